@@ -1,0 +1,33 @@
+# One function per kind of target, so that a folder's CMakeLists.txt reads as a list of its files.
+
+# windlass_library(<name> SOURCES ... HEADERS ...): a static library whose headers are included from the project root.
+function(windlass_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
+  set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is a ctest test.
+# A test that cannot run in a sandbox without peers carries LABELS live.
+function(windlass_tests name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE WINDLASS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WINDLASS_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS "${arg_LABELS}")
+endfunction()
+
+# windlass_fuzzer(<name> LIBS ... SOURCES ...): a libFuzzer program, built by the fuzz preset only.
+function(windlass_fuzzer name)
+  if(NOT WINDLASS_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+endfunction()

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "reactor/awaitable.hpp"
+#include "reactor/entropy.hpp"
+#include "reactor/stream.hpp"
+#include "reactor/time.hpp"
+#include "reactor/timer_queue.hpp"
+
+namespace reactor {
+
+/// What is alive right now; tests expect zeros once everything stopped.
+struct live_counts {
+  std::size_t tasks = 0, streams = 0, waits = 0;
+  friend bool operator==(const live_counts&, const live_counts&) = default;
+};
+
+/// How the loop is doing since the last take_health().
+struct loop_health {
+  std::uint64_t callbacks = 0;
+  nanoseconds longest_stall{0};  // processor time of one callback
+  nanoseconds busy{0};
+  steady_time since{};
+};
+
+/// The one thread and its seams: time, chance, streams. Everything above takes them from here.
+/// Real:      the machine's clocks, the kernel's entropy, TCP.
+/// Simulated: virtual time that jumps to the next timer when nothing is left to do, seeded entropy, in-memory pipes.
+/// Lifetime:  outlives everything that was given a reference to it.
+class loop {
+public:
+  enum class mode { real, simulated };
+  explicit loop(mode m = mode::real, std::uint64_t seed = 0);
+  ~loop();
+  loop(const loop&) = delete;
+  loop& operator=(const loop&) = delete;
+
+  bool simulated() const noexcept { return mode_ == mode::simulated; }
+  executor get_executor() noexcept { return context_.get_executor(); }
+  asio::io_context& context() noexcept { return context_; }
+
+  steady_time now() const noexcept;
+  wall_time wall() const noexcept;
+  entropy& random() noexcept { return *entropy_; }
+  network& net() noexcept { return *network_; }
+  timer_queue& timers() noexcept { return timers_; }
+  live_counts& live() noexcept { return live_; }
+
+  /// Replaces the streams' source; the previous one must have none left.
+  void set_network(std::unique_ptr<network> n) { network_ = std::move(n); }
+  /// Simulated only: moves the wall clock, as an administrator or NTP would.
+  void shift_wall(nanoseconds by) { wall_shift_ += by; }
+
+  /// Runs until stop(), or until nothing is left that could ever run.
+  void run();
+  /// Simulated only: runs until virtual time reaches `until` or stop() is called.
+  void run_until(steady_time until);
+  void stop() noexcept;
+  /// Calls `f` from the loop's next turn. From any thread.
+  void post(std::function<void()> f);
+
+  /// Waits for `d` (a negative one only yields).
+  awaitable<void> sleep_for(nanoseconds d);
+  awaitable<void> sleep_until(steady_time t);
+  /// Lets everything else that is ready run first.
+  awaitable<void> yield();
+
+  /// Runs `f`, which owns all its input, on the worker thread and resumes the caller with its value; inline when
+  /// simulated. For names, files and computations over 2 ms. An exception of `f` is thrown to the caller. Cancelling
+  /// the caller does not stop `f`; its value is dropped then.
+  template <class F, class T = std::invoke_result_t<F&>>
+  awaitable<T> offload(F f);
+
+  loop_health health() const noexcept { return health_; }
+  /// Returns the figures and starts the next interval.
+  loop_health take_health() noexcept;
+
+private:
+  struct real_parts;
+  awaitable<void> run_on_worker(std::function<void()> job);
+  void arm_real_timer();
+  void fire_due();
+
+  mode mode_;
+  asio::io_context context_;
+  live_counts live_;
+  timer_queue timers_;
+  std::unique_ptr<entropy> entropy_;
+  steady_time virtual_now_{};
+  nanoseconds wall_shift_{0};
+  loop_health health_;
+  bool stopped_ = false;
+  std::unique_ptr<real_parts> real_;
+  std::unique_ptr<network> network_;
+};
+
+template <class F, class T>
+awaitable<T> loop::offload(F f) {
+  if constexpr (std::is_void_v<T>) {
+    auto job = std::make_shared<std::pair<F, std::exception_ptr>>(std::move(f), nullptr);
+    co_await run_on_worker([job] {
+      try {
+        job->first();
+      } catch (...) {
+        job->second = std::current_exception();
+      }
+    });
+    if (job->second) std::rethrow_exception(job->second);
+  } else {
+    struct state {
+      F f;
+      std::variant<std::monostate, T, std::exception_ptr> outcome;
+    };
+    auto job = std::make_shared<state>(state{std::move(f), {}});
+    co_await run_on_worker([job] {
+      try {
+        job->outcome.template emplace<1>(job->f());
+      } catch (...) {
+        job->outcome.template emplace<2>(std::current_exception());
+      }
+    });
+    if (job->outcome.index() == 2) std::rethrow_exception(std::get<2>(job->outcome));
+    co_return std::get<1>(std::move(job->outcome));
+  }
+}
+
+}  // namespace reactor

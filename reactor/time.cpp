@@ -1,0 +1,144 @@
+#include "reactor/time.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+namespace reactor {
+namespace {
+
+std::string format(wall_time t, int decimals) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(t);
+  const auto day = std::chrono::floor<std::chrono::days>(seconds);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss clock{seconds - day};
+  std::array<char, 64> text;
+  int n = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
+                        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                        static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                        static_cast<int>(clock.seconds().count()));
+  if (decimals == 6) {
+    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(t - seconds).count();
+    n += std::snprintf(text.data() + n, text.size() - static_cast<std::size_t>(n), ".%06d", static_cast<int>(micros));
+  }
+  return std::string(text.data(), static_cast<std::size_t>(n)) + "Z";
+}
+
+/// Takes exactly `digits` decimal digits off the front.
+bool take_number(std::string_view& text, std::size_t digits, int& value) {
+  if (text.size() < digits) return false;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + digits, value);
+  if (ec != std::errc{} || end != text.data() + digits || value < 0) return false;
+  text.remove_prefix(digits);
+  return true;
+}
+
+bool take(std::string_view& text, char c) {
+  if (text.empty() || text.front() != c) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+fault bad(std::string_view what, std::string_view text) {
+  return make_fault(errc::malformed, what, "\"" + std::string(text.substr(0, 64)) + "\" is not valid");
+}
+
+}  // namespace
+
+std::string format_rfc3339(wall_time t) { return format(t, 0); }
+std::string format_rfc3339_micro(wall_time t) { return format(t, 6); }
+
+result<wall_time> parse_rfc3339(std::string_view text) {
+  const auto fail = [all = text] { return bad("parse time", all); };
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  if (!take_number(text, 4, year) || !take(text, '-') || !take_number(text, 2, month) || !take(text, '-') ||
+      !take_number(text, 2, day) || !(take(text, 'T') || take(text, 't')) || !take_number(text, 2, hour) ||
+      !take(text, ':') || !take_number(text, 2, minute) || !take(text, ':') || !take_number(text, 2, second))
+    return fail();
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!date.ok() || hour > 23 || minute > 59 || second > 60 || year < 1678 || year > 2261) return fail();
+  nanoseconds fraction{0};
+  if (take(text, '.')) {
+    std::int64_t unit = 100'000'000;
+    std::size_t digits = 0;
+    for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; text.remove_prefix(1), ++digits) {
+      fraction += nanoseconds(unit * (text.front() - '0'));
+      unit /= 10;
+    }
+    if (digits == 0) return fail();
+  }
+  std::chrono::minutes offset{0};
+  if (!take(text, 'Z') && !take(text, 'z')) {
+    const bool minus = !text.empty() && text.front() == '-';
+    int hours = 0, minutes = 0;
+    if (!(take(text, '+') || take(text, '-')) || !take_number(text, 2, hours) || !take(text, ':') ||
+        !take_number(text, 2, minutes) || hours > 23 || minutes > 59)
+      return fail();
+    offset = std::chrono::minutes((hours * 60 + minutes) * (minus ? -1 : 1));
+  }
+  if (!text.empty()) return fail();
+  return wall_time(std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+                   std::chrono::seconds(second) - offset + fraction);
+}
+
+std::string format_duration(nanoseconds d) {
+  if (d.count() == 0) return "0s";
+  std::string text = d.count() < 0 ? "-" : "";
+  // Unsigned, so that the most negative duration has a magnitude too.
+  std::uint64_t n = d.count() < 0 ? 0 - static_cast<std::uint64_t>(d.count()) : static_cast<std::uint64_t>(d.count());
+  const auto with_fraction = [&text](std::uint64_t value, std::uint64_t unit, std::string_view name) {
+    text += std::to_string(value / unit);
+    if (std::uint64_t rest = value % unit) {
+      std::string digits = std::to_string(unit + rest).substr(1);
+      while (digits.back() == '0') digits.pop_back();
+      text += "." + digits;
+    }
+    text += name;
+  };
+  if (n < 1'000) {
+    with_fraction(n, 1, "ns");
+  } else if (n < 1'000'000) {
+    with_fraction(n, 1'000, "µs");
+  } else if (n < 1'000'000'000) {
+    with_fraction(n, 1'000'000, "ms");
+  } else {
+    const std::uint64_t hour = 3'600'000'000'000, minute = 60'000'000'000;
+    if (n >= hour) text += std::to_string(n / hour) + "h";
+    if (n >= minute) text += std::to_string(n % hour / minute) + "m";
+    with_fraction(n % minute, 1'000'000'000, "s");
+  }
+  return text;
+}
+
+result<nanoseconds> parse_duration(std::string_view text) {
+  const auto fail = [all = text] { return bad("parse duration", all); };
+  bool minus = false;
+  if (take(text, '-')) minus = true; else take(text, '+');
+  if (text == "0") return nanoseconds(0);
+  if (text.empty()) return fail();
+  double total = 0;
+  while (!text.empty()) {
+    std::size_t n = 0;
+    while (n < text.size() && ((text[n] >= '0' && text[n] <= '9') || text[n] == '.')) ++n;
+    double value = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + n, value);
+    if (n == 0 || ec != std::errc{} || end != text.data() + n) return fail();
+    text.remove_prefix(n);
+    std::size_t letters = 0;
+    while (letters < text.size() && text[letters] != '.' && (text[letters] < '0' || text[letters] > '9')) ++letters;
+    const std::string_view unit = text.substr(0, letters);
+    text.remove_prefix(letters);
+    if (unit == "h") value *= 3600e9;
+    else if (unit == "m") value *= 60e9;
+    else if (unit == "s") value *= 1e9;
+    else if (unit == "ms") value *= 1e6;
+    else if (unit == "us" || unit == "µs" || unit == "μs") value *= 1e3;
+    else if (unit != "ns") return fail();
+    total += value;
+  }
+  if (total > 9.2e18) return fail();
+  return nanoseconds(static_cast<std::int64_t>(minus ? -total : total));
+}
+
+}  // namespace reactor

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "reactor/result.hpp"
+
+namespace reactor {
+
+using namespace std::chrono_literals;
+
+using nanoseconds = std::chrono::nanoseconds;
+/// For waiting and measuring. Under simulation both clocks are virtual; nobody outside reactor/ reads the machine's.
+using steady_time = std::chrono::time_point<std::chrono::steady_clock, nanoseconds>;
+/// For what people and other machines read. May jump.
+using wall_time = std::chrono::time_point<std::chrono::system_clock, nanoseconds>;
+
+/// A deadline that never comes.
+inline constexpr steady_time never = steady_time::max();
+
+/// RFC 3339 in UTC with whole seconds ("2026-11-21T10:00:00Z"), as Kubernetes writes metav1.Time.
+std::string format_rfc3339(wall_time t);
+/// The same with six decimals, as Kubernetes writes metav1.MicroTime.
+std::string format_rfc3339_micro(wall_time t);
+/// Accepts RFC 3339 with any fraction and offset. Errors: errc::malformed.
+result<wall_time> parse_rfc3339(std::string_view text);
+/// "3m20s", "1.5s", "250ms": what Go's time.Duration prints.
+std::string format_duration(nanoseconds d);
+/// Go's duration syntax ("1h30m", "500ms"). Errors: errc::malformed.
+result<nanoseconds> parse_duration(std::string_view text);
+
+}  // namespace reactor

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+
+#include "reactor/awaitable.hpp"
+#include "reactor/time.hpp"
+
+namespace reactor {
+
+class loop;
+
+enum class woken { by_call, by_deadline, by_cancellation };
+
+/// A place where coroutines wait until a plain function wakes them: the one suspension point on which sleeping,
+/// events, queues and joins are built. First come, first woken. Woken coroutines run in the loop's next turn.
+/// Lifetime: destroying it wakes whoever still waits as if cancelled.
+class waiters {
+public:
+  explicit waiters(loop& l) noexcept : loop_(l) {}
+  ~waiters();
+  waiters(const waiters&) = delete;
+  waiters& operator=(const waiters&) = delete;
+
+  /// After by_cancellation the caller's next co_await throws; just return.
+  awaitable<woken> wait(steady_time deadline = never);
+  void wake_one();
+  void wake_all();
+  std::size_t size() const noexcept { return waiting_.size(); }
+
+private:
+  struct entry;
+  friend struct waiter_access;
+  loop& loop_;
+  std::list<entry*> waiting_;
+};
+
+/// A flag that coroutines can wait for. set() wakes all and stays until reset().
+class event {
+public:
+  explicit event(loop& l) noexcept : waiters_(l) {}
+  void set() {
+    set_ = true;
+    waiters_.wake_all();
+  }
+  void reset() noexcept { set_ = false; }
+  bool is_set() const noexcept { return set_; }
+  /// Returns at once when set. False when the deadline came first.
+  awaitable<bool> wait(steady_time deadline = never);
+
+private:
+  bool set_ = false;
+  waiters waiters_;
+};
+
+}  // namespace reactor
