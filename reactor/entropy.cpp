@@ -26,7 +26,9 @@ std::uint64_t entropy::between(std::uint64_t low, std::uint64_t high) {
   }
 }
 
-double entropy::fraction() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double entropy::fraction() {
+  return static_cast<double>(next() >> 11) * 0x1.0p-53;
+}
 
 nanoseconds entropy::jitter(nanoseconds d, double share) {
   return nanoseconds(static_cast<std::int64_t>(static_cast<double>(d.count()) *
@@ -34,7 +36,8 @@ nanoseconds entropy::jitter(nanoseconds d, double share) {
 }
 
 nanoseconds entropy::between(nanoseconds low, nanoseconds high) {
-  return low + nanoseconds(between(std::uint64_t{0}, static_cast<std::uint64_t>((high - low).count())));
+  return low +
+         nanoseconds(between(std::uint64_t{0}, static_cast<std::uint64_t>((high - low).count())));
 }
 
 std::string entropy::uuid() {

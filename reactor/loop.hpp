@@ -1,19 +1,20 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <type_traits>
-#include <utility>
-#include <variant>
-
 #include "reactor/awaitable.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/stream.hpp"
 #include "reactor/time.hpp"
 #include "reactor/timer_queue.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 namespace reactor {
 
@@ -33,8 +34,8 @@ struct loop_health {
 
 /// The one thread and its seams: time, chance, streams. Everything above takes them from here.
 /// Real:      the machine's clocks, the kernel's entropy, TCP.
-/// Simulated: virtual time that jumps to the next timer when nothing is left to do, seeded entropy, in-memory pipes.
-/// Lifetime:  outlives everything that was given a reference to it.
+/// Simulated: virtual time that jumps to the next timer when nothing is left to do, seeded entropy,
+/// in-memory pipes. Lifetime:  outlives everything that was given a reference to it.
 class loop {
 public:
   enum class mode { real, simulated };
@@ -44,8 +45,8 @@ public:
   loop& operator=(const loop&) = delete;
 
   bool simulated() const noexcept { return mode_ == mode::simulated; }
-  executor get_executor() noexcept { return context_.get_executor(); }
-  asio::io_context& context() noexcept { return context_; }
+  executor get_executor() noexcept { return context_->get_executor(); }
+  asio::io_context& context() noexcept { return *context_; }
 
   steady_time now() const noexcept;
   wall_time wall() const noexcept;
@@ -73,9 +74,11 @@ public:
   /// Lets everything else that is ready run first.
   awaitable<void> yield();
 
-  /// Runs `f`, which owns all its input, on the worker thread and resumes the caller with its value; inline when
-  /// simulated. For names, files and computations over 2 ms. An exception of `f` is thrown to the caller. Cancelling
-  /// the caller does not stop `f`; its value is dropped then.
+  /// Runs `f`, which owns all its input, on the worker thread and resumes the caller with its
+  /// value; inline when simulated. For names, files and computations over 2 ms. An exception of `f`
+  /// is thrown to the caller. Cancelling the caller does not stop `f`; its value is dropped then.
+  /// Name the callable before awaiting (a closure written inside a co_await expression is destroyed
+  /// twice by GCC 12).
   template <class F, class T = std::invoke_result_t<F&>>
   awaitable<T> offload(F f);
 
@@ -87,10 +90,9 @@ private:
   struct real_parts;
   awaitable<void> run_on_worker(std::function<void()> job);
   void arm_real_timer();
-  void fire_due();
 
   mode mode_;
-  asio::io_context context_;
+  std::unique_ptr<asio::io_context> context_;
   live_counts live_;
   timer_queue timers_;
   std::unique_ptr<entropy> entropy_;
@@ -104,32 +106,28 @@ private:
 
 template <class F, class T>
 awaitable<T> loop::offload(F f) {
-  if constexpr (std::is_void_v<T>) {
-    auto job = std::make_shared<std::pair<F, std::exception_ptr>>(std::move(f), nullptr);
-    co_await run_on_worker([job] {
-      try {
-        job->first();
-      } catch (...) {
-        job->second = std::current_exception();
+  struct state {
+    F f;
+    std::conditional_t<std::is_void_v<T>, std::monostate, std::optional<T>> value;
+    std::exception_ptr error;
+  };
+  auto shared = std::make_shared<state>(state{std::move(f), {}, {}});
+  // Named before awaiting: GCC 12 destroys a closure that is a temporary of a co_await expression
+  // twice.
+  std::function<void()> job = [shared] {
+    try {
+      if constexpr (std::is_void_v<T>) {
+        shared->f();
+      } else {
+        shared->value.emplace(shared->f());
       }
-    });
-    if (job->second) std::rethrow_exception(job->second);
-  } else {
-    struct state {
-      F f;
-      std::variant<std::monostate, T, std::exception_ptr> outcome;
-    };
-    auto job = std::make_shared<state>(state{std::move(f), {}});
-    co_await run_on_worker([job] {
-      try {
-        job->outcome.template emplace<1>(job->f());
-      } catch (...) {
-        job->outcome.template emplace<2>(std::current_exception());
-      }
-    });
-    if (job->outcome.index() == 2) std::rethrow_exception(std::get<2>(job->outcome));
-    co_return std::get<1>(std::move(job->outcome));
-  }
+    } catch (...) {
+      shared->error = std::current_exception();
+    }
+  };
+  co_await run_on_worker(std::move(job));
+  if (shared->error) std::rethrow_exception(shared->error);
+  if constexpr (!std::is_void_v<T>) co_return std::move(*shared->value);
 }
 
 }  // namespace reactor

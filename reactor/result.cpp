@@ -49,7 +49,9 @@ fault while_doing(std::string_view doing, fault inner) {
   return inner;
 }
 
-bool is_cancelled(const error_code& code) noexcept { return code == boost::asio::error::operation_aborted; }
+bool is_cancelled(const error_code& code) noexcept {
+  return code == boost::asio::error::operation_aborted;
+}
 
 void throw_exception_from_error(const fault& f, const boost::source_location&) {
   throw boost::system::system_error(f.code, f.message());

@@ -13,13 +13,15 @@ std::string format(wall_time t, int decimals) {
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{seconds - day};
   std::array<char, 64> text;
-  int n = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-                        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                        static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+  int n = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d",
+                        static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                        static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
+                        static_cast<int>(clock.minutes().count()),
                         static_cast<int>(clock.seconds().count()));
   if (decimals == 6) {
     const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(t - seconds).count();
-    n += std::snprintf(text.data() + n, text.size() - static_cast<std::size_t>(n), ".%06d", static_cast<int>(micros));
+    n += std::snprintf(text.data() + n, text.size() - static_cast<std::size_t>(n), ".%06d",
+                       static_cast<int>(micros));
   }
   return std::string(text.data(), static_cast<std::size_t>(n)) + "Z";
 }
@@ -40,29 +42,38 @@ bool take(std::string_view& text, char c) {
 }
 
 fault bad(std::string_view what, std::string_view text) {
-  return make_fault(errc::malformed, what, "\"" + std::string(text.substr(0, 64)) + "\" is not valid");
+  return make_fault(errc::malformed, what,
+                    "\"" + std::string(text.substr(0, 64)) + "\" is not valid");
 }
 
 }  // namespace
 
-std::string format_rfc3339(wall_time t) { return format(t, 0); }
-std::string format_rfc3339_micro(wall_time t) { return format(t, 6); }
+std::string format_rfc3339(wall_time t) {
+  return format(t, 0);
+}
+std::string format_rfc3339_micro(wall_time t) {
+  return format(t, 6);
+}
 
 result<wall_time> parse_rfc3339(std::string_view text) {
   const auto fail = [all = text] { return bad("parse time", all); };
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  if (!take_number(text, 4, year) || !take(text, '-') || !take_number(text, 2, month) || !take(text, '-') ||
-      !take_number(text, 2, day) || !(take(text, 'T') || take(text, 't')) || !take_number(text, 2, hour) ||
-      !take(text, ':') || !take_number(text, 2, minute) || !take(text, ':') || !take_number(text, 2, second))
+  if (!take_number(text, 4, year) || !take(text, '-') || !take_number(text, 2, month) ||
+      !take(text, '-') || !take_number(text, 2, day) || !(take(text, 'T') || take(text, 't')) ||
+      !take_number(text, 2, hour) || !take(text, ':') || !take_number(text, 2, minute) ||
+      !take(text, ':') || !take_number(text, 2, second))
     return fail();
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok() || hour > 23 || minute > 59 || second > 60 || year < 1678 || year > 2261) return fail();
+  if (!date.ok() || hour > 23 || minute > 59 || second > 60 || year < 1678 || year > 2261)
+    return fail();
   nanoseconds fraction{0};
   if (take(text, '.')) {
     std::int64_t unit = 100'000'000;
     std::size_t digits = 0;
-    for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; text.remove_prefix(1), ++digits) {
+    for (; !text.empty() && text.front() >= '0' && text.front() <= '9';
+         text.remove_prefix(1), ++digits) {
       fraction += nanoseconds(unit * (text.front() - '0'));
       unit /= 10;
     }
@@ -78,16 +89,18 @@ result<wall_time> parse_rfc3339(std::string_view text) {
     offset = std::chrono::minutes((hours * 60 + minutes) * (minus ? -1 : 1));
   }
   if (!text.empty()) return fail();
-  return wall_time(std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-                   std::chrono::seconds(second) - offset + fraction);
+  return wall_time(std::chrono::sys_days(date) + std::chrono::hours(hour) +
+                   std::chrono::minutes(minute) + std::chrono::seconds(second) - offset + fraction);
 }
 
 std::string format_duration(nanoseconds d) {
   if (d.count() == 0) return "0s";
   std::string text = d.count() < 0 ? "-" : "";
   // Unsigned, so that the most negative duration has a magnitude too.
-  std::uint64_t n = d.count() < 0 ? 0 - static_cast<std::uint64_t>(d.count()) : static_cast<std::uint64_t>(d.count());
-  const auto with_fraction = [&text](std::uint64_t value, std::uint64_t unit, std::string_view name) {
+  std::uint64_t n = d.count() < 0 ? 0 - static_cast<std::uint64_t>(d.count())
+                                  : static_cast<std::uint64_t>(d.count());
+  const auto with_fraction = [&text](std::uint64_t value, std::uint64_t unit,
+                                     std::string_view name) {
     text += std::to_string(value / unit);
     if (std::uint64_t rest = value % unit) {
       std::string digits = std::to_string(unit + rest).substr(1);
@@ -114,7 +127,10 @@ std::string format_duration(nanoseconds d) {
 result<nanoseconds> parse_duration(std::string_view text) {
   const auto fail = [all = text] { return bad("parse duration", all); };
   bool minus = false;
-  if (take(text, '-')) minus = true; else take(text, '+');
+  if (take(text, '-'))
+    minus = true;
+  else
+    take(text, '+');
   if (text == "0") return nanoseconds(0);
   if (text.empty()) return fail();
   double total = 0;
@@ -126,15 +142,23 @@ result<nanoseconds> parse_duration(std::string_view text) {
     if (n == 0 || ec != std::errc{} || end != text.data() + n) return fail();
     text.remove_prefix(n);
     std::size_t letters = 0;
-    while (letters < text.size() && text[letters] != '.' && (text[letters] < '0' || text[letters] > '9')) ++letters;
+    while (letters < text.size() && text[letters] != '.' &&
+           (text[letters] < '0' || text[letters] > '9'))
+      ++letters;
     const std::string_view unit = text.substr(0, letters);
     text.remove_prefix(letters);
-    if (unit == "h") value *= 3600e9;
-    else if (unit == "m") value *= 60e9;
-    else if (unit == "s") value *= 1e9;
-    else if (unit == "ms") value *= 1e6;
-    else if (unit == "us" || unit == "µs" || unit == "μs") value *= 1e3;
-    else if (unit != "ns") return fail();
+    if (unit == "h")
+      value *= 3600e9;
+    else if (unit == "m")
+      value *= 60e9;
+    else if (unit == "s")
+      value *= 1e9;
+    else if (unit == "ms")
+      value *= 1e6;
+    else if (unit == "us" || unit == "µs" || unit == "μs")
+      value *= 1e3;
+    else if (unit != "ns")
+      return fail();
     total += value;
   }
   if (total > 9.2e18) return fail();

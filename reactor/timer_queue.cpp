@@ -15,9 +15,11 @@ timer_id timer_queue::arm(steady_time when, std::function<void()> fire) {
 void timer_queue::disarm(timer_id id) noexcept {
   const auto found = when_.find(id);
   if (found == when_.end()) return;
-  // The loop's own timer may then fire for nothing, which costs less than re-arming it at each disarm.
+  // The loop's own timer may then fire for nothing, which costs less than re-arming it at each
+  // disarm; only with nothing left is it told, so that an idle loop can end.
   by_time_.erase(key{found->second, id});
   when_.erase(found);
+  if (by_time_.empty() && on_next_changed) on_next_changed();
 }
 
 steady_time timer_queue::next() const noexcept {

@@ -1,20 +1,20 @@
 #pragma once
 
-#include <cstddef>
-#include <list>
-
 #include "reactor/awaitable.hpp"
 #include "reactor/time.hpp"
+
+#include <cstddef>
+#include <list>
 
 namespace reactor {
 
 class loop;
 
-enum class woken { by_call, by_deadline, by_cancellation };
+enum class woken { by_call, by_deadline };
 
-/// A place where coroutines wait until a plain function wakes them: the one suspension point on which sleeping,
-/// events, queues and joins are built. First come, first woken. Woken coroutines run in the loop's next turn.
-/// Lifetime: destroying it wakes whoever still waits as if cancelled.
+/// A place where coroutines wait until a plain function wakes them: the one suspension point on
+/// which sleeping, events, queues and joins are built. First come, first woken. Woken coroutines
+/// run in the loop's next turn. Lifetime: destroying it wakes whoever still waits as if cancelled.
 class waiters {
 public:
   explicit waiters(loop& l) noexcept : loop_(l) {}
@@ -22,7 +22,7 @@ public:
   waiters(const waiters&) = delete;
   waiters& operator=(const waiters&) = delete;
 
-  /// After by_cancellation the caller's next co_await throws; just return.
+  /// Cancellation unwinds: it throws operation_aborted, so that nobody takes it for a wake-up.
   awaitable<woken> wait(steady_time deadline = never);
   void wake_one();
   void wake_all();
@@ -30,6 +30,7 @@ public:
 
 private:
   struct entry;
+  enum class outcome;
   friend struct waiter_access;
   loop& loop_;
   std::list<entry*> waiting_;

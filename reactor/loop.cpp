@@ -1,0 +1,168 @@
+#include "reactor/loop.hpp"
+
+#include "reactor/memory_network.hpp"
+#include "reactor/tcp.hpp"
+#include "reactor/waiters.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <time.h>
+
+namespace reactor {
+namespace {
+
+/// Enough that one hanging name server does not hold up the other offloaded work.
+constexpr std::size_t worker_threads = 4;
+
+/// Where virtual wall time starts: 2026-01-01T00:00:00Z.
+constexpr wall_time virtual_epoch{std::chrono::seconds(1'767'225'600)};
+
+nanoseconds thread_cpu() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::chrono::seconds(t.tv_sec) + nanoseconds(t.tv_nsec);
+}
+
+}  // namespace
+
+struct loop::real_parts {
+  using timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                           asio::wait_traits<std::chrono::steady_clock>, executor>;
+  explicit real_parts(executor e) : wakeup(e) {}
+  timer wakeup;
+  asio::thread_pool workers{worker_threads};
+};
+
+loop::loop(mode m, std::uint64_t seed) : mode_(m), context_(std::make_unique<asio::io_context>()) {
+  if (simulated()) {
+    virtual_now_ = steady_time(1h);
+    entropy_ = std::make_unique<seeded_entropy>(seed);
+    network_ = make_memory_network(*this);
+  } else {
+    entropy_ = std::make_unique<system_entropy>();
+    real_ = std::make_unique<real_parts>(get_executor());
+    timers_.on_next_changed = [this] { arm_real_timer(); };
+    network_ = make_tcp_network(*this);
+  }
+  health_.since = now();
+}
+
+loop::~loop() {
+  if (real_) real_->workers.join();
+  timers_.on_next_changed = nullptr;
+  real_.reset();
+  network_.reset();
+  // Suspended coroutines die with the context and may still touch timers and counts, so it goes
+  // before those.
+  context_.reset();
+}
+
+steady_time loop::now() const noexcept {
+  return simulated() ? virtual_now_ : steady_time(std::chrono::steady_clock::now());
+}
+
+wall_time loop::wall() const noexcept {
+  return simulated() ? virtual_epoch + virtual_now_.time_since_epoch() + wall_shift_
+                     : wall_time(std::chrono::system_clock::now());
+}
+
+void loop::arm_real_timer() {
+  const steady_time next = timers_.next();
+  if (next == never) {
+    real_->wakeup.cancel();
+    return;
+  }
+  real_->wakeup.expires_at(std::chrono::time_point_cast<std::chrono::steady_clock::duration>(next));
+  real_->wakeup.async_wait([this](const error_code& ec) {
+    if (ec) return;
+    while (timers_.fire_one(now())) {
+    }
+    arm_real_timer();
+  });
+}
+
+void loop::run() {
+  stopped_ = false;
+  if (simulated()) {
+    run_until(never);
+    return;
+  }
+  context_->restart();
+  nanoseconds before = thread_cpu();
+  while (!stopped_ && context_->run_one() > 0) {
+    // Processor time, because run_one also sleeps in epoll.
+    const nanoseconds after = thread_cpu();
+    const nanoseconds took = after - before;
+    before = after;
+    ++health_.callbacks;
+    health_.busy += took;
+    if (took > health_.longest_stall) health_.longest_stall = took;
+  }
+}
+
+void loop::run_until(steady_time until) {
+  stopped_ = false;
+  context_->restart();
+  for (;;) {
+    while (!stopped_ && context_->poll_one() > 0) ++health_.callbacks;
+    if (stopped_) return;
+    if (context_->stopped())
+      context_->restart();  // "out of work" is not the end: a timer may make some
+    const steady_time next = timers_.next();
+    if (next == never || next > until) {
+      if (until != never && until > virtual_now_) virtual_now_ = until;
+      return;
+    }
+    if (next > virtual_now_) virtual_now_ = next;
+    timers_.fire_one(virtual_now_);
+  }
+}
+
+void loop::stop() noexcept {
+  stopped_ = true;
+  if (!simulated()) context_->stop();
+}
+
+void loop::post(std::function<void()> f) {
+  asio::post(get_executor(), std::move(f));
+}
+
+awaitable<void> loop::sleep_for(nanoseconds d) {
+  return sleep_until(now() + d);
+}
+
+awaitable<void> loop::sleep_until(steady_time t) {
+  waiters alone(*this);
+  co_await alone.wait(t);
+}
+
+awaitable<void> loop::yield() {
+  co_await asio::post(get_executor(), asio::use_awaitable_t<executor>{});
+}
+
+awaitable<void> loop::run_on_worker(std::function<void()> job) {
+  if (simulated()) {
+    job();
+    co_await yield();
+    co_return;
+  }
+  auto done = std::make_shared<event>(*this);
+  asio::post(real_->workers,
+             [job = std::move(job), done,
+              ex = asio::prefer(get_executor(), asio::execution::outstanding_work.tracked)] {
+               job();
+               asio::post(ex, [done] { done->set(); });
+             });
+  co_await done->wait();
+}
+
+loop_health loop::take_health() noexcept {
+  const loop_health taken = health_;
+  health_ = {};
+  health_.since = now();
+  return taken;
+}
+
+}  // namespace reactor
