@@ -1,0 +1,52 @@
+#pragma once
+
+#include "reactor/loop.hpp"
+#include "reactor/stream.hpp"
+#include "reactor/task_group.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace reactor {
+
+inline const live_counts nothing_live{};
+
+/// Runs `body` as the one task of a loop until it ends. A body that waits for ever fails the test.
+inline void run_task(loop& l, std::function<awaitable<void>()> body) {
+  std::exception_ptr failure;
+  task_group tasks(l, [&](std::string_view, std::exception_ptr why) {
+    failure = why;
+    l.stop();
+  });
+  bool ended = false;
+  tasks.start("test", [&]() -> awaitable<void> {
+    co_await body();
+    ended = true;
+    l.post([&] { l.stop(); });  // after the task's own end
+  });
+  l.run();
+  if (failure) std::rethrow_exception(failure);
+  if (!ended || !tasks.empty()) {
+    ADD_FAILURE() << "the loop ran out of work while the test was waiting";
+    tasks.cancel();
+    l.run();
+  }
+}
+
+/// Everything up to the end of the stream; a fault's text follows after "!".
+inline awaitable<std::string> read_all(stream& from) {  // borrowed
+  std::string all;
+  char piece[4096];
+  for (;;) {
+    auto n = co_await from.read_some(piece);
+    if (!n) co_return all + "!" + n.error().code.message();
+    if (*n == 0) co_return all;
+    all.append(piece, *n);
+  }
+}
+
+}  // namespace reactor

@@ -1,0 +1,186 @@
+#include "reactor/tcp.hpp"
+
+#include "tests/reactor/run.hpp"
+
+#include <boost/asio/error.hpp>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace reactor {
+namespace {
+
+/// Sockets of this machine: the only tests of the layer on real time, which is why their deadlines
+/// are short.
+class Tcp : public testing::Test {
+protected:
+  void run(std::function<awaitable<void>()> body) { run_task(l, std::move(body)); }
+  void TearDown() override { EXPECT_EQ(l.live(), nothing_live); }
+  loop l;
+};
+
+TEST_F(Tcp, CarriesBytesBothWaysAndTheEnd) {
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"127.0.0.1", 0});
+    auto client = co_await l.net().connect((*listening)->local(), l.now() + 5s);
+    auto server = co_await (*listening)->accept();
+    EXPECT_TRUE((co_await (*client)->write_all(std::string_view("ping"))).has_value());
+    EXPECT_TRUE((co_await (*server)->wait_readable()).has_value());
+    char buffer[16];
+    EXPECT_EQ((*server)->try_read(buffer).value(), 4u);
+    EXPECT_FALSE((*server)->try_read(buffer).value().has_value());
+    (void)co_await (*server)->write_all(std::string_view("pong"));
+    (*server)->close();
+    EXPECT_EQ(co_await read_all(**client), "pong");
+    EXPECT_EQ((*client)->peer(), (*listening)->local().text());
+    EXPECT_EQ((*client)->try_read(buffer).value(), 0u);
+    EXPECT_EQ(l.live().streams, 3u);
+  });
+}
+
+TEST_F(Tcp, ResolvesNamesAndListensOnBothFamilies) {
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"", 0});
+    const endpoint localhost{"localhost", (*listening)->local().port};
+    auto client = co_await l.net().connect(localhost, l.now() + 5s);
+    EXPECT_TRUE(client.has_value());
+    auto server = co_await (*listening)->accept();
+    EXPECT_TRUE(server.has_value());
+    const endpoint unknown{"no-such-host.invalid", 1};
+    auto nowhere = co_await l.net().connect(unknown, l.now() + 5s);
+    EXPECT_TRUE(nowhere.has_error());
+    EXPECT_EQ(nowhere.error().doing,
+              "connect to no-such-host.invalid:1: resolve no-such-host.invalid");
+  });
+}
+
+TEST_F(Tcp, AnEmptyListenerRefusesAndNamesTheEndpoint) {
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"127.0.0.1", 0});
+    const endpoint at = (*listening)->local();
+    auto twice = l.net().listen(at);
+    EXPECT_EQ(twice.error().code, asio::error::address_in_use);
+    EXPECT_EQ(twice.error().doing, "listen on " + at.text());
+    (*listening)->close();
+    auto refused = co_await l.net().connect(at, l.now() + 5s);
+    EXPECT_EQ(refused.error().code, asio::error::connection_refused);
+    auto name = l.net().listen({"example.com", 0});
+    EXPECT_EQ(name.error().code, errc::refused);
+  });
+}
+
+TEST_F(Tcp, ADeadlineEndsARunningReadAndLiftingItAllowsMore) {
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"127.0.0.1", 0});
+    auto client = co_await l.net().connect((*listening)->local(), l.now() + 5s);
+    auto server = co_await (*listening)->accept();
+    (*client)->expire_at(l.now() + 20ms);
+    char buffer[8];
+    auto late = co_await (*client)->read_some(buffer);
+    EXPECT_EQ(late.error().code, errc::timed_out);
+    auto still = co_await (*client)->wait_readable();
+    EXPECT_EQ(still.error().code, errc::timed_out);
+    (*client)->expire_at(never);
+    (void)co_await (*server)->write_all(std::string_view("x"));
+    EXPECT_EQ((co_await (*client)->read_some(buffer)).value(), 1u);
+    // A writer that nobody reads from.
+    (*client)->expire_at(l.now() + 50ms);
+    const std::string big(64 * 1024 * 1024, 'x');
+    auto stuck = co_await (*client)->write_all(big);
+    EXPECT_EQ(stuck.error().code, errc::timed_out);
+  });
+}
+
+TEST_F(Tcp, CloseEndsPendingOperationsAsCancelled) {
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"127.0.0.1", 0});
+    auto client = co_await l.net().connect((*listening)->local(), l.now() + 5s);
+    task_group tasks(l);
+    tasks.start("read", [&]() -> awaitable<void> {
+      char buffer[8];
+      auto read = co_await (*client)->read_some(buffer);
+      EXPECT_TRUE(is_cancelled(read.error()));
+    });
+    tasks.start("accept", [&]() -> awaitable<void> {
+      auto first = co_await (*listening)->accept();
+      EXPECT_TRUE(first.has_value());
+      auto second = co_await (*listening)->accept();
+      EXPECT_TRUE(is_cancelled(second.error()));
+    });
+    co_await l.sleep_for(5ms);
+    (*client)->close();
+    (*listening)->close();
+    co_await tasks.join();
+  });
+}
+
+TEST_F(Tcp, CancellationEndsEveryKindOfWait) {
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"127.0.0.1", 0});
+    auto client = co_await l.net().connect((*listening)->local(), l.now() + 5s);
+    auto server = co_await (*listening)->accept();
+    task_group tasks(l);
+    char buffer[8];
+    const std::string big(1 << 20, 'x');
+    tasks.start("read", [&]() -> awaitable<void> { (void)co_await (*client)->read_some(buffer); });
+    tasks.start("wait", [&]() -> awaitable<void> { (void)co_await (*server)->wait_readable(); });
+    tasks.start("write", [&]() -> awaitable<void> {
+      for (;;) (void)co_await (*client)->write_all(big);
+    });
+    tasks.start("accept", [&]() -> awaitable<void> { (void)co_await (*listening)->accept(); });
+    const endpoint unknown{"no-such-host.invalid", 1};
+    tasks.start("resolve",
+                [&]() -> awaitable<void> { (void)co_await l.net().connect(unknown, never); });
+    co_await l.sleep_for(5ms);
+    co_await tasks.cancel_and_join();
+  });
+}
+
+/// An address whose connection attempts hang: a listener with a full queue that nobody accepts
+/// from.
+class full_listener {
+public:
+  full_listener() {
+    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    (void)::bind(fd_, reinterpret_cast<sockaddr*>(&address), length);
+    (void)::listen(fd_, 0);
+    (void)::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length);
+    port_ = ntohs(address.sin_port);
+  }
+  ~full_listener() { ::close(fd_); }
+  endpoint at() const { return {"127.0.0.1", port_}; }
+
+private:
+  int fd_;
+  std::uint16_t port_;
+};
+
+TEST_F(Tcp, AConnectThatHangsEndsAtItsDeadline) {
+  full_listener hanging;
+  run([&]() -> awaitable<void> {
+    std::vector<std::unique_ptr<stream>> filling;
+    for (int i = 0; i < 8; ++i) {
+      auto made = co_await l.net().connect(hanging.at(), l.now() + 50ms);
+      if (!made) {
+        EXPECT_EQ(made.error().code, errc::timed_out);
+        EXPECT_EQ(made.error().doing, "connect to " + hanging.at().text());
+        co_return;
+      }
+      filling.push_back(std::move(*made));
+    }
+    ADD_FAILURE() << "the queue took every connection";
+  });
+}
+
+TEST(Endpoint, PutsBracketsAroundIPv6) {
+  EXPECT_EQ((endpoint{"10.0.0.1", 6443}.text()), "10.0.0.1:6443");
+  EXPECT_EQ((endpoint{"fd00::1", 6443}.text()), "[fd00::1]:6443");
+}
+
+}  // namespace
+}  // namespace reactor
