@@ -1,31 +1,32 @@
 #pragma once
 
-#include <boost/json/fwd.hpp>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-
 #include "k8s/fault.hpp"
 #include "k8s/resource.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/http/client.hpp"
 
+#include <boost/json/fwd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
 namespace reactor {
 class loop;
 class limiter;
-}
+}  // namespace reactor
 
 namespace k8s {
 
 struct connection;  // k8s/kubeconfig.hpp: where the server is and who we are there
 
 struct list_options {
-  std::string ns;                 // empty = all namespaces
+  std::string ns;  // empty = all namespaces
   std::string label_selector, field_selector;
-  std::uint32_t limit = 500;      // objects per page
+  std::uint32_t limit = 500;  // objects per page
   std::string continue_token;
-  std::string resource_version;   // with resource_version_match
+  std::string resource_version;  // with resource_version_match
   std::string resource_version_match;
 };
 
@@ -38,17 +39,17 @@ struct watch_options {
 };
 
 struct delete_options {
-  std::string uid, resource_version;              // preconditions; empty = none
+  std::string uid, resource_version;  // preconditions; empty = none
   std::optional<std::int64_t> grace_period_seconds;
-  std::string propagation;                        // "", Background, Foreground, Orphan
+  std::string propagation;  // "", Background, Foreground, Orphan
 };
 
 enum class apply_conflicts { fail, force };
 
 /// Typed access to one API server: every failure is a k8s::fault that names what was being done.
-/// Bodies and answers are whole JSON documents (boost::json); lists and watches on the hot path are read by
-/// informer.hpp from the raw exchange instead. Writes carry the field manager given at construction.
-/// Lifetime: co_await stop() before destruction.
+/// Bodies and answers are whole JSON documents (boost::json); lists and watches on the hot path are
+/// read by informer.hpp from the raw exchange instead. Writes carry the field manager given at
+/// construction. Lifetime: co_await stop() before destruction.
 class client {
 public:
   client(reactor::loop& l, connection to, std::string field_manager = "windlass");
@@ -56,29 +57,48 @@ public:
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
-  awaitable<result<boost::json::object>> get(resource r, object_key key, std::string subresource = {});
+  awaitable<result<boost::json::object>> get(resource r, object_key key,
+                                             std::string subresource = {});
   /// One page, as the server sent it (items, metadata.continue, metadata.resourceVersion).
   awaitable<result<boost::json::object>> list(resource r, list_options options);
-  awaitable<result<boost::json::object>> create(resource r, std::string ns, boost::json::object body, std::string subresource = {},
+  awaitable<result<boost::json::object>> create(resource r, std::string ns,
+                                                boost::json::object body,
+                                                std::string subresource = {},
                                                 std::string name = {});
   /// Server-side apply of the fields in `body` (apiVersion and kind are filled in).
   awaitable<result<boost::json::object>> apply(resource r, object_key key, boost::json::object body,
-                                               apply_conflicts conflicts = apply_conflicts::force, std::string subresource = {});
+                                               apply_conflicts conflicts = apply_conflicts::force,
+                                               std::string subresource = {});
   /// JSON merge patch (RFC 7386); `subresource` "status" patches the status.
-  awaitable<result<boost::json::object>> merge_patch(resource r, object_key key, boost::json::object patch, std::string subresource = {});
-  awaitable<result<boost::json::object>> replace(resource r, object_key key, boost::json::object body, std::string subresource = {});
+  awaitable<result<boost::json::object>> merge_patch(resource r, object_key key,
+                                                     boost::json::object patch,
+                                                     std::string subresource = {});
+  awaitable<result<boost::json::object>> replace(resource r, object_key key,
+                                                 boost::json::object body,
+                                                 std::string subresource = {});
   awaitable<result<void>> remove(resource r, object_key key, delete_options options = {});
-  /// policy/v1 Eviction without a grace period of our own. 429 = a budget forbids it now (errc::throttled).
+  /// policy/v1 Eviction without a grace period of our own. 429 = a budget forbids it now
+  /// (errc::throttled).
   awaitable<result<void>> evict(object_key pod, std::string uid = {});
   /// Any GET of this server, whole ("/version", "/apis"); the body is parsed as JSON.
   awaitable<result<boost::json::value>> get_path(std::string target);
+  /// The same with a deadline of its own instead of 30 s.
+  awaitable<result<boost::json::value>> get_path(std::string target, reactor::nanoseconds within);
 
-  /// A list page or a watch as a stream of bytes for whoever parses it himself. The head has been checked: 200.
-  awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_list(resource r, list_options options);
-  awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_watch(resource r, watch_options options);
+  /// A list page or a watch as a stream of bytes for whoever parses it himself. The head has been
+  /// checked: 200.
+  awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_list(resource r,
+                                                                        list_options options);
+  awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_watch(resource r,
+                                                                         watch_options options);
 
   /// "https://10.0.0.1:6443", for messages and metrics.
   std::string server() const;
+  /// The namespace that the connection's context names; may be empty.
+  std::string default_namespace() const;
+  const std::string& field_manager() const noexcept;
+  /// A sentence when the client certificate is expired or not valid yet, else empty.
+  std::string certificate_problem() const;
   /// Open connections to this server.
   std::size_t connections() const noexcept;
   awaitable<void> stop();

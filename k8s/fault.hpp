@@ -1,11 +1,12 @@
 #pragma once
 
+#include "reactor/awaitable.hpp"
+#include "reactor/result.hpp"
+#include "reactor/time.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "reactor/result.hpp"
-#include "reactor/time.hpp"
 
 namespace k8s {
 
@@ -25,6 +26,9 @@ enum class errc {
   malformed,     // not what a Kubernetes API server answers
 };
 
+/// "not_found"; for logs and metrics.
+const char* to_string(errc code) noexcept;
+
 struct cause {
   std::string reason, message, field;
 };
@@ -32,13 +36,13 @@ struct cause {
 /// Why an API call did not work. Never carries credentials.
 struct fault {
   errc code{};
-  int http_status = 0;                             // 0 = no answer
-  std::string doing;                               // "list pods in kube-system"
-  std::string reason;                              // the server's Status reason ("NotFound") or empty
-  std::string detail;                              // the server's message, or the transport's
+  int http_status = 0;  // 0 = no answer
+  std::string doing;    // "list pods in kube-system"
+  std::string reason;   // the server's Status reason ("NotFound") or empty
+  std::string detail;   // the server's message, or the transport's
   std::optional<reactor::nanoseconds> retry_after;
   std::vector<cause> causes;
-  bool cancelled = false;                          // the caller is being cancelled: unwind
+  bool cancelled = false;  // the caller is being cancelled: unwind
 
   /// "<doing>: <detail>"
   std::string message() const;

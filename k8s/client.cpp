@@ -1,0 +1,419 @@
+#include "k8s/client.hpp"
+
+#include "k8s/answer.hpp"
+#include "k8s/credentials.hpp"
+#include "reactor/deadline.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <cstdlib>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+namespace http = reactor::http;
+using namespace std::chrono_literals;
+
+constexpr reactor::nanoseconds request_deadline = 30s;
+constexpr std::size_t answer_limit_bytes = 64 * 1024 * 1024;  // a page of 500 large objects
+constexpr std::size_t refusal_limit_bytes = 1024 * 1024;
+
+/// "/path?a=b&c=d" from pieces; empty values are left out.
+class target {
+public:
+  explicit target(std::string path) : text_(std::move(path)) {}
+  target& add(std::string_view name, std::string_view value) {
+    if (value.empty()) return *this;
+    text_ += first_ ? '?' : '&';
+    first_ = false;
+    text_ += name;
+    text_ += '=';
+    text_ += http::encode_component(value);
+    return *this;
+  }
+  std::string take() { return std::move(text_); }
+
+private:
+  std::string text_;
+  bool first_ = true;
+};
+
+std::string naming(const resource& r, const std::string& subresource) {
+  return subresource.empty() ? r.plural : r.plural + "/" + subresource;
+}
+
+std::string in_namespace(const std::string& ns) {
+  return ns.empty() ? "" : " in " + ns;
+}
+
+http::client_options transport_options(reactor::loop& l, const credentials& who,
+                                       const std::string& server) {
+  http::client_options out;
+  out.origin = http::parse_origin(server).value();
+  out.tls = who.tls();
+  if (!who.to().proxy_url.empty()) {
+    out.proxy.url = who.to().proxy_url.reveal();
+  } else if (!l.simulated()) {
+    out.proxy = http::proxy_from_environment(out.origin, [](std::string_view name) {
+      const char* value = std::getenv(std::string(name).c_str());
+      return std::string(value ? value : "");
+    });
+  }
+  return out;
+}
+
+std::string path_prefix(const std::string& server) {
+  std::string path;
+  (void)http::parse_origin(server, &path);
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+void fill_identity(json::object& body, const resource& r) {
+  if (!body.contains("apiVersion")) body["apiVersion"] = r.api_version();
+  if (!body.contains("kind")) body["kind"] = r.kind;
+}
+
+json::object& metadata_of(json::object& body) {
+  json::value& metadata = body["metadata"];
+  if (!metadata.is_object()) metadata.emplace_object();
+  return metadata.get_object();
+}
+
+result<json::object> as_object(result<json::value> got, const std::string& doing) {
+  if (!got) return got.error();
+  json::object* object = got->if_object();
+  const json::value* kind = object ? object->if_contains("kind") : nullptr;
+  if (!kind || !kind->is_string()) {
+    fault f;
+    f.code = errc::malformed;
+    f.http_status = 200;
+    f.doing = doing;
+    f.detail = "the server does not speak the Kubernetes API: its answer is no object with a kind";
+    return f;
+  }
+  return std::move(*object);
+}
+
+}  // namespace
+
+struct client::impl {
+  impl(reactor::loop& l, connection to, std::string manager)
+      : loop(l),
+        who(l, std::move(to)),
+        field_manager(std::move(manager)),
+        prefix(path_prefix(who.to().server)),
+        transport(l, transport_options(l, who, who.to().server)) {}
+
+  /// Common header fields; `body` decides whether there is a Content-Type.
+  http::request make(std::string method, std::string path_and_query,
+                     const json::value* body = nullptr,
+                     std::string content_type = "application/json") const {
+    http::request r;
+    r.method = std::move(method);
+    r.target = prefix + path_and_query;
+    r.fields.add("Accept", "application/json");
+    r.fields.add("User-Agent", "windlass/" WINDLASS_VERSION);
+    if (body) {
+      r.fields.add("Content-Type", std::move(content_type));
+      r.body = json::serialize(*body);
+    }
+    return r;
+  }
+
+  void authorize(http::request& r) const {
+    if (std::string value = who.authorization(); !value.empty()) {
+      r.fields.set("Authorization", value);
+    }
+  }
+
+  awaitable<bool> refresh(credentials::look how) {
+    const credentials::changes changed = co_await who.refresh(how);
+    if (changed.tls) transport.set_tls(who.tls());
+    co_return changed.token || changed.tls;
+  }
+
+  /// A transport's fault, with the likely reason when it is ours to know.
+  fault unreachable(const reactor::fault& f, std::string doing) const {
+    fault out = from_transport(f, std::move(doing));
+    if (!out.cancelled) add_certificate_problem(out);
+    return out;
+  }
+
+  void add_certificate_problem(fault& f) const {
+    if (f.code != errc::unauthorized && f.http_status != 0) return;
+    if (const std::string why = who.certificate_problem(); !why.empty()) f.detail += "; " + why;
+  }
+
+  /// One request and its whole answer. A 401 is tried once more when the credentials' files have
+  /// changed.
+  awaitable<result<json::value>> call(http::request r, std::string doing,
+                                      reactor::nanoseconds within = request_deadline) {
+    const reactor::steady_time deadline = loop.now() + within;
+    (void)co_await refresh(credentials::look::when_due);
+    for (int attempt = 0;; ++attempt) {
+      if (loop.now() < not_before) co_await loop.sleep_until(std::min(not_before, deadline));
+      http::request sent = r;
+      authorize(sent);
+      auto got = co_await reactor::with_deadline(
+          loop, transport.fetch(std::move(sent), answer_limit_bytes), deadline,
+          "request to " + who.to().server);
+      if (!got) co_return unreachable(got.error(), doing);
+      auto answer = read_answer(got->status, got->fields, got->body, doing);
+      observe(answer);
+      if (answer) co_return answer;
+      fault why = answer.error();
+      if (why.code == errc::unauthorized && attempt == 0) {
+        const bool changed = co_await refresh(credentials::look::now);
+        if (changed) continue;
+      }
+      add_certificate_problem(why);
+      co_return why;
+    }
+  }
+
+  void observe(const result<json::value>& answer) {
+    if (!answer && answer.error().code == errc::throttled && !is_budget_refusal(answer.error())) {
+      not_before = loop.now() + answer.error().retry_after.value_or(1s);
+    }
+  }
+
+  awaitable<result<std::unique_ptr<http::exchange>>> open(http::request r, std::string doing) {
+    (void)co_await refresh(credentials::look::when_due);
+    for (int attempt = 0;; ++attempt) {
+      if (loop.now() < not_before) co_await loop.sleep_until(not_before);
+      http::request sent = r;
+      authorize(sent);
+      auto got = co_await transport.send(std::move(sent));
+      if (!got) co_return unreachable(got.error(), doing);
+      std::unique_ptr<http::exchange> under_way = std::move(*got);
+      const int status = under_way->head().status;
+      const bool json_body =
+          under_way->head().fields.get("Content-Type").starts_with("application/json");
+      if (status == 200 && json_body) co_return under_way;
+      const http::headers fields = under_way->head().fields;
+      auto body = co_await http::read_body(under_way, refusal_limit_bytes, request_deadline);
+      if (!body) co_return unreachable(body.error(), doing);
+      auto answer = read_answer(status, fields, *body, doing);
+      observe(answer);
+      fault why;
+      if (answer) {
+        why.code = errc::malformed;
+        why.http_status = status;
+        why.doing = doing;
+        why.detail =
+            "the server does not speak the Kubernetes API: its answer is not application/json";
+        co_return why;
+      }
+      why = answer.error();
+      if (why.code == errc::unauthorized && attempt == 0) {
+        const bool changed = co_await refresh(credentials::look::now);
+        if (changed) continue;
+      }
+      add_certificate_problem(why);
+      co_return why;
+    }
+  }
+
+  awaitable<result<json::object>> object_call(http::request r, std::string doing) {
+    std::string named = doing;
+    auto got = co_await call(std::move(r), std::move(doing));
+    co_return as_object(std::move(got), named);
+  }
+
+  reactor::loop& loop;
+  credentials who;
+  std::string field_manager;
+  std::string prefix;
+  http::client transport;
+  reactor::steady_time not_before{};
+};
+
+client::client(reactor::loop& l, connection to, std::string field_manager)
+    : impl_(std::make_unique<impl>(l, std::move(to), std::move(field_manager))) {}
+
+client::~client() = default;
+
+awaitable<result<json::object>> client::get(resource r, object_key key, std::string subresource) {
+  std::string doing = "get " + naming(r, subresource) + " " + key.text();
+  http::request request = impl_->make("GET", r.path(key.ns, key.name, subresource));
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+namespace {
+
+target list_target(const resource& r, const list_options& o) {
+  target t(r.path(o.ns));
+  if (o.limit > 0) t.add("limit", std::to_string(o.limit));
+  t.add("continue", o.continue_token)
+      .add("labelSelector", o.label_selector)
+      .add("fieldSelector", o.field_selector);
+  // A continue token carries its version; servers refuse both.
+  if (o.continue_token.empty()) {
+    t.add("resourceVersion", o.resource_version)
+        .add("resourceVersionMatch", o.resource_version_match);
+  }
+  return t;
+}
+
+}  // namespace
+
+awaitable<result<json::object>> client::list(resource r, list_options options) {
+  std::string doing = "list " + r.plural + in_namespace(options.ns);
+  http::request request = impl_->make("GET", list_target(r, options).take());
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,
+                                               std::string subresource, std::string name) {
+  std::string doing = "create " + naming(r, subresource);
+  if (subresource.empty()) fill_identity(body, r);
+  const json::value* metadata = body.if_contains("metadata");
+  const json::value* named =
+      metadata && metadata->is_object() ? metadata->get_object().if_contains("name") : nullptr;
+  if (!name.empty()) {
+    doing += " " + object_key{ns, name}.text();
+  } else if (named && named->is_string()) {
+    doing += " " + object_key{ns, std::string(named->get_string())}.text();
+  } else {
+    doing += in_namespace(ns);
+  }
+  target t(r.path(ns, name, subresource));
+  t.add("fieldManager", impl_->field_manager);
+  const json::value document(std::move(body));
+  http::request request = impl_->make("POST", t.take(), &document);
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<json::object>> client::apply(resource r, object_key key, json::object body,
+                                              apply_conflicts conflicts, std::string subresource) {
+  std::string doing = "apply " + naming(r, subresource) + " " + key.text();
+  fill_identity(body, r);
+  json::object& metadata = metadata_of(body);
+  metadata["name"] = key.name;
+  if (!key.ns.empty()) metadata["namespace"] = key.ns;
+  target t(r.path(key.ns, key.name, subresource));
+  t.add("fieldManager", impl_->field_manager);
+  if (conflicts == apply_conflicts::force) t.add("force", "true");
+  const json::value document(std::move(body));
+  http::request request = impl_->make("PATCH", t.take(), &document, "application/apply-patch+yaml");
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<json::object>> client::merge_patch(resource r, object_key key, json::object patch,
+                                                    std::string subresource) {
+  std::string doing = "patch " + naming(r, subresource) + " " + key.text();
+  target t(r.path(key.ns, key.name, subresource));
+  t.add("fieldManager", impl_->field_manager);
+  const json::value document(std::move(patch));
+  http::request request = impl_->make("PATCH", t.take(), &document, "application/merge-patch+json");
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<json::object>> client::replace(resource r, object_key key, json::object body,
+                                                std::string subresource) {
+  std::string doing = "update " + naming(r, subresource) + " " + key.text();
+  fill_identity(body, r);
+  target t(r.path(key.ns, key.name, subresource));
+  t.add("fieldManager", impl_->field_manager);
+  const json::value document(std::move(body));
+  http::request request = impl_->make("PUT", t.take(), &document);
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<void>> client::remove(resource r, object_key key, delete_options options) {
+  std::string doing = "delete " + r.plural + " " + key.text();
+  json::object body{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
+  json::object preconditions;
+  if (!options.uid.empty()) preconditions["uid"] = options.uid;
+  if (!options.resource_version.empty())
+    preconditions["resourceVersion"] = options.resource_version;
+  if (!preconditions.empty()) body["preconditions"] = std::move(preconditions);
+  if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
+  if (!options.propagation.empty()) body["propagationPolicy"] = options.propagation;
+  const json::value document(std::move(body));
+  http::request request = impl_->make("DELETE", r.path(key.ns, key.name), &document);
+  auto done = co_await impl_->call(std::move(request), std::move(doing));
+  if (!done) co_return done.error();
+  co_return result<void>();
+}
+
+awaitable<result<void>> client::evict(object_key pod, std::string uid) {
+  std::string doing = "evict pod " + pod.text();
+  json::object metadata{{"name", pod.name}, {"namespace", pod.ns}};
+  json::object body{{"apiVersion", "policy/v1"}, {"kind", "Eviction"}};
+  body["metadata"] = std::move(metadata);
+  if (!uid.empty()) {
+    json::object options;
+    options["preconditions"] = json::object{{"uid", uid}};
+    body["deleteOptions"] = std::move(options);
+  }
+  const json::value document(std::move(body));
+  http::request request =
+      impl_->make("POST", resources::pods().path(pod.ns, pod.name, "eviction"), &document);
+  auto done = co_await impl_->call(std::move(request), std::move(doing));
+  if (!done) co_return done.error();
+  co_return result<void>();
+}
+
+awaitable<result<json::value>> client::get_path(std::string path) {
+  return get_path(std::move(path), request_deadline);
+}
+
+awaitable<result<json::value>> client::get_path(std::string path, reactor::nanoseconds within) {
+  std::string doing = "get " + path;
+  http::request request = impl_->make("GET", std::move(path));
+  return impl_->call(std::move(request), std::move(doing), within);
+}
+
+awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,
+                                                                     list_options options) {
+  std::string doing = "list " + r.plural + in_namespace(options.ns);
+  http::request request = impl_->make("GET", list_target(r, options).take());
+  return impl_->open(std::move(request), std::move(doing));
+}
+
+awaitable<result<std::unique_ptr<http::exchange>>> client::open_watch(resource r,
+                                                                      watch_options options) {
+  std::string doing = "watch " + r.plural + in_namespace(options.ns);
+  target t(r.path(options.ns));
+  t.add("watch", "true")
+      .add("allowWatchBookmarks", options.bookmarks ? "true" : "")
+      .add("labelSelector", options.label_selector)
+      .add("fieldSelector", options.field_selector)
+      .add("resourceVersion", options.resource_version);
+  if (options.send_initial_events) {
+    t.add("sendInitialEvents", "true").add("resourceVersionMatch", "NotOlderThan");
+  }
+  if (options.timeout > reactor::nanoseconds::zero()) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options.timeout);
+    t.add("timeoutSeconds", std::to_string(std::max<std::int64_t>(seconds.count(), 1)));
+  }
+  http::request request = impl_->make("GET", t.take());
+  return impl_->open(std::move(request), std::move(doing));
+}
+
+std::string client::server() const {
+  return impl_->who.to().server;
+}
+std::string client::default_namespace() const {
+  return impl_->who.to().ns;
+}
+const std::string& client::field_manager() const noexcept {
+  return impl_->field_manager;
+}
+std::string client::certificate_problem() const {
+  return impl_->who.certificate_problem();
+}
+std::size_t client::connections() const noexcept {
+  return impl_->transport.connections();
+}
+awaitable<void> client::stop() {
+  return impl_->transport.stop();
+}
+
+}  // namespace k8s

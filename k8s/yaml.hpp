@@ -1,0 +1,42 @@
+#pragma once
+
+#include "reactor/result.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s {
+
+struct yaml_limits {
+  std::size_t bytes = 4 * 1024 * 1024;
+  std::size_t depth = 64;
+  std::size_t nodes = 200'000;  // every alias counts what it stands for
+  std::size_t documents = 1'000;
+};
+
+/// Reads Kubernetes manifests: each YAML document as the JSON value that kubectl would send.
+/// Shape   plain scalars resolve as go-yaml v2 does (yes/no/on/off are booleans, 0x and 0 prefixes
+/// are
+///         numbers, times stay text); keys become text; merge keys are merged; empty documents are
+///         left out.
+/// Errors  errc::malformed with line and column; errc::limit. Duplicate keys, tags of other
+/// languages and
+///         numbers JSON has no form for are malformed. `doing` names `source`.
+/// Source  sigs.k8s.io/yaml, which reads through go-yaml v2.
+reactor::result<std::vector<boost::json::value>> parse_yaml_documents(std::string_view text,
+                                                                      std::string_view source,
+                                                                      yaml_limits limits = {});
+/// The same for a text that must hold exactly one document.
+reactor::result<boost::json::value> parse_yaml(std::string_view text, std::string_view source,
+                                               yaml_limits limits = {});
+
+enum class key_order { sorted, kept };
+/// One document in block style, ending in a newline, as `kubectl -o yaml` prints it. What it
+/// writes, parse_yaml reads back equal.
+std::string to_yaml(const boost::json::value& value, key_order order = key_order::sorted);
+
+}  // namespace k8s

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace k8s {
+
+/// What an untagged plain scalar stands for. Nothing = a number JSON cannot hold (.inf, .nan,
+/// 1e999).
+std::optional<boost::json::value> resolve_plain_scalar(std::string_view text);
+
+/// Whether a plain scalar with this text would be read back as text.
+bool reads_as_text(std::string_view text);
+
+}  // namespace k8s
