@@ -1,0 +1,198 @@
+#pragma once
+
+#include "k8s/fault.hpp"
+#include "k8s/resource.hpp"
+#include "k8s/store.hpp"
+#include "k8s/watch_state.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/task_group.hpp"
+#include "reactor/time.hpp"
+#include "reactor/waiters.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace reactor {
+class loop;
+namespace http {
+class exchange;
+}
+}  // namespace reactor
+
+namespace k8s {
+
+class client;
+
+/// idle → listing ⇄ live, with retrying in between; the store keeps serving in all of them.
+enum class informer_state { idle, listing, live, retrying, stopped };
+std::string_view name_of(informer_state s) noexcept;
+
+struct informer_options {
+  resource collection;
+  std::string ns, label_selector, field_selector;
+  watch_limits limits;
+  bool stream_initial = true;  // watch-list where the server offers it
+  /// Asked when the stream was silent for limits.silence: is the server there? Empty = a one-second
+  /// watch from the last version, which also notices a single dead stream. A cluster with many
+  /// informers may share one cheap question.
+  std::function<awaitable<result<void>>()> probe;
+  /// What a person should read in the log: oddities and failures, one sentence each.
+  std::function<void(std::string_view sentence)> report;
+  /// Called after each change of state().
+  std::function<void(informer_state)> on_state;
+};
+
+/// Everything of an informer that does not depend on its view.
+class informer_base {
+public:
+  virtual ~informer_base();
+  informer_base(const informer_base&) = delete;
+  informer_base& operator=(const informer_base&) = delete;
+
+  /// Once. Handlers and indices are set before.
+  void start();
+  /// Ends within one turn of the loop; the store keeps what it has. Idempotent.
+  awaitable<void> stop();
+
+  /// True when the store has been complete once. False when the deadline came first.
+  awaitable<bool> synced(reactor::steady_time deadline = reactor::never);
+  bool is_synced() const noexcept { return synced_.is_set(); }
+
+  informer_state state() const noexcept { return state_; }
+  reactor::steady_time since() const noexcept { return since_; }
+  /// Why the last request or stream failed; kept until the informer is live again.
+  const std::optional<fault>& last_error() const noexcept { return last_error_; }
+  /// When the server last proved that this view of it is current: a byte of the stream or an
+  /// answered probe.
+  reactor::steady_time last_contact() const noexcept { return last_contact_; }
+  const watch_counters& counters() const noexcept { return watch_.counters(); }
+  /// The version up to which the store has followed the server.
+  const resource_version& version() const noexcept { return watch_.version(); }
+  const resource& collection() const noexcept { return options_.collection; }
+  /// Buffers held right now; an idle informer has none.
+  std::size_t buffer_bytes() const noexcept;
+
+  /// Lists afresh and names what differs from the store; for tests, at a moment when nothing
+  /// changes.
+  awaitable<result<std::vector<std::string>>> differences();
+
+protected:
+  informer_base(reactor::loop& l, client& api, informer_options options);
+
+private:
+  template <stored_view View>
+  friend class informer;
+
+  // The store behind it; all called while the object's text is parsed.
+  virtual void begin_relist() = 0;
+  virtual std::size_t sweep() = 0;
+  struct taken {
+    put_outcome outcome{};
+    bool was_known = false;
+    resource_version version;
+  };
+  virtual taken put(wire_value object, origin from) = 0;
+  virtual taken remove(wire_value object) = 0;
+  /// For differences(): empty when the store has it so; `seen` collects keys.
+  virtual std::string compare(wire_value object, std::vector<object_key>& seen) = 0;
+  virtual std::vector<object_key> not_among(std::vector<object_key> seen) const = 0;
+
+  struct stream_run;
+  class pacer;
+  awaitable<void> run();
+  awaitable<step> list_page(step s);
+  awaitable<step> follow(step s);
+  awaitable<void> probe_server(std::shared_ptr<stream_run> run);
+  awaitable<result<resource_version>> newest_after(resource_version version);
+  std::optional<fault> take_lines(stream_run& run, std::string_view bytes);
+  std::optional<fault> take_line(stream_run& run, std::string_view line);
+  std::optional<fault> take_error(wire_value status);
+  void set_state(informer_state s);
+  void say(std::string_view sentence) const;
+  void note(oddity o, std::string_view object);
+  void fail(const fault& f);
+  std::string doing(std::string_view verb) const;
+
+  reactor::loop& loop_;
+  client& api_;
+  informer_options options_;
+  watch_state watch_;
+  informer_state state_ = informer_state::idle;
+  reactor::steady_time since_{}, last_contact_{};
+  std::optional<fault> last_error_;
+  std::size_t buffered_ = 0;
+  reactor::event synced_;
+  reactor::task_group tasks_;
+};
+
+/// Keeps a store equal to one collection of a server: list (streamed where offered), then watch,
+/// for ever. Errors:   none reach the owner; state(), last_error() and counters() show them, and it
+/// tries again with backoff. Lifetime: loop and client outlive it; co_await stop() before
+/// destruction.
+template <stored_view View>
+class informer final : public informer_base {
+public:
+  informer(reactor::loop& l, client& api, informer_options options)
+      : informer_base(l, api, std::move(options)) {}
+
+  const store<View>& objects() const noexcept { return store_; }
+  const View* find(const object_key& key) const { return store_.find(key); }
+  void add_index(std::string name, typename store<View>::index_function f) {
+    store_.add_index(std::move(name), std::move(f));
+  }
+  void on_change(typename store<View>::change_handler f) { store_.on_change(std::move(f)); }
+
+private:
+  void begin_relist() override { store_.begin_relist(); }
+  std::size_t sweep() override { return store_.sweep(); }
+  taken put(wire_value object, origin from) override {
+    View view = View::parse(object);
+    if (shared_parser().problem()) return {};
+    taken t;
+    t.version = view.meta.resource_version;
+    t.was_known = store_.find_uid(view.meta.uid) != nullptr;
+    t.outcome = store_.put(std::move(view), from);
+    return t;
+  }
+  taken remove(wire_value object) override {
+    const object_meta meta = parse_meta(object);
+    if (shared_parser().problem()) return {};
+    taken t;
+    t.version = meta.resource_version;
+    t.was_known = store_.remove(meta);
+    return t;
+  }
+  std::string compare(wire_value object, std::vector<object_key>& seen) override {
+    const View view = View::parse(object);
+    if (shared_parser().problem()) return {};
+    seen.push_back(view.meta.key());
+    const View* stored = store_.find(view.meta.ns, view.meta.name);
+    if (!stored) return view.meta.key().text() + " is missing";
+    if (!(stored->meta.uid == view.meta.uid)) return view.meta.key().text() + " is another object";
+    if (!(*stored == view)) return view.meta.key().text() + " differs";
+    if (!(stored->meta.resource_version == view.meta.resource_version))
+      return view.meta.key().text() + " is at version " + stored->meta.resource_version.text() +
+             " instead of " + view.meta.resource_version.text();
+    return {};
+  }
+  std::vector<object_key> not_among(std::vector<object_key> seen) const override {
+    std::sort(seen.begin(), seen.end());
+    std::vector<object_key> surplus;
+    store_.each([&](const View& v) {
+      if (object_key key = v.meta.key(); !std::binary_search(seen.begin(), seen.end(), key))
+        surplus.push_back(std::move(key));
+    });
+    return surplus;
+  }
+
+  store<View> store_;
+};
+
+}  // namespace k8s

@@ -1,0 +1,203 @@
+#include "k8s/meta.hpp"
+
+#include "k8s/wire.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace k8s {
+
+namespace {
+
+bool is_decimal(std::string_view text) {
+  if (text.empty() || (text.front() == '0' && text.size() > 1)) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+constexpr std::size_t uuid_length = 36;
+constexpr bool is_dash_place(std::size_t i) {
+  return i == 8 || i == 13 || i == 18 || i == 23;
+}
+constexpr std::uint64_t version_nibble = 0xf000;  // in the high word; never 0 in an RFC 9562 UUID
+
+constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
+
+bool is_wanted(std::string_view key, const annotation_filter& wanted) {
+  if (wanted.all) return key != last_applied;
+  return std::any_of(wanted.keys.begin(), wanted.keys.end(), [&](std::string_view w) {
+    return w.ends_with('/') ? key.starts_with(w) : key == w;
+  });
+}
+
+}  // namespace
+
+resource_version::resource_version(std::string_view text) {
+  if (is_decimal(text) && text != "0") {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number_);
+    if (error == std::errc{}) return;
+    number_ = 0;
+  }
+  opaque_ = text;
+}
+
+std::string resource_version::text() const {
+  return number_ ? std::to_string(number_) : opaque_.str();
+}
+
+std::partial_ordering operator<=>(const resource_version& a, const resource_version& b) {
+  if (a.number_ && b.number_) return a.number_ <=> b.number_;
+  if (a == b) return std::partial_ordering::equivalent;
+  const std::string left = a.text(), right = b.text();
+  if (!is_decimal(left) || !is_decimal(right)) return std::partial_ordering::unordered;
+  if (left.size() != right.size()) return left.size() <=> right.size();
+  return left <=> right;
+}
+
+uid::uid(std::string_view text) : text_() {
+  if (text.size() == uuid_length) {
+    std::uint64_t words[2] = {0, 0};
+    std::size_t digits = 0;
+    for (std::size_t i = 0; i < uuid_length; ++i) {
+      if (is_dash_place(i)) {
+        if (text[i] != '-') break;
+        continue;
+      }
+      const int value = hex_value(text[i]);
+      if (value < 0) break;
+      words[digits / 16] = words[digits / 16] << 4 | static_cast<std::uint64_t>(value);
+      ++digits;
+    }
+    if (digits == 32 && (words[0] & version_nibble)) {
+      high_ = words[0];
+      low_ = words[1];
+      return;
+    }
+  }
+  text_ = interned(text);
+}
+
+uid::uid(const uid& other) noexcept : high_(other.high_), text_() {
+  if (is_uuid())
+    low_ = other.low_;
+  else
+    text_ = other.text_;
+}
+
+uid& uid::operator=(const uid& other) noexcept {
+  if (this == &other) return *this;
+  this->~uid();
+  return *new (this) uid(other);
+}
+
+std::string uid::text() const {
+  if (!is_uuid()) return text_.str();
+  std::string text(uuid_length, '-');
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < uuid_length; ++i) {
+    if (is_dash_place(i)) continue;
+    const std::uint64_t word = digits < 16 ? high_ : low_;
+    text[i] = "0123456789abcdef"[word >> (60 - digits % 16 * 4) & 0xf];
+    ++digits;
+  }
+  return text;
+}
+
+std::uint32_t uid::hash() const noexcept {
+  if (!is_uuid()) return static_cast<std::uint32_t>(text_.hash());
+  const std::uint64_t h = (high_ ^ low_ * 0x9fb21c651e98df25) * 0x9e3779b97f4a7c15;
+  return static_cast<std::uint32_t>(h >> 32);
+}
+
+string_map::string_map(std::vector<member> members) {
+  std::stable_sort(members.begin(), members.end(),
+                   [](const member& a, const member& b) { return a.first < b.first; });
+  members.erase(std::unique(members.begin(), members.end(),
+                            [](const member& a, const member& b) { return a.first == b.first; }),
+                members.end());
+  members_ = shared_array<member>(members);
+}
+
+const interned* string_map::find(std::string_view key) const noexcept {
+  const auto at = std::lower_bound(
+      begin(), end(), key, [](const member& m, std::string_view k) { return m.first.view() < k; });
+  return at != end() && at->first == key ? &at->second : nullptr;
+}
+
+std::string_view string_map::get(std::string_view key) const noexcept {
+  const interned* value = find(key);
+  return value ? value->view() : std::string_view();
+}
+
+bool object_meta::has_finalizer(std::string_view finalizer) const noexcept {
+  return std::any_of(finalizers.begin(), finalizers.end(),
+                     [&](const interned& f) { return f == finalizer; });
+}
+
+std::size_t object_meta::heap_bytes() const noexcept {
+  return name.heap_bytes() + resource_version.heap_bytes() + labels.heap_bytes() +
+         annotations.heap_bytes() + finalizers.heap_bytes();
+}
+
+bool operator==(const object_meta& a, const object_meta& b) noexcept {
+  return a.uid == b.uid && a.generation == b.generation &&
+         a.deletion_timestamp == b.deletion_timestamp && a.name == b.name && a.ns == b.ns &&
+         a.labels == b.labels && a.annotations == b.annotations && a.owner == b.owner &&
+         a.finalizers == b.finalizers;
+}
+
+string_map parse_string_map(wire_value map, const annotation_filter& wanted) {
+  std::vector<string_map::member> members;
+  map.members([&](std::string_view key, wire_value value) {
+    if (is_wanted(key, wanted)) members.emplace_back(interned(key), interned(value.text()));
+  });
+  const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
+  const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
+  std::stable_sort(members.begin(), members.end(), by_key);
+  const auto twice = std::adjacent_find(members.begin(), members.end(), same_key);
+  if (twice != members.end()) map.refuse("key \"" + twice->first.str() + "\" is there twice");
+  return string_map(std::move(members));
+}
+
+object_meta parse_meta(wire_value object, const annotation_filter& annotations) {
+  const wire_value metadata = object.field("metadata");
+  object_meta m;
+  m.name = metadata["name"].text();
+  m.ns = metadata["namespace"].text();
+  m.uid = uid(metadata["uid"].text());
+  m.resource_version = metadata["resourceVersion"].text();
+  m.generation = metadata["generation"].integer();
+  if (m.name.empty()) object.refuse("an object without metadata.name");
+  if (m.uid.empty()) object.refuse("object " + m.name.str() + " has no metadata.uid");
+  if (m.resource_version.empty())
+    object.refuse("object " + m.name.str() + " has no metadata.resourceVersion");
+  if (const std::string_view text = metadata["deletionTimestamp"].text(); !text.empty()) {
+    const auto when = reactor::parse_rfc3339(text);
+    if (when)
+      m.deletion_timestamp = *when;
+    else
+      object.refuse("deletionTimestamp of " + m.name.str() + " is not a time");
+  }
+  m.labels = parse_string_map(metadata["labels"]);
+  if (annotations.all || !annotations.keys.empty())
+    m.annotations = parse_string_map(metadata["annotations"], annotations);
+  metadata["ownerReferences"].elements([&](wire_value reference) {
+    if (!reference["controller"].boolean()) return;
+    if (m.owner) object.refuse("object " + m.name.str() + " has two controllers");
+    m.owner.api_version = reference["apiVersion"].text();
+    m.owner.kind = reference["kind"].text();
+    m.owner.name = reference["name"].text();
+    m.owner.uid = uid(reference["uid"].text());
+  });
+  std::vector<interned> finalizers;
+  metadata["finalizers"].elements([&](wire_value f) { finalizers.emplace_back(f.text()); });
+  m.finalizers = shared_array<interned>(finalizers);
+  return m;
+}
+
+}  // namespace k8s

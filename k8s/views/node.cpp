@@ -1,0 +1,45 @@
+#include "k8s/views/node.hpp"
+
+#include <vector>
+
+namespace k8s {
+
+std::string_view name_of(condition_status s) noexcept {
+  switch (s) {
+    case condition_status::yes: return "True";
+    case condition_status::no: return "False";
+    case condition_status::unknown: break;
+  }
+  return "Unknown";
+}
+
+condition_status parse_condition_status(std::string_view text) noexcept {
+  if (text == "True") return condition_status::yes;
+  if (text == "False") return condition_status::no;
+  return condition_status::unknown;
+}
+
+node node::parse(wire_value object) {
+  node n;
+  n.meta = parse_meta(object, all_annotations);
+  const wire_value spec = object["spec"];
+  n.unschedulable = spec["unschedulable"].boolean();
+  std::vector<taint> taints;
+  spec["taints"].elements([&](wire_value t) {
+    taints.push_back({t["key"].text(), t["value"].text(), t["effect"].text()});
+  });
+  n.taints = shared_array<taint>(taints);
+  const wire_value status = object["status"];
+  status["conditions"].elements([&](wire_value condition) {
+    if (condition["type"].text() != "Ready") return;
+    n.ready = parse_condition_status(condition["status"].text());
+    n.ready_reason = condition["reason"].text();
+  });
+  const wire_value info = status["nodeInfo"];
+  n.boot_id = info["bootID"].text();
+  n.os_image = info["osImage"].text();
+  n.kubelet_version = info["kubeletVersion"].text();
+  return n;
+}
+
+}  // namespace k8s

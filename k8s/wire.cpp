@@ -1,0 +1,224 @@
+#include "k8s/wire.hpp"
+
+#include <simdjson.h>
+
+#include <bit>
+#include <cstring>
+#include <unordered_set>
+#include <vector>
+
+namespace k8s {
+
+namespace dom = simdjson::dom;
+
+// A wire_value carries a dom::element as two words, so that simdjson stays in this file.
+struct element_words {
+  const void* document;
+  std::size_t index;
+};
+static_assert(sizeof(dom::element) == sizeof(element_words) &&
+              std::is_trivially_copyable_v<dom::element>);
+
+struct wire_access {
+  static dom::element element(const wire_value& v) noexcept {
+    const element_words words{v.document_, v.index_};
+    dom::element e;
+    std::memcpy(static_cast<void*>(&e), &words, sizeof e);
+    return e;
+  }
+  static wire_value value(dom::element e, std::optional<std::string>* problem) noexcept {
+    element_words words{};
+    std::memcpy(&words, static_cast<const void*>(&e), sizeof words);
+    wire_value v;
+    v.document_ = words.document;
+    v.index_ = words.index;
+    v.problem_ = problem;
+    return v;
+  }
+  static wire_value absent(std::optional<std::string>* problem) noexcept {
+    wire_value v;
+    v.problem_ = problem;
+    return v;
+  }
+};
+
+namespace {
+
+constexpr std::size_t keep_bytes = 256 * 1024;  // what an idle parser may keep
+constexpr std::size_t first_capacity = 64 * 1024;
+constexpr std::size_t depth_limit = 128;
+
+const char* kind_name(wire_kind k) {
+  switch (k) {
+    case wire_kind::absent: return "absent";
+    case wire_kind::null: return "null";
+    case wire_kind::object: return "an object";
+    case wire_kind::array: return "an array";
+    case wire_kind::text: return "text";
+    case wire_kind::number: return "a number";
+    case wire_kind::boolean: return "a boolean";
+  }
+  return "";
+}
+
+void look_for_duplicates(dom::element e, const wire_value& root) {
+  if (dom::array a; e.get(a) == simdjson::SUCCESS) {
+    for (const dom::element child : a) look_for_duplicates(child, root);
+    return;
+  }
+  dom::object o;
+  if (e.get(o) != simdjson::SUCCESS) return;
+  std::unordered_set<std::string_view> keys;
+  for (const auto member : o) {
+    if (!keys.insert(member.key).second)
+      root.refuse("key \"" + std::string(member.key) + "\" is there twice");
+    look_for_duplicates(member.value, root);
+  }
+}
+
+}  // namespace
+
+wire_kind wire_value::kind() const {
+  if (!document_) return wire_kind::absent;
+  switch (wire_access::element(*this).type()) {
+    case dom::element_type::ARRAY: return wire_kind::array;
+    case dom::element_type::OBJECT: return wire_kind::object;
+    case dom::element_type::STRING: return wire_kind::text;
+    case dom::element_type::BOOL: return wire_kind::boolean;
+    case dom::element_type::NULL_VALUE: return wire_kind::null;
+    default: return wire_kind::number;
+  }
+}
+
+void wire_value::refuse(std::string_view why) const {
+  if (problem_ && !*problem_) problem_->emplace(why);
+}
+
+wire_value wire_value::field(std::string_view key) const {
+  if (!document_) return *this;
+  const dom::element self = wire_access::element(*this);
+  dom::object object;
+  if (self.get(object) != simdjson::SUCCESS) {
+    if (!self.is_null())
+      refuse("expected an object with \"" + std::string(key) + "\", found " + kind_name(kind()));
+    return wire_access::absent(problem_);
+  }
+  wire_value found = wire_access::absent(problem_);
+  for (auto at = object.begin(); at != object.end(); ++at) {
+    if (at.key_length() != key.size() || std::memcmp(at.key_c_str(), key.data(), key.size()) != 0)
+      continue;
+    if (found.document_) refuse("key \"" + std::string(key) + "\" is there twice");
+    found = wire_access::value(at.value(), problem_);
+  }
+  return found;
+}
+
+std::string_view wire_value::text() const {
+  if (!document_) return {};
+  const dom::element self = wire_access::element(*this);
+  std::string_view text;
+  if (self.get(text) != simdjson::SUCCESS && !self.is_null())
+    refuse("expected text, found " + std::string(kind_name(kind())));
+  return text;
+}
+
+std::int64_t wire_value::integer(std::int64_t fallback) const {
+  if (!document_) return fallback;
+  const dom::element self = wire_access::element(*this);
+  std::int64_t number = 0;
+  if (self.get(number) == simdjson::SUCCESS) return number;
+  if (!self.is_null()) refuse("expected an integer, found " + std::string(kind_name(kind())));
+  return fallback;
+}
+
+bool wire_value::boolean(bool fallback) const {
+  if (!document_) return fallback;
+  const dom::element self = wire_access::element(*this);
+  bool value = false;
+  if (self.get(value) == simdjson::SUCCESS) return value;
+  if (!self.is_null()) refuse("expected a boolean, found " + std::string(kind_name(kind())));
+  return fallback;
+}
+
+void wire_value::visit_members(void* to, void (*call)(void*, std::string_view, wire_value)) const {
+  if (!document_) return;
+  const dom::element self = wire_access::element(*this);
+  dom::object object;
+  if (self.get(object) != simdjson::SUCCESS) {
+    if (!self.is_null()) refuse("expected an object, found " + std::string(kind_name(kind())));
+    return;
+  }
+  for (const auto member : object) call(to, member.key, wire_access::value(member.value, problem_));
+}
+
+void wire_value::visit_elements(void* to, void (*call)(void*, wire_value)) const {
+  if (!document_) return;
+  const dom::element self = wire_access::element(*this);
+  dom::array array;
+  if (self.get(array) != simdjson::SUCCESS) {
+    if (!self.is_null()) refuse("expected an array, found " + std::string(kind_name(kind())));
+    return;
+  }
+  for (const dom::element element : array) call(to, wire_access::value(element, problem_));
+}
+
+void wire_value::refuse_duplicates() const {
+  if (document_) look_for_duplicates(wire_access::element(*this), *this);
+}
+
+std::string wire_value::json() const {
+  return document_ ? simdjson::minify(wire_access::element(*this)) : std::string("null");
+}
+
+struct wire_parser::impl {
+  dom::parser parser;
+  std::vector<char> padded;
+  std::optional<std::string> problem;
+};
+
+wire_parser::wire_parser() : impl_(std::make_unique<impl>()) {}
+wire_parser::~wire_parser() = default;
+
+result<wire_value> wire_parser::parse(std::string_view json) {
+  impl& i = *impl_;
+  i.problem.reset();
+  const std::size_t needed = json.size() + simdjson::SIMDJSON_PADDING;
+  if (i.padded.size() < needed) i.padded.resize(std::max(needed, first_capacity));
+  if (!json.empty()) std::memcpy(i.padded.data(), json.data(), json.size());
+  std::memset(i.padded.data() + json.size(), 0, simdjson::SIMDJSON_PADDING);
+  simdjson::error_code error = simdjson::SUCCESS;
+  if (i.parser.capacity() < json.size() || i.parser.max_depth() != depth_limit)
+    error = i.parser.allocate(std::max(json.size(), first_capacity), depth_limit);
+  dom::element root;
+  if (error == simdjson::SUCCESS)
+    error = i.parser.parse(i.padded.data(), json.size(), false).get(root);
+  if (error == simdjson::SUCCESS) return wire_access::value(root, &i.problem);
+  fault f;
+  f.code = errc::malformed;
+  f.doing = "read JSON";
+  f.detail = simdjson::error_message(error);
+  return f;
+}
+
+const std::optional<std::string>& wire_parser::problem() const noexcept {
+  return impl_->problem;
+}
+
+void wire_parser::shrink() {
+  if (impl_->padded.size() <= keep_bytes) return;
+  *impl_ = impl();
+}
+
+std::size_t wire_parser::memory_bytes() const noexcept {
+  // simdjson: a word of tape and a structural index per byte at worst, and the strings once more.
+  const std::size_t capacity = impl_->parser.capacity();
+  return impl_->padded.capacity() + capacity * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) +
+         capacity * 5 / 3;
+}
+
+wire_parser& shared_parser() {
+  static thread_local wire_parser parser;
+  return parser;
+}
+
+}  // namespace k8s
