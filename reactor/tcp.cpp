@@ -10,7 +10,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -101,10 +100,15 @@ public:
   }
 
   awaitable<result<void>> write_all(std::span<const char> bytes) override {
-    if (auto code = not_usable()) co_return failed(code, "write to ");
-    auto [code, n] =
-        co_await asio::async_write(socket_, asio::buffer(bytes.data(), bytes.size()), token);
-    if (code) co_return failed(code, "write to ");
+    // Piece by piece rather than asio::async_write: a deadline that passes between two of its
+    // pieces finds nothing to cancel there, and the next piece would wait without one.
+    while (!bytes.empty()) {
+      if (auto code = not_usable()) co_return failed(code, "write to ");
+      auto [code, n] =
+          co_await socket_.async_write_some(asio::buffer(bytes.data(), bytes.size()), token);
+      if (code) co_return failed(code, "write to ");
+      bytes = bytes.subspan(n);
+    }
     co_return result<void>();
   }
 

@@ -23,10 +23,17 @@ inline void run_task(loop& l, std::function<awaitable<void>()> body) {
     l.stop();
   });
   bool ended = false;
+  // The group learns of the end a turn after the coroutine.
+  std::function<void()> stop_when_empty = [&] {
+    if (tasks.empty())
+      l.stop();
+    else
+      l.post(stop_when_empty);
+  };
   tasks.start("test", [&]() -> awaitable<void> {
     co_await body();
     ended = true;
-    l.post([&] { l.stop(); });  // after the task's own end
+    stop_when_empty();
   });
   l.run();
   if (failure) std::rethrow_exception(failure);
