@@ -80,6 +80,7 @@ void task_group::cancel(task_id id) {
   if (const auto found = children_.find(id); found != children_.end()) {
     const auto c = found->second;
     c->stop.emit(asio::cancellation_type::terminal);
+    loop_.post([c] {});  // as below
   }
 }
 
@@ -89,6 +90,8 @@ void task_group::cancel() {
   all.reserve(children_.size());
   for (const auto& [id, c] : children_) all.push_back(c);
   for (const auto& c : all) c->stop.emit(asio::cancellation_type::terminal);
+  // Outside the loop's turns Asio only queues what emit() asks for, and it needs the signal then.
+  if (!all.empty()) loop_.post([all = std::move(all)] {});
 }
 
 awaitable<void> task_group::join() {
