@@ -1,0 +1,24 @@
+#pragma once
+
+#include "reactor/time.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace bootc {
+
+/// How far the drain of one node is. Kept in memory only: after a restart drains begin again from the annotations.
+struct drain_progress {
+  enum class phase { running, succeeded, failed, timed_out };
+  phase state = phase::running;
+  std::string image;  // the desired image it was started for
+  reactor::wall_time started{};
+  std::size_t pods_left = 0;
+  std::vector<std::string> blocked;  // "ns/pod": a budget refuses them now
+  std::string detail;                // why it failed
+  reactor::wall_time retry_at{};     // failed: not again before
+  friend bool operator==(const drain_progress&, const drain_progress&) = default;
+};
+
+}  // namespace bootc

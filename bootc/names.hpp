@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string_view>
+
+/// Every name the operator leaves on objects. Those below bootc.dev are shared with other operators of this API and stay
+/// verbatim; those below windlass.dev are ours and may be ignored by others.
+namespace bootc::names {
+
+inline constexpr std::string_view group = "node.bootc.dev";
+inline constexpr std::string_view version = "v1alpha1";
+inline constexpr std::string_view api_version = "node.bootc.dev/v1alpha1";
+inline constexpr std::string_view field_manager = "windlass-bootc";
+
+/// Label on the Node: it is in a pool; the daemon's DaemonSet selects on it.
+inline constexpr std::string_view managed = "bootc.dev/managed";
+/// Annotation on the BootcNode: it holds a reboot slot. The only record of it.
+inline constexpr std::string_view in_reboot_slot = "bootc.dev/in-reboot-slot";
+/// Annotation on the BootcNode: "true" or "false", whether the Node was cordoned before we did. Absent = never uncordon.
+inline constexpr std::string_view was_cordoned = "bootc.dev/was-cordoned";
+/// Finalizer on the pool: member nodes are cleaned before it goes.
+inline constexpr std::string_view pool_cleanup = "bootc.dev/pool-cleanup";
+
+// Karpenter's and the events' annotations (`bootc.dev/owns-karpenter-…`, `bootc.dev/last-observed-state`) belong here.
+
+/// Annotation on the BootcNode: a drain timed out; not before this time again (RFC 3339).
+inline constexpr std::string_view drain_retry_at = "windlass.dev/drain-retry-at";
+/// Annotation on the BootcNode: how many drains for this image timed out so far; the delay doubles with it.
+inline constexpr std::string_view drain_timeouts = "windlass.dev/drain-timeouts";
+/// Annotation on the BootcNode: when `Booted` was written (RFC 3339); the reboot timeout counts from here.
+inline constexpr std::string_view approved_at = "windlass.dev/approved-at";
+/// Annotation on the BootcNode: the Node's boot id when `Booted` was written; another one later = it has rebooted.
+inline constexpr std::string_view approved_boot_id = "windlass.dev/approved-boot-id";
+/// Annotation on the BootcNode: the pool's disruption.rebootPolicy, for the daemon, which may not read pools.
+inline constexpr std::string_view reboot_policy = "windlass.dev/reboot-policy";
+/// Annotation on the pool: the policy pack that answers for it.
+inline constexpr std::string_view policy = "windlass.dev/policy";
+
+/// Labels that make a Node part of the control plane (the second is the older spelling).
+inline constexpr std::string_view control_plane_role = "node-role.kubernetes.io/control-plane";
+inline constexpr std::string_view master_role = "node-role.kubernetes.io/master";
+
+}  // namespace bootc::names
