@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "reactor/time.hpp"
+
+namespace cli {
+
+enum class output_format { text, wide, json, yaml };
+
+/// Which clusters a command looks at: the home connection and what it finds there.
+struct fleet_arguments {
+  std::string kubeconfig, context;
+  enum class source { automatic, secrets, self, contexts } from = source::automatic;
+  std::string ns = "default";  // of the kubeconfig Secrets
+  std::string kubeconfig_label = "sigs.k8s.io/multicluster-runtime-kubeconfig";
+  std::string kubeconfig_key = "kubeconfig";
+  std::string home_secret, home_secret_ns, home_secret_key = "kubeconfig";  // --watch-kubeconfig-secret…
+  std::string policies;  // a folder of packs that comes before the stock ones
+  std::string log_level = "info", log_format = "console";
+};
+
+struct run_arguments {
+  fleet_arguments fleet;
+  std::vector<std::string> apis = {"bootc"};
+  std::string metrics_address = ":8080", health_address = ":8081";  // "0" = off
+  bool leader_elect = false;
+  std::string operator_ns;  // Lease; --operator-namespace, POD_NAMESPACE, the context's, else bootc-operator
+};
+
+struct daemon_arguments {
+  std::string kubeconfig, context, node_name;
+  reactor::nanoseconds poll_interval = std::chrono::minutes(5);
+  enum class host_form { nsenter, direct } host = host_form::nsenter;
+  std::string host_root = "/proc/1/root";
+  std::string health_address = "0";
+  std::string log_level = "info", log_format = "console";
+};
+
+struct apiserver_arguments {
+  std::size_t clusters = 1;
+  std::string dir;  // where the kubeconfig goes
+  std::uint16_t port = 0;
+  bool one_port = false, tls = false;
+};
+
+struct demo_arguments {
+  std::size_t clusters = 20, nodes = 12;
+  double speed = 1;
+  bool keep = false, simulate = false;
+  std::string policies, dir;
+  std::uint64_t seed = 1;
+  output_format output = output_format::text;
+};
+
+/// status, plan and explain.
+struct survey_arguments {
+  fleet_arguments fleet;
+  output_format output = output_format::text;
+  enum class command { status, plan, explain } what = command::status;
+  std::string unit;     // explain: [cluster/]node
+  std::string cluster;  // only this one
+  reactor::nanoseconds timeout = std::chrono::seconds(15);
+};
+
+struct policy_arguments {
+  enum class command { test } what = command::test;
+  std::string dir;
+  output_format output = output_format::text;
+};
+
+struct bench_arguments {
+  std::string what;  // watch, store, streams, policy
+  output_format output = output_format::text;
+  std::size_t clusters = 0;  // streams: 0 = 100, 1000, 2000
+  std::size_t events = 0;    // watch: 0 = a size that takes about a second per point
+  std::string sender;        // internal: this process is the sender
+};
+
+struct version_arguments {
+  output_format output = output_format::text;
+};
+
+struct completion_arguments {
+  std::string shell;
+};
+
+using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments, survey_arguments, policy_arguments,
+                             bench_arguments, version_arguments, completion_arguments>;
+
+/// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
+struct setting {
+  std::string name, value, origin;  // origin: "flag", "default", "env WATCH_NAMESPACE"
+};
+struct parse_outcome {
+  std::optional<command> parsed;
+  std::vector<setting> settings;  // for the start-up line
+  int exit_code = 0;
+  std::string out, err;
+};
+parse_outcome parse_arguments(const std::vector<std::string>& arguments, const std::function<std::string(std::string_view)>& environment);
+
+/// Every command and its flags, for the completion script.
+struct command_words {
+  std::string name;
+  std::vector<std::string> flags;
+};
+std::vector<command_words> completion_words();
+
+}  // namespace cli

@@ -1,0 +1,245 @@
+#include "cli/demo/cluster.hpp"
+
+#include <boost/json.hpp>
+
+#include "k8s/yaml.hpp"
+#include "reactor/entropy.hpp"
+#include "reactor/loop.hpp"
+
+namespace cli::demo {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+constexpr std::string_view pool_name = "workers";
+
+std::string node_name(std::size_t i) { return "node-" + std::string(i < 9 ? "0" : "") + std::to_string(i + 1); }
+
+json::array conditions(std::string_view type, bool status, const std::string& at) {
+  return {json::object{{"type", type}, {"status", status ? "True" : "False"}, {"reason", status ? "KubeletReady" : "KubeletNotReady"},
+                       {"message", ""}, {"lastTransitionTime", at}, {"lastHeartbeatTime", at}}};
+}
+
+std::string text_at(const json::object& o, std::initializer_list<std::string_view> path) {
+  const json::object* inner = &o;
+  const json::value* v = nullptr;
+  for (std::string_view key : path) {
+    v = inner ? inner->if_contains(key) : nullptr;
+    inner = v ? v->if_object() : nullptr;
+  }
+  return v && v->is_string() ? std::string(v->get_string()) : std::string();
+}
+
+}  // namespace
+
+cluster::cluster(reactor::loop& l, cluster_options options)
+    : loop_(l), options_(std::move(options)), api_([&] {
+        k8s::sim::api_options o;
+        o.name = options_.name;
+        o.wall = [&l] { return l.wall(); };
+        o.now = [&l] { return l.now(); };
+        o.entropy = &l.random();
+        o.pod_termination = paced(400ms);
+        return std::make_unique<k8s::sim::api_server>(std::move(o));
+      }()),
+      checks_(options_.name, *api_) {
+  for (const std::string& crd : options_.crds) {
+    const auto parsed = k8s::parse_yaml(crd, "CRD");
+    api_->put(parsed.value().as_object());
+  }
+  api_->on_write = [this](const k8s::sim::written& w) { saw(w); };
+  api_->on_due_changed = [this] {
+    loop_.timers().disarm(due_);
+    due_ = loop_.timers().arm(api_->next_due(), [this] {
+      due_ = 0;
+      api_->advance();
+      if (api_->on_due_changed) api_->on_due_changed();
+    });
+  };
+  seed_nodes();
+  seed_workloads();
+  seed_pool();
+}
+
+cluster::~cluster() {
+  api_->on_write = nullptr;
+  api_->on_due_changed = nullptr;
+  loop_.timers().disarm(due_);
+  for (const reactor::timer_id id : timers_) loop_.timers().disarm(id);
+}
+
+std::vector<std::string> cluster::node_names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < options_.nodes; ++i) names.push_back(node_name(i));
+  return names;
+}
+
+void cluster::seed_nodes() {
+  for (const char* ns : {"default", "kube-system"})
+    api_->put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
+  static constexpr const char* zones[] = {"a", "b", "c"};
+  for (std::size_t i = 0; i < options_.nodes; ++i) {
+    const std::string at = reactor::format_rfc3339(loop_.wall());
+    api_->put({{"apiVersion", "v1"},
+               {"kind", "Node"},
+               {"metadata",
+                {{"name", node_name(i)},
+                 {"labels",
+                  {{"kubernetes.io/hostname", node_name(i)}, {"node-role.kubernetes.io/worker", ""},
+                   {"topology.kubernetes.io/zone", zones[i % 3]}}}}},
+               {"spec", json::object{}},
+               {"status",
+                {{"conditions", conditions("Ready", true, at)},
+                 {"nodeInfo", {{"bootID", loop_.random().uuid()}, {"kubeletVersion", "v1.36.0"}, {"osImage", "Demo OS 1"}}}}}});
+  }
+}
+
+void cluster::seed_workloads() {
+  struct app {
+    std::string name;
+    std::size_t replicas;
+    json::object budget;
+  };
+  const std::size_t n = options_.nodes;
+  std::vector<app> apps = {
+      {"web", n, {{"minAvailable", std::to_string(n > 3 ? 75 : 50) + "%"}}},
+      {"api", std::max<std::size_t>(2, n / 2), {{"maxUnavailable", 1}}},
+      {"batch", std::max<std::size_t>(1, n / 3), {}},
+  };
+  if (options_.blocked_budget) apps.push_back({"legacy", 1, {{"minAvailable", 1}}});
+  const json::object daemon_set =
+      api_->put({{"apiVersion", "apps/v1"}, {"kind", "DaemonSet"}, {"metadata", {{"name", "agent"}, {"namespace", "kube-system"}}},
+                 {"spec", {{"selector", {{"matchLabels", {{"app", "agent"}}}}}, {"template", {{"metadata", {{"labels", {{"app", "agent"}}}}}}}}}});
+  for (std::size_t i = 0; i < n; ++i) add_pod("agent", "DaemonSet", text_at(daemon_set, {"metadata", "uid"}), node_name(i));
+  std::size_t next = 0;
+  for (app& a : apps) {
+    checks_.expect(a.name, a.replicas);
+    const json::object set = api_->put({{"apiVersion", "apps/v1"}, {"kind", "ReplicaSet"}, {"metadata", {{"name", a.name}, {"namespace", "default"}}},
+                                        {"spec", {{"replicas", a.replicas}, {"selector", {{"matchLabels", {{"app", a.name}}}}},
+                                                  {"template", {{"metadata", {{"labels", {{"app", a.name}}}}}}}}}});
+    owners_[a.name] = text_at(set, {"metadata", "uid"});
+    if (!a.budget.empty()) {
+      a.budget["selector"] = json::object{{"matchLabels", {{"app", a.name}}}};
+      api_->put({{"apiVersion", "policy/v1"}, {"kind", "PodDisruptionBudget"}, {"metadata", {{"name", a.name}, {"namespace", "default"}}},
+                 {"spec", a.budget}});
+    }
+    for (std::size_t i = 0; i < a.replicas; ++i) add_pod(a.name, "ReplicaSet", owners_[a.name], node_name(next++ % n));
+  }
+}
+
+void cluster::seed_pool() {
+  api_->put({{"apiVersion", "node.bootc.dev/v1alpha1"},
+             {"kind", "BootcNodePool"},
+             {"metadata", {{"name", pool_name}}},
+             {"spec",
+              {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/worker", ""}}}}},
+               {"image", {{"ref", old_image}}},
+               {"rollout", {{"maxUnavailable", options_.max_unavailable}}}}}});
+}
+
+void cluster::set_image(std::string_view ref) {
+  api_->edit("node.bootc.dev", "bootcnodepools", "", pool_name, [&](json::object& pool) {
+    pool["spec"].as_object()["image"].as_object()["ref"] = ref;
+    json::value& generation = pool["metadata"].as_object()["generation"];
+    generation = generation.is_int64() ? generation.get_int64() + 1 : 2;
+  });
+}
+
+void cluster::add_pod(const std::string& app, const std::string& owner_kind, const std::string& owner_uid, const std::string& node) {
+  const std::string name = app + "-" + std::to_string(++pods_made_);
+  const std::string ns = owner_kind == "DaemonSet" ? "kube-system" : "default";
+  api_->put({{"apiVersion", "v1"},
+             {"kind", "Pod"},
+             {"metadata",
+              {{"name", name},
+               {"namespace", ns},
+               {"labels", {{"app", app}}},
+               {"ownerReferences",
+                json::array{json::object{{"apiVersion", "apps/v1"}, {"kind", owner_kind}, {"name", owner_kind == "DaemonSet" ? "agent" : app},
+                                         {"uid", owner_uid}, {"controller", true}}}}}},
+             {"spec", {{"nodeName", node}, {"containers", json::array{json::object{{"name", "main"}, {"image", "demo/" + app + ":1"}}}}}},
+             {"status", {{"phase", "Running"}, {"conditions", conditions("Ready", true, reactor::format_rfc3339(loop_.wall()))}}}});
+}
+
+void cluster::saw(const k8s::sim::written& w) {
+  checks_.saw(w);
+  if (w.plural == "pods" && w.type == k8s::sim::write_type::deleted && w.after) {
+    const std::string app = text_at(*w.after, {"metadata", "labels", "app"});
+    // Not from in here: the server is in the middle of a write.
+    if (owners_.contains(app)) after(paced(300ms), [this, app] { replace_pod(app); });
+  }
+  if (on_write) on_write(w);
+}
+
+void cluster::replace_pod(const std::string& app) {
+  std::map<std::string, std::size_t> load;
+  for (const json::object& node : api_->list("", "nodes")) {
+    const json::value* spec = node.if_contains("spec");
+    const json::value* cordoned = spec ? spec->as_object().if_contains("unschedulable") : nullptr;
+    if (cordoned && cordoned->is_bool() && cordoned->get_bool()) continue;
+    const auto& status = node.at("status").as_object().at("conditions").as_array();
+    if (status.empty() || status.front().as_object().at("status").as_string() != "True") continue;
+    load[text_at(node, {"metadata", "name"})] = 0;
+  }
+  if (load.empty()) {
+    after(paced(1s), [this, app] { replace_pod(app); });
+    return;
+  }
+  for (const json::object& pod : api_->list("", "pods"))
+    if (const auto node = load.find(text_at(pod, {"spec", "nodeName"})); node != load.end()) ++node->second;
+  const auto least = std::min_element(load.begin(), load.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  add_pod(app, "ReplicaSet", owners_[app], least->first);
+}
+
+void cluster::node_down(const std::string& node) { set_ready(node, false, {}); }
+void cluster::node_up(const std::string& node, const std::string& boot_id) { set_ready(node, true, boot_id); }
+
+void cluster::set_ready(const std::string& node, bool ready, const std::string& boot_id) {
+  api_->edit("", "nodes", "", node, [&](json::object& o) {
+    json::object& status = o["status"].as_object();
+    status["conditions"] = conditions("Ready", ready, reactor::format_rfc3339(loop_.wall()));
+    if (!boot_id.empty()) status["nodeInfo"].as_object()["bootID"] = boot_id;
+  });
+}
+
+cluster::progress cluster::pool_progress() const {
+  progress p;
+  const auto pool = api_->get("node.bootc.dev", "bootcnodepools", "", pool_name);
+  if (!pool) return p;
+  const json::value* status = pool->if_contains("status");
+  if (!status || !status->is_object()) return p;
+  const auto number = [&](std::string_view key) -> std::size_t {
+    const json::value* v = status->get_object().if_contains(key);
+    return v && v->is_int64() ? static_cast<std::size_t>(v->get_int64()) : 0;
+  };
+  p.nodes = number("nodeCount");
+  p.updated = number("updatedCount");
+  if (text_at(*pool, {"status", "targetDigest"}) != new_image.substr(new_image.find('@') + 1)) p.updated = 0;
+  if (const json::value* all = status->get_object().if_contains("conditions"); all && all->is_array()) {
+    for (const json::value& c : all->get_array()) {
+      const json::object& condition = c.as_object();
+      if (text_at(condition, {"type"}) == "UpToDate") {
+        p.up_to_date = text_at(condition, {"reason"});
+        p.message = text_at(condition, {"message"});
+      }
+      if (text_at(condition, {"type"}) == "Degraded") p.degraded = text_at(condition, {"reason"});
+    }
+  }
+  return p;
+}
+
+void cluster::after(reactor::nanoseconds d, std::function<void()> f) {
+  auto id = std::make_shared<reactor::timer_id>(0);
+  *id = loop_.timers().arm(loop_.now() + d, [this, id, f = std::move(f)] {
+    timers_.erase(*id);
+    f();
+  });
+  timers_.insert(*id);
+}
+
+reactor::nanoseconds cluster::paced(reactor::nanoseconds d) const {
+  return reactor::nanoseconds(static_cast<std::int64_t>(static_cast<double>(d.count()) / options_.speed));
+}
+
+}  // namespace cli::demo

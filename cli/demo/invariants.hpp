@@ -1,0 +1,79 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "k8s/sim/api_server.hpp"
+
+namespace cli::demo {
+
+/// What must never happen while a cluster is moved, checked at every write of its API server by looking at the objects
+/// alone: this shares no code with the planner that it judges.
+///   slots    never more nodes in reboot slots than maxUnavailable allows when one is taken
+///   disrupted  never more nodes cordoned or not Ready because of us than that
+///   budgets  no eviction of a healthy pod that leaves its budget short
+///   reboots  only in a slot, cordoned, and with no evictable pod left on the node
+///   cordons  after its slot is freed a node is as schedulable as before it was taken
+class invariants {
+public:
+  invariants(std::string cluster, const k8s::sim::api_server& api) : cluster_(std::move(cluster)), api_(api) {}
+
+  /// How many pods an app has when nothing is wrong; budgets are judged by it.
+  void expect(const std::string& app, std::size_t replicas) { replicas_[app] = replicas; }
+  /// The server's on_write.
+  void saw(const k8s::sim::written& w);
+  /// Just before the host of `node` goes down for an update.
+  void saw_reboot(std::string_view node);
+  /// When nothing moves any more: cordons left behind.
+  void check_at_rest();
+
+  /// One sentence each, at most `limit` are kept; the count goes on.
+  const std::vector<std::string>& violations() const noexcept { return violations_; }
+  std::size_t violation_count() const noexcept { return count_; }
+  /// The most nodes of this cluster that were disturbed at one moment.
+  std::size_t max_disrupted() const noexcept { return max_disrupted_; }
+
+private:
+  static constexpr std::size_t limit = 20;
+  struct node_facts {
+    bool schedulable_before = true;  // when nobody held a slot on it
+    bool unschedulable = false, ready = true, slotted = false;
+    bool disturbed() const { return slotted && (unschedulable || !ready); }
+  };
+  struct pod_facts {
+    std::string app, node;
+    bool healthy = false, daemon = false, mirror = false;
+  };
+
+  void saw_node(const k8s::sim::written& w);
+  void saw_bootc_node(const k8s::sim::written& w);
+  void saw_pod(const k8s::sim::written& w);
+  void saw_pool(const k8s::sim::written& w);
+  void saw_budget(const k8s::sim::written& w);
+  std::size_t allowed_unavailable() const;
+  /// Healthy pods an app must keep; 0 = no budget.
+  std::size_t required_healthy(const std::string& app) const;
+  std::size_t healthy(const std::string& app) const;
+  void count_disrupted();
+  void violated(std::string sentence);
+
+  struct budget {
+    std::string min_available, max_unavailable, app;
+  };
+  std::string cluster_;
+  const k8s::sim::api_server& api_;
+  std::map<std::string, node_facts, std::less<>> nodes_;
+  std::map<std::string, pod_facts, std::less<>> pods_;  // "ns/name"
+  std::map<std::string, budget, std::less<>> budgets_;
+  std::map<std::string, std::size_t, std::less<>> replicas_;  // app → expected pods
+  std::string max_unavailable_ = "1";
+  std::size_t member_count_ = 0, max_disrupted_ = 0, count_ = 0;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace cli::demo
