@@ -5,6 +5,7 @@
 #include "k8s/store.hpp"
 #include "k8s/watch_state.hpp"
 #include "reactor/awaitable.hpp"
+#include "reactor/log.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/time.hpp"
 #include "reactor/waiters.hpp"
@@ -29,6 +30,7 @@ class exchange;
 namespace k8s {
 
 class client;
+struct list_options;
 
 /// idle → listing ⇄ live, with retrying in between; the store keeps serving in all of them.
 enum class informer_state { idle, listing, live, retrying, stopped };
@@ -43,8 +45,8 @@ struct informer_options {
   /// watch from the last version, which also notices a single dead stream. A cluster with many
   /// informers may share one cheap question.
   std::function<awaitable<result<void>>()> probe;
-  /// What a person should read in the log: oddities and failures, one sentence each.
-  std::function<void(std::string_view sentence)> report;
+  /// Says failures and oddities, with the cluster's name among its fields.
+  reactor::logger log;
   /// Called after each change of state().
   std::function<void(informer_state)> on_state;
 };
@@ -77,7 +79,7 @@ public:
   const resource_version& version() const noexcept { return watch_.version(); }
   const resource& collection() const noexcept { return options_.collection; }
   /// Buffers held right now; an idle informer has none.
-  std::size_t buffer_bytes() const noexcept;
+  std::size_t buffer_bytes() const noexcept { return buffered_; }
 
   /// Lists afresh and names what differs from the store; for tests, at a moment when nothing
   /// changes.
@@ -98,26 +100,33 @@ private:
     bool was_known = false;
     resource_version version;
   };
-  virtual taken put(wire_value object, origin from) = 0;
-  virtual taken remove(wire_value object) = 0;
-  /// For differences(): empty when the store has it so; `seen` collects keys.
+  /// What is older than `not_before` is parsed and not taken.
+  virtual taken put(wire_value object, origin from, const resource_version& not_before) = 0;
+  virtual taken remove(wire_value object, const resource_version& not_before) = 0;
+  /// For differences(): empty when the store has it so; its key goes to `seen`.
   virtual std::string compare(wire_value object, std::vector<object_key>& seen) = 0;
   virtual std::vector<object_key> not_among(std::vector<object_key> seen) const = 0;
 
+  struct page;
   struct stream_run;
+  struct line_outcome;
   class pacer;
   awaitable<void> run();
-  awaitable<step> list_page(step s);
-  awaitable<step> follow(step s);
-  awaitable<void> probe_server(std::shared_ptr<stream_run> run);
+  awaitable<std::optional<step>> list_page(step s);
+  awaitable<result<void>> read_page(list_options options, page& into);  // borrowed
+  awaitable<std::optional<step>> follow(step s);
+  awaitable<line_outcome> read_stream(std::shared_ptr<stream_run> stream);
+  awaitable<void> probe_server(std::shared_ptr<stream_run> stream);
   awaitable<result<resource_version>> newest_after(resource_version version);
-  std::optional<fault> take_lines(stream_run& run, std::string_view bytes);
-  std::optional<fault> take_line(stream_run& run, std::string_view line);
-  std::optional<fault> take_error(wire_value status);
+  std::optional<line_outcome> take_lines(stream_run& stream, std::string_view bytes);
+  std::optional<line_outcome> take_line(stream_run& stream, std::string_view line);
+  std::optional<line_outcome> take_bookmark(stream_run& stream, wire_value object);
+  std::optional<line_outcome> judge_silence(std::shared_ptr<stream_run> stream);
+  reactor::nanoseconds until_next_look(const stream_run& stream) const;
+  step settle(const line_outcome& outcome);
+  step fail(const fault& why);
+  fault malformed(std::string_view detail) const;
   void set_state(informer_state s);
-  void say(std::string_view sentence) const;
-  void note(oddity o, std::string_view object);
-  void fail(const fault& f);
   std::string doing(std::string_view verb) const;
 
   reactor::loop& loop_;
@@ -152,21 +161,21 @@ public:
 private:
   void begin_relist() override { store_.begin_relist(); }
   std::size_t sweep() override { return store_.sweep(); }
-  taken put(wire_value object, origin from) override {
+  taken put(wire_value object, origin from, const resource_version& not_before) override {
     View view = View::parse(object);
-    if (shared_parser().problem()) return {};
     taken t;
+    if (shared_parser().problem()) return t;
     t.version = view.meta.resource_version;
-    t.was_known = store_.find_uid(view.meta.uid) != nullptr;
-    t.outcome = store_.put(std::move(view), from);
+    t.outcome = put_outcome::older;
+    if (!(t.version < not_before)) t.outcome = store_.put(std::move(view), from);
     return t;
   }
-  taken remove(wire_value object) override {
+  taken remove(wire_value object, const resource_version& not_before) override {
     const object_meta meta = parse_meta(object);
-    if (shared_parser().problem()) return {};
     taken t;
+    if (shared_parser().problem()) return t;
     t.version = meta.resource_version;
-    t.was_known = store_.remove(meta);
+    t.was_known = !(t.version < not_before) && store_.remove(meta);
     return t;
   }
   std::string compare(wire_value object, std::vector<object_key>& seen) override {

@@ -6,7 +6,9 @@
 #include "reactor/time.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace reactor {
 class entropy;
@@ -51,7 +53,7 @@ struct step {
 /// How one event fits to what was seen before. Everything but `fits` is reported and repaired by a
 /// relist.
 enum class oddity { fits, repeated, regressed, unknown_modified, unknown_deleted, replaced };
-const char* name_of(oddity o) noexcept;
+std::string_view name_of(oddity o) noexcept;
 
 enum class event_type { added, modified, deleted };
 
@@ -76,66 +78,57 @@ public:
 
   step first();
 
-  /// A page of a list ended in order. Errors: errc::gone when the whole list is older than what was
-  /// seen already; what was put of it must not be swept then. (Call list_version_refused() before
-  /// taking objects.)
-  step page_ended(const resource_version& list_version, std::string continue_token,
-                  reactor::steady_time now);
-  /// True when an answer of that version is from the past and none of it may be taken.
-  bool is_past(const resource_version& list_version) const;
-  /// The list was from the past.
-  step past_refused(const resource_version& list_version, reactor::steady_time now,
-                    reactor::entropy& chance);
+  /// True when an answer of that version is from the past: none of it may be taken.
+  bool is_past(const resource_version& version) const { return version < highest_; }
+  /// A whole answer was from the past.
+  step past_refused(reactor::steady_time now, reactor::entropy& chance);
+  /// A page of a list was taken; after the last one (no token) the store was swept.
+  step page_ended(const resource_version& list_version, std::string continue_token);
 
-  /// An event of a watch, after its object was put into (or removed from) the store with that
-  /// outcome.
+  /// An event of a watch, after its object was put into the store with that outcome, or removed from it if `was_known`.
   oddity event(event_type type, const resource_version& version, put_outcome outcome,
                bool was_known);
-  /// An event of the initial part of a stream: sorted by name, so versions tell nothing yet.
+  /// An event of the initial part of a stream: sorted by name, so its version tells nothing yet.
   void initial_event() { ++counters_.events; }
-  /// False when the bookmark goes back.
-  bool bookmark(const resource_version& version);
-  /// The initial events of a stream are complete. False when all of it is from the past.
-  bool initial_ended(const resource_version& version, reactor::steady_time now);
+  oddity bookmark(const resource_version& version);
+  /// The initial events of a stream are complete and none of it is_past().
+  void initial_ended(const resource_version& version);
 
+  void stream_opened(reactor::steady_time now) { opened_ = now; }
   /// The server ended the stream in order.
   step stream_ended(reactor::steady_time now, reactor::entropy& chance);
   /// A request failed, a stream broke, or the server said so in the stream.
   step failed(const fault& why, reactor::steady_time now, reactor::entropy& chance);
-  /// An oddity or a refused object: start over.
+  /// After an oddity: start over.
   step repair(reactor::steady_time now, reactor::entropy& chance);
 
-  void stream_opened(reactor::steady_time now);
   /// How long a watch is asked to last.
   reactor::nanoseconds watch_timeout(reactor::entropy& chance) const;
 
-  bool synced() const noexcept { return synced_; }
-  /// True from a list's end until the next list begins: what the store shows is one moment of the
-  /// server.
+  /// What the server last said that we followed; where the next watch starts.
   const resource_version& version() const noexcept { return version_; }
+  /// Nothing older is taken.
+  const resource_version& highest() const noexcept { return highest_; }
   const watch_limits& limits() const noexcept { return limits_; }
   watch_counters& counters() noexcept { return counters_; }
   const watch_counters& counters() const noexcept { return counters_; }
-  std::uint32_t failures_in_a_row() const noexcept { return attempt_; }
 
 private:
-  enum class stage { listing, streaming, watching };
   step list_again(reactor::nanoseconds delay);
   step watch_again(reactor::nanoseconds delay);
+  step same_again(reactor::nanoseconds delay);
   reactor::nanoseconds backoff(reactor::steady_time now, reactor::entropy& chance);
   void advance(const resource_version& version);
 
   watch_limits limits_;
   bool may_stream_;
-  bool synced_ = false;
-  stage stage_ = stage::listing;
-  resource_version version_;   // where the next watch starts
-  resource_version highest_;   // nothing older is taken
-  std::uint32_t attempt_ = 0;  // failures in a row
-  std::uint32_t too_large_ = 0;
-  reactor::steady_time opened_{};  // the current stream
-  bool delivered_ = false;         // it said something
-  reactor::steady_time past_since_{};
+  step current_;
+  resource_version version_, highest_;
+  std::uint32_t attempt_ = 0;    // failures in a row
+  std::uint32_t too_large_ = 0;  // answers "too large resource version" in a row
+  std::uint32_t malformed_ = 0;  // broken texts since the last event that fitted
+  reactor::steady_time opened_{};
+  std::optional<reactor::steady_time> past_since_;
   watch_counters counters_;
 };
 
