@@ -237,7 +237,7 @@ private:
 
   /// An empty store keeps nothing.
   void give_back() {
-    chunks_ = {};
+    decltype(chunks_)().swap(chunks_);  // = {} would take the list assignment, which copies
     marks_ = {};
     free_ = {};
     by_name_ = {};
