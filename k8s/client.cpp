@@ -3,6 +3,7 @@
 #include "k8s/answer.hpp"
 #include "k8s/credentials.hpp"
 #include "reactor/deadline.hpp"
+#include "reactor/limiter.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/object.hpp>
@@ -18,7 +19,6 @@ namespace json = boost::json;
 namespace http = reactor::http;
 using namespace std::chrono_literals;
 
-constexpr reactor::nanoseconds request_deadline = 30s;
 constexpr std::size_t answer_limit_bytes = 64 * 1024 * 1024;  // a page of 500 large objects
 constexpr std::size_t refusal_limit_bytes = 1024 * 1024;
 
@@ -107,7 +107,8 @@ struct client::impl {
         who(l, std::move(to)),
         field_manager(std::move(manager)),
         prefix(path_prefix(who.to().server)),
-        transport(l, transport_options(l, who, who.to().server)) {}
+        transport(l, transport_options(l, who, who.to().server)),
+        limiter(l, {}) {}
 
   /// Common header fields; `body` decides whether there is a Content-Type.
   http::request make(std::string method, std::string path_and_query,
@@ -138,9 +139,10 @@ struct client::impl {
   }
 
   /// A transport's fault, with the likely reason when it is ours to know.
-  fault unreachable(const reactor::fault& f, std::string doing) const {
+  fault failed(const reactor::fault& f, std::string doing) {
     fault out = from_transport(f, std::move(doing));
     if (!out.cancelled) add_certificate_problem(out);
+    observe(&out);
     return out;
   }
 
@@ -156,17 +158,21 @@ struct client::impl {
     const reactor::steady_time deadline = loop.now() + within;
     (void)co_await refresh(credentials::look::when_due);
     for (int attempt = 0;; ++attempt) {
-      if (loop.now() < not_before) co_await loop.sleep_until(std::min(not_before, deadline));
+      const bool turn = co_await limiter.acquire_until(deadline);
+      if (!turn) co_return held_back(doing);
       http::request sent = r;
       authorize(sent);
       auto got = co_await reactor::with_deadline(
           loop, transport.fetch(std::move(sent), answer_limit_bytes), deadline,
           "request to " + who.to().server);
-      if (!got) co_return unreachable(got.error(), doing);
+      if (!got) co_return failed(got.error(), doing);
       auto answer = read_answer(got->status, got->fields, got->body, doing);
-      observe(answer);
-      if (answer) co_return answer;
+      if (answer) {
+        observe(nullptr);
+        co_return answer;
+      }
       fault why = answer.error();
+      observe(&why);
       if (why.code == errc::unauthorized && attempt == 0) {
         const bool changed = co_await refresh(credentials::look::now);
         if (changed) continue;
@@ -176,30 +182,46 @@ struct client::impl {
     }
   }
 
-  void observe(const result<json::value>& answer) {
-    if (!answer && answer.error().code == errc::throttled && !is_budget_refusal(answer.error())) {
-      not_before = loop.now() + answer.error().retry_after.value_or(1s);
+  /// The limiter gave no permission in time.
+  fault held_back(std::string doing) const {
+    fault f;
+    f.code = errc::throttled;
+    f.doing = std::move(doing);
+    f.detail = "the server asked for a pause that lasts longer than the request may wait";
+    f.retry_after = std::max<reactor::nanoseconds>(limiter.paused_until() - loop.now(), 1s);
+    return f;
+  }
+
+  void observe(const fault* why) {
+    if (!why) {
+      limiter.succeeded();
+    } else if (why->code == errc::throttled && !is_budget_refusal(*why)) {
+      limiter.throttled(why->retry_after.value_or(1s));
     }
+    if (on_outcome && !(why && why->cancelled)) on_outcome(why);
   }
 
   awaitable<result<std::unique_ptr<http::exchange>>> open(http::request r, std::string doing) {
     (void)co_await refresh(credentials::look::when_due);
     for (int attempt = 0;; ++attempt) {
-      if (loop.now() < not_before) co_await loop.sleep_until(not_before);
+      const bool turn = co_await limiter.acquire_until(loop.now() + request_deadline);
+      if (!turn) co_return held_back(doing);
       http::request sent = r;
       authorize(sent);
       auto got = co_await transport.send(std::move(sent));
-      if (!got) co_return unreachable(got.error(), doing);
+      if (!got) co_return failed(got.error(), doing);
       std::unique_ptr<http::exchange> under_way = std::move(*got);
       const int status = under_way->head().status;
       const bool json_body =
           under_way->head().fields.get("Content-Type").starts_with("application/json");
-      if (status == 200 && json_body) co_return under_way;
+      if (status == 200 && json_body) {
+        observe(nullptr);
+        co_return under_way;
+      }
       const http::headers fields = under_way->head().fields;
       auto body = co_await http::read_body(under_way, refusal_limit_bytes, request_deadline);
-      if (!body) co_return unreachable(body.error(), doing);
+      if (!body) co_return failed(body.error(), doing);
       auto answer = read_answer(status, fields, *body, doing);
-      observe(answer);
       fault why;
       if (answer) {
         why.code = errc::malformed;
@@ -210,6 +232,7 @@ struct client::impl {
         co_return why;
       }
       why = answer.error();
+      observe(&why);
       if (why.code == errc::unauthorized && attempt == 0) {
         const bool changed = co_await refresh(credentials::look::now);
         if (changed) continue;
@@ -219,9 +242,10 @@ struct client::impl {
     }
   }
 
-  awaitable<result<json::object>> object_call(http::request r, std::string doing) {
+  awaitable<result<json::object>> object_call(http::request r, std::string doing,
+                                              reactor::nanoseconds within = request_deadline) {
     std::string named = doing;
-    auto got = co_await call(std::move(r), std::move(doing));
+    auto got = co_await call(std::move(r), std::move(doing), within);
     co_return as_object(std::move(got), named);
   }
 
@@ -230,7 +254,8 @@ struct client::impl {
   std::string field_manager;
   std::string prefix;
   http::client transport;
-  reactor::steady_time not_before{};
+  reactor::limiter limiter;
+  std::function<void(const fault*)> on_outcome;
 };
 
 client::client(reactor::loop& l, connection to, std::string field_manager)
@@ -238,10 +263,11 @@ client::client(reactor::loop& l, connection to, std::string field_manager)
 
 client::~client() = default;
 
-awaitable<result<json::object>> client::get(resource r, object_key key, std::string subresource) {
+awaitable<result<json::object>> client::get(resource r, object_key key, std::string subresource,
+                                            reactor::nanoseconds within) {
   std::string doing = "get " + naming(r, subresource) + " " + key.text();
   http::request request = impl_->make("GET", r.path(key.ns, key.name, subresource));
-  return impl_->object_call(std::move(request), std::move(doing));
+  return impl_->object_call(std::move(request), std::move(doing), within);
 }
 
 namespace {
@@ -269,7 +295,8 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
 }
 
 awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,
-                                               std::string subresource, std::string name) {
+                                               std::string subresource, std::string name,
+                                               reactor::nanoseconds within) {
   std::string doing = "create " + naming(r, subresource);
   if (subresource.empty()) fill_identity(body, r);
   const json::value* metadata = body.if_contains("metadata");
@@ -286,7 +313,7 @@ awaitable<result<json::object>> client::create(resource r, std::string ns, json:
   t.add("fieldManager", impl_->field_manager);
   const json::value document(std::move(body));
   http::request request = impl_->make("POST", t.take(), &document);
-  return impl_->object_call(std::move(request), std::move(doing));
+  return impl_->object_call(std::move(request), std::move(doing), within);
 }
 
 awaitable<result<json::object>> client::apply(resource r, object_key key, json::object body,
@@ -315,17 +342,19 @@ awaitable<result<json::object>> client::merge_patch(resource r, object_key key, 
 }
 
 awaitable<result<json::object>> client::replace(resource r, object_key key, json::object body,
-                                                std::string subresource) {
+                                                std::string subresource,
+                                                reactor::nanoseconds within) {
   std::string doing = "update " + naming(r, subresource) + " " + key.text();
   fill_identity(body, r);
   target t(r.path(key.ns, key.name, subresource));
   t.add("fieldManager", impl_->field_manager);
   const json::value document(std::move(body));
   http::request request = impl_->make("PUT", t.take(), &document);
-  return impl_->object_call(std::move(request), std::move(doing));
+  return impl_->object_call(std::move(request), std::move(doing), within);
 }
 
-awaitable<result<void>> client::remove(resource r, object_key key, delete_options options) {
+awaitable<result<void>> client::remove(resource r, object_key key, delete_options options,
+                                       reactor::nanoseconds within) {
   std::string doing = "delete " + r.plural + " " + key.text();
   json::object body{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
   json::object preconditions;
@@ -337,7 +366,7 @@ awaitable<result<void>> client::remove(resource r, object_key key, delete_option
   if (!options.propagation.empty()) body["propagationPolicy"] = options.propagation;
   const json::value document(std::move(body));
   http::request request = impl_->make("DELETE", r.path(key.ns, key.name), &document);
-  auto done = co_await impl_->call(std::move(request), std::move(doing));
+  auto done = co_await impl_->call(std::move(request), std::move(doing), within);
   if (!done) co_return done.error();
   co_return result<void>();
 }
@@ -358,10 +387,6 @@ awaitable<result<void>> client::evict(object_key pod, std::string uid) {
   auto done = co_await impl_->call(std::move(request), std::move(doing));
   if (!done) co_return done.error();
   co_return result<void>();
-}
-
-awaitable<result<json::value>> client::get_path(std::string path) {
-  return get_path(std::move(path), request_deadline);
 }
 
 awaitable<result<json::value>> client::get_path(std::string path, reactor::nanoseconds within) {
@@ -411,6 +436,12 @@ std::string client::certificate_problem() const {
 }
 std::size_t client::connections() const noexcept {
   return impl_->transport.connections();
+}
+void client::on_outcome(std::function<void(const fault*)> seen) {
+  impl_->on_outcome = std::move(seen);
+}
+double client::rate() const noexcept {
+  return impl_->limiter.rate();
 }
 awaitable<void> client::stop() {
   return impl_->transport.stop();

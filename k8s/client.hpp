@@ -8,6 +8,7 @@
 #include <boost/json/fwd.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,9 @@ struct delete_options {
   std::string propagation;  // "", Background, Foreground, Orphan
 };
 
+/// How long a whole request may take where the caller says nothing else (tenants.md §3.5).
+inline constexpr reactor::nanoseconds request_deadline = std::chrono::seconds(30);
+
 enum class apply_conflicts { fail, force };
 
 /// Typed access to one API server: every failure is a k8s::fault that names what was being done.
@@ -58,13 +62,15 @@ public:
   client& operator=(const client&) = delete;
 
   awaitable<result<boost::json::object>> get(resource r, object_key key,
-                                             std::string subresource = {});
+                                             std::string subresource = {},
+                                             reactor::nanoseconds within = request_deadline);
   /// One page, as the server sent it (items, metadata.continue, metadata.resourceVersion).
   awaitable<result<boost::json::object>> list(resource r, list_options options);
   awaitable<result<boost::json::object>> create(resource r, std::string ns,
                                                 boost::json::object body,
                                                 std::string subresource = {},
-                                                std::string name = {});
+                                                std::string name = {},
+                                                reactor::nanoseconds within = request_deadline);
   /// Server-side apply of the fields in `body` (apiVersion and kind are filled in).
   awaitable<result<boost::json::object>> apply(resource r, object_key key, boost::json::object body,
                                                apply_conflicts conflicts = apply_conflicts::force,
@@ -75,15 +81,16 @@ public:
                                                      std::string subresource = {});
   awaitable<result<boost::json::object>> replace(resource r, object_key key,
                                                  boost::json::object body,
-                                                 std::string subresource = {});
-  awaitable<result<void>> remove(resource r, object_key key, delete_options options = {});
+                                                 std::string subresource = {},
+                                                 reactor::nanoseconds within = request_deadline);
+  awaitable<result<void>> remove(resource r, object_key key, delete_options options = {},
+                                 reactor::nanoseconds within = request_deadline);
   /// policy/v1 Eviction without a grace period of our own. 429 = a budget forbids it now
   /// (errc::throttled).
   awaitable<result<void>> evict(object_key pod, std::string uid = {});
   /// Any GET of this server, whole ("/version", "/apis"); the body is parsed as JSON.
-  awaitable<result<boost::json::value>> get_path(std::string target);
-  /// The same with a deadline of its own instead of 30 s.
-  awaitable<result<boost::json::value>> get_path(std::string target, reactor::nanoseconds within);
+  awaitable<result<boost::json::value>> get_path(std::string target,
+                                                 reactor::nanoseconds within = request_deadline);
 
   /// A list page or a watch as a stream of bytes for whoever parses it himself. The head has been
   /// checked: 200.
@@ -99,6 +106,10 @@ public:
   const std::string& field_manager() const noexcept;
   /// A sentence when the client certificate is expired or not valid yet, else empty.
   std::string certificate_problem() const;
+  /// Called after each answer (null: a success) and each failure to get one, but not for cancellation.
+  void on_outcome(std::function<void(const fault*)> seen);
+  /// Requests per second that the server's throttling allows now.
+  double rate() const noexcept;
   /// Open connections to this server.
   std::size_t connections() const noexcept;
   awaitable<void> stop();

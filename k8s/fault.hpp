@@ -33,6 +33,12 @@ struct cause {
   std::string reason, message, field;
 };
 
+// GCC 12 takes the unused alternative of a moved result<void> for an uninitialised fault.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 /// Why an API call did not work. Never carries credentials.
 struct fault {
   errc code{};
@@ -47,6 +53,10 @@ struct fault {
   /// "<doing>: <detail>"
   std::string message() const;
 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 [[noreturn]] void throw_exception_from_error(const fault& f, const boost::source_location& where);
 

@@ -1,0 +1,229 @@
+#include "k8s/events.hpp"
+
+#include "k8s/client.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+// Limits of the API's validation.
+constexpr std::size_t note_limit_bytes = 1'024;
+constexpr std::size_t word_limit_bytes = 128;  // reason, action, reporting instance
+constexpr std::size_t name_limit_bytes = 236;  // 253 without our suffix
+
+constexpr std::size_t remembered_series = 4'096;
+constexpr int attempts = 3;
+
+json::object reference(const object_reference& r) {
+  json::object o;
+  if (!r.api_version.empty()) o["apiVersion"] = r.api_version;
+  o["kind"] = r.kind;
+  if (!r.ns.empty()) o["namespace"] = r.ns;
+  o["name"] = r.name;
+  if (!r.uid.empty()) o["uid"] = r.uid;
+  return o;
+}
+
+/// Events about cluster-scoped objects must live in "default".
+std::string home_of(const object_reference& r) {
+  return r.ns.empty() ? "default" : r.ns;
+}
+
+std::string event_name(const std::string& regarding, std::uint64_t chance) {
+  char suffix[20];
+  std::snprintf(suffix, sizeof suffix, ".%016llx", static_cast<unsigned long long>(chance));
+  std::string name = regarding.substr(0, name_limit_bytes);
+  while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();
+  return name + suffix;
+}
+
+}  // namespace
+
+std::string cut_utf8(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  constexpr std::string_view dots = "...";
+  std::size_t end = limit > dots.size() ? limit - dots.size() : 0;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + std::string(dots.substr(0, limit));
+}
+
+event_recorder::event_recorder(reactor::loop& l, client& api, event_options options,
+                               reactor::logger log)
+    : loop_(l),
+      api_(api),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      complaints_(l),
+      limiter_(l, {options_.per_second, options_.burst, options_.per_second}),
+      changed_(l),
+      tasks_(l) {
+  if (options_.reporting_instance.empty()) options_.reporting_instance = "windlass";
+  options_.reporting_instance = cut_utf8(options_.reporting_instance, word_limit_bytes);
+  tasks_.start("events", run());
+}
+
+void event_recorder::record(event_note note) {
+  if (tasks_.cancelled()) return;
+  key k{std::move(note.regarding),
+        std::move(note.related),
+        note.type,
+        cut_utf8(note.reason, word_limit_bytes),
+        cut_utf8(note.action.empty() ? note.reason : note.action, word_limit_bytes),
+        cut_utf8(note.note, note_limit_bytes)};
+  auto found = series_.find(k);
+  if (found != series_.end() && loop_.now() - found->second.seen > options_.series_window &&
+      !found->second.queued) {
+    series_.erase(found);
+    found = series_.end();
+  }
+  if (found == series_.end()) {
+    forget_old();
+    found = series_.emplace(k, series{}).first;
+    found->second.first = loop_.wall();
+  }
+  series& s = found->second;
+  ++s.count;
+  s.last = loop_.wall();
+  s.seen = loop_.now();
+  if (s.queued) return;
+  make_room();
+  s.queued = true;
+  queue_.push_back(std::move(k));
+  changed_.wake_all();
+}
+
+void event_recorder::make_room() {
+  if (queue_.size() < options_.queue_limit) return;
+  auto victim = std::find_if(queue_.begin(), queue_.end(),
+                             [](const key& k) { return k.type == event_type::normal; });
+  if (victim == queue_.end()) victim = queue_.begin();
+  series_.erase(*victim);
+  queue_.erase(victim);
+  ++dropped_;
+}
+
+void event_recorder::forget_old() {
+  if (series_.size() < remembered_series) return;
+  auto oldest = series_.end();
+  for (auto it = series_.begin(); it != series_.end(); ++it) {
+    if (it->second.queued) continue;
+    if (oldest == series_.end() || it->second.seen < oldest->second.seen) oldest = it;
+  }
+  if (oldest != series_.end()) series_.erase(oldest);
+}
+
+awaitable<void> event_recorder::run() {
+  for (;;) {
+    while (queue_.empty()) (void)co_await changed_.wait();
+    co_await limiter_.acquire();
+    if (queue_.empty()) continue;
+    const key k = queue_.front();
+    queue_.pop_front();
+    writing_ = true;
+    if (const auto s = series_.find(k); s != series_.end()) s->second.queued = false;
+    co_await deliver(k);
+    writing_ = false;
+    changed_.wake_all();
+  }
+}
+
+awaitable<void> event_recorder::deliver(key k) {
+  for (int attempt = 1;; ++attempt) {
+    auto done = co_await write(k);
+    if (done) co_return;
+    fault why = done.error();
+    if (why.cancelled) co_return;
+    const bool passing = why.code == errc::unavailable || why.code == errc::throttled;
+    if (!passing || attempt == attempts) {
+      complain(k, why);
+      co_return;
+    }
+    co_await loop_.sleep_for(
+        std::max<reactor::nanoseconds>(attempt * 1s, why.retry_after.value_or(0s)));
+  }
+}
+
+void event_recorder::complain(const key& k, const fault& why) {
+  const auto times = complaints_.pass(std::string(to_string(why.code)));
+  if (!times) return;
+  log_.warning("event not written", {{"reason", k.reason},
+                                     {"object", k.regarding.kind + "/" + k.regarding.name},
+                                     {"error", why.message()},
+                                     {"suppressed", *times}});
+}
+
+awaitable<result<void>> event_recorder::write(key k) {
+  auto found = series_.find(k);
+  if (found == series_.end()) co_return result<void>();
+  const series s = found->second;
+  const std::string ns = home_of(k.regarding);
+  if (!s.name.empty()) {
+    json::object repeated;
+    repeated["count"] = s.count;
+    repeated["lastObservedTime"] = reactor::format_rfc3339_micro(s.last);
+    json::object patch;
+    patch["series"] = std::move(repeated);
+    object_key where{ns, s.name};
+    auto done = co_await api_.merge_patch(resources::events(), std::move(where), std::move(patch));
+    if (!done && done.error().code != errc::not_found) co_return done.error();
+    found = series_.find(k);
+    if (done) {
+      if (found != series_.end()) found->second.written = s.count;
+      co_return result<void>();
+    }
+    if (found != series_.end()) found->second.name.clear();
+  }
+  json::object body;
+  const std::string name = event_name(k.regarding.name, loop_.random().next());
+  json::object metadata;
+  metadata["name"] = name;
+  metadata["namespace"] = ns;
+  body["metadata"] = std::move(metadata);
+  body["eventTime"] = reactor::format_rfc3339_micro(s.first);
+  body["reportingController"] = options_.reporting_controller;
+  body["reportingInstance"] = options_.reporting_instance;
+  body["action"] = k.action;
+  body["reason"] = k.reason;
+  body["type"] = k.type == event_type::warning ? "Warning" : "Normal";
+  body["note"] = k.note;
+  body["regarding"] = reference(k.regarding);
+  if (!k.related.kind.empty()) body["related"] = reference(k.related);
+  if (s.count > 1) {
+    json::object repeated;
+    repeated["count"] = s.count;
+    repeated["lastObservedTime"] = reactor::format_rfc3339_micro(s.last);
+    body["series"] = std::move(repeated);
+  }
+  auto made = co_await api_.create(resources::events(), ns, std::move(body));
+  if (!made) co_return made.error();
+  found = series_.find(k);
+  if (found != series_.end()) {
+    found->second.name = name;
+    found->second.written = s.count;
+  }
+  co_return result<void>();
+}
+
+awaitable<bool> event_recorder::flush(reactor::steady_time deadline) {
+  while (!queue_.empty() || writing_) {
+    const reactor::woken how = co_await changed_.wait(deadline);
+    if (how != reactor::woken::by_call) co_return false;
+  }
+  co_return true;
+}
+
+awaitable<void> event_recorder::stop() {
+  queue_.clear();
+  return tasks_.cancel_and_join();
+}
+
+}  // namespace k8s
