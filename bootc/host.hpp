@@ -1,0 +1,69 @@
+#pragma once
+
+#include "reactor/awaitable.hpp"
+#include "reactor/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bootc {
+
+using reactor::awaitable;
+
+/// Tells one boot from the next: a full reboot changes the id, a soft reboot only the count.
+struct boot_mark {
+  std::string id;
+  std::uint64_t soft_reboots = 0;
+
+  /// "<id>/<count>"; empty when the id is unknown.
+  std::string text() const {
+    return id.empty() ? std::string() : id + "/" + std::to_string(soft_reboots);
+  }
+  friend bool operator==(const boot_mark&, const boot_mark&) = default;
+};
+
+/// What is found out about a host once, when the daemon starts.
+struct host_traits {
+  bool switch_download_only = false;    // bootc switch --download-only: stages locked in one step
+  bool switch_from_downloaded = false;  // bootc switch --from-downloaded --apply
+  bool upgrade_download_only =
+      false;  // bootc upgrade --download-only: locks what is staged (not with composefs)
+  boot_mark boot;
+  std::vector<std::string>
+      uncoordinated;  // what else reboots this host on its own: unit or process names
+};
+
+enum class host_action {
+  stage,   // fetch `image` and make it the next deployment, locked where the host can
+  lock,    // keep what is staged from being applied by any other reboot
+  reboot,  // apply what is staged by rebooting
+  roll_back,  // make the rollback entry the next deployment and reboot (composefs cannot stage what is deployed)
+};
+
+struct host_command {
+  host_action action{};
+  std::string image;    // stage: what; reboot: what is expected to be staged
+  bool locked = false;  // reboot: the staged image must be unlocked first
+  bool soft = false;    // reboot: without the firmware, where the image allows it
+  bool composefs = false;
+  friend bool operator==(const host_command&, const host_command&) = default;
+};
+
+/// The machine below a node. One command at a time; status() may be asked beside a stage, but blocks until it ended on
+/// hosts with a sysroot lock.
+/// Cancellation: cancelling run() of a stage ends the stage on the host as well.
+class host {
+public:
+  virtual ~host() = default;
+  virtual awaitable<reactor::result<host_traits>> inspect() = 0;
+  /// The JSON of `bootc status`.
+  virtual awaitable<reactor::result<std::string>> status() = 0;
+  /// Ends when the command ended. A reboot that works may end, or not before the process is killed.
+  virtual awaitable<reactor::result<void>> run(host_command command) = 0;
+  /// Ends when something may have changed on the host. May miss a change, so a caller polls as well.
+  virtual awaitable<void> changed() = 0;
+};
+
+}  // namespace bootc
