@@ -24,6 +24,12 @@ enum class errc {
 const boost::system::error_category& category() noexcept;
 inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), category()}; }
 
+// GCC 12 takes the unused alternative of a moved result<void> for an uninitialised fault.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 /// Why something expected did not work: what happened, and what was being done ("connect to 10.0.0.1:6443").
 /// `detail` is a sentence for a person and never carries secret material.
 struct fault {
@@ -35,6 +41,10 @@ struct fault {
   std::string message() const;
   friend bool operator==(const fault&, const fault&) = default;
 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 fault make_fault(error_code code, std::string_view doing, std::string_view detail = {});
 fault make_fault(errc code, std::string_view doing, std::string_view detail = {});
