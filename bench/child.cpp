@@ -1,0 +1,59 @@
+#include "bench/child.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <utility>
+
+extern char** environ;
+
+namespace bench {
+
+reactor::result<child> child::start(const std::vector<std::string>& arguments) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()), "start the sender");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  std::vector<char*> argv;
+  std::string self = "windlass";
+  argv.push_back(self.data());
+  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (error != 0) {
+    close(ends[0]);
+    return reactor::make_fault(reactor::error_code(error, boost::system::system_category()), "start the sender");
+  }
+  return child(pid, ends[0]);
+}
+
+child::child(child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), output_(std::exchange(other.output_, -1)) {}
+
+child& child::operator=(child&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(output_, other.output_);
+  return *this;
+}
+
+child::~child() {
+  if (output_ >= 0) close(output_);
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+std::string child::read_line() {
+  std::string line;
+  for (char c; ::read(output_, &c, 1) == 1 && c != '\n';) line += c;
+  return line;
+}
+
+}  // namespace bench

@@ -1,0 +1,90 @@
+#include "bench/measure.hpp"
+
+#include <malloc.h>
+#include <openssl/crypto.h>
+#include <sched.h>
+#include <simdjson.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <boost/version.hpp>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace bench {
+namespace {
+
+reactor::nanoseconds clock_of(clockid_t id) {
+  timespec t;
+  clock_gettime(id, &t);
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+}  // namespace
+
+reactor::nanoseconds process_cpu() { return clock_of(CLOCK_PROCESS_CPUTIME_ID); }
+reactor::nanoseconds monotonic() { return clock_of(CLOCK_MONOTONIC); }
+
+std::size_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::size_t heap_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+void trim_heap() { malloc_trim(0); }
+
+boost::json::object environment() {
+  utsname name{};
+  uname(&name);
+  boost::json::object o;
+  o["machine"] = processor_name();
+  o["cores"] = std::thread::hardware_concurrency();
+  o["system"] = std::string(name.sysname) + " " + name.release;
+#ifdef __clang__
+  o["compiler"] = "clang " __clang_version__;
+#else
+  o["compiler"] = "gcc " __VERSION__;
+#endif
+#ifdef NDEBUG
+  o["build"] = "release";
+#else
+  o["build"] = "debug: figures mean nothing";
+#endif
+  o["boost"] = BOOST_LIB_VERSION;
+  o["simdjson"] = SIMDJSON_STRINGIFY(SIMDJSON_VERSION);
+  o["openssl"] = OpenSSL_version(OPENSSL_VERSION_STRING);
+  return o;
+}
+
+double rounded(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double scale = std::pow(10.0, digits);
+  return std::round(value * scale) / scale;
+}
+
+bool pin_to_core(int core) {
+  if (static_cast<int>(std::thread::hardware_concurrency()) <= core) return false;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+}  // namespace bench

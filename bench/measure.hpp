@@ -1,0 +1,31 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <cstddef>
+#include <string_view>
+
+#include "reactor/time.hpp"
+
+namespace bench {
+
+/// Processor time of this process so far, user and system.
+reactor::nanoseconds process_cpu();
+/// Wall time; this is the harness, so it may look at the machine's clock.
+reactor::nanoseconds monotonic();
+/// Bytes of memory that are resident now.
+std::size_t resident_bytes();
+/// Bytes handed out by malloc now, including what it needs per block.
+std::size_t heap_bytes();
+/// Gives freed memory back to the system, so that resident_bytes() means something.
+void trim_heap();
+
+/// machine, cores, compiler, build and library versions; the head of every result.
+boost::json::object environment();
+
+/// A number with a few significant digits, for reading.
+double rounded(double value, int digits = 2);
+
+/// Pins this process to one core; false where that is not allowed or there is only one.
+bool pin_to_core(int core);
+
+}  // namespace bench

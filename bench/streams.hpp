@@ -1,0 +1,19 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <cstddef>
+#include <string>
+
+namespace bench {
+
+/// Resident memory of this process while it follows whole fleets over TLS and HTTP/1.1: every cluster has 4 kinds of 50
+/// objects each (nodes, pods, secrets, leases), every kind a stream of its own.
+/// Shape: {environment…, rss_mb, bytes_per_cluster, bytes_per_stream, points: [{clusters, …}]}; bytes_per_stream is that of
+/// streams without objects, the other head figures those of the largest fleet.
+/// `clusters`: only that fleet; 0 = 100, 1,000 and 2,000. Throws std::runtime_error when the sender does not come up.
+boost::json::object measure_streams(std::size_t clusters);
+
+/// The sender's side: the objects of each kind ("50" or "0").
+int run_streams_sender(const std::string& objects);
+
+}  // namespace bench
