@@ -273,6 +273,11 @@ public:
     co_return result<void>();
   }
 
+  std::size_t try_write(std::span<const char> bytes) noexcept override {
+    if (not_usable() || connection_->write_failure[side_]) return 0;
+    return connection_->send(side_, bytes);
+  }
+
   void expire_at(steady_time deadline) override { expiry_.set(deadline); }
   void close() noexcept override {
     expiry_.clear();

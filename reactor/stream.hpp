@@ -27,6 +27,12 @@ public:
   /// Reads what is there without waiting: nothing = would block, 0 = ended in order.
   virtual result<std::optional<std::size_t>> try_read(std::span<char> into) = 0;
   virtual awaitable<result<void>> write_all(std::span<const char> bytes) = 0;
+  /// Writes what fits without waiting and returns how much; also 0 where that is not possible or an error is
+  /// due, which write_all then reports. Not while a write_all is pending.
+  virtual std::size_t try_write(std::span<const char> bytes) noexcept {
+    (void)bytes;
+    return 0;
+  }
 
   /// Operations that are still pending at `deadline` fail with errc::timed_out, running ones too. `never` lifts it.
   virtual void expire_at(steady_time deadline) = 0;

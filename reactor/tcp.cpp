@@ -112,6 +112,13 @@ public:
     co_return result<void>();
   }
 
+  std::size_t try_write(std::span<const char> bytes) noexcept override {
+    if (not_usable()) return 0;
+    const ssize_t n =
+        ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+
   void expire_at(steady_time deadline) override { expiry_.set(deadline); }
 
   void close() noexcept override {

@@ -1,5 +1,11 @@
 #pragma once
 
+#include "reactor/awaitable.hpp"
+#include "reactor/http/message.hpp"
+#include "reactor/result.hpp"
+#include "reactor/time.hpp"
+#include "reactor/tls.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,25 +14,13 @@
 #include <string>
 #include <string_view>
 
-#include "reactor/awaitable.hpp"
-#include "reactor/http/message.hpp"
-#include "reactor/result.hpp"
-#include "reactor/time.hpp"
-
 namespace reactor {
 class loop;
 }
 
 namespace reactor::http {
 
-/// How the peer proves who it is and how we do. PEM texts, not paths: whoever knows the files re-reads them.
-struct tls_settings {
-  std::string ca_pem;            // empty = the system's trust store
-  std::string certificate_pem;   // client certificate chain; empty = none
-  std::string key_pem;           // its private key
-  std::string server_name;       // for SNI and verification; empty = the origin's host
-  bool verify = true;            // false only where a kubeconfig says insecure-skip-tls-verify
-};
+using tls_settings = reactor::tls_settings;
 
 struct origin {
   bool tls = false;
@@ -44,16 +38,19 @@ struct proxy_settings {
   std::string url;  // http://[user:password@]host:port or https://…; empty = direct
 };
 /// HTTPS_PROXY, HTTP_PROXY, NO_PROXY (either case) as curl and Go read them. `env` looks a variable up.
-proxy_settings proxy_from_environment(const origin& to, const std::function<std::string(std::string_view)>& env);
+proxy_settings proxy_from_environment(const origin& to,
+                                      const std::function<std::string(std::string_view)>& env);
 
 struct client_options {
   http::origin origin;
   tls_settings tls;
   proxy_settings proxy;
-  nanoseconds connect_timeout = 5s;     // name, TCP, proxy and TLS handshake together
-  nanoseconds response_timeout = 30s;   // from the request's last byte to the end of the response's head
-  nanoseconds idle_connection = 90s;    // an unused pooled connection is closed after this
-  std::size_t max_connections = 64;     // further requests wait their turn, bounded by response_timeout
+  nanoseconds connect_timeout = 5s;  // name, TCP, proxy and TLS handshake together
+  nanoseconds response_timeout =
+      30s;  // from the request's last byte to the end of the response's head
+  nanoseconds idle_connection = 90s;  // an unused pooled connection is closed after this
+  std::size_t max_connections =
+      64;  // further requests wait their turn, bounded by response_timeout
   std::size_t max_idle_connections = 8;
   std::size_t header_limit_bytes = 64 * 1024;
 };
@@ -66,14 +63,16 @@ public:
   virtual ~exchange() = default;
   virtual const response_head& head() const noexcept = 0;
   /// The next piece of the body; empty = complete. The view is valid until the next call or suspension.
-  /// Errors: errc::timed_out when nothing came for `idle`; errc::malformed; the transport's own.
+  /// Errors: errc::timed_out when nothing came for `idle` (the caller may read on); errc::malformed;
+  /// the transport's own.
   virtual awaitable<result<std::string_view>> read(nanoseconds idle) = 0;
   /// When the last byte came from the peer; half-open detection looks at it.
   virtual steady_time last_byte() const noexcept = 0;
 };
 
 /// The whole rest of the body. Errors: errc::limit past `limit_bytes`.
-awaitable<result<std::string>> read_body(std::unique_ptr<exchange>& from, std::size_t limit_bytes, nanoseconds idle);  // borrowed
+awaitable<result<std::string>> read_body(std::unique_ptr<exchange>& from, std::size_t limit_bytes,
+                                         nanoseconds idle);  // borrowed
 
 /// Requests to one origin: pooled connections, several requests at once. HTTP/1.1 today; HTTP/2 fits behind the same calls.
 /// Retries once, on a fresh connection, only when a pooled one turned out dead before a response byte and the method
@@ -101,7 +100,7 @@ public:
 
 private:
   struct impl;
-  std::unique_ptr<impl> impl_;
+  std::shared_ptr<impl> impl_;  // shared with requests under way, which may end after us
 };
 
 }  // namespace reactor::http

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,13 +10,18 @@
 
 namespace reactor::http {
 
+/// Equal without regard to the case of ASCII letters.
+bool same_name(std::string_view a, std::string_view b) noexcept;
+
 /// Header fields in the order they were added; names compare without regard to case.
 class headers {
 public:
   headers() = default;
   headers(std::initializer_list<std::pair<std::string, std::string>> fields) : fields_(fields) {}
 
-  void add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
+  void add(std::string name, std::string value) {
+    fields_.emplace_back(std::move(name), std::move(value));
+  }
   /// Replaces every field of that name.
   void set(std::string_view name, std::string value);
   void remove(std::string_view name);
@@ -50,7 +56,7 @@ struct response_head {
   headers fields;
 };
 
-/// "/api?watch=1&x=a%20b" → path and decoded query parameters in order.
+/// "/api?watch=1&x=a%20b" → path, still encoded, and decoded query parameters in order.
 struct target_parts {
   std::string path;
   std::vector<std::pair<std::string, std::string>> query;
@@ -60,5 +66,7 @@ struct target_parts {
 target_parts split_target(std::string_view target);
 /// Percent-encodes everything but unreserved characters.
 std::string encode_component(std::string_view text);
+/// The inverse; a '%' without two digits stays as it is.
+std::string decode_component(std::string_view text);
 
 }  // namespace reactor::http

@@ -1,16 +1,17 @@
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "reactor/awaitable.hpp"
 #include "reactor/http/message.hpp"
 #include "reactor/result.hpp"
 #include "reactor/stream.hpp"
 #include "reactor/time.hpp"
+#include "reactor/tls.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace reactor {
 class loop;
@@ -35,20 +36,17 @@ public:
   virtual std::string client_name() const = 0;
 };
 
-struct server_tls {
-  std::string certificate_pem, key_pem;
-  std::string client_ca_pem;  // empty = client certificates are not asked for
-};
+using server_tls = tls_server_settings;
 
 struct server_options {
-  endpoint at;                              // port 0 = any
-  std::unique_ptr<server_tls> tls;          // none = plain
-  nanoseconds header_timeout = 10s;         // a slow client cannot hold a connection open
-  nanoseconds idle_timeout = 120s;          // between requests
-  nanoseconds write_timeout = 30s;          // a client that does not read
+  endpoint at;                       // port 0 = any
+  std::unique_ptr<server_tls> tls;   // none = plain
+  nanoseconds header_timeout = 10s;  // a slow client cannot hold a connection open
+  nanoseconds idle_timeout = 120s;   // between requests
+  nanoseconds write_timeout = 30s;   // a client that does not read
   std::size_t header_limit_bytes = 64 * 1024;
   std::size_t body_limit_bytes = 8 * 1024 * 1024;
-  std::size_t max_connections = 10'000;     // further ones wait in the listen queue
+  std::size_t max_connections = 10'000;  // further ones wait in the listen queue
 };
 
 /// One handler call per request; it runs as a task that is cancelled when the client goes away or the server stops.
@@ -72,7 +70,7 @@ public:
 
 private:
   struct impl;
-  std::unique_ptr<impl> impl_;
+  std::shared_ptr<impl> impl_;
 };
 
 }  // namespace reactor::http

@@ -1,0 +1,176 @@
+#include "reactor/http/client.hpp"
+#include "reactor/http/proxy.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace reactor::http {
+namespace {
+
+namespace urls = boost::urls;
+namespace ip = asio::ip;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+struct parsed_url {
+  origin to;
+  std::string path;
+  bool has_credentials = false;
+  std::string user, password;
+};
+
+/// Messages do not repeat the text: it may hold a password.
+result<parsed_url> parse(std::string_view text, std::string_view doing) {
+  const auto refuse = [&](std::string_view why) { return make_fault(errc::malformed, doing, why); };
+  constexpr std::size_t longest = 8192;
+  if (text.size() > longest) return refuse("the URL is too long");
+  const auto parsed = urls::parse_uri({text.data(), text.size()});
+  if (!parsed) return refuse("this is not a URL such as https://host:port");
+  const urls::url_view& u = *parsed;
+  parsed_url out;
+  if (u.scheme_id() == urls::scheme::https) {
+    out.to.tls = true;
+  } else if (u.scheme_id() != urls::scheme::http) {
+    return refuse("the URL's scheme is neither http nor https");
+  }
+  out.to.host = lower(std::string(u.host_address()));
+  if (!u.has_authority() || out.to.host.empty()) return refuse("the URL has no host");
+  const auto odd = [](char c) { return c <= ' ' || c == 0x7f || c == '/' || c == '@'; };
+  if (std::any_of(out.to.host.begin(), out.to.host.end(), odd))
+    return refuse("the URL's host is not a name or an address");
+  out.to.port = out.to.tls ? 443 : 80;
+  if (u.has_port() && !u.port().empty()) {
+    if (u.port_number() == 0) return refuse("the URL's port is not between 1 and 65535");
+    out.to.port = u.port_number();
+  }
+  out.has_credentials = u.has_userinfo();
+  out.user = std::string(u.user());
+  out.password = std::string(u.password());
+  if (u.has_query() || u.has_fragment()) return refuse("the URL has a query or a fragment");
+  out.path = std::string(u.encoded_path());
+  while (out.path.ends_with('/')) out.path.pop_back();
+  return out;
+}
+
+/// One entry of NO_PROXY: "*", a name, ".suffix", "*.suffix", an address, a network, each but the
+/// last perhaps with a port.
+bool exempts(std::string_view entry, const origin& to) {
+  if (entry == "*") return true;
+  error_code no_address;
+  const ip::address host = ip::make_address(to.host, no_address);
+  if (entry.find('/') != std::string_view::npos) {
+    if (no_address) return false;
+    error_code bad;
+    const std::string text(entry);
+    if (host.is_v4()) {
+      const auto net = ip::make_network_v4(text, bad);
+      return !bad &&
+             net.canonical() == ip::network_v4(host.to_v4(), net.prefix_length()).canonical();
+    }
+    const auto net = ip::make_network_v6(text, bad);
+    return !bad && net.canonical() == ip::network_v6(host.to_v6(), net.prefix_length()).canonical();
+  }
+  std::string name = lower(entry);
+  const auto as_address = [](std::string text, error_code& bad) {
+    if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+    return ip::make_address(text, bad);
+  };
+  error_code not_an_address;
+  ip::address wanted = as_address(name, not_an_address);
+  if (not_an_address) {
+    if (const std::size_t colon = name.rfind(':'); colon != std::string::npos) {
+      std::uint16_t port = 0;
+      const char* const end = name.data() + name.size();
+      const auto [stop, bad] = std::from_chars(name.data() + colon + 1, end, port);
+      if (bad != std::errc() || stop != end || port != to.port) return false;
+      name.resize(colon);
+      wanted = as_address(name, not_an_address);
+    }
+  }
+  if (!not_an_address) return !no_address && wanted == host;
+  if (name.starts_with("*.")) name.erase(0, 1);
+  if (name.starts_with('.')) return to.host.size() > name.size() && to.host.ends_with(name);
+  return to.host == name || to.host.ends_with("." + name);
+}
+
+bool is_loopback(const std::string& host) {
+  if (host == "localhost") return true;
+  error_code bad;
+  const ip::address a = ip::make_address(host, bad);
+  return !bad && a.is_loopback();
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned group = 0;
+    for (std::size_t b = 0; b < 3; ++b)
+      group = group << 8 | (i + b < bytes.size() ? static_cast<unsigned char>(bytes[i + b]) : 0u);
+    for (std::size_t d = 0; d < 4; ++d)
+      out += i + d > bytes.size() ? '=' : digits[group >> (18 - 6 * d) & 63];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string origin::text() const {
+  const bool v6 = host.find(':') != std::string::npos;
+  return (tls ? "https://" : "http://") + (v6 ? "[" + host + "]" : host) + ":" +
+         std::to_string(port);
+}
+
+result<origin> parse_origin(std::string_view url, std::string* path) {
+  auto parsed = parse(url, "parse URL");
+  if (!parsed) return parsed.error();
+  if (parsed->has_credentials)
+    return make_fault(errc::malformed, "parse URL", "the URL has a user name or a password in it");
+  if (path) *path = std::move(parsed->path);
+  return std::move(parsed->to);
+}
+
+result<proxy> parse_proxy(const proxy_settings& settings) {
+  if (settings.url.empty()) return proxy{};
+  const bool bare = settings.url.find("://") == std::string::npos;  // as curl and Go allow
+  auto parsed = parse(bare ? "http://" + settings.url : settings.url, "parse the proxy's URL");
+  if (!parsed) return parsed.error();
+  proxy out;
+  out.to = std::move(parsed->to);
+  if (parsed->has_credentials)
+    out.authorization = secret("Basic " + base64(parsed->user + ":" + parsed->password));
+  return out;
+}
+
+proxy_settings proxy_from_environment(const origin& to,
+                                      const std::function<std::string(std::string_view)>& env) {
+  const auto look_up = [&](std::string_view upper_name) {
+    std::string value = env(upper_name);
+    return value.empty() ? env(lower(upper_name)) : value;
+  };
+  const std::string url = look_up(to.tls ? "HTTPS_PROXY" : "HTTP_PROXY");
+  if (url.empty() || is_loopback(to.host)) return {};
+  const std::string exempt = look_up("NO_PROXY");
+  std::string_view rest = exempt;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find_first_of(", \t");
+    const std::string_view entry = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (!entry.empty() && exempts(entry, to)) return {};
+  }
+  return {url};
+}
+
+}  // namespace reactor::http

@@ -1,0 +1,338 @@
+#include "reactor/tls.hpp"
+
+#include "reactor/loop.hpp"
+#include "reactor/read_window.hpp"
+#include "reactor/tls_context.hpp"
+
+#include <boost/asio/error.hpp>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace reactor {
+namespace {
+
+/// Several records at once while a sender is faster than we are.
+constexpr std::size_t ciphertext_bytes = 64 * 1024;
+/// How much is encrypted before it is sent: some records, and well below a socket's buffer.
+constexpr std::size_t write_slice_bytes = 64 * 1024;
+/// What OpenSSL may want to send on its own account between two writes: alerts, key updates.
+constexpr std::size_t unsent_limit_bytes = 256 * 1024;
+
+/// What all TLS streams of the thread, which is to say of its loop, take turns with.
+struct shared_memory {
+  shared_buffer ciphertext{ciphertext_bytes};
+  std::string spare_output;  // capacity of the last output, for the next
+};
+shared_memory& shared() {
+  static thread_local shared_memory memory;
+  return memory;
+}
+
+class openssl_stream final : public tls_stream {
+public:
+  enum class role { client, server };
+
+  openssl_stream(loop& l, std::unique_ptr<stream> over, std::shared_ptr<tls_context> with, role as,
+                 std::string name)
+      : inner_(std::move(over)),
+        context_(std::move(with)),
+        ciphertext_(shared().ciphertext),
+        ssl_(SSL_new(context_->get())),
+        name_(std::move(name)) {
+    BIO* bio = ssl_ ? BIO_new(bio_method()) : nullptr;
+    if (!bio) throw std::bad_alloc();
+    BIO_set_data(bio, this);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl_.get(), bio, bio);
+    X509_VERIFY_PARAM* checks = SSL_get0_param(ssl_.get());
+    X509_VERIFY_PARAM_set_time(checks, std::chrono::system_clock::to_time_t(
+                                           std::chrono::floor<std::chrono::seconds>(l.wall())));
+    if (as == role::client) {
+      SSL_set_connect_state(ssl_.get());
+      expect_name(checks);
+    } else {
+      SSL_set_accept_state(ssl_.get());
+    }
+    SSL_set_app_data(ssl_.get(), this);
+    SSL_set_verify(ssl_.get(), context_->verifies() ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, &verified);
+  }
+  ~openssl_stream() override { close(); }
+
+  awaitable<result<void>> shake_hands() {
+    for (;;) {
+      ERR_clear_error();
+      const int status = SSL_do_handshake(ssl_.get());
+      const int error = status == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), status);
+      if (error != SSL_ERROR_NONE && error != SSL_ERROR_WANT_READ) {
+        co_return failure(error, "TLS handshake with ");
+      }
+      if (!out_.empty()) {
+        auto sent = co_await flush();
+        if (!sent) co_return sent.error();
+      }
+      if (error == SSL_ERROR_NONE) {
+        established_ = true;
+        co_return result<void>();
+      }
+      auto readable = co_await inner_->wait_readable();
+      if (!readable) co_return readable.error();
+      drained_ = false;
+    }
+  }
+
+  awaitable<result<std::size_t>> read_some(std::span<char> into) override {
+    for (;;) {
+      auto n = try_read(into);
+      if (!n) co_return n.error();
+      if (*n) co_return **n;
+      auto readable = co_await wait_readable();
+      if (!readable) co_return readable.error();
+    }
+  }
+
+  awaitable<result<void>> wait_readable() override {
+    if (!wants_more_ || failed_) co_return result<void>();
+    auto readable = co_await inner_->wait_readable();
+    drained_ = false;
+    co_return readable;
+  }
+
+  result<std::optional<std::size_t>> try_read(std::span<char> into) override {
+    if (failed_) return *failed_;
+    if (closed_) return make_fault(asio::error::operation_aborted, "read from " + peer());
+    if (wants_more_ && drained_) return std::optional<std::size_t>();
+    std::size_t total = 0;
+    ERR_clear_error();
+    while (total < into.size()) {
+      std::size_t n = 0;
+      const int status = SSL_read_ex(ssl_.get(), into.data() + total, into.size() - total, &n);
+      if (status == 1) {
+        wants_more_ = false;
+        total += n;
+        continue;
+      }
+      const int error = SSL_get_error(ssl_.get(), status);
+      if (error == SSL_ERROR_WANT_READ) {
+        wants_more_ = true;
+        if (total == 0) return std::optional<std::size_t>();
+        break;
+      }
+      // What was read before counts first; the next call comes here again.
+      if (total > 0) break;
+      if (error == SSL_ERROR_ZERO_RETURN) return std::optional<std::size_t>(0);
+      return failure(error, "read from ");
+    }
+    return std::optional<std::size_t>(total);
+  }
+
+  awaitable<result<void>> write_all(std::span<const char> bytes) override {
+    while (!bytes.empty()) {
+      if (failed_) co_return *failed_;
+      if (closed_) co_return make_fault(asio::error::operation_aborted, "write to " + peer());
+      if (writing_)
+        co_return make_fault(errc::closed, "write to " + peer(), "an earlier write was cut off");
+      const auto slice = bytes.first(std::min(bytes.size(), write_slice_bytes));
+      ERR_clear_error();
+      std::size_t taken = 0;
+      const int status = SSL_write_ex(ssl_.get(), slice.data(), slice.size(), &taken);
+      if (status != 1) co_return failure(SSL_get_error(ssl_.get(), status), "write to ");
+      bytes = bytes.subspan(taken);
+      auto sent = co_await flush();
+      if (!sent) co_return sent.error();
+    }
+    co_return result<void>();
+  }
+
+  void expire_at(steady_time deadline) override { inner_->expire_at(deadline); }
+
+  void close() noexcept override {
+    if (std::exchange(closed_, true)) return;
+    if (established_ && !failed_ && !writing_) {
+      ERR_clear_error();
+      SSL_shutdown(ssl_.get());
+      ERR_clear_error();
+      send_what_fits();
+    }
+    inner_->close();
+  }
+  std::string peer() const override { return inner_->peer(); }
+
+  std::string peer_common_name() const override {
+    X509* certificate = SSL_get0_peer_certificate(ssl_.get());
+    if (!certificate || !context_->verifies() || SSL_get_verify_result(ssl_.get()) != X509_V_OK)
+      return {};
+    return subject_name(certificate);
+  }
+
+private:
+  void expect_name(X509_VERIFY_PARAM* checks) {
+    // SNI is for names only (RFC 6066).
+    if (X509_VERIFY_PARAM_set1_ip_asc(checks, name_.c_str()) == 1) return;
+    SSL_set_tlsext_host_name(ssl_.get(), name_.c_str());
+    // As Go does: the subject is not a name, and a wildcard stands for a whole label.
+    X509_VERIFY_PARAM_set_hostflags(
+        checks, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    X509_VERIFY_PARAM_set1_host(checks, name_.data(), name_.size());
+  }
+
+  static int verified(int ok, X509_STORE_CTX* store) {
+    if (ok == 1) return 1;
+    auto* ssl =
+        static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    auto* me = static_cast<openssl_stream*>(SSL_get_app_data(ssl));
+    if (me->not_verified_.empty())
+      me->not_verified_ = verification_sentence(X509_STORE_CTX_get_error(store),
+                                                X509_STORE_CTX_get_current_cert(store), me->name_);
+    return 0;
+  }
+
+  /// What OpenSSL says went wrong, as ours. Fatal: every later call gives the same.
+  fault failure(int error, std::string_view doing) {
+    const std::string what = std::string(doing) + peer();
+    const unsigned long last = ERR_peek_last_error();
+    const int reason = ERR_GET_LIB(last) == ERR_LIB_SSL ? ERR_GET_REASON(last) : 0;
+    const std::string sentence = drain_openssl_errors();
+    fault why;
+    if (closed_) {
+      why = make_fault(asio::error::operation_aborted, what);
+    } else if (transport_failure_) {
+      why = *transport_failure_;
+    } else if (!not_verified_.empty()) {
+      why = make_fault(errc::unverified, what, not_verified_);
+    } else if (reason == SSL_R_UNEXPECTED_EOF_WHILE_READING || error == SSL_ERROR_ZERO_RETURN) {
+      why = make_fault(errc::closed, what,
+                       established_ ? "the peer ended the connection without a TLS goodbye"
+                                    : "the peer ended the connection during the TLS handshake");
+    } else if (reason >= SSL_AD_REASON_OFFSET) {
+      why = make_fault(errc::refused, what, "the peer refused: " + sentence);
+    } else if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST) {
+      why = make_fault(errc::malformed, what, "the peer does not speak TLS");
+    } else if (reason == SSL_R_UNSUPPORTED_PROTOCOL || reason == SSL_R_NO_SHARED_CIPHER) {
+      why = make_fault(errc::refused, what, "no common TLS version or cipher: " + sentence);
+    } else {
+      why = make_fault(errc::malformed, what, "TLS: " + sentence);
+    }
+    if (!writing_) send_what_fits();  // the alert that tells the peer what is wrong
+    failed_ = std::make_unique<fault>(why);
+    return why;
+  }
+
+  /// Sends what OpenSSL has put out. Nothing of it is lost when reading adds more meanwhile.
+  awaitable<result<void>> flush() {
+    std::string sending = std::exchange(out_, {});
+    const std::size_t sent = inner_->try_write(sending);
+    if (sent < sending.size()) {
+      writing_ = true;  // and stays so when this is cancelled: what follows would not be understood
+      auto written = co_await inner_->write_all(std::span<const char>(sending).subspan(sent));
+      if (!written) co_return written;
+      writing_ = false;
+    }
+    sending.clear();
+    if (sending.capacity() <= 2 * write_slice_bytes)
+      std::swap(shared().spare_output, sending);  // not kept by an idle stream
+    co_return result<void>();
+  }
+
+  void send_what_fits() noexcept {
+    (void)inner_->try_write(out_);
+    out_.clear();
+  }
+
+  static BIO_METHOD* bio_method() {
+    static BIO_METHOD* const method = [] {
+      BIO_METHOD* m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "reactor stream");
+      if (!m) throw std::bad_alloc();
+      BIO_meth_set_read(m, [](BIO* b, char* into, int n) { return self(b).take(b, into, n); });
+      BIO_meth_set_write(m,
+                         [](BIO* b, const char* from, int n) { return self(b).give(b, from, n); });
+      BIO_meth_set_ctrl(m, [](BIO* b, int command, long, void*) -> long {
+        if (command == BIO_CTRL_FLUSH) return 1;
+        if (command == BIO_CTRL_EOF) return self(b).ended_ ? 1 : 0;
+        return 0;
+      });
+      return m;
+    }();
+    return method;
+  }
+  static openssl_stream& self(BIO* b) { return *static_cast<openssl_stream*>(BIO_get_data(b)); }
+
+  /// OpenSSL reads.
+  int take(BIO* bio, char* into, int n) {
+    BIO_clear_retry_flags(bio);
+    if (ciphertext_.empty() && !read_more()) {
+      if (!ended_ && !transport_failure_) BIO_set_retry_read(bio);
+      return ended_ ? 0 : -1;
+    }
+    const std::size_t taken = ciphertext_.data().copy(into, static_cast<std::size_t>(n));
+    ciphertext_.consume(taken);
+    return static_cast<int>(taken);
+  }
+
+  bool read_more() {
+    if (drained_ || ended_ || transport_failure_ || closed_) return false;
+    const std::span<char> room = ciphertext_.prepare();
+    auto n = inner_->try_read(room);
+    if (!n) {
+      transport_failure_ = std::make_unique<fault>(n.error());
+      return false;
+    }
+    // Less than there was room for: the next look would find nothing, so it is spared.
+    drained_ = !*n || **n < room.size();
+    if (!*n) return false;
+    ended_ = **n == 0;
+    ciphertext_.commit(**n);
+    return !ended_;
+  }
+
+  /// OpenSSL writes.
+  int give(BIO* bio, const char* from, int n) {
+    BIO_clear_retry_flags(bio);
+    if (out_.size() + static_cast<std::size_t>(n) > unsent_limit_bytes) return -1;
+    if (out_.capacity() < static_cast<std::size_t>(n)) {
+      std::string& spare = shared().spare_output;
+      if (out_.empty() && spare.capacity() > out_.capacity()) std::swap(out_, spare);
+    }
+    out_.append(from, static_cast<std::size_t>(n));
+    return n;
+  }
+
+  std::unique_ptr<stream> inner_;
+  std::shared_ptr<tls_context> context_;
+  read_window ciphertext_;
+  std::string out_;  // encrypted, not yet handed to inner_
+  ssl_ptr ssl_;
+  std::string name_;
+  std::string not_verified_;
+  std::unique_ptr<fault> transport_failure_, failed_;  // rarely there, so kept outside
+  bool established_ = false;
+  bool closed_ = false;
+  bool writing_ = false;  // a record is sent in part, perhaps for ever
+  bool ended_ = false;
+  bool wants_more_ = false;  // OpenSSL has nothing to decrypt until more arrives
+  bool drained_ = false;     // the transport had nothing more when last asked
+};
+
+awaitable<result<std::unique_ptr<tls_stream>>> establish(std::unique_ptr<openssl_stream> s) {
+  auto done = co_await s->shake_hands();
+  if (!done) co_return done.error();
+  co_return std::unique_ptr<tls_stream>(std::move(s));
+}
+
+}  // namespace
+
+awaitable<result<std::unique_ptr<tls_stream>>> tls_connect(loop& l, std::unique_ptr<stream> over,
+                                                           std::shared_ptr<tls_context> with,
+                                                           std::string name) {
+  return establish(std::make_unique<openssl_stream>(l, std::move(over), std::move(with),
+                                                    openssl_stream::role::client, std::move(name)));
+}
+
+awaitable<result<std::unique_ptr<tls_stream>>> tls_accept(loop& l, std::unique_ptr<stream> over,
+                                                          std::shared_ptr<tls_context> with) {
+  return establish(std::make_unique<openssl_stream>(l, std::move(over), std::move(with),
+                                                    openssl_stream::role::server, ""));
+}
+
+}  // namespace reactor

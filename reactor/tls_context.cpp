@@ -1,0 +1,267 @@
+#include "reactor/tls_context.hpp"
+
+#include "reactor/tls.hpp"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+
+#include <map>
+#include <vector>
+
+namespace reactor {
+namespace {
+
+/// The protocol offered and accepted by ALPN: its length, then its name (RFC 7301).
+constexpr unsigned char alpn_http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* length,
+                    const unsigned char* offered, unsigned int offered_length, void*) {
+  unsigned char* chosen = nullptr;
+  const int found = SSL_select_next_proto(&chosen, length, alpn_http11, sizeof alpn_http11, offered,
+                                          offered_length);
+  *out = chosen;
+  return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+fault unusable(std::string_view what) {
+  return make_fault(errc::malformed, "set up TLS",
+                    std::string(what) + ": " + drain_openssl_errors());
+}
+
+result<std::vector<x509_ptr>> read_certificates(std::string_view pem, std::string_view what) {
+  std::vector<x509_ptr> all;
+  const bio_ptr in = pem_reader(pem);
+  while (X509* found = PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr))
+    all.emplace_back(found);
+  const unsigned long last = ERR_peek_last_error();
+  const bool at_end =
+      ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
+  if (!at_end) return unusable(what);
+  ERR_clear_error();
+  if (all.empty())
+    return make_fault(errc::malformed, "set up TLS", std::string(what) + " holds no certificate");
+  return all;
+}
+
+int no_passphrase(char*, int, int, void*) {
+  return -1;  // a person is not there to be asked
+}
+
+result<void> use_identity(SSL_CTX* ctx, std::string_view certificate_pem, std::string_view key_pem,
+                          std::string_view whose) {
+  auto chain = read_certificates(certificate_pem, std::string(whose) + " certificate");
+  if (!chain) return chain.error();
+  const bio_ptr in = pem_reader(key_pem);
+  const key_ptr key(PEM_read_bio_PrivateKey(in.get(), nullptr, &no_passphrase, nullptr));
+  if (!key) return unusable("the " + std::string(whose) + " certificate's private key");
+  if (SSL_CTX_use_certificate(ctx, chain->front().get()) != 1)
+    return unusable(std::string(whose) + " certificate");
+  for (std::size_t i = 1; i < chain->size(); ++i)
+    if (SSL_CTX_add1_chain_cert(ctx, (*chain)[i].get()) != 1)
+      return unusable(std::string(whose) + " certificate chain");
+  if (SSL_CTX_use_PrivateKey(ctx, key.get()) != 1) {
+    ERR_clear_error();
+    return make_fault(
+        errc::malformed, "set up TLS",
+        "the " + std::string(whose) + " certificate and its private key do not match");
+  }
+  return {};
+}
+
+result<void> trust(SSL_CTX* ctx, std::string_view ca_pem, std::string_view what) {
+  auto roots = read_certificates(ca_pem, what);
+  if (!roots) return roots.error();
+  X509_STORE* store = SSL_CTX_get_cert_store(ctx);
+  for (const x509_ptr& root : *roots)
+    if (X509_STORE_add_cert(store, root.get()) != 1) return unusable(what);
+  return {};
+}
+
+result<ssl_ctx_ptr> new_context(const SSL_METHOD* method) {
+  ERR_clear_error();
+  ssl_ctx_ptr ctx(SSL_CTX_new(method));
+  if (!ctx || SSL_CTX_set_min_proto_version(ctx.get(), TLS1_2_VERSION) != 1)
+    return unusable("OpenSSL");
+  // RELEASE_BUFFERS lets an idle stream give back its record buffers, 17 KB each way.
+  SSL_CTX_set_mode(ctx.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_options(ctx.get(),
+                      SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
+  SSL_CTX_set_session_cache_mode(ctx.get(), SSL_SESS_CACHE_OFF);
+  // Every certificate of a CA file is trusted by itself, an intermediate too, as in Go's pools.
+  X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx.get()), X509_V_FLAG_PARTIAL_CHAIN);
+  return ctx;
+}
+
+/// Settings that live streams use. One per thread, like everything that streams share.
+std::map<std::string, std::weak_ptr<tls_context>>& contexts() {
+  static thread_local std::map<std::string, std::weak_ptr<tls_context>> all;
+  return all;
+}
+
+/// Stands for the texts, so that the table holds no second copy of private keys.
+std::string digest_of(std::initializer_list<std::string_view> texts) {
+  const std::unique_ptr<EVP_MD_CTX, openssl_free<&EVP_MD_CTX_free>> digest(EVP_MD_CTX_new());
+  EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr);
+  for (std::string_view text : texts) {
+    const std::size_t length = text.size();
+    EVP_DigestUpdate(digest.get(), &length, sizeof length);
+    EVP_DigestUpdate(digest.get(), text.data(), text.size());
+  }
+  std::string out(EVP_MAX_MD_SIZE, '\0');
+  unsigned int length = 0;
+  EVP_DigestFinal_ex(digest.get(), reinterpret_cast<unsigned char*>(out.data()), &length);
+  out.resize(length);
+  return out;
+}
+
+template <class Make>
+result<std::shared_ptr<tls_context>> find_or_make(std::initializer_list<std::string_view> texts,
+                                                  bool verify, Make make) {
+  std::string key = digest_of(texts);
+  auto& all = contexts();
+  std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
+  if (const auto found = all.find(key); found != all.end()) return found->second.lock();
+  result<ssl_ctx_ptr> made = make();
+  if (!made) return made.error();
+  auto shared = std::make_shared<tls_context>(std::move(*made), verify);
+  all.emplace(std::move(key), shared);
+  return shared;
+}
+
+std::string text_of(X509_NAME* name) {
+  char text[256];
+  return X509_NAME_oneline(name, text, sizeof text);
+}
+
+std::string text_of(const ASN1_TIME* t) {
+  std::tm parts{};
+  if (ASN1_TIME_to_tm(t, &parts) != 1) return "an unreadable time";
+  return format_rfc3339(wall_time(std::chrono::seconds(timegm(&parts))));
+}
+
+/// "a.example, b.example, 10.0.0.1"
+std::string names_of(X509* certificate) {
+  std::string all;
+  auto* names = static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+  constexpr int most = 8;  // enough for a person to see the mistake
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names); ++i) {
+    if (i == most) {
+      all += " …";
+      break;
+    }
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names, i);
+    std::string text;
+    if (name->type == GEN_DNS) {
+      text.assign(reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
+                  static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    } else if (name->type == GEN_IPADD) {
+      const unsigned char* bytes = ASN1_STRING_get0_data(name->d.iPAddress);
+      const int length = ASN1_STRING_length(name->d.iPAddress);
+      for (int b = 0; b < length; ++b) {
+        char part[8];
+        if (length == 4) {
+          std::snprintf(part, sizeof part, b ? ".%d" : "%d", bytes[b]);
+        } else {
+          std::snprintf(part, sizeof part, b && b % 2 == 0 ? ":%02x" : "%02x", bytes[b]);
+        }
+        text += part;
+      }
+    } else {
+      continue;
+    }
+    if (!all.empty()) all += ", ";
+    all += text;
+  }
+  GENERAL_NAMES_free(names);
+  return all;
+}
+
+}  // namespace
+
+bio_ptr pem_reader(std::string_view pem) {
+  return bio_ptr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+}
+
+std::string drain_openssl_errors() {
+  const unsigned long last = ERR_peek_last_error();
+  ERR_clear_error();
+  if (last == 0) return "no reason given";
+  const char* reason = ERR_reason_error_string(last);
+  return reason ? reason : "error " + std::to_string(last);
+}
+
+std::string subject_name(X509* certificate) {
+  X509_NAME* subject = X509_get_subject_name(certificate);
+  char text[256];
+  if (X509_NAME_get_text_by_NID(subject, NID_commonName, text, sizeof text) > 0) return text;
+  return text_of(subject);
+}
+
+std::string verification_sentence(int why, X509* certificate, std::string_view wanted_name) {
+  const std::string who =
+      certificate ? "the certificate \"" + subject_name(certificate) + "\"" : "the certificate";
+  switch (why) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      return who + " expired at " + text_of(X509_get0_notAfter(certificate));
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return who + " is not valid before " + text_of(X509_get0_notBefore(certificate));
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      return who + " is signed by an authority that is not trusted (" +
+             text_of(X509_get_issuer_name(certificate)) + ")";
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH: {
+      const std::string names = names_of(certificate);
+      return who + " is for " + (names.empty() ? "no name at all" : names) + ", not for " +
+             std::string(wanted_name);
+    }
+    default: return who + " is not accepted: " + X509_verify_cert_error_string(why);
+  }
+}
+
+result<std::shared_ptr<tls_context>> tls_client_context(const tls_settings& s) {
+  return find_or_make(
+      {"client", s.verify ? "verify" : "", s.ca_pem, s.certificate_pem, s.key_pem}, s.verify,
+      [&]() -> result<ssl_ctx_ptr> {
+        auto ctx = new_context(TLS_client_method());
+        if (!ctx) return ctx;
+        if (SSL_CTX_set_alpn_protos(ctx->get(), alpn_http11, sizeof alpn_http11) != 0)
+          return unusable("OpenSSL");
+        if (!s.ca_pem.empty()) {
+          if (auto trusted = trust(ctx->get(), s.ca_pem, "CA"); !trusted) return trusted.error();
+        } else if (s.verify && SSL_CTX_set_default_verify_paths(ctx->get()) != 1) {
+          return unusable("the system's trust store");
+        }
+        if (!s.certificate_pem.empty() || !s.key_pem.empty()) {
+          auto used = use_identity(ctx->get(), s.certificate_pem, s.key_pem, "client");
+          if (!used) return used.error();
+        }
+        return ctx;
+      });
+}
+
+result<std::shared_ptr<tls_context>> tls_server_context(const tls_server_settings& s) {
+  const bool verify = !s.client_ca_pem.empty();
+  return find_or_make({"server", s.certificate_pem, s.key_pem, s.client_ca_pem}, verify,
+                      [&]() -> result<ssl_ctx_ptr> {
+                        auto ctx = new_context(TLS_server_method());
+                        if (!ctx) return ctx;
+                        SSL_CTX_set_num_tickets(ctx->get(), 0);  // sessions are not resumed
+                        SSL_CTX_set_alpn_select_cb(ctx->get(), &choose_protocol, nullptr);
+                        auto used =
+                            use_identity(ctx->get(), s.certificate_pem, s.key_pem, "server");
+                        if (!used) return used.error();
+                        if (verify) {
+                          auto trusted = trust(ctx->get(), s.client_ca_pem, "client CA");
+                          if (!trusted) return trusted.error();
+                        }
+                        return ctx;
+                      });
+}
+
+}  // namespace reactor
