@@ -120,6 +120,18 @@ void loop::run_until(steady_time until) {
   }
 }
 
+bool loop::run_one() {
+  if (context_->stopped()) context_->restart();
+  if (context_->poll_one() > 0) {
+    ++health_.callbacks;
+    return true;
+  }
+  const steady_time next = timers_.next();
+  if (next == never) return false;
+  if (next > virtual_now_) virtual_now_ = next;
+  return timers_.fire_one(virtual_now_);
+}
+
 void loop::stop() noexcept {
   stopped_ = true;
   if (!simulated()) context_->stop();

@@ -64,6 +64,9 @@ public:
   void run();
   /// Simulated only: runs until virtual time reaches `until` or stop() is called.
   void run_until(steady_time until);
+  /// Simulated only: runs one callback or, when none is ready, fires one timer. False when nothing is
+  /// left. For tests that stop at each step.
+  bool run_one();
   void stop() noexcept;
   /// Calls `f` from the loop's next turn. From any thread.
   void post(std::function<void()> f);

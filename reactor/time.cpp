@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <optional>
 
 namespace reactor {
 namespace {
@@ -44,6 +45,50 @@ bool take(std::string_view& text, char c) {
 fault bad(std::string_view what, std::string_view text) {
   return make_fault(errc::malformed, what,
                     "\"" + std::string(text.substr(0, 64)) + "\" is not valid");
+}
+
+/// The decimal number at the front of `text` in units of `unit` nanoseconds, taken off with its unit. Integers, so that
+/// what format_duration() wrote comes back exactly.
+std::optional<std::uint64_t> take_term(std::string_view& text) {
+  using wide = unsigned __int128;
+  constexpr std::uint64_t most = std::uint64_t{1} << 63;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::uint64_t whole = 0, fraction = 0, scale = 1;
+  bool any = false;
+  for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1), any = true) {
+    if (whole > most / 10) return std::nullopt;
+    whole = whole * 10 + static_cast<std::uint64_t>(text.front() - '0');
+  }
+  if (take(text, '.')) {
+    for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1), any = true) {
+      if (scale > most / 10) continue;  // below what can matter
+      fraction = fraction * 10 + static_cast<std::uint64_t>(text.front() - '0');
+      scale *= 10;
+    }
+  }
+  if (!any) return std::nullopt;
+  std::size_t letters = 0;
+  while (letters < text.size() && text[letters] != '.' && !is_digit(text[letters])) ++letters;
+  const std::string_view name = text.substr(0, letters);
+  text.remove_prefix(letters);
+  std::uint64_t unit = 0;
+  if (name == "h")
+    unit = 3'600'000'000'000;
+  else if (name == "m")
+    unit = 60'000'000'000;
+  else if (name == "s")
+    unit = 1'000'000'000;
+  else if (name == "ms")
+    unit = 1'000'000;
+  else if (name == "us" || name == "µs" || name == "μs")
+    unit = 1'000;
+  else if (name == "ns")
+    unit = 1;
+  else
+    return std::nullopt;
+  const wide total = wide{whole} * unit + wide{fraction} * unit / scale;
+  if (total > most) return std::nullopt;
+  return static_cast<std::uint64_t>(total);
 }
 
 }  // namespace
@@ -133,36 +178,15 @@ result<nanoseconds> parse_duration(std::string_view text) {
     take(text, '+');
   if (text == "0") return nanoseconds(0);
   if (text.empty()) return fail();
-  double total = 0;
+  std::uint64_t total = 0;
+  const std::uint64_t most = (std::uint64_t{1} << 63) - (minus ? 0 : 1);
   while (!text.empty()) {
-    std::size_t n = 0;
-    while (n < text.size() && ((text[n] >= '0' && text[n] <= '9') || text[n] == '.')) ++n;
-    double value = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + n, value);
-    if (n == 0 || ec != std::errc{} || end != text.data() + n) return fail();
-    text.remove_prefix(n);
-    std::size_t letters = 0;
-    while (letters < text.size() && text[letters] != '.' &&
-           (text[letters] < '0' || text[letters] > '9'))
-      ++letters;
-    const std::string_view unit = text.substr(0, letters);
-    text.remove_prefix(letters);
-    if (unit == "h")
-      value *= 3600e9;
-    else if (unit == "m")
-      value *= 60e9;
-    else if (unit == "s")
-      value *= 1e9;
-    else if (unit == "ms")
-      value *= 1e6;
-    else if (unit == "us" || unit == "µs" || unit == "μs")
-      value *= 1e3;
-    else if (unit != "ns")
-      return fail();
-    total += value;
+    const auto term = take_term(text);
+    if (!term || *term > most - total) return fail();
+    total += *term;
   }
-  if (total > 9.2e18) return fail();
-  return nanoseconds(static_cast<std::int64_t>(minus ? -total : total));
+  // Unsigned, because the most negative duration has no positive counterpart.
+  return nanoseconds(static_cast<std::int64_t>(minus ? 0 - total : total));
 }
 
 }  // namespace reactor

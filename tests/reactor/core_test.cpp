@@ -1,0 +1,587 @@
+#include "reactor/deadline.hpp"
+#include "reactor/entropy.hpp"
+#include "reactor/limiter.hpp"
+#include "reactor/memory_network.hpp"
+#include "reactor/waiters.hpp"
+#include "reactor/work_queue.hpp"
+#include "tests/reactor/cancel_everywhere.hpp"
+#include "tests/reactor/run.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <vector>
+
+namespace reactor {
+namespace {
+
+using times = std::vector<int>;
+
+TEST(TimerQueue, FiresInOrderOfTimeAndThenOfArming) {
+  timer_queue timers;
+  times fired;
+  const steady_time start{};
+  timers.arm(start + 2s, [&] { fired.push_back(3); });
+  timers.arm(start + 1s, [&] { fired.push_back(1); });
+  timers.arm(start + 1s, [&] { fired.push_back(2); });
+  EXPECT_EQ(timers.next(), start + 1s);
+  while (timers.fire_one(start + 1s)) {
+  }
+  EXPECT_EQ(fired, (times{1, 2}));
+  EXPECT_TRUE(timers.fire_one(start + 5s));
+  EXPECT_EQ(fired, (times{1, 2, 3}));
+  EXPECT_EQ(timers.next(), never);
+}
+
+TEST(TimerQueue, ForgetsWhatWasDisarmedAndNeverArmsNever) {
+  timer_queue timers;
+  bool fired = false;
+  const timer_id id = timers.arm(steady_time{}, [&] { fired = true; });
+  timers.disarm(id);
+  timers.disarm(id);
+  timers.disarm(0);
+  EXPECT_FALSE(timers.fire_one(never));
+  EXPECT_FALSE(fired);
+  EXPECT_EQ(timers.arm(never, [] {}), 0u);
+  EXPECT_TRUE(timers.empty());
+}
+
+TEST(TimerQueue, LetsACallbackArmAndDisarm) {
+  timer_queue timers;
+  times fired;
+  timer_id second = 0;
+  timers.arm(steady_time{}, [&] {
+    fired.push_back(1);
+    timers.disarm(second);
+    timers.arm(steady_time{}, [&] { fired.push_back(3); });
+  });
+  second = timers.arm(steady_time{}, [&] { fired.push_back(2); });
+  while (timers.fire_one(steady_time{})) {
+  }
+  EXPECT_EQ(fired, (times{1, 3}));
+}
+
+TEST(TimerQueue, TellsTheLoopOnlyWhenTheFirstDeadlineChanged) {
+  timer_queue timers;
+  int told = 0;
+  timers.on_next_changed = [&] { ++told; };
+  timers.arm(steady_time(5s), [] {});
+  timers.arm(steady_time(9s), [] {});
+  EXPECT_EQ(told, 1);
+  timers.arm(steady_time(1s), [] {});
+  EXPECT_EQ(told, 2);
+}
+
+class Core : public testing::Test {
+protected:
+  void run(std::function<awaitable<void>()> body) { run_task(l, std::move(body)); }
+  void TearDown() override {
+    EXPECT_EQ(l.live(), nothing_live);
+    EXPECT_TRUE(l.timers().empty());
+  }
+  loop l{loop::mode::simulated, 1};
+};
+
+TEST_F(Core, VirtualTimeJumpsToTheNextTimer) {
+  run([&]() -> awaitable<void> {
+    const steady_time start = l.now();
+    const wall_time wall = l.wall();
+    co_await l.sleep_for(24h);
+    EXPECT_EQ(l.now() - start, 24h);
+    EXPECT_EQ(l.wall() - wall, 24h);
+    l.shift_wall(-1h);
+    EXPECT_EQ(l.wall() - wall, 23h);
+    co_await l.sleep_for(-5s);
+    EXPECT_EQ(l.now() - start, 24h);
+  });
+}
+
+TEST_F(Core, RunUntilStopsAtItsTimeAndGoesOn) {
+  times at;
+  task_group tasks(l);
+  const steady_time start = l.now();
+  tasks.start("ticks", [&]() -> awaitable<void> {
+    for (int i = 0; i < 3; ++i) {
+      co_await l.sleep_for(10s);
+      at.push_back(i);
+    }
+  });
+  l.run_until(start + 15s);
+  EXPECT_EQ(at, times{0});
+  EXPECT_EQ(l.now(), start + 15s);
+  l.run();
+  EXPECT_EQ(at.size(), 3u);
+}
+
+TEST_F(Core, WaitersAreWokenInOrderOfArrivalInALaterTurn) {
+  run([&]() -> awaitable<void> {
+    waiters place(l);
+    times order;
+    task_group tasks(l);
+    for (int i = 0; i < 3; ++i) {
+      tasks.start("waiter", [&, i]() -> awaitable<void> {
+        const woken how = co_await place.wait();
+        EXPECT_EQ(how, woken::by_call);
+        order.push_back(i);
+      });
+    }
+    co_await l.sleep_for(1s);
+    place.wake_one();
+    EXPECT_TRUE(order.empty());
+    co_await l.sleep_for(1s);
+    EXPECT_EQ(order, times{0});
+    place.wake_all();
+    co_await tasks.join();
+    EXPECT_EQ(order, (times{0, 1, 2}));
+  });
+}
+
+TEST_F(Core, AWaitEndsAtItsDeadline) {
+  run([&]() -> awaitable<void> {
+    waiters place(l);
+    const steady_time until = l.now() + 3s;
+    const woken how = co_await place.wait(until);
+    EXPECT_EQ(how, woken::by_deadline);
+    EXPECT_EQ(l.now(), until);
+    EXPECT_EQ(place.size(), 0u);
+  });
+}
+
+TEST_F(Core, AWaitUnwindsWhenItsPlaceIsDestroyed) {
+  run([&]() -> awaitable<void> {
+    auto place = std::make_unique<waiters>(l);
+    task_group tasks(l);
+    bool after = false;
+    tasks.start("waiter", [&]() -> awaitable<void> {
+      (void)co_await place->wait();
+      after = true;
+    });
+    co_await l.sleep_for(1s);
+    place.reset();
+    co_await tasks.join();
+    EXPECT_FALSE(after);
+  });
+}
+
+TEST_F(Core, AnEventStaysSetUntilReset) {
+  run([&]() -> awaitable<void> {
+    event e(l);
+    const bool early = co_await e.wait(l.now() + 1s);
+    EXPECT_FALSE(early);
+    e.set();
+    e.set();
+    const bool now = co_await e.wait();
+    EXPECT_TRUE(now);
+    e.reset();
+    EXPECT_FALSE(e.is_set());
+  });
+}
+
+TEST_F(Core, AGroupNamesItsTasksAndIsJoinedWhenTheyEnded) {
+  run([&]() -> awaitable<void> {
+    task_group tasks(l);
+    tasks.start("short", [&]() -> awaitable<void> { co_await l.sleep_for(1s); });
+    const auto id = tasks.start("endless", [&]() -> awaitable<void> {
+      for (;;) co_await l.sleep_for(1h);
+    });
+    EXPECT_EQ(tasks.names(), (std::vector<std::string>{"short", "endless"}));
+    EXPECT_EQ(l.live().tasks, 3u);
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(tasks.size(), 1u);
+    tasks.cancel(id);
+    tasks.cancel(12345);
+    co_await tasks.join();
+    EXPECT_TRUE(tasks.empty());
+    EXPECT_FALSE(tasks.cancelled());
+  });
+}
+
+TEST_F(Core, ACancelledGroupEndsEveryTaskAndStartsNoMore) {
+  run([&]() -> awaitable<void> {
+    task_group tasks(l);
+    int started = 0;
+    for (int i = 0; i < 3; ++i) {
+      tasks.start("endless", [&]() -> awaitable<void> {
+        ++started;
+        for (;;) co_await l.sleep_for(1h);
+      });
+    }
+    co_await l.sleep_for(1s);
+    const steady_time before = l.now();
+    co_await tasks.cancel_and_join();
+    EXPECT_EQ(l.now(), before);
+    const auto late = tasks.start("late", [&]() -> awaitable<void> {
+      ++started;
+      co_return;
+    });
+    EXPECT_EQ(late, 0u);
+    co_await l.sleep_for(1s);
+    EXPECT_EQ(started, 3);
+    co_await tasks.cancel_and_join();
+  });
+}
+
+TEST_F(Core, ATaskThatIsCancelledBeforeItsFirstTurnLeavesNothing) {
+  run([&]() -> awaitable<void> {
+    task_group tasks(l);
+    tasks.start("early", [&]() -> awaitable<void> { co_await l.sleep_for(1h); });
+    co_await tasks.cancel_and_join();
+  });
+}
+
+TEST_F(Core, AFailureReachesTheOwnerByNameAndTheOthersGoOn) {
+  run([&]() -> awaitable<void> {
+    std::string failed;
+    task_group tasks(l, [&](std::string_view task, std::exception_ptr why) {
+      try {
+        std::rethrow_exception(why);
+      } catch (const std::runtime_error& e) {
+        failed = std::string(task) + ": " + e.what();
+      }
+    });
+    tasks.start("bad", [&]() -> awaitable<void> {
+      co_await l.yield();
+      throw std::runtime_error("a bug");
+    });
+    bool other = false;
+    tasks.start("good", [&]() -> awaitable<void> {
+      co_await l.sleep_for(1s);
+      other = true;
+    });
+    co_await tasks.join();
+    EXPECT_EQ(failed, "bad: a bug");
+    EXPECT_TRUE(other);
+  });
+}
+
+TEST_F(Core, AFailureThatNobodyClaimsComesOutOfTheLoop) {
+  task_group tasks(l);
+  tasks.start("bad", [&]() -> awaitable<void> {
+    co_await l.yield();
+    throw std::runtime_error("a bug");
+  });
+  EXPECT_THROW(l.run(), std::runtime_error);
+  l.run();
+}
+
+TEST_F(Core, CapturesOfAStartedCallableLiveAsLongAsItsTask) {
+  auto token = std::make_shared<int>(7);
+  std::weak_ptr<int> watch = token;
+  run([&]() -> awaitable<void> {
+    task_group tasks(l);
+    tasks.start("holder", [&, token = std::move(token)]() -> awaitable<void> {
+      co_await l.sleep_for(1s);
+      EXPECT_EQ(*token, 7);
+    });
+    co_await l.yield();
+    EXPECT_FALSE(watch.expired());
+    co_await tasks.join();
+    co_await l.yield();
+  });
+  EXPECT_TRUE(watch.expired());
+}
+
+awaitable<result<int>> answer_after(loop& l, nanoseconds d) {  // borrowed
+  co_await l.sleep_for(d);
+  co_return 42;
+}
+
+TEST_F(Core, ADeadlineLetsAFastAnswerThrough) {
+  run([&]() -> awaitable<void> {
+    auto answer = co_await with_deadline(l, answer_after(l, 1s), l.now() + 2s, "ask");
+    EXPECT_EQ(answer.value(), 42);
+    auto patient = co_await with_deadline(l, answer_after(l, 1h), never, "ask");
+    EXPECT_EQ(patient.value(), 42);
+  });
+}
+
+TEST_F(Core, ADeadlineEndsASlowAnswerWithAFaultThatSaysWhat) {
+  run([&]() -> awaitable<void> {
+    const steady_time start = l.now();
+    auto answer = co_await with_deadline(l, answer_after(l, 1h), start + 2s, "ask the oracle");
+    EXPECT_EQ(l.now() - start, 2s);
+    EXPECT_EQ(answer.error(), make_fault(errc::timed_out, "ask the oracle"));
+    auto past = co_await with_deadline(l, answer_after(l, 1h), start, "ask again");
+    EXPECT_EQ(past.error().code, errc::timed_out);
+  });
+}
+
+TEST_F(Core, CancellationReachesThroughADeadline) {
+  run([&]() -> awaitable<void> {
+    task_group tasks(l);
+    bool after = false;
+    tasks.start("asker", [&]() -> awaitable<void> {
+      (void)co_await with_deadline(l, answer_after(l, 1h), l.now() + 2h, "ask");
+      after = true;
+    });
+    co_await l.sleep_for(1s);
+    const steady_time before = l.now();
+    co_await tasks.cancel_and_join();
+    EXPECT_EQ(l.now(), before);
+    EXPECT_FALSE(after);
+  });
+}
+
+TEST_F(Core, AnExceptionComesThroughADeadlineUnchanged) {
+  const auto fail = [&]() -> awaitable<result<int>> {
+    co_await l.yield();
+    throw std::runtime_error("a bug");
+  };
+  EXPECT_THROW(run([&]() -> awaitable<void> {
+                 (void)co_await with_deadline(l, fail(), l.now() + 1s, "ask");
+               }),
+               std::runtime_error);
+}
+
+TEST_F(Core, OffloadedWorkReturnsItsValueOrThrowsItsException) {
+  run([&]() -> awaitable<void> {
+    auto value = [] { return std::make_unique<int>(5); };
+    const auto five = co_await l.offload(std::move(value));
+    EXPECT_EQ(*five, 5);
+    bool ran = false;
+    auto nothing = [&] { ran = true; };
+    co_await l.offload(std::move(nothing));
+    EXPECT_TRUE(ran);
+    auto bad = []() -> int { throw std::out_of_range("worker"); };
+    bool thrown = false;
+    try {
+      (void)co_await l.offload(std::move(bad));
+    } catch (const std::out_of_range&) {
+      thrown = true;
+    }
+    EXPECT_TRUE(thrown);
+  });
+}
+
+TEST(RealLoop, RunsOffloadedWorkOnAnotherThreadAndGoesOnMeanwhile) {
+  loop l;
+  run_task(l, [&]() -> awaitable<void> {
+    task_group tasks(l);
+    bool finished = false;
+    int turns = 0;
+    tasks.start("work", [&]() -> awaitable<void> {
+      const auto here = ::gettid();
+      auto job = [] {
+        ::usleep(20'000);
+        return ::gettid();
+      };
+      const auto there = co_await l.offload(std::move(job));
+      EXPECT_NE(there, here);
+      finished = true;
+    });
+    while (!finished) {
+      co_await l.sleep_for(1ms);
+      ++turns;
+    }
+    EXPECT_GT(turns, 3);
+    co_await tasks.join();
+  });
+  EXPECT_EQ(l.live(), nothing_live);
+}
+
+TEST(RealLoop, AValueOfOffloadedWorkIsDroppedWhenItsCallerWasCancelled) {
+  auto token = std::make_shared<int>(1);
+  {
+    loop l;
+    run_task(l, [&]() -> awaitable<void> {
+      task_group tasks(l);
+      tasks.start("work", [&]() -> awaitable<void> {
+        auto job = [token] {
+          ::usleep(20'000);
+          return token;
+        };
+        (void)co_await l.offload(std::move(job));
+        ADD_FAILURE() << "went on after cancellation";
+      });
+      co_await l.sleep_for(2ms);
+      co_await tasks.cancel_and_join();
+    });
+    EXPECT_EQ(l.live(), nothing_live);
+  }
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST(RealLoop, KeepsTimeAndEndsWhenNothingIsLeft) {
+  loop l;
+  task_group tasks(l);
+  tasks.start("sleep", [&]() -> awaitable<void> {
+    const steady_time start = l.now();
+    co_await l.sleep_for(10ms);
+    EXPECT_GE(l.now() - start, 10ms);
+    EXPECT_LT(l.now() - start, 5s);
+  });
+  l.run();
+  EXPECT_TRUE(tasks.empty());
+}
+
+TEST(RealLoop, MeasuresItsLongestStallInProcessorTime) {
+  loop l;
+  (void)l.take_health();
+  run_task(l, [&]() -> awaitable<void> {
+    co_await l.sleep_for(5ms);  // waiting is not stalling
+    EXPECT_LT(l.health().longest_stall, 5ms);
+    co_await l.yield();
+    const steady_time until = l.now() + 20ms;
+    volatile unsigned spin = 0;
+    while (l.now() < until) spin = spin + 1;
+    co_await l.yield();
+  });
+  const loop_health health = l.take_health();
+  EXPECT_GT(health.longest_stall, 1ms);
+  EXPECT_GE(health.busy, health.longest_stall);
+  EXPECT_GT(health.callbacks, 3u);
+  EXPECT_EQ(l.health().callbacks, 0u);
+  EXPECT_GE(l.health().since, health.since);
+}
+
+TEST(RealLoop, IsPostedToFromAnyThread) {
+  loop l;
+  run_task(l, [&]() -> awaitable<void> {
+    event posted(l);
+    auto job = [&] { l.post([&] { posted.set(); }); };
+    co_await l.offload(std::move(job));
+    const bool came = co_await posted.wait(l.now() + 5s);
+    EXPECT_TRUE(came);
+  });
+}
+
+TEST(Entropy, RepeatsItselfForASeedAndDiffersForAnother) {
+  seeded_entropy a(1), same(1), other(2);
+  EXPECT_EQ(a.uuid(), same.uuid());
+  EXPECT_EQ(a.next(), same.next());
+  EXPECT_NE(a.next(), other.next());
+}
+
+TEST(Entropy, KeepsToItsRanges) {
+  seeded_entropy random(3);
+  bool low = false, high = false;
+  for (int i = 0; i < 2'000; ++i) {
+    const auto n = random.between(std::uint64_t{3}, std::uint64_t{7});
+    low |= n == 3;
+    high |= n == 7;
+    EXPECT_GE(n, 3u);
+    EXPECT_LE(n, 7u);
+    const double f = random.fraction();
+    EXPECT_GE(f, 0);
+    EXPECT_LT(f, 1);
+    const nanoseconds j = random.jitter(10s, 0.2);
+    EXPECT_GE(j, 8s);
+    EXPECT_LE(j, 12s);
+  }
+  EXPECT_TRUE(low && high);
+  EXPECT_EQ(random.between(nanoseconds(5), nanoseconds(5)), nanoseconds(5));
+  (void)random.between(std::uint64_t{0}, ~std::uint64_t{0});
+}
+
+TEST(Entropy, MakesIdentifiersOfTheRightForm) {
+  system_entropy random;
+  const std::string id = random.uuid();
+  EXPECT_EQ(id.size(), 36u);
+  EXPECT_EQ(id[14], '4');
+  EXPECT_NE(std::string_view("89ab").find(id[19]), std::string_view::npos);
+  EXPECT_NE(id, random.uuid());
+  const std::string suffix = random.suffix(200);
+  EXPECT_EQ(suffix.find_first_of("aeiou013"), std::string::npos);
+}
+
+// The conversations below are cancelled at each of their steps, and nothing may be left.
+
+struct exchange {
+  explicit exchange(loop& l) : queue(l), limit(l, {.per_second = 2, .burst = 1}) {}
+  std::unique_ptr<acceptor> listener;
+  std::unique_ptr<stream> client, server;
+  work_queue<int> queue;
+  limiter limit;
+};
+
+const endpoint meeting{"api", 1};
+
+awaitable<void> serve(loop& l, std::shared_ptr<exchange> with) {
+  auto listening = l.net().listen(meeting);
+  with->listener = std::move(*listening);
+  auto accepted = co_await with->listener->accept();
+  if (!accepted) co_return;
+  with->server = std::move(*accepted);
+  char buffer[64];
+  for (;;) {
+    auto n = co_await with->server->read_some(buffer);
+    if (!n || *n == 0) co_return;
+    auto sent = co_await with->server->write_all({buffer, *n});
+    if (!sent) co_return;
+  }
+}
+
+awaitable<void> ask(loop& l, std::shared_ptr<exchange> with) {
+  co_await l.yield();
+  auto connected = co_await l.net().connect(meeting, l.now() + 5s);
+  if (!connected) co_return;
+  with->client = std::move(*connected);
+  with->client->expire_at(l.now() + 10s);
+  const std::string big(70'000, 'x');
+  auto sent = co_await with->client->write_all(std::string_view(big).substr(0, 100));
+  if (!sent) co_return;
+  auto ready = co_await with->client->wait_readable();
+  if (!ready) co_return;
+  char buffer[64];
+  for (std::size_t got = 0; got < 100;) {
+    auto n = co_await with->client->read_some(buffer);
+    if (!n || *n == 0) co_return;
+    got += *n;
+  }
+  with->client->close();
+}
+
+TEST(CancelledAnywhere, AConversationOverALossyLinkLeavesNothing) {
+  const std::size_t steps = cancel_everywhere([](loop& l, task_group& tasks) {
+    auto& faults = memory_network::of(l).faults("");
+    faults.latency = 3ms;
+    faults.jitter = 5ms;
+    faults.piece_limit_bytes = 40;
+    auto with = std::make_shared<exchange>(l);
+    tasks.start("serve", serve(l, with));
+    tasks.start("ask", ask(l, with));
+    return with;
+  });
+  EXPECT_GT(steps, 30u);
+}
+
+TEST(CancelledAnywhere, QueuesLimitersDeadlinesAndOffloadedWorkLeaveNothing) {
+  const std::size_t steps = cancel_everywhere([](loop& l, task_group& tasks) {
+    auto with = std::make_shared<exchange>(l);
+    tasks.start("producer", [&l, with]() -> awaitable<void> {
+      for (int i = 0; i < 4; ++i) {
+        with->queue.add_after(i, 1s);
+        with->queue.add(i + 10);
+        auto job = [i] { return std::to_string(i); };
+        const std::string text = co_await l.offload(std::move(job));
+        EXPECT_FALSE(text.empty());
+        co_await l.sleep_for(300ms);
+      }
+      co_await l.sleep_for(10s);
+      with->queue.close();
+    });
+    for (int worker = 0; worker < 2; ++worker) {
+      tasks.start("worker", [&l, with]() -> awaitable<void> {
+        for (;;) {
+          auto key = co_await with->queue.get();
+          if (!key) co_return;
+          co_await with->limit.acquire();
+          auto answer = co_await with_deadline(l, answer_after(l, *key % 2 ? 1h : 10ms),
+                                               l.now() + 1s, "work");
+          if (answer)
+            with->queue.forget(*key);
+          else if (with->queue.failures(*key) < 2)
+            with->queue.retry(*key);
+          with->queue.done(*key);
+        }
+      });
+    }
+    return with;
+  });
+  EXPECT_GT(steps, 50u);
+}
+
+}  // namespace
+}  // namespace reactor
