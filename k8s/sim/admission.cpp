@@ -1,0 +1,510 @@
+#include "k8s/sim/admission.hpp"
+
+#include "k8s/base64.hpp"
+#include "k8s/sim/selector.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace k8s::sim {
+
+namespace {
+
+constexpr std::string_view kSubdomainProblem =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and "
+    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+constexpr std::string_view kLabelProblem =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+    "must start and end with "
+    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+constexpr std::string_view kQualifiedProblem =
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
+    "with an alphanumeric "
+    "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+constexpr std::string_view kValueProblem =
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and "
+    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
+    "for validation is "
+    "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+constexpr std::size_t kAnnotationsLimit = 256 * 1024;  // validation.TotalAnnotationSizeLimitB
+constexpr std::size_t kDataLimit = 1024 * 1024;        // core.MaxSecretSize
+
+bool is_name_part(std::string_view s) {
+  auto edge = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  if (s.empty() || s.size() > 63 || !edge(s.front()) || !edge(s.back())) return false;
+  return std::all_of(s.begin(), s.end(),
+                     [&](char c) { return edge(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+void default_container(json::object& c) {
+  std::string_view image = text(c, {"image"});
+  const std::size_t colon = image.rfind(':'), slash = image.rfind('/');
+  const bool digest = image.find('@') != std::string_view::npos;
+  const bool tagged =
+      colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+  const bool latest = !digest && (!tagged || image.substr(colon + 1) == "latest");
+  set_default(c, "resources", json::object());
+  set_default(c, "terminationMessagePath", "/dev/termination-log");
+  set_default(c, "terminationMessagePolicy", "File");
+  set_default(c, "imagePullPolicy", latest ? "Always" : "IfNotPresent");
+  if (json::value* ports = c.if_contains("ports"); ports && ports->is_array()) {
+    for (json::value& p : ports->get_array()) {
+      if (p.is_object()) set_default(p.get_object(), "protocol", "TCP");
+    }
+  }
+}
+
+void default_pod_spec(json::object& spec, bool standalone) {
+  set_default(spec, "restartPolicy", "Always");
+  set_default(spec, "dnsPolicy", "ClusterFirst");
+  set_default(spec, "schedulerName", "default-scheduler");
+  set_default(spec, "terminationGracePeriodSeconds", 30);
+  set_default(spec, "securityContext", json::object());
+  if (standalone) {
+    set_default(spec, "enableServiceLinks", true);
+    set_default(spec, "priority", 0);
+    set_default(spec, "preemptionPolicy", "PreemptLowerPriority");
+  }
+  for (const char* list : {"containers", "initContainers"}) {
+    json::value* all = spec.if_contains(list);
+    if (!all || !all->is_array()) continue;
+    for (json::value& c : all->get_array()) {
+      if (c.is_object()) default_container(c.get_object());
+    }
+  }
+  if (json::value* volumes = spec.if_contains("volumes"); volumes && volumes->is_array()) {
+    for (json::value& v : volumes->get_array()) {
+      if (!v.is_object()) continue;
+      for (const char* source : {"secret", "configMap", "downwardAPI", "projected"}) {
+        if (json::value* s = v.get_object().if_contains(source); s && s->is_object()) {
+          set_default(s->get_object(), "defaultMode", 420);
+        }
+      }
+      if (json::value* s = v.get_object().if_contains("hostPath"); s && s->is_object()) {
+        set_default(s->get_object(), "type", "");
+      }
+    }
+  }
+}
+
+void fold_string_data(json::object& o) {
+  json::value* plain = o.if_contains("stringData");
+  if (!plain) return;
+  if (plain->is_object() && !plain->get_object().empty()) {
+    const json::object moved = plain->get_object();
+    json::object& data = ensure_object(o, "data");
+    for (const auto& [k, v] : moved) {
+      if (v.is_string()) data[k] = encode_base64(std::string_view(v.get_string()));
+    }
+  }
+  erase(o, "stringData");
+}
+
+void default_workload(const kind_info& kind, json::object& o) {
+  json::object& spec = ensure_object(o, "spec");
+  json::object& pod = ensure_object(spec, "template");
+  default_pod_spec(ensure_object(pod, "spec"), false);
+  if (kind.kind == "DaemonSet") {
+    json::object& strategy = ensure_object(spec, "updateStrategy");
+    set_default(strategy, "type", "RollingUpdate");
+    if (text(strategy, {"type"}) == "RollingUpdate") {
+      json::object& rolling = ensure_object(strategy, "rollingUpdate");
+      set_default(rolling, "maxUnavailable", 1);
+      set_default(rolling, "maxSurge", 0);
+    }
+    set_default(spec, "revisionHistoryLimit", 10);
+    set_default(ensure_object(ensure_object(o, "metadata"), "annotations"),
+                "deprecated.daemonset.template.generation", "1");
+    json::object& status = ensure_object(o, "status");
+    for (const char* f : {"currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled",
+                          "numberReady"}) {
+      set_default(status, f, 0);
+    }
+  } else {
+    set_default(spec, "replicas", 1);
+    ensure_object(o, "status");
+    if (kind.kind != "Deployment") set_default(ensure_object(o, "status"), "replicas", 0);
+  }
+  if (kind.kind == "Deployment") {
+    json::object& strategy = ensure_object(spec, "strategy");
+    set_default(strategy, "type", "RollingUpdate");
+    if (text(strategy, {"type"}) == "RollingUpdate") {
+      json::object& rolling = ensure_object(strategy, "rollingUpdate");
+      set_default(rolling, "maxUnavailable", "25%");
+      set_default(rolling, "maxSurge", "25%");
+    }
+    set_default(spec, "revisionHistoryLimit", 10);
+    set_default(spec, "progressDeadlineSeconds", 600);
+  }
+}
+
+void validate_metadata(const kind_info& kind, const json::object& o, field_errors& errors) {
+  const std::string_view name = text(o, {"metadata", "name"});
+  if (name.empty()) {
+    errors.push_back(field_error::required("metadata.name", "name or generateName is required"));
+  } else if (std::string why = name_problem(kind, name); !why.empty()) {
+    errors.push_back(field_error::invalid("metadata.name", json::string(name), why));
+  }
+  if (const json::object* labels = find_object(o, {"metadata", "labels"})) {
+    for (const auto& [k, v] : *labels) {
+      if (!is_qualified_name(k)) {
+        errors.push_back(field_error::invalid("metadata.labels", json::string(std::string_view(k)),
+                                              kQualifiedProblem));
+      }
+      if (v.is_string() && !is_label_value(v.get_string())) {
+        errors.push_back(field_error::invalid("metadata.labels", v, kValueProblem));
+      }
+    }
+  }
+  if (const json::object* annotations = find_object(o, {"metadata", "annotations"})) {
+    std::size_t total = 0;
+    for (const auto& [k, v] : *annotations) {
+      std::string lower(k);
+      std::transform(lower.begin(), lower.end(), lower.begin(),
+                     [](unsigned char c) { return std::tolower(c); });
+      if (!is_qualified_name(lower)) {
+        errors.push_back(field_error::invalid(
+            "metadata.annotations", json::string(std::string_view(k)), kQualifiedProblem));
+      }
+      total += k.size() + (v.is_string() ? v.get_string().size() : 0);
+    }
+    if (total > kAnnotationsLimit)
+      errors.push_back(field_error::too_long("metadata.annotations", kAnnotationsLimit));
+  }
+  if (const json::array* finalizers = find_array(o, {"metadata", "finalizers"})) {
+    for (const json::value& f : *finalizers) {
+      std::string_view s = f.is_string() ? std::string_view(f.get_string()) : std::string_view();
+      if (!is_qualified_name(s)) {
+        errors.push_back(field_error::invalid("metadata.finalizers", f, kQualifiedProblem));
+      } else if (s.find('/') == std::string_view::npos && s != "orphan" &&
+                 s != "foregroundDeletion" && s != "kubernetes") {
+        errors.push_back(field_error::invalid(
+            "metadata.finalizers", f,
+            "name is neither a standard finalizer name nor is it fully qualified"));
+      }
+    }
+  }
+  if (const json::array* owners = find_array(o, {"metadata", "ownerReferences"})) {
+    int controllers = 0;
+    for (std::size_t i = 0; i < owners->size(); ++i) {
+      const json::object* owner = (*owners)[i].if_object();
+      const std::string at = "metadata.ownerReferences";
+      if (!owner) continue;
+      for (const char* f : {"apiVersion", "kind", "name", "uid"}) {
+        if (text(*owner, {f}).empty()) {
+          std::string field = at + "." + f;
+          errors.push_back(
+              f == std::string_view("apiVersion")
+                  ? field_error::invalid(field, json::string(), "version must not be empty")
+                  : field_error::invalid(field, json::string(),
+                                         std::string(f) + " must not be empty"));
+        }
+      }
+      if (flag(*owner, {"controller"})) ++controllers;
+    }
+    if (controllers > 1) {
+      errors.push_back(field_error::invalid("metadata.ownerReferences", json::value_from(*owners),
+                                            "Only one reference can have Controller set to true"));
+    }
+  }
+}
+
+void validate_containers(const json::object& spec, const std::string& at, std::string_view list,
+                         bool needed, field_errors& errors) {
+  const json::array* all = find_array(spec, {list});
+  const std::string base = at + "." + std::string(list);
+  if (!all || all->empty()) {
+    if (needed) errors.push_back(field_error::required(base));
+    return;
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    const std::string here = base + "[" + std::to_string(i) + "]";
+    const json::object* c = (*all)[i].if_object();
+    if (!c) continue;
+    std::string name(text(*c, {"name"}));
+    if (name.empty()) {
+      errors.push_back(field_error::required(here + ".name"));
+    } else if (!is_dns_label(name)) {
+      errors.push_back(field_error::invalid(here + ".name", json::string(name), kLabelProblem));
+    } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+      errors.push_back(field_error::duplicate(here + ".name", json::string(name)));
+    }
+    names.push_back(name);
+    if (text(*c, {"image"}).empty()) errors.push_back(field_error::required(here + ".image"));
+  }
+}
+
+void validate_pod_spec(const json::object& spec, const std::string& at, field_errors& errors) {
+  validate_containers(spec, at, "containers", true, errors);
+  validate_containers(spec, at, "initContainers", false, errors);
+  const std::string_view restart = text(spec, {"restartPolicy"});
+  if (restart != "Always" && restart != "OnFailure" && restart != "Never") {
+    errors.push_back(field_error::unsupported(at + ".restartPolicy", json::string(restart),
+                                              {"Always", "OnFailure", "Never"}));
+  }
+}
+
+void validate_data(const json::object& o, std::string_view member, bool binary, std::size_t& total,
+                   field_errors& errors) {
+  const json::object* data = find_object(o, {member});
+  if (!data) return;
+  for (const auto& [k, v] : *data) {
+    const std::string at = std::string(member) + "[" + std::string(k) + "]";
+    const bool fine =
+        !k.empty() && k.size() <= 253 && std::all_of(k.begin(), k.end(), [](unsigned char c) {
+          return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+        });
+    if (!fine) {
+      errors.push_back(field_error::invalid(
+          at, json::string(std::string_view(k)),
+          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+          "'key.name',  or "
+          "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
+    }
+    if (v.is_string()) total += binary ? v.get_string().size() / 4 * 3 : v.get_string().size();
+  }
+}
+
+void validate_budget(const json::object& spec, field_errors& errors) {
+  const json::value* least = spec.if_contains("minAvailable");
+  const json::value* most = spec.if_contains("maxUnavailable");
+  if (least && most) {
+    errors.push_back(field_error::invalid("spec", json::value(spec),
+                                          "minAvailable and maxUnavailable cannot be both set"));
+  }
+  for (auto [field, v] :
+       {std::pair{"spec.minAvailable", least}, std::pair{"spec.maxUnavailable", most}}) {
+    if (!v) continue;
+    if (v->is_int64() && v->get_int64() < 0) {
+      errors.push_back(field_error::invalid(field, *v, "must be greater than or equal to 0"));
+    } else if (v->is_string()) {
+      std::string_view s = v->get_string();
+      const bool percent =
+          s.size() > 1 && s.back() == '%' &&
+          std::all_of(s.begin(), s.end() - 1, [](unsigned char c) { return std::isdigit(c); });
+      if (!percent) {
+        errors.push_back(field_error::invalid(field, *v,
+                                              "a valid percent string must be a numeric string "
+                                              "followed by an ending '%' (e.g. '1%',  or "
+                                              "'93%', regex used for validation is '[0-9]+%')"));
+      } else if (s.size() > 4 || std::stoi(std::string(s)) > 100) {
+        errors.push_back(field_error::invalid(field, *v, "must not be greater than 100%"));
+      }
+    }
+  }
+  if (const json::object* selector = find_object(spec, {"selector"})) {
+    if (auto s = label_selector::from_object(*selector); !s) {
+      errors.push_back(
+          field_error::invalid("spec.selector", json::value(*selector), s.error().message));
+    }
+  }
+}
+
+}  // namespace
+
+bool is_dns_label(std::string_view s) {
+  if (s.empty() || s.size() > 63 || s.front() == '-' || s.back() == '-') return false;
+  return std::all_of(s.begin(), s.end(), [](unsigned char c) {
+    return std::islower(c) || std::isdigit(c) || c == '-';
+  });
+}
+
+bool is_dns_subdomain(std::string_view s) {
+  if (s.empty() || s.size() > 253) return false;
+  for (;;) {
+    const std::size_t dot = s.find('.');
+    std::string_view part = s.substr(0, dot);
+    if (part.empty() || part.front() == '-' || part.back() == '-') return false;
+    if (!std::all_of(part.begin(), part.end(), [](unsigned char c) {
+          return std::islower(c) || std::isdigit(c) || c == '-';
+        })) {
+      return false;
+    }
+    if (dot == std::string_view::npos) return true;
+    s.remove_prefix(dot + 1);
+  }
+}
+
+bool is_label_value(std::string_view s) {
+  return s.empty() || is_name_part(s);
+}
+
+bool is_qualified_name(std::string_view s) {
+  const std::size_t slash = s.find('/');
+  if (slash == std::string_view::npos) return is_name_part(s);
+  return is_dns_subdomain(s.substr(0, slash)) && is_name_part(s.substr(slash + 1));
+}
+
+std::string name_problem(const kind_info& kind, std::string_view s) {
+  if (kind.kind == "Namespace" && kind.group.empty())
+    return is_dns_label(s) ? "" : std::string(kLabelProblem);
+  return is_dns_subdomain(s) ? "" : std::string(kSubdomainProblem);
+}
+
+void set_defaults(const kind_info& kind, json::object& o) {
+  if (kind.custom) return;
+  if (kind.kind == "Pod") {
+    default_pod_spec(ensure_object(o, "spec"), true);
+    json::object& status = ensure_object(o, "status");
+    set_default(status, "phase", "Pending");
+    set_default(status, "qosClass", "BestEffort");
+  } else if (kind.kind == "Namespace") {
+    json::object& labels = ensure_object(ensure_object(o, "metadata"), "labels");
+    labels["kubernetes.io/metadata.name"] = text(o, {"metadata", "name"});
+    set_default(ensure_object(o, "status"), "phase", "Active");
+  } else if (kind.kind == "Secret") {
+    fold_string_data(o);
+    set_default(o, "type", "Opaque");
+  } else if (kind.group == "apps" && kind.kind != "ControllerRevision") {
+    default_workload(kind, o);
+  } else if (kind.kind == "Service") {
+    json::object& spec = ensure_object(o, "spec");
+    set_default(spec, "type", "ClusterIP");
+    set_default(spec, "sessionAffinity", "None");
+    ensure_object(ensure_object(o, "status"), "loadBalancer");
+  } else if (kind.kind == "Node") {
+    ensure_object(o, "spec");
+    ensure_object(o, "status");
+  } else if (kind.kind == "PodDisruptionBudget") {
+    json::object& status = ensure_object(o, "status");
+    for (const char* f :
+         {"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"}) {
+      set_default(status, f, 0);
+    }
+  }
+}
+
+void prepare_for_create(const kind_info& kind, json::object& o) {
+  if (kind.kind == "Namespace" && !kind.custom) {
+    o["status"] = json::object{{"phase", "Active"}};
+    ensure_object(o, "spec")["finalizers"] = json::array{"kubernetes"};
+    return;
+  }
+  // A Node brings its status along, as the kubelet registers it; everything else begins without one.
+  if (kind.status_subresource && !(kind.kind == "Node" && !kind.custom)) erase(o, "status");
+}
+
+field_errors validate(const kind_info& kind, const json::object& o) {
+  field_errors errors;
+  validate_metadata(kind, o, errors);
+  if (kind.custom) return errors;
+  static const json::object nothing;
+  const json::object* found = find_object(o, {"spec"});
+  const json::object& spec = found ? *found : nothing;
+  if (kind.kind == "Pod") {
+    validate_pod_spec(spec, "spec", errors);
+  } else if (kind.group == "apps" && kind.kind != "ControllerRevision") {
+    const json::object* pod = find_object(spec, {"template", "spec"});
+    validate_pod_spec(pod ? *pod : nothing, "spec.template.spec", errors);
+    const json::object* selector = find_object(spec, {"selector"});
+    if (!selector) {
+      errors.push_back(field_error::required("spec.selector"));
+    } else if (auto s = label_selector::from_object(*selector); s) {
+      const json::object* labels = find_object(spec, {"template", "metadata", "labels"});
+      if (!s->matches(labels)) {
+        errors.push_back(field_error::invalid("spec.template.metadata.labels",
+                                              labels ? json::value(*labels) : json::value(nullptr),
+                                              "`selector` does not match template `labels`"));
+      }
+    }
+  } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {
+    std::size_t total = 0;
+    validate_data(o, "data", kind.kind == "Secret", total, errors);
+    validate_data(o, "binaryData", true, total, errors);
+    if (total > kDataLimit)
+      errors.push_back(field_error::too_long(kind.kind == "Secret" ? "data" : "", kDataLimit));
+    if (kind.kind == "Secret" && text(o, {"type"}) == "kubernetes.io/dockerconfigjson" &&
+        !find(o, {"data", ".dockerconfigjson"})) {
+      errors.push_back(field_error::required("data[.dockerconfigjson]"));
+    }
+  } else if (kind.kind == "PodDisruptionBudget") {
+    validate_budget(spec, errors);
+  } else if (kind.kind == "Node") {
+    if (const json::array* taints = find_array(spec, {"taints"})) {
+      for (std::size_t i = 0; i < taints->size(); ++i) {
+        const json::object* t = (*taints)[i].if_object();
+        const std::string at = "spec.taints[" + std::to_string(i) + "]";
+        if (!t) continue;
+        std::string_view effect = text(*t, {"effect"});
+        if (text(*t, {"key"}).empty()) errors.push_back(field_error::required(at + ".key"));
+        if (effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute") {
+          errors.push_back(
+              field_error::unsupported(at + ".effect", json::string(effect),
+                                       {"NoExecute", "NoSchedule", "PreferNoSchedule"}));
+        }
+      }
+    }
+  }
+  return errors;
+}
+
+field_errors validate_update(const kind_info& kind, const json::object& before,
+                             const json::object& after) {
+  field_errors errors = validate(kind, after);
+  if (kind.custom) return errors;
+  auto same = [&](path_view path) {
+    const json::value* b = find(before, path);
+    const json::value* a = find(after, path);
+    return (!b && !a) || (b && a && *b == *a);
+  };
+  auto must_stay = [&](path_view path, std::string field) {
+    if (same(path)) return;
+    const json::value* a = find(after, path);
+    errors.push_back(field_error::immutable(std::move(field), a ? *a : json::value(nullptr)));
+  };
+  if (kind.kind == "Secret") must_stay({"type"}, "type");
+  if (kind.kind == "Secret" || kind.kind == "ConfigMap") {
+    if (flag(before, {"immutable"})) {
+      for (std::string_view f : {"data", "binaryData"}) {
+        if (!same({f})) {
+          errors.push_back(
+              field_error::forbidden(std::string(f), "field is immutable when `immutable` is set"));
+        }
+      }
+      if (!flag(after, {"immutable"})) {
+        errors.push_back(
+            field_error::forbidden("immutable", "field is immutable when `immutable` is set"));
+      }
+    }
+  }
+  if (kind.kind == "DaemonSet" || kind.kind == "Deployment")
+    must_stay({"spec", "selector"}, "spec.selector");
+  if (kind.kind == "Pod") {
+    // Only images, deadlines, tolerations (added) and scheduling gates may change; the rest of the spec stays.
+    auto essence = [](const json::object& pod) {
+      json::object spec;
+      if (const json::object* s = find_object(pod, {"spec"})) spec = *s;
+      for (const char* f : {"activeDeadlineSeconds", "tolerations", "schedulingGates",
+                            "terminationGracePeriodSeconds", "ephemeralContainers"}) {
+        erase(spec, f);
+      }
+      for (const char* list : {"containers", "initContainers"}) {
+        json::value* all = spec.if_contains(list);
+        if (!all || !all->is_array()) continue;
+        for (json::value& c : all->get_array()) {
+          if (c.is_object()) erase(c.get_object(), "image");
+        }
+      }
+      return spec;
+    };
+    if (essence(before) != essence(after)) {
+      errors.push_back(field_error::forbidden(
+          "spec",
+          "pod updates may not change fields other than `spec.containers[*].image`,"
+          "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
+          "additions to "
+          "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if "
+          "it was "
+          "previously negative)"));
+    }
+  }
+  return errors;
+}
+
+}  // namespace k8s::sim

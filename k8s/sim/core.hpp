@@ -1,0 +1,138 @@
+#pragma once
+
+#include "k8s/sim/api_server.hpp"
+#include "k8s/sim/catalogue.hpp"
+#include "k8s/sim/failure.hpp"
+#include "k8s/sim/representation.hpp"
+#include "k8s/sim/store.hpp"
+#include "k8s/sim/subscription.hpp"
+#include "reactor/entropy.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s::sim {
+
+enum class strictness { ignore, warn, strict };
+
+/// One request to a resource, taken apart.
+struct call {
+  const request* in = nullptr;
+  kind_ptr kind;
+  std::string ns, name, subresource;
+  representation as;
+  std::string user;
+  bool dry_run = false;
+  std::string manager;  // field manager, from the parameter or the user agent
+  strictness validation = strictness::warn;
+  std::vector<std::string> warnings;
+
+  std::string key() const { return object_path(ns, name); }
+  std::string query(std::string_view name) const;
+  bool has_query(std::string_view name) const;
+  bool query_flag(std::string_view name) const;
+};
+
+/// How an update came about.
+struct update_plan {
+  std::optional<json::array> managed;  // set by apply: the managers as they must be
+};
+
+struct deletion {
+  std::optional<std::int64_t> grace;
+  std::string uid, resource_version, propagation;
+};
+
+/// The state of an api_server and its verbs, one group of them per source file.
+struct core {
+  core(api_server& face, api_options o);
+
+  api_server& outside;
+  api_options options;
+  store objects;
+  catalogue kinds;
+  std::vector<std::weak_ptr<subscription>> watches;
+  bool frozen = false;
+  std::uint64_t stale_by = 0;
+  bool stale_all = false;
+  std::multimap<reactor::steady_time, std::pair<std::string, std::string>>
+      terminations;              // when → pod key, uid
+  std::deque<change> reactions;  // writes the controllers have yet to see
+  bool reacting = false;
+
+  reactor::wall_time wall() const { return options.wall(); }
+  reactor::steady_time now() const { return options.now(); }
+  std::string timestamp() const { return reactor::format_rfc3339(wall()); }
+
+  // routes.cpp
+  answer handle(const request& r);
+  answer route(const request& r, const std::string& user);
+  outcome<answer> serve(call& c);
+
+  // reads.cpp
+  outcome<answer> get(call& c);
+  outcome<answer> list(call& c);
+  outcome<answer> watch(call& c);
+  outcome<std::uint64_t> parse_revision(std::string_view text, std::string_view field) const;
+  version_ptr find(const kind_info& kind, std::string_view key) const {
+    return objects.get(kind.collection(), key);
+  }
+
+  // writes.cpp
+  outcome<answer> create(call& c);
+  outcome<answer> replace(call& c);
+  outcome<answer> remove(call& c);
+  outcome<answer> remove_collection(call& c);
+  outcome<json::object> create_object(call& c, json::object o);
+  /// `o` replaces what is stored under c.key(); it is in stored form.
+  outcome<json::object> update_object(call& c, const version& old, json::object o,
+                                      update_plan plan = {});
+  outcome<deletion> read_deletion(const call& c, const json::object* options) const;
+  /// Returns the object as it stands, and whether it is gone.
+  outcome<std::pair<json::object, bool>> delete_object(const kind_info& kind, std::string_view key,
+                                                       const deletion& how, bool dry_run);
+  outcome<json::object> body_object(const call& c) const;
+  outcome<void> check_body(call& c, json::object& o) const;
+  answer object_answer(const call& c, int status, const json::object& stored) const;
+
+  // patches.cpp
+  outcome<answer> patch(call& c);
+
+  // commits.cpp
+  void commit_put(const kind_info& kind, std::string_view key, json::object& o);
+  void commit_remove(const kind_info& kind, std::string_view key, json::object& o);
+  void publish(const change& c, const kind_info& kind, const json::object& o);
+  void end_watches();
+
+  // reactions.cpp: what the controllers do after a write
+  void react();
+  void collect_garbage(const change& c);
+  void settle_namespace(const std::string& name);
+  void refresh_budgets(std::string_view ns);
+  bool namespace_is_empty(std::string_view ns) const;
+  void terminate_pod(std::string_view key, std::string_view uid);
+
+  // crds.cpp
+  void install_crd(const json::object& crd);
+  void uninstall_crd(const json::object& crd);
+  void settle_crd(json::object& crd);
+
+  // eviction.cpp
+  outcome<answer> evict(call& c);
+  outcome<answer> bind(call& c);
+
+  // discovery.cpp
+  std::optional<answer> discover(const request& r);
+};
+
+/// Joins an object's metadata to its key.
+std::string key_of(const json::object& o);
+bool is_terminal(const json::object& pod);
+bool is_ready(const json::object& pod);
+
+}  // namespace k8s::sim

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "k8s/sim/failure.hpp"
+#include "k8s/sim/json.hpp"
+#include "k8s/sim/shape.hpp"
+
+namespace k8s::sim {
+
+/// RFC 7386.
+json::value merge_patch(json::value target, const json::value& patch);
+/// RFC 6902. Errors: 422 as the API server words them; a failing test is one too.
+outcome<json::value> json_patch(json::value target, const json::array& operations);
+/// Kubernetes' strategic merge: lists merge by the keys `of` names, with $patch, $retainKeys, $deleteFromPrimitiveList
+/// and $setElementOrder directives.
+outcome<json::value> strategic_patch(json::value target, const json::value& patch, const shape* of);
+
+}  // namespace k8s::sim

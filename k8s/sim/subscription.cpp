@@ -1,0 +1,133 @@
+#include "k8s/sim/subscription.hpp"
+
+#include <algorithm>
+
+namespace k8s::sim {
+
+namespace {
+
+std::shared_ptr<const std::string> line(std::string_view type, std::string_view object) {
+  auto s = std::make_shared<std::string>();
+  s->reserve(type.size() + object.size() + 24);
+  *s += "{\"type\":\"";
+  *s += type;
+  *s += "\",\"object\":";
+  *s += object;
+  *s += "}\n";
+  return s;
+}
+
+std::string_view name_of(change::what type) {
+  switch (type) {
+    case change::what::added: return "ADDED";
+    case change::what::modified: return "MODIFIED";
+    case change::what::deleted: return "DELETED";
+  }
+  return "MODIFIED";
+}
+
+}  // namespace
+
+subscription::subscription(watch_filter filter, std::uint64_t from, reactor::steady_time opened,
+                           reactor::nanoseconds timeout, reactor::nanoseconds bookmark_every,
+                           std::size_t pending_limit)
+    : filter_(std::move(filter)),
+      revision_(from),
+      ends_at_(opened + timeout),
+      bookmark_at_(opened + bookmark_every),
+      bookmark_every_(bookmark_every),
+      pending_limit_(pending_limit),
+      selective_(!filter_.labels.empty() || !filter_.fields.empty()) {}
+
+std::string subscription::take() {
+  if (held_) return {};
+  std::string all;
+  if (pending_.size() == 1) {
+    all = *pending_.front();
+  } else {
+    for (const auto& l : pending_) all += *l;
+  }
+  pending_.clear();
+  return all;
+}
+
+reactor::steady_time subscription::next_due() const noexcept {
+  if (ended_) return reactor::never;
+  return filter_.bookmarks ? std::min(bookmark_at_, ends_at_) : ends_at_;
+}
+
+void subscription::poll(reactor::steady_time now, std::uint64_t revision) {
+  if (ended_ || held_) return;
+  if (filter_.bookmarks && now >= std::min(bookmark_at_, ends_at_)) {
+    send_bookmark(revision, false);
+    bookmark_at_ = now + bookmark_every_;
+  }
+  if (now >= ends_at_) end();
+}
+
+void subscription::offer(const change& c, shared_lines& shared) {
+  if (ended_ || c.revision <= revision_ || c.collection != filter_.collection) return;
+  if (!filter_.key_prefix.empty() && !c.key.starts_with(filter_.key_prefix)) return;
+  revision_ = c.revision;
+  const bool plain = filter_.as.raw();
+  std::string_view type = name_of(c.type);
+  if (!selective_) {
+    if (plain) {
+      if (!shared.plain) shared.plain = line(type, c.object->bytes);
+      push(shared.plain);
+    } else {
+      push(line(type, filter_.as.render(*c.object)));
+    }
+    return;
+  }
+  json::object now = c.object->parsed();
+  const bool was = c.before && selects(c.before->parsed());
+  const bool is = c.type != change::what::deleted && selects(now);
+  if (!was && !is) return;
+  if (is) {
+    push(line(was ? "MODIFIED" : "ADDED", plain ? c.object->bytes : filter_.as.render(now)));
+  } else {
+    // The client knows the object as it was; it is shown that once more, under the version of the change.
+    json::object last = c.before->parsed();
+    last["metadata"].as_object()["resourceVersion"] = std::to_string(c.revision);
+    push(line("DELETED", filter_.as.render(last)));
+  }
+}
+
+void subscription::add_initial(const version& v) {
+  if (selective_ && !selects(v.parsed())) return;
+  push(line("ADDED", filter_.as.render(v)));
+}
+
+void subscription::send_bookmark(std::uint64_t revision, bool initial_events_end) {
+  push(line("BOOKMARK", filter_.as.bookmark(revision, initial_events_end)));
+}
+
+void subscription::fail(const failure& f) {
+  push(line("ERROR", json::serialize(to_status(f))));
+  end();
+}
+
+void subscription::end() {
+  ended_ = true;
+  if (on_ready && !held_) on_ready();
+}
+
+void subscription::hold(bool held) {
+  held_ = held;
+  if (!held && (ended_ || !pending_.empty()) && on_ready) on_ready();
+}
+
+void subscription::push(std::shared_ptr<const std::string> l) {
+  if (ended_) return;
+  pending_.push_back(std::move(l));
+  if (pending_limit_ != 0 && pending_.size() > pending_limit_ && on_ready) {
+    // A reader this slow is cut off; it will come back with the version it has.
+    pending_.clear();
+    end();
+    return;
+  }
+  if (on_ready && !held_) on_ready();
+}
+
+}  // namespace k8s::sim

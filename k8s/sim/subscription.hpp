@@ -1,0 +1,80 @@
+#pragma once
+
+#include "k8s/sim/representation.hpp"
+#include "k8s/sim/selector.hpp"
+#include "k8s/sim/store.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace k8s::sim {
+
+/// The lines of one event for clients that take the stored form; made once, shared by all of them.
+struct shared_lines {
+  std::shared_ptr<const std::string> plain;
+};
+
+/// What a watch asks for.
+struct watch_filter {
+  representation as;
+  std::string collection;
+  std::string key_prefix;  // "ns/", or empty for all
+  label_selector labels;
+  field_selector fields;
+  bool bookmarks = false;
+};
+
+/// One watch: the lines that wait to be sent. The transport takes them when `on_ready` calls; dropping the
+/// subscription ends the watch.
+class subscription {
+public:
+  subscription(watch_filter filter, std::uint64_t from, reactor::steady_time opened,
+               reactor::nanoseconds timeout, reactor::nanoseconds bookmark_every,
+               std::size_t pending_limit);
+
+  /// Called whenever there is something to take or the watch ended. May be empty.
+  std::function<void()> on_ready;
+
+  /// All lines that wait, in one piece; empty when none does.
+  std::string take();
+  bool has_lines() const noexcept { return !pending_.empty(); }
+  /// No further lines will come.
+  bool ended() const noexcept { return ended_; }
+  /// When poll() wants to be called next.
+  reactor::steady_time next_due() const noexcept;
+  /// Sends the bookmark or ends the watch if its time has come. `revision` is the store's.
+  void poll(reactor::steady_time now, std::uint64_t revision);
+
+  const watch_filter& filter() const noexcept { return filter_; }
+  std::uint64_t revision() const noexcept { return revision_; }
+
+  /// The server's side.
+  void offer(const change& c, shared_lines& shared);
+  void add_initial(const version& v);
+  void send_bookmark(std::uint64_t revision, bool initial_events_end);
+  void fail(const failure& f);
+  void end();
+  /// While held, lines pile up and nobody is told.
+  void hold(bool held);
+
+private:
+  void push(std::shared_ptr<const std::string> line);
+  bool selects(const json::object& o) const {
+    return filter_.labels.matches_object(o) && filter_.fields.matches(o);
+  }
+
+  watch_filter filter_;
+  std::uint64_t revision_;
+  reactor::steady_time ends_at_, bookmark_at_;
+  reactor::nanoseconds bookmark_every_;
+  std::size_t pending_limit_;
+  bool selective_, ended_ = false, held_ = false, columns_sent_ = false;
+  std::deque<std::shared_ptr<const std::string>> pending_;
+};
+
+}  // namespace k8s::sim

@@ -1,0 +1,528 @@
+#include "k8s/sim/admission.hpp"
+#include "k8s/sim/core.hpp"
+#include "k8s/sim/managed_fields.hpp"
+#include "k8s/sim/schema.hpp"
+#include "k8s/yaml.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace k8s::sim {
+
+namespace {
+
+constexpr int kGeneratedSuffix = 5;
+
+/// True when two states differ in nothing that a client wrote: times of managedFields do not count.
+bool same_content(const json::object& a, const json::object& b) {
+  auto essence = [](const json::object& o) {
+    json::object copy = o;
+    json::object& meta = ensure_object(copy, "metadata");
+    erase(meta, "resourceVersion");
+    if (json::value* managed = meta.if_contains("managedFields"); managed && managed->is_array()) {
+      for (json::value& m : managed->get_array()) {
+        if (m.is_object()) erase(m.get_object(), "time");
+      }
+    }
+    return copy;
+  };
+  return essence(a) == essence(b);
+}
+
+bool spec_differs(const kind_info& kind, const json::object& a, const json::object& b) {
+  if (!kind.custom) {
+    const json::value* x = find(a, {"spec"});
+    const json::value* y = find(b, {"spec"});
+    return (x == nullptr) != (y == nullptr) || (x && *x != *y);
+  }
+  auto essence = [&](json::object o) {
+    erase(o, "metadata");
+    if (kind.status_subresource) erase(o, "status");
+    erase(o, "apiVersion");
+    return o;
+  };
+  return essence(a) != essence(b);
+}
+
+}  // namespace
+
+std::string key_of(const json::object& o) {
+  return object_path(text(o, {"metadata", "namespace"}), text(o, {"metadata", "name"}));
+}
+
+outcome<json::object> core::body_object(const call& c) const {
+  std::string_view type = c.in->fields.get("content-type");
+  type = type.substr(0, type.find(';'));
+  std::optional<json::value> v;
+  std::string why;
+  if (type == "application/yaml" || type == "application/apply-patch+yaml") {
+    v = parse(c.in->body);
+    if (!v) {
+      auto read = parse_yaml(c.in->body, "request body");
+      if (!read) return bad_request("error decoding YAML: " + read.error().message());
+      v = std::move(*read);
+    }
+  } else if (type.empty() || type == "application/json" || type == "*/*" ||
+             type.ends_with("+json")) {
+    v = parse(c.in->body, &why);
+    if (!v) {
+      return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
+                         " cannot be handled as a " + c.kind->kind + ": " + why);
+    }
+  } else {
+    return unsupported_media(
+        type, "application/json, application/yaml, application/vnd.kubernetes.protobuf");
+  }
+  if (!v->is_object()) {
+    return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
+                       " cannot be handled as a " + c.kind->kind + ": json: cannot unmarshal " +
+                       (v->is_array() ? "array" : "value") + " into Go value of type v1." +
+                       c.kind->kind);
+  }
+  return std::move(v->get_object());
+}
+
+outcome<void> core::check_body(call& c, json::object& o) const {
+  const std::string_view version = text(o, {"apiVersion"}), kind = text(o, {"kind"});
+  if (!version.empty() && version != c.kind->api_version()) {
+    return bad_request("the API version in the data (" + std::string(version) +
+                       ") does not match the expected API version (" + c.kind->api_version() + ")");
+  }
+  if (!kind.empty() && kind != c.kind->kind) {
+    return bad_request("the kind in the data (" + std::string(kind) +
+                       ") does not match the expected kind (" + c.kind->kind + ")");
+  }
+  if (const json::value* meta = o.if_contains("metadata");
+      meta && !meta->is_object() && !meta->is_null()) {
+    return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
+                       " cannot be handled as a " + c.kind->kind +
+                       ": json: cannot unmarshal into Go struct field .metadata");
+  }
+  json::object& meta = ensure_object(o, "metadata");
+  for (const char* map : {"labels", "annotations"}) {
+    const json::value* v = meta.if_contains(map);
+    if (!v || v->is_null()) continue;
+    const bool fine =
+        v->is_object() && std::all_of(v->get_object().begin(), v->get_object().end(),
+                                      [](const auto& kv) { return kv.value().is_string(); });
+    if (!fine) {
+      return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
+                         " cannot be handled as a " + c.kind->kind +
+                         ": json: cannot unmarshal into Go struct field ObjectMeta.metadata." +
+                         map + " of type string");
+    }
+  }
+  for (const char* list : {"finalizers", "ownerReferences", "managedFields"}) {
+    const json::value* v = meta.if_contains(list);
+    if (v && v->is_null())
+      erase(meta, list);
+    else if (v && !v->is_array()) {
+      return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
+                         " cannot be handled as a " + c.kind->kind +
+                         ": json: cannot unmarshal into Go struct field ObjectMeta.metadata." +
+                         list);
+    }
+  }
+  if (c.kind->namespaced) {
+    std::string_view ns = text(meta, {"namespace"});
+    if (!ns.empty() && ns != c.ns) {
+      return bad_request(
+          "the namespace of the provided object does not match the namespace sent on the request");
+    }
+    meta["namespace"] = c.ns;
+  } else {
+    erase(meta, "namespace");
+  }
+  if (c.kind->schema) {
+    std::vector<std::string> unknown;
+    const bool report = c.validation != strictness::ignore;
+    c.kind->schema->prune(o, report ? &unknown : nullptr);
+    if (!unknown.empty() && c.validation == strictness::strict) {
+      std::string text;
+      for (const std::string& f : unknown)
+        text += (text.empty() ? "" : ", ") + ("unknown field " + quoted(f));
+      return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
+                         " cannot be handled as a " + c.kind->kind +
+                         ": strict decoding error: " + text);
+    }
+    for (const std::string& f : unknown) c.warnings.push_back("unknown field " + quoted(f));
+  }
+  return {};
+}
+
+answer core::object_answer(const call& c, int status, const json::object& stored) const {
+  answer a;
+  a.status = status;
+  a.body = c.as.render(stored);
+  for (const std::string& w : c.warnings) a.fields.emplace_back("Warning", "299 - " + quoted(w));
+  return a;
+}
+
+outcome<answer> core::create(call& c) {
+  auto body = body_object(c);
+  if (!body) return body.error();
+  if (auto fine = check_body(c, *body); !fine) return fine.error();
+  if (!text(*body, {"metadata", "resourceVersion"}).empty()) {
+    return bad_request("resourceVersion should not be set on objects to be created");
+  }
+  json::object o = to_storage(*c.kind, std::move(*body));
+  auto made = create_object(c, std::move(o));
+  if (!made) return made.error();
+  return object_answer(c, 201, *made);
+}
+
+outcome<json::object> core::create_object(call& c, json::object o) {
+  const kind_info& kind = *c.kind;
+  json::object& meta = ensure_object(o, "metadata");
+  std::string name(text(meta, {"name"}));
+  if (name.empty()) {
+    std::string prefix(text(meta, {"generateName"}));
+    if (!prefix.empty()) {
+      name = prefix.substr(0, 58) + options.entropy->suffix(kGeneratedSuffix);
+      meta["name"] = name;
+    }
+  }
+  if (kind.namespaced) {
+    version_ptr ns = objects.get("/namespaces", c.ns);
+    if (!ns) {
+      static const kind_ptr namespaces = kinds.find("", "v1", "namespaces");
+      return not_found(*namespaces, c.ns);
+    }
+    if (ns->bytes.find("\"deletionTimestamp\"") != std::string::npos &&
+        !text(ns->parsed(), {"metadata", "deletionTimestamp"}).empty()) {
+      failure f = forbidden(
+          kind, name,
+          "unable to create new content in namespace " + c.ns + " because it is being terminated");
+      f.details["causes"] =
+          json::array{json::object{{"reason", "NamespaceTerminating"},
+                                   {"message", "namespace " + c.ns + " is being terminated"},
+                                   {"field", "metadata.namespace"}}};
+      return f;
+    }
+  }
+  for (const char* f :
+       {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"})
+    erase(meta, f);
+  prepare_for_create(kind, o);
+  set_defaults(kind, o);
+  if (kind.schema) kind.schema->set_defaults(o);
+  json::object& m = ensure_object(o, "metadata");
+  m["uid"] = options.entropy->uuid();
+  if (kind.generation) {
+    m["generation"] = 1;
+  } else {
+    erase(m, "generation");
+  }
+  m["creationTimestamp"] = timestamp();
+  field_errors errors = validate(kind, o);
+  if (kind.schema) kind.schema->validate(o, errors);
+  if (!errors.empty()) return invalid(kind, name, errors);
+  const std::string key = object_path(kind.namespaced ? c.ns : std::string(), name);
+  if (find(kind, key)) {
+    return already_exists(kind, name);
+  }
+  if (kind.kind == "CustomResourceDefinition" && !kind.custom) {
+    field_errors wrong = validate_crd(o);
+    if (!wrong.empty()) return invalid(kind, name, wrong);
+    settle_crd(o);
+  }
+  if (options.managed_fields) {
+    if (!text(m, {"uid"}).empty() && !m.contains("managedFields")) {
+      track_update(kind, nullptr, o, {c.manager, c.subresource, timestamp()});
+    }
+  } else {
+    erase(m, "managedFields");
+  }
+  if (c.dry_run) return o;
+  commit_put(kind, key, o);
+  return o;
+}
+
+outcome<answer> core::replace(call& c) {
+  auto body = body_object(c);
+  if (!body) return body.error();
+  if (auto fine = check_body(c, *body); !fine) return fine.error();
+  const std::string_view name = text(*body, {"metadata", "name"});
+  if (name.empty()) {
+    if (!text(*body, {"metadata", "generateName"}).empty())
+      return bad_request("name must be provided");
+    return bad_request("name must be provided");
+  }
+  if (name != c.name) {
+    return bad_request("the name of the object (" + std::string(name) +
+                       ") does not match the name on the URL (" + c.name + ")");
+  }
+  version_ptr old = find(*c.kind, c.key());
+  json::object o = to_storage(*c.kind, std::move(*body));
+  if (!old) {
+    if (!c.kind->create_on_update || !c.subresource.empty()) return not_found(*c.kind, c.name);
+    auto made = create_object(c, std::move(o));
+    if (!made) return made.error();
+    return object_answer(c, 201, *made);
+  }
+  if (text(o, {"metadata", "resourceVersion"}).empty() && !c.kind->unconditional_update) {
+    return invalid(
+        *c.kind, c.name,
+        {field_error::invalid("metadata.resourceVersion", 0, "must be specified for an update")});
+  }
+  auto updated = update_object(c, *old, std::move(o));
+  if (!updated) return updated.error();
+  return object_answer(c, 200, *updated);
+}
+
+outcome<json::object> core::update_object(call& c, const version& old_version, json::object o,
+                                          update_plan plan) {
+  const kind_info& kind = *c.kind;
+  const json::object old = old_version.parsed();
+  const json::object& old_meta = old.at("metadata").as_object();
+  json::object& meta = ensure_object(o, "metadata");
+  const std::string_view rv = text(meta, {"resourceVersion"});
+  if (!rv.empty() && rv != "0" && rv != std::to_string(old_version.revision))
+    return modified_meanwhile(kind, c.name);
+  const std::string uid(text(meta, {"uid"}));
+  if (!uid.empty() && uid != text(old_meta, {"uid"})) {
+    return conflict(kind, c.name,
+                    "Precondition failed: UID in precondition: " + uid +
+                        ", UID in object meta: " + std::string(text(old_meta, {"uid"})));
+  }
+  const bool status_only = c.subresource == "status";
+  if (status_only) {
+    json::object kept = old;
+    put_or_erase(kept, "status", o.if_contains("status"));
+    if (!kind.custom) {
+      for (const char* f : {"labels", "annotations", "finalizers"}) {
+        put_or_erase(kept["metadata"].as_object(), f, meta.if_contains(f));
+      }
+    }
+    put_or_erase(kept["metadata"].as_object(), "managedFields", meta.if_contains("managedFields"));
+    o = std::move(kept);
+  } else if (kind.status_subresource) {
+    put_or_erase(o, "status", old.if_contains("status"));
+  }
+  json::object& m = ensure_object(o, "metadata");
+  for (const char* f : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+                        "deletionGracePeriodSeconds", "generation", "generateName", "selfLink"}) {
+    put_or_erase(m, f, old_meta.if_contains(f));
+  }
+  m["resourceVersion"] = std::to_string(old_version.revision);
+  for (const char* f : {"labels", "annotations"}) {
+    if (const json::value* v = m.if_contains(f);
+        v && (v->is_null() || (v->is_object() && v->get_object().empty()))) {
+      erase(m, f);
+    }
+  }
+  for (const char* f : {"finalizers", "ownerReferences"}) {
+    if (const json::value* v = m.if_contains(f);
+        v && (v->is_null() || (v->is_array() && v->get_array().empty()))) {
+      erase(m, f);
+    }
+  }
+  set_defaults(kind, o);
+  if (kind.schema) kind.schema->set_defaults(o);
+  field_errors errors = validate_update(kind, old, o);
+  if (kind.schema) kind.schema->validate(o, errors);
+  if (m.contains("deletionTimestamp")) {
+    const json::array* before = find_array(old_meta, {"finalizers"});
+    if (const json::array* after = find_array(m, {"finalizers"})) {
+      for (const json::value& f : *after) {
+        if (!before || std::find(before->begin(), before->end(), f) == before->end()) {
+          errors.push_back(field_error::forbidden(
+              "metadata.finalizers",
+              "no new finalizers can be added if the object is being deleted, found "
+              "new finalizers []string{" +
+                  json::serialize(f) + "}"));
+        }
+      }
+    }
+  }
+  const bool is_crd = kind.kind == "CustomResourceDefinition" && !kind.custom;
+  if (is_crd && !status_only) {
+    field_errors wrong = validate_crd(o);
+    errors.insert(errors.end(), wrong.begin(), wrong.end());
+  }
+  if (!errors.empty()) return invalid(kind, c.name, errors);
+  if (is_crd) settle_crd(o);
+  if (kind.generation && !status_only && spec_differs(kind, old, o)) {
+    m["generation"] = number(old_meta, {"generation"}) + 1;
+  }
+  if (!options.managed_fields) {
+    erase(m, "managedFields");
+  } else if (plan.managed) {
+    m["managedFields"] = *plan.managed;
+    if (plan.managed->empty()) erase(m, "managedFields");
+  } else {
+    track_update(kind, &old, o, {c.manager, c.subresource, timestamp()});
+  }
+  const bool deleting = m.contains("deletionTimestamp");
+  const bool held =
+      m.contains("finalizers") || number(m, {"deletionGracePeriodSeconds"}) > 0 ||
+      (kind.kind == "Namespace" && !kind.custom && find_array(o, {"spec", "finalizers"}) &&
+       !find_array(o, {"spec", "finalizers"})->empty());
+  if (deleting && !held) {
+    if (!c.dry_run) commit_remove(kind, c.key(), o);
+    return o;
+  }
+  if (same_content(old, o)) return old;
+  if (c.dry_run) return o;
+  commit_put(kind, c.key(), o);
+  return o;
+}
+
+outcome<deletion> core::read_deletion(const call& c, const json::object* body) const {
+  deletion d;
+  std::string grace = c.query("gracePeriodSeconds");
+  if (!grace.empty()) {
+    std::int64_t n = 0;
+    std::from_chars(grace.data(), grace.data() + grace.size(), n);
+    d.grace = n;
+  }
+  d.propagation = c.query("propagationPolicy");
+  if (!body) return d;
+  if (const json::value* g = body->if_contains("gracePeriodSeconds");
+      g && (g->is_int64() || g->is_uint64())) {
+    d.grace = number(*body, {"gracePeriodSeconds"});
+  }
+  d.uid = std::string(text(*body, {"preconditions", "uid"}));
+  d.resource_version = std::string(text(*body, {"preconditions", "resourceVersion"}));
+  if (std::string p(text(*body, {"propagationPolicy"})); !p.empty()) d.propagation = p;
+  if (flag(*body, {"orphanDependents"})) d.propagation = "Orphan";
+  if (!d.propagation.empty() && d.propagation != "Background" && d.propagation != "Foreground" &&
+      d.propagation != "Orphan") {
+    return invalid("meta.k8s.io", "DeleteOptions", "",
+                   {field_error::unsupported("propagationPolicy", json::string(d.propagation),
+                                             {"Foreground", "Background", "Orphan", "nil"})});
+  }
+  if (d.grace && *d.grace < 0) d.grace = 1;
+  return d;
+}
+
+outcome<std::pair<json::object, bool>> core::delete_object(const kind_info& kind,
+                                                           std::string_view key,
+                                                           const deletion& how, bool dry_run) {
+  version_ptr v = find(kind, key);
+  const std::size_t slash = key.find('/');
+  const std::string name(slash == std::string_view::npos ? key : key.substr(slash + 1));
+  if (!v) return not_found(kind, name);
+  json::object o = v->parsed();
+  json::object& meta = o["metadata"].as_object();
+  if (!how.uid.empty() && how.uid != text(meta, {"uid"})) {
+    return conflict(kind, name,
+                    "the UID in the precondition (" + how.uid +
+                        ") does not match the UID in record (" + std::string(text(meta, {"uid"})) +
+                        "). The object might have been deleted and then recreated");
+  }
+  if (!how.resource_version.empty() && how.resource_version != text(meta, {"resourceVersion"})) {
+    return conflict(kind, name,
+                    "the ResourceVersion in the precondition (" + how.resource_version +
+                        ") does not match the ResourceVersion in record (" +
+                        std::string(text(meta, {"resourceVersion"})) +
+                        "). The object might have been modified");
+  }
+  const json::object before = o;
+  const bool deleting = meta.contains("deletionTimestamp");
+  bool changed = false;
+  if (how.propagation == "Orphan" || how.propagation == "Foreground") {
+    const std::string_view finalizer =
+        how.propagation == "Orphan" ? "orphan" : "foregroundDeletion";
+    json::value& list = meta["finalizers"];
+    if (!list.is_array()) list = json::array();
+    json::array& all = list.get_array();
+    if (std::find(all.begin(), all.end(), json::value(finalizer)) == all.end()) {
+      all.push_back(json::value(finalizer));
+      changed = true;
+    }
+  }
+  std::int64_t grace = 0;
+  if (kind.graceful) {
+    grace = how.grace.value_or(number(o, {"spec", "terminationGracePeriodSeconds"}, 30));
+    if (text(o, {"spec", "nodeName"}).empty() || is_terminal(o)) grace = 0;
+    if (deleting) {
+      const std::int64_t left = number(meta, {"deletionGracePeriodSeconds"});
+      if (grace >= left && left > 0 && !(how.grace && *how.grace < left)) grace = left;
+    }
+  }
+  const json::array* finalizers = find_array(meta, {"finalizers"});
+  const bool is_namespace = kind.kind == "Namespace" && !kind.custom;
+  const json::array* ns_finalizers = is_namespace ? find_array(o, {"spec", "finalizers"}) : nullptr;
+  const bool waits = grace > 0 || (finalizers && !finalizers->empty()) ||
+                     (ns_finalizers && !ns_finalizers->empty());
+  if (!waits) {
+    if (dry_run) return std::pair{std::move(o), true};
+    commit_remove(kind, key, o);
+    return std::pair{std::move(o), true};
+  }
+  if (!deleting || number(meta, {"deletionGracePeriodSeconds"}) != grace) {
+    if (!deleting && meta.contains("generation") && number(meta, {"generation"}) > 0) {
+      meta["generation"] = number(meta, {"generation"}) + 1;
+    }
+    meta["deletionTimestamp"] = reactor::format_rfc3339(wall() + std::chrono::seconds(grace));
+    meta["deletionGracePeriodSeconds"] = grace;
+    if (is_namespace) {
+      ensure_object(o, "status")["phase"] = "Terminating";
+      erase(meta, "deletionGracePeriodSeconds");
+    }
+    if (before != o) changed = true;
+    if (is_namespace && deleting) changed = false;
+  }
+  if (changed && !dry_run) commit_put(kind, key, o);
+  return std::pair{std::move(o), false};
+}
+
+outcome<answer> core::remove(call& c) {
+  std::optional<json::object> body;
+  if (!c.in->body.empty()) {
+    auto read = body_object(c);
+    if (!read) return read.error();
+    body = std::move(*read);
+    if (const json::array* dry = find_array(*body, {"dryRun"}); dry && !dry->empty())
+      c.dry_run = true;
+  }
+  auto how = read_deletion(c, body ? &*body : nullptr);
+  if (!how) return how.error();
+  auto gone = delete_object(*c.kind, c.key(), *how, c.dry_run);
+  if (!gone) return gone.error();
+  const bool returns_object =
+      !c.kind->custom && (c.kind->kind == "Pod" || c.kind->kind == "Service");
+  if (!gone->second || returns_object) return object_answer(c, 200, gone->first);
+  json::object details{{"name", c.name}};
+  if (!c.kind->group.empty()) details["group"] = c.kind->group;
+  details["kind"] = c.kind->plural;
+  details["uid"] = gone->first["metadata"].as_object()["uid"];
+  answer a;
+  a.body = json::serialize(json::object{{"kind", "Status"},
+                                        {"apiVersion", "v1"},
+                                        {"metadata", json::object{}},
+                                        {"status", "Success"},
+                                        {"details", std::move(details)}});
+  return a;
+}
+
+outcome<answer> core::remove_collection(call& c) {
+  std::optional<json::object> body;
+  if (!c.in->body.empty()) {
+    auto read = body_object(c);
+    if (!read) return read.error();
+    body = std::move(*read);
+    if (const json::array* dry = find_array(*body, {"dryRun"}); dry && !dry->empty())
+      c.dry_run = true;
+  }
+  auto how = read_deletion(c, body ? &*body : nullptr);
+  if (!how) return how.error();
+  auto shown = list(c);
+  if (!shown) return shown.error();
+  auto labels = label_selector::parse(c.query("labelSelector"));
+  auto fields = field_selector::parse(c.query("fieldSelector"), *c.kind);
+  std::vector<std::string> keys;
+  for (const auto& [key, v] : objects.objects(c.kind->collection())) {
+    if (!c.ns.empty() && !key.starts_with(c.ns + "/")) continue;
+    json::object o = from_storage(*c.kind, v->parsed());
+    if (labels->matches_object(o) && fields->matches(o)) keys.push_back(key);
+  }
+  for (const std::string& key : keys) {
+    auto gone = delete_object(*c.kind, key, *how, c.dry_run);
+    if (!gone && gone.error().code != 404) return gone.error();
+  }
+  return shown;
+}
+
+}  // namespace k8s::sim
