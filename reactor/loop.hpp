@@ -84,6 +84,8 @@ public:
   /// twice by GCC 12).
   template <class F, class T = std::invoke_result_t<F&>>
   awaitable<T> offload(F f);
+  /// The same for a job whose outcome several callers wait for, so that none of them owns it: it comes back by post().
+  void start_on_worker(std::function<void()> job);
 
   loop_health health() const noexcept { return health_; }
   /// Returns the figures and starts the next interval.

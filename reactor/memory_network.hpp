@@ -69,9 +69,9 @@ public:
   };
   /// For existing connections to `host` and new ones.
   void set_reach(const std::string& host, reach r);
-  /// Resets the connections to `host`; returns how many.
+  /// Cuts the connections to `host` as their faults say; returns how many.
   std::size_t cut_all(const std::string& host);
-  /// Resets every connection, as a restart of the machine would.
+  /// Cuts every connection, as a restart of the machine would.
   std::size_t cut_everything();
   /// Connections to `host` that have at least one end open.
   std::size_t connections(const std::string& host) const;

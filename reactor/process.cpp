@@ -274,6 +274,7 @@ awaitable<result<process_exit>> run_process(loop& l, command c, steady_time dead
   });
   limit.set(deadline);
   // Cancellation ends the child, and we still wait for that.
+  const bool throwing = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
   while (!running->done()) {
     try {
@@ -283,7 +284,7 @@ awaitable<result<process_exit>> run_process(loop& l, command c, steady_time dead
       running->terminate();
     }
   }
-  co_await asio::this_coro::throw_if_cancelled(true);
+  co_await asio::this_coro::throw_if_cancelled(throwing);
   limit.clear();
   process_exit ended = running->take_exit();
   ended.took = l.now() - started_at;

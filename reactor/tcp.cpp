@@ -1,8 +1,8 @@
 #include "reactor/tcp.hpp"
 
-#include "reactor/deadline.hpp"
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/waiters.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -298,17 +299,34 @@ public:
 private:
   static constexpr nanoseconds longest_attempt = 30s;  // where the caller sets no deadline
 
+  /// One look-up that everybody waits for who asks for the same name meanwhile: while a name server hangs, the
+  /// workers' queue holds each name once, however often its clusters reconnect.
+  struct lookup {
+    explicit lookup(loop& l) : done(l) {}
+    event done;
+    result<address_list> found = address_list();
+  };
+
   awaitable<result<address_list>> resolve(std::string host, steady_time deadline) {
     error_code code;
     const auto literal = asio::ip::make_address(host, code);
     if (!code) co_return address_list{literal};
-    co_return co_await with_deadline(loop_, look_up_on_worker(host), deadline, "resolve " + host);
-  }
-
-  awaitable<result<address_list>> look_up_on_worker(std::string host) {
-    // Named, because GCC 12 destroys a closure in a co_await expression twice.
-    auto job = [host = std::move(host)] { return look_up(host); };
-    co_return co_await loop_.offload(std::move(job));
+    auto& running = lookups_[host];
+    if (!running) {
+      running = std::make_shared<lookup>(loop_);
+      loop_.start_on_worker([this, host] {
+        auto found = look_up(host);
+        loop_.post([this, host, found] {
+          const auto ended = lookups_.extract(host).mapped();
+          ended->found = found;
+          ended->done.set();
+        });
+      });
+    }
+    const std::shared_ptr<lookup> mine = running;
+    const bool done = co_await mine->done.wait(deadline);
+    if (!done) co_return make_fault(errc::timed_out, "resolve " + host);
+    co_return mine->found;
   }
 
   awaitable<error_code> attempt(tcp_socket& socket, tcp::endpoint to,
@@ -328,6 +346,7 @@ private:
   }
 
   loop& loop_;
+  std::map<std::string, std::shared_ptr<lookup>> lookups_;
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <vector>
+
 namespace reactor {
 namespace {
 
@@ -52,6 +54,54 @@ TEST_F(Tcp, ResolvesNamesAndListensOnBothFamilies) {
     EXPECT_TRUE(nowhere.has_error());
     EXPECT_EQ(nowhere.error().doing,
               "connect to no-such-host.invalid:1: resolve no-such-host.invalid");
+  });
+}
+
+TEST_F(Tcp, ManyWhoAskForOneNameAtOnceAllGetItsAddress) {
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"127.0.0.1", 0});
+    const endpoint localhost{"localhost", (*listening)->local().port};
+    int connected = 0;
+    task_group tasks(l);
+    std::vector<task_group::task_id> ids;
+    for (int i = 0; i < 5; ++i) {
+      ids.push_back(tasks.start("connect", [&]() -> awaitable<void> {
+        auto client = co_await l.net().connect(localhost, l.now() + 5s);
+        if (client) ++connected;
+      }));
+    }
+    co_await l.yield();
+    tasks.cancel(ids.front());  // the one that asked first; the others must not depend on it
+    co_await tasks.join();
+    EXPECT_GE(connected, 4);
+  });
+}
+
+TEST_F(Tcp, SetsWhatNoticesADeadPeer) {
+  run([&]() -> awaitable<void> {
+    auto listening = l.net().listen({"127.0.0.1", 0});
+    auto client = co_await l.net().connect((*listening)->local(), l.now() + 5s);
+    auto server = co_await (*listening)->accept();
+    int found = 0;
+    for (int fd = 3; fd < 256; ++fd) {
+      sockaddr_storage peer;
+      socklen_t length = sizeof peer;
+      if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0 ||
+          peer.ss_family != AF_INET)
+        continue;
+      ++found;
+      const auto option = [fd](int level, int name) {
+        int value = 0;
+        socklen_t size = sizeof value;
+        ::getsockopt(fd, level, name, &value, &size);
+        return value;
+      };
+      EXPECT_EQ(option(IPPROTO_TCP, TCP_NODELAY), 1);
+      EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+      EXPECT_LE(option(IPPROTO_TCP, TCP_KEEPIDLE) + 2 * option(IPPROTO_TCP, TCP_KEEPINTVL), 20);
+      EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 15'000);
+    }
+    EXPECT_EQ(found, 2);
   });
 }
 
