@@ -60,6 +60,9 @@ result<parsed_url> parse(std::string_view text, std::string_view doing) {
   out.password = std::string(u.password());
   if (u.has_query() || u.has_fragment()) return refuse("the URL has a query or a fragment");
   out.path = std::string(u.encoded_path());
+  // Boost 1.81 takes "https://api:x" for the path "x" behind an empty port.
+  if (!out.path.empty() && out.path.front() != '/')
+    return refuse("the URL's port is not between 1 and 65535");
   while (out.path.ends_with('/')) out.path.pop_back();
   return out;
 }

@@ -19,19 +19,24 @@ namespace {
 constexpr nanoseconds linger = 500ms;
 constexpr std::size_t linger_limit_bytes = 256 * 1024;
 
-/// Sets an event when a task ends. A parameter of its coroutine, because a task that is cancelled
-/// before its first turn never runs its body, but its parameters end all the same.
-class at_end {
+struct connection;
+
+/// A task's share in the connection, and the event that tells of its end. A parameter of its
+/// coroutine, because a task that is cancelled before its first turn never runs its body, but its
+/// parameters end all the same.
+class share {
 public:
-  explicit at_end(event& e) noexcept : event_(&e) {}
-  at_end(at_end&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  at_end& operator=(at_end&&) = delete;
-  ~at_end() {
-    if (event_) event_->set();
+  share(std::shared_ptr<connection> c, event& ended) noexcept
+      : connection_(std::move(c)), ended_(ended) {}
+  share(share&&) noexcept = default;
+  share& operator=(share&&) = delete;
+  ~share() {
+    if (connection_) ended_.set();
   }
 
 private:
-  event* event_;
+  std::shared_ptr<connection> connection_;
+  event& ended_;  // a member of it
 };
 
 /// Everything that the connection's task, its handler and its watcher share. They end in any order
@@ -53,8 +58,8 @@ struct connection : std::enable_shared_from_this<connection> {
   awaitable<received> receive(request& into);                            // borrowed
   awaitable<received> receive_body(wire_parser& parser, request& into);  // borrowed
   awaitable<bool> answer(request r);
-  awaitable<void> handle_one(request r, std::shared_ptr<connection> self, at_end tell);
-  awaitable<void> watch(std::shared_ptr<connection> self, at_end tell);
+  awaitable<void> handle_one(request r, share mine);
+  awaitable<void> watch(share mine);
   awaitable<void> refuse(int status, std::string why);
   awaitable<result<bool>> fill();
 
@@ -293,7 +298,7 @@ awaitable<connection::received> connection::receive_body(wire_parser& parser, re
   }
 }
 
-awaitable<void> connection::handle_one(request r, std::shared_ptr<connection>, at_end) {
+awaitable<void> connection::handle_one(request r, share) {
   http1_responder to(*this);
   bool threw = false;
   try {
@@ -319,7 +324,7 @@ awaitable<void> connection::handle_one(request r, std::shared_ptr<connection>, a
 
 /// Notices that the client went away while the handler waits. A next request that comes early is
 /// kept; once it fills the window, nobody looks any more until the handler ends.
-awaitable<void> connection::watch(std::shared_ptr<connection>, at_end) {
+awaitable<void> connection::watch(share) {
   for (;;) {
     auto more = co_await fill();
     if (more && *more) continue;
@@ -335,14 +340,14 @@ awaitable<bool> connection::answer(request r) {
   w.stream().expire_at(never);
   handled.reset();
   handler_task =
-      tasks.start("request", handle_one(std::move(r), shared_from_this(), at_end(handled)));
+      tasks.start("request", handle_one(std::move(r), share(shared_from_this(), handled)));
   if (handler_task == 0) co_return false;
   // Most answers are at hand; only those that wait are worth a watcher.
   co_await loop_.yield();
   co_await loop_.yield();
   if (!handled.is_set()) {
     unwatched.reset();
-    const auto watcher = tasks.start("watch client", watch(shared_from_this(), at_end(unwatched)));
+    const auto watcher = tasks.start("watch client", watch(share(shared_from_this(), unwatched)));
     if (watcher != 0) {
       co_await handled.wait();
       tasks.cancel(watcher);
