@@ -237,11 +237,13 @@ private:
 
   /// An empty store keeps nothing.
   void give_back() {
-    decltype(chunks_)().swap(chunks_);  // = {} would take the list assignment, which copies
-    marks_ = {};
-    free_ = {};
-    by_name_ = {};
-    by_uid_ = {};
+    // A swap each: = {} would take the list assignment, which keeps the capacity.
+    decltype(chunks_)().swap(chunks_);
+    decltype(marks_)().swap(marks_);
+    decltype(free_)().swap(free_);
+    by_name_ = slot_table();
+    by_uid_ = slot_table();
+    for (index& i : indices_) decltype(i.values)().swap(i.values);
   }
 
   void reindex(std::uint32_t slot, const View& before) {

@@ -1,0 +1,146 @@
+#include "k8s/client.hpp"
+#include "k8s/informer_parts.hpp"
+#include "k8s/list_splitter.hpp"
+
+namespace k8s {
+
+using reactor::nanoseconds;
+
+static constexpr std::size_t held_limit_bytes = 64 * 1024 * 1024;
+
+awaitable<result<void>> informer_base::read_page(list_options options, page& into) {  // borrowed
+  const std::string doing_this = doing("list");
+  auto opened = co_await api_.open_list(options_.collection, std::move(options));
+  if (!opened) co_return opened.error();
+  const std::unique_ptr<reactor::http::exchange> exchange = std::move(*opened);
+
+  list_splitter splitter(options_.limits.line_limit_bytes);
+  bool begun = false;
+  std::vector<std::string> held;  // objects that came before the list's version
+  std::size_t held_bytes = 0;
+  std::optional<fault> wrong;
+  const auto take = [&](std::string_view text) {
+    const auto object = shared_parser().parse(text);
+    if (!object)
+      wrong = object.error();
+    else
+      into.take(*object);
+    if (!wrong && shared_parser().problem()) wrong = malformed(*shared_parser().problem());
+    return !wrong;
+  };
+  const auto read_outer = [&] {
+    const auto outer = shared_parser().parse(splitter.outer());
+    if (!outer) return;
+    const wire_value metadata = (*outer)["metadata"];
+    into.version = metadata["resourceVersion"].text();
+    into.continue_token = metadata["continue"].text();
+  };
+  const auto on_object = [&](std::string_view text) {
+    if (!begun) {
+      read_outer();
+      if (into.version.empty()) {
+        held.emplace_back(text);
+        held_bytes += text.size();
+        if (held_bytes > held_limit_bytes)
+          wrong = malformed("the list's version comes after too many objects");
+        return !wrong;
+      }
+      begun = true;
+      into.refused = !into.begin(into.version);
+      if (into.refused) return false;
+    }
+    return take(text);
+  };
+
+  pacer pace(loop_);
+  for (;;) {
+    const auto piece = co_await exchange->read(options_.limits.list_idle);
+    if (!piece) co_return from_transport(piece.error(), doing_this);
+    if (piece->empty()) break;
+    last_contact_ = loop_.now();
+    watch_.counters().bytes += piece->size();
+    pace.begin();
+    const auto fed = splitter.feed(*piece, on_object);
+    if (!fed) co_return malformed(fed.error().detail);
+    if (wrong) co_return *wrong;
+    if (into.refused) co_return result<void>();
+    buffered_ = splitter.buffer_bytes() + held_bytes;
+    if (pace.end(piece->size())) co_await loop_.yield();
+  }
+  buffered_ = 0;
+  const auto finished = splitter.finish();
+  if (!finished) co_return malformed(finished.error().detail);
+  const auto outer = shared_parser().parse(splitter.outer());
+  if (!outer) co_return malformed("the list is not JSON: " + outer.error().detail);
+  bool empty_rest = true;
+  (*outer)["items"].elements([&](wire_value) { empty_rest = false; });
+  if (!empty_rest) co_return malformed("the list has objects in a place where none belong");
+  read_outer();
+  if (shared_parser().problem()) co_return malformed(*shared_parser().problem());
+  if (into.version.empty()) co_return malformed("the list has no metadata.resourceVersion");
+  if (!begun) into.refused = !into.begin(into.version);
+  if (into.refused) co_return result<void>();
+  for (const std::string& text : held)
+    if (!take(text)) co_return *wrong;
+  shared_parser().shrink();
+  co_return result<void>();
+}
+
+awaitable<std::optional<step>> informer_base::list_page(step s) {
+  set_state(informer_state::listing);
+  const bool first = s.continue_token.empty();
+  if (first) {
+    ++watch_.counters().lists;
+    begin_relist();
+  }
+  list_options options;
+  options.ns = options_.ns;
+  options.label_selector = options_.label_selector;
+  options.field_selector = options_.field_selector;
+  options.limit = options_.limits.page_limit;
+  options.continue_token = s.continue_token;
+  page p;
+  p.begin = [this](const resource_version& version) { return !watch_.is_past(version); };
+  p.take = [this](wire_value object) { put(object, origin::list, resource_version()); };
+  const auto read = co_await read_page(std::move(options), p);
+  buffered_ = 0;
+  if (!read) {
+    if (read.error().cancelled) co_return std::nullopt;
+    co_return fail(read.error());
+  }
+  if (p.refused) {
+    line_outcome past;
+    past.how = line_outcome::what::past;
+    past.why = malformed("the server answers with version " + p.version.text() +
+                         ", and had been at " + watch_.highest().text());
+    co_return settle(past);
+  }
+  if (p.continue_token.empty()) sweep();
+  step next = watch_.page_ended(p.version, std::move(p.continue_token));
+  if (next.what == step::action::watch) synced_.set();
+  co_return next;
+}
+
+awaitable<result<std::vector<std::string>>> informer_base::differences() {
+  std::vector<std::string> found;
+  std::vector<object_key> seen;
+  page p;
+  p.begin = [](const resource_version&) { return true; };
+  p.take = [&](wire_value object) {
+    if (std::string what = compare(object, seen); !what.empty()) found.push_back(std::move(what));
+  };
+  do {
+    list_options options;
+    options.ns = options_.ns;
+    options.label_selector = options_.label_selector;
+    options.field_selector = options_.field_selector;
+    options.limit = options_.limits.page_limit;
+    options.continue_token = std::exchange(p.continue_token, {});
+    const auto read = co_await read_page(std::move(options), p);
+    if (!read) co_return read.error();
+  } while (!p.continue_token.empty());
+  for (const object_key& key : not_among(std::move(seen))) found.push_back(key.text() + " is gone");
+  co_return found;
+}
+
+}  // namespace k8s

@@ -1,0 +1,143 @@
+#include "k8s/client.hpp"
+#include "k8s/informer_parts.hpp"
+
+#include <algorithm>
+
+namespace k8s {
+
+using reactor::nanoseconds;
+using reactor::steady_time;
+
+namespace {
+
+constexpr nanoseconds probe_poll = 1s;     // how often a reader looks for the answer of a probe
+constexpr nanoseconds probe_grace = 2s;    // what a probe saw may be a little ahead of the stream
+constexpr nanoseconds probe_longest = 3s;  // reading what was asked to end after one second
+constexpr std::size_t probe_limit_bytes = 1024 * 1024;
+
+}  // namespace
+
+nanoseconds informer_base::until_next_look(const stream_run& stream) const {
+  const steady_time now = loop_.now();
+  if (stream.probing || stream.ahead) return probe_poll;
+  const steady_time look = std::max(stream.last_byte, stream.probed) + options_.limits.silence;
+  return std::max(std::min(look, stream.ends_by) - now, nanoseconds(1ms));
+}
+
+/// Nothing came for a while. Starts a probe, or looks at what one has found.
+std::optional<informer_base::line_outcome> informer_base::judge_silence(
+    std::shared_ptr<stream_run> stream) {
+  const steady_time now = loop_.now();
+  const watch_limits& limits = options_.limits;
+  const auto give_up = [&](std::string_view why) {
+    ++watch_.counters().silent;
+    fault f;
+    f.code = errc::unavailable;
+    f.doing = doing("watch");
+    f.detail = why;
+    return line_outcome::failure(std::move(f));
+  };
+  if (now >= stream->ends_by) return line_outcome();
+  if (stream->initial && now - stream->last_byte >= limits.silence) {
+    // An older server takes the request for a plain watch and never says that the beginning is complete.
+    fault f;
+    f.code = errc::invalid;
+    f.doing = doing("watch");
+    f.detail = "the initial events do not end";
+    return line_outcome::failure(std::move(f));
+  }
+  if (stream->ahead) {
+    if (!(watch_.version() < *stream->ahead)) {
+      stream->ahead.reset();
+    } else if (now - stream->probed >= probe_grace) {
+      return give_up("the server has newer events than this stream delivers");
+    }
+    return std::nullopt;
+  }
+  if (stream->probing && !stream->answer) {
+    if (now - std::max(stream->last_byte, stream->probed) < limits.probe_patience)
+      return std::nullopt;
+    return give_up("the server is silent");
+  }
+  if (stream->answer) {
+    const result<resource_version> answer = std::move(*stream->answer);
+    stream->answer.reset();
+    stream->probing = false;
+    stream->probed = now;
+    if (!answer) {
+      // Any answer of a server shows that it is there; what is wrong with it concerns the next request.
+      if (answer.error().code == errc::unavailable && answer.error().http_status == 0)
+        return give_up("the server is silent, and asked for a sign of life: " +
+                       answer.error().detail);
+      return std::nullopt;
+    }
+    if (watch_.version() < *answer) {
+      stream->ahead = *answer;
+    } else {
+      last_contact_ = now;
+    }
+    return std::nullopt;
+  }
+  if (now - std::max(stream->last_byte, stream->probed) >= limits.silence) {
+    ++watch_.counters().probes;
+    stream->probing = true;
+    stream->probed = now;
+    stream->probe = tasks_.start(doing("probe"), probe_server(stream));
+  }
+  return std::nullopt;
+}
+
+awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream) {
+  if (options_.probe) {
+    const auto answer = co_await options_.probe();
+    if (!answer && answer.error().cancelled) co_return;
+    if (answer)
+      stream->answer = result<resource_version>(resource_version());
+    else
+      stream->answer = result<resource_version>(answer.error());
+    co_return;
+  }
+  auto answer = co_await newest_after(watch_.version());
+  if (!answer && answer.error().cancelled) co_return;
+  stream->answer = std::move(answer);
+}
+
+/// The version of the last event after `version`, asked over another connection; empty when there is none.
+awaitable<result<resource_version>> informer_base::newest_after(resource_version version) {
+  watch_options options;
+  options.ns = options_.ns;
+  options.label_selector = options_.label_selector;
+  options.field_selector = options_.field_selector;
+  options.resource_version = version.text();
+  options.bookmarks = false;
+  options.timeout = 1s;
+  auto opened = co_await api_.open_watch(options_.collection, std::move(options));
+  if (!opened) co_return opened.error();
+  const std::unique_ptr<reactor::http::exchange> exchange = std::move(*opened);
+  resource_version newest;
+  std::string carry;
+  std::size_t total = 0;
+  const steady_time until = loop_.now() + probe_longest;
+  while (total < probe_limit_bytes && loop_.now() < until) {
+    const auto piece = co_await exchange->read(probe_longest);
+    // It answered, and does not end when it was asked to: that is an answer, too.
+    if (!piece && piece.error().code == reactor::errc::timed_out) break;
+    if (!piece) co_return from_transport(piece.error(), doing("probe"));
+    if (piece->empty()) break;
+    total += piece->size();
+    bool too_long = false;
+    split_lines(carry, *piece, options_.limits.line_limit_bytes, too_long,
+                [&](std::string_view line) {
+                  const auto event = shared_parser().parse(line);
+                  if (!event) return false;
+                  const std::string_view type = (*event)["type"].text();
+                  if (type == "ADDED" || type == "MODIFIED" || type == "DELETED")
+                    newest = (*event)["object"]["metadata"]["resourceVersion"].text();
+                  return true;
+                });
+    if (too_long) break;
+  }
+  co_return newest;
+}
+
+}  // namespace k8s

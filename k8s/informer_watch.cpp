@@ -1,0 +1,178 @@
+#include "k8s/answer.hpp"
+#include "k8s/client.hpp"
+#include "k8s/informer_parts.hpp"
+
+#include <boost/json/parse.hpp>
+
+namespace k8s {
+
+using reactor::nanoseconds;
+using reactor::steady_time;
+
+// A server may end a watch this much later than it was asked to.
+static constexpr nanoseconds over_time = 30s;
+
+awaitable<std::optional<step>> informer_base::follow(step s) {
+  auto stream = std::make_shared<stream_run>();
+  stream->initial = s.what == step::action::stream;
+  watch_options options;
+  options.ns = options_.ns;
+  options.label_selector = options_.label_selector;
+  options.field_selector = options_.field_selector;
+  options.resource_version = s.resource_version;
+  options.send_initial_events = stream->initial;
+  options.timeout = watch_.watch_timeout(loop_.random());
+  stream->ends_by = loop_.now() + options.timeout + over_time;
+  if (stream->initial) {
+    ++watch_.counters().streams;
+    set_state(informer_state::listing);
+    begin_relist();
+  } else {
+    ++watch_.counters().watches;
+  }
+  auto opened = co_await api_.open_watch(options_.collection, std::move(options));
+  if (!opened) {
+    if (opened.error().cancelled) co_return std::nullopt;
+    co_return fail(opened.error());
+  }
+  stream->exchange = std::move(*opened);
+  const steady_time now = loop_.now();
+  stream->last_byte = stream->probed = last_contact_ = now;
+  watch_.stream_opened(now);
+  if (!stream->initial) set_state(informer_state::live);
+
+  const line_outcome outcome = co_await read_stream(stream);
+  if (outcome.how == line_outcome::what::cancelled) co_return std::nullopt;
+  if (stream->probe) tasks_.cancel(stream->probe);
+  stream->exchange.reset();
+  buffered_ = 0;
+  co_return settle(outcome);
+}
+
+awaitable<informer_base::line_outcome> informer_base::read_stream(
+    std::shared_ptr<stream_run> stream) {
+  pacer pace(loop_);
+  for (;;) {
+    const nanoseconds patience = until_next_look(*stream);
+    const auto piece = co_await stream->exchange->read(patience);
+    if (!piece && piece.error().code == reactor::errc::timed_out) {
+      if (auto outcome = judge_silence(stream)) co_return std::move(*outcome);
+      continue;
+    }
+    if (!piece) co_return line_outcome::failure(from_transport(piece.error(), doing("watch")));
+    if (piece->empty()) {
+      // A last event without its line's end is still an event, if it is whole.
+      if (is_blank(stream->carry)) co_return line_outcome();
+      const std::string last = std::exchange(stream->carry, {});
+      auto outcome = take_line(*stream, last);
+      co_return outcome ? std::move(*outcome) : line_outcome();
+    }
+    stream->last_byte = last_contact_ = loop_.now();
+    stream->ahead.reset();
+    if (stream->answer) stream->probing = false;  // outrun
+    stream->answer.reset();
+    watch_.counters().bytes += piece->size();
+    pace.begin();
+    if (auto outcome = take_lines(*stream, *piece)) co_return std::move(*outcome);
+    buffered_ = stream->carry.capacity();
+    if (pace.end(piece->size())) co_await loop_.yield();
+  }
+}
+
+std::optional<informer_base::line_outcome> informer_base::take_lines(stream_run& stream,
+                                                                     std::string_view bytes) {
+  std::optional<line_outcome> outcome;
+  bool too_long = false;
+  split_lines(stream.carry, bytes, options_.limits.line_limit_bytes, too_long,
+              [&](std::string_view line) {
+                outcome = take_line(stream, line);
+                return !outcome;
+              });
+  if (too_long) return line_outcome::failure(malformed("an event is longer than the limit"));
+  return outcome;
+}
+
+std::optional<informer_base::line_outcome> informer_base::take_line(stream_run& stream,
+                                                                    std::string_view line) {
+  wire_parser& parser = shared_parser();
+  const auto parsed = parser.parse(line);
+  if (!parsed)
+    return line_outcome::failure(malformed("an event is not JSON: " + parsed.error().detail));
+  const wire_value object = (*parsed)["object"];
+  const std::string_view type_name = (*parsed)["type"].text();
+  event_type type{};
+  if (type_name == "ADDED") {
+    type = event_type::added;
+  } else if (type_name == "MODIFIED") {
+    type = event_type::modified;
+  } else if (type_name == "DELETED") {
+    type = event_type::deleted;
+  } else if (type_name == "BOOKMARK") {
+    return take_bookmark(stream, object);
+  } else if (type_name == "ERROR") {
+    boost::system::error_code error;
+    const auto status = boost::json::parse(object.json(), error);
+    if (error || !status.is_object())
+      return line_outcome::failure(malformed("an ERROR event without a Status"));
+    return line_outcome::failure(fault_from_status(status.as_object(), 0, doing("watch")));
+  } else {
+    return line_outcome::failure(malformed("an event of unknown type"));
+  }
+  if (parser.problem()) return line_outcome::failure(malformed(*parser.problem()));
+
+  const bool initial = stream.initial;
+  const resource_version& not_before = initial ? resource_version() : watch_.highest();
+  const taken t = type == event_type::deleted
+                      ? remove(object, not_before)
+                      : put(object, initial ? origin::list : origin::watch, not_before);
+  // Handlers ran: what `parsed` views may be another text by now, but a problem of ours came before them.
+  if (t.version.empty())
+    return line_outcome::failure(
+        malformed(parser.problem().value_or("an event without a version")));
+  if (initial && type != event_type::deleted) {
+    watch_.initial_event();
+    return std::nullopt;
+  }
+  const oddity odd = watch_.event(type, t.version, t.outcome, t.was_known);
+  if (odd == oddity::fits) return std::nullopt;
+  line_outcome outcome;
+  outcome.how = line_outcome::what::odd;
+  outcome.odd = odd;
+  outcome.why.detail = "version " + t.version.text();
+  return outcome;
+}
+
+std::optional<informer_base::line_outcome> informer_base::take_bookmark(stream_run& stream,
+                                                                        wire_value object) {
+  const wire_value metadata = object["metadata"];
+  const resource_version version(metadata["resourceVersion"].text());
+  const bool ends_initial = metadata["annotations"]["k8s.io/initial-events-end"].text() == "true";
+  if (shared_parser().problem())
+    return line_outcome::failure(malformed(*shared_parser().problem()));
+  if (version.empty()) return line_outcome::failure(malformed("a bookmark without a version"));
+  if (!stream.initial) {
+    if (watch_.bookmark(version) == oddity::fits) return std::nullopt;
+    line_outcome outcome;
+    outcome.how = line_outcome::what::odd;
+    outcome.odd = oddity::regressed;
+    outcome.why.detail = "bookmark at version " + version.text();
+    return outcome;
+  }
+  if (!ends_initial) return std::nullopt;
+  if (watch_.is_past(version)) {
+    line_outcome outcome;
+    outcome.how = line_outcome::what::past;
+    outcome.why = malformed("the server answers with version " + version.text() +
+                            ", and had been at " + watch_.highest().text());
+    return outcome;
+  }
+  stream.initial = false;
+  sweep();
+  ++watch_.counters().bookmarks;
+  watch_.initial_ended(version);
+  synced_.set();
+  set_state(informer_state::live);
+  return std::nullopt;
+}
+
+}  // namespace k8s

@@ -1,0 +1,79 @@
+#include "k8s/own_writes.hpp"
+
+#include "reactor/loop.hpp"
+
+#include <gtest/gtest.h>
+
+namespace k8s {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct OwnWrites : testing::Test {
+  object_meta at(const char* version, const char* id = "u") {
+    object_meta m;
+    m.name = "a";
+    m.uid = id;
+    m.resource_version = version;
+    return m;
+  }
+  bool stale(const object_meta& m) { return writes.is_stale(key, &m); }
+  reactor::loop l{reactor::loop::mode::simulated, 1};
+  own_writes writes{l, 3, 60s};
+  object_key key{"", "a"};
+};
+
+TEST_F(OwnWrites, AnOlderViewIsStaleUntilTheWriteIsSeen) {
+  EXPECT_FALSE(stale(at("5")));
+  writes.wrote(key, "u", "9");
+  EXPECT_TRUE(stale(at("8")));
+  EXPECT_FALSE(stale(at("9")));
+  EXPECT_EQ(writes.size(), 0u) << "forgotten on sight";
+  EXPECT_FALSE(stale(at("8")));
+}
+
+TEST_F(OwnWrites, WhatWasCreatedIsAwaited) {
+  writes.wrote(key, "u", "9");
+  EXPECT_TRUE(writes.is_stale(key, nullptr));
+  EXPECT_FALSE(stale(at("12")));
+}
+
+TEST_F(OwnWrites, WhatWasRemovedIsAwaited) {
+  writes.removed(key, "u");
+  EXPECT_TRUE(stale(at("9")));
+  EXPECT_FALSE(writes.is_stale(key, nullptr));
+  writes.removed(key, "u");
+  EXPECT_FALSE(stale(at("10", "another"))) << "somebody made it anew";
+}
+
+TEST_F(OwnWrites, NothingIsAwaitedOfAnObjectThatDisappeared) {
+  writes.wrote(key, "u", "9");
+  writes.gone(key, "another");
+  EXPECT_TRUE(writes.is_stale(key, nullptr));
+  writes.gone(key, "u");
+  EXPECT_FALSE(writes.is_stale(key, nullptr));
+}
+
+TEST_F(OwnWrites, TimeForgets) {
+  writes.wrote(key, "u", "9");
+  l.run_until(l.now() + 61s);
+  EXPECT_FALSE(stale(at("8")));
+}
+
+TEST_F(OwnWrites, TheOldestIsForgottenFirst) {
+  for (const char* name : {"b", "c"}) writes.wrote({"", name}, "u", "9");
+  writes.wrote(key, "u", "9");
+  writes.wrote({"", "d"}, "u", "9");
+  EXPECT_EQ(writes.size(), 3u);
+  EXPECT_FALSE(writes.is_stale({"", "b"}, nullptr));
+  EXPECT_TRUE(writes.is_stale({"", "c"}, nullptr));
+}
+
+TEST_F(OwnWrites, VersionsThatDoNotCompareAreStaleUntilTheVeryOneIsSeen) {
+  writes.wrote(key, "u", "xyz");
+  EXPECT_TRUE(stale(at("abc")));
+  EXPECT_FALSE(stale(at("xyz")));
+}
+
+}  // namespace
+}  // namespace k8s

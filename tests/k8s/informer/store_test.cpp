@@ -1,0 +1,184 @@
+#include "k8s/store.hpp"
+
+#include "k8s/views/pod.hpp"
+#include "tests/k8s/informer/objects.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace k8s {
+namespace {
+
+pod make(const objects::pod_spec& spec) {
+  auto p = parse_view<pod>(objects::pod_json(spec));
+  EXPECT_TRUE(p);
+  return std::move(*p);
+}
+
+pod named(const std::string& name, std::uint64_t version, const std::string& node = "w1",
+          const std::string& uid = {}) {
+  objects::pod_spec spec;
+  spec.name = name;
+  spec.version = version;
+  spec.node = node;
+  spec.uid = uid;
+  return make(spec);
+}
+
+struct StoreTest : testing::Test {
+  StoreTest() {
+    pods.add_index("node", pods_by_node());
+    pods.add_index("owner", by_owner_uid<pod>());
+    pods.add_index("app", by_label<pod>("app"));
+    pods.on_change([this](const pod* before, const pod* now) {
+      seen.push_back(
+          (before ? before->meta.name.str() + "@" + before->meta.resource_version.text() : "-") +
+          ">" + (now ? now->meta.name.str() + "@" + now->meta.resource_version.text() : "-"));
+    });
+  }
+  store<pod> pods;
+  std::vector<std::string> seen;
+};
+
+TEST_F(StoreTest, FindsByNameAndByUid) {
+  EXPECT_EQ(pods.put(named("a", 1), origin::watch), put_outcome::added);
+  ASSERT_TRUE(pods.find("default", "a"));
+  EXPECT_FALSE(pods.find("other", "a"));
+  EXPECT_EQ(pods.find_uid(objects::uid_of("default/a")), pods.find({"default", "a"}));
+  EXPECT_FALSE(pods.find_uid("nobody"));
+}
+
+TEST_F(StoreTest, TellsWithOldAndNew) {
+  pods.put(named("a", 1), origin::watch);
+  EXPECT_EQ(pods.put(named("a", 2, "w2"), origin::watch), put_outcome::changed);
+  EXPECT_TRUE(pods.remove(named("a", 3).meta));
+  EXPECT_EQ(seen, (std::vector<std::string>{"->a@1", "a@1>a@2", "a@2>-"}));
+}
+
+TEST_F(StoreTest, AnEqualViewWakesNobodyButIsRemembered) {
+  pods.put(named("a", 1), origin::watch);
+  EXPECT_EQ(pods.put(named("a", 2), origin::watch), put_outcome::same);
+  EXPECT_EQ(seen.size(), 1u);
+  EXPECT_EQ(pods.find("default", "a")->meta.resource_version, "2");
+}
+
+TEST_F(StoreTest, NeverGoesBack) {
+  pods.put(named("a", 5), origin::watch);
+  EXPECT_EQ(pods.put(named("a", 4, "w2"), origin::watch), put_outcome::older);
+  EXPECT_EQ(pods.put(named("a", 5, "w2"), origin::watch), put_outcome::repeated);
+  EXPECT_EQ(pods.put(named("a", 4, "w2", "22222222-2222-4222-8222-222222222222"), origin::list),
+            put_outcome::older);
+  EXPECT_EQ(pods.find("default", "a")->node, "w1");
+}
+
+TEST_F(StoreTest, AListIsTheTruthForARepeatedVersion) {
+  pods.put(named("a", 5), origin::watch);
+  EXPECT_EQ(pods.put(named("a", 5, "w2"), origin::list), put_outcome::changed);
+  EXPECT_EQ(pods.find("default", "a")->node, "w2");
+}
+
+TEST_F(StoreTest, AnotherUidIsAnotherObject) {
+  pods.put(named("a", 1), origin::watch);
+  EXPECT_EQ(pods.put(named("a", 2, "w1", "22222222-2222-4222-8222-222222222222"), origin::watch),
+            put_outcome::replaced);
+  EXPECT_EQ(seen, (std::vector<std::string>{"->a@1", "a@1>-", "->a@2"}));
+  EXPECT_FALSE(pods.remove(named("a", 3).meta)) << "the delete of the former object";
+  EXPECT_EQ(pods.size(), 1u);
+}
+
+TEST_F(StoreTest, IndicesFollow) {
+  pods.put(named("a", 1, "w1"), origin::watch);
+  pods.put(named("b", 2, "w1"), origin::watch);
+  pods.put(named("c", 3, "w2"), origin::watch);
+  EXPECT_EQ(pods.count("node", "w1"), 2u);
+  EXPECT_EQ(pods.count("owner", "11111111-1111-4111-8111-111111111111"), 3u);
+  EXPECT_EQ(pods.count("app", "web"), 3u);
+  pods.put(named("b", 4, "w2"), origin::watch);
+  EXPECT_EQ(pods.count("node", "w1"), 1u);
+  EXPECT_EQ(pods.by("node", "w2").size(), 2u);
+  pods.remove(named("a", 5).meta);
+  EXPECT_EQ(pods.count("node", "w1"), 0u);
+  EXPECT_EQ(pods.count("nowhere", "w1"), 0u);
+}
+
+TEST_F(StoreTest, ARelistMarksAndSweeps) {
+  for (const char* name : {"a", "b", "c"}) pods.put(named(name, 1), origin::list);
+  seen.clear();
+  pods.begin_relist();
+  pods.put(named("a", 1), origin::list);
+  pods.put(named("b", 7, "w2"), origin::list);
+  EXPECT_EQ(pods.size(), 3u) << "the old ones keep serving";
+  EXPECT_EQ(pods.sweep(), 1u);
+  EXPECT_EQ(seen, (std::vector<std::string>{"b@1>b@7", "c@1>-"}));
+}
+
+TEST_F(StoreTest, ARelistThatBeginsAgainForgetsTheFormerMarks) {
+  for (const char* name : {"a", "b"}) pods.put(named(name, 1), origin::list);
+  pods.begin_relist();
+  pods.put(named("a", 1), origin::list);
+  pods.begin_relist();
+  pods.put(named("b", 1), origin::list);
+  EXPECT_EQ(pods.sweep(), 1u);
+  EXPECT_FALSE(pods.find("default", "a"));
+}
+
+TEST_F(StoreTest, AnEventDuringARelistMarksToo) {
+  pods.put(named("a", 1), origin::list);
+  pods.begin_relist();
+  pods.put(named("new", 9), origin::watch);
+  EXPECT_EQ(pods.sweep(), 1u);
+  EXPECT_TRUE(pods.find("default", "new"));
+}
+
+TEST_F(StoreTest, EqualsAMapAfterAnyHistory) {
+  std::mt19937_64 random(7);
+  std::map<std::string, std::string> expected;  // name → node
+  std::uint64_t version = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string name = "p" + std::to_string(random() % 200),
+                      node = "w" + std::to_string(random() % 5);
+    if (random() % 3 == 0) {
+      const pod gone = named(name, ++version);
+      EXPECT_EQ(pods.remove(gone.meta), expected.erase(name) == 1);
+    } else {
+      pods.put(named(name, ++version, node), origin::watch);
+      expected[name] = node;
+    }
+  }
+  EXPECT_EQ(pods.size(), expected.size());
+  std::map<std::string, std::size_t> by_node;
+  for (const auto& [name, node] : expected) {
+    ASSERT_TRUE(pods.find("default", name)) << name;
+    EXPECT_EQ(pods.find("default", name)->node, node);
+    EXPECT_TRUE(pods.find_uid(objects::uid_of("default/" + name)));
+    ++by_node[node];
+  }
+  for (const auto& [node, count] : by_node) EXPECT_EQ(pods.count("node", node), count);
+  std::size_t visited = 0;
+  pods.each([&](const pod&) { ++visited; });
+  EXPECT_EQ(visited, expected.size());
+}
+
+TEST_F(StoreTest, StaysBelowItsBudgetPerPod) {
+  constexpr std::size_t count = 10'000;
+  const std::size_t strings_before = interned::used().bytes;
+  for (std::size_t i = 0; i < count; ++i) {
+    objects::pod_spec spec;
+    spec.name = "payment-service-7d9c6b5f4-" + std::to_string(10'000 + i);
+    spec.version = i + 1;
+    spec.node = "node-" + std::to_string(i / 100);
+    spec.labels =
+        R"("app":"payment","pod-template-hash":"7d9c6b5f4","team":"core","version":"v1","zone":"a")";
+    pods.put(make(spec), origin::list);
+  }
+  const std::size_t strings = interned::used().bytes - strings_before;
+  EXPECT_LT((pods.memory_bytes() + strings) / count, 400u);
+  pods.begin_relist();
+  EXPECT_EQ(pods.sweep(), count);
+  EXPECT_LT(pods.memory_bytes(), 10'000u) << "an empty store keeps nothing";
+}
+
+}  // namespace
+}  // namespace k8s

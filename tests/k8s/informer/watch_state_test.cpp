@@ -1,0 +1,225 @@
+#include "k8s/watch_state.hpp"
+
+#include "reactor/entropy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace k8s {
+namespace {
+
+using action = step::action;
+
+fault of(errc code, int status = 0, std::string detail = {}) {
+  fault f;
+  f.code = code;
+  f.http_status = status;
+  f.detail = std::move(detail);
+  return f;
+}
+
+struct WatchState : testing::Test {
+  /// A watch that began at version 10 of a list.
+  watch_state watching() {
+    watch_state s(limits, false);
+    s.first();
+    s.page_ended("10", "");
+    s.stream_opened(now);
+    return s;
+  }
+  watch_limits limits;
+  reactor::seeded_entropy chance{1};
+  reactor::steady_time now{1h};
+};
+
+TEST_F(WatchState, ListsThenWatchesFromTheListsVersion) {
+  watch_state s(limits, false);
+  EXPECT_EQ(s.first().what, action::list);
+  step page = s.page_ended("10", "more");
+  EXPECT_EQ(page.what, action::list);
+  EXPECT_EQ(page.continue_token, "more");
+  const step watch = s.page_ended("10", "");
+  EXPECT_EQ(watch.what, action::watch);
+  EXPECT_EQ(watch.resource_version, "10");
+  EXPECT_EQ(watch.delay, 0ns);
+}
+
+TEST_F(WatchState, StreamsTheBeginningWhereItMay) {
+  watch_state s(limits, true);
+  EXPECT_EQ(s.first().what, action::stream);
+  s.stream_opened(now);
+  s.initial_ended("10");
+  const step next = s.failed(of(errc::unavailable), now, chance);
+  EXPECT_EQ(next.what, action::watch);
+  EXPECT_EQ(next.resource_version, "10");
+}
+
+TEST_F(WatchState, FallsBackToAListWhenStreamingIsRejected) {
+  watch_state s(limits, true);
+  s.first();
+  const step next = s.failed(of(errc::invalid, 422), now, chance);
+  EXPECT_EQ(next.what, action::list);
+  EXPECT_EQ(next.delay, 0ns);
+  s.page_ended("10", "");
+  EXPECT_EQ(s.failed(of(errc::gone, 410), now, chance).what, action::list)
+      << "and does not try again";
+}
+
+TEST_F(WatchState, RelistsWhenTheVersionIsGone) {
+  watch_state s = watching();
+  const step next = s.failed(of(errc::gone, 410), now, chance);
+  EXPECT_EQ(next.what, action::list);
+  EXPECT_LE(next.delay, limits.relist_jitter);
+  EXPECT_EQ(s.counters().gone, 1u);
+}
+
+TEST_F(WatchState, RelistsNeverInACircle) {
+  watch_state s = watching();
+  reactor::nanoseconds last{};
+  for (int i = 0; i < 12; ++i) {
+    last = s.failed(of(errc::gone, 410), now, chance).delay;
+    s.page_ended("10", "");
+    s.stream_opened(now);
+  }
+  EXPECT_GT(last, 20s);
+}
+
+TEST_F(WatchState, StartsTheListAgainWhenItsTokenExpired) {
+  watch_state s(limits, false);
+  s.first();
+  s.page_ended("10", "more");
+  const step next = s.failed(of(errc::gone, 410), now, chance);
+  EXPECT_EQ(next.what, action::list);
+  EXPECT_EQ(next.continue_token, "");
+}
+
+TEST_F(WatchState, AsksForTheSamePageAgainAfterAPassingFailure) {
+  watch_state s(limits, false);
+  s.first();
+  s.page_ended("10", "more");
+  EXPECT_EQ(s.failed(of(errc::unavailable), now, chance).continue_token, "more");
+}
+
+TEST_F(WatchState, GoesOnFromTheLastVersionAfterABrokenStream) {
+  watch_state s = watching();
+  EXPECT_EQ(s.event(event_type::added, "11", put_outcome::added, false), oddity::fits);
+  EXPECT_EQ(s.bookmark("15"), oddity::fits);
+  const step next = s.failed(of(errc::unavailable), now, chance);
+  EXPECT_EQ(next.what, action::watch);
+  EXPECT_EQ(next.resource_version, "15");
+}
+
+TEST_F(WatchState, BackoffDoublesFrom800msTo30s) {
+  watch_state s = watching();
+  reactor::nanoseconds expected = 800ms;
+  for (int i = 0; i < 10; ++i) {
+    const auto delay = s.failed(of(errc::unavailable), now, chance).delay;
+    EXPECT_GE(delay, expected * 8 / 10);
+    EXPECT_LE(delay, std::min<reactor::nanoseconds>(expected * 12 / 10, 30s));
+    expected = std::min<reactor::nanoseconds>(expected * 2, 30s);
+  }
+}
+
+TEST_F(WatchState, AStableStreamMakesTheNextFailureTheFirst) {
+  watch_state s = watching();
+  for (int i = 0; i < 8; ++i) s.failed(of(errc::unavailable), now, chance);
+  s.stream_opened(now);
+  EXPECT_GT(s.failed(of(errc::unavailable), now + 29s, chance).delay, 20s);
+  s.stream_opened(now);
+  EXPECT_LT(s.failed(of(errc::unavailable), now + 31s, chance).delay, 1s);
+}
+
+TEST_F(WatchState, WaitsAtLeastAsLongAsTheServerAsks) {
+  watch_state s = watching();
+  fault f = of(errc::throttled, 429);
+  f.retry_after = 7s;
+  for (int i = 0; i < 3; ++i) {
+    const auto delay = s.failed(f, now, chance).delay;
+    EXPECT_GE(delay, 7s);
+    EXPECT_LE(delay, 8400ms);
+  }
+  f.retry_after = 24h;
+  EXPECT_LE(s.failed(f, now, chance).delay, limits.longest_retry_after * 12 / 10);
+}
+
+TEST_F(WatchState, AnEndInOrderIsNoFailureUnlessItIsAtOnce) {
+  watch_state s = watching();
+  EXPECT_EQ(s.stream_ended(now + 5min, chance).delay, 0ns);
+  s.stream_opened(now);
+  EXPECT_GT(s.stream_ended(now + 10ms, chance).delay, 500ms);
+}
+
+TEST_F(WatchState, ReportsWhatDoesNotFit) {
+  struct row {
+    event_type type;
+    const char* version;
+    put_outcome outcome;
+    bool known;
+    oddity expected;
+  };
+  for (const row& r :
+       {row{event_type::modified, "11", put_outcome::repeated, true, oddity::repeated},
+        row{event_type::modified, "11", put_outcome::older, true, oddity::regressed},
+        row{event_type::modified, "9", put_outcome::older, true, oddity::regressed},
+        row{event_type::added, "11", put_outcome::replaced, true, oddity::replaced},
+        row{event_type::modified, "11", put_outcome::added, false, oddity::unknown_modified},
+        row{event_type::deleted, "11", {}, false, oddity::unknown_deleted},
+        row{event_type::deleted, "11", {}, true, oddity::fits},
+        row{event_type::added, "11", put_outcome::added, false, oddity::fits},
+        row{event_type::modified, "opaque", put_outcome::changed, true, oddity::fits}}) {
+    watch_state s = watching();
+    EXPECT_EQ(s.event(r.type, r.version, r.outcome, r.known), r.expected)
+        << r.version << name_of(r.expected);
+  }
+  watch_state s = watching();
+  EXPECT_EQ(s.bookmark("9"), oddity::regressed);
+  EXPECT_EQ(s.counters().regressed, 1u);
+  EXPECT_EQ(s.repair(now, chance).what, action::list);
+}
+
+TEST_F(WatchState, RefusesListsFromThePast) {
+  watch_state s = watching();
+  s.event(event_type::added, "20", put_outcome::added, false);
+  EXPECT_TRUE(s.is_past("19"));
+  EXPECT_FALSE(s.is_past("20"));
+  const step again = s.past_refused(now, chance);
+  EXPECT_EQ(again.what, action::list);
+  EXPECT_GT(again.delay, 500ms);
+  EXPECT_EQ(s.counters().older_refused, 1u);
+}
+
+TEST_F(WatchState, BelievesAPastThatTheServerInsistsOn) {
+  watch_state s = watching();
+  s.event(event_type::added, "20", put_outcome::added, false);
+  s.past_refused(now, chance);
+  s.past_refused(now + 14min, chance);
+  EXPECT_TRUE(s.is_past("5"));
+  EXPECT_EQ(s.past_refused(now + 16min, chance).delay, 0ns);
+  EXPECT_FALSE(s.is_past("5"));
+}
+
+TEST_F(WatchState, WaitsForAServerThatIsBehindThenListsItsTruth) {
+  watch_state s = watching();
+  const fault behind =
+      of(errc::unavailable, 504, "Timeout: Too large resource version: 10, current: 8");
+  EXPECT_EQ(s.failed(behind, now, chance).what, action::watch);
+  EXPECT_EQ(s.failed(behind, now, chance).what, action::watch);
+  EXPECT_EQ(s.failed(behind, now, chance).what, action::list);
+}
+
+TEST_F(WatchState, ListsAroundAnEventThatStaysBroken) {
+  watch_state s = watching();
+  EXPECT_EQ(s.failed(of(errc::malformed), now, chance).what, action::watch);
+  EXPECT_EQ(s.failed(of(errc::malformed), now, chance).what, action::watch);
+  EXPECT_EQ(s.failed(of(errc::malformed), now, chance).what, action::list);
+}
+
+TEST_F(WatchState, AsksForFiveToTenMinutes) {
+  watch_state s = watching();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_GE(s.watch_timeout(chance), 5min);
+    EXPECT_LE(s.watch_timeout(chance), 10min);
+  }
+}
+
+}  // namespace
+}  // namespace k8s
