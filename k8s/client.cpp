@@ -353,6 +353,11 @@ awaitable<result<json::object>> client::replace(resource r, object_key key, json
   return impl_->object_call(std::move(request), std::move(doing), within);
 }
 
+awaitable<result<void>> client::remove(resource r, object_key key) {
+  delete_options plainly;  // not a default argument: GCC 12 would destroy it twice in a co_await
+  return remove(std::move(r), std::move(key), std::move(plainly));
+}
+
 awaitable<result<void>> client::remove(resource r, object_key key, delete_options options,
                                        reactor::nanoseconds within) {
   std::string doing = "delete " + r.plural + " " + key.text();

@@ -68,8 +68,7 @@ public:
   awaitable<result<boost::json::object>> list(resource r, list_options options);
   awaitable<result<boost::json::object>> create(resource r, std::string ns,
                                                 boost::json::object body,
-                                                std::string subresource = {},
-                                                std::string name = {},
+                                                std::string subresource = {}, std::string name = {},
                                                 reactor::nanoseconds within = request_deadline);
   /// Server-side apply of the fields in `body` (apiVersion and kind are filled in).
   awaitable<result<boost::json::object>> apply(resource r, object_key key, boost::json::object body,
@@ -83,7 +82,8 @@ public:
                                                  boost::json::object body,
                                                  std::string subresource = {},
                                                  reactor::nanoseconds within = request_deadline);
-  awaitable<result<void>> remove(resource r, object_key key, delete_options options = {},
+  awaitable<result<void>> remove(resource r, object_key key);
+  awaitable<result<void>> remove(resource r, object_key key, delete_options options,
                                  reactor::nanoseconds within = request_deadline);
   /// policy/v1 Eviction without a grace period of our own. 429 = a budget forbids it now
   /// (errc::throttled).

@@ -57,7 +57,8 @@ reactor::awaitable<credentials::changes> credentials::refresh(look how) {
     ~busy() { flag = false; }
   } const reading(reading_);
   paths files{to_.token.file, to_.ca.file, to_.certificate.file, to_.key.file};
-  contents found = co_await loop_.offload([files = std::move(files)] { return read_all(files); });
+  auto read = [files = std::move(files)] { return read_all(files); };  // named: see STYLE.md 3.9
+  contents found = co_await loop_.offload(std::move(read));
   const auto take = [](material& into, std::optional<std::string>& bytes) {
     if (!bytes || *bytes == into.bytes.reveal()) return false;
     into.bytes = reactor::secret(*std::move(bytes));

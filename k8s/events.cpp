@@ -104,7 +104,7 @@ void event_recorder::record(event_note note) {
 void event_recorder::make_room() {
   if (queue_.size() < options_.queue_limit) return;
   auto victim = std::find_if(queue_.begin(), queue_.end(),
-                             [](const key& k) { return k.type == event_type::normal; });
+                             [](const key& k) { return k.type == event_severity::normal; });
   if (victim == queue_.end()) victim = queue_.begin();
   series_.erase(*victim);
   queue_.erase(victim);
@@ -193,7 +193,7 @@ awaitable<result<void>> event_recorder::write(key k) {
   body["reportingInstance"] = options_.reporting_instance;
   body["action"] = k.action;
   body["reason"] = k.reason;
-  body["type"] = k.type == event_type::warning ? "Warning" : "Normal";
+  body["type"] = k.type == event_severity::warning ? "Warning" : "Normal";
   body["note"] = k.note;
   body["regarding"] = reference(k.regarding);
   if (!k.related.kind.empty()) body["related"] = reference(k.related);

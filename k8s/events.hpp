@@ -31,12 +31,12 @@ struct object_reference {
   friend auto operator<=>(const object_reference&, const object_reference&) = default;
 };
 
-enum class event_type { normal, warning };
+enum class event_severity { normal, warning };
 
 struct event_note {
   object_reference regarding;
   object_reference related;  // kind empty = none
-  event_type type = event_type::normal;
+  event_severity type = event_severity::normal;
   std::string reason;  // "ClusterEngaged"
   std::string action;  // "Engage"; the reason when empty
   std::string note;    // for people; cut to 1024 bytes
@@ -74,7 +74,7 @@ public:
 private:
   struct key {
     object_reference regarding, related;
-    event_type type;
+    event_severity type;
     std::string reason, action, note;
     friend auto operator<=>(const key&, const key&) = default;
   };

@@ -232,7 +232,8 @@ awaitable<result<void>> membership::look() {
 awaitable<void> membership::stop() {
   co_await tasks_.cancel_and_join();
   object_key key = own_key();
-  auto gone = co_await api_.remove(resources::leases(), std::move(key), delete_options(), 2s);
+  delete_options plainly;
+  auto gone = co_await api_.remove(resources::leases(), std::move(key), std::move(plainly), 2s);
   if (!gone && !gone.error().cancelled && gone.error().code != errc::not_found) {
     log_.warning("membership not withdrawn", {{"error", gone.error().message()}});
   }

@@ -171,6 +171,8 @@ private:
     if (tag == "binary") {
       auto bytes = decode_base64(text);
       if (!bytes) refuse(e, "!!binary is not base64");
+      if (!is_utf8(*bytes))
+        refuse(e, "!!binary holds bytes that are no text, which JSON cannot hold");
       return json::value(*bytes);
     }
     auto value = resolve_plain_scalar(text);
@@ -239,6 +241,7 @@ private:
   std::string key_text(const event& e, std::size_t depth) {
     const anchored key = node(e, depth + 1);
     if (key.value.is_string()) return std::string(key.value.get_string());
+    if (key.value.is_double()) return std::string(text_of(e.raw.data.scalar.value));
     if (key.value.is_bool() || key.value.is_number()) return json::serialize(key.value);
     refuse(e, "a key must be text");
   }

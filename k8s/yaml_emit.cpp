@@ -60,6 +60,15 @@ private:
   }
 
   void text(std::string_view s) {
+    if (!is_utf8(s)) {
+      // Boost.JSON does not check what it is given; YAML has no form for it but this.
+      std::string shown(s);
+      for (char& c : shown) {
+        if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+      }
+      text(shown);
+      return;
+    }
     const bool lines = s.find('\n') != std::string_view::npos;
     // libyaml falls back to double quotes by itself where a plain or literal form cannot hold the
     // text.
@@ -115,6 +124,11 @@ private:
     }
     for (const auto* field : ordered) {
       const std::string_view key = field->key();
+      if (!is_utf8(key)) {
+        text(key);
+        node(field->value());
+        continue;
+      }
       scalar(key, reads_as_text(key) ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
       node(field->value());
     }

@@ -14,4 +14,7 @@ std::optional<boost::json::value> resolve_plain_scalar(std::string_view text);
 /// Whether a plain scalar with this text would be read back as text.
 bool reads_as_text(std::string_view text);
 
+/// Well-formed UTF-8: no overlong forms, surrogates or values above U+10FFFF.
+bool is_utf8(std::string_view text) noexcept;
+
 }  // namespace k8s

@@ -1,6 +1,7 @@
 #include "k8s/yaml.hpp"
 
 #include "k8s/base64.hpp"
+#include "k8s/yaml_scalar.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -86,6 +87,7 @@ TEST(Yaml, TurnsKeysIntoText) {
   EXPECT_EQ(as_json("1: a\ntrue: b\n"), R"({"1":"a","true":"b"})");
   EXPECT_FALSE(parse_yaml("? [a]\n: b\n", "t"));
   EXPECT_FALSE(parse_yaml("~: b\n", "t"));
+  EXPECT_EQ(as_json("1.50: a\n"), R"({"1.50":"a"})");
 }
 
 TEST(Yaml, RefusesTheSameKeyTwice) {
@@ -193,6 +195,15 @@ TEST(Yaml, ReadsBackWhatItPrints) {
       EXPECT_EQ(*back, value) << yaml << json::serialize(*back);
     }
   }
+}
+
+TEST(Yaml, HoldsNothingButText) {
+  EXPECT_FALSE(parse_yaml("a: !!binary //79\n", "t"));
+  EXPECT_EQ(to_yaml(json::value("a\xff\xfe")), "a??\n");
+  for (const char* bad : {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
+    EXPECT_FALSE(is_utf8(bad));
+  }
+  EXPECT_TRUE(is_utf8("a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80"));
 }
 
 TEST(Base64, EncodesAndDecodes) {

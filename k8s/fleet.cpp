@@ -1,0 +1,296 @@
+#include "k8s/fleet.hpp"
+
+#include "k8s/digest.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view self_cluster = "self-cluster";
+
+bool is_down(cluster_state s) {
+  return s != cluster_state::connecting && s != cluster_state::syncing &&
+         s != cluster_state::live && s != cluster_state::stale;
+}
+
+}  // namespace
+
+std::string primary_name(const std::vector<std::string>& names) {
+  std::string best;
+  for (const std::string& name : names) {
+    const bool better =
+        best.empty() || best == self_cluster || (name != self_cluster && name < best);
+    if (better && !(name == self_cluster && !best.empty())) best = name;
+  }
+  return best;
+}
+
+fleet::fleet(reactor::loop& l, fleet_options options, reactor::logger log)
+    : loop_(l),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      changed_(l),
+      discovered_(l),
+      closing_(l),
+      tasks_(l) {
+  discovered_.set();  // until somebody asks for discovery
+}
+
+fleet::~fleet() = default;
+
+void fleet::add(std::string name, connection to) {
+  entry& e = entries_[name];
+  disengage(name, e);
+  e = entry{};
+  engage(name, e, std::move(to));
+}
+
+void fleet::discover(client& home, event_recorder* events) {
+  events_ = events;
+  discovered_.reset();
+  informer_options wanted;
+  wanted.collection = resources::secrets();
+  wanted.ns = options_.ns;
+  wanted.label_selector = options_.label + "=true";
+  wanted.log = log_;
+  secrets_ = std::make_unique<informer<secret>>(loop_, home, std::move(wanted));
+  secrets_->on_change([this](const secret* before, const secret* now) {
+    touch((now ? now : before)->meta.name.str());
+  });
+  secrets_->start();
+  tasks_.start("discover clusters", supervise());
+}
+
+awaitable<bool> fleet::discovered(reactor::steady_time deadline) {
+  return discovered_.wait(deadline);
+}
+
+void fleet::touch(const std::string& name) {
+  touched_.insert(name);
+  changed_.wake_all();
+}
+
+/// Handles one name at a time, apart from the informer that reports them.
+awaitable<void> fleet::supervise() {
+  (void)co_await secrets_->synced();
+  for (;;) {
+    while (!touched_.empty()) {
+      const std::string name = *touched_.begin();
+      touched_.erase(touched_.begin());
+      consider(name);
+      co_await loop_.yield();
+    }
+    if (!discovered_.is_set()) {
+      log_.info("clusters discovered", {{"namespace", options_.ns}, {"count", entries_.size()}});
+      discovered_.set();
+    }
+    if (touched_.empty()) (void)co_await changed_.wait();
+  }
+}
+
+void fleet::reshard() {
+  if (!secrets_) return;
+  for (const auto& [name, e] : entries_) touched_.insert(name);
+  secrets_->objects().each([this](const secret& s) { touched_.insert(s.meta.name.str()); });
+  changed_.wake_all();
+}
+
+/// Brings one name in line with its Secret as it is now.
+void fleet::consider(const std::string& name) {
+  const auto found = entries_.find(name);
+  const secret* wanted = secrets_->find(object_key{options_.ns, name});
+  const bool ours = !options_.owns || options_.owns(name);
+  if (found != entries_.end() && found->second.secret.kind.empty()) return;  // added by hand
+  if (!wanted || wanted->meta.deleting() || !ours) {
+    if (found == entries_.end()) return;
+    log_.info("cluster disengaged", {{"cluster", name}});
+    const object_reference about = found->second.secret;
+    disengage(name, found->second);
+    entries_.erase(found);
+    tell(about, event_severity::normal, "ClusterDisengaged",
+         !wanted || wanted->meta.deleting() ? "the kubeconfig Secret is gone or lost its label"
+                                            : "another replica takes care of it");
+    return;
+  }
+  const reactor::secret* bytes = wanted->find(options_.key);
+  const std::string raw = bytes ? bytes->reveal() : std::string();
+  const std::string hash = raw.empty() ? std::string("-") : sha256_hex(raw);
+  if (found != entries_.end() && found->second.hash == hash) {
+    log_.debug("kubeconfig unchanged", {{"cluster", name}});
+    return;
+  }
+  const bool existed = found != entries_.end() && found->second.running;
+  entry& e = entries_[name];
+  disengage(name, e);
+  e.invalid.clear();
+  e.hash = hash;
+  e.since = loop_.wall();
+  e.secret = {"v1", "Secret", options_.ns, name, wanted->meta.uid.text()};
+  kubeconfig_options reading;
+  reading.source = "Secret " + options_.ns + "/" + name + ", key " + options_.key;
+  auto to = raw.empty()
+                ? reactor::result<connection>(reactor::make_fault(
+                      reactor::errc::not_found, reading.source, "the key is missing or empty"))
+                : load_kubeconfig(raw, reading);
+  if (!to) {
+    e.invalid = to.error().message();
+    count_reload(name, "failure");
+    log_.warning("kubeconfig invalid", {{"cluster", name}, {"error", e.invalid}});
+    tell(e.secret, event_severity::warning, "KubeconfigInvalid", e.invalid);
+    return;
+  }
+  count_reload(name, "success");
+  log_.info(existed ? "cluster reconnects" : "cluster found",
+            {{"cluster", name}, {"server", to->server}, {"context", to->context}});
+  if (existed)
+    tell(e.secret, event_severity::normal, "ClusterReconnected", "the kubeconfig changed");
+  engage(name, e, *std::move(to));
+}
+
+void fleet::engage(const std::string& name, entry& e, connection to) {
+  cluster_options o;
+  o.name = name;
+  o.field_manager = options_.field_manager;
+  o.hash = e.hash;
+  o.steps = options_.steps;
+  o.metrics = options_.metrics;
+  o.on_engaged = [this](cluster& c) {
+    if (const auto it = entries_.find(c.name()); it != entries_.end()) {
+      tell(it->second.secret, event_severity::normal, "ClusterEngaged",
+           "engaged " + c.api().server());
+    }
+    note_twins(c);
+    if (options_.on_engaged) options_.on_engaged(c);
+  };
+  o.on_state = [this](cluster& c, cluster_state before) {
+    note_state(c, before);
+    if (options_.on_state) options_.on_state(c, before);
+  };
+  o.on_recovered = options_.on_recovered;
+  e.since = loop_.wall();
+  e.running = std::make_unique<cluster>(loop_, std::move(to), std::move(o), log_);
+  e.running->start();
+}
+
+/// The cluster goes its way to the end by itself; its name is free at once.
+void fleet::disengage(const std::string& name, entry& e) {
+  if (!e.running) return;
+  if (options_.on_disengaged) options_.on_disengaged(*e.running);
+  e.running->forget_observers();
+  if (options_.metrics) options_.metrics->drop("cluster", name);
+  closing_.start("close cluster " + name, close(std::move(e.running)));
+}
+
+awaitable<void> fleet::close(std::unique_ptr<cluster> leaving) {
+  co_await leaving->stop();
+}
+
+void fleet::tell(const object_reference& secret, event_severity type, std::string reason,
+                 std::string note) {
+  if (!events_ || secret.kind.empty()) return;
+  event_note e;
+  e.regarding = secret;
+  e.type = type;
+  e.reason = std::move(reason);
+  e.note = std::move(note);
+  events_->record(std::move(e));
+}
+
+void fleet::count_reload(const std::string& name, const char* outcome) {
+  if (!options_.metrics) return;
+  for (const char* family :
+       {"windlass_kubeconfig_reloads_total", "krypton_kubeconfig_reloads_total"}) {
+    options_.metrics
+        ->get_counter(family, "Kubeconfigs read from Secrets.",
+                      {{"cluster", name}, {"result", outcome}})
+        .add();
+  }
+}
+
+void fleet::note_state(cluster& c, cluster_state before) {
+  const auto it = entries_.find(c.name());
+  if (it == entries_.end()) return;
+  const cluster_state now = c.state();
+  if (is_down(now) && !is_down(before)) {
+    tell(it->second.secret, event_severity::warning, "ClusterUnreachable",
+         std::string(name_of(now)) + ": " + c.health().last_error());
+  } else if (is_down(before) && !is_down(now) && c.health().was_engaged() &&
+             now == cluster_state::stale) {
+    tell(it->second.secret, event_severity::normal, "ClusterRecovered", "the server answers again");
+  }
+}
+
+void fleet::note_twins(const cluster& c) {
+  for (const auto& [name, e] : entries_) {
+    if (!e.running || e.running.get() == &c || c.uid().empty() || e.running->uid() != c.uid()) {
+      continue;
+    }
+    if (!known_twins_.insert(std::min(name, c.name()) + "\n" + std::max(name, c.name())).second) {
+      continue;
+    }
+    log_.warning("two names for one API server", {{"cluster", c.name()},
+                                                  {"other", name},
+                                                  {"primary", primary_name({name, c.name()})},
+                                                  {"uid", c.uid()}});
+  }
+}
+
+cluster* fleet::find(std::string_view name) const noexcept {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : found->second.running.get();
+}
+
+std::vector<cluster*> fleet::clusters() const {
+  std::vector<cluster*> out;
+  for (const auto& [name, e] : entries_) {
+    if (e.running) out.push_back(e.running.get());
+  }
+  return out;
+}
+
+bool fleet::is_primary(const cluster& c) const {
+  if (c.uid().empty()) return true;
+  std::vector<std::string> names;
+  for (const auto& [name, e] : entries_) {
+    if (e.running && e.running->uid() == c.uid()) names.push_back(name);
+  }
+  return primary_name(names) == c.name();
+}
+
+json::array fleet::to_json() const {
+  json::array out;
+  for (const auto& [name, e] : entries_) {
+    json::object o;
+    if (e.running) {
+      o = e.running->to_json();
+      if (options_.describe) options_.describe(*e.running, o);
+    } else {
+      o["name"] = name;
+      o["state"] = name_of(cluster_state::invalid);
+      o["server"] = "";
+      o["uid"] = "";
+      o["hash"] = e.hash;
+      o["since"] = reactor::format_rfc3339(e.since);
+      o["lastError"] = e.invalid;
+    }
+    out.push_back(std::move(o));
+  }
+  return out;
+}
+
+awaitable<void> fleet::stop() {
+  co_await tasks_.cancel_and_join();
+  if (secrets_) co_await secrets_->stop();
+  for (auto& [name, e] : entries_) disengage(name, e);
+  co_await closing_.join();
+  entries_.clear();
+}
+
+}  // namespace k8s
