@@ -67,9 +67,10 @@ struct action {
   std::string resource_version;  // BootcNode writes: decided on this version, refused on any other
   std::string uid;               // BootcNode deletion: this one, not a successor of the same name
   bootc_node_spec spec;          // create_node, sync_spec; desired_image also for start_drain
-  bool was_cordoned = false;     // take_slot
-  reactor::wall_time at{};       // note_drain_timeout: retry time; approve: now
-  unsigned timeouts = 0;         // note_drain_timeout: how many so far
+  bool retarget = false;  // sync_spec: another image, so notes about drains and reboots are void
+  bool was_cordoned = false;       // take_slot
+  reactor::wall_time at{};         // note_drain_timeout: retry time; approve: now
+  unsigned timeouts = 0;           // note_drain_timeout: how many so far
   reactor::nanoseconds timeout{};  // start_drain; 0 = no limit
   std::string boot_id;             // approve
   bool soft_reboot = false;        // approve
@@ -86,7 +87,7 @@ struct unit {
   bool ready = false;
   std::string
       trouble;  // why the pool counts it degraded although its daemon does not: "drain timed out"
-  std::string booted_digest, desired_image, message;
+  std::string booted_image, booted_digest, desired_image, message;
   k8s::string_map labels;
 };
 

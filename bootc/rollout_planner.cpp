@@ -269,7 +269,7 @@ void pass::sync(member& m) {
     wanted.desired_state = image_state::staged;
   if (!m.object->meta.deleting() && wanted != m.spec) {
     m.spec = wanted;
-    act(action_kind::sync_spec, m);
+    act(action_kind::sync_spec, m).retarget = retarget;
   }
   if (!is_managed(*m.node) && !m.node->meta.deleting()) act(action_kind::label, m.name);
 }
@@ -612,7 +612,10 @@ void pass::explain() {
     u.trouble = m.trouble;
     u.desired_image = m.spec.desired_image;
     u.labels = m.node->meta.labels;
-    if (m.object && m.object->status.booted) u.booted_digest = m.object->status.booted->digest;
+    if (m.object && m.object->status.booted) {
+      u.booted_image = m.object->status.booted->image;
+      u.booted_digest = m.object->status.booted->digest;
+    }
     if (m.object)
       if (const condition* why =
               find_condition(m.object->status.conditions, node_condition::degraded))

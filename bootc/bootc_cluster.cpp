@@ -1,0 +1,203 @@
+#include "bootc/bootc_cluster.hpp"
+
+#include "bootc/cluster_node.hpp"
+#include "k8s/client.hpp"
+#include "k8s/discovery.hpp"
+
+#include <algorithm>
+
+namespace bootc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view part_name = "bootc";
+constexpr reactor::nanoseconds sync_timeout = 60s;
+
+k8s::informer_options all_of(const k8s::resource& r, const k8s::watch_limits& limits) {
+  k8s::informer_options out;
+  out.collection = r;
+  out.limits = limits;
+  return out;
+}
+
+/// Heartbeats, capacity and images change all the time and must wake nobody.
+bool matters(const k8s::node& before, const k8s::node& now) {
+  return !(before.meta.labels == now.meta.labels) || before.ready != now.ready ||
+         before.unschedulable != now.unschedulable || !(before.boot_id == now.boot_id) ||
+         before.meta.deleting() != now.meta.deleting();
+}
+
+}  // namespace
+
+bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
+    : options_(std::move(o)),
+      pools_(l, api, all_of(node_pools(), options_.limits)),
+      bootc_nodes_(l, api, all_of(bootc_nodes(), options_.limits)),
+      nodes_(l, api, all_of(k8s::resources::nodes(), options_.limits)),
+      drains_(
+          l, api, [this](const std::string& node) { wake_owner_of(node); }, options_.log),
+      reconciler_(l, api, cluster_views{pools_.objects(), bootc_nodes_.objects(), nodes_.objects()},
+                  drains_,
+                  [this] {
+                    reconciler_settings s;
+                    s.cluster = options_.name;
+                    s.policy = options_.policy;
+                    s.is_current = [this] { return is_current(); };
+                    s.on_plan = options_.on_plan;
+                    s.log = options_.log;
+                    return s;
+                  }()),
+      controller_(
+          l, reconciler_,
+          [this] {
+            k8s::controller_options c;
+            c.name = "bootc_node_pool";
+            c.concurrency = 1;  // quorum rules span the pools of a cluster
+            c.metrics = options_.metrics;
+            c.log = options_.log;
+            return c;
+          }(),
+          [](const std::string& pool) { return pool; }),
+      tasks_(l) {
+  pools_.on_change(
+      [this](const node_pool* before, const node_pool* now) { pool_changed(before, now); });
+  bootc_nodes_.on_change(
+      [this](const bootc_node* before, const bootc_node* now) { bootc_node_changed(before, now); });
+  nodes_.on_change(
+      [this](const k8s::node* before, const k8s::node* now) { node_changed(before, now); });
+}
+
+bootc_cluster::~bootc_cluster() = default;
+
+void bootc_cluster::start() {
+  pools_.start();
+  bootc_nodes_.start();
+  nodes_.start();
+  if (options_.does == options::mode::look) return;
+  // Before all three are complete, a node without its object would look like a new one.
+  tasks_.start("bootc cluster " + options_.name, [this]() -> awaitable<void> {
+    (void)co_await synced();
+    controller_.start();
+  });
+}
+
+awaitable<void> bootc_cluster::stop() {
+  co_await tasks_.cancel_and_join();
+  co_await controller_.stop();
+  co_await drains_.stop();
+  co_await pools_.stop();
+  co_await bootc_nodes_.stop();
+  co_await nodes_.stop();
+}
+
+awaitable<bool> bootc_cluster::synced(reactor::steady_time deadline) {
+  const bool pools = co_await pools_.synced(deadline);
+  const bool objects = co_await bootc_nodes_.synced(deadline);
+  const bool nodes = co_await nodes_.synced(deadline);
+  co_return pools&& objects&& nodes;
+}
+
+bool bootc_cluster::is_current() const {
+  const bool complete = pools_.is_synced() && bootc_nodes_.is_synced() && nodes_.is_synced();
+  return complete && (!options_.is_current || options_.is_current());
+}
+
+std::vector<std::string> bootc_cluster::pools() const {
+  std::vector<std::string> out;
+  pools_.objects().each([&](const node_pool& p) { out.push_back(p.meta.name.str()); });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+awaitable<std::optional<rollout_plan>> bootc_cluster::preview(std::string pool,
+                                                              node_pool_reconciler::view of) {
+  return reconciler_.preview(std::move(pool), of);
+}
+
+void bootc_cluster::reconsider() {
+  pools_.objects().each([&](const node_pool& p) { controller_.add(p.meta.name.str()); });
+}
+
+void bootc_cluster::pool_changed(const node_pool* before, const node_pool* now) {
+  controller_.add((now ? now : before)->meta.name.str());
+  // A pool that let go, or stopped matching, may leave nodes to others.
+  if (!now || (before && !(before->spec.node_selector == now->spec.node_selector))) reconsider();
+}
+
+void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_node* now) {
+  for (const bootc_node* b : {before, now})
+    if (b && b->meta.owner) controller_.add(b->meta.owner.name.str());
+  const bootc_node& any = now ? *now : *before;
+  const k8s::node* node = nodes_.find({"", any.meta.name.str()});
+  if (!node) return;
+  // Foreign objects and those that go concern whoever selects the node.
+  if (!before || !now || !(before->meta.owner == now->meta.owner)) wake_matching(node->meta.labels);
+  const bool slot_moved = (before && before->in_slot()) != (now && now->in_slot());
+  if (slot_moved && is_control_plane(*node)) reconsider();
+}
+
+void bootc_cluster::node_changed(const k8s::node* before, const k8s::node* now) {
+  if (before && now && !matters(*before, *now)) return;
+  const k8s::node& any = now ? *now : *before;
+  if (is_control_plane(any)) return reconsider();
+  if (now) wake_matching(now->meta.labels);
+  wake_owner_of(any.meta.name.str());
+}
+
+void bootc_cluster::wake_matching(const k8s::string_map& labels) {
+  pools_.objects().each([&](const node_pool& p) {
+    if (p.spec.selector_problem.empty() && p.spec.node_selector.matches(labels))
+      controller_.add(p.meta.name.str());
+  });
+}
+
+void bootc_cluster::wake_owner_of(const std::string& node) {
+  const bootc_node* b = bootc_nodes_.find({"", node});
+  if (b && b->meta.owner) controller_.add(b->meta.owner.name.str());
+}
+
+k8s::engage_step engage_bootc(bootc_cluster::options o) {
+  k8s::engage_step step;
+  step.name = "watch node pools";
+  step.run = [o](k8s::cluster& c) -> awaitable<k8s::result<void>> {
+    if (c.part(part_name)) co_return k8s::result<void>();
+    for (const k8s::resource* r : {&node_pools(), &bootc_nodes()}) {
+      k8s::resource wanted = *r;
+      auto served = co_await c.discovery().serves(std::move(wanted));
+      if (!served) co_return served.error();
+      if (!*served) {
+        k8s::fault f;
+        f.code = k8s::errc::not_found;
+        f.doing = "look for " + r->plural + "." + r->group;
+        f.detail = "the kind is not served: kubectl apply --server-side -f deploy/crds";
+        co_return f;
+      }
+    }
+    bootc_cluster::options mine = o;
+    mine.name = c.name();
+    mine.log = c.log();
+    mine.is_current = [&c] { return c.is_live(); };
+    auto part = std::make_unique<bootc_cluster>(c.loop(), c.api(), std::move(mine));
+    bootc_cluster* started = part.get();
+    c.follow(started->pool_informer());
+    c.follow(started->bootc_node_informer());
+    c.follow(started->node_informer());
+    c.attach(std::string(part_name), std::move(part));
+    started->start();
+    const bool complete = co_await started->synced(c.loop().now() + sync_timeout);
+    if (complete) co_return k8s::result<void>();
+    k8s::fault f;
+    f.code = k8s::errc::unavailable;
+    f.doing = "load node pools and nodes";
+    f.detail = "not complete within a minute";
+    co_return f;
+  };
+  return step;
+}
+
+bootc_cluster* bootc_part(const k8s::cluster& c) noexcept {
+  return dynamic_cast<bootc_cluster*>(c.part(part_name));
+}
+
+}  // namespace bootc

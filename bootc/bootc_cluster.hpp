@@ -1,0 +1,79 @@
+#pragma once
+
+#include "bootc/drains.hpp"
+#include "bootc/node_pool_reconciler.hpp"
+#include "k8s/cluster.hpp"
+#include "k8s/controller.hpp"
+#include "k8s/informer.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bootc {
+
+/// What the OS rollouts of one cluster need: three informers, the reconciler of its pools and the drains.
+/// Lifetime: loop and client outlive it; co_await stop() before destruction.
+class bootc_cluster final : public k8s::cluster_part {
+public:
+  struct options {
+    std::string name;                  // of the cluster
+    rollout_policy* policy = nullptr;  // outlives it; none: name order
+    std::function<bool()>
+        is_current;  // decisions may be acted upon; empty = once the informers are synced
+    std::function<void(const std::string& pool, const rollout_plan& plan)> on_plan;
+    reactor::metrics* metrics = nullptr;
+    reactor::logger log;
+    /// false: reads and plans only, for `status`, `plan` and `explain`.
+    enum class mode { act, look } does = mode::act;
+    k8s::watch_limits limits;  // of the informers
+  };
+  bootc_cluster(reactor::loop& l, k8s::client& api, options o);
+  ~bootc_cluster() override;
+
+  void start();
+  awaitable<void> stop() override;
+  /// All views were complete once. False when the deadline came first.
+  awaitable<bool> synced(reactor::steady_time deadline = reactor::never);
+
+  /// Names, sorted.
+  std::vector<std::string> pools() const;
+  const node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
+  /// What the next pass of this pool would do and why each unit waits; with `everybody_staged` who would go first once
+  /// all nodes have the image.
+  awaitable<std::optional<rollout_plan>> preview(
+      std::string pool, node_pool_reconciler::view of = node_pool_reconciler::view::as_it_is);
+  /// Every pool soon: after a policy changed.
+  void reconsider();
+
+  const k8s::informer_base& pool_informer() const noexcept { return pools_; }
+  const k8s::informer_base& bootc_node_informer() const noexcept { return bootc_nodes_; }
+  const k8s::informer_base& node_informer() const noexcept { return nodes_; }
+  bool idle() const noexcept { return controller_.idle() && drains_.running() == 0; }
+
+private:
+  void pool_changed(const node_pool* before, const node_pool* now);
+  void bootc_node_changed(const bootc_node* before, const bootc_node* now);
+  void node_changed(const k8s::node* before, const k8s::node* now);
+  void wake_matching(const k8s::string_map& labels);
+  void wake_owner_of(const std::string& node);
+  bool is_current() const;
+
+  options options_;
+  k8s::informer<node_pool> pools_;
+  k8s::informer<bootc_node> bootc_nodes_;
+  k8s::informer<k8s::node> nodes_;
+  drains drains_;
+  node_pool_reconciler reconciler_;
+  k8s::controller<std::string> controller_;
+  reactor::task_group tasks_;
+};
+
+/// The step that puts OS rollouts on a cluster of the fleet: the kinds must be served; the views then decide whether the
+/// cluster is live.
+k8s::engage_step engage_bootc(bootc_cluster::options o);
+/// The part that this step attached, or null.
+bootc_cluster* bootc_part(const k8s::cluster& c) noexcept;
+
+}  // namespace bootc

@@ -1,0 +1,279 @@
+#include "bootc/node_pool_reconciler.hpp"
+
+#include "bootc/action_patch.hpp"
+#include "bootc/names.hpp"
+#include "k8s/client.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace bootc {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+/// When a view lags behind our own writes; their event usually comes first.
+constexpr reactor::nanoseconds wait_for_own_writes = 1s;
+/// After a write met a newer version: the view catches up within moments.
+constexpr reactor::nanoseconds wait_after_conflict = 200ms;
+
+/// The world moved on between reading and writing: not an error, only a reason to look again.
+bool is_a_race(const k8s::fault& f) {
+  return f.code == k8s::errc::conflict || f.code == k8s::errc::exists ||
+         f.code == k8s::errc::not_found;
+}
+
+k8s::resource_version version_of(const json::object& answer) {
+  const auto* metadata = answer.if_contains("metadata");
+  const auto* version = metadata && metadata->is_object()
+                            ? metadata->get_object().if_contains("resourceVersion")
+                            : nullptr;
+  return version && version->is_string()
+             ? k8s::resource_version(std::string_view(version->get_string()))
+             : k8s::resource_version();
+}
+
+k8s::uid uid_of(const json::object& answer) {
+  const auto* metadata = answer.if_contains("metadata");
+  const auto* uid =
+      metadata && metadata->is_object() ? metadata->get_object().if_contains("uid") : nullptr;
+  return uid && uid->is_string() ? k8s::uid(std::string_view(uid->get_string())) : k8s::uid();
+}
+
+}  // namespace
+
+node_pool_reconciler::node_pool_reconciler(reactor::loop& l, k8s::client& api, cluster_views views,
+                                           drains& running, reconciler_settings settings)
+    : loop_(l),
+      api_(api),
+      views_(views),
+      drains_(running),
+      settings_(std::move(settings)),
+      pool_writes_(l),
+      bootc_node_writes_(l),
+      node_writes_(l) {}
+
+bool node_pool_reconciler::gather(const std::string& pool, pool_world& into) const {
+  const node_pool* found = views_.pools.find("", pool);
+  if (!found) return false;
+  into.pool = *found;
+  views_.nodes.each([&](const k8s::node& n) { into.nodes.push_back(&n); });
+  views_.bootc_nodes.each([&](const bootc_node& b) { into.bootc_nodes.push_back(&b); });
+  const auto by_name = [](const auto* a, const auto* b) { return a->meta.name < b->meta.name; };
+  std::sort(into.nodes.begin(), into.nodes.end(), by_name);
+  std::sort(into.bootc_nodes.begin(), into.bootc_nodes.end(), by_name);
+  for (auto& [node, progress] : drains_.progress()) {
+    // A drain belongs to the pool that owns the node's object; without one it is nobody's.
+    const bootc_node* b = views_.bootc_nodes.find("", node);
+    if (b && b->meta.owner.uid == found->meta.uid) into.drains.emplace(node, progress);
+  }
+  into.now = loop_.wall();
+  into.stale = !is_current();
+  return true;
+}
+
+bool node_pool_reconciler::sees_own_writes(const std::string& pool) {
+  const auto behind = [](k8s::own_writes& writes, const auto& store, const std::string& name) {
+    const auto* view = store.find("", name);
+    return writes.is_stale({"", name}, view ? &view->meta : nullptr);
+  };
+  if (behind(pool_writes_, views_.pools, pool)) return false;
+  bool current = true;
+  if (bootc_node_writes_.size() + node_writes_.size() == 0) return true;
+  std::set<std::string> names;
+  views_.nodes.each([&](const k8s::node& n) { names.insert(n.meta.name.str()); });
+  views_.bootc_nodes.each([&](const bootc_node& b) { names.insert(b.meta.name.str()); });
+  for (const auto& name : names)
+    if (behind(bootc_node_writes_, views_.bootc_nodes, name) ||
+        behind(node_writes_, views_.nodes, name))
+      current = false;
+  return current;
+}
+
+awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
+  rollout_plan first;
+  {
+    pool_world world;
+    if (!gather(pool, world)) co_return first;
+    world.assume_staged = of == view::everybody_staged;
+    first = plan_rollout(world);
+    if (!settings_.policy || first.units.empty()) co_return first;
+  }
+  policy_question question;
+  question.cluster = settings_.cluster;
+  question.pool = pool;
+  question.units = first.units;
+  question.capacity = first.capacity;
+  question.halted = first.halted;
+  question.now = loop_.wall();
+  if (const node_pool* p = views_.pools.find("", pool)) {
+    question.pack = p->policy();
+    question.pool_labels = p->meta.labels;
+    question.paused = p->spec.paused;
+  }
+  for (unit& u : question.units) {
+    if (u.starting) u.slotted = u.starting = false;  // without the policy's word nobody starts
+    if (u.slotted) ++question.occupied;
+    if (of == view::everybody_staged &&
+        (u.state == unit_state::pending || u.state == unit_state::staging))
+      u.state = unit_state::staged;
+  }
+  policy_answer answer = co_await settings_.policy->ask(std::move(question));
+  // The world may have changed while the policy thought, so it is read again.
+  pool_world world;
+  if (!gather(pool, world)) co_return rollout_plan{};
+  world.assume_staged = of == view::everybody_staged;
+  world.policy = std::move(answer);
+  co_return plan_rollout(world);
+}
+
+awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string pool, view of) {
+  if (!views_.pools.find("", pool)) co_return std::nullopt;
+  rollout_plan out = co_await plan(std::move(pool), of);
+  co_return out;
+}
+
+awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string pool) {
+  const node_pool* found = views_.pools.find("", pool);
+  if (!found) co_return k8s::await_change();
+  if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
+  if (!sees_own_writes(pool)) co_return k8s::requeue_after(wait_for_own_writes);
+  rollout_plan next = co_await plan(pool, view::as_it_is);
+  found = views_.pools.find("", pool);
+  if (!found) co_return k8s::await_change();
+  if (settings_.on_plan) settings_.on_plan(pool, next);
+  const node_pool seen = *found;
+  const auto look_again = next.look_again;
+  const bool acted = !next.actions.empty() || next.status_changed;
+  auto done = co_await act(seen, std::move(next));
+  if (!done) {
+    if (is_a_race(done.error())) co_return k8s::requeue_after(wait_after_conflict);
+    co_return done.error();
+  }
+  if (look_again)
+    co_return k8s::requeue_after(std::max<reactor::nanoseconds>(*look_again - loop_.wall(), 100ms));
+  // What was written comes back as an event. A lost one would leave the pool waiting, so look once more.
+  if (acted) co_return k8s::requeue_after(wait_for_own_writes);
+  co_return k8s::await_change();
+}
+
+awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_plan plan) {
+  std::optional<k8s::fault> first_failure;
+  std::set<std::string> stopped;                // nodes of which a step failed
+  std::map<std::string, std::string> versions;  // of BootcNodes written in this pass
+  std::size_t lost_slots = 0;                   // planned to be free, but still taken
+  for (action& a : plan.actions) {
+    if (!is_current()) co_return k8s::result<void>();  // the cluster went stale: what is left waits
+    if (stopped.contains(a.node)) {
+      if (a.kind == action_kind::free_slot || a.kind == action_kind::note_drain_timeout)
+        ++lost_slots;
+      continue;
+    }
+    if (a.kind == action_kind::take_slot && lost_slots > 0) {
+      --lost_slots;
+      stopped.insert(a.node);
+      continue;
+    }
+    if (const auto newer = versions.find(a.node); newer != versions.end())
+      a.resource_version = newer->second;
+    const action_kind kind = a.kind;
+    const std::string node = a.node;
+    auto done = co_await carry_out(pool, a);
+    if (done) {
+      if (!done->empty()) versions[node] = *done;
+      continue;
+    }
+    if (done.error().cancelled) co_return done.error();
+    if (!is_a_race(done.error()))
+      settings_.log.warning("a step failed", {{"step", text(kind)},
+                                              {"pool", pool.meta.name.str()},
+                                              {"node", node},
+                                              {"why", done.error().message()}});
+    if (!first_failure) first_failure = done.error();
+    if (node.empty())
+      co_return done.error();  // the pool's own finalizer: nothing may go on without it
+    stopped.insert(node);
+    if (kind == action_kind::free_slot || kind == action_kind::note_drain_timeout) ++lost_slots;
+  }
+  if (plan.status_changed && is_current()) {
+    auto written = co_await write_status(pool, plan.status);
+    if (!written && !first_failure) first_failure = written.error();
+  }
+  if (first_failure) co_return *first_failure;
+  co_return k8s::result<void>();
+}
+
+/// The version that the BootcNode has afterwards; empty when none was written.
+awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool pool, action a) {
+  const k8s::object_key key{"", a.node};
+  switch (a.kind) {
+    case action_kind::cancel_drain: drains_.cancel(a.node); co_return std::string();
+    case action_kind::start_drain:
+      drains_.start(a.node, a.spec.desired_image, a.timeout);
+      co_return std::string();
+
+    case action_kind::add_finalizer:
+    case action_kind::remove_finalizer: {
+      json::object patch = finalizer_patch(pool, a.kind == action_kind::add_finalizer);
+      auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch));
+      if (!answer) co_return answer.error();
+      if (a.kind == action_kind::add_finalizer)
+        pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
+      co_return std::string();
+    }
+    case action_kind::create_node: {
+      json::object body = new_bootc_node(pool, a);
+      auto answer = co_await api_.create(bootc_nodes(), std::string(), std::move(body));
+      if (!answer) co_return answer.error();
+      bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      co_return version_of(*answer).text();
+    }
+    case action_kind::delete_node: {
+      k8s::delete_options options;
+      options.uid = a.uid;
+      auto answer = co_await api_.remove(bootc_nodes(), key, std::move(options));
+      if (!answer && answer.error().code != k8s::errc::not_found) co_return answer.error();
+      bootc_node_writes_.removed(key, k8s::uid(a.uid));
+      co_return std::string();
+    }
+    case action_kind::sync_spec:
+    case action_kind::take_slot:
+    case action_kind::free_slot:
+    case action_kind::note_drain_timeout:
+    case action_kind::approve: {
+      json::object patch = bootc_node_patch(a);
+      auto answer = co_await api_.merge_patch(bootc_nodes(), key, std::move(patch));
+      if (!answer) co_return answer.error();
+      bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      co_return version_of(*answer).text();
+    }
+    case action_kind::label:
+    case action_kind::unlabel:
+    case action_kind::cordon:
+    case action_kind::uncordon: {
+      json::object patch = node_patch(a);
+      auto answer = co_await api_.merge_patch(k8s::resources::nodes(), key, std::move(patch));
+      if (!answer) co_return answer.error();
+      node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      co_return std::string();
+    }
+  }
+  co_return std::string();
+}
+
+awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
+                                                                node_pool_status status) {
+  json::object patch = status_patch(pool.status, status);
+  if (patch.empty()) co_return k8s::result<void>();
+  auto answer =
+      co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch), "status");
+  if (!answer) co_return answer.error();
+  pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
+  co_return k8s::result<void>();
+}
+
+}  // namespace bootc

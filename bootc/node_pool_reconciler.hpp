@@ -1,0 +1,71 @@
+#pragma once
+
+#include "bootc/drains.hpp"
+#include "bootc/node_pool.hpp"
+#include "bootc/rollout_planner.hpp"
+#include "bootc/rollout_policy.hpp"
+#include "k8s/controller.hpp"
+#include "k8s/own_writes.hpp"
+#include "k8s/store.hpp"
+#include "k8s/views/node.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace k8s {
+class client;
+}
+
+namespace bootc {
+
+/// What a reconciler reads: the stores of one cluster.
+struct cluster_views {
+  const k8s::store<node_pool>& pools;
+  const k8s::store<bootc_node>& bootc_nodes;
+  const k8s::store<k8s::node>& nodes;
+};
+
+struct reconciler_settings {
+  std::string cluster;               // its name, for policies and logs
+  rollout_policy* policy = nullptr;  // none: name order
+  std::function<bool()>
+      is_current;  // false: the views are old and nothing is acted upon; empty = always true
+  std::function<void(const std::string& pool, const rollout_plan& plan)>
+      on_plan;  // sees each plan before it is carried out
+  reactor::logger log;
+};
+
+/// Brings one pool closer to its image: gather one consistent reading, plan (pure), act in idempotent writes, and at most
+/// one status write at the end.
+/// Own writes  a pass does not act on a view older than what this process wrote; the event of that write brings it back.
+/// Failures    a failed write stops further steps of its node, never those of others; the pass is then repeated.
+/// Concurrency passes of one cluster run one after the other: quorum rules span its pools.
+class node_pool_reconciler final : public k8s::reconciler<std::string> {
+public:
+  node_pool_reconciler(reactor::loop& l, k8s::client& api, cluster_views views, drains& running,
+                       reconciler_settings settings);
+
+  awaitable<k8s::result<k8s::next>> reconcile(std::string pool) override;
+  enum class view { as_it_is, everybody_staged };
+  /// What the next pass would do, without doing it; nothing when there is no such pool.
+  awaitable<std::optional<rollout_plan>> preview(std::string pool, view of);
+
+private:
+  bool gather(const std::string& pool, pool_world& into) const;
+  bool sees_own_writes(const std::string& pool);
+  awaitable<rollout_plan> plan(std::string pool, view of);
+  awaitable<k8s::result<void>> act(node_pool pool, rollout_plan plan);
+  awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a);
+  awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
+  bool is_current() const { return !settings_.is_current || settings_.is_current(); }
+
+  reactor::loop& loop_;
+  k8s::client& api_;
+  cluster_views views_;
+  drains& drains_;
+  reconciler_settings settings_;
+  k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
+};
+
+}  // namespace bootc

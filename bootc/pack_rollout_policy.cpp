@@ -1,0 +1,74 @@
+#include "bootc/pack_rollout_policy.hpp"
+
+#include <memory>
+
+namespace bootc {
+namespace {
+
+constexpr std::string_view zone_label = "topology.kubernetes.io/zone";
+
+policies::rollout_input as_input(const policy_question& q) {
+  policies::rollout_input in;
+  policies::rollout_fleet& fleet = in.fleet;
+  fleet.pool = q.pool;
+  fleet.cluster = q.cluster;
+  fleet.capacity = q.capacity;
+  fleet.occupied = q.occupied;
+  fleet.free = q.capacity > q.occupied && !q.halted && !q.paused ? q.capacity - q.occupied : 0;
+  fleet.node_count = q.units.size();
+  fleet.halted = q.halted;
+  fleet.paused = q.paused;
+  for (const unit& u : q.units) {
+    policies::rollout_unit out;
+    out.name = u.name;
+    out.cluster = q.cluster;
+    out.pool = q.pool;
+    for (const auto& [key, value] : u.labels) out.node_labels.emplace(key.str(), value.str());
+    out.zone = std::string(u.labels.get(zone_label));
+    out.state = text(u.state);
+    out.slotted = u.slotted;
+    out.degraded = u.state == unit_state::degraded || !u.trouble.empty();
+    out.ready = u.ready;
+    out.control_plane = u.control_plane;
+    out.image = u.booted_image;
+    out.target = u.desired_image;
+    if (u.state == unit_state::up_to_date) ++fleet.updated;
+    if (out.degraded) ++fleet.degraded;
+    if (u.slotted) fleet.in_slots.push_back(u.name);
+    in.units.push_back(std::move(out));
+  }
+  return in;
+}
+
+}  // namespace
+
+reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question question) {
+  auto input = std::make_shared<policies::rollout_input>(as_input(question));
+  policies::subject about;
+  about.api = "bootc";
+  about.pack = question.pack;
+  if (around_.labels_of) about.cluster_labels = around_.labels_of(question.cluster);
+  input->fleet.cluster_labels = about.cluster_labels;
+  for (const auto& [key, value] : question.pool_labels)
+    about.object_labels.emplace(key.str(), value.str());
+  input->fleet.pool_labels = about.object_labels;
+  if (around_.clusters) input->fleet.clusters = around_.clusters();
+  const reactor::wall_time now = question.now;
+  const bool named = !about.pack.empty();
+  auto said = co_await policies::plan_rollout(packs_, std::move(about), std::move(input), now);
+  policy_answer out;
+  if (!said) {
+    if (said.error().code == make_error_code(reactor::errc::not_found) && !named) co_return out;
+    out.is = policy_answer::kind::failed;
+    out.detail = said.error().detail.empty() ? said.error().message() : said.error().detail;
+    co_return out;
+  }
+  out.is = policy_answer::kind::given;
+  out.name = said->pack;
+  out.start = std::move(said->start);
+  for (auto& [unit, hold] : said->holds) out.holds.emplace(unit, std::move(hold.reason));
+  if (said->look_again > reactor::nanoseconds(0)) out.look_again = now + said->look_again;
+  co_return out;
+}
+
+}  // namespace bootc

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "bootc/rollout_policy.hpp"
+#include "policies/rollout.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bootc {
+
+/// The policy packs as the rollout's policy.
+/// Errors: a pack that fails, loops or answers nonsense is answered as failed, so that nobody new starts. Without any
+/// pack that applies it answers "none", which is name order.
+class pack_rollout_policy final : public rollout_policy {
+public:
+  /// What is known about the clusters, asked with each question. May be empty.
+  struct surroundings {
+    std::function<policies::labels(const std::string& cluster)> labels_of;
+    std::function<std::vector<policies::rollout_cluster>()> clusters;
+  };
+  explicit pack_rollout_policy(policies::host& packs, surroundings around = {})
+      : packs_(packs), around_(std::move(around)) {}
+
+  reactor::awaitable<policy_answer> ask(policy_question question) override;
+
+private:
+  policies::host& packs_;
+  surroundings around_;
+};
+
+}  // namespace bootc
