@@ -1,5 +1,7 @@
 #include "k8s/answer.hpp"
 
+#include "reactor/secret.hpp"
+
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
@@ -46,7 +48,7 @@ std::string shown(std::string_view text, std::size_t limit = message_limit_bytes
   }
   const auto begin = out.find_first_not_of(' ');
   if (begin == std::string::npos) return {};
-  return out.substr(begin, out.find_last_not_of(' ') - begin + 1);
+  return reactor::redact(out.substr(begin, out.find_last_not_of(' ') - begin + 1));
 }
 
 std::string text_field(const json::object& o, std::string_view name) {

@@ -19,7 +19,8 @@ namespace json = boost::json;
 namespace http = reactor::http;
 using namespace std::chrono_literals;
 
-constexpr std::size_t answer_limit_bytes = 64 * 1024 * 1024;  // a page of 500 large objects
+constexpr std::size_t object_limit_bytes = 8 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
+constexpr std::size_t page_limit_bytes = 64 * 1024 * 1024;   // 500 large objects
 constexpr std::size_t refusal_limit_bytes = 1024 * 1024;
 
 /// "/path?a=b&c=d" from pieces; empty values are left out.
@@ -154,7 +155,8 @@ struct client::impl {
   /// One request and its whole answer. A 401 is tried once more when the credentials' files have
   /// changed.
   awaitable<result<json::value>> call(http::request r, std::string doing,
-                                      reactor::nanoseconds within = request_deadline) {
+                                      reactor::nanoseconds within = request_deadline,
+                                      std::size_t limit_bytes = object_limit_bytes) {
     const reactor::steady_time deadline = loop.now() + within;
     (void)co_await refresh(credentials::look::when_due);
     for (int attempt = 0;; ++attempt) {
@@ -162,9 +164,9 @@ struct client::impl {
       if (!turn) co_return held_back(doing);
       http::request sent = r;
       authorize(sent);
-      auto got = co_await reactor::with_deadline(
-          loop, transport.fetch(std::move(sent), answer_limit_bytes), deadline,
-          "request to " + who.to().server);
+      auto got =
+          co_await reactor::with_deadline(loop, transport.fetch(std::move(sent), limit_bytes),
+                                          deadline, "request to " + who.to().server);
       if (!got) co_return failed(got.error(), doing);
       auto answer = read_answer(got->status, got->fields, got->body, doing);
       if (answer) {
@@ -243,9 +245,10 @@ struct client::impl {
   }
 
   awaitable<result<json::object>> object_call(http::request r, std::string doing,
-                                              reactor::nanoseconds within = request_deadline) {
+                                              reactor::nanoseconds within = request_deadline,
+                                              std::size_t limit_bytes = object_limit_bytes) {
     std::string named = doing;
-    auto got = co_await call(std::move(r), std::move(doing), within);
+    auto got = co_await call(std::move(r), std::move(doing), within, limit_bytes);
     co_return as_object(std::move(got), named);
   }
 
@@ -291,7 +294,8 @@ target list_target(const resource& r, const list_options& o) {
 awaitable<result<json::object>> client::list(resource r, list_options options) {
   std::string doing = "list " + r.plural + in_namespace(options.ns);
   http::request request = impl_->make("GET", list_target(r, options).take());
-  return impl_->object_call(std::move(request), std::move(doing));
+  return impl_->object_call(std::move(request), std::move(doing), request_deadline,
+                            page_limit_bytes);
 }
 
 awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,

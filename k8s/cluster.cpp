@@ -98,7 +98,8 @@ awaitable<void> cluster::run() {
   for (;;) {
     if (probe_wanted_) co_await probe_until_answered();
     change([&] { watch_freshness(); });
-    (void)co_await changed_.wait(loop_.now() + freshness_interval);
+    (void)co_await changed_.wait(followed_.empty() ? reactor::never
+                                                   : loop_.now() + freshness_interval);
   }
 }
 

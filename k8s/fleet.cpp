@@ -203,6 +203,12 @@ void fleet::tell(const object_reference& secret, event_severity type, std::strin
   events_->record(std::move(e));
 }
 
+void fleet::tell(const cluster& c, event_severity type, std::string reason, std::string note) {
+  const auto found = entries_.find(c.name());
+  if (found == entries_.end() || found->second.running.get() != &c) return;
+  tell(found->second.secret, type, std::move(reason), std::move(note));
+}
+
 void fleet::count_reload(const std::string& name, const char* outcome) {
   if (!options_.metrics) return;
   for (const char* family :

@@ -69,6 +69,8 @@ public:
   std::size_t size() const noexcept { return entries_.size(); }
   /// Of several names for one API server (same kube-system UID) one is primary (tenants.md §3.7).
   bool is_primary(const cluster& c) const;
+  /// Attaches an event to the cluster's Secret on home; nothing without discovery.
+  void tell(const cluster& c, event_severity type, std::string reason, std::string note);
   /// What GET /clusters answers.
   boost::json::array to_json() const;
 
@@ -88,7 +90,8 @@ private:
   void engage(const std::string& name, entry& e, connection to);
   void disengage(const std::string& name, entry& e);
   awaitable<void> close(std::unique_ptr<cluster> leaving);
-  void tell(const object_reference& secret, event_severity type, std::string reason, std::string note);
+  void tell(const object_reference& secret, event_severity type, std::string reason,
+            std::string note);
   void count_reload(const std::string& name, const char* outcome);
   void note_state(cluster& c, cluster_state before);
   void note_twins(const cluster& c);

@@ -59,6 +59,11 @@ private:
       return answer::json(200, R"({"kind":"Namespace","metadata":{"name":"kube-system","uid":")" +
                                    (uid.empty() ? "uid-of-" + host_ : uid) + "\"}}");
     }
+    if (asks((std::string(secrets_path) + "/").c_str())) {
+      const auto one = secrets_.find(r.target.substr(std::string(secrets_path).size() + 1));
+      return one == secrets_.end() ? answer::failure(404, "NotFound", "not found")
+                                   : answer::json(200, one->second);
+    }
     if (asks((std::string(secrets_path) + "?watch").c_str())) {
       if (r.target.find("sendInitialEvents") != std::string::npos) {
         return answer::failure(422, "Invalid", "sendInitialEvents is forbidden");

@@ -1,3 +1,4 @@
+// Everything the typed client promises, one test each: they belong together as one specification.
 #include "k8s/client.hpp"
 
 #include "k8s/kubeconfig.hpp"
