@@ -1,0 +1,351 @@
+#include "policies/host/host.hpp"
+
+#include "reactor/file_watch.hpp"
+#include "reactor/loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace policies {
+namespace {
+
+using reactor::awaitable;
+using reactor::errc;
+using reactor::fault;
+using reactor::make_fault;
+using reactor::result;
+
+/// "default/policy.lua:3: unexpected symbol" taken apart.
+struct placed_reason {
+  std::string file;
+  int line = 0;
+  std::string reason;
+};
+
+placed_reason take_apart(const std::string& text) {
+  const std::size_t file_end = text.find(".lua:");
+  if (file_end == std::string::npos || text.find_first_of(" \n") < file_end) return {{}, 0, text};
+  std::size_t at = file_end + 5;
+  int line = 0;
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9' && line < 1'000'000)
+    line = line * 10 + (text[at++] - '0');
+  const std::size_t reason = text.compare(at, 2, ": ") == 0 ? at + 2
+                             : text[at] == ' '              ? at + 1
+                                                            : at;
+  return {text.substr(0, file_end + 4), line, text.substr(reason)};
+}
+
+}  // namespace
+
+std::string_view to_string(pack_event::kind k) {
+  switch (k) {
+    case pack_event::kind::loaded: return "loaded";
+    case pack_event::kind::reloaded: return "reloaded";
+    case pack_event::kind::refused: return "refused";
+    case pack_event::kind::removed: return "removed";
+  }
+  return "";
+}
+
+std::string pack_event::message() const {
+  std::string text = "policy pack " + (name.empty() ? folder : name);
+  if (!version.empty()) text += " " + version;
+  text += " " + std::string(to_string(what));
+  if (reason.empty()) return text;
+  text += ": ";
+  if (!file.empty()) text += file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
+  return text + reason;
+}
+
+struct host::entry {
+  std::string folder;
+  std::shared_ptr<const pack> current;  // null: never loaded
+  pack_files seen;                      // what was looked at last, taken or refused
+  reactor::wall_time loaded_at{};
+  std::optional<policy_fault> fault;
+  std::string refused;
+};
+
+struct host::root {
+  std::string path;  // empty: the stock packs
+  std::vector<entry> entries;
+  std::unique_ptr<reactor::file_watch> watch;
+  bool busy = false, again = false;
+
+  /// The loaded packs as they are asked.
+  std::vector<const entry*> ordered() const {
+    std::vector<const entry*> all;
+    for (const entry& e : entries) {
+      if (e.current) all.push_back(&e);
+    }
+    std::sort(all.begin(), all.end(), [](const entry* a, const entry* b) {
+      const manifest &x = a->current->about(), &y = b->current->about();
+      return x.order != y.order ? x.order < y.order : x.name < y.name;
+    });
+    return all;
+  }
+  entry* find(const std::string& folder) {
+    const auto found = std::find_if(entries.begin(), entries.end(),
+                                    [&](const entry& e) { return e.folder == folder; });
+    return found == entries.end() ? nullptr : &*found;
+  }
+};
+
+host::host(reactor::loop& l, options o) : loop_(l), options_(std::move(o)), tasks_(l) {
+  for (const std::string& folder : options_.folders) {
+    roots_.push_back(std::make_unique<root>());
+    roots_.back()->path = folder;
+  }
+  if (options_.stock) roots_.push_back(std::make_unique<root>());
+}
+
+host::~host() = default;
+
+awaitable<result<void>> host::load() {
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    // What changes while we read counts as a change, so the watch comes first.
+    if (!roots_[i]->path.empty() && !roots_[i]->watch)
+      roots_[i]->watch = std::make_unique<reactor::file_watch>(loop_, roots_[i]->path);
+    auto looked = co_await look(i);
+    if (!looked) co_return looked.error();
+  }
+  co_return result<void>();
+}
+
+void host::start() {
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    if (roots_[i]->watch) tasks_.start("follow policies in " + roots_[i]->path, follow(i));
+  }
+}
+
+awaitable<void> host::stop() {
+  co_await tasks_.cancel_and_join();
+}
+
+awaitable<void> host::reload() {
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    if (roots_[i]->path.empty()) continue;
+    auto looked = co_await look(i);
+    if (!looked) continue;  // reported as an event
+  }
+}
+
+awaitable<void> host::follow(std::size_t root_index) {
+  for (;;) {
+    co_await roots_[root_index]->watch->changed();
+    auto looked = co_await look(root_index);
+    if (!looked) continue;  // reported as an event; the next change is the next chance
+  }
+}
+
+/// Brings a root up to date. One at a time: a second request makes the first look again.
+awaitable<result<void>> host::look(std::size_t root_index) {
+  root& r = *roots_[root_index];
+  if (r.busy) {
+    r.again = true;
+    co_return result<void>();
+  }
+  // Cancellation throws through here, so the flag must not depend on reaching the end.
+  struct busy_mark {
+    bool& flag;
+    explicit busy_mark(bool& f) : flag(f) { flag = true; }
+    ~busy_mark() { flag = false; }
+  } mark(r.busy);
+  result<void> outcome;
+  do {
+    r.again = false;
+    std::function<result<std::vector<pack_source>>()> read =
+        [path = r.path]() -> result<std::vector<pack_source>> {
+      if (path.empty()) return stock_packs();
+      return read_packs(path);
+    };
+    auto sources = co_await loop_.offload(std::move(read));
+    if (sources) {
+      outcome = co_await take(root_index, std::move(*sources));
+    } else {
+      outcome = sources.error();
+      ++refusals_;
+      report(pack_event::kind::refused, r.path, nullptr, sources.error());
+    }
+  } while (r.again);
+  co_return outcome;
+}
+
+awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_source> sources) {
+  result<void> outcome;
+  for (pack_source& source : sources) {
+    const entry* known = roots_[root_index]->find(source.folder);
+    if (known != nullptr && !source.unreadable && known->seen == source.files) continue;
+    result<std::shared_ptr<pack>> fresh = make_fault(errc::refused, {});
+    if (source.unreadable) {
+      fresh = *source.unreadable;
+    } else {
+      fresh = co_await examine(source.folder, source.files);
+    }
+    root& r = *roots_[root_index];
+    if (fresh) {
+      for (const entry& e : r.entries) {
+        if (e.folder != source.folder && e.current &&
+            e.current->about().name == (*fresh)->about().name)
+          fresh = make_fault(
+              errc::refused, "load policy pack " + source.folder,
+              "its name " + e.current->about().name + " belongs to the pack in " + e.folder);
+        if (!fresh) break;
+      }
+    }
+    entry* e = r.find(source.folder);
+    if (e == nullptr) {
+      r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}});
+      e = &r.entries.back();
+    }
+    e->seen = std::move(source.files);
+    if (!fresh) {
+      ++refusals_;
+      e->refused = fresh.error().message();
+      report(pack_event::kind::refused, e->folder, e->current.get(), fresh.error());
+      if (outcome) outcome = fresh.error();
+      continue;
+    }
+    const bool first = e->current == nullptr;
+    e->current = std::move(*fresh);
+    e->loaded_at = loop_.wall();
+    e->fault.reset();
+    e->refused.clear();
+    if (!first) ++reloads_;
+    report(first ? pack_event::kind::loaded : pack_event::kind::reloaded, e->folder,
+           e->current.get());
+  }
+  root& r = *roots_[root_index];
+  std::erase_if(r.entries, [&](const entry& e) {
+    const bool gone = std::none_of(sources.begin(), sources.end(), [&](const pack_source& source) {
+      return source.folder == e.folder;
+    });
+    if (gone) report(pack_event::kind::removed, e.folder, e.current.get());
+    return gone;
+  });
+  co_return outcome;
+}
+
+/// Loads a pack aside and runs its tests.
+awaitable<result<std::shared_ptr<pack>>> host::examine(std::string folder, pack_files files) {
+  auto loaded = co_await pack::load(loop_, folder, files, options_.limits);
+  if (!loaded) co_return loaded.error();
+  auto tests = co_await run_pack_tests(loop_, folder, std::move(files), options_.limits);
+  if (!tests) co_return tests.error();
+  std::size_t failed = 0;
+  const test_outcome* first = nullptr;
+  for (const test_outcome& t : *tests) {
+    if (t.passed) continue;
+    if (failed++ == 0) first = &t;
+  }
+  if (first != nullptr) {
+    const placed_reason place = take_apart(first->message);
+    std::string why = place.file.empty() ? folder + "/" + first->file + ":0"
+                                         : place.file + ":" + std::to_string(place.line);
+    why += ": test \"" + first->name + "\" failed: " + place.reason;
+    if (failed > 1) why += " (and " + std::to_string(failed - 1) + " more)";
+    co_return make_fault(errc::refused, "test policy pack " + folder, why);
+  }
+  co_return loaded;
+}
+
+void host::report(pack_event::kind what, const std::string& folder, const pack* p,
+                  const std::optional<fault>& why) {
+  if (!on_event) return;
+  pack_event event{.what = what, .folder = folder};
+  if (p != nullptr) {
+    event.name = p->about().name;
+    event.version = p->about().version;
+  }
+  if (why) {
+    placed_reason place = take_apart(why->detail.empty() ? why->message() : why->detail);
+    event.file = std::move(place.file);
+    event.line = place.line;
+    event.reason = std::move(place.reason);
+    if (p != nullptr) event.reason += "; the loaded version stays";
+  }
+  on_event(event);
+}
+
+result<std::shared_ptr<const pack>> host::select(const std::string& hook, const subject& s) const {
+  bool named = false;
+  std::vector<std::string> hidden;
+  for (const auto& r : roots_) {
+    for (const entry* e : r->ordered()) {
+      const manifest& about = e->current->about();
+      if (std::find(hidden.begin(), hidden.end(), about.name) != hidden.end()) continue;
+      if (!r->path.empty()) hidden.push_back(about.name);
+      if (!s.pack.empty()) {
+        if (about.name != s.pack) continue;
+        named = true;
+        if (e->current->has(hook)) return e->current;
+      } else if (e->current->has(hook) && e->current->applies_to(s)) {
+        return e->current;
+      }
+    }
+  }
+  if (s.pack.empty()) return make_fault(errc::not_found, hook, "no policy pack applies");
+  return make_fault(errc::not_found, hook,
+                    named ? "the policy pack " + s.pack + " has no " + hook
+                          : "there is no policy pack named " + s.pack);
+}
+
+awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<argument> arguments,
+                                       std::int64_t instructions) {
+  auto chosen = select(hook, s);
+  if (!chosen) co_return chosen.error();
+  const std::shared_ptr<const pack> p = *chosen;
+  auto answered = co_await pack::call(p, hook, std::move(arguments), instructions);
+  if (!answered) {
+    note(p, hook, answered.error());
+    co_return answered.error();
+  }
+  note(p, hook, std::nullopt);
+  if (on_log) {
+    for (const std::string& line : answered->log) on_log(p->about().name, line);
+  }
+  decision made{p->about().name, p->about().version, std::move(answered->answer), answered->cost};
+  co_return std::move(made);
+}
+
+void host::note(const std::shared_ptr<const pack>& p, const std::string& hook,
+                const std::optional<fault>& failed) {
+  if (failed) ++faults_;
+  for (const auto& r : roots_) {
+    for (entry& e : r->entries) {
+      if (e.current != p) continue;  // replaced meanwhile: its failures are history
+      if (!failed) {
+        if (e.fault && e.fault->hook == hook) e.fault.reset();
+        return;
+      }
+      if (!e.fault) e.fault = policy_fault{{}, hook, loop_.wall(), 0};
+      e.fault->last = *failed;
+      e.fault->hook = hook;
+      ++e.fault->count;
+      return;
+    }
+  }
+}
+
+std::vector<pack_status> host::status() const {
+  std::vector<pack_status> all;
+  for (const auto& r : roots_) {
+    for (const entry& e : r->entries) {
+      pack_status s{.folder = e.folder,
+                    .stock = r->path.empty(),
+                    .loaded_at = e.loaded_at,
+                    .fault = e.fault,
+                    .refused = e.refused};
+      if (e.current) {
+        s.name = e.current->about().name;
+        s.version = e.current->about().version;
+        s.order = e.current->about().order;
+        s.hooks = e.current->about().hooks;
+      }
+      all.push_back(std::move(s));
+    }
+  }
+  return all;
+}
+
+}  // namespace policies

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "policies/host/pack.hpp"
+#include "reactor/task_group.hpp"
+#include "reactor/time.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace policies {
+
+/// What one unit may cost; a hook asked about many gets a multiple.
+inline constexpr std::int64_t unit_instructions = 200'000;
+
+/// Something happened to a pack; what the command line prints and metrics count.
+struct pack_event {
+  enum class kind { loaded, reloaded, refused, removed };
+  kind what;
+  std::string folder, name, version;
+  std::string file;    // of the error, where known: "default/policy.lua"
+  int line = 0;        // of the error, where known
+  std::string reason;  // why it was refused, without file and line
+  std::string message() const;
+};
+std::string_view to_string(pack_event::kind k);
+
+/// Why a pack's answers are not trusted at the moment.
+struct policy_fault {
+  reactor::fault last;
+  std::string hook;
+  reactor::wall_time since{};  // the first failure after the last success
+  std::uint64_t count = 0;     // failures since then
+};
+
+struct pack_status {
+  std::string folder, name, version;
+  bool stock = false;
+  double order = 0;
+  std::vector<std::string> hooks;
+  reactor::wall_time loaded_at{};
+  std::optional<policy_fault> fault;
+  std::string refused;  // the newer content that was not taken, and why
+};
+
+/// An answer with its author.
+struct decision {
+  std::string pack, version;
+  value answer;
+  call_cost cost;
+};
+
+/// Holds the packs of some folders and of the program, asks the one that applies, and follows edits.
+/// Choice    folders in the order given, stock packs last; in each by `order`, then name; first applying pack that
+///           has the hook. subject::pack names one explicitly. A pack hides those of its name that come later.
+/// Reload    a changed pack is loaded and tested aside and takes over between two turns; one that fails stays
+///           out and the old one goes on. Calls under way finish on what they began with.
+/// Errors    load(): a folder is missing or empty, or a pack in it is broken (a person is watching then).
+///           call(): errc::not_found when no pack answers, else what pack::call says.
+/// Lifetime  stop() before destruction when start() was called.
+class host {
+public:
+  struct options {
+    std::vector<std::string> folders;  // --policies
+    bool stock = true;
+    sandbox_limits limits;
+  };
+  host(reactor::loop& l, options o);
+  ~host();
+
+  std::function<void(const pack_event&)> on_event;
+  std::function<void(const std::string& pack, const std::string& line)> on_log;
+
+  reactor::awaitable<reactor::result<void>> load();
+  /// Follows the folders from now on.
+  void start();
+  reactor::awaitable<void> stop();
+  /// Looks at the folders now, as on SIGHUP.
+  reactor::awaitable<void> reload();
+
+  reactor::result<std::shared_ptr<const pack>> select(const std::string& hook,
+                                                      const subject& s) const;
+  reactor::awaitable<reactor::result<decision>> call(std::string hook, subject s,
+                                                     std::vector<argument> arguments,
+                                                     std::int64_t instructions = unit_instructions);
+
+  std::vector<pack_status> status() const;
+  std::uint64_t reloads() const { return reloads_; }
+  std::uint64_t refusals() const { return refusals_; }
+  std::uint64_t faults() const { return faults_; }
+
+private:
+  struct entry;
+  struct root;
+  reactor::awaitable<void> follow(std::size_t root_index);
+  reactor::awaitable<reactor::result<void>> look(std::size_t root_index);
+  reactor::awaitable<reactor::result<void>> take(std::size_t root_index,
+                                                 std::vector<pack_source> sources);
+  reactor::awaitable<reactor::result<std::shared_ptr<pack>>> examine(std::string folder,
+                                                                     pack_files files);
+  void report(pack_event::kind what, const std::string& folder, const pack* p,
+              const std::optional<reactor::fault>& why = {});
+  void note(const std::shared_ptr<const pack>& p, const std::string& hook,
+            const std::optional<reactor::fault>& failed);
+
+  reactor::loop& loop_;
+  options options_;
+  std::vector<std::unique_ptr<root>> roots_;
+  std::uint64_t reloads_ = 0, refusals_ = 0, faults_ = 0;
+  reactor::task_group tasks_;
+};
+
+}  // namespace policies

@@ -1,0 +1,210 @@
+#include "policies/host/pack.hpp"
+
+#include "reactor/loop.hpp"
+
+#include <algorithm>
+
+namespace policies {
+namespace {
+
+using reactor::awaitable;
+using reactor::errc;
+using reactor::make_fault;
+using reactor::result;
+
+constexpr std::int64_t load_instructions = 2'000'000, test_instructions = 20'000'000;
+
+bool one_of(const std::vector<std::string>& all, std::string_view wanted) {
+  return std::find(all.begin(), all.end(), wanted) != all.end();
+}
+
+reactor::fault wrong(const std::string& where, std::string_view expected, const value& got) {
+  return make_fault(errc::malformed, {},
+                    "policy.lua: " + where + ": expected " + std::string(expected) + ", got " +
+                        std::string(got.kind()));
+}
+
+result<std::vector<std::string>> read_texts(const std::string& where, const value& v) {
+  const value::array* list = v.if_array();
+  if (list == nullptr) return wrong(where, "a list of strings", v);
+  std::vector<std::string> texts;
+  for (const value& entry : *list) {
+    if (entry.if_string() == nullptr)
+      return wrong(where + "[" + std::to_string(texts.size() + 1) + "]", "a string", entry);
+    texts.push_back(*entry.if_string());
+  }
+  return texts;
+}
+
+result<label_selector> read_selector(const std::string& where, const value& v) {
+  const value::object* object = v.if_object();
+  if (object == nullptr) return wrong(where, "a table of labels", v);
+  label_selector selector;
+  for (const auto& [key, wanted] : *object) {
+    label_requirement requirement;
+    if (const bool* present = wanted.if_bool()) {
+      requirement.present = *present;
+    } else if (const std::string* text = wanted.if_string()) {
+      requirement.values = {*text};
+    } else if (wanted.if_array() != nullptr && !wanted.if_array()->empty()) {
+      auto texts = read_texts(where + "." + key, wanted);
+      if (!texts) return texts.error();
+      requirement.values = std::move(*texts);
+    } else {
+      return wrong(where + "." + key, "a value, a list of values, true or false", wanted);
+    }
+    selector.emplace(key, std::move(requirement));
+  }
+  return selector;
+}
+
+result<manifest> read_manifest(const value& about) {
+  manifest m;
+  if (const value* name = about.find("name")) m.name = *name->if_string();
+  if (const value* version = about.find("version")) m.version = *version->if_string();
+  if (const value* order = about.find("order")) m.order = *order->if_number();
+  if (const value* hooks = about.find("hooks")) {
+    auto texts = read_texts("hooks", *hooks);
+    if (!texts) return texts.error();
+    m.hooks = std::move(*texts);
+  }
+  const value* applies = about.find("applies");
+  if (applies == nullptr) return m;
+  const value::object* limits = applies->if_object();
+  if (limits == nullptr) return wrong("applies", "a table", *applies);
+  for (const auto& [key, limit] : *limits) {
+    if (key == "apis") {
+      auto texts = read_texts("applies.apis", limit);
+      if (!texts) return texts.error();
+      m.apis = std::move(*texts);
+    } else if (key == "clusters" || key == "objects") {
+      auto selector = read_selector("applies." + key, limit);
+      if (!selector) return selector.error();
+      (key == "clusters" ? m.clusters : m.objects) = std::move(*selector);
+    } else {
+      return make_fault(
+          errc::malformed, {},
+          "policy.lua: applies: unknown entry '" + key + "'; known are apis, clusters, objects");
+    }
+  }
+  return m;
+}
+
+}  // namespace
+
+bool matches(const label_selector& selector, const labels& of) {
+  return std::all_of(selector.begin(), selector.end(), [&](const auto& entry) {
+    const auto& [key, requirement] = entry;
+    const auto found = of.find(key);
+    if (found == of.end()) return !requirement.present;
+    return requirement.present &&
+           (requirement.values.empty() || one_of(requirement.values, found->second));
+  });
+}
+
+bool pack::has(std::string_view hook) const {
+  return one_of(about_.hooks, hook);
+}
+
+bool pack::applies_to(const subject& s) const {
+  return (about_.apis.empty() || one_of(about_.apis, s.api)) &&
+         matches(about_.clusters, s.cluster_labels) && matches(about_.objects, s.object_labels);
+}
+
+awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::string folder,
+                                                    pack_files files, sandbox_limits limits) {
+  const std::string doing = "load policy pack " + folder;
+  if (!files.contains("policy.lua"))
+    co_return make_fault(errc::not_found, doing, "it has no policy.lua");
+  auto opened = sandbox::open(l, folder, std::move(files), limits);
+  if (!opened) co_return reactor::while_doing(doing, opened.error());
+  std::vector<argument> no_arguments;
+  auto loaded =
+      co_await sandbox::run(*opened, "load_pack", std::move(no_arguments), load_instructions);
+  if (!loaded) co_return reactor::while_doing(doing, loaded.error());
+  auto about = read_manifest(loaded->answer);
+  if (!about) co_return reactor::while_doing(doing, about.error());
+  std::shared_ptr<pack> made(new pack);
+  made->folder_ = std::move(folder);
+  made->about_ = std::move(*about);
+  made->sandbox_ = std::move(*opened);
+  co_return made;
+}
+
+awaitable<result<call_answer>> pack::call(std::shared_ptr<const pack> self, std::string hook,
+                                          std::vector<argument> arguments,
+                                          std::int64_t instructions) {
+  const std::string doing = "policy " + self->about_.name + ": " + hook;
+  if (!self->has(hook)) co_return make_fault(errc::not_found, doing, "the pack has no such hook");
+  const std::size_t dot = hook.find('.');
+  arguments.insert(arguments.begin(),
+                   {argument(value(hook.substr(0, dot))), argument(value(hook.substr(dot + 1)))});
+  auto answer = co_await sandbox::run(self->sandbox_, "call", std::move(arguments), instructions);
+  if (!answer) co_return reactor::while_doing(doing, answer.error());
+  co_return std::move(answer);
+}
+
+awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, std::string folder,
+                                                            pack_files files,
+                                                            sandbox_limits limits) {
+  const std::string doing = "test policy pack " + folder;
+  std::vector<std::string> test_files;
+  for (const auto& [name, content] : files) {
+    if (name.ends_with("_test.lua")) test_files.push_back(name.substr(0, name.size() - 4));
+  }
+  std::vector<test_outcome> outcomes;
+  if (test_files.empty()) co_return outcomes;
+  auto opened = sandbox::open(l, folder, std::move(files), limits);
+  if (!opened) co_return reactor::while_doing(doing, opened.error());
+  for (const std::string& file : test_files) {
+    std::string name = file;
+    std::replace(name.begin(), name.end(), '/', '.');
+    std::vector<argument> which{argument(value(name))};
+    auto tests = co_await sandbox::run(*opened, "load_tests", std::move(which), load_instructions);
+    if (!tests) co_return reactor::while_doing(doing, tests.error());
+    auto names = read_texts(file, tests->answer);
+    if (!names) co_return reactor::while_doing(doing, names.error());
+    for (std::size_t i = 0; i < names->size(); ++i) {
+      std::vector<argument> number{argument(value(static_cast<double>(i + 1)))};
+      auto ran = co_await sandbox::run(*opened, "run_test", std::move(number), test_instructions);
+      test_outcome outcome{file + ".lua", (*names)[i], ran.has_value(), {}};
+      if (!ran) outcome.message = ran.error().message();
+      outcomes.push_back(std::move(outcome));
+    }
+  }
+  co_return outcomes;
+}
+
+bool pack_report::passed() const {
+  return !fault &&
+         std::all_of(tests.begin(), tests.end(), [](const test_outcome& t) { return t.passed; });
+}
+
+awaitable<result<std::vector<pack_report>>> test_packs(reactor::loop& l, std::string root) {
+  std::function<result<std::vector<pack_source>>()> read = [root] { return read_packs(root); };
+  auto sources = co_await l.offload(std::move(read));
+  if (!sources) co_return sources.error();
+  std::vector<pack_report> reports;
+  for (pack_source& source : *sources) {
+    pack_report report{source.folder, {}, {}, {}, source.unreadable};
+    if (!report.fault) {
+      auto loaded = co_await pack::load(l, source.folder, source.files);
+      if (loaded) {
+        report.name = (*loaded)->about().name;
+        report.version = (*loaded)->about().version;
+        auto tests = co_await run_pack_tests(l, source.folder, source.files);
+        if (tests) {
+          report.tests = std::move(*tests);
+        } else {
+          report.fault = tests.error();
+        }
+      } else {
+        report.fault = loaded.error();
+      }
+    }
+    reports.push_back(std::move(report));
+  }
+  co_return reports;
+}
+
+}  // namespace policies

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "policies/host/sandbox.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace policies {
+
+using labels = std::map<std::string, std::string>;
+
+/// Label requirements that must all hold: one of the values, any value (`true`), or absent (`false`).
+struct label_requirement {
+  std::vector<std::string> values;  // empty: only presence matters
+  bool present = true;
+  friend bool operator==(const label_requirement&, const label_requirement&) = default;
+};
+using label_selector = std::map<std::string, label_requirement>;
+bool matches(const label_selector& selector, const labels& of);
+
+/// Whom a hook is asked for.
+struct subject {
+  std::string api;  // "bootc"
+  labels cluster_labels, object_labels;
+  std::string pack;  // annotation windlass.dev/policy: this pack and no other
+};
+
+/// What policy.lua says about itself.
+struct manifest {
+  std::string name, version;
+  double order = 100;
+  std::vector<std::string> apis;  // empty: all
+  label_selector clusters, objects;
+  std::vector<std::string> hooks;  // "rollout.plan"
+};
+
+/// A folder with policy.lua, its other files, and its tests.
+/// Shape    load() runs policy.lua once; call() asks one hook. Many calls may be under way.
+/// Errors   as sandbox; `doing` names pack and hook, the detail begins with file:line where there is one.
+class pack {
+public:
+  /// `folder` is for people ("rollout/default"), it begins the file names in messages.
+  static reactor::awaitable<reactor::result<std::shared_ptr<pack>>> load(
+      reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {});
+  const manifest& about() const { return about_; }
+  const std::string& folder() const { return folder_; }
+  const pack_files& files() const { return sandbox_->files(); }
+  bool has(std::string_view hook) const;
+  bool applies_to(const subject& s) const;
+
+  /// `self` keeps the pack alive when a reload replaces it meanwhile.
+  static reactor::awaitable<reactor::result<call_answer>> call(std::shared_ptr<const pack> self,
+                                                               std::string hook,
+                                                               std::vector<argument> arguments,
+                                                               std::int64_t instructions);
+
+private:
+  pack() = default;
+  std::string folder_;
+  manifest about_;
+  std::shared_ptr<sandbox> sandbox_;
+};
+
+struct test_outcome {
+  std::string file, name;
+  bool passed = false;
+  std::string message;  // why not: "default/policy_test.lua:12: expected 1, got 2"
+};
+
+/// Runs each `*_test.lua` of the pack in a sandbox of its own. A test file that does not load is a fault.
+reactor::awaitable<reactor::result<std::vector<test_outcome>>> run_pack_tests(
+    reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {});
+
+/// One pack as found on disk, or why it cannot be read.
+struct pack_source {
+  std::string
+      folder;  // relative to the folder of packs; its own name for a folder that is itself a pack
+  pack_files files;
+  std::optional<reactor::fault> unreadable;
+};
+
+/// Reads the packs below `root`: the folder itself, its subfolders, or theirs. Blocks: call it through offload.
+/// Limits   64 packs; per pack 64 files, 64 KiB a Lua file, 256 KiB another, 1 MiB together. Links may point
+///          anywhere inside `root` (a mounted ConfigMap is made of links), not out of it.
+/// Errors   errc::not_found: no such folder, or no pack in it.
+reactor::result<std::vector<pack_source>> read_packs(std::string root);
+
+/// The packs that are built into the program.
+std::vector<pack_source> stock_packs();
+
+/// What `windlass policy test DIR` reports on one pack.
+struct pack_report {
+  std::string folder, name, version;
+  std::vector<test_outcome> tests;
+  std::optional<reactor::fault> fault;  // it does not load
+  bool passed() const;
+};
+
+/// Loads every pack below `root` and runs its tests.
+reactor::awaitable<reactor::result<std::vector<pack_report>>> test_packs(reactor::loop& l,
+                                                                         std::string root);
+
+}  // namespace policies

@@ -1,0 +1,153 @@
+#include "policies/host/embedded.hpp"
+#include "policies/host/pack.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace policies {
+namespace {
+
+namespace fs = std::filesystem;
+using reactor::errc;
+using reactor::make_fault;
+using reactor::result;
+
+constexpr std::size_t max_packs = 64, max_files = 64;
+constexpr std::uintmax_t max_lua_bytes = 64 * 1024, max_data_bytes = 256 * 1024,
+                         max_pack_bytes = 1024 * 1024;
+constexpr int max_depth = 4;
+
+bool hidden(const std::string& name) {
+  return name.starts_with(".") || name.ends_with("~");
+}
+
+/// The entries of a folder that count, sorted, so that two machines see the same packs in the same order.
+result<std::vector<fs::path>> entries(const fs::path& folder) {
+  std::error_code ec;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator i(folder, ec), end; !ec && i != end; i.increment(ec)) {
+    if (hidden(i->path().filename().string())) continue;
+    found.push_back(i->path());
+    if (found.size() > 1000)
+      return make_fault(errc::limit, "read " + folder.string(), "more than 1000 entries");
+  }
+  if (ec) return make_fault(reactor::error_code(ec), "read " + folder.string());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+class pack_reader {
+public:
+  pack_reader(fs::path allowed, pack_files& files) : allowed_(std::move(allowed)), files_(files) {}
+
+  result<void> read(const fs::path& folder, const std::string& prefix, int depth) {
+    if (depth > max_depth) return refuse(folder, "is nested more than 4 folders deep");
+    auto found = entries(folder);
+    if (!found) return found.error();
+    for (const fs::path& path : *found) {
+      std::error_code ec;
+      const fs::path real = fs::canonical(path, ec);
+      if (ec) return make_fault(reactor::error_code(ec), "read " + path.string());
+      if (std::mismatch(allowed_.begin(), allowed_.end(), real.begin(), real.end()).first !=
+          allowed_.end())
+        return refuse(path, "is a link out of the folder of packs");
+      const std::string name = prefix + path.filename().string();
+      const fs::file_status status = fs::status(real, ec);
+      auto done = status.type() == fs::file_type::directory ? read(path, name + "/", depth + 1)
+                  : status.type() == fs::file_type::regular
+                      ? read_file(path, real, name)
+                      : refuse(path, "is neither a file nor a folder");
+      if (!done) return done;
+    }
+    return {};
+  }
+
+private:
+  static result<void> refuse(const fs::path& path, std::string_view why) {
+    return make_fault(errc::refused, "read " + path.string(), why);
+  }
+
+  result<void> read_file(const fs::path& path, const fs::path& real, const std::string& name) {
+    if (files_.size() >= max_files) return refuse(path, "a pack has 64 files at most");
+    const std::uintmax_t limit = name.ends_with(".lua") ? max_lua_bytes : max_data_bytes;
+    std::ifstream in(real, std::ios::binary);
+    if (!in) return make_fault(errc::not_found, "read " + path.string(), "it cannot be opened");
+    std::string content(limit + 1, '\0');
+    in.read(content.data(), static_cast<std::streamsize>(content.size()));
+    if (in.bad()) return refuse(path, "it cannot be read");
+    const auto size = static_cast<std::uintmax_t>(in.gcount());
+    if (size > limit)
+      return refuse(path, "is larger than " + std::to_string(limit / 1024) + " KiB");
+    total_ += size;
+    if (total_ > max_pack_bytes) return refuse(path, "the pack is larger than 1 MiB");
+    content.resize(size);
+    files_.emplace(name, std::move(content));
+    return {};
+  }
+
+  fs::path allowed_;
+  pack_files& files_;
+  std::uintmax_t total_ = 0;
+};
+
+pack_source read_pack(const fs::path& root, const fs::path& folder, std::string name) {
+  pack_source source{std::move(name), {}, {}};
+  pack_reader reader(root, source.files);
+  if (auto done = reader.read(folder, "", 0); !done) source.unreadable = done.error();
+  return source;
+}
+
+bool is_pack(const fs::path& folder) {
+  std::error_code ec;
+  return fs::exists(folder / "policy.lua", ec);
+}
+
+}  // namespace
+
+result<std::vector<pack_source>> read_packs(std::string root) {
+  std::error_code ec;
+  const fs::path real = fs::canonical(root, ec);
+  if (ec || !fs::is_directory(real, ec))
+    return make_fault(errc::not_found, "read policies " + root, "no such folder");
+  std::vector<pack_source> packs;
+  if (is_pack(real)) {
+    packs.push_back(read_pack(real, real, real.filename().string()));
+    return packs;
+  }
+  auto outer = entries(real);
+  if (!outer) return outer.error();
+  for (const fs::path& folder : *outer) {
+    if (!fs::is_directory(folder, ec)) continue;
+    const std::string name = folder.filename().string();
+    if (is_pack(folder)) {
+      packs.push_back(read_pack(real, folder, name));
+    } else {
+      auto inner = entries(folder);
+      if (!inner) return inner.error();
+      for (const fs::path& below : *inner) {
+        if (fs::is_directory(below, ec) && is_pack(below))
+          packs.push_back(read_pack(real, below, name + "/" + below.filename().string()));
+      }
+    }
+    if (packs.size() > max_packs)
+      return make_fault(errc::limit, "read policies " + root, "more than 64 packs");
+  }
+  if (packs.empty())
+    return make_fault(errc::not_found, "read policies " + root,
+                      "no pack in it; a pack is a folder with policy.lua");
+  return packs;
+}
+
+std::vector<pack_source> stock_packs() {
+  std::vector<pack_source> packs;
+  for (const embedded_file& file : stock_files()) {
+    const std::size_t slash = file.path.rfind('/');
+    const std::string folder(file.path.substr(0, slash));
+    if (packs.empty() || packs.back().folder != folder) packs.push_back({folder, {}, {}});
+    packs.back().files.emplace(file.path.substr(slash + 1), file.content);
+  }
+  return packs;
+}
+
+}  // namespace policies

@@ -1,0 +1,98 @@
+#include "policies/host/value.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+namespace policies {
+namespace {
+
+void put_text(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
+      out += escaped;
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void put(std::string& out, const value& v) {
+  if (const bool* b = v.if_bool()) {
+    out += *b ? "true" : "false";
+  } else if (const double* n = v.if_number()) {
+    char text[32];
+    const bool whole = std::floor(*n) == *n && std::fabs(*n) < 1e15;
+    std::snprintf(text, sizeof text, whole ? "%.0f" : "%.17g", *n);
+    out += text;
+  } else if (const std::string* s = v.if_string()) {
+    put_text(out, *s);
+  } else if (const value::array* a = v.if_array()) {
+    out += '[';
+    for (std::size_t i = 0; i < a->size(); ++i) {
+      if (i != 0) out += ',';
+      put(out, (*a)[i]);
+    }
+    out += ']';
+  } else if (const value::object* o = v.if_object()) {
+    out += '{';
+    bool first = true;
+    for (const auto& [key, member] : *o) {
+      if (!first) out += ',';
+      first = false;
+      put_text(out, key);
+      out += ':';
+      put(out, member);
+    }
+    out += '}';
+  } else {
+    out += "null";
+  }
+}
+
+}  // namespace
+
+const value::array* value::if_array() const {
+  static const array empty;
+  if (const auto* o = std::get_if<object>(&data); o != nullptr && o->empty()) return &empty;
+  return std::get_if<array>(&data);
+}
+
+const value::object* value::if_object() const {
+  static const object empty;
+  if (const auto* a = std::get_if<array>(&data); a != nullptr && a->empty()) return &empty;
+  return std::get_if<object>(&data);
+}
+
+const value* value::find(std::string_view key) const {
+  const auto* o = std::get_if<object>(&data);
+  if (o == nullptr) return nullptr;
+  const auto found = o->find(key);
+  return found == o->end() || found->second.is_null() ? nullptr : &found->second;
+}
+
+std::string_view value::kind() const {
+  switch (data.index()) {
+    case 0: return "nil";
+    case 1: return "a boolean";
+    case 2: return "a number";
+    case 3: return "a string";
+    case 4: return "a list";
+    default: return "a table";
+  }
+}
+
+std::string to_text(const value& v) {
+  std::string out;
+  put(out, v);
+  return out;
+}
+
+}  // namespace policies

@@ -1,0 +1,194 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace policies {
+
+/// How Lua sees plain C++ structs without copying them: a policy that reads two fields of 5,000
+/// units pays for those, and the fleet never lives in the Lua heap.
+///
+/// A record names its fields by specialising `view_record`:
+///     template <> struct view_record<unit> {
+///       static constexpr const char* name = "unit";
+///       static constexpr field fields[] = {field_of<&unit::name>("name"), …};
+///     };
+/// Fields may be booleans, numbers, strings, optionals of those, other records, vectors and string maps.
+struct view_type;
+
+/// What a field holds: a scalar, or a view of something inside. Views and text borrow from the snapshot.
+struct slot {
+  enum class kind { nil, boolean, number, text, view };
+  kind is = kind::nil;
+  bool boolean = false;
+  double number = 0;
+  std::string_view text;
+  const view_type* type = nullptr;
+  const void* object = nullptr;
+};
+
+/// One C++ type as Lua sees it. None of the functions may throw.
+struct view_type {
+  enum class shape { record, array, map };
+  const char* name;
+  shape is;
+  /// Records and maps; nothing when there is no such key.
+  std::optional<slot> (*find)(const void* object, std::string_view key);
+  /// Arrays, from 0.
+  slot (*at)(const void* object, std::size_t index);
+  std::size_t (*size)(const void* object);
+  /// Records and maps: the key after `key` in iteration order, the first one without.
+  std::optional<std::string_view> (*next)(const void* object, std::optional<std::string_view> key);
+};
+
+/// A snapshot handed to a hook: kept alive until the call ended.
+struct view {
+  const view_type* type = nullptr;
+  std::shared_ptr<const void> object;
+};
+
+struct field {
+  std::string_view name;
+  slot (*get)(const void* object);
+};
+
+template <class T>
+struct view_record;
+
+template <class T>
+concept viewed_record = requires { view_record<T>::fields; };
+
+template <class T>
+const view_type& view_type_of();
+
+/// The slot for a C++ value that lives in the snapshot.
+template <class T>
+slot slot_of(const T& v) {
+  slot s;
+  if constexpr (std::same_as<T, bool>) {
+    s.is = slot::kind::boolean;
+    s.boolean = v;
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    s.is = slot::kind::number;
+    s.number = static_cast<double>(v);
+  } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+    s.is = slot::kind::text;
+    s.text = v;
+  } else if constexpr (requires {
+                         v.has_value();
+                         *v;
+                       }) {
+    if (v.has_value()) return slot_of(*v);
+  } else {
+    s.is = slot::kind::view;
+    s.type = &view_type_of<T>();
+    s.object = &v;
+  }
+  return s;
+}
+
+template <class T>
+struct member_of;
+template <class Class, class Member>
+struct member_of<Member Class::*> {
+  using owner = Class;
+};
+
+template <auto Member>
+constexpr field field_of(std::string_view name) {
+  using owner = typename member_of<decltype(Member)>::owner;
+  return {name,
+          [](const void* object) { return slot_of(static_cast<const owner*>(object)->*Member); }};
+}
+
+template <class T>
+struct view_adapter;
+
+template <viewed_record T>
+struct view_adapter<T> {
+  static constexpr std::span<const field> fields{view_record<T>::fields};
+  static std::optional<slot> find(const void* object, std::string_view key) {
+    for (const field& f : fields) {
+      if (f.name == key) return f.get(object);
+    }
+    return std::nullopt;
+  }
+  static std::size_t size(const void*) { return fields.size(); }
+  static std::optional<std::string_view> next(const void*, std::optional<std::string_view> key) {
+    std::size_t i = 0;
+    if (key) {
+      while (i < fields.size() && fields[i].name != *key) ++i;
+      ++i;
+    }
+    if (i >= fields.size()) return std::nullopt;
+    return fields[i].name;
+  }
+  static constexpr view_type type{
+      view_record<T>::name, view_type::shape::record, find, nullptr, size, next};
+};
+
+template <class T>
+struct view_adapter<std::vector<T>> {
+  static slot at(const void* object, std::size_t i) {
+    return slot_of((*static_cast<const std::vector<T>*>(object))[i]);
+  }
+  static std::size_t size(const void* object) {
+    return static_cast<const std::vector<T>*>(object)->size();
+  }
+  static constexpr view_type type{"list", view_type::shape::array, nullptr, at, size, nullptr};
+};
+
+template <class T, class Compare>
+struct view_adapter<std::map<std::string, T, Compare>> {
+  using map = std::map<std::string, T, Compare>;
+  static const map& of(const void* object) { return *static_cast<const map*>(object); }
+  // Without a transparent comparison a lookup would allocate a string, so it walks: such maps are small.
+  static auto position(const map& m, std::string_view key) {
+    if constexpr (requires { typename Compare::is_transparent; }) {
+      return m.find(key);
+    } else {
+      auto i = m.begin();
+      while (i != m.end() && i->first != key) ++i;
+      return i;
+    }
+  }
+  static std::optional<slot> find(const void* object, std::string_view key) {
+    const auto found = position(of(object), key);
+    if (found == of(object).end()) return std::nullopt;
+    return slot_of(found->second);
+  }
+  static std::size_t size(const void* object) { return of(object).size(); }
+  static std::optional<std::string_view> next(const void* object,
+                                              std::optional<std::string_view> key) {
+    const map& m = of(object);
+    auto i = m.begin();
+    if (key) {
+      i = position(m, *key);
+      if (i != m.end()) ++i;
+    }
+    if (i == m.end()) return std::nullopt;
+    return i->first;
+  }
+  static constexpr view_type type{"map", view_type::shape::map, find, nullptr, size, next};
+};
+
+template <class T>
+const view_type& view_type_of() {
+  return view_adapter<T>::type;
+}
+
+/// A view that owns its snapshot.
+template <class T>
+view view_of(std::shared_ptr<const T> snapshot) {
+  return {&view_type_of<T>(), std::move(snapshot)};
+}
+
+}  // namespace policies

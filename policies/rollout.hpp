@@ -1,0 +1,83 @@
+#pragma once
+
+#include "policies/host/host.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace policies {
+
+/// A node of a pool as `rollout.plan` sees it.
+struct rollout_unit {
+  std::string name, cluster, pool, zone;
+  std::string state;  // Pending, Staging, Staged, Rebooting, UpToDate, Degraded
+  labels node_labels, annotations;
+  bool slotted = false;   // holds a reboot slot: it is going or about to
+  bool degraded = false;  // reported by the node
+  bool ready = true;      // the Node's Ready condition
+  bool control_plane = false;
+  double since = 0;    // unix seconds when it entered `state`; 0: unknown
+  std::string image;   // booted
+  std::string target;  // desired
+};
+
+/// What other clusters are doing, for policies that let clusters go in waves.
+struct rollout_cluster {
+  std::string name;
+  labels cluster_labels;
+  std::uint64_t nodes = 0, updated = 0, degraded = 0, slotted = 0;
+};
+
+/// The pool that is planned, and its surroundings.
+struct rollout_fleet {
+  std::string pool, cluster;
+  labels cluster_labels, pool_labels;
+  std::uint64_t capacity = 0;  // maxUnavailable as a number
+  std::uint64_t free = 0;      // slots that may be given now
+  std::uint64_t occupied = 0, node_count = 0, updated = 0, degraded = 0;
+  bool halted = false, paused = false;
+  std::vector<std::string> in_slots;  // names, sorted
+  std::vector<rollout_cluster> clusters;
+};
+
+struct rollout_input {
+  std::vector<rollout_unit> units;
+  rollout_fleet fleet;
+};
+
+/// Why a unit waits. `code` is stable ("Policy" unless the policy gives one), `reason` a sentence.
+struct rollout_hold {
+  std::string code, reason;
+  friend bool operator==(const rollout_hold&, const rollout_hold&) = default;
+};
+
+/// What the policy proposes, already clamped: the planner still applies its safety rules.
+struct rollout_answer {
+  std::string pack, version;
+  std::vector<std::string>
+      start;  // unslotted Staged units, each once, `free` at most, in the policy's order
+  std::map<std::string, rollout_hold> holds;  // known units that are not in `start`
+  reactor::nanoseconds look_again{0};         // 0: when something changes
+  std::vector<std::string> clamped;           // what was proposed and not taken, a sentence each
+  call_cost cost;
+};
+
+/// The budget of one call: 200,000 instructions and as many as a policy may spend on each unit.
+std::int64_t rollout_instructions(std::size_t units);
+
+/// Asks the pack that applies who may start now. A fault means: nobody new starts; its message is the hold's reason.
+/// Errors   as host::call; errc::malformed names the place in the answer: "start[3]: expected a unit name, got a number".
+reactor::awaitable<reactor::result<rollout_answer>> plan_rollout(
+    host& packs, subject s, std::shared_ptr<const rollout_input> input, reactor::wall_time now);
+
+/// The part of it that looks at the answer; for tests and replays.
+reactor::result<rollout_answer> read_rollout_answer(const value& answer,
+                                                    const rollout_input& input);
+
+/// `now` as hooks see it: text (RFC 3339), unix, year, month, day, hour, minute, weekday ("Monday"), all UTC.
+value now_argument(reactor::wall_time now);
+
+}  // namespace policies

@@ -1,0 +1,333 @@
+#include "policies/host/host.hpp"
+
+#include "run.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace policies {
+namespace {
+
+namespace fs = std::filesystem;
+using reactor::errc;
+using testing::HasSubstr;
+
+/// A folder that is gone afterwards.
+class temporary_folder {
+public:
+  temporary_folder() {
+    std::string name = (fs::temp_directory_path() / "windlass-policies-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~temporary_folder() { fs::remove_all(path_); }
+  void write(const std::string& name, const std::string& content) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name, std::ios::binary) << content;
+  }
+  const fs::path& path() const { return path_; }
+  std::string text() const { return path_.string(); }
+
+private:
+  fs::path path_;
+};
+
+/// A pack whose rollout.plan answers `answer`.
+std::string pack_text(const std::string& name, const std::string& answer,
+                      const std::string& more = "") {
+  return "return { name = '" + name + "', version = '1', " + more +
+         " rollout = { plan = function() return " + answer + " end } }\n";
+}
+
+struct fixture {
+  explicit fixture(std::vector<std::string> folders, bool stock = false)
+      : packs(l, {.folders = std::move(folders), .stock = stock, .limits = {}}) {
+    packs.on_event = [this](const pack_event& e) { events.push_back(e); };
+  }
+  std::string ask(const subject& s = {}) {
+    std::string text;
+    run_task(l, [&]() -> reactor::awaitable<void> {
+      std::vector<argument> none;
+      auto made = co_await packs.call("rollout.plan", s, std::move(none));
+      text = made ? to_text(made->answer) : "!" + made.error().message();
+    });
+    return text;
+  }
+  std::string load() {
+    std::string text;
+    run_task(l, [&]() -> reactor::awaitable<void> {
+      auto loaded = co_await packs.load();
+      if (!loaded) text = loaded.error().message();
+    });
+    return text;
+  }
+  void reload() {
+    run_task(l, [&]() -> reactor::awaitable<void> { co_await packs.reload(); });
+  }
+
+  reactor::loop l{reactor::loop::mode::simulated, 1};
+  std::vector<pack_event> events;
+  host packs;
+};
+
+TEST(PolicyHost, AsksThePackThatApplies) {
+  temporary_folder folder;
+  folder.write("b/policy.lua", pack_text("b", "'b'", "order = 10,"));
+  folder.write("a/policy.lua", pack_text("a", "'a'", "order = 20,"));
+  folder.write(
+      "web/policy.lua",
+      pack_text("web", "'web'",
+                "order = 1, applies = { apis = {'bootc'}, clusters = {env = {'prod', 'dev'}}, "
+                "objects = {tier = 'web', frozen = false} },"));
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  EXPECT_EQ(f.ask(), R"("b")");
+  EXPECT_EQ(f.ask({"bootc", {{"env", "prod"}}, {{"tier", "web"}}, {}}), R"("web")");
+  EXPECT_EQ(f.ask({"bootc", {{"env", "prod"}}, {{"tier", "web"}, {"frozen", "x"}}, {}}), R"("b")");
+  EXPECT_EQ(f.ask({"bootc", {{"env", "test"}}, {{"tier", "web"}}, {}}), R"("b")");
+  EXPECT_EQ(f.ask({"tenants", {{"env", "prod"}}, {{"tier", "web"}}, {}}), R"("b")");
+  EXPECT_EQ(f.ask({"bootc", {}, {}, "a"}), R"("a")");
+  EXPECT_EQ(f.ask({"bootc", {}, {}, "nobody"}),
+            "!rollout.plan: there is no policy pack named nobody");
+}
+
+TEST(PolicyHost, BreaksTiesByName) {
+  temporary_folder folder;
+  folder.write("x/policy.lua", pack_text("n2", "2"));
+  folder.write("y/policy.lua", pack_text("n1", "1"));
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  EXPECT_EQ(f.ask(), "1");
+}
+
+TEST(PolicyHost, GivesFoldersPrecedenceOverStockPacks) {
+  temporary_folder folder;
+  folder.write("mine/policy.lua", pack_text("mine", "'mine'", "order = 5000,"));
+  fixture f({folder.text()}, true);
+  ASSERT_EQ(f.load(), "");
+  EXPECT_EQ(f.ask(), R"("mine")");
+  EXPECT_EQ(f.packs.status().size(), 2u);
+}
+
+TEST(PolicyHost, SaysWhatIsWrongWithAFolder) {
+  temporary_folder folder;
+  EXPECT_THAT(fixture({folder.text() + "/none"}).load(), HasSubstr("no such folder"));
+  EXPECT_THAT(fixture({folder.text()}).load(),
+              HasSubstr("no pack in it; a pack is a folder with policy.lua"));
+  const auto problem = [&](const std::string& source) {
+    folder.write("p/policy.lua", source);
+    return fixture({folder.text()}).load();
+  };
+  EXPECT_THAT(problem("return {\n  name = \n"), HasSubstr("p/policy.lua:3: unexpected symbol"));
+  EXPECT_THAT(problem("x = 1"), HasSubstr("p/policy.lua:1: policies keep no state"));
+  EXPECT_THAT(problem(""), HasSubstr("policy.lua: it must end with `return"));
+  EXPECT_THAT(problem("return { version = '1' }"), HasSubstr("policy.lua: name: expected"));
+  EXPECT_THAT(problem("return { name = 1 }"),
+              HasSubstr("policy.lua: name: expected a string, got a number"));
+  EXPECT_THAT(problem("return { name = 'p', rolout = {} }"), HasSubstr("unknown entry 'rolout'"));
+  EXPECT_THAT(problem("return { name = 'p', rollout = { plan = 1 } }"),
+              HasSubstr("rollout.plan: expected a function, got a number"));
+  EXPECT_THAT(problem("return { name = 'p', rollout = { pln = 1 } }"),
+              HasSubstr("rollout.pln: no such hook"));
+  EXPECT_THAT(problem("return { name = 'p', applies = { apis = 'x' } }"),
+              HasSubstr("applies.apis: expected a list of strings"));
+  EXPECT_THAT(problem("return { name = 'p', applies = { clusters = { a = 1 } } }"),
+              HasSubstr("applies.clusters.a: expected"));
+  EXPECT_THAT(problem("while true do end"), HasSubstr("gave up after"));
+  EXPECT_THAT(problem("return require('other')"), HasSubstr("no file 'other.lua' in this pack"));
+  EXPECT_THAT(problem("return require('../../etc/passwd')"), HasSubstr("in this pack"));
+  EXPECT_THAT(problem(std::string(70'000, ' ')), HasSubstr("larger than 64 KiB"));
+}
+
+TEST(PolicyHost, RefusesLinksOutOfTheFolder) {
+  temporary_folder folder, elsewhere;
+  elsewhere.write("secret.lua", "return 'secret'");
+  folder.write("p/policy.lua", pack_text("p", "1"));
+  fs::create_symlink(elsewhere.path() / "secret.lua", folder.path() / "p/stolen.lua");
+  EXPECT_THAT(fixture({folder.text()}).load(), HasSubstr("is a link out of the folder of packs"));
+}
+
+TEST(PolicyHost, LoadsModulesAndDataOfThePack) {
+  temporary_folder folder;
+  folder.write("p/policy.lua",
+               "local m = require('lib.names') assert(require('lib.names') == m) "
+               "return { name = m.name, rollout = { plan = function() return file('data.txt') .. "
+               "m.name end } }");
+  folder.write("p/lib/names.lua", "return { name = 'p' }");
+  folder.write("p/data.txt", "hello ");
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  EXPECT_EQ(f.ask(), R"("hello p")");
+}
+
+TEST(PolicyHost, TakesAnEditAndReportsIt) {
+  temporary_folder folder;
+  folder.write("p/policy.lua", pack_text("p", "1"));
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  folder.write("p/policy.lua", pack_text("p", "2"));
+  f.reload();
+  EXPECT_EQ(f.ask(), "2");
+  ASSERT_EQ(f.events.size(), 2u);
+  EXPECT_EQ(f.events[1].what, pack_event::kind::reloaded);
+  EXPECT_EQ(f.packs.reloads(), 1u);
+  f.reload();  // nothing changed
+  EXPECT_EQ(f.events.size(), 2u);
+}
+
+TEST(PolicyHost, KeepsTheOldPackWhenTheNewOneIsBroken) {
+  temporary_folder folder;
+  folder.write("p/policy.lua", pack_text("p", "1"));
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  folder.write("p/policy.lua", "return {\n  name = 'p',,\n}");
+  f.reload();
+  EXPECT_EQ(f.ask(), "1");
+  ASSERT_EQ(f.events.size(), 2u);
+  EXPECT_EQ(f.events[1].what, pack_event::kind::refused);
+  EXPECT_EQ(f.events[1].file, "p/policy.lua");
+  EXPECT_EQ(f.events[1].line, 2);
+  EXPECT_EQ(f.events[1].message(),
+            "policy pack p 1 refused: p/policy.lua:2: unexpected symbol near ','; the loaded "
+            "version stays");
+  EXPECT_THAT(f.packs.status()[0].refused, HasSubstr("unexpected symbol"));
+  folder.write("p/policy.lua", pack_text("p", "3"));
+  f.reload();
+  EXPECT_EQ(f.ask(), "3");
+  EXPECT_EQ(f.packs.status()[0].refused, "");
+}
+
+TEST(PolicyHost, KeepsTheOldPackWhenTheTestsOfTheNewOneFail) {
+  temporary_folder folder;
+  folder.write("p/policy.lua", pack_text("p", "1"));
+  folder.write("p/policy_test.lua",
+               "local p = require('policy')\ntest('answers one', function()\n  "
+               "expect_equal(p.rollout.plan(), 1)\nend)\n");
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  folder.write("p/policy.lua", pack_text("p", "2"));
+  f.reload();
+  EXPECT_EQ(f.ask(), "1");
+  EXPECT_EQ(f.events.back().message(),
+            "policy pack p 1 refused: p/policy_test.lua:3: test \"answers one\" failed: "
+            "expected 1, got 2; the loaded version stays");
+}
+
+TEST(PolicyHost, ForgetsAPackWhoseFolderIsGone) {
+  temporary_folder folder;
+  folder.write("p/policy.lua", pack_text("p", "1"));
+  folder.write("q/policy.lua", pack_text("q", "2"));
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  fs::remove_all(folder.path() / "p");
+  f.reload();
+  EXPECT_EQ(f.ask(), "2");
+  EXPECT_EQ(f.events.back().what, pack_event::kind::removed);
+  // All of it gone at once looks like a broken mount: what is loaded stays.
+  fs::remove_all(folder.path() / "q");
+  f.reload();
+  EXPECT_EQ(f.ask(), "2");
+  EXPECT_EQ(f.events.back().what, pack_event::kind::refused);
+}
+
+TEST(PolicyHost, FollowsTheLinksOfAMountedConfigMap) {
+  temporary_folder folder;
+  folder.write("..1/policy.lua", pack_text("p", "1"));
+  folder.write("..2/policy.lua", pack_text("p", "2"));
+  fs::create_symlink("..1", folder.path() / "..data");
+  fs::create_symlink("..data/policy.lua", folder.path() / "policy.lua");
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  EXPECT_EQ(f.ask(), "1");
+  f.packs.start();
+  f.l.run_until(f.l.now() + std::chrono::seconds(10));
+  EXPECT_EQ(f.ask(), "1");
+  fs::create_symlink("..2", folder.path() / "..new");
+  fs::rename(folder.path() / "..new", folder.path() / "..data");
+  f.l.run_until(f.l.now() + std::chrono::seconds(10));
+  EXPECT_EQ(f.ask(), "2");
+  run_task(f.l, [&]() -> reactor::awaitable<void> { co_await f.packs.stop(); });
+}
+
+TEST(PolicyHost, FinishesACallOnThePackItBeganWith) {
+  temporary_folder folder;
+  const std::string slow = "(function() local n = 0 for i = 1, 20000 do n = n + 1 end return ";
+  folder.write("p/policy.lua", pack_text("p", slow + "'old' end)()"));
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  std::string old_answer;
+  reactor::task_group tasks(f.l);
+  tasks.start("call", [&]() -> reactor::awaitable<void> {
+    std::vector<argument> none;
+    subject anyone;
+    auto made =
+        co_await f.packs.call("rollout.plan", std::move(anyone), std::move(none), 1'000'000);
+    if (made) old_answer = to_text(made->answer);
+  });
+  tasks.start("reload", [&]() -> reactor::awaitable<void> {
+    folder.write("p/policy.lua", pack_text("p", slow + "'new' end)()"));
+    co_await f.packs.reload();
+  });
+  f.l.run();
+  EXPECT_EQ(old_answer, R"("old")");
+  EXPECT_EQ(f.ask(), R"("new")");
+}
+
+TEST(PolicyHost, RemembersAPolicyFaultUntilItAnswersAgain) {
+  temporary_folder folder;
+  folder.write("p/policy.lua",
+               "return { name = 'p', rollout = { plan = function(x) if x then return 1 "
+               "end\nerror('boom') end } }");
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  EXPECT_EQ(f.ask(), "!policy p: rollout.plan: p/policy.lua:2: boom");
+  EXPECT_EQ(f.ask(), "!policy p: rollout.plan: p/policy.lua:2: boom");
+  ASSERT_TRUE(f.packs.status()[0].fault);
+  EXPECT_EQ(f.packs.status()[0].fault->count, 2u);
+  EXPECT_EQ(f.packs.status()[0].fault->hook, "rollout.plan");
+  EXPECT_EQ(f.packs.faults(), 2u);
+  run_task(f.l, [&]() -> reactor::awaitable<void> {
+    std::vector<argument> one{argument(value(true))};
+    subject anyone;
+    auto made = co_await f.packs.call("rollout.plan", std::move(anyone), std::move(one));
+    EXPECT_TRUE(made.has_value());
+  });
+  EXPECT_FALSE(f.packs.status()[0].fault);
+}
+
+TEST(PolicyHost, RefusesTwoPacksOfOneName) {
+  temporary_folder folder;
+  folder.write("a/policy.lua", pack_text("same", "1"));
+  folder.write("b/policy.lua", pack_text("same", "2"));
+  EXPECT_THAT(fixture({folder.text()}).load(), HasSubstr("its name same belongs to the pack in a"));
+}
+
+TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  for (const std::string root : {"/policies/rollout", "/policies/examples"}) {
+    run_task(l, [&]() -> reactor::awaitable<void> {
+      auto reports = co_await test_packs(l, WINDLASS_SOURCE_DIR + root);
+      EXPECT_TRUE(reports.has_value());
+      if (!reports) co_return;
+      for (const pack_report& r : *reports) {
+        EXPECT_TRUE(r.passed()) << r.folder << (r.fault ? r.fault->message() : "");
+        EXPECT_GE(r.tests.size(), 4u) << r.folder;
+        for (const test_outcome& t : r.tests)
+          EXPECT_TRUE(t.passed) << t.file << ": " << t.name << ": " << t.message;
+      }
+    });
+  }
+}
+
+TEST(PolicyPacks, BuiltInEqualTheFiles) {
+  auto on_disk = read_packs(std::string(WINDLASS_SOURCE_DIR) + "/policies/rollout");
+  ASSERT_TRUE(on_disk);
+  const auto built_in = stock_packs();
+  ASSERT_EQ(built_in.size(), on_disk->size());
+  EXPECT_EQ(built_in[0].files, (*on_disk)[0].files);
+}
+
+}  // namespace
+}  // namespace policies
