@@ -20,6 +20,9 @@ constexpr std::size_t fill_bytes = 32 * 1024;
 /// As many as curl and Go accept in 64 KB in practice; each costs two strings.
 constexpr std::size_t most_fields = 1000;
 
+/// "0\r\n\r\n": every chunked body has at least these ahead of it where a chunk's header begins.
+constexpr std::size_t shortest_chunked_end = 5;
+
 shared_buffer& plaintext() {
   static thread_local shared_buffer buffer(window_bytes);
   return buffer;
@@ -45,6 +48,7 @@ struct wire_parser::impl {
 
   message_head head;
   std::string_view piece;
+  std::uint64_t chunk_left = 0;
   bool head_reported = false;
 };
 
@@ -110,9 +114,12 @@ struct wire_parser::typed final : wire_parser::impl, bhttp::basic_parser<is_requ
     piece = view(body);
     return body.size();
   }
-  void on_chunk_header_impl(std::uint64_t, beast::string_view, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t size, beast::string_view, error_code&) override {
+    chunk_left = size;
+  }
   std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view body, error_code&) override {
     piece = view(body);
+    chunk_left -= body.size();
     return body.size();
   }
   void on_finish_impl(error_code&) override {}
@@ -155,6 +162,10 @@ result<wire_parser::step> wire_parser::advance(std::string_view bytes) {
       return step{event::head, consumed, {}};
     if (p.done()) return step{event::done, consumed, {}};
     if (consumed == bytes.size()) return step{event::need_more, consumed, {}};
+    // Beast asserts that much where it looks for the last chunk's end again.
+    const bool between_chunks = p.header_done() && p.chunk_left == 0 && p.is_chunked();
+    if (between_chunks && bytes.size() - consumed < shortest_chunked_end)
+      return step{event::need_more, consumed, {}};
     p.piece = {};
     error_code ec;
     consumed += p.put(bytes.substr(consumed), ec);

@@ -83,7 +83,7 @@ TEST_F(Client, NamesWhatIsMalformed) {
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nx",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n",
         "HTTP/1.1 200 OK\r\nbad name: x\r\n\r\n"}) {
     auto got = fetch_from(answers(bad));
     ASSERT_FALSE(got.has_value()) << bad;

@@ -85,7 +85,7 @@ TEST_F(Server, RefusesWhatItCannotServe) {
   EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(200'000, 'x')), "HTTP/1.1 431");
   EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: a\r\nExpect: magic\r\nContent-Length: 1\r\n\r\nx"),
             "HTTP/1.1 417");
-  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n"),
             "HTTP/1.1 400");
 }
 

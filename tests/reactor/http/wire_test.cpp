@@ -40,6 +40,7 @@ TEST(WireParser, FindsTheSameHoweverTheBytesAreSplit) {
       {"HTTP/1.1 200 OK\r\nServer: x\r\n\r\nuntil the end", "200|until the end|"},
       {"HTTP/1.1 204 No Content\r\n\r\nNEXT", "204||NEXT"},
       {"HTTP/1.0 200 OK\r\nFolded: a\r\n b\r\nContent-Length: 1\r\n\r\nx", "200|x|"},
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nd: e\r\n\r\n", "200||"},
       {"", "nothing"},
   };
   for (const auto& [bytes, wanted] : cases)
