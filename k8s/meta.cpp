@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <vector>
 
 namespace k8s {
 
@@ -33,6 +35,33 @@ bool is_wanted(std::string_view key, const annotation_filter& wanted) {
   return std::any_of(wanted.keys.begin(), wanted.keys.end(), [&](std::string_view w) {
     return w.ends_with('/') ? key.starts_with(w) : key == w;
   });
+}
+
+bool has_same_key(const string_map::member& a, const string_map::member& b) {
+  return a.first == b.first;
+}
+
+/// Keeps the order of equal keys. Maps of objects are small; only a hostile one needs more than insertion.
+void sort_by_key(std::vector<string_map::member>& members) {
+  constexpr std::size_t few = 64;
+  if (members.size() <= few) {
+    for (auto at = members.begin(); at != members.end(); ++at) {
+      const auto place = std::upper_bound(
+          members.begin(), at, *at, [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::rotate(place, at, at + 1);
+    }
+    return;
+  }
+  std::vector<std::size_t> order(members.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto by_key = members[a].first <=> members[b].first;
+    return by_key == 0 ? a < b : by_key < 0;
+  });
+  std::vector<string_map::member> sorted;
+  sorted.reserve(members.size());
+  for (const std::size_t i : order) sorted.push_back(std::move(members[i]));
+  members = std::move(sorted);
 }
 
 }  // namespace
@@ -115,11 +144,8 @@ std::uint32_t uid::hash() const noexcept {
 }
 
 string_map::string_map(std::vector<member> members) {
-  std::stable_sort(members.begin(), members.end(),
-                   [](const member& a, const member& b) { return a.first < b.first; });
-  members.erase(std::unique(members.begin(), members.end(),
-                            [](const member& a, const member& b) { return a.first == b.first; }),
-                members.end());
+  sort_by_key(members);
+  members.erase(std::unique(members.begin(), members.end(), has_same_key), members.end());
   members_ = shared_array<member>(members);
 }
 
@@ -156,10 +182,8 @@ string_map parse_string_map(wire_value map, const annotation_filter& wanted) {
   map.members([&](std::string_view key, wire_value value) {
     if (is_wanted(key, wanted)) members.emplace_back(interned(key), interned(value.text()));
   });
-  const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
-  const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
-  std::stable_sort(members.begin(), members.end(), by_key);
-  const auto twice = std::adjacent_find(members.begin(), members.end(), same_key);
+  sort_by_key(members);
+  const auto twice = std::adjacent_find(members.begin(), members.end(), has_same_key);
   if (twice != members.end()) map.refuse("key \"" + twice->first.str() + "\" is there twice");
   return string_map(std::move(members));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 #include <utility>
 
 namespace k8s {
@@ -159,8 +160,10 @@ reactor::result<void, std::string> label_selector::add(std::string_view key, ope
 }
 
 void label_selector::sort() {
-  std::stable_sort(requirements_.begin(), requirements_.end(),
-                   [](const requirement& a, const requirement& b) { return a.key < b.key; });
+  std::sort(requirements_.begin(), requirements_.end(),
+            [](const requirement& a, const requirement& b) {
+              return std::tie(a.key, a.op, a.values) < std::tie(b.key, b.op, b.values);
+            });
 }
 
 problem label_selector::parse(wire_value selector) {

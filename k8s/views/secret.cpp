@@ -19,8 +19,8 @@ secret secret::parse(wire_value object) {
     }
     s.data.emplace_back(key, reactor::secret(std::move(*bytes)));
   });
-  std::stable_sort(s.data.begin(), s.data.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(s.data.begin(), s.data.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   const auto twice =
       std::adjacent_find(s.data.begin(), s.data.end(),
                          [](const auto& a, const auto& b) { return a.first == b.first; });

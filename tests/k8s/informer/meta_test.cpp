@@ -84,6 +84,20 @@ TEST(StringMap, FindsByKeyAndKeepsOrder) {
   EXPECT_EQ(m.begin()->first, "a");
 }
 
+TEST(StringMap, KeepsTheFirstOfOneKeyInMapsOfAnySize) {
+  for (const int size : {3, 500}) {
+    std::vector<string_map::member> members;
+    for (int i = 0; i < size; ++i)
+      members.emplace_back("key-" + std::to_string(i * 7 % size), std::to_string(i));
+    members.emplace_back("key-0", "late");
+    const string_map m(std::move(members));
+    EXPECT_EQ(m.size(), static_cast<std::size_t>(size));
+    EXPECT_EQ(m.get("key-0"), "0");
+    EXPECT_TRUE(std::is_sorted(m.begin(), m.end(),
+                               [](const auto& a, const auto& b) { return a.first < b.first; }));
+  }
+}
+
 TEST(ObjectMeta, ReadsWhatViewsNeed) {
   objects::pod_spec spec;
   spec.version = 42;
