@@ -70,9 +70,8 @@ outcome<answer> core::evict(call& c) {
     if (wanted && wanted->matches_object(pod)) budgets.emplace_back(at->first, std::move(b));
   }
   if (budgets.size() > 1) {
-    return internal(
-        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
-        "support.");
+    return failure{500, "",
+                   "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."};
   }
   if (budgets.empty()) return delete_pod();
   auto& [key, budget] = budgets.front();

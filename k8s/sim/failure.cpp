@@ -60,7 +60,7 @@ json::object to_status(const failure& f) {
   if (f.retry_after_seconds && !details.contains("retryAfterSeconds")) {
     details["retryAfterSeconds"] = *f.retry_after_seconds;
   }
-  if (!details.empty()) s["details"] = std::move(details);
+  if (!details.empty() || f.always_details) s["details"] = std::move(details);
   s["code"] = f.code;
   return s;
 }
@@ -167,12 +167,16 @@ failure invalid(std::string_view group, std::string_view kind, std::string_view 
 }
 
 failure method_not_allowed() {
-  return {405, "MethodNotAllowed",
-          "the server does not allow this method on the requested resource"};
+  failure f{405, "MethodNotAllowed",
+            "the server does not allow this method on the requested resource"};
+  f.always_details = true;
+  return f;
 }
 
 failure page_not_found() {
-  return {404, "NotFound", "the server could not find the requested resource"};
+  failure f{404, "NotFound", "the server could not find the requested resource"};
+  f.always_details = true;
+  return f;
 }
 
 failure expired(std::string message) {
@@ -181,7 +185,7 @@ failure expired(std::string message) {
 
 failure too_large_version(std::uint64_t asked, std::uint64_t current) {
   failure f{504, "Timeout",
-            "Too large resource version: " + std::to_string(asked) +
+            "Timeout: Too large resource version: " + std::to_string(asked) +
                 ", current: " + std::to_string(current)};
   f.details["causes"] = json::array{json::object{{"reason", "ResourceVersionTooLarge"},
                                                  {"message", "Too large resource version"}}};
@@ -199,6 +203,11 @@ failure too_many_requests(std::string message, int retry_after_seconds) {
   failure f{429, "TooManyRequests", std::move(message)};
   f.retry_after_seconds = retry_after_seconds;
   return f;
+}
+
+failure not_decodable(const kind_info& kind, std::string_view why) {
+  return bad_request(kind.kind + " in version " + quoted(kind.version) + " cannot be handled as a " +
+                     kind.kind + ": " + std::string(why));
 }
 
 failure internal(std::string message) {

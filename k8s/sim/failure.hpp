@@ -18,6 +18,7 @@ struct failure {
   std::string reason, message;
   json::object details;
   std::optional<int> retry_after_seconds;
+  bool always_details = false; // an empty details object is sent too
   std::string continue_token;  // of an expired page: where to go on, inconsistently
 };
 
@@ -74,5 +75,7 @@ failure too_large_version(std::uint64_t asked, std::uint64_t current);
 failure unsupported_media(std::string_view got, std::string_view accepted);
 failure too_many_requests(std::string message, int retry_after_seconds);
 failure internal(std::string message);
+/// What the decoder says about a body of the wrong shape.
+failure not_decodable(const kind_info& kind, std::string_view why);
 
 }  // namespace k8s::sim

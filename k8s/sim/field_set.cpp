@@ -38,10 +38,23 @@ void collect(const json::value& v, const shape* of, field_set& into) {
   }
 }
 
-/// Marks `v` and everything in it. `fresh` says that the value itself is new, not only filled.
+/// Marks `v`, which is new, and everything in it: its maps and lists are owned as such too.
 void mark(const json::value& v, const shape* of, field_set& into) {
   into.member = true;
-  if (!is_leaf(v, of)) collect(v, of, into);
+  if (is_leaf(v, of)) return;
+  if (v.is_object()) {
+    for (const auto& [name, member] : v.get_object()) {
+      mark(member, of ? of->field(name) : nullptr, into.children["f:" + std::string(name)]);
+    }
+    return;
+  }
+  for (const json::value& e : v.get_array()) {
+    if (of->list == list_kind::set) {
+      into.children["v:" + json::serialize(e)].member = true;
+    } else if (const std::string key = element_key(e, *of); !key.empty()) {
+      mark(e, of->each(), into.children[key]);
+    }
+  }
 }
 
 void compare_into(const json::value& a, const json::value& b, const shape* of, field_changes& at);

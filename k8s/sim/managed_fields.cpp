@@ -309,12 +309,14 @@ failure conflicts_failure(const kind_info& kind,
 void track_update(const kind_info& kind, const json::object* before, json::object& after,
                   const field_writer& who) {
   managers all = before ? read_managers(*before) : managers{};
-  // A client may clear the list by sending one empty entry or an empty list; otherwise the stored one counts.
-  if (before) {
-    const json::array* sent = find_array(after, {"metadata", "managedFields"});
-    if (sent && (sent->empty() || (sent->size() == 1 && sent->front().is_object() &&
-                                   sent->front().get_object().empty()))) {
+  // What the client sends counts where it sends any (that is how tools rename managers); one empty entry clears it.
+  const json::array* sent = find_array(after, {"metadata", "managedFields"});
+  if (before && sent) {
+    const bool reset = sent->size() == 1 && sent->front().is_object() && sent->front().get_object().empty();
+    if (reset) {
       all.clear();
+    } else if (!sent->empty()) {
+      all = read_managers(after);
     }
   }
   const json::value now = ownable(after);
@@ -345,7 +347,11 @@ outcome<json::object> apply_fields(const kind_info& kind, const json::object* li
     for (const char* f : {"managedFields", "resourceVersion", "uid", "creationTimestamp"})
       erase(meta->get_object(), f);
   }
-  const field_set mine = fields_of(ownable(wanted), of);
+  json::value owned = ownable(wanted);
+  if (const json::object* meta = find_object(owned.get_object(), {"metadata"}); meta && meta->empty()) {
+    erase(owned.get_object(), "metadata");  // only identity was in it
+  }
+  const field_set mine = fields_of(owned, of);
   field_set before;
   for (const manager_entry& e : all) {
     if (same_writer(e, who, "Apply", kind)) before = e.fields;

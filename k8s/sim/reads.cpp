@@ -58,10 +58,8 @@ outcome<std::uint64_t> core::parse_revision(std::string_view text, std::string_v
   std::uint64_t n = 0;
   auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (text.empty() || code != std::errc() || end != text.data() + text.size()) {
-    return invalid(
-        "meta.k8s.io", "ListOptions", "",
-        {field_error::invalid(std::string(field), json::string(text),
-                              "strconv.ParseUint: parsing " + quoted(text) + ": invalid syntax")});
+    return bad_request("invalid resource version: " + std::string(field) + ": Invalid value: " + quoted(text) +
+                       ": strconv.ParseUint: parsing " + quoted(text) + ": invalid syntax");
   }
   return outcome<std::uint64_t>(boost::system::in_place_value, n);
 }
@@ -286,7 +284,8 @@ outcome<answer> core::watch(call& c) {
          ++at) {
       s->add_initial(*at->second);
     }
-    if (initial) s->send_bookmark(current, true);
+    // Older clients that take bookmarks and ask for the state are told when it is complete, too.
+    if (filter.bookmarks) s->send_bookmark(current, true);
   } else if (!from_now) {
     if (asked < objects.compacted()) {
       s->fail(expired("too old resource version: " + std::to_string(asked) + " (" +

@@ -109,7 +109,6 @@ std::string representation::bookmark(std::uint64_t revision, bool initial_events
   }
   o["kind"] = as == form::partial ? "PartialObjectMetadata" : kind->kind;
   o["apiVersion"] = list_api_version();
-  meta["creationTimestamp"] = nullptr;
   o["metadata"] = std::move(meta);
   return json::serialize(o);
 }

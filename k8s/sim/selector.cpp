@@ -191,11 +191,10 @@ outcome<field_selector> field_selector::parse(std::string_view text, const kind_
                        std::find(kind.field_labels.begin(), kind.field_labels.end(), made.field) !=
                            kind.field_labels.end();
     if (!known) {
-      return bad_request(kind.custom
+      return bad_request(kind.custom || kind.group.empty()
                              ? "field label not supported: " + made.field
                              : "\"" + made.field +
-                                   "\" is not a known field selector: only \"metadata.name\", "
-                                   "\"metadata.namespace\"");
+                                   "\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
     }
     s.terms_.push_back(std::move(made));
   }

@@ -6,6 +6,8 @@ namespace k8s::sim {
 
 namespace {
 
+constexpr reactor::nanoseconds kBookmarkBeforeEnd = std::chrono::seconds(2);  // a last one before the timeout
+
 std::shared_ptr<const std::string> line(std::string_view type, std::string_view object) {
   auto s = std::make_shared<std::string>();
   s->reserve(type.size() + object.size() + 24);
@@ -34,7 +36,7 @@ subscription::subscription(watch_filter filter, std::uint64_t from, reactor::ste
     : filter_(std::move(filter)),
       revision_(from),
       ends_at_(opened + timeout),
-      bookmark_at_(opened + bookmark_every),
+      bookmark_at_(std::max(opened, std::min(opened + bookmark_every, opened + timeout - kBookmarkBeforeEnd))),
       bookmark_every_(bookmark_every),
       pending_limit_(pending_limit),
       selective_(!filter_.labels.empty() || !filter_.fields.empty()) {}
@@ -58,11 +60,23 @@ reactor::steady_time subscription::next_due() const noexcept {
 
 void subscription::poll(reactor::steady_time now, std::uint64_t revision) {
   if (ended_ || held_) return;
-  if (filter_.bookmarks && now >= std::min(bookmark_at_, ends_at_)) {
-    send_bookmark(revision, false);
+  if (filter_.bookmarks && now >= bookmark_at_) {
+    // One that says nothing new is left out, as the real server does.
+    if (revision > revision_) send_bookmark(revision, false);
     bookmark_at_ = now + bookmark_every_;
+    if (bookmark_at_ > ends_at_ - kBookmarkBeforeEnd && now < ends_at_ - kBookmarkBeforeEnd) {
+      bookmark_at_ = ends_at_ - kBookmarkBeforeEnd;
+    }
   }
   if (now >= ends_at_) end();
+}
+
+bool subscription::selects(const json::object& stored) const {
+  if (!filter_.as.kind->storage_elsewhere) {
+    return filter_.labels.matches_object(stored) && filter_.fields.matches(stored);
+  }
+  const json::object seen = from_storage(*filter_.as.kind, stored);
+  return filter_.labels.matches_object(seen) && filter_.fields.matches(seen);
 }
 
 void subscription::offer(const change& c, shared_lines& shared) {
@@ -100,6 +114,7 @@ void subscription::add_initial(const version& v) {
 }
 
 void subscription::send_bookmark(std::uint64_t revision, bool initial_events_end) {
+  revision_ = std::max(revision_, revision);
   push(line("BOOKMARK", filter_.as.bookmark(revision, initial_events_end)));
 }
 

@@ -64,9 +64,7 @@ public:
 
 private:
   void push(std::shared_ptr<const std::string> line);
-  bool selects(const json::object& o) const {
-    return filter_.labels.matches_object(o) && filter_.fields.matches(o);
-  }
+  bool selects(const json::object& stored) const;
 
   watch_filter filter_;
   std::uint64_t revision_;

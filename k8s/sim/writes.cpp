@@ -1,6 +1,7 @@
 #include "k8s/sim/admission.hpp"
 #include "k8s/sim/core.hpp"
 #include "k8s/sim/managed_fields.hpp"
+#include "k8s/sim/protobuf.hpp"
 #include "k8s/sim/schema.hpp"
 #include "k8s/yaml.hpp"
 
@@ -44,6 +45,17 @@ bool spec_differs(const kind_info& kind, const json::object& a, const json::obje
   return essence(a) != essence(b);
 }
 
+/// Deletion names the kind where every other conflict names the resource.
+failure precondition_failed(const kind_info& kind, std::string_view name, std::string_view why) {
+  const std::string who = kind.group.empty() ? kind.kind : kind.kind + "." + kind.group;
+  failure f{409, "Conflict",
+            "Operation cannot be fulfilled on " + who + " " + quoted(name) + ": " + std::string(why)};
+  f.details["name"] = name;
+  if (!kind.group.empty()) f.details["group"] = kind.group;
+  f.details["kind"] = kind.kind;
+  return f;
+}
+
 }  // namespace
 
 std::string key_of(const json::object& o) {
@@ -62,6 +74,10 @@ outcome<json::object> core::body_object(const call& c) const {
       if (!read) return bad_request("error decoding YAML: " + read.error().message());
       v = std::move(*read);
     }
+  } else if (type == "application/vnd.kubernetes.protobuf") {
+    auto read = from_protobuf(c.in->body, &why);
+    if (!read) return bad_request(why);
+    return std::move(*read);
   } else if (type.empty() || type == "application/json" || type == "*/*" ||
              type.ends_with("+json")) {
     v = parse(c.in->body, &why);
@@ -84,13 +100,13 @@ outcome<json::object> core::body_object(const call& c) const {
 
 outcome<void> core::check_body(call& c, json::object& o) const {
   const std::string_view version = text(o, {"apiVersion"}), kind = text(o, {"kind"});
-  if (!version.empty() && version != c.kind->api_version()) {
+  if ((!version.empty() && version != c.kind->api_version()) || (!kind.empty() && kind != c.kind->kind)) {
+    if (c.kind->custom || !kinds.find_kind(version, kind)) {
+      return not_decodable(*c.kind, "no kind " + quoted(kind) + " is registered for version " + quoted(version) +
+                                        " in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
+    }
     return bad_request("the API version in the data (" + std::string(version) +
                        ") does not match the expected API version (" + c.kind->api_version() + ")");
-  }
-  if (!kind.empty() && kind != c.kind->kind) {
-    return bad_request("the kind in the data (" + std::string(kind) +
-                       ") does not match the expected kind (" + c.kind->kind + ")");
   }
   if (const json::value* meta = o.if_contains("metadata");
       meta && !meta->is_object() && !meta->is_null()) {
@@ -123,6 +139,7 @@ outcome<void> core::check_body(call& c, json::object& o) const {
                          list);
     }
   }
+  if (std::string why = shape_problem(*c.kind, o); !why.empty()) return not_decodable(*c.kind, why);
   if (c.kind->namespaced) {
     std::string_view ns = text(meta, {"namespace"});
     if (!ns.empty() && ns != c.ns) {
@@ -133,20 +150,19 @@ outcome<void> core::check_body(call& c, json::object& o) const {
   } else {
     erase(meta, "namespace");
   }
+  std::vector<std::string> unknown;
   if (c.kind->schema) {
-    std::vector<std::string> unknown;
-    const bool report = c.validation != strictness::ignore;
-    c.kind->schema->prune(o, report ? &unknown : nullptr);
-    if (!unknown.empty() && c.validation == strictness::strict) {
-      std::string text;
-      for (const std::string& f : unknown)
-        text += (text.empty() ? "" : ", ") + ("unknown field " + quoted(f));
-      return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
-                         " cannot be handled as a " + c.kind->kind +
-                         ": strict decoding error: " + text);
-    }
-    for (const std::string& f : unknown) c.warnings.push_back("unknown field " + quoted(f));
+    c.kind->schema->prune(o, &unknown);
+  } else {
+    prune_top_level(*c.kind, o, unknown);
   }
+  if (unknown.empty() || c.validation == strictness::ignore) return {};
+  if (c.validation == strictness::strict) {
+    std::string all;
+    for (const std::string& f : unknown) all += (all.empty() ? "" : ", ") + ("unknown field " + quoted(f));
+    return not_decodable(*c.kind, "strict decoding error: " + all);
+  }
+  for (const std::string& f : unknown) c.warnings.push_back("unknown field " + quoted(f));
   return {};
 }
 
@@ -163,7 +179,7 @@ outcome<answer> core::create(call& c) {
   if (!body) return body.error();
   if (auto fine = check_body(c, *body); !fine) return fine.error();
   if (!text(*body, {"metadata", "resourceVersion"}).empty()) {
-    return bad_request("resourceVersion should not be set on objects to be created");
+    return failure{500, "", "resourceVersion should not be set on objects to be created"};
   }
   json::object o = to_storage(*c.kind, std::move(*body));
   auto made = create_object(c, std::move(o));
@@ -262,7 +278,7 @@ outcome<answer> core::replace(call& c) {
   }
   if (text(o, {"metadata", "resourceVersion"}).empty() && !c.kind->unconditional_update) {
     return invalid(
-        *c.kind, c.name,
+        c.kind->group, c.kind->plural, c.name,
         {field_error::invalid("metadata.resourceVersion", 0, "must be specified for an update")});
   }
   auto updated = update_object(c, *old, std::move(o));
@@ -406,13 +422,13 @@ outcome<std::pair<json::object, bool>> core::delete_object(const kind_info& kind
   json::object o = v->parsed();
   json::object& meta = o["metadata"].as_object();
   if (!how.uid.empty() && how.uid != text(meta, {"uid"})) {
-    return conflict(kind, name,
+    return precondition_failed(kind, name,
                     "the UID in the precondition (" + how.uid +
                         ") does not match the UID in record (" + std::string(text(meta, {"uid"})) +
                         "). The object might have been deleted and then recreated");
   }
   if (!how.resource_version.empty() && how.resource_version != text(meta, {"resourceVersion"})) {
-    return conflict(kind, name,
+    return precondition_failed(kind, name,
                     "the ResourceVersion in the precondition (" + how.resource_version +
                         ") does not match the ResourceVersion in record (" +
                         std::string(text(meta, {"resourceVersion"})) +
