@@ -15,7 +15,8 @@ namespace bench {
 reactor::result<child> child::start(const std::vector<std::string>& arguments) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()), "start the sender");
+    return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()),
+                               "start the sender");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -30,12 +31,14 @@ reactor::result<child> child::start(const std::vector<std::string>& arguments) {
   close(ends[1]);
   if (error != 0) {
     close(ends[0]);
-    return reactor::make_fault(reactor::error_code(error, boost::system::system_category()), "start the sender");
+    return reactor::make_fault(reactor::error_code(error, boost::system::system_category()),
+                               "start the sender");
   }
   return child(pid, ends[0]);
 }
 
-child::child(child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), output_(std::exchange(other.output_, -1)) {}
+child::child(child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), output_(std::exchange(other.output_, -1)) {}
 
 child& child::operator=(child&& other) noexcept {
   std::swap(pid_, other.pid_);

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <string>
-#include <sys/types.h>
-#include <vector>
-
 #include "reactor/result.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
 
 namespace bench {
 

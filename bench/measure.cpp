@@ -1,5 +1,7 @@
 #include "bench/measure.hpp"
 
+#include <boost/json.hpp>
+#include <boost/version.hpp>
 #include <malloc.h>
 #include <openssl/crypto.h>
 #include <sched.h>
@@ -8,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <boost/json.hpp>
-#include <boost/version.hpp>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -33,8 +33,12 @@ std::string processor_name() {
 
 }  // namespace
 
-reactor::nanoseconds process_cpu() { return clock_of(CLOCK_PROCESS_CPUTIME_ID); }
-reactor::nanoseconds monotonic() { return clock_of(CLOCK_MONOTONIC); }
+reactor::nanoseconds process_cpu() {
+  return clock_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+reactor::nanoseconds monotonic() {
+  return clock_of(CLOCK_MONOTONIC);
+}
 
 std::size_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
@@ -48,7 +52,9 @@ std::size_t heap_bytes() {
   return info.uordblks + info.hblkhd;
 }
 
-void trim_heap() { malloc_trim(0); }
+void trim_heap() {
+  malloc_trim(0);
+}
 
 boost::json::object environment() {
   utsname name{};

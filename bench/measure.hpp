@@ -1,10 +1,11 @@
 #pragma once
 
+#include "reactor/time.hpp"
+
 #include <boost/json/fwd.hpp>
+
 #include <cstddef>
 #include <string_view>
-
-#include "reactor/time.hpp"
 
 namespace bench {
 

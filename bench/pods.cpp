@@ -19,7 +19,8 @@ std::string hex(std::uint64_t seed, std::size_t digits) {
 
 std::string uid(std::uint64_t seed) {
   const std::string h = hex(seed, 32);
-  return h.substr(0, 8) + "-" + h.substr(8, 4) + "-4" + h.substr(13, 3) + "-a" + h.substr(17, 3) + "-" + h.substr(20, 12);
+  return h.substr(0, 8) + "-" + h.substr(8, 4) + "-4" + h.substr(13, 3) + "-a" + h.substr(17, 3) +
+         "-" + h.substr(20, 12);
 }
 
 }  // namespace
@@ -29,21 +30,29 @@ std::string pod_json(std::size_t index, std::uint64_t resource_version, std::siz
   const std::string app = "app-" + std::to_string(set % 400);
   const std::string hash = hex(set * 7919 + 13, 10);
   const std::string rv = std::to_string(resource_version);
-  std::string o = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + app + "-" + hash + "-" + hex(index + 77, 5) + R"(","generateName":")" + app +
-                  "-" + hash + R"(-","namespace":"team-)" + std::to_string(set % 40) + R"(","uid":")" + uid(index + 1) + R"(","resourceVersion":")" + rv +
-                  R"(","generation":1,"creationTimestamp":"2026-01-01T00:00:00Z","labels":{"app":")" + app + R"(","app.kubernetes.io/instance":")" + app +
-                  R"(","pod-template-hash":")" + hash + R"(","tier":"backend"},"annotations":{"checksum/config":")" + hex(set, 64) +
-                  R"("},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":")" + app + "-" + hash + R"(","uid":")" + uid(set + 1'000'003) +
-                  R"(","controller":true,"blockOwnerDeletion":true}],"managedFields":[)";
+  std::string o =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + app + "-" + hash + "-" +
+      hex(index + 77, 5) + R"(","generateName":")" + app + "-" + hash + R"(-","namespace":"team-)" +
+      std::to_string(set % 40) + R"(","uid":")" + uid(index + 1) + R"(","resourceVersion":")" + rv +
+      R"(","generation":1,"creationTimestamp":"2026-01-01T00:00:00Z","labels":{"app":")" + app +
+      R"(","app.kubernetes.io/instance":")" + app + R"(","pod-template-hash":")" + hash +
+      R"(","tier":"backend"},"annotations":{"checksum/config":")" + hex(set, 64) +
+      R"("},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":")" + app + "-" +
+      hash + R"(","uid":")" + uid(set + 1'000'003) +
+      R"(","controller":true,"blockOwnerDeletion":true}],"managedFields":[)";
   const std::string managed =
       R"({"manager":"kube-controller-manager","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:generateName":{},"f:labels":{".":{},"f:app":{},"f:pod-template-hash":{}},"f:ownerReferences":{".":{},"k:{\"uid\":\"x\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"main\"}":{".":{},"f:env":{},"f:image":{},"f:name":{},"f:resources":{}}},"f:dnsPolicy":{},"f:nodeName":{}}}})";
-  o += managed + R"(]},"spec":{"nodeName":"node-)" + std::to_string(index % 500) +
-       R"(","serviceAccountName":"default","restartPolicy":"Always","volumes":[{"name":"cache","emptyDir":{}},{"name":"config","configMap":{"name":"config","defaultMode":420}}],"containers":[{"name":"main","image":"registry.example.com/team/)" +
-       app + R"(:v1.2.3","resources":{"requests":{"cpu":"100m","memory":"128Mi"},"limits":{"memory":"256Mi"}},"env":[)";
-  const std::string tail = R"(]}]},"status":{"phase":"Running","podIP":"10.1.2.3","hostIP":"10.0.0.1","startTime":"2026-01-01T00:00:01Z","qosClass":"Burstable","conditions":[{"type":"Initialized","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:01Z"},{"type":"Ready","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:03Z"},{"type":"ContainersReady","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:03Z"},{"type":"PodScheduled","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:01Z"}],"containerStatuses":[{"name":"main","ready":true,"restartCount":0,"started":true,"image":"registry.example.com/team/app:v1.2.3","imageID":"sha256:)" +
-                           hex(set + 5, 64) + R"(","state":{"running":{"startedAt":"2026-01-01T00:00:02Z"}}}]}})";
+  o +=
+      managed + R"(]},"spec":{"nodeName":"node-)" + std::to_string(index % 500) +
+      R"(","serviceAccountName":"default","restartPolicy":"Always","volumes":[{"name":"cache","emptyDir":{}},{"name":"config","configMap":{"name":"config","defaultMode":420}}],"containers":[{"name":"main","image":"registry.example.com/team/)" +
+      app +
+      R"(:v1.2.3","resources":{"requests":{"cpu":"100m","memory":"128Mi"},"limits":{"memory":"256Mi"}},"env":[)";
+  const std::string tail =
+      R"(]}]},"status":{"phase":"Running","podIP":"10.1.2.3","hostIP":"10.0.0.1","startTime":"2026-01-01T00:00:01Z","qosClass":"Burstable","conditions":[{"type":"Initialized","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:01Z"},{"type":"Ready","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:03Z"},{"type":"ContainersReady","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:03Z"},{"type":"PodScheduled","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:01Z"}],"containerStatuses":[{"name":"main","ready":true,"restartCount":0,"started":true,"image":"registry.example.com/team/app:v1.2.3","imageID":"sha256:)" +
+      hex(set + 5, 64) + R"(","state":{"running":{"startedAt":"2026-01-01T00:00:02Z"}}}]}})";
   for (std::size_t n = 0; n == 0 || o.size() + tail.size() + 70 < bytes; ++n)
-    o += (n ? "," : "") + (R"({"name":"SETTING_)" + std::to_string(n)) + R"(","value":"value-of-setting-)" + hex(index + n, 12) + R"("})";
+    o += (n ? "," : "") + (R"({"name":"SETTING_)" + std::to_string(n)) +
+         R"(","value":"value-of-setting-)" + hex(index + n, 12) + R"("})";
   return o + tail;
 }
 

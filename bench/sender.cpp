@@ -1,21 +1,22 @@
 #include "bench/sender.hpp"
 
-#include <sys/prctl.h>
+#include "bench/child.hpp"
+#include "bench/measure.hpp"
+#include "reactor/certificates.hpp"
+#include "reactor/loop.hpp"
+
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
 
-#include "bench/child.hpp"
-#include "bench/measure.hpp"
-#include "reactor/certificates.hpp"
-#include "reactor/loop.hpp"
-
 namespace bench {
 
-int run_sender(bool tls, const std::function<reactor::http::handler(reactor::loop&)>& make_handler) {
+int run_sender(bool tls,
+               const std::function<reactor::http::handler(reactor::loop&)>& make_handler) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlives the benchmark
   pin_to_core(1);
   reactor::loop l;
@@ -47,7 +48,8 @@ int run_sender(bool tls, const std::function<reactor::http::handler(reactor::loo
     std::fprintf(stderr, "bench: %s\n", started.error().message().c_str());
     return 1;
   }
-  std::printf("%s://127.0.0.1:%u %s\n", tls ? "https" : "http", server.local().port, ca_file.c_str());
+  std::printf("%s://127.0.0.1:%u %s\n", tls ? "https" : "http", server.local().port,
+              ca_file.c_str());
   std::fflush(stdout);
   l.run();
   return 0;

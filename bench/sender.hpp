@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "k8s/kubeconfig.hpp"
 #include "reactor/http/server.hpp"
+
+#include <functional>
+#include <string>
 
 namespace bench {
 

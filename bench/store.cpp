@@ -1,12 +1,13 @@
 #include "bench/store.hpp"
 
-#include <boost/json.hpp>
-#include <memory>
-
 #include "bench/measure.hpp"
 #include "bench/pods.hpp"
 #include "k8s/store.hpp"
 #include "k8s/views/pod.hpp"
+
+#include <boost/json.hpp>
+
+#include <memory>
 
 namespace bench {
 namespace {
@@ -52,11 +53,16 @@ boost::json::object point(std::size_t objects) {
   boost::json::object o;
   o["objects"] = store->size();
   o["bytes_per_object"] = rounded(static_cast<double>(steady) / static_cast<double>(objects), 1);
-  o["resident_bytes_per_object"] = rounded(static_cast<double>(resident) / static_cast<double>(objects), 1);
-  o["estimated_bytes_per_object"] = rounded(static_cast<double>(store->memory_bytes()) / static_cast<double>(objects), 1);
-  o["relist_peak_ratio"] = rounded(static_cast<double>(again.peak_bytes - empty) / static_cast<double>(steady), 3);
-  o["us_per_object"] = rounded(static_cast<double>(first.cpu.count()) / 1e3 / static_cast<double>(objects), 2);
-  o["us_per_relisted_object"] = rounded(static_cast<double>(again.cpu.count()) / 1e3 / static_cast<double>(objects), 2);
+  o["resident_bytes_per_object"] =
+      rounded(static_cast<double>(resident) / static_cast<double>(objects), 1);
+  o["estimated_bytes_per_object"] =
+      rounded(static_cast<double>(store->memory_bytes()) / static_cast<double>(objects), 1);
+  o["relist_peak_ratio"] =
+      rounded(static_cast<double>(again.peak_bytes - empty) / static_cast<double>(steady), 3);
+  o["us_per_object"] =
+      rounded(static_cast<double>(first.cpu.count()) / 1e3 / static_cast<double>(objects), 2);
+  o["us_per_relisted_object"] =
+      rounded(static_cast<double>(again.cpu.count()) / 1e3 / static_cast<double>(objects), 2);
   return o;
 }
 
@@ -65,7 +71,8 @@ boost::json::object point(std::size_t objects) {
 boost::json::object measure_store() {
   boost::json::object o = environment();
   boost::json::array points;
-  for (const std::size_t objects : {std::size_t{10'000}, std::size_t{100'000}}) points.push_back(point(objects));
+  for (const std::size_t objects : {std::size_t{10'000}, std::size_t{100'000}})
+    points.push_back(point(objects));
   const boost::json::object& largest = points.back().as_object();
   o["bytes_per_object"] = largest.at("bytes_per_object");
   o["relist_peak_ratio"] = largest.at("relist_peak_ratio");

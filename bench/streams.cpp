@@ -1,13 +1,5 @@
 #include "bench/streams.hpp"
 
-#include <sys/resource.h>
-
-#include <boost/json.hpp>
-#include <cstdlib>
-#include <map>
-#include <memory>
-#include <stdexcept>
-
 #include "bench/child.hpp"
 #include "bench/measure.hpp"
 #include "bench/pods.hpp"
@@ -19,6 +11,14 @@
 #include "k8s/views/pod.hpp"
 #include "k8s/views/secret.hpp"
 #include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <stdexcept>
 
 namespace bench {
 namespace {
@@ -35,7 +35,8 @@ void allow_many_descriptors() {
 }
 
 std::string meta(const std::string& name, const std::string& ns, std::size_t seed) {
-  boost::json::object o{{"name", name}, {"resourceVersion", version}, {"creationTimestamp", "2026-01-01T00:00:00Z"}};
+  boost::json::object o{
+      {"name", name}, {"resourceVersion", version}, {"creationTimestamp", "2026-01-01T00:00:00Z"}};
   if (!ns.empty()) o["namespace"] = ns;
   std::string uid = "00000000-0000-4000-a000-000000000000" + std::to_string(seed);
   o["uid"] = uid.substr(uid.size() - 36);
@@ -44,16 +45,25 @@ std::string meta(const std::string& name, const std::string& ns, std::size_t see
 }
 
 std::string list_body(const std::string& kind, std::size_t objects) {
-  std::string body = R"({"kind":")" + kind + R"(List","apiVersion":"v1","metadata":{"resourceVersion":")" + std::string(version) + R"("},"items":[)";
+  std::string body = R"({"kind":")" + kind +
+                     R"(List","apiVersion":"v1","metadata":{"resourceVersion":")" +
+                     std::string(version) + R"("},"items":[)";
   for (std::size_t i = 0; i < objects; ++i) {
     if (i) body += ",";
     const std::string n = std::to_string(i);
     if (kind == "Pod") body += pod_json(i, 1'000'000'000, 4'096);
     if (kind == "Node")
-      body += R"({"metadata":)" + meta("node-" + n, "", i) + R"(,"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"}],"nodeInfo":{"bootID":")" + n + R"("}}})";
-    if (kind == "Secret") body += R"({"metadata":)" + meta("secret-" + n, "default", i) + R"(,"type":"Opaque","data":{"kubeconfig":"YXBpVmVyc2lvbjogdjEK"}})";
+      body +=
+          R"({"metadata":)" + meta("node-" + n, "", i) +
+          R"(,"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"}],"nodeInfo":{"bootID":")" +
+          n + R"("}}})";
+    if (kind == "Secret")
+      body += R"({"metadata":)" + meta("secret-" + n, "default", i) +
+              R"(,"type":"Opaque","data":{"kubeconfig":"YXBpVmVyc2lvbjogdjEK"}})";
     if (kind == "Lease")
-      body += R"({"metadata":)" + meta("lease-" + n, "kube-node-lease", i) + R"(,"spec":{"holderIdentity":"node-)" + n + R"(","leaseDurationSeconds":40,"renewTime":"2026-01-01T00:00:00.000000Z"}})";
+      body += R"({"metadata":)" + meta("lease-" + n, "kube-node-lease", i) +
+              R"(,"spec":{"holderIdentity":"node-)" + n +
+              R"(","leaseDurationSeconds":40,"renewTime":"2026-01-01T00:00:00.000000Z"}})";
   }
   return body + "]}";
 }
@@ -77,7 +87,10 @@ public:
       if (i->state() != k8s::informer_state::live) return false;
     return true;
   }
-  std::size_t objects() const { return nodes_.objects().size() + pods_.objects().size() + secrets_.objects().size() + leases_.objects().size(); }
+  std::size_t objects() const {
+    return nodes_.objects().size() + pods_.objects().size() + secrets_.objects().size() +
+           leases_.objects().size();
+  }
   reactor::awaitable<void> stop() {
     for (k8s::informer_base* i : all()) co_await i->stop();
     co_await api_.stop();
@@ -105,18 +118,21 @@ struct reading {
   bool complete = false;
 };
 
-reactor::awaitable<void> follow_fleet(reactor::loop& l, k8s::connection to, std::size_t clusters, reading& out) {
+reactor::awaitable<void> follow_fleet(reactor::loop& l, k8s::connection to, std::size_t clusters,
+                                      reading& out) {
   const std::string base = to.server;
   std::vector<std::unique_ptr<follower>> fleet;
   const auto began = monotonic();
-  constexpr std::size_t at_once = 50;  // clusters that dial at the same time, as a start-up limits it
+  constexpr std::size_t at_once =
+      50;  // clusters that dial at the same time, as a start-up limits it
   const reactor::steady_time give_up = l.now() + std::chrono::minutes(5);
   for (std::size_t i = 0; i < clusters; ++i) {
     to.server = base + "/c" + std::to_string(i);
     fleet.push_back(std::make_unique<follower>(l, to));
     fleet.back()->start();
     if (i >= at_once)
-      while (!fleet[i - at_once]->live() && l.now() < give_up) co_await l.sleep_for(std::chrono::milliseconds(2));
+      while (!fleet[i - at_once]->live() && l.now() < give_up)
+        co_await l.sleep_for(std::chrono::milliseconds(2));
   }
   for (const auto& f : fleet)
     while (!f->live() && l.now() < give_up) co_await l.sleep_for(std::chrono::milliseconds(2));
@@ -158,7 +174,8 @@ boost::json::object point(std::size_t clusters) {
   o["objects"] = r.objects;
   o["complete"] = r.complete;
   o["rss_mb"] = rounded(static_cast<double>(r.resident) / 1e6, 1);
-  o["bytes_per_cluster"] = rounded(static_cast<double>(r.resident) / static_cast<double>(clusters), 0);
+  o["bytes_per_cluster"] =
+      rounded(static_cast<double>(r.resident) / static_cast<double>(clusters), 0);
   o["seconds_to_live"] = rounded(r.seconds);
   return o;
 }
@@ -172,12 +189,15 @@ boost::json::object measure_streams(std::size_t clusters) {
   const std::size_t idle_clusters = 250;
   const reading idle = follow(idle_clusters, 0);
   boost::json::array points;
-  for (const std::size_t n : clusters ? std::vector<std::size_t>{clusters} : std::vector<std::size_t>{100, 1'000, 2'000}) points.push_back(point(n));
+  for (const std::size_t n :
+       clusters ? std::vector<std::size_t>{clusters} : std::vector<std::size_t>{100, 1'000, 2'000})
+    points.push_back(point(n));
   const boost::json::object& largest = points.back().as_object();
   o["clusters"] = largest.at("clusters");
   o["rss_mb"] = largest.at("rss_mb");
   o["bytes_per_cluster"] = largest.at("bytes_per_cluster");
-  o["bytes_per_stream"] = rounded(static_cast<double>(idle.resident) / static_cast<double>(idle_clusters * kinds), 0);
+  o["bytes_per_stream"] =
+      rounded(static_cast<double>(idle.resident) / static_cast<double>(idle_clusters * kinds), 0);
   o["complete"] = largest.at("complete");
   o["points"] = std::move(points);
   return o;
@@ -187,33 +207,93 @@ int run_streams_sender(const std::string& objects) {
   allow_many_descriptors();
   auto bodies = std::make_shared<std::map<std::string, std::string>>();
   const std::size_t n = std::strtoul(objects.c_str(), nullptr, 10);
-  for (const auto& [plural, kind] : std::map<std::string, std::string>{{"nodes", "Node"}, {"pods", "Pod"}, {"secrets", "Secret"}, {"leases", "Lease"}})
+  for (const auto& [plural, kind] : std::map<std::string, std::string>{
+           {"nodes", "Node"}, {"pods", "Pod"}, {"secrets", "Secret"}, {"leases", "Lease"}})
     (*bodies)[plural] = list_body(kind, n);
-  return run_sender(true, [bodies](reactor::loop& l) -> reactor::http::handler {
-    return [bodies, &l](reactor::http::request r, reactor::http::responder& to) -> reactor::awaitable<void> {
-      const reactor::http::target_parts target = reactor::http::split_target(r.target);
-      const auto found = bodies->find(target.path.substr(target.path.rfind('/') + 1));
-      if (!target.get("watch")) {
-        reactor::http::response list;
-        list.status = found == bodies->end() ? 404 : 200;
-        list.fields.add("Content-Type", "application/json");
-        if (found != bodies->end()) list.body = found->second;
-        (void)co_await to.send(std::move(list));
-        co_return;
-      }
-      reactor::http::response_head head;
-      head.status = 200;
-      head.fields.add("Content-Type", "application/json");
-      (void)co_await to.start(std::move(head));
-      const std::string bookmark =
-          R"({"type":"BOOKMARK","object":{"kind":"Any","apiVersion":"v1","metadata":{"resourceVersion":")" + std::string(version) + "\"}}}\n";
-      for (;;) {
-        co_await l.sleep_for(std::chrono::seconds(30));
-        auto written = co_await to.write(bookmark);
-        if (!written) co_return;
-      }
-    };
-  });
+  return run_sender(true,
+                    [bodies](
+                        reactor::loop& l) -> reactor::http::
+                                              handler {
+                                                return [bodies, &l](reactor::http::request r,
+                                                                    reactor::http::responder& to) -> reactor::
+                                                                                                      awaitable<
+                                                                                                          void> {
+                                                                                                        const reactor::http::target_parts
+                                                                                                            target = reactor::
+                                                                                                                http::split_target(
+                                                                                                                    r.target);
+                                                                                                        const auto found =
+                                                                                                            bodies
+                                                                                                                ->find(
+                                                                                                                    target
+                                                                                                                        .path
+                                                                                                                        .substr(
+                                                                                                                            target
+                                                                                                                                .path
+                                                                                                                                .rfind(
+                                                                                                                                    '/') +
+                                                                                                                            1));
+                                                                                                        if (!target
+                                                                                                                 .get(
+                                                                                                                     "watch")) {
+                                                                                                          reactor::
+                                                                                                              http::response
+                                                                                                                  list;
+                                                                                                          list.status =
+                                                                                                              found ==
+                                                                                                                      bodies
+                                                                                                                          ->end()
+                                                                                                                  ? 404
+                                                                                                                  : 200;
+                                                                                                          list.fields
+                                                                                                              .add(
+                                                                                                                  "Content-Type",
+                                                                                                                  "application/json");
+                                                                                                          if (found !=
+                                                                                                              bodies
+                                                                                                                  ->end())
+                                                                                                            list.body =
+                                                                                                                found
+                                                                                                                    ->second;
+                                                                                                          (void)co_await to
+                                                                                                              .send(std::move(
+                                                                                                                  list));
+                                                                                                          co_return;
+                                                                                                        }
+                                                                                                        reactor::
+                                                                                                            http::response_head
+                                                                                                                head;
+                                                                                                        head.status =
+                                                                                                            200;
+                                                                                                        head.fields
+                                                                                                            .add(
+                                                                                                                "Content-Type",
+                                                                                                                "application/json");
+                                                                                                        (void)co_await to
+                                                                                                            .start(std::move(
+                                                                                                                head));
+                                                                                                        const std::string bookmark =
+                                                                                                            R"({"type":"BOOKMARK","object":{"kind":"Any","apiVersion":"v1","metadata":{"resourceVersion":")" +
+                                                                                                            std::string(
+                                                                                                                version) +
+                                                                                                            "\"}}}\n";
+                                                                                                        for (
+                                                                                                            ;
+                                                                                                            ;) {
+                                                                                                          co_await l
+                                                                                                              .sleep_for(
+                                                                                                                  std::chrono::
+                                                                                                                      seconds(
+                                                                                                                          30));
+                                                                                                          auto written =
+                                                                                                              co_await to
+                                                                                                                  .write(
+                                                                                                                      bookmark);
+                                                                                                          if (!written)
+                                                                                                            co_return;
+                                                                                                        }
+                                                                                                      };
+                                              });
 }
 
 }  // namespace bench

@@ -1,11 +1,5 @@
 #include "bench/watch.hpp"
 
-#include <boost/json.hpp>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <stdexcept>
-
 #include "bench/child.hpp"
 #include "bench/measure.hpp"
 #include "bench/pods.hpp"
@@ -15,11 +9,19 @@
 #include "k8s/views/pod.hpp"
 #include "reactor/loop.hpp"
 
+#include <boost/json.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
 namespace bench {
 namespace {
 
-constexpr std::size_t pods = 500;           // objects the events are about
-constexpr std::uint64_t first_version = 1'000'000'000;  // ten digits, so that versions are overwritten in place
+constexpr std::size_t pods = 500;  // objects the events are about
+constexpr std::uint64_t first_version =
+    1'000'000'000;  // ten digits, so that versions are overwritten in place
 constexpr std::size_t chunk_bytes = 256 * 1024;
 
 /// Events that were written out beforehand; each round only their versions are overwritten.
@@ -37,7 +39,8 @@ public:
   std::size_t count() const { return ends_.size(); }
   /// Event `i` with version `v`, in place.
   void stamp(std::size_t i, std::uint64_t v) {
-    for (std::size_t digit = 10; digit-- > 0; v /= 10) text_[versions_[i] + digit] = static_cast<char>('0' + v % 10);
+    for (std::size_t digit = 10; digit-- > 0; v /= 10)
+      text_[versions_[i] + digit] = static_cast<char>('0' + v % 10);
   }
   std::string_view range(std::size_t from, std::size_t to) const {
     const std::size_t begin = from == 0 ? 0 : ends_[from - 1];
@@ -73,8 +76,10 @@ public:
     if (!watching) {
       reactor::http::response list;
       list.fields.add("Content-Type", "application/json");
-      list.body = R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":")" + std::to_string(first_version) + R"("},"items":[)";
-      for (std::size_t i = 0; i < pods; ++i) list.body += (i ? "," : "") + pod_json(i, first_version, specification_.bytes);
+      list.body = R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":")" +
+                  std::to_string(first_version) + R"("},"items":[)";
+      for (std::size_t i = 0; i < pods; ++i)
+        list.body += (i ? "," : "") + pod_json(i, first_version, specification_.bytes);
       list.body += "]}";
       (void)co_await to.send(std::move(list));
       co_return;
@@ -104,8 +109,9 @@ public:
     std::fflush(stdout);
     // Until the reader has seen enough and closes.
     for (;;) {
-      auto idle = co_await to.write(R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":")" +
-                                    std::to_string(version) + "\"}}}\n");
+      auto idle = co_await to.write(
+          R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":")" +
+          std::to_string(version) + "\"}}}\n");
       if (!idle) co_return;
       co_await wait_(std::chrono::seconds(5));
     }
@@ -121,7 +127,8 @@ struct reading {
   double cpu_us = 0, wall_us = 0, mb_per_s = 0;
 };
 
-reactor::awaitable<void> read_events(reactor::loop& l, k8s::connection to, std::size_t events, std::size_t event_bytes, reading& out) {
+reactor::awaitable<void> read_events(reactor::loop& l, k8s::connection to, std::size_t events,
+                                     std::size_t event_bytes, reading& out) {
   k8s::client api(l, std::move(to));
   k8s::informer_options options;
   options.collection = k8s::resources::pods();
@@ -146,7 +153,8 @@ reactor::awaitable<void> read_events(reactor::loop& l, k8s::connection to, std::
 
 boost::json::object point(bool tls, std::size_t bytes, std::size_t events) {
   if (events == 0) events = std::max<std::size_t>(20'000, 400'000'000 / bytes / (tls ? 1 : 1));
-  const std::string specification = std::string(tls ? "tls" : "plain") + ":" + std::to_string(bytes) + ":" + std::to_string(events);
+  const std::string specification = std::string(tls ? "tls" : "plain") + ":" +
+                                    std::to_string(bytes) + ":" + std::to_string(events);
   auto process = child::start({"bench", "watch", "--sender", specification});
   if (!process) throw std::runtime_error(process.error().message());
   k8s::connection to = sender_connection(*process);
@@ -180,9 +188,12 @@ boost::json::object measure_watch(std::size_t events) {
   boost::json::object o = environment();
   boost::json::array points;
   for (const bool tls : {false, true})
-    for (const std::size_t bytes : {std::size_t{2'048}, std::size_t{8'192}, std::size_t{32'768}}) points.push_back(point(tls, bytes, events));
+    for (const std::size_t bytes : {std::size_t{2'048}, std::size_t{8'192}, std::size_t{32'768}})
+      points.push_back(point(tls, bytes, events));
   const boost::json::object& head = points[4].as_object();
-  for (const char* key : {"event_bytes", "cpu_us_per_event", "wall_us_per_event", "mb_per_s", "sender_is_three_times_faster"}) o[key] = head.at(key);
+  for (const char* key : {"event_bytes", "cpu_us_per_event", "wall_us_per_event", "mb_per_s",
+                          "sender_is_three_times_faster"})
+    o[key] = head.at(key);
   o["points"] = std::move(points);
   return o;
 }
@@ -192,7 +203,9 @@ int run_watch_sender(const std::string& text) {
   auto source = std::make_shared<sender>(s);
   return run_sender(s.tls, [source](reactor::loop& l) -> reactor::http::handler {
     source->wait_ = [&l](reactor::nanoseconds d) { return l.sleep_for(d); };
-    return [source](reactor::http::request r, reactor::http::responder& to) { return source->answer(std::move(r), to); };
+    return [source](reactor::http::request r, reactor::http::responder& to) {
+      return source->answer(std::move(r), to);
+    };
   });
 }
 

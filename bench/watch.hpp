@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/fwd.hpp>
+
 #include <cstddef>
 #include <string>
 

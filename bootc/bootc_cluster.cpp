@@ -1,5 +1,7 @@
 #include "bootc/bootc_cluster.hpp"
 
+#include <array>
+
 #include "bootc/cluster_node.hpp"
 #include "k8s/client.hpp"
 #include "k8s/discovery.hpp"
@@ -18,6 +20,20 @@ k8s::informer_options all_of(const k8s::resource& r, const k8s::watch_limits& li
   k8s::informer_options out;
   out.collection = r;
   out.limits = limits;
+  return out;
+}
+
+bootc_cluster* attach(k8s::cluster& c, bootc_cluster::options o) {
+  o.name = c.name();
+  o.log = c.log();
+  o.is_current = [&c] { return c.is_live(); };
+  auto part = std::make_unique<bootc_cluster>(c.loop(), c.api(), std::move(o));
+  bootc_cluster* out = part.get();
+  c.follow(out->pool_informer());
+  c.follow(out->bootc_node_informer());
+  c.follow(out->node_informer());
+  c.attach(std::string(part_name), std::move(part));
+  out->start();
   return out;
 }
 
@@ -115,6 +131,17 @@ awaitable<std::optional<rollout_plan>> bootc_cluster::preview(std::string pool,
   return reconciler_.preview(std::move(pool), of);
 }
 
+awaitable<k8s::result<std::vector<std::string>>> bootc_cluster::differences() {
+  std::vector<std::string> all;
+  const std::array<k8s::informer_base*, 3> informers = {&pools_, &bootc_nodes_, &nodes_};
+  for (k8s::informer_base* i : informers) {
+    auto some = co_await i->differences();
+    if (!some) co_return some.error();
+    for (std::string& d : *some) all.push_back(i->collection().plural + " " + std::move(d));
+  }
+  co_return all;
+}
+
 void bootc_cluster::reconsider() {
   pools_.objects().each([&](const node_pool& p) { controller_.add(p.meta.name.str()); });
 }
@@ -161,31 +188,23 @@ k8s::engage_step engage_bootc(bootc_cluster::options o) {
   k8s::engage_step step;
   step.name = "watch node pools";
   step.run = [o](k8s::cluster& c) -> awaitable<k8s::result<void>> {
-    if (c.part(part_name)) co_return k8s::result<void>();
-    for (const k8s::resource* r : {&node_pools(), &bootc_nodes()}) {
-      k8s::resource wanted = *r;
-      auto served = co_await c.discovery().serves(std::move(wanted));
-      if (!served) co_return served.error();
-      if (!*served) {
-        k8s::fault f;
-        f.code = k8s::errc::not_found;
-        f.doing = "look for " + r->plural + "." + r->group;
-        f.detail = "the kind is not served: kubectl apply --server-side -f deploy/crds";
-        co_return f;
+    bootc_cluster* running = bootc_part(c);
+    if (!running) {
+      for (const k8s::resource* r : {&node_pools(), &bootc_nodes()}) {
+        k8s::resource wanted = *r;
+        auto served = co_await c.discovery().serves(std::move(wanted));
+        if (!served) co_return served.error();
+        if (!*served) {
+          k8s::fault f;
+          f.code = k8s::errc::not_found;
+          f.doing = "look for " + r->plural + "." + r->group;
+          f.detail = "the kind is not served: kubectl apply --server-side -f deploy/crds";
+          co_return f;
+        }
       }
+      running = attach(c, o);
     }
-    bootc_cluster::options mine = o;
-    mine.name = c.name();
-    mine.log = c.log();
-    mine.is_current = [&c] { return c.is_live(); };
-    auto part = std::make_unique<bootc_cluster>(c.loop(), c.api(), std::move(mine));
-    bootc_cluster* started = part.get();
-    c.follow(started->pool_informer());
-    c.follow(started->bootc_node_informer());
-    c.follow(started->node_informer());
-    c.attach(std::string(part_name), std::move(part));
-    started->start();
-    const bool complete = co_await started->synced(c.loop().now() + sync_timeout);
+    const bool complete = co_await running->synced(c.loop().now() + sync_timeout);
     if (complete) co_return k8s::result<void>();
     k8s::fault f;
     f.code = k8s::errc::unavailable;

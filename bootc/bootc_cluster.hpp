@@ -44,6 +44,8 @@ public:
   /// all nodes have the image.
   awaitable<std::optional<rollout_plan>> preview(
       std::string pool, node_pool_reconciler::view of = node_pool_reconciler::view::as_it_is);
+  /// Lists afresh and names what differs from the views; for tests, at a moment when nothing changes.
+  awaitable<k8s::result<std::vector<std::string>>> differences();
   /// Every pool soon: after a policy changed.
   void reconsider();
 

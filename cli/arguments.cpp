@@ -1,6 +1,7 @@
 #include "cli/arguments.hpp"
 
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -9,8 +10,10 @@
 namespace cli {
 namespace {
 
-const std::map<std::string, output_format> text_or_machine = {
-    {"text", output_format::text}, {"wide", output_format::wide}, {"json", output_format::json}, {"yaml", output_format::yaml}};
+const std::map<std::string, output_format> text_or_machine = {{"text", output_format::text},
+                                                              {"wide", output_format::wide},
+                                                              {"json", output_format::json},
+                                                              {"yaml", output_format::yaml}};
 
 /// A setting that an environment variable, when not empty, overrides: the order the contract gives.
 struct overridable {
@@ -37,12 +40,14 @@ void add_output(CLI::App& app, output_format& to, bool wide = false) {
   auto* option = app.add_option_function<std::string>(
       "-o,--output", [&to](const std::string& name) { to = text_or_machine.at(name); },
       wide ? "text, wide, json or yaml" : "text, json or yaml");
-  option->check(CLI::IsMember(wide ? std::vector<std::string>{"text", "wide", "json", "yaml"} : std::vector<std::string>{"text", "json", "yaml"}));
+  option->check(CLI::IsMember(wide ? std::vector<std::string>{"text", "wide", "json", "yaml"}
+                                   : std::vector<std::string>{"text", "json", "yaml"}));
   option->option_text(wide ? "text|wide|json|yaml" : "text|json|yaml");
 }
 
 void add_logging(CLI::App& app, std::string& level, std::string& format) {
-  app.add_option("--log-level,--zap-log-level", level, "debug, info, warning, error or off")->capture_default_str();
+  app.add_option("--log-level,--zap-log-level", level, "debug, info, warning, error or off")
+      ->capture_default_str();
   app.add_option("--log-format,--zap-encoder", format, "console or json")
       ->check(CLI::IsMember({"console", "json"}))
       ->capture_default_str();
@@ -56,43 +61,59 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
   app.add_option("--kubeconfig,--watch-kubeconfig", to.kubeconfig,
                  "kubeconfig of the home cluster; else $KUBECONFIG, in-cluster, ~/.kube/config")
       ->option_text("FILE");
-  app.add_option("--context,--watch-context", to.context, "context of that kubeconfig")->option_text("NAME");
+  app.add_option("--context,--watch-context", to.context, "context of that kubeconfig")
+      ->option_text("NAME");
   app.add_option_function<std::string>(
          "--fleet",
          [&to](const std::string& name) {
-           static const std::map<std::string, fleet_arguments::source> names = {{"auto", fleet_arguments::source::automatic},
-                                                                                {"secrets", fleet_arguments::source::secrets},
-                                                                                {"self", fleet_arguments::source::self},
-                                                                                {"contexts", fleet_arguments::source::contexts}};
+           static const std::map<std::string, fleet_arguments::source> names = {
+               {"auto", fleet_arguments::source::automatic},
+               {"secrets", fleet_arguments::source::secrets},
+               {"self", fleet_arguments::source::self},
+               {"contexts", fleet_arguments::source::contexts}};
            to.from = names.at(name);
          },
-         "where the clusters come from: kubeconfig Secrets at home, home itself, or every context of the kubeconfig; "
+         "where the clusters come from: kubeconfig Secrets at home, home itself, or every context "
+         "of the kubeconfig; "
          "auto = Secrets if there is one, else home itself")
       ->check(CLI::IsMember({"auto", "secrets", "self", "contexts"}))
       ->option_text("auto|secrets|self|contexts");
-  overridden_by(app.add_option("--namespace", to.ns, "namespace of the kubeconfig Secrets")->capture_default_str(), "WATCH_NAMESPACE", to.ns);
-  overridden_by(app.add_option("--kubeconfig-label", to.kubeconfig_label, "label (value \"true\") of the kubeconfig Secrets")->capture_default_str(),
+  overridden_by(app.add_option("--namespace", to.ns, "namespace of the kubeconfig Secrets")
+                    ->capture_default_str(),
+                "WATCH_NAMESPACE", to.ns);
+  overridden_by(app.add_option("--kubeconfig-label", to.kubeconfig_label,
+                               "label (value \"true\") of the kubeconfig Secrets")
+                    ->capture_default_str(),
                 "KUBECONFIG_SECRET_LABEL", to.kubeconfig_label);
-  overridden_by(app.add_option("--kubeconfig-key", to.kubeconfig_key, "data key in the Secret")->capture_default_str(), "KUBECONFIG_SECRET_KEY",
-                to.kubeconfig_key);
+  overridden_by(app.add_option("--kubeconfig-key", to.kubeconfig_key, "data key in the Secret")
+                    ->capture_default_str(),
+                "KUBECONFIG_SECRET_KEY", to.kubeconfig_key);
   if (secrets) {
-    overridden_by(app.add_option("--watch-kubeconfig-secret", to.home_secret, "Secret with the home kubeconfig; preferred source"),
+    overridden_by(app.add_option("--watch-kubeconfig-secret", to.home_secret,
+                                 "Secret with the home kubeconfig; preferred source"),
                   "WATCH_KUBECONFIG_SECRET", to.home_secret);
-    overridden_by(app.add_option("--watch-kubeconfig-secret-namespace", to.home_secret_ns, "its namespace (default: --namespace)"),
+    overridden_by(app.add_option("--watch-kubeconfig-secret-namespace", to.home_secret_ns,
+                                 "its namespace (default: --namespace)"),
                   "WATCH_KUBECONFIG_SECRET_NAMESPACE", to.home_secret_ns);
-    overridden_by(app.add_option("--watch-kubeconfig-secret-key", to.home_secret_key, "its data key")->capture_default_str(),
-                  "WATCH_KUBECONFIG_SECRET_KEY", to.home_secret_key);
+    overridden_by(
+        app.add_option("--watch-kubeconfig-secret-key", to.home_secret_key, "its data key")
+            ->capture_default_str(),
+        "WATCH_KUBECONFIG_SECRET_KEY", to.home_secret_key);
   }
-  app.add_option("--policies", to.policies, "folder of policy packs that come before the stock ones")->option_text("DIR");
+  app.add_option("--policies", to.policies,
+                 "folder of policy packs that come before the stock ones")
+      ->option_text("DIR");
   add_logging(app, to.log_level, to.log_format);
 }
 
-CLI::App* add_survey(CLI::App& app, all_arguments& all, survey_arguments& to, const std::string& name, const std::string& description) {
+CLI::App* add_survey(CLI::App& app, all_arguments& all, survey_arguments& to,
+                     const std::string& name, const std::string& description) {
   CLI::App* command = app.add_subcommand(name, description);
   add_fleet(*command, all, to.fleet, false);
   add_output(*command, to.output, true);
   command->add_option("--cluster", to.cluster, "only this cluster")->option_text("NAME");
-  command->add_option("--timeout", all.timeout_seconds, "seconds to wait for the clusters' answers")->capture_default_str();
+  command->add_option("--timeout", all.timeout_seconds, "seconds to wait for the clusters' answers")
+      ->capture_default_str();
   to.fleet.log_level = "warning";
   return command;
 }
@@ -107,12 +128,20 @@ void build(CLI::App& app, all_arguments& all) {
   windlass explain worker-3                          why is this one waiting
 Exit codes: 0 success, 1 failure, 2 wrong usage.)");
 
-  auto* run = app.add_subcommand("run", "Run the service: move the fleet to what its pools ask for");
+  auto* run =
+      app.add_subcommand("run", "Run the service: move the fleet to what its pools ask for");
   add_fleet(*run, all, all.run.fleet, true);
-  run->add_option("--apis", all.run.apis, "which controllers run (bootc)")->delimiter(',')->check(CLI::IsMember({"bootc"}))->capture_default_str();
-  run->add_option("--metrics-bind-address", all.run.metrics_address, "Prometheus metrics; 0 = off")->capture_default_str();
-  run->add_option("--health-probe-bind-address", all.run.health_address, "/healthz, /readyz, /clusters; 0 = off")->capture_default_str();
-  run->add_flag("--leader-elect", all.run.leader_elect, "only the holder of the Lease bootc-operator.bootc.dev acts");
+  run->add_option("--apis", all.run.apis, "which controllers run (bootc)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"bootc"}))
+      ->capture_default_str();
+  run->add_option("--metrics-bind-address", all.run.metrics_address, "Prometheus metrics; 0 = off")
+      ->capture_default_str();
+  run->add_option("--health-probe-bind-address", all.run.health_address,
+                  "/healthz, /readyz, /clusters; 0 = off")
+      ->capture_default_str();
+  run->add_flag("--leader-elect", all.run.leader_elect,
+                "only the holder of the Lease bootc-operator.bootc.dev acts");
   run->add_option("--operator-namespace", all.run.operator_ns, "namespace of the Lease");
   run->footer(R"(Examples:
   windlass run --kubeconfig ~/.kube/config --apis bootc
@@ -121,55 +150,102 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.)");
       every Secret in namespace "fleet" labelled sigs.k8s.io/multicluster-runtime-kubeconfig=true is a cluster
 Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
 
-  auto* daemon = app.add_subcommand("daemon", "Run the node daemon: stage and boot the image this node is told to");
-  daemon->add_option("--kubeconfig", all.daemon.kubeconfig, "else $KUBECONFIG, in-cluster, ~/.kube/config")->option_text("FILE");
+  auto* daemon = app.add_subcommand(
+      "daemon", "Run the node daemon: stage and boot the image this node is told to");
+  daemon
+      ->add_option("--kubeconfig", all.daemon.kubeconfig,
+                   "else $KUBECONFIG, in-cluster, ~/.kube/config")
+      ->option_text("FILE");
   daemon->add_option("--context", all.daemon.context, "context of that kubeconfig");
   daemon->add_option("--node-name", all.daemon.node_name, "this node's name")->envname("NODE_NAME");
-  daemon->add_option("--bootc-poll-interval", all.poll_seconds, "seconds between polls of the host")->capture_default_str();
-  daemon->add_option_function<std::string>(
-            "--host",
-            [&all](const std::string& form) {
-              all.daemon.host = form == "direct" ? daemon_arguments::host_form::direct : daemon_arguments::host_form::nsenter;
-            },
-            "how host commands run: nsenter (from the DaemonSet's pod) or direct (on the host itself)")
+  daemon->add_option("--bootc-poll-interval", all.poll_seconds, "seconds between polls of the host")
+      ->capture_default_str();
+  daemon
+      ->add_option_function<std::string>(
+          "--host",
+          [&all](const std::string& form) {
+            all.daemon.host = form == "direct" ? daemon_arguments::host_form::direct
+                                               : daemon_arguments::host_form::nsenter;
+          },
+          "how host commands run: nsenter (from the DaemonSet's pod) or direct (on the host "
+          "itself)")
       ->check(CLI::IsMember({"nsenter", "direct"}));
-  daemon->add_option("--host-root", all.daemon.host_root, "where the host's file system is seen")->capture_default_str();
-  daemon->add_option("--health-probe-bind-address", all.daemon.health_address, "/healthz; 0 = off")->capture_default_str();
+  daemon
+      ->add_option("--host-root", all.daemon.host_root,
+                   "where the host's file system is seen (default: /proc/1/root, or / when direct)")
+      ->option_text("DIR");
+  daemon->add_option("--health-probe-bind-address", all.daemon.health_address, "/healthz; 0 = off")
+      ->capture_default_str();
   add_logging(*daemon, all.daemon.log_level, all.daemon.log_format);
-  daemon->footer("Example:\n  NODE_NAME=worker-1 windlass daemon --kubeconfig /etc/kubernetes/kubelet.conf --host direct");
+  daemon->footer(
+      "Example:\n  NODE_NAME=worker-1 windlass daemon --kubeconfig /etc/kubernetes/kubelet.conf "
+      "--host direct");
 
-  auto* apiserver = app.add_subcommand("apiserver", "Serve embedded Kubernetes API servers for trying things out");
-  apiserver->add_option("--clusters", all.apiserver.clusters, "how many")->check(CLI::Range(1, 10'000))->capture_default_str();
-  apiserver->add_option("--dir", all.apiserver.dir, "folder for the kubeconfig (made if absent)")->required()->option_text("DIR");
-  apiserver->add_option("--port", all.apiserver.port, "first port; 0 = any free ones")->capture_default_str();
-  apiserver->add_flag("--one-port", all.apiserver.one_port, "one port for all, one path prefix each");
+  auto* apiserver = app.add_subcommand(
+      "apiserver", "Serve embedded Kubernetes API servers for trying things out");
+  apiserver->add_option("--clusters", all.apiserver.clusters, "how many")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  apiserver->add_option("--dir", all.apiserver.dir, "folder for the kubeconfig (made if absent)")
+      ->required()
+      ->option_text("DIR");
+  apiserver->add_option("--port", all.apiserver.port, "first port; 0 = any free ones")
+      ->capture_default_str();
+  apiserver->add_flag("--one-port", all.apiserver.one_port,
+                      "one port for all, one path prefix each");
   apiserver->add_flag("--tls", all.apiserver.tls, "TLS with a CA made at start");
-  apiserver->footer("Example:\n  windlass apiserver --clusters 3 --dir /tmp/fleet &\n  kubectl --kubeconfig /tmp/fleet/kubeconfig --context cluster-001 get nodes");
+  apiserver->footer(
+      "Example:\n  windlass apiserver --clusters 3 --dir /tmp/fleet &\n  kubectl --kubeconfig "
+      "/tmp/fleet/kubeconfig --context cluster-001 get nodes");
 
-  auto* demo = app.add_subcommand("demo", "Watch an embedded fleet move to a new image under a Lua policy");
-  demo->add_option("--clusters", all.demo.clusters, "clusters")->check(CLI::Range(1, 500))->capture_default_str();
-  demo->add_option("--nodes", all.demo.nodes, "nodes in each cluster")->check(CLI::Range(1, 200))->capture_default_str();
-  demo->add_option("--speed", all.demo.speed, "pace of the simulated hosts; 2 = twice as fast")->check(CLI::Range(0.1, 100.0))->capture_default_str();
+  auto* demo =
+      app.add_subcommand("demo", "Watch an embedded fleet move to a new image under a Lua policy");
+  demo->add_option("--clusters", all.demo.clusters, "clusters")
+      ->check(CLI::Range(1, 500))
+      ->capture_default_str();
+  demo->add_option("--nodes", all.demo.nodes, "nodes in each cluster")
+      ->check(CLI::Range(1, 200))
+      ->capture_default_str();
+  demo->add_option("--speed", all.demo.speed, "pace of the simulated hosts; 2 = twice as fast")
+      ->check(CLI::Range(0.1, 100.0))
+      ->capture_default_str();
   demo->add_flag("--keep", all.demo.keep, "stay up after the rollout until Ctrl-C");
-  demo->add_option("--policies", all.demo.policies, "folder of policy packs; edit them while the demo runs")->option_text("DIR");
-  demo->add_option("--dir", all.demo.dir, "folder for the kubeconfig and the policy to edit (default: a new one under /tmp)")->option_text("DIR");
-  demo->add_flag("--simulate", all.demo.simulate, "virtual time over in-memory streams: the same trace for the same --seed");
-  demo->add_option("--seed", all.demo.seed, "of everything that is left to chance")->capture_default_str();
+  demo->add_option("--policies", all.demo.policies,
+                   "folder of policy packs; edit them while the demo runs")
+      ->option_text("DIR");
+  demo->add_option(
+          "--dir", all.demo.dir,
+          "folder for the kubeconfig and the policy to edit (default: a new one under /tmp)")
+      ->option_text("DIR");
+  demo->add_flag("--simulate", all.demo.simulate,
+                 "virtual time over in-memory streams: the same trace for the same --seed");
+  demo->add_option("--seed", all.demo.seed, "of everything that is left to chance")
+      ->capture_default_str();
   add_output(*demo, all.demo.output);
-  demo->footer("Examples:\n  windlass demo\n  windlass demo --keep --policies ./my-policies      edit a pack and watch it take effect\n  windlass demo --clusters 3 --nodes 6 -o json       one JSON object when it ends");
+  demo->footer(
+      "Examples:\n  windlass demo\n  windlass demo --keep --policies ./my-policies      edit a "
+      "pack and watch it take effect\n  windlass demo --clusters 3 --nodes 6 -o json       one "
+      "JSON object when it ends");
 
   add_survey(app, all, all.status, "status", "What is happening: every cluster, pool and node")
-      ->footer("Examples:\n  windlass status --kubeconfig home.yaml\n  windlass status -o wide --cluster prod-eu-1");
-  add_survey(app, all, all.plan, "plan", "What would happen next, decided by the planner that `run` uses; writes nothing")
-      ->footer("Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --policies ./new-policies -o json");
-  auto* explain = add_survey(app, all, all.explain, "explain", "Why is this node waiting, and what would release it");
+      ->footer(
+          "Examples:\n  windlass status --kubeconfig home.yaml\n  windlass status -o wide "
+          "--cluster prod-eu-1");
+  add_survey(app, all, all.plan, "plan",
+             "What would happen next, decided by the planner that `run` uses; writes nothing")
+      ->footer(
+          "Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --policies "
+          "./new-policies -o json");
+  auto* explain = add_survey(app, all, all.explain, "explain",
+                             "Why is this node waiting, and what would release it");
   explain->add_option("UNIT", all.explain.unit, "node, or cluster/node")->required();
   explain->footer("Example:\n  windlass explain prod-eu-1/worker-3");
 
   auto* policy = app.add_subcommand("policy", "Work on policy packs");
   policy->require_subcommand(1);
   auto* policy_test = policy->add_subcommand("test", "Load a pack and run its *_test.lua");
-  policy_test->add_option("DIR", all.policy.dir, "folder of the pack, or of several packs")->required();
+  policy_test->add_option("DIR", all.policy.dir, "folder of the pack, or of several packs")
+      ->required();
   add_output(*policy_test, all.policy.output);
 
   auto* bench = app.add_subcommand("bench", "Measure this build on this machine");
@@ -180,31 +256,41 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
     one->callback([&all, name] { all.bench.what = name; });
     return one;
   };
-  auto* watch = add_bench("watch", "One stream of pod events against a sender process, TLS and plain");
-  watch->add_option("--events", all.bench.events, "events per point (default: about a second's worth)");
+  auto* watch =
+      add_bench("watch", "One stream of pod events against a sender process, TLS and plain");
+  watch->add_option("--events", all.bench.events,
+                    "events per point (default: about a second's worth)");
   watch->add_option("--sender", all.bench.sender, "")->group("");
   add_bench("store", "Bytes per stored pod view, and the peak during a relist");
   auto* streams = add_bench("streams", "Memory per idle stream and per cluster");
-  streams->add_option("--clusters", all.bench.clusters, "only this fleet (default: 100, 1000 and 2000)");
+  streams->add_option("--clusters", all.bench.clusters,
+                      "only this fleet (default: 100, 1000 and 2000)");
   streams->add_option("--sender", all.bench.sender, "")->group("");
   add_bench("policy", "Time of one rollout.plan call for 10, 500 and 5,000 units");
 
   add_output(*app.add_subcommand("version", "Print the version"), all.version.output);
   auto* completion = app.add_subcommand("completion", "Print a completion script");
-  completion->add_option("SHELL", all.completion.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->add_option("SHELL", all.completion.shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   completion->footer("Example:\n  source <(windlass completion bash)");
 }
 
 /// Every named setting of a command with where its value came from.
-std::vector<setting> settings_of(const CLI::App& command, const all_arguments& all, const std::vector<const CLI::Option*>& from_environment) {
+std::vector<setting> settings_of(const CLI::App& command, const all_arguments& all,
+                                 const std::vector<const CLI::Option*>& from_environment) {
   std::vector<setting> settings;
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_lnames().empty() || option->get_lnames().front() == "help" || option->get_group().empty()) continue;
+    if (option->get_lnames().empty() || option->get_lnames().front() == "help" ||
+        option->get_group().empty())
+      continue;
     setting one{option->get_lnames().front(), {}, option->count() > 0 ? "flag" : "default"};
-    for (const std::string& value : option->results()) one.value += (one.value.empty() ? "" : ",") + value;
+    for (const std::string& value : option->results())
+      one.value += (one.value.empty() ? "" : ",") + value;
     if (option->count() == 0) one.value = option->get_default_str();
     for (const overridable& o : all.overridables)
-      if (o.flag == option && std::find(from_environment.begin(), from_environment.end(), option) != from_environment.end()) {
+      if (o.flag == option && std::find(from_environment.begin(), from_environment.end(), option) !=
+                                  from_environment.end()) {
         one.value = *o.value;
         one.origin = "env " + o.variable;
       }
@@ -215,7 +301,9 @@ std::vector<setting> settings_of(const CLI::App& command, const all_arguments& a
 
 command chosen(const CLI::App& app, all_arguments& all) {
   const std::string name = app.get_subcommands().front()->get_name();
-  const auto seconds = [](double s) { return reactor::nanoseconds(static_cast<std::int64_t>(s * 1e9)); };
+  const auto seconds = [](double s) {
+    return reactor::nanoseconds(static_cast<std::int64_t>(s * 1e9));
+  };
   if (name == "run") return all.run;
   if (name == "daemon") {
     all.daemon.poll_interval = seconds(all.poll_seconds);
@@ -239,8 +327,10 @@ command chosen(const CLI::App& app, all_arguments& all) {
 
 }  // namespace
 
-parse_outcome parse_arguments(const std::vector<std::string>& arguments, const std::function<std::string(std::string_view)>& environment) {
-  CLI::App app("Windlass moves fleets of Kubernetes clusters from one version to the next.", "windlass");
+parse_outcome parse_arguments(const std::vector<std::string>& arguments,
+                              const std::function<std::string(std::string_view)>& environment) {
+  CLI::App app("Windlass moves fleets of Kubernetes clusters from one version to the next.",
+               "windlass");
   all_arguments all;
   build(app, all);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -271,7 +361,8 @@ std::vector<command_words> completion_words() {
   std::vector<command_words> words;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     command_words one{command->get_name(), {}};
-    for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; })) one.flags.push_back(sub->get_name());
+    for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; }))
+      one.flags.push_back(sub->get_name());
     for (const CLI::Option* option : command->get_options())
       for (const std::string& name : option->get_lnames())
         if (!option->get_group().empty()) one.flags.push_back("--" + name);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "reactor/time.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -7,8 +9,6 @@
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include "reactor/time.hpp"
 
 namespace cli {
 
@@ -21,8 +21,9 @@ struct fleet_arguments {
   std::string ns = "default";  // of the kubeconfig Secrets
   std::string kubeconfig_label = "sigs.k8s.io/multicluster-runtime-kubeconfig";
   std::string kubeconfig_key = "kubeconfig";
-  std::string home_secret, home_secret_ns, home_secret_key = "kubeconfig";  // --watch-kubeconfig-secret…
-  std::string policies;  // a folder of packs that comes before the stock ones
+  std::string home_secret, home_secret_ns,
+      home_secret_key = "kubeconfig";  // --watch-kubeconfig-secret…
+  std::string policies;                // a folder of packs that comes before the stock ones
   std::string log_level = "info", log_format = "console";
 };
 
@@ -31,14 +32,15 @@ struct run_arguments {
   std::vector<std::string> apis = {"bootc"};
   std::string metrics_address = ":8080", health_address = ":8081";  // "0" = off
   bool leader_elect = false;
-  std::string operator_ns;  // Lease; --operator-namespace, POD_NAMESPACE, the context's, else bootc-operator
+  std::string
+      operator_ns;  // Lease; --operator-namespace, POD_NAMESPACE, the context's, else bootc-operator
 };
 
 struct daemon_arguments {
   std::string kubeconfig, context, node_name;
   reactor::nanoseconds poll_interval = std::chrono::minutes(5);
   enum class host_form { nsenter, direct } host = host_form::nsenter;
-  std::string host_root = "/proc/1/root";
+  std::string host_root;  // empty: /proc/1/root, or / when direct
   std::string health_address = "0";
   std::string log_level = "info", log_format = "console";
 };
@@ -91,8 +93,9 @@ struct completion_arguments {
   std::string shell;
 };
 
-using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments, survey_arguments, policy_arguments,
-                             bench_arguments, version_arguments, completion_arguments>;
+using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
+                             survey_arguments, policy_arguments, bench_arguments, version_arguments,
+                             completion_arguments>;
 
 /// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
 struct setting {
@@ -104,7 +107,8 @@ struct parse_outcome {
   int exit_code = 0;
   std::string out, err;
 };
-parse_outcome parse_arguments(const std::vector<std::string>& arguments, const std::function<std::string(std::string_view)>& environment);
+parse_outcome parse_arguments(const std::vector<std::string>& arguments,
+                              const std::function<std::string(std::string_view)>& environment);
 
 /// Every command and its flags, for the completion script.
 struct command_words {

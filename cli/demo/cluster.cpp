@@ -1,10 +1,10 @@
 #include "cli/demo/cluster.hpp"
 
-#include <boost/json.hpp>
-
 #include "k8s/yaml.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
 
 namespace cli::demo {
 namespace {
@@ -14,11 +14,25 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view pool_name = "workers";
 
-std::string node_name(std::size_t i) { return "node-" + std::string(i < 9 ? "0" : "") + std::to_string(i + 1); }
+std::string node_name(std::size_t i) {
+  return "node-" + std::string(i < 9 ? "0" : "") + std::to_string(i + 1);
+}
+
+/// What a controller's spec says about its pods.
+json::object pod_template(const std::string& app) {
+  return {{"metadata", {{"labels", {{"app", app}}}}},
+          {"spec",
+           {{"containers",
+             json::array{json::object{{"name", "main"}, {"image", "demo/" + app + ":1"}}}}}}};
+}
 
 json::array conditions(std::string_view type, bool status, const std::string& at) {
-  return {json::object{{"type", type}, {"status", status ? "True" : "False"}, {"reason", status ? "KubeletReady" : "KubeletNotReady"},
-                       {"message", ""}, {"lastTransitionTime", at}, {"lastHeartbeatTime", at}}};
+  return {json::object{{"type", type},
+                       {"status", status ? "True" : "False"},
+                       {"reason", status ? "KubeletReady" : "KubeletNotReady"},
+                       {"message", ""},
+                       {"lastTransitionTime", at},
+                       {"lastHeartbeatTime", at}}};
 }
 
 std::string text_at(const json::object& o, std::initializer_list<std::string_view> path) {
@@ -34,7 +48,9 @@ std::string text_at(const json::object& o, std::initializer_list<std::string_vie
 }  // namespace
 
 cluster::cluster(reactor::loop& l, cluster_options options)
-    : loop_(l), options_(std::move(options)), api_([&] {
+    : loop_(l),
+      options_(std::move(options)),
+      api_([&] {
         k8s::sim::api_options o;
         o.name = options_.name;
         o.wall = [&l] { return l.wall(); };
@@ -86,12 +102,16 @@ void cluster::seed_nodes() {
                {"metadata",
                 {{"name", node_name(i)},
                  {"labels",
-                  {{"kubernetes.io/hostname", node_name(i)}, {"node-role.kubernetes.io/worker", ""},
+                  {{"kubernetes.io/hostname", node_name(i)},
+                   {"node-role.kubernetes.io/worker", ""},
                    {"topology.kubernetes.io/zone", zones[i % 3]}}}}},
                {"spec", json::object{}},
                {"status",
                 {{"conditions", conditions("Ready", true, at)},
-                 {"nodeInfo", {{"bootID", loop_.random().uuid()}, {"kubeletVersion", "v1.36.0"}, {"osImage", "Demo OS 1"}}}}}});
+                 {"nodeInfo",
+                  {{"bootID", loop_.random().uuid()},
+                   {"kubeletVersion", "v1.36.0"},
+                   {"osImage", "Demo OS 1"}}}}}});
   }
 }
 
@@ -109,22 +129,34 @@ void cluster::seed_workloads() {
   };
   if (options_.blocked_budget) apps.push_back({"legacy", 1, {{"minAvailable", 1}}});
   const json::object daemon_set =
-      api_->put({{"apiVersion", "apps/v1"}, {"kind", "DaemonSet"}, {"metadata", {{"name", "agent"}, {"namespace", "kube-system"}}},
-                 {"spec", {{"selector", {{"matchLabels", {{"app", "agent"}}}}}, {"template", {{"metadata", {{"labels", {{"app", "agent"}}}}}}}}}});
-  for (std::size_t i = 0; i < n; ++i) add_pod("agent", "DaemonSet", text_at(daemon_set, {"metadata", "uid"}), node_name(i));
+      api_->put({{"apiVersion", "apps/v1"},
+                 {"kind", "DaemonSet"},
+                 {"metadata", {{"name", "agent"}, {"namespace", "kube-system"}}},
+                 {"spec",
+                  {{"selector", {{"matchLabels", {{"app", "agent"}}}}},
+                   {"template", pod_template("agent")}}}});
+  for (std::size_t i = 0; i < n; ++i)
+    add_pod("agent", "DaemonSet", text_at(daemon_set, {"metadata", "uid"}), node_name(i));
   std::size_t next = 0;
   for (app& a : apps) {
     checks_.expect(a.name, a.replicas);
-    const json::object set = api_->put({{"apiVersion", "apps/v1"}, {"kind", "ReplicaSet"}, {"metadata", {{"name", a.name}, {"namespace", "default"}}},
-                                        {"spec", {{"replicas", a.replicas}, {"selector", {{"matchLabels", {{"app", a.name}}}}},
-                                                  {"template", {{"metadata", {{"labels", {{"app", a.name}}}}}}}}}});
+    const json::object set = api_->put({{"apiVersion", "apps/v1"},
+                                        {"kind", "ReplicaSet"},
+                                        {"metadata", {{"name", a.name}, {"namespace", "default"}}},
+                                        {"spec",
+                                         {{"replicas", a.replicas},
+                                          {"selector", {{"matchLabels", {{"app", a.name}}}}},
+                                          {"template", pod_template(a.name)}}}});
     owners_[a.name] = text_at(set, {"metadata", "uid"});
     if (!a.budget.empty()) {
       a.budget["selector"] = json::object{{"matchLabels", {{"app", a.name}}}};
-      api_->put({{"apiVersion", "policy/v1"}, {"kind", "PodDisruptionBudget"}, {"metadata", {{"name", a.name}, {"namespace", "default"}}},
+      api_->put({{"apiVersion", "policy/v1"},
+                 {"kind", "PodDisruptionBudget"},
+                 {"metadata", {{"name", a.name}, {"namespace", "default"}}},
                  {"spec", a.budget}});
     }
-    for (std::size_t i = 0; i < a.replicas; ++i) add_pod(a.name, "ReplicaSet", owners_[a.name], node_name(next++ % n));
+    for (std::size_t i = 0; i < a.replicas; ++i)
+      add_pod(a.name, "ReplicaSet", owners_[a.name], node_name(next++ % n));
   }
 }
 
@@ -146,7 +178,8 @@ void cluster::set_image(std::string_view ref) {
   });
 }
 
-void cluster::add_pod(const std::string& app, const std::string& owner_kind, const std::string& owner_uid, const std::string& node) {
+void cluster::add_pod(const std::string& app, const std::string& owner_kind,
+                      const std::string& owner_uid, const std::string& node) {
   const std::string name = app + "-" + std::to_string(++pods_made_);
   const std::string ns = owner_kind == "DaemonSet" ? "kube-system" : "default";
   api_->put({{"apiVersion", "v1"},
@@ -156,10 +189,18 @@ void cluster::add_pod(const std::string& app, const std::string& owner_kind, con
                {"namespace", ns},
                {"labels", {{"app", app}}},
                {"ownerReferences",
-                json::array{json::object{{"apiVersion", "apps/v1"}, {"kind", owner_kind}, {"name", owner_kind == "DaemonSet" ? "agent" : app},
-                                         {"uid", owner_uid}, {"controller", true}}}}}},
-             {"spec", {{"nodeName", node}, {"containers", json::array{json::object{{"name", "main"}, {"image", "demo/" + app + ":1"}}}}}},
-             {"status", {{"phase", "Running"}, {"conditions", conditions("Ready", true, reactor::format_rfc3339(loop_.wall()))}}}});
+                json::array{json::object{{"apiVersion", "apps/v1"},
+                                         {"kind", owner_kind},
+                                         {"name", owner_kind == "DaemonSet" ? "agent" : app},
+                                         {"uid", owner_uid},
+                                         {"controller", true}}}}}},
+             {"spec",
+              {{"nodeName", node},
+               {"containers",
+                json::array{json::object{{"name", "main"}, {"image", "demo/" + app + ":1"}}}}}},
+             {"status",
+              {{"phase", "Running"},
+               {"conditions", conditions("Ready", true, reactor::format_rfc3339(loop_.wall()))}}}});
 }
 
 void cluster::saw(const k8s::sim::written& w) {
@@ -187,13 +228,19 @@ void cluster::replace_pod(const std::string& app) {
     return;
   }
   for (const json::object& pod : api_->list("", "pods"))
-    if (const auto node = load.find(text_at(pod, {"spec", "nodeName"})); node != load.end()) ++node->second;
-  const auto least = std::min_element(load.begin(), load.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (const auto node = load.find(text_at(pod, {"spec", "nodeName"})); node != load.end())
+      ++node->second;
+  const auto least = std::min_element(
+      load.begin(), load.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   add_pod(app, "ReplicaSet", owners_[app], least->first);
 }
 
-void cluster::node_down(const std::string& node) { set_ready(node, false, {}); }
-void cluster::node_up(const std::string& node, const std::string& boot_id) { set_ready(node, true, boot_id); }
+void cluster::node_down(const std::string& node) {
+  set_ready(node, false, {});
+}
+void cluster::node_up(const std::string& node, const std::string& boot_id) {
+  set_ready(node, true, boot_id);
+}
 
 void cluster::set_ready(const std::string& node, bool ready, const std::string& boot_id) {
   api_->edit("", "nodes", "", node, [&](json::object& o) {
@@ -215,8 +262,10 @@ cluster::progress cluster::pool_progress() const {
   };
   p.nodes = number("nodeCount");
   p.updated = number("updatedCount");
-  if (text_at(*pool, {"status", "targetDigest"}) != new_image.substr(new_image.find('@') + 1)) p.updated = 0;
-  if (const json::value* all = status->get_object().if_contains("conditions"); all && all->is_array()) {
+  if (text_at(*pool, {"status", "targetDigest"}) != new_image.substr(new_image.find('@') + 1))
+    p.updated = 0;
+  if (const json::value* all = status->get_object().if_contains("conditions");
+      all && all->is_array()) {
     for (const json::value& c : all->get_array()) {
       const json::object& condition = c.as_object();
       if (text_at(condition, {"type"}) == "UpToDate") {
@@ -239,7 +288,8 @@ void cluster::after(reactor::nanoseconds d, std::function<void()> f) {
 }
 
 reactor::nanoseconds cluster::paced(reactor::nanoseconds d) const {
-  return reactor::nanoseconds(static_cast<std::int64_t>(static_cast<double>(d.count()) / options_.speed));
+  return reactor::nanoseconds(
+      static_cast<std::int64_t>(static_cast<double>(d.count()) / options_.speed));
 }
 
 }  // namespace cli::demo

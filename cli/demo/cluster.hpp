@@ -1,5 +1,10 @@
 #pragma once
 
+#include "cli/demo/invariants.hpp"
+#include "k8s/sim/api_server.hpp"
+#include "reactor/time.hpp"
+#include "reactor/timer_queue.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -9,11 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/demo/invariants.hpp"
-#include "k8s/sim/api_server.hpp"
-#include "reactor/time.hpp"
-#include "reactor/timer_queue.hpp"
-
 namespace reactor {
 class loop;
 }
@@ -22,9 +22,11 @@ namespace cli::demo {
 
 /// The images of the demo: where every node starts and where the pool wants them.
 inline constexpr std::string_view old_image =
-    "registry.demo.local/os/node@sha256:1111111111111111111111111111111111111111111111111111111111111111";
+    "registry.demo.local/os/"
+    "node@sha256:1111111111111111111111111111111111111111111111111111111111111111";
 inline constexpr std::string_view new_image =
-    "registry.demo.local/os/node@sha256:2222222222222222222222222222222222222222222222222222222222222222";
+    "registry.demo.local/os/"
+    "node@sha256:2222222222222222222222222222222222222222222222222222222222222222";
 
 struct cluster_options {
   std::string name;
@@ -70,7 +72,8 @@ private:
   void seed_nodes();
   void seed_workloads();
   void seed_pool();
-  void add_pod(const std::string& app, const std::string& owner_kind, const std::string& owner_uid, const std::string& node);
+  void add_pod(const std::string& app, const std::string& owner_kind, const std::string& owner_uid,
+               const std::string& node);
   void saw(const k8s::sim::written& w);
   void replace_pod(const std::string& app);
   void set_ready(const std::string& node, bool ready, const std::string& boot_id);

@@ -1,7 +1,8 @@
 #include "cli/demo/invariants.hpp"
 
-#include <algorithm>
 #include <boost/json.hpp>
+
+#include <algorithm>
 #include <charconv>
 
 namespace cli::demo {
@@ -28,13 +29,16 @@ std::string text(const json::value* v) {
   return {};
 }
 
-bool is_true(const json::value* v) { return v && v->is_bool() && v->get_bool(); }
+bool is_true(const json::value* v) {
+  return v && v->is_bool() && v->get_bool();
+}
 
 bool has_condition(const json::object& o, std::string_view type) {
   const json::value* conditions = at(&o, {"status", "conditions"});
   if (!conditions || !conditions->is_array()) return false;
   for (const json::value& c : conditions->get_array())
-    if (text(at(c.if_object(), {"type"})) == type) return text(at(c.if_object(), {"status"})) == "True";
+    if (text(at(c.if_object(), {"type"})) == type)
+      return text(at(c.if_object(), {"status"})) == "True";
   return false;
 }
 
@@ -76,14 +80,17 @@ void invariants::saw_bootc_node(const k8s::sim::written& w) {
   if (found == nodes_.end()) return;
   node_facts& facts = found->second;
   const bool slotted =
-      w.type != k8s::sim::write_type::deleted && at(w.after, {"metadata", "annotations", "bootc.dev/in-reboot-slot"}) != nullptr;
+      w.type != k8s::sim::write_type::deleted &&
+      at(w.after, {"metadata", "annotations", "bootc.dev/in-reboot-slot"}) != nullptr;
   if (slotted == facts.slotted) return;
   facts.slotted = slotted;
   if (slotted) {
     facts.schedulable_before = !facts.unschedulable;
-    const auto taken = std::count_if(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.second.slotted; });
+    const auto taken =
+        std::count_if(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.second.slotted; });
     if (static_cast<std::size_t>(taken) > allowed_unavailable())
-      violated(name + " took a reboot slot as number " + std::to_string(taken) + " of " + std::to_string(allowed_unavailable()));
+      violated(name + " took a reboot slot as number " + std::to_string(taken) + " of " +
+               std::to_string(allowed_unavailable()));
   } else if (facts.schedulable_before && facts.unschedulable) {
     violated(name + " is still cordoned after its slot was freed");
   }
@@ -101,21 +108,26 @@ void invariants::saw_pod(const k8s::sim::written& w) {
   facts.app = text(at(w.after, {"metadata", "labels", "app"}));
   facts.node = text(at(w.after, {"spec", "nodeName"}));
   facts.mirror = at(w.after, {"metadata", "annotations", "kubernetes.io/config.mirror"}) != nullptr;
-  if (const json::value* owners = at(w.after, {"metadata", "ownerReferences"}); owners && owners->is_array() && !owners->get_array().empty())
+  if (const json::value* owners = at(w.after, {"metadata", "ownerReferences"});
+      owners && owners->is_array() && !owners->get_array().empty())
     facts.daemon = text(at(owners->get_array().front().if_object(), {"kind"})) == "DaemonSet";
   const bool terminating = at(w.after, {"metadata", "deletionTimestamp"}) != nullptr;
   facts.healthy = has_condition(*w.after, "Ready") && !terminating;
-  if (terminating && was_healthy && !facts.healthy && healthy(facts.app) < required_healthy(facts.app))
-    violated("evicting " + key + " leaves " + std::to_string(healthy(facts.app)) + " healthy pods of " + facts.app + " where " +
+  if (terminating && was_healthy && !facts.healthy &&
+      healthy(facts.app) < required_healthy(facts.app))
+    violated("evicting " + key + " leaves " + std::to_string(healthy(facts.app)) +
+             " healthy pods of " + facts.app + " where " +
              std::to_string(required_healthy(facts.app)) + " are required");
 }
 
 void invariants::saw_pool(const k8s::sim::written& w) {
-  if (const json::value* max = at(w.after, {"spec", "rollout", "maxUnavailable"})) max_unavailable_ = text(max);
+  if (const json::value* max = at(w.after, {"spec", "rollout", "maxUnavailable"}))
+    max_unavailable_ = text(max);
 }
 
 void invariants::saw_budget(const k8s::sim::written& w) {
-  budgets_[std::string(w.name)] = {text(at(w.after, {"spec", "minAvailable"})), text(at(w.after, {"spec", "maxUnavailable"})),
+  budgets_[std::string(w.name)] = {text(at(w.after, {"spec", "minAvailable"})),
+                                   text(at(w.after, {"spec", "maxUnavailable"})),
                                    text(at(w.after, {"spec", "selector", "matchLabels", "app"}))};
 }
 
@@ -126,15 +138,19 @@ void invariants::saw_reboot(std::string_view node) {
   if (!found->second.slotted) violated(name + " reboots outside a slot");
   if (!found->second.unschedulable) violated(name + " reboots without being cordoned");
   for (const auto& [key, pod] : pods_)
-    if (pod.node == node && !pod.daemon && !pod.mirror) violated(name + " reboots with " + key + " still on it");
+    if (pod.node == node && !pod.daemon && !pod.mirror)
+      violated(name + " reboots with " + key + " still on it");
 }
 
 void invariants::check_at_rest() {
   for (const auto& [name, facts] : nodes_)
-    if (!facts.slotted && facts.schedulable_before && facts.unschedulable) violated(name + " was left cordoned");
+    if (!facts.slotted && facts.schedulable_before && facts.unschedulable)
+      violated(name + " was left cordoned");
 }
 
-std::size_t invariants::allowed_unavailable() const { return amount(max_unavailable_, member_count_); }
+std::size_t invariants::allowed_unavailable() const {
+  return amount(max_unavailable_, member_count_);
+}
 
 std::size_t invariants::required_healthy(const std::string& app) const {
   std::size_t required = 0;
@@ -143,21 +159,26 @@ std::size_t invariants::required_healthy(const std::string& app) const {
     const auto known = replicas_.find(app);
     const std::size_t replicas = known == replicas_.end() ? 0 : known->second;
     if (!b.min_available.empty()) required = std::max(required, amount(b.min_available, replicas));
-    if (!b.max_unavailable.empty()) required = std::max(required, replicas - std::min(replicas, amount(b.max_unavailable, replicas)));
+    if (!b.max_unavailable.empty())
+      required =
+          std::max(required, replicas - std::min(replicas, amount(b.max_unavailable, replicas)));
   }
   return required;
 }
 
 std::size_t invariants::healthy(const std::string& app) const {
-  return static_cast<std::size_t>(
-      std::count_if(pods_.begin(), pods_.end(), [&](const auto& p) { return p.second.app == app && p.second.healthy; }));
+  return static_cast<std::size_t>(std::count_if(pods_.begin(), pods_.end(), [&](const auto& p) {
+    return p.second.app == app && p.second.healthy;
+  }));
 }
 
 void invariants::count_disrupted() {
-  const auto n = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [](const auto& f) { return f.second.disturbed(); }));
+  const auto n = static_cast<std::size_t>(std::count_if(
+      nodes_.begin(), nodes_.end(), [](const auto& f) { return f.second.disturbed(); }));
   if (n > max_disrupted_) max_disrupted_ = n;
   if (n > allowed_unavailable())
-    violated(std::to_string(n) + " nodes are disturbed where " + std::to_string(allowed_unavailable()) + " may be");
+    violated(std::to_string(n) + " nodes are disturbed where " +
+             std::to_string(allowed_unavailable()) + " may be");
 }
 
 void invariants::violated(std::string sentence) {

@@ -1,14 +1,15 @@
 #pragma once
 
+#include "k8s/sim/api_server.hpp"
+
 #include <boost/json/fwd.hpp>
+
 #include <cstddef>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "k8s/sim/api_server.hpp"
 
 namespace cli::demo {
 
@@ -21,7 +22,8 @@ namespace cli::demo {
 ///   cordons  after its slot is freed a node is as schedulable as before it was taken
 class invariants {
 public:
-  invariants(std::string cluster, const k8s::sim::api_server& api) : cluster_(std::move(cluster)), api_(api) {}
+  invariants(std::string cluster, const k8s::sim::api_server& api)
+      : cluster_(std::move(cluster)), api_(api) {}
 
   /// How many pods an app has when nothing is wrong; budgets are judged by it.
   void expect(const std::string& app, std::size_t replicas) { replicas_[app] = replicas; }

@@ -1,0 +1,49 @@
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "k8s/sim/fleet_server.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/signals.hpp"
+#include "reactor/task_group.hpp"
+
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+reactor::awaitable<void> serve_until(k8s::sim::fleet_server& servers, reactor::event& stop,
+                                     reactor::loop& l) {
+  co_await stop.wait();
+  co_await servers.stop();
+  l.stop();
+}
+
+}  // namespace
+
+int apiserver_command(const apiserver_arguments& a) {
+  reactor::loop loop;
+  k8s::sim::fleet_options o;
+  o.clusters = a.clusters;
+  o.port = a.port;
+  if (a.one_port) o.layout = k8s::sim::fleet_layout::one_port;
+  if (a.tls) o.security = k8s::sim::transport_security::tls;
+  k8s::sim::fleet_server servers(loop, std::move(o));
+  auto started = servers.start();
+  auto written = started ? servers.write(a.dir) : reactor::result<std::string>(started.error());
+  reactor::event stop(loop);
+  reactor::signals signals(loop, {.stop = [&stop] { stop.set(); }, .reload = {}, .exit_now = {}});
+  if (!written) {
+    stop.set();
+  } else {
+    write_out(STDOUT_FILENO, *written + "\n");
+    write_out(STDERR_FILENO, std::to_string(servers.size()) + " API server" +
+                                 (servers.size() == 1 ? "" : "s") + " at " + servers.url(0) +
+                                 (servers.size() > 1 ? " …" : "") + "; try: kubectl --kubeconfig " +
+                                 *written + " get namespaces\nStop with Ctrl-C.\n");
+  }
+  reactor::task_group tasks(loop);
+  tasks.start("serve", serve_until(servers, stop, loop));
+  loop.run();
+  return written ? success : complain(written.error().message());
+}
+
+}  // namespace cli

@@ -1,0 +1,62 @@
+#include "bench/policy.hpp"
+#include "bench/store.hpp"
+#include "bench/streams.hpp"
+#include "bench/watch.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+
+#include <boost/json.hpp>
+#include <unistd.h>
+
+#include <stdexcept>
+
+namespace cli {
+namespace {
+
+/// The points as a table, the head figures above it.
+std::string report(const boost::json::object& result) {
+  std::string text;
+  for (const auto& [key, value] : result)
+    if (!value.is_array()) {
+      std::string shown = value.is_string() ? std::string(value.get_string()) : pretty_json(value);
+      while (shown.ends_with('\n')) shown.pop_back();
+      text += std::string(key) + ": " + shown + "\n";
+    }
+  const boost::json::array& points = result.at("points").as_array();
+  std::vector<std::string> head;
+  for (const auto& member : points.front().as_object()) head.emplace_back(member.key());
+  table t(head);
+  for (const boost::json::value& point : points) {
+    std::vector<std::string> cells;
+    for (const auto& member : point.as_object()) {
+      std::string shown = pretty_json(member.value());
+      shown.pop_back();
+      cells.push_back(std::move(shown));
+    }
+    t.row(std::move(cells));
+  }
+  return text + t.text();
+}
+
+}  // namespace
+
+int bench_command(const bench_arguments& a) {
+  if (!a.sender.empty())
+    return a.what == "watch" ? bench::run_watch_sender(a.sender)
+                             : bench::run_streams_sender(a.sender);
+  try {
+    const boost::json::object result = a.what == "watch"    ? bench::measure_watch(a.events)
+                                       : a.what == "store"  ? bench::measure_store()
+                                       : a.what == "policy" ? bench::measure_policy()
+                                                            : bench::measure_streams(a.clusters);
+    return write_out(STDOUT_FILENO, a.output == output_format::text
+                                        ? report(result)
+                                        : machine_text(result, a.output))
+               ? success
+               : failure;
+  } catch (const std::runtime_error& e) {
+    return complain(std::string("bench ") + a.what + ": " + e.what());
+  }
+}
+
+}  // namespace cli

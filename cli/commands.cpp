@@ -1,0 +1,49 @@
+#include "cli/commands.hpp"
+
+#include "cli/completion.hpp"
+#include "cli/output.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace cli {
+namespace {
+
+struct runner {
+  const std::vector<setting>& settings;
+  int operator()(const run_arguments& a) const { return run_command(a, settings); }
+  int operator()(const daemon_arguments& a) const { return daemon_command(a); }
+  int operator()(const apiserver_arguments& a) const { return apiserver_command(a); }
+  int operator()(const demo_arguments& a) const { return demo_command(a); }
+  int operator()(const survey_arguments& a) const { return survey_command(a); }
+  int operator()(const policy_arguments& a) const { return policy_command(a); }
+  int operator()(const bench_arguments& a) const { return bench_command(a); }
+  int operator()(const version_arguments& a) const { return version_command(a); }
+  int operator()(const completion_arguments& a) const { return completion_command(a); }
+};
+
+}  // namespace
+
+int dispatch(const std::vector<std::string>& arguments) {
+  const auto environment = [](std::string_view name) {
+    const char* value = std::getenv(std::string(name).c_str());
+    return std::string(value ? value : "");
+  };
+  const parse_outcome outcome = parse_arguments(arguments, environment);
+  write_out(STDOUT_FILENO, outcome.out);
+  write_out(STDERR_FILENO, outcome.err);
+  if (!outcome.parsed) return outcome.exit_code;
+  return std::visit(runner{outcome.settings}, *outcome.parsed);
+}
+
+int complain(std::string_view sentence, int code) {
+  write_out(STDERR_FILENO, "windlass: " + std::string(sentence) + "\n");
+  return code;
+}
+
+int completion_command(const completion_arguments& a) {
+  return write_out(STDOUT_FILENO, completion_script(a.shell)) ? success : failure;
+}
+
+}  // namespace cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "cli/arguments.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+inline constexpr int success = 0, failure = 1, wrong_usage = 2;
+
+/// One function per command; each returns the exit code and has written what a person should see.
+int run_command(const run_arguments& a, const std::vector<setting>& settings);
+int daemon_command(const daemon_arguments& a);
+int apiserver_command(const apiserver_arguments& a);
+int demo_command(const demo_arguments& a);
+int survey_command(const survey_arguments& a);
+int policy_command(const policy_arguments& a);
+int bench_command(const bench_arguments& a);
+int version_command(const version_arguments& a);
+int completion_command(const completion_arguments& a);
+
+/// Parses and dispatches. Usage errors go to standard error.
+int dispatch(const std::vector<std::string>& arguments);
+
+/// One line on standard error: "windlass: <sentence>". Returns `code`.
+int complain(std::string_view sentence, int code = failure);
+
+}  // namespace cli

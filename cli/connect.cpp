@@ -1,0 +1,115 @@
+#include "cli/connect.hpp"
+
+#include "k8s/kubeconfig.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+namespace cli {
+namespace {
+
+std::vector<std::string> split_paths(const std::string& list) {
+  std::vector<std::string> paths;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(':', begin), list.size());
+    if (end > begin) paths.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return paths;
+}
+
+/// The files of a local kubeconfig, for `--fleet contexts`.
+std::vector<std::string> kubeconfig_files(const fleet_arguments& a, const k8s::environment& env) {
+  if (!a.kubeconfig.empty()) return {a.kubeconfig};
+  if (const std::string list = env.variable("KUBECONFIG"); !list.empty()) return split_paths(list);
+  return {env.variable("HOME") + "/.kube/config"};
+}
+
+reactor::result<std::vector<named_connection>> every_context(const fleet_arguments& a,
+                                                             const k8s::environment& env) {
+  std::vector<named_connection> all;
+  const std::vector<std::string> files = kubeconfig_files(a, env);
+  for (const std::string& file : files) {
+    auto bytes = k8s::read_small_file(file);
+    if (!bytes) return bytes.error();
+    auto names = k8s::kubeconfig_contexts(*bytes, "kubeconfig " + file);
+    if (!names) return names.error();
+    for (const std::string& name : *names) {
+      auto to = k8s::load_kubeconfig_files(files, name);
+      if (!to) return to.error();
+      all.push_back({name, *to});
+    }
+  }
+  if (all.empty())
+    return reactor::make_fault(reactor::errc::not_found, "kubeconfig " + files.front(),
+                               "it has no context");
+  return all;
+}
+
+}  // namespace
+
+reactor::result<service_options> service_from(const fleet_arguments& a) {
+  const k8s::environment env = k8s::environment::of_process();
+  service_options o;
+  o.ns = a.ns;
+  o.label = a.kubeconfig_label;
+  o.key = a.kubeconfig_key;
+  o.policies = a.policies;
+  o.identity = process_identity();
+  if (a.from == fleet_arguments::source::contexts) {
+    auto all = every_context(a, env);
+    if (!all) return all.error();
+    o.clusters = std::move(*all);
+    o.discover = false;
+    return o;
+  }
+  auto home = k8s::load_default(a.kubeconfig, a.context, env);
+  if (!home) return home.error();
+  o.home = std::move(*home);
+  if (!o.home.context.empty()) o.home_name = o.home.context;
+  o.discover = a.from != fleet_arguments::source::self;
+  o.home_alone_is_a_fleet = a.from != fleet_arguments::source::secrets;
+  return o;
+}
+
+reactor::result<std::optional<reactor::endpoint>> parse_bind_address(const std::string& text,
+                                                                     const std::string& flag) {
+  if (text == "0") return std::optional<reactor::endpoint>();
+  const auto bad = [&] {
+    return reactor::make_fault(reactor::errc::malformed, "--" + flag + " " + text,
+                               "expected HOST:PORT, :PORT, or 0 to turn it off");
+  };
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos) return bad();
+  reactor::endpoint at;
+  at.host = text.substr(0, colon);
+  if (at.host.starts_with('[') && at.host.ends_with(']'))
+    at.host = at.host.substr(1, at.host.size() - 2);
+  if (at.host.empty()) at.host = "0.0.0.0";
+  const char* first = text.data() + colon + 1;
+  const char* last = text.data() + text.size();
+  const auto [end, ec] = std::from_chars(first, last, at.port);
+  if (first == last || ec != std::errc{} || end != last) return bad();
+  return std::optional<reactor::endpoint>(at);
+}
+
+reactor::result<reactor::logger> logger_from(reactor::loop& l, const std::string& level,
+                                             const std::string& format) {
+  auto parsed = reactor::parse_log_level(level);
+  if (!parsed) return parsed.error();
+  reactor::log_options o;
+  o.level = *parsed;
+  o.format = format == "json" ? reactor::log_format::json : reactor::log_format::console;
+  return reactor::make_logger(l, o);
+}
+
+std::string process_identity() {
+  if (const char* pod = std::getenv("POD_NAME"); pod && *pod) return pod;
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "windlass";
+}
+
+}  // namespace cli

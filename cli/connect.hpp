@@ -1,0 +1,27 @@
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "cli/service.hpp"
+#include "reactor/result.hpp"
+
+#include <optional>
+#include <string>
+
+namespace cli {
+
+/// Where home is and which clusters there are, from the flags. Blocks on files; for the start of the process.
+/// Errors: one sentence that names the file, field and reason.
+reactor::result<service_options> service_from(const fleet_arguments& a);
+
+/// ":8080", "127.0.0.1:8080", "[::1]:8080"; "0" = none. Errors: errc::malformed, naming `flag`.
+reactor::result<std::optional<reactor::endpoint>> parse_bind_address(const std::string& text,
+                                                                     const std::string& flag);
+
+/// Level and format from the flags. Errors: errc::malformed.
+reactor::result<reactor::logger> logger_from(reactor::loop& l, const std::string& level,
+                                             const std::string& format);
+
+/// POD_NAME, else the host's name: who we are in Leases and events.
+std::string process_identity();
+
+}  // namespace cli

@@ -1,0 +1,86 @@
+#include "bootc/command_host.hpp"
+#include "bootc/node_daemon.hpp"
+#include "cli/commands.hpp"
+#include "cli/connect.hpp"
+#include "k8s/client.hpp"
+#include "reactor/http/server.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/signals.hpp"
+
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+struct serving {
+  reactor::loop& loop;
+  k8s::client& api;
+  bootc::node_daemon& daemon;
+  bootc::command_host& machine;
+  std::unique_ptr<reactor::http::server> health;
+  reactor::event stop;
+};
+
+reactor::awaitable<void> serve(serving& s) {
+  s.daemon.start();
+  (void)co_await s.stop.wait();
+  const reactor::timer_id guard =
+      s.loop.timers().arm(s.loop.now() + std::chrono::seconds(4), [] { _exit(failure); });
+  co_await s.daemon.stop();
+  co_await s.machine.stop();
+  co_await s.api.stop();
+  if (s.health) co_await s.health->stop();
+  s.loop.timers().disarm(guard);
+  s.loop.stop();
+}
+
+}  // namespace
+
+int daemon_command(const daemon_arguments& a) {
+  reactor::loop loop;
+  auto log = logger_from(loop, a.log_level, a.log_format);
+  if (!log) return complain(log.error().message(), wrong_usage);
+  if (a.node_name.empty())
+    return complain(
+        "daemon: which node is this? Set NODE_NAME (downward API spec.nodeName) or --node-name");
+  auto health_at = parse_bind_address(a.health_address, "health-probe-bind-address");
+  if (!health_at) return complain(health_at.error().message(), wrong_usage);
+  auto to = k8s::load_default(a.kubeconfig, a.context, k8s::environment::of_process());
+  if (!to) return complain(to.error().message());
+
+  k8s::client api(loop, std::move(*to), "windlass-daemon");
+  bootc::command_host_options host_options;
+  host_options.form = a.host == daemon_arguments::host_form::direct ? bootc::command_form::direct
+                                                                    : bootc::command_form::nsenter;
+  host_options.root = !a.host_root.empty()                            ? a.host_root
+                      : a.host == daemon_arguments::host_form::direct ? "/"
+                                                                      : "/proc/1/root";
+  bootc::command_host machine(loop, std::move(host_options));
+  bootc::node_daemon_options options;
+  options.node = a.node_name;
+  options.poll_interval = a.poll_interval;
+  bootc::node_daemon daemon(loop, api, machine, std::move(options), *log);
+  serving s{loop, api, daemon, machine, nullptr, reactor::event(loop)};
+  if (*health_at) {
+    reactor::http::server_options o;
+    o.at = **health_at;
+    o.max_connections = 50;
+    s.health = std::make_unique<reactor::http::server>(
+        loop, std::move(o),
+        [](reactor::http::request, reactor::http::responder& r) -> reactor::awaitable<void> {
+          reactor::http::response ok;
+          ok.body = "ok\n";
+          (void)co_await r.send(std::move(ok));
+        });
+    if (auto started = s.health->start(); !started) return complain(started.error().message());
+  }
+  log->info("windlass daemon starts",
+            {{"version", WINDLASS_VERSION}, {"node", a.node_name}, {"server", api.server()}});
+  reactor::signals signals(loop, {.stop = [&s] { s.stop.set(); }, .reload = {}, .exit_now = {}});
+  reactor::task_group tasks(loop);
+  tasks.start("daemon", serve(s));
+  loop.run();
+  return success;
+}
+
+}  // namespace cli

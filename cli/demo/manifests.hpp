@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cli::demo {
+
+/// The CRDs of deploy/crds as YAML texts, embedded when the program was built.
+const std::vector<std::string>& crd_manifests();
+
+}  // namespace cli::demo

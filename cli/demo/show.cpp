@@ -1,0 +1,163 @@
+#include "cli/demo/show.hpp"
+
+#include "cli/output.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace cli::demo {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct counts {
+  std::size_t settled = 0, updated = 0;
+};
+
+counts count(world& w) {
+  counts n;
+  for (const auto& c : w.clusters()) {
+    const cluster::progress p = c->pool_progress();
+    n.updated += p.updated;
+    if (p.up_to_date == "AllUpdated" && p.nodes == c->node_names().size()) ++n.settled;
+  }
+  return n;
+}
+
+std::string seconds_text(double s) {
+  std::string text = std::to_string(static_cast<long>(s * 10 + 0.5));
+  if (text.size() < 2) text.insert(0, 1, '0');
+  return text.substr(0, text.size() - 1) + "." + text.substr(text.size() - 1) + " s";
+}
+
+}  // namespace
+
+reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windlass,
+                                     show_options options, reactor::event& stop) {
+  show_result r;
+  auto started = co_await windlass.start();
+  if (!started) {
+    r.problem = started.error().message();
+    co_return r;
+  }
+  const auto tell = [&](const std::string& line) {
+    if (options.tell) options.tell(line);
+  };
+  const reactor::steady_time began = l.now(), give_up = began + options.time_limit;
+  // The nodes are on the old image and the pools ask for it: Windlass finds everything in order first.
+  while (count(w).settled < w.clusters().size() && l.now() < give_up && !stop.is_set())
+    co_await l.sleep_for(100ms);
+  tell("fleet of " + std::to_string(w.clusters().size()) + " clusters is known after " +
+       seconds_text(std::chrono::duration<double>(l.now() - began).count()) + "; rolling out " +
+       std::string(new_image.substr(0, new_image.find(':') + 13)));
+  const reactor::steady_time rollout = l.now();
+  w.roll_out(new_image);
+  const std::size_t goal = w.node_count() - w.expected_held();
+  std::size_t last_told = 0;
+  reactor::steady_time told_at = l.now();
+  for (std::size_t updated = 0; !stop.is_set() && l.now() < give_up;) {
+    updated = count(w).updated;
+    if (options.draw) options.draw(progress_block(w, windlass, true));
+    if (updated != last_told && (l.now() - told_at > 2s || updated == goal)) {
+      tell(std::to_string(updated) + " of " + std::to_string(w.node_count()) + " nodes updated");
+      last_told = updated;
+      told_at = l.now();
+    }
+    if (updated >= goal) {
+      r.finished = true;
+      break;
+    }
+    co_await l.sleep_for(200ms);
+  }
+  // The last slots are freed a moment after the last node is back.
+  if (r.finished) co_await l.sleep_for(1s);
+  r.seconds = std::chrono::duration<double>(l.now() - rollout).count();
+  r.last = co_await look_at(windlass, l, {}, l.now() + 2s);
+  r.updated = count(w).updated;
+  r.held = r.last.held;
+  for (const auto& c : w.clusters()) c->checks().check_at_rest();
+  if (options.keep && !stop.is_set()) {
+    tell("the fleet stays up; stop it with Ctrl-C");
+    (void)co_await stop.wait();
+    r.updated = count(w).updated;
+  }
+  r.policy_reloads = windlass.packs().reloads();
+  co_return r;
+}
+
+boost::json::object result_json(const world& w, const show_result& r) {
+  auto& mutable_world = const_cast<world&>(w);
+  boost::json::object o;
+  o["clusters"] = mutable_world.clusters().size();
+  o["nodes"] = w.node_count();
+  o["updated"] = r.updated;
+  o["held"] = r.held;
+  o["violations"] = w.violation_count();
+  o["max_disrupted"] = w.max_disrupted();
+  o["policy_reloads"] = r.policy_reloads;
+  o["seconds"] = static_cast<double>(static_cast<long>(r.seconds * 100)) / 100;
+  o["finished"] = r.finished;
+  o["reboots"] = w.reboots();
+  o["writes"] = w.writes();
+  boost::json::array violations, holds;
+  for (const std::string& v : w.violations()) violations.push_back(boost::json::string(v));
+  for (const cluster_survey& c : r.last.clusters)
+    for (const pool_survey& p : c.pools)
+      for (const bootc::hold& h : p.now.holds)
+        holds.push_back(boost::json::object{{"unit", c.name + "/" + h.node},
+                                            {"code", h.code},
+                                            {"reason", h.sentence},
+                                            {"released_by", h.released_by}});
+  o["holds"] = std::move(holds);
+  if (!violations.empty()) o["violation_list"] = std::move(violations);
+  return o;
+}
+
+std::string result_text(const world& w, const show_result& r, bool lively) {
+  std::string text =
+      "\n" +
+      toned(r.finished ? "done" : "not finished", r.finished ? tone::good : tone::bad, lively) +
+      ": " + std::to_string(r.updated) + " of " + std::to_string(w.node_count()) +
+      " nodes run the new image after " + seconds_text(r.seconds) + ", " + std::to_string(r.held) +
+      " held, at most " + std::to_string(w.max_disrupted()) +
+      " nodes of a cluster disturbed at once, " + std::to_string(w.reboots()) +
+      " reboots, policies reloaded " + std::to_string(r.policy_reloads) + " times\n";
+  for (const cluster_survey& c : r.last.clusters)
+    for (const pool_survey& p : c.pools)
+      for (const bootc::hold& h : p.now.holds)
+        text += "  " + c.name + "/" + h.node + " waits: " + h.sentence + " [" +
+                std::string(h.code) + "]; released by: " + h.released_by + "\n";
+  text += w.violation_count() == 0
+              ? toned("no invariant was broken", tone::good, lively) + "\n"
+              : toned(std::to_string(w.violation_count()) + " invariants were broken:", tone::bad,
+                      lively) +
+                    "\n";
+  for (const std::string& v : w.violations()) text += "  " + v + "\n";
+  return text;
+}
+
+std::string progress_block(world& w, service& windlass, bool lively) {
+  std::string block;
+  constexpr std::size_t most_lines = 24;
+  std::size_t line = 0;
+  for (const auto& c : w.clusters()) {
+    if (++line > most_lines) break;
+    const cluster::progress p = c->pool_progress();
+    const std::size_t nodes = c->node_names().size();
+    const k8s::cluster* seen = windlass.fleet().find(c->name());
+    const std::string state = seen ? std::string(k8s::name_of(seen->state())) : "Unknown";
+    std::string bar;
+    for (std::size_t i = 0; i < std::min<std::size_t>(nodes, 40); ++i)
+      bar += i * nodes / std::min<std::size_t>(nodes, 40) < p.updated ? "█" : "·";
+    block += c->name() + "  " + toned(bar, p.updated == nodes ? tone::good : tone::busy, lively) +
+             "  " + std::to_string(p.updated) + "/" + std::to_string(nodes) + "  " +
+             toned(state, state == "Live" ? tone::plain : tone::bad, lively) + "  " +
+             toned(p.degraded == "Healthy" ? "" : p.degraded, tone::bad, lively) + "  " +
+             toned(p.updated == nodes ? "" : p.message, tone::faint, lively) + "\n";
+  }
+  return block;
+}
+
+}  // namespace cli::demo

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "cli/demo/world.hpp"
+#include "cli/service.hpp"
+#include "cli/survey.hpp"
+#include "reactor/waiters.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <string>
+
+namespace cli::demo {
+
+struct show_options {
+  std::string policies;                                         // folder; never empty when real
+  reactor::nanoseconds time_limit = std::chrono::seconds(150);  // of the rollout
+  bool keep = false;
+  /// Lines for a person as it goes; empty = silence. The view is redrawn where `lively`.
+  std::function<void(const std::string& line)> tell;
+  std::function<void(const std::string& block)> draw;
+};
+
+struct show_result {
+  fleet_survey last;
+  std::size_t updated = 0, held = 0, policy_reloads = 0;
+  bool finished = false;
+  double seconds = 0;
+  std::string problem;  // it could not even start
+};
+
+/// The demo's story: settle, roll out the new image, watch until nothing moves any more that could.
+reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windlass,
+                                     show_options options, reactor::event& stop);
+
+/// {clusters, nodes, updated, held, violations, max_disrupted, policy_reloads, seconds, …}
+boost::json::object result_json(const world& w, const show_result& r);
+std::string result_text(const world& w, const show_result& r, bool lively);
+/// One line for each cluster with a bar.
+std::string progress_block(world& w, service& windlass, bool lively);
+
+}  // namespace cli::demo

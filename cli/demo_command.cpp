@@ -1,0 +1,160 @@
+#include "cli/commands.hpp"
+#include "cli/demo/show.hpp"
+#include "cli/output.hpp"
+#include "policies/host/embedded.hpp"
+#include "reactor/files.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/signals.hpp"
+
+#include <boost/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder to edit: the user's, or a copy of the stock rollout pack.
+reactor::result<std::string> policies_folder(const demo_arguments& a, const std::string& dir) {
+  if (!a.policies.empty()) return a.policies;
+  const fs::path folder = fs::path(dir) / "policies";
+  constexpr std::string_view stock = "rollout/";
+  for (const policies::embedded_file& file : policies::stock_files()) {
+    if (!file.path.starts_with(stock)) continue;
+    const fs::path to = folder / std::string(file.path.substr(stock.size()));
+    std::error_code ec;
+    fs::create_directories(to.parent_path(), ec);
+    if (ec)
+      return reactor::make_fault(reactor::error_code(ec.value(), boost::system::system_category()),
+                                 "create " + to.parent_path().string());
+    auto stored = reactor::store_file(to.string(), file.content);
+    if (!stored) return stored.error();
+  }
+  return folder.string();
+}
+
+reactor::result<std::string> work_folder(const demo_arguments& a) {
+  if (a.dir.empty()) {
+    std::string pattern = (fs::temp_directory_path() / "windlass-demo-XXXXXX").string();
+    if (mkdtemp(pattern.data())) return pattern;
+    return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()),
+                               "create a folder under " + fs::temp_directory_path().string());
+  }
+  std::error_code ec;
+  fs::create_directories(a.dir, ec);
+  if (ec)
+    return reactor::make_fault(reactor::error_code(ec.value(), boost::system::system_category()),
+                               "create " + a.dir);
+  return a.dir;
+}
+
+struct playing {
+  reactor::loop& loop;
+  demo::world& world;
+  service& windlass;
+  demo::show_options options;
+  reactor::event& stop;
+  demo::show_result result;
+};
+
+reactor::awaitable<void> play_and_stop(playing& p) {
+  p.result = co_await demo::play(p.loop, p.world, p.windlass, p.options, p.stop);
+  co_await p.windlass.stop();
+  co_await p.world.stop();
+  p.loop.stop();
+}
+
+int failed_to_start(const std::string& sentence) {
+  return complain("demo: " + sentence);
+}
+
+}  // namespace
+
+int demo_command(const demo_arguments& a) {
+  const bool machine = a.output != output_format::text;
+  const bool lively = !machine && is_lively(STDOUT_FILENO);
+  reactor::loop loop(a.simulate ? reactor::loop::mode::simulated : reactor::loop::mode::real,
+                     a.seed);
+  auto dir = work_folder(a);
+  if (!dir) return failed_to_start(dir.error().message());
+  auto packs = policies_folder(a, *dir);
+  if (!packs) return failed_to_start(packs.error().message());
+
+  demo::world_options world_options;
+  world_options.clusters = a.clusters;
+  world_options.nodes = a.nodes;
+  world_options.speed = a.speed;
+  demo::world world(loop, world_options);
+  auto started = world.start();
+  if (!started) return failed_to_start(started.error().message());
+  const std::string kubeconfig = (fs::path(*dir) / "kubeconfig").string();
+  auto stored = reactor::store_file(kubeconfig, world.kubeconfig(), 0600);
+
+  service_options options;
+  options.home = world.home();
+  options.policies = *packs;
+  service windlass(loop, std::move(options), reactor::logger());
+  const auto print = [machine](const std::string& line) {
+    write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
+  };
+  windlass.on_pack_event = [&](const policies::pack_event& e) {
+    if (e.what != policies::pack_event::kind::loaded) print("policy " + e.message());
+  };
+  reactor::event stop(loop);
+  std::size_t drawn = 0;
+  demo::show_options show;
+  show.policies = *packs;
+  show.keep = a.keep;
+  if (!lively) show.tell = print;
+  if (lively)
+    show.draw = [&drawn](const std::string& block) {
+      std::string text = drawn ? "\033[" + std::to_string(drawn) + "A" : "";
+      for (std::size_t begin = 0; begin < block.size();) {
+        const std::size_t end = block.find('\n', begin);
+        text += "\033[2K" + block.substr(begin, end - begin) + "\n";
+        begin = end + 1;
+      }
+      drawn = static_cast<std::size_t>(std::count(block.begin(), block.end(), '\n'));
+      write_out(STDOUT_FILENO, text);
+    };
+  if (!a.simulate)
+    print("look at it:   kubectl --kubeconfig " + kubeconfig +
+          " get bnp,bn,nodes\n              windlass status --kubeconfig " + kubeconfig +
+          " --context home\nedit a policy: " + *packs);
+
+  playing p{loop, world, windlass, show, stop, {}};
+  reactor::task_group tasks(loop);
+  std::unique_ptr<reactor::signals> signals;
+  if (!a.simulate)
+    signals = std::make_unique<reactor::signals>(
+        loop, reactor::signal_actions{.stop = [&stop] { stop.set(); },
+                                      .reload = [&windlass] { windlass.reload(); },
+                                      .exit_now = {}});
+  tasks.start(
+      "demo", stored ? play_and_stop(p) : [](playing& q) -> reactor::awaitable<void> {
+        co_await q.world.stop();
+        q.loop.stop();
+      }(p));
+  loop.run();
+  if (!stored) return failed_to_start(stored.error().message());
+  if (!p.result.problem.empty()) return failed_to_start(p.result.problem);
+  if (machine) {
+    boost::json::object o = demo::result_json(world, p.result);
+    if (a.simulate) o["trace"] = std::to_string(world.trace_hash());
+    write_out(STDOUT_FILENO, machine_text(o, a.output));
+  } else {
+    write_out(STDOUT_FILENO, demo::result_text(world, p.result, lively));
+    if (a.simulate)
+      write_out(STDOUT_FILENO, "trace " + std::to_string(world.trace_hash()) + " of seed " +
+                                   std::to_string(a.seed) + "\n");
+  }
+  const bool good = world.violation_count() == 0 && (p.result.finished || stop.is_set());
+  return good ? success : failure;
+}
+
+}  // namespace cli

@@ -1,0 +1,55 @@
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "policies/host/pack.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
+
+#include <boost/json.hpp>
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+using reports = reactor::result<std::vector<policies::pack_report>>;
+
+reactor::awaitable<void> test(reactor::loop& l, std::string dir, reports& out) {
+  out = co_await policies::test_packs(l, std::move(dir));
+  l.stop();
+}
+
+}  // namespace
+
+int policy_command(const policy_arguments& a) {
+  reactor::loop loop;
+  reports found = std::vector<policies::pack_report>();
+  reactor::task_group tasks(loop);
+  tasks.start("test", test(loop, a.dir, found));
+  loop.run();
+  if (!found) return complain(found.error().message());
+  const bool lively = is_lively(STDOUT_FILENO);
+  bool good = true;
+  std::string text;
+  boost::json::array packs;
+  for (const policies::pack_report& r : *found) {
+    good = good && r.passed();
+    boost::json::array tests;
+    text += r.folder + ": " +
+            (r.fault ? toned("refused", tone::bad, lively) + ": " + r.fault->message()
+                     : std::to_string(r.tests.size()) + " tests") +
+            "\n";
+    for (const policies::test_outcome& t : r.tests) {
+      tests.push_back(
+          boost::json::object{{"name", t.name}, {"passed", t.passed}, {"message", t.message}});
+      text += "  " + toned(t.passed ? "ok  " : "FAIL", t.passed ? tone::good : tone::bad, lively) +
+              " " + t.name + (t.passed ? "" : ": " + t.message) + "\n";
+    }
+    boost::json::object pack{
+        {"folder", r.folder}, {"passed", r.passed()}, {"tests", std::move(tests)}};
+    if (r.fault) pack["refused"] = r.fault->message();
+    packs.push_back(std::move(pack));
+  }
+  write_out(STDOUT_FILENO, a.output == output_format::text ? text : machine_text(packs, a.output));
+  return good ? success : failure;
+}
+
+}  // namespace cli

@@ -1,0 +1,91 @@
+#include "cli/commands.hpp"
+#include "cli/connect.hpp"
+#include "cli/service.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/signals.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace cli {
+namespace {
+
+/// Everything after the first SIGTERM must have ended by then.
+constexpr reactor::nanoseconds stop_limit = std::chrono::seconds(4);
+
+struct running {
+  reactor::loop& loop;
+  service& windlass;
+  reactor::logger log;
+  reactor::event stop_wanted;
+  int exit_code = success;
+};
+
+reactor::awaitable<void> serve(running& r) {
+  auto started = co_await r.windlass.start();
+  if (!started) {
+    complain(started.error().message());
+    r.exit_code = failure;
+  } else {
+    co_await r.stop_wanted.wait();
+    r.log.info("stopping");
+  }
+  // Whatever happens below, the process is gone in time.
+  const reactor::timer_id guard =
+      r.loop.timers().arm(r.loop.now() + stop_limit, [] { _exit(failure); });
+  co_await r.windlass.stop();
+  r.loop.timers().disarm(guard);
+  r.loop.stop();
+}
+
+std::string operator_namespace(const run_arguments& a, const k8s::connection& home) {
+  if (!a.operator_ns.empty()) return a.operator_ns;
+  if (const char* pod = std::getenv("POD_NAMESPACE"); pod && *pod) return pod;
+  return home.ns.empty() ? "bootc-operator" : home.ns;
+}
+
+}  // namespace
+
+int run_command(const run_arguments& a, const std::vector<setting>& settings) {
+  reactor::loop loop;
+  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
+  if (!log) return complain(log.error().message(), wrong_usage);
+  auto metrics_at = parse_bind_address(a.metrics_address, "metrics-bind-address");
+  if (!metrics_at) return complain(metrics_at.error().message(), wrong_usage);
+  auto health_at = parse_bind_address(a.health_address, "health-probe-bind-address");
+  if (!health_at) return complain(health_at.error().message(), wrong_usage);
+  auto options = service_from(a.fleet);
+  if (!options)
+    return complain(options.error().message() +
+                    "\n  Name a cluster with --kubeconfig FILE [--context NAME], or try `windlass "
+                    "demo`, which needs none.");
+  options->metrics_at = *metrics_at;
+  options->health_at = *health_at;
+  if (a.leader_elect)
+    options->lease =
+        k8s::object_key{operator_namespace(a, options->home), "bootc-operator.bootc.dev"};
+
+  std::string effective;
+  for (const setting& s : settings)
+    if (s.name != "help-all")
+      effective += (effective.empty() ? "" : " ") + s.name + "=" +
+                   (s.value.empty() ? "\"\"" : s.value) + " (" + s.origin + ")";
+  log->info("windlass starts", {{"version", WINDLASS_VERSION}, {"settings", effective}});
+
+  service windlass(loop, std::move(*options), *log);
+  running r{loop, windlass, *log, reactor::event(loop)};
+  windlass.on_leadership_lost = [&r] {
+    r.exit_code = failure;
+    r.stop_wanted.set();
+  };
+  reactor::signals signals(loop, {.stop = [&r] { r.stop_wanted.set(); },
+                                  .reload = [&windlass] { windlass.reload(); },
+                                  .exit_now = {}});
+  reactor::task_group tasks(loop);
+  tasks.start("serve", serve(r));
+  loop.run();
+  return r.exit_code;
+}
+
+}  // namespace cli

@@ -1,0 +1,26 @@
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+
+#include <boost/json.hpp>
+#include <boost/version.hpp>
+#include <openssl/crypto.h>
+#include <unistd.h>
+
+namespace cli {
+
+int version_command(const version_arguments& a) {
+  boost::json::object o;
+  o["version"] = WINDLASS_VERSION;
+#ifdef __clang__
+  o["compiler"] = "clang " __clang_version__;
+#else
+  o["compiler"] = "gcc " __VERSION__;
+#endif
+  o["boost"] = BOOST_LIB_VERSION;
+  o["openssl"] = OpenSSL_version(OPENSSL_VERSION_STRING);
+  const std::string text = a.output == output_format::text ? "windlass " WINDLASS_VERSION "\n"
+                                                           : machine_text(o, a.output);
+  return write_out(STDOUT_FILENO, text) ? success : failure;
+}
+
+}  // namespace cli

@@ -1,0 +1,52 @@
+// Whole fleets in virtual time: one seed decides every delay, cut and crash, so a failing seed replays bit for bit.
+#include "tests/simulation/fleet_run.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using simulation::run_fleet;
+using simulation::run_outcome;
+
+constexpr simulation::disturbances calm{}, everything{true, true, true};
+
+void expect_good(const run_outcome& r, std::uint64_t seed) {
+  EXPECT_EQ(r.updated, r.nodes) << "seed " << seed << "\n" << r.log;
+  EXPECT_TRUE(r.violations.empty()) << "seed " << seed << ": " << r.violations.front() << "\n"
+                                    << r.log;
+  EXPECT_TRUE(r.cache_differences.empty())
+      << "seed " << seed << ": " << r.cache_differences.front() << "\n"
+      << r.log;
+  EXPECT_EQ(r.left_alive, 0u) << "seed " << seed;
+  EXPECT_GE(r.reboots, r.nodes) << "seed " << seed;
+}
+
+TEST(FleetSimulation, ACalmFleetIsUpdatedWithOneRebootEach) {
+  const run_outcome r = run_fleet(1, calm);
+  expect_good(r, 1);
+  EXPECT_EQ(r.reboots, r.nodes);
+}
+
+TEST(FleetSimulation, TheSameSeedGivesTheSameTrace) {
+  for (const std::uint64_t seed : {7u, 8u, 9u}) {
+    const run_outcome first = run_fleet(seed, everything), second = run_fleet(seed, everything);
+    EXPECT_EQ(first.trace, second.trace) << "seed " << seed;
+    EXPECT_EQ(first.writes, second.writes) << "seed " << seed;
+  }
+  EXPECT_NE(run_fleet(7, everything).trace, run_fleet(8, everything).trace);
+}
+
+/// 200 seeds with everything that may go wrong, 25 a test so that they share the cores.
+class DisturbedFleet : public testing::TestWithParam<int> {};
+
+TEST_P(DisturbedFleet, KeepsItsInvariantsAndEndsUpdated) {
+  for (int i = 0; i < 25; ++i) {
+    const auto seed = static_cast<std::uint64_t>(1'000 + GetParam() * 25 + i);
+    expect_good(run_fleet(seed, everything), seed);
+    if (HasFailure()) break;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, DisturbedFleet, testing::Range(0, 8));
+
+}  // namespace
