@@ -1,0 +1,1 @@
+local t = {} for k, v in pairs({a = 1, b = 2}) do t[#t + 1] = k .. v end table.sort(t) return ('x=1'):gsub('(%w)=(%d)', '%2%1')
