@@ -149,9 +149,10 @@ private:
       while (running_.size() >= options_.concurrency) co_await room_.wait();
       std::optional<Key> key = co_await queue_.get();
       if (!key) co_return;
-      run_state& state = running_[*key];
-      state.since = loop_.now();
-      state.task = tasks_.start(options_.name + " " + text_of_(*key), run(*key));
+      running_[*key].since = loop_.now();
+      const auto task = tasks_.start(options_.name + " " + text_of_(*key), run(*key));
+      // A run that never waits has ended by now.
+      if (const auto started = running_.find(*key); started != running_.end()) started->second.task = task;
       figures_.depth(queue_.depth(), running_.size());
     }
   }
