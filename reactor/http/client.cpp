@@ -147,30 +147,10 @@ struct client::impl : std::enable_shared_from_this<client::impl> {
     });
   }
 
-  result<connect_plan> plan() {
-    connect_plan p;
-    p.to = options.origin;
-    p.header_limit_bytes = options.header_limit_bytes;
-    auto via = parse_proxy(options.proxy);
-    if (!via) return via.error();
-    p.via = std::move(*via);
-    if (p.via.used() && p.via.to.tls) {
-      auto made = tls_client_context(tls_settings{});
-      if (!made) return made.error();
-      p.proxy_tls = std::move(*made);
-    }
-    if (p.to.tls) {
-      auto made = tls_client_context(options.tls);
-      if (!made) return made.error();
-      context = p.tls = std::move(*made);
-      p.server_name = options.tls.server_name.empty() ? p.to.host : options.tls.server_name;
-    }
-    return p;
-  }
-
   awaitable<result<std::unique_ptr<connection>>> open_connection() {
-    auto how = plan();
+    auto how = plan_connection(options);
     if (!how) co_return how.error();
+    context = how->tls;
     const std::uint64_t made_with = generation;
     struct counted {
       std::size_t& n;

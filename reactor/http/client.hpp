@@ -52,7 +52,7 @@ struct client_options {
   std::size_t max_connections =
       64;  // further requests wait their turn, bounded by response_timeout
   std::size_t max_idle_connections = 8;
-  std::size_t header_limit_bytes = 64 * 1024;
+  std::size_t header_limit_bytes = 64 * 1024;  // at most 96 KiB
 };
 
 /// A response under way: the head is here, the body comes piece by piece.

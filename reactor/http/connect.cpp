@@ -75,6 +75,27 @@ awaitable<result<std::unique_ptr<stream>>> put_tls_on(loop& l, std::unique_ptr<s
 
 }  // namespace
 
+result<connect_plan> plan_connection(const client_options& options) {
+  connect_plan p;
+  p.to = options.origin;
+  p.header_limit_bytes = options.header_limit_bytes;
+  auto via = parse_proxy(options.proxy);
+  if (!via) return via.error();
+  p.via = std::move(*via);
+  if (p.via.used() && p.via.to.tls) {
+    auto made = tls_client_context(tls_settings{});
+    if (!made) return made.error();
+    p.proxy_tls = std::move(*made);
+  }
+  if (p.to.tls) {
+    auto made = tls_client_context(options.tls);
+    if (!made) return made.error();
+    p.tls = std::move(*made);
+    p.server_name = options.tls.server_name.empty() ? p.to.host : options.tls.server_name;
+  }
+  return p;
+}
+
 awaitable<result<std::unique_ptr<stream>>> connect(loop& l, connect_plan plan,
                                                    steady_time deadline) {
   const origin& first = plan.via.used() ? plan.via.to : plan.to;

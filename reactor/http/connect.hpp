@@ -22,6 +22,9 @@ struct connect_plan {
   std::size_t header_limit_bytes = 0;
 };
 
+/// Errors: errc::malformed for settings that cannot be used.
+result<connect_plan> plan_connection(const client_options& options);
+
 /// A stream to the origin, through the proxy and TLS where the plan has them. Its deadline is lifted.
 /// Errors: those of the network and of tls_connect; errc::refused when the proxy does not allow it.
 awaitable<result<std::unique_ptr<stream>>> connect(loop& l, connect_plan plan,

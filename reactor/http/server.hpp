@@ -39,12 +39,12 @@ public:
 using server_tls = tls_server_settings;
 
 struct server_options {
-  endpoint at;                       // port 0 = any
-  std::unique_ptr<server_tls> tls;   // none = plain
-  nanoseconds header_timeout = 10s;  // a slow client cannot hold a connection open
-  nanoseconds idle_timeout = 120s;   // between requests
-  nanoseconds write_timeout = 30s;   // a client that does not read
-  std::size_t header_limit_bytes = 64 * 1024;
+  endpoint at;                                 // port 0 = any
+  std::unique_ptr<server_tls> tls;             // none = plain
+  nanoseconds header_timeout = 10s;            // a slow client cannot hold a connection open
+  nanoseconds idle_timeout = 120s;             // between requests; also for a whole body to arrive
+  nanoseconds write_timeout = 30s;             // a client that does not read
+  std::size_t header_limit_bytes = 64 * 1024;  // at most 96 KiB
   std::size_t body_limit_bytes = 8 * 1024 * 1024;
   std::size_t max_connections = 10'000;  // further ones wait in the listen queue
 };

@@ -23,7 +23,7 @@ class scripted_server {
 public:
   scripted_server(loop& l, endpoint at, std::vector<script> scripts)
       : scripts_(std::move(scripts)), tasks_(l) {
-    listener_ = std::move(*l.net().listen(at));
+    listener_ = *l.net().listen(at);
     tasks_.start("accept", [this]() -> awaitable<void> {
       for (;;) {
         auto s = co_await listener_->accept();

@@ -205,7 +205,7 @@ protected:
   awaitable<secured_pair> connected(task_group& tasks) {  // borrowed
     secured_pair p;
     endpoint at{"api", 443};
-    p.listener = std::move(*l.net().listen(at));
+    p.listener = *l.net().listen(at);
     tasks.start("server", [&]() -> awaitable<void> {
       auto accepted = co_await p.listener->accept();
       auto with = tls_server_context(ca.server({"api"}));
