@@ -1,12 +1,11 @@
 #include "bootc/bootc_cluster.hpp"
 
-#include <array>
-
 #include "bootc/cluster_node.hpp"
 #include "k8s/client.hpp"
 #include "k8s/discovery.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace bootc {
 namespace {

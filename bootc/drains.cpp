@@ -153,7 +153,10 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
       log_.warning("a pod is evicted although " + std::string(v.warning),
                    {{"pod", key.text()}, {"node", d->node}});
     d->pods[key.text()] = 0;
-    d->pods[key.text()] = tasks_.start("evict " + key.text(), evict(d, key, p.meta.uid.text()));
+    const auto task = tasks_.start("evict " + key.text(), evict(d, key, p.meta.uid.text()));
+    // One that never waits has ended by now.
+    if (const auto started = d->pods.find(key.text()); started != d->pods.end())
+      started->second = task;
   }
   d->progress.pods_left = d->pods.size();
   if (d->pods.empty()) co_return false;

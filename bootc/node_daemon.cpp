@@ -109,7 +109,8 @@ awaitable<void> node_daemon::run() {
       log_.info("run on the host", {{"action", static_cast<int>(step.command->action)},
                                     {"image", step.command->image}});
       host_command command = *step.command;
-      command_ = tasks_.start("host command", run_command(std::move(command)));
+      const auto task = tasks_.start("host command", run_command(std::move(command)));
+      if (agent_->busy()) command_ = task;  // else it has ended by now
     }
     (void)co_await wake_.wait(std::min(step.look_again, loop_.now() + options_.poll_interval));
   }
@@ -120,6 +121,7 @@ awaitable<bool> node_daemon::inspect() {
       loop_, machine_.inspect(), loop_.now() + options_.status_timeout, "inspect the host");
   if (traits) {
     agent_.emplace(std::move(*traits));
+    api_backoff_.reset();
     co_return true;
   }
   log_.warning("the host cannot be inspected", {{"why", traits.error()}});

@@ -122,6 +122,10 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
         (u.state == unit_state::pending || u.state == unit_state::staging))
       u.state = unit_state::staged;
   }
+  const bool anybody_waits =
+      std::any_of(question.units.begin(), question.units.end(),
+                  [](const unit& u) { return u.state == unit_state::staged && !u.slotted; });
+  if (!anybody_waits) co_return first;
   policy_answer answer = co_await settings_.policy->ask(std::move(question));
   // The world may have changed while the policy thought, so it is read again.
   pool_world world;

@@ -1,0 +1,253 @@
+#include "bootc/node_daemon.hpp"
+#include "tests/bootc/behaviour/stage.hpp"
+#include "tests/bootc/builders.hpp"
+
+#include <boost/json/parse.hpp>
+#include <gtest/gtest.h>
+
+namespace bootc::behaviour {
+namespace {
+
+using testing::digest_of;
+using testing::image_of;
+
+std::string entry(char image) {
+  if (image == 0) return "null";
+  return R"({"image":{"image":{"image":")" + image_of(image) +
+         R"(","transport":"registry"},"imageDigest":")" + digest_of(image) +
+         R"(","architecture":"amd64","version":"1)" + image +
+         R"(","timestamp":"2026-01-02T03:04:05.678Z"},"incompatible":false,"pinned":false,"softRebootCapable":true})";
+}
+
+std::string status_of(char booted, char staged = 0, char rollback = 0) {
+  return R"({"apiVersion":"org.containers.bootc/v1","kind":"BootcHost","status":{"booted":)" +
+         entry(booted) + R"(,"staged":)" + entry(staged) + R"(,"rollback":)" + entry(rollback) +
+         R"(,"type":"bootcHost"}})";
+}
+
+/// A host that says what the test wrote down and remembers what it was told.
+class scripted_host final : public host {
+public:
+  explicit scripted_host(reactor::loop& l) : loop_(l), changed_(l), off_(l) {}
+
+  std::string shown;           // bootc status
+  std::string status_failure;  // or why there is none
+  std::string stage_failure;
+  reactor::nanoseconds stage_time = 1s;
+  std::vector<std::string> commands;  // "stage quay.io/…"
+  char booted = 'a';
+
+  awaitable<reactor::result<host_traits>> inspect() override {
+    host_traits t;
+    t.boot.id = "boot-1";
+    co_return t;
+  }
+  awaitable<reactor::result<std::string>> status() override {
+    if (!status_failure.empty())
+      co_return reactor::make_fault(reactor::errc::refused, "", status_failure);
+    co_return shown;
+  }
+  awaitable<reactor::result<void>> run(host_command command) override {
+    const bool stage = command.action == host_action::stage;
+    commands.push_back((stage ? "stage " : "reboot ") + command.image);
+    if (!stage) (void)co_await off_.wait();
+    co_await loop_.sleep_for(stage_time);
+    if (!stage_failure.empty())
+      co_return reactor::make_fault(reactor::errc::refused, "", stage_failure);
+    shown = status_of(booted, command.image == image_of('b') ? 'b' : 'c');
+    co_return reactor::result<void>();
+  }
+  awaitable<void> changed() override { (void)co_await changed_.wait(); }
+  void change() { changed_.wake_all(); }
+
+private:
+  reactor::loop& loop_;
+  reactor::waiters changed_, off_;
+};
+
+/// Node w1 on image a with its daemon; the object asks for `desired`.
+struct daemon_stage {
+  daemon_stage(stage& on)
+      : s(on), machine(on.loop()), daemon(on.loop(), on.api(), machine, {on.named("w1")}) {
+    machine.shown = status_of('a');
+  }
+
+  awaitable<void> object(char desired, std::string state = "Staged") {
+    json::object body =
+        json::parse(
+            R"({"apiVersion":"node.bootc.dev/v1alpha1","kind":"BootcNode","metadata":{"name":")" +
+            s.named("w1") + R"("},"spec":{"desiredImage":")" + image_of(desired) +
+            R"(","desiredImageState":")" + state + R"("}})")
+            .as_object();
+    auto made = co_await s.api().create(bootc_nodes(), std::string(), std::move(body));
+    EXPECT_TRUE(made) << (made ? "" : made.error().message());
+  }
+  awaitable<void> desire(char desired, std::string state = "Staged") {
+    json::object patch = json::parse(R"({"spec":{"desiredImage":")" + image_of(desired) +
+                                     R"(","desiredImageState":")" + state + R"("}})")
+                             .as_object();
+    k8s::object_key key{"", s.named("w1")};
+    auto done = co_await s.api().merge_patch(bootc_nodes(), std::move(key), std::move(patch));
+    EXPECT_TRUE(done);
+  }
+  /// Until Idle's reason and Degraded's message are these.
+  awaitable<void> until(std::string idle, std::string degraded = {}) {
+    std::string what = idle + " " + degraded;
+    {
+      std::function<bool(const bootc_node&)> holds = [idle, degraded](const bootc_node& b) {
+        const auto* i = find_condition(b.status.conditions, "Idle");
+        const auto* d = find_condition(b.status.conditions, "Degraded");
+        return i && d && i->reason == idle &&
+               (degraded.empty() ? d->status == "False" && d->reason == "Healthy"
+                                 : d->message == degraded && d->reason == "Error");
+      };
+      co_await s.until(std::move(what), "w1", std::move(holds));
+    }
+  }
+
+  stage& s;
+  scripted_host machine;
+  node_daemon daemon;
+};
+
+void play_daemon(std::function<awaitable<void>(daemon_stage&)> scenario) {
+  play([scenario](stage& s) -> awaitable<void> {
+    daemon_stage d(s);
+    co_await scenario(d);
+    co_await d.daemon.stop();
+  });
+}
+
+TEST(DaemonBehaviour, T090_ThreeSlotsArePublished) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.shown = status_of('a', 0, 'd');
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until("Idle");
+    auto b = co_await d.s.see("w1");
+    EXPECT_TRUE(b && b->status.booted && b->status.rollback && !b->status.staged);
+    if (!b || !b->status.booted) co_return;
+    EXPECT_EQ(b->status.booted->image, image_of('a'));
+    EXPECT_EQ(b->status.booted->digest, digest_of('a'));
+    EXPECT_EQ(b->status.booted->version, "1a");
+    EXPECT_EQ(b->status.booted->timestamp, "2026-01-02T03:04:05Z");
+    EXPECT_EQ(b->status.booted->architecture, "amd64");
+    EXPECT_TRUE(b->status.booted->soft_reboot_capable);
+    EXPECT_EQ(b->status.rollback->digest, digest_of('d'));
+    EXPECT_EQ(b->status.observed_generation, b->meta.generation);
+    d.machine.shown = status_of('a', 'a', 'd');
+    d.machine.change();
+    co_await d.s.until("staged shown", "w1",
+                       [](const bootc_node& n) { return n.status.staged.has_value(); });
+  });
+}
+
+TEST(DaemonBehaviour, T091_AFailingStatusCommandIsReported) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.status_failure = "exit status 1: no booted deployment";
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until(
+        "Idle",
+        "populating bootc fields: getting bootc status: exit status 1: no booted deployment");
+    d.machine.status_failure.clear();
+    co_await d.until("Idle");
+  });
+}
+
+TEST(DaemonBehaviour, T092_AnUnreadableStatusIsReported) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.shown = "{\"kind\":";
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.s.until("parse error", "w1", [](const bootc_node& b) {
+      const auto* c = find_condition(b.status.conditions, "Degraded");
+      return c && c->status == "True" && c->reason == "Error" &&
+             c->message.starts_with("populating bootc fields: parsing bootc status: ");
+    });
+  });
+}
+
+TEST(DaemonBehaviour, T093_AnotherImageIsStaged) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    co_await d.object('b');
+    d.daemon.start();
+    co_await d.until("Staged");
+    EXPECT_EQ(d.machine.commands, std::vector<std::string>{"stage " + image_of('b')});
+  });
+}
+
+TEST(DaemonBehaviour, T094_AFailedStageIsReportedAndTriedAgain) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.stage_failure = "manifest unknown";
+    co_await d.object('b');
+    d.daemon.start();
+    co_await d.until("Idle", "bootc stage failed: manifest unknown");
+    d.machine.stage_failure.clear();
+    co_await d.until("Staged");
+    EXPECT_EQ(d.machine.commands.size(), 2u);
+  });
+}
+
+TEST(DaemonBehaviour, T095_WhatIsStagedIsNotStagedAgain) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.shown = status_of('a', 'b');
+    co_await d.object('b');
+    d.daemon.start();
+    co_await d.until("Staged");
+    EXPECT_TRUE(d.machine.commands.empty());
+  });
+}
+
+TEST(DaemonBehaviour, T096_AnApprovedImageIsBooted) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.shown = status_of('a', 'b');
+    co_await d.object('b', "Booted");
+    d.daemon.start();
+    co_await d.until("Rebooting");
+    for (int i = 0; i < 100 && d.machine.commands.empty(); ++i) co_await d.s.loop().sleep_for(50ms);
+    EXPECT_EQ(d.machine.commands, std::vector<std::string>{"reboot " + image_of('b')});
+    EXPECT_TRUE(d.daemon.reboot_issued());
+  });
+}
+
+TEST(DaemonBehaviour, T097_ANewImageReplacesTheStagedOne) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.shown = status_of('a', 'b');
+    co_await d.object('c');
+    d.daemon.start();
+    co_await d.s.until("c staged", "w1", [](const bootc_node& b) {
+      return b.status.staged && b.status.staged->digest == digest_of('c');
+    });
+    co_await d.until("Staged");
+    EXPECT_EQ(d.machine.commands, std::vector<std::string>{"stage " + image_of('c')});
+  });
+}
+
+TEST(DaemonBehaviour, T098_ANewImageWhileStagingIsStagedNext) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.stage_time = 3s;
+    co_await d.object('b');
+    d.daemon.start();
+    co_await d.until("Staging");
+    co_await d.desire('c');
+    co_await d.s.until("c staged", "w1", [](const bootc_node& b) {
+      return b.status.staged && b.status.staged->digest == digest_of('c');
+    });
+    EXPECT_EQ(d.machine.commands,
+              (std::vector<std::string>{"stage " + image_of('b'), "stage " + image_of('c')}));
+  });
+}
+
+TEST(DaemonBehaviour, WithoutItsObjectItWaits) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.daemon.start();
+    co_await d.s.loop().sleep_for(3s);
+    EXPECT_TRUE(d.machine.commands.empty());
+    co_await d.object('b');
+    co_await d.until("Staged");
+  });
+}
+
+}  // namespace
+}  // namespace bootc::behaviour

@@ -1,0 +1,202 @@
+#include "bootc/cluster_node.hpp"
+#include "bootc/names.hpp"
+#include "bootc/node_daemon.hpp"
+#include "bootc/simulated_host.hpp"
+#include "tests/bootc/behaviour/stage.hpp"
+#include "tests/bootc/builders.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace bootc::behaviour {
+namespace {
+
+using testing::digest_of;
+using testing::image_of;
+
+/// One node with its machine and daemon: the daemon ends with each reboot and comes back with the machine.
+class machine {
+public:
+  machine(stage& s, std::string name, simulated_host_settings settings = quick())
+      : s_(s),
+        name_(std::move(name)),
+        host(s.loop(), image_of('a'), std::move(settings)),
+        tasks_(s.loop()) {
+    tasks_.start("machine " + name_, live());
+  }
+  static simulated_host_settings quick() {
+    simulated_host_settings out;
+    out.stage_time = 300ms;
+    out.reboot_time = 500ms;
+    return out;
+  }
+  awaitable<void> stop() {
+    co_await tasks_.cancel_and_join();
+    if (daemon_) co_await daemon_->stop();
+  }
+  bool away = false;
+
+private:
+  awaitable<void> live() {
+    for (;;) {
+      daemon_ = std::make_unique<node_daemon>(s_.loop(), s_.api(), host,
+                                              node_daemon_options{s_.named(name_)});
+      daemon_->start();
+      (void)co_await host.going_down().wait();
+      co_await s_.set_ready(name_, false);
+      co_await daemon_->stop();
+      daemon_.reset();
+      away = true;
+      co_await s_.loop().sleep_for(host.settings().reboot_time);
+      const auto came = host.come_up();
+      if (came == simulated_host::boot::lost) co_await s_.loop().sleep_for(24h);
+      co_await s_.set_ready(name_, true);
+      away = false;
+    }
+  }
+
+  stage& s_;
+  std::string name_;
+
+public:
+  simulated_host host;
+
+private:
+  std::unique_ptr<node_daemon> daemon_;
+  reactor::task_group tasks_;
+};
+
+/// Four machines in a pool that is updated on image a; then the scenario.
+void play_fleet(
+    std::map<std::string, simulated_host_settings> special, std::string rollout,
+    std::function<awaitable<void>(stage&, std::map<std::string, std::unique_ptr<machine>>&)>
+        scenario) {
+  play([special, rollout, scenario](stage& s) -> awaitable<void> {
+    s.start_controller();
+    std::map<std::string, std::unique_ptr<machine>> machines;
+    for (const char* name : {"w1", "w2", "w3", "w4"}) {
+      co_await s.node(name, "p");
+      const auto known = special.find(name);
+      machines[name] = std::make_unique<machine>(
+          s, name, known == special.end() ? machine::quick() : known->second);
+    }
+    co_await s.pool("p", 'a', rollout);
+    co_await s.until_pool("updated on a", "p",
+                          [](const node_pool& p) { return p.status.updated_count == 4; });
+    co_await scenario(s, machines);
+    co_await s.stop_controller();
+    for (auto& [name, m] : machines) co_await m->stop();
+  });
+}
+
+awaitable<void> move_to(stage& s, char image) {  // borrowed
+  std::string patch = R"({"spec":{"image":{"ref":")" + image_of(image) + R"("}}})";
+  co_await s.patch_pool("p", std::move(patch));
+}
+
+TEST(MachineBehaviour, AFleetReachesTheNewImageNeverMoreAtOnceThanAllowed) {
+  play_fleet({}, R"({"maxUnavailable":2})", [](stage& s, auto& machines) -> awaitable<void> {
+    reactor::task_group watch(s.loop());
+    std::size_t most = 0;
+    watch.start("count", [&]() -> awaitable<void> {
+      for (;;) {
+        std::size_t away = 0;
+        for (auto& [name, m] : machines) away += m->away;
+        most = std::max(most, away);
+        co_await s.loop().sleep_for(10ms);
+      }
+    });
+    co_await move_to(s, 'b');
+    co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+      return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('b');
+    });
+    co_await watch.cancel_and_join();
+    EXPECT_LE(most, 2u);
+    for (auto& [name, m] : machines) {
+      EXPECT_EQ(m->host.booted(), image_of('b'));
+      EXPECT_EQ(m->host.reboots(), 1u) << name;
+      co_await s.until_node("schedulable", name,
+                            [](const k8s::node& n) { return !n.unschedulable; });
+    }
+    co_await move_to(s, 'a');
+    co_await s.until_pool("back on a", "p", [](const node_pool& p) {
+      return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('a');
+    });
+  });
+}
+
+TEST(MachineBehaviour, AnImageThatDoesNotBootStopsAtOneNodeAndIsNotTriedAgain) {
+  auto settings = machine::quick();
+  settings.unbootable = {digest_of('b')};
+  play_fleet({{"w1", settings}}, "{}", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await move_to(s, 'b');
+    co_await s.until("degraded", "w1", [](const bootc_node& b) {
+      const auto* c = find_condition(b.status.conditions, "Degraded");
+      return c && c->status == "True" && c->message.starts_with("rebooted but not on target");
+    });
+    co_await s.loop().sleep_for(3s);
+    EXPECT_EQ(machines["w1"]->host.reboots(), 1u);
+    EXPECT_EQ(machines["w2"]->host.reboots(), 0u) << "the only slot is held";
+    // A good image cures it.
+    co_await move_to(s, 'c');
+    co_await s.until_pool("updated on c", "p", [](const node_pool& p) {
+      return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('c');
+    });
+  });
+}
+
+TEST(MachineBehaviour, AnImageThatCannotBeFetchedDisturbsNobody) {
+  auto settings = machine::quick();
+  settings.unpullable = {digest_of('b')};
+  play_fleet({{"w1", settings}}, "{}", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await move_to(s, 'b');
+    const std::string message = "True/NodeDegraded/Degraded nodes: " + s.named("w1");
+    {
+      std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+        return p.status.updated_count == 3 && degraded(p) == message;
+      };
+      co_await s.until_pool("the others updated", "p", std::move(holds));
+    }
+    EXPECT_EQ(machines["w1"]->host.reboots(), 0u);
+    machines["w1"]->host.settings().unpullable.clear();
+    co_await s.until_pool("all updated", "p",
+                          [](const node_pool& p) { return p.status.updated_count == 4; });
+  });
+}
+
+TEST(MachineBehaviour, AControllerThatIsStoppedAgainAndAgainGetsThereAllTheSame) {
+  play_fleet({}, R"({"maxUnavailable":1})", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await move_to(s, 'b');
+    for (int i = 0; i < 40; ++i) {
+      co_await s.loop().sleep_for(150ms);
+      co_await s.stop_controller();
+      s.start_controller();
+    }
+    co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+      return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('b');
+    });
+    for (auto& [name, m] : machines) EXPECT_EQ(m->host.reboots(), 1u) << name;
+    for (const char* name : {"w1", "w2", "w3", "w4"})
+      co_await s.until("released", name, [](const bootc_node& b) {
+        return !b.in_slot() && b.spec.desired_state == image_state::staged;
+      });
+  });
+}
+
+TEST(MachineBehaviour, ATargetThatChangesMidwayIsReachedByAll) {
+  play_fleet({}, R"({"maxUnavailable":1})", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await move_to(s, 'b');
+    co_await s.until("rebooting", "w1", [](const bootc_node& b) {
+      return b.spec.desired_state == image_state::booted;
+    });
+    co_await move_to(s, 'c');
+    co_await s.until_pool("updated on c", "p", [](const node_pool& p) {
+      return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('c');
+    });
+    EXPECT_EQ(machines["w4"]->host.reboots(), 1u) << "straight to the last one";
+  });
+}
+
+}  // namespace
+}  // namespace bootc::behaviour

@@ -1,0 +1,600 @@
+// Longer than most files: one scenario per behaviour of a pool against an API server, each readable alone.
+#include "bootc/cluster_node.hpp"
+#include "bootc/names.hpp"
+#include "tests/bootc/behaviour/stage.hpp"
+#include "tests/bootc/builders.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <gtest/gtest.h>
+
+namespace bootc::behaviour {
+namespace {
+
+using testing::digest_of;
+using testing::image_of;
+
+const auto healthy = [](const node_pool& p) { return degraded(p) == "False/Healthy/"; };
+
+// ---- the CRDs ----
+
+json::object whole_pool(const std::string& name) {
+  return json::
+      parse(R"({"apiVersion":"node.bootc.dev/v1alpha1","kind":"BootcNodePool","metadata":{"name":")" +
+            name + R"("},
+    "spec":{"nodeSelector":{"matchLabels":{"role":"worker"},"matchExpressions":[{"key":"zone","operator":"In","values":["a","b"]}]},
+            "image":{"ref":")" +
+            image_of('a') + R"("},
+            "rollout":{"maxUnavailable":"25%","paused":true,"drainTimeoutSeconds":60,"rebootTimeoutSeconds":900},
+            "disruption":{"rebootPolicy":"AllowSoftReboot"},
+            "pullSecretRef":{"name":"pull","namespace":"bootc-operator"}}})")
+          .as_object();
+}
+
+json::object whole_node(const std::string& name) {
+  return json::parse(
+             R"({"apiVersion":"node.bootc.dev/v1alpha1","kind":"BootcNode","metadata":{"name":")" +
+             name + R"("},
+    "spec":{"desiredImage":")" +
+             image_of('a') + R"(","desiredImageState":"Staged",
+            "pullSecretRef":{"name":"pull","namespace":"bootc-operator"},"pullSecretHash":"sha256:00"}})")
+      .as_object();
+}
+
+/// Creates it and reads it back; the fault's code when it is refused.
+awaitable<k8s::result<json::object>> round_trip(stage& s, k8s::resource r,
+                                                json::object body) {  // borrowed
+  k8s::object_key key{"", std::string(body.at("metadata").at("name").as_string())};
+  auto created = co_await s.api().create(r, std::string(), std::move(body));
+  if (!created) co_return created.error();
+  auto read = co_await s.api().get(r, key);
+  k8s::object_key gone = key;
+  co_await s.erase(r, std::move(gone));
+  co_return read;
+}
+
+awaitable<k8s::errc> refusal(stage& s, k8s::resource r, json::object body) {  // borrowed
+  auto answer = co_await round_trip(s, std::move(r), std::move(body));
+  co_return answer ? k8s::errc{} : answer.error().code;
+}
+
+TEST(CrdBehaviour, T001_AFullPoolReadsBackIdentical) {
+  play([](stage& s) -> awaitable<void> {
+    json::object body = whole_pool(s.named("p"));
+    const json::value spec = body.at("spec");
+    auto read = co_await round_trip(s, node_pools(), std::move(body));
+    EXPECT_TRUE(read);
+    if (read) {
+      EXPECT_EQ(read->at("spec"), spec) << json::serialize(read->at("spec"));
+    }
+  });
+}
+
+TEST(CrdBehaviour, T002_AFullNodeAndItsStatusReadBackIdentical) {
+  play([](stage& s) -> awaitable<void> {
+    json::object body = whole_node(s.named("n"));
+    const json::value spec = body.at("spec");
+    k8s::object_key key{"", s.named("n")};
+    auto created = co_await s.api().create(bootc_nodes(), std::string(), std::move(body));
+    EXPECT_TRUE(created);
+    if (!created) co_return;
+    EXPECT_EQ(created->at("spec"), spec);
+    json::object status = json::parse(R"({"observedGeneration":3,
+      "booted":{"image":"q.io/a/b@x","imageDigest":"sha256:1","version":"9.1","timestamp":"2026-01-02T03:04:05Z","architecture":"amd64","softRebootCapable":true,"incompatible":true},
+      "staged":{"image":"q.io/a/c","imageDigest":"sha256:2"},"rollback":{"image":"q.io/a/d","imageDigest":"sha256:3"},
+      "conditions":[{"type":"Idle","status":"False","reason":"Staged","message":"","lastTransitionTime":"2026-01-02T03:04:05Z","observedGeneration":3},
+                    {"type":"Degraded","status":"False","reason":"Healthy","message":"","lastTransitionTime":"2026-01-02T03:04:05Z"}]})")
+                              .as_object();
+    json::object whole = *created;
+    whole["status"] = status;
+    auto written = co_await s.api().replace(bootc_nodes(), key, std::move(whole), "status");
+    EXPECT_TRUE(written) << (written ? "" : written.error().message());
+    auto read = co_await s.api().get(bootc_nodes(), key);
+    EXPECT_TRUE(read);
+    if (read) {
+      EXPECT_EQ(read->at("status"), json::value(status)) << json::serialize(read->at("status"));
+    }
+    co_await s.erase(bootc_nodes(), key);
+  });
+}
+
+TEST(CrdBehaviour, T003_AnUnknownRebootPolicyIsInvalid) {
+  play([](stage& s) -> awaitable<void> {
+    json::object body = whole_pool(s.named("p"));
+    body["spec"].as_object()["disruption"].as_object()["rebootPolicy"] = "Invalid";
+    const auto code = co_await refusal(s, node_pools(), std::move(body));
+    EXPECT_EQ(code, k8s::errc::invalid);
+  });
+}
+
+TEST(CrdBehaviour, T004_AnUnknownImageStateIsInvalid) {
+  play([](stage& s) -> awaitable<void> {
+    json::object body = whole_node(s.named("n"));
+    body["spec"].as_object()["desiredImageState"] = "Invalid";
+    const auto code = co_await refusal(s, bootc_nodes(), std::move(body));
+    EXPECT_EQ(code, k8s::errc::invalid);
+  });
+}
+
+TEST(CrdBehaviour, T005_AnEmptyReferenceIsInvalid) {
+  play([](stage& s) -> awaitable<void> {
+    json::object body = whole_pool(s.named("p"));
+    body["spec"].as_object()["image"].as_object()["ref"] = "";
+    const auto code = co_await refusal(s, node_pools(), std::move(body));
+    EXPECT_EQ(code, k8s::errc::invalid);
+  });
+}
+
+TEST(CrdBehaviour, T006_AnEmptyDesiredImageIsInvalid) {
+  play([](stage& s) -> awaitable<void> {
+    json::object body = whole_node(s.named("n"));
+    body["spec"].as_object()["desiredImage"] = "";
+    const auto code = co_await refusal(s, bootc_nodes(), std::move(body));
+    EXPECT_EQ(code, k8s::errc::invalid);
+  });
+}
+
+// ---- membership ----
+
+TEST(MembershipBehaviour, T014_AShortNameIsReportedAndCuredByAnEdit) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.pool("p", 'a');
+    co_await s.patch_pool("p", R"({"spec":{"image":{"ref":"myos:latest"}}})");
+    co_await s.until_pool("InvalidSpec", "p", [](const node_pool& p) {
+      return degraded(p).starts_with("True/InvalidSpec/invalid image ref \"myos:latest\"");
+    });
+    std::string fixed = R"({"spec":{"image":{"ref":")" + image_of('a') + R"("}}})";
+    co_await s.patch_pool("p", std::move(fixed));
+    co_await s.until_pool("healthy", "p", healthy);
+  });
+}
+
+TEST(MembershipBehaviour, T015_MatchingNodesJoin) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.node("w2", "p");
+    co_await s.pool("p", 'a');
+    for (const char* name : {"w1", "w2"}) {
+      const std::string pool = s.named("p");
+      {
+        std::function<bool(const bootc_node&)> holds = [pool](const bootc_node& b) {
+          return b.meta.owner.name == pool && b.meta.owner.kind == "BootcNodePool" &&
+                 b.spec.desired_image == image_of('a') &&
+                 b.spec.desired_state == image_state::staged;
+        };
+        co_await s.until("there", name, std::move(holds));
+      }
+      co_await s.until_node("labelled", name, [](const k8s::node& n) { return is_managed(n); });
+    }
+  });
+}
+
+TEST(MembershipBehaviour, T016_ANodeThatLosesItsLabelLeaves) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'a');
+    co_await s.until_node("labelled", "w1", [](const k8s::node& n) { return is_managed(n); });
+    co_await s.label("w1", "pool", std::nullopt);
+    co_await s.until_gone("w1");
+    co_await s.until_node("unlabelled", "w1",
+                          [](const k8s::node& n) { return !n.meta.labels.has(names::managed); });
+  });
+}
+
+TEST(MembershipBehaviour, T017_ADeletedNodeTakesItsObjectAlong) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'a');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.remove_node("w1");
+    co_await s.until_gone("w1");
+  });
+}
+
+TEST(MembershipBehaviour, T018_ANewImageReachesEveryNodeAsStaged) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.node("w2", "p");
+    co_await s.pool("p", 'a');
+    co_await s.until("there", "w2", [](const bootc_node&) { return true; });
+    std::string moved = R"({"spec":{"image":{"ref":")" + image_of('b') + R"("}}})";
+    co_await s.patch_pool("p", std::move(moved));
+    for (const char* name : {"w1", "w2"})
+      co_await s.until("on b", name, [](const bootc_node& b) {
+        return b.spec.desired_image == image_of('b') && b.spec.desired_state == image_state::staged;
+      });
+  });
+}
+
+/// Two pools that both select w2; the first one owns it.
+awaitable<void> overlap(stage& s) {  // borrowed
+  s.start_controller();
+  co_await s.node("w1", "p1");
+  co_await s.node("w2", "p1", R"({"second":"yes"})");
+  co_await s.node("w3", "p3", R"({"second":"yes"})");
+  co_await s.pool("p1", 'a');
+  co_await s.until("there", "w2", [](const bootc_node&) { return true; });
+  co_await s.pool("p2", 'b', "{}", "nobody");
+  co_await s.patch_pool(
+      "p2", R"({"spec":{"nodeSelector":{"matchLabels":{"pool":null,"second":"yes"}}}})");
+}
+
+TEST(MembershipBehaviour, T019_TheSecondPoolReportsTheConflict) {
+  play([](stage& s) -> awaitable<void> {
+    co_await overlap(s);
+    const std::string first = s.named("p1");
+    {
+      std::function<bool(const node_pool&)> holds = [first](const node_pool& p) {
+        return degraded(p) == "True/NodeConflict/Node selector overlaps with pool(s): " + first &&
+               p.status.node_count == 1;
+      };
+      co_await s.until_pool("NodeConflict", "p2", std::move(holds));
+    }
+    co_await s.until_pool(
+        "healthy", "p1", [](const node_pool& p) { return healthy(p) && p.status.node_count == 2; });
+    co_await s.until("of the second pool", "w3",
+                     [](const bootc_node& b) { return b.spec.desired_image == image_of('b'); });
+  });
+}
+
+TEST(MembershipBehaviour, T020_TheSecondPoolTakesOverWhenTheFirstLetsGo) {
+  play([](stage& s) -> awaitable<void> {
+    co_await overlap(s);
+    co_await s.until_pool("NodeConflict", "p2", [](const node_pool& p) {
+      return degraded(p).starts_with("True/NodeConflict/");
+    });
+    co_await s.label("w2", "pool", "other");
+    co_await s.until_pool(
+        "healthy", "p2", [](const node_pool& p) { return healthy(p) && p.status.node_count == 2; });
+    const std::string second = s.named("p2");
+    {
+      std::function<bool(const bootc_node&)> holds = [second](const bootc_node& b) {
+        return b.meta.owner.name == second;
+      };
+      co_await s.until("of the second pool", "w2", std::move(holds));
+    }
+    co_await s.until_node("labelled", "w2", [](const k8s::node& n) { return is_managed(n); });
+  });
+}
+
+TEST(MembershipBehaviour, AForeignObjectIsNeverAdoptedAndItsDeletionIsNoticed) {
+  play([](stage& s) -> awaitable<void> {
+    json::object foreign = whole_node(s.named("w1"));
+    auto made = co_await s.api().create(bootc_nodes(), std::string(), std::move(foreign));
+    EXPECT_TRUE(made);
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'a');
+    co_await s.until_pool("NodeConflict", "p", [](const node_pool& p) {
+      return degraded(p).starts_with("True/NodeConflict/BootcNode(s) that no pool owns");
+    });
+    k8s::object_key key{"", s.named("w1")};
+    co_await s.erase(bootc_nodes(), std::move(key));
+    co_await s.until("ours", "w1",
+                     [](const bootc_node& b) { return static_cast<bool>(b.meta.owner); });
+    co_await s.until_pool("healthy", "p", healthy);
+  });
+}
+
+// ---- rollout ----
+
+awaitable<void> all_staged(stage& s, int nodes, std::string rollout) {  // borrowed
+  s.start_controller();
+  for (int i = 1; i <= nodes; ++i) {
+    std::string name = "w" + std::to_string(i);
+    co_await s.node(std::move(name), "p");
+  }
+  std::string paused = R"({"paused":true)" + (rollout.size() > 2 ? "," + rollout.substr(1) : "}");
+  co_await s.pool("p", 'b', std::move(paused));
+  for (int i = 1; i <= nodes; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    co_await s.until("there", name, [](const bootc_node&) { return true; });
+    co_await s.report(name, unit_state::staged, 'a', 'b');
+  }
+  co_await s.patch_pool("p", R"({"spec":{"rollout":{"paused":false}}})");
+}
+
+const auto approved = [](const bootc_node& b) {
+  return b.in_slot() && b.spec.desired_state == image_state::booted;
+};
+const auto released = [](const bootc_node& b) {
+  return !b.in_slot() && !b.annotation(names::was_cordoned) &&
+         b.spec.desired_state == image_state::staged;
+};
+
+TEST(RolloutBehaviour, T038_OneNodeAfterTheOther) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 3, "{}");
+    for (const char* name : {"w1", "w2", "w3"}) {
+      co_await s.until("approved", name, approved);
+      co_await s.until_node("cordoned", name, [](const k8s::node& n) { return n.unschedulable; });
+      for (const char* other : {"w1", "w2", "w3"}) {
+        if (std::string_view(other) <= name) continue;
+        auto b = co_await s.see(other);
+        auto n = co_await s.see_node(other);
+        EXPECT_TRUE(b && !b->in_slot() && b->spec.desired_state == image_state::staged) << other;
+        EXPECT_TRUE(n && !n->unschedulable) << other;
+      }
+      auto b = co_await s.see(name);
+      EXPECT_TRUE(b && b->annotation(names::was_cordoned) == "false");
+      co_await s.report(name, unit_state::up_to_date, 'b');
+      co_await s.until("released", name, released);
+      co_await s.until_node("schedulable", name,
+                            [](const k8s::node& n) { return !n.unschedulable; });
+    }
+    co_await s.until_pool("all updated", "p", [](const node_pool& p) {
+      return p.status.updated_count == 3 && p.status.deployed_digest == digest_of('b') &&
+             !p.status.update_available;
+    });
+  });
+}
+
+TEST(RolloutBehaviour, T039_ADegradedNodeDoesNotBlockTheOthers) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 0, "{}");
+    co_await s.patch_pool("p", R"({"spec":{"rollout":{"paused":true}}})");
+    for (const char* name : {"w1", "w2"}) {
+      co_await s.node(name, "p");
+      co_await s.until("there", name, [](const bootc_node&) { return true; });
+    }
+    co_await s.report("w1", unit_state::degraded, 'a');
+    co_await s.report("w2", unit_state::staged, 'a', 'b');
+    co_await s.patch_pool("p", R"({"spec":{"rollout":{"paused":false}}})");
+    const std::string message = "True/NodeDegraded/Degraded nodes: " + s.named("w1");
+    {
+      std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+        return degraded(p) == message;
+      };
+      co_await s.until_pool("degraded", "p", std::move(holds));
+    }
+    co_await s.until("approved", "w2", approved);
+  });
+}
+
+/// Four nodes, three slots: w1 degraded on the target, w2 on it but not Ready, w3 done, w4 waiting.
+awaitable<void> halted(stage& s) {  // borrowed
+  co_await all_staged(s, 4, R"({"maxUnavailable":3})");
+  for (const char* name : {"w1", "w2", "w3"}) co_await s.until("approved", name, approved);
+  co_await s.set_ready("w2", false);
+  co_await s.set_ready("w3", false);
+  co_await s.report("w2", unit_state::up_to_date, 'b');
+  co_await s.report("w1", unit_state::degraded, 'b');
+  co_await s.report("w3", unit_state::up_to_date, 'b');
+  const std::string w1 = s.named("w1"), w2 = s.named("w2");
+  co_await s.until_pool("halted", "p", [](const node_pool& p) {
+    return degraded(p).starts_with("True/RolloutHalted/");
+  });
+  co_await s.set_ready("w3", true);
+  co_await s.until("released", "w3", released);
+  const std::string message =
+      "True/RolloutHalted/Rollout halted: 2+ unhealthy nodes in reboot slots (" + w1 +
+      ": Degraded, " + w2 + ": NotReady)";
+  {
+    std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+      return degraded(p) == message;
+    };
+    co_await s.until_pool("halted", "p", std::move(holds));
+  }
+}
+
+TEST(RolloutBehaviour, T040_TwoUnhealthyNodesHalt) {
+  play([](stage& s) -> awaitable<void> {
+    co_await halted(s);
+    co_await s.loop().sleep_for(2s);
+    auto b = co_await s.see("w4");
+    EXPECT_TRUE(b && !b->in_slot());
+  });
+}
+
+TEST(RolloutBehaviour, T041_HealthResumesIt) {
+  play([](stage& s) -> awaitable<void> {
+    co_await halted(s);
+    co_await s.report("w1", unit_state::up_to_date, 'b');
+    co_await s.set_ready("w2", true);
+    co_await s.until("approved", "w4", approved);
+    co_await s.until_pool("healthy", "p", healthy);
+  });
+}
+
+TEST(RolloutBehaviour, T042_ANodeThatLeavesWhileABudgetHoldsItsDrain) {
+  play([](stage& s) -> awaitable<void> {
+    co_await s.node("w0", "elsewhere");
+    co_await s.budget("db", "db", "1");
+    co_await s.node("w1", "p");
+    co_await s.pod("db-0", "w1", "db");
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until_node("cordoned", "w1", [](const k8s::node& n) { return n.unschedulable; });
+    co_await s.loop().sleep_for(7s);
+    auto b = co_await s.see("w1");
+    EXPECT_TRUE(b && b->in_slot() && b->spec.desired_state == image_state::staged)
+        << "the budget holds it";
+    co_await s.label("w1", "pool", std::nullopt);
+    co_await s.until_gone("w1");
+    co_await s.until_node("as it was", "w1", [](const k8s::node& n) {
+      return !n.unschedulable && !n.meta.labels.has(names::managed);
+    });
+    k8s::object_key pod{"default", s.named("db-0")};
+    auto left = co_await s.api().get(k8s::resources::pods(), std::move(pod));
+    EXPECT_TRUE(left && !left->at("metadata").as_object().contains("deletionTimestamp"))
+        << "nobody evicts it any more";
+  });
+}
+
+TEST(RolloutBehaviour, T043_PausedNodesStageButDoNotStart) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 2, "{}");
+    co_await s.until("approved", "w1", approved);
+    co_await s.patch_pool("p", R"({"spec":{"rollout":{"paused":true}}})");
+    co_await s.until_pool("paused", "p", [](const node_pool& p) {
+      return testing::up_to_date_of(p.status).starts_with("False/Paused/");
+    });
+    co_await s.report("w1", unit_state::up_to_date, 'b');
+    co_await s.until("released", "w1", released);
+    co_await s.loop().sleep_for(2s);
+    auto b = co_await s.see("w2");
+    EXPECT_TRUE(b && !b->in_slot());
+    co_await s.patch_pool("p", R"({"spec":{"rollout":{"paused":false}}})");
+    co_await s.until("approved", "w2", approved);
+  });
+}
+
+TEST(RolloutBehaviour, T044_ANewImageWithdrawsTheApproval) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 1, "{}");
+    co_await s.until("approved", "w1", approved);
+    std::string moved = R"({"spec":{"image":{"ref":")" + image_of('c') + R"("}}})";
+    co_await s.patch_pool("p", std::move(moved));
+    co_await s.until("staged again, in its slot", "w1", [](const bootc_node& b) {
+      return b.spec.desired_image == image_of('c') && b.spec.desired_state == image_state::staged &&
+             b.in_slot();
+    });
+    co_await s.loop().sleep_for(2s);
+    auto b = co_await s.see("w1");
+    EXPECT_TRUE(b && b->spec.desired_state == image_state::staged) << "c is not on the host yet";
+    co_await s.report("w1", unit_state::staged, 'a', 'c');
+    co_await s.until("approved", "w1", approved);
+  });
+}
+
+TEST(RolloutBehaviour, T045_TwoNotReadyNodesInSlotsStopNewOnes) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 4, R"({"maxUnavailable":3})");
+    for (const char* name : {"w1", "w2", "w3"}) co_await s.until("approved", name, approved);
+    for (const char* name : {"w1", "w2"}) {
+      co_await s.set_ready(name, false);
+      co_await s.report(name, unit_state::up_to_date, 'b');
+    }
+    co_await s.until_pool("halted", "p", [](const node_pool& p) {
+      return degraded(p).starts_with("True/RolloutHalted/");
+    });
+    co_await s.report("w3", unit_state::up_to_date, 'b');
+    co_await s.until("released", "w3", released);
+    co_await s.loop().sleep_for(2s);
+    auto b = co_await s.see("w4");
+    EXPECT_TRUE(b && !b->in_slot());
+  });
+}
+
+TEST(RolloutBehaviour, PodsAreEvictedBeforeTheApproval) {
+  play([](stage& s) -> awaitable<void> {
+    co_await s.node("w1", "p");
+    co_await s.pod("web-0", "w1", "web");
+    co_await s.pod("web-1", "w1", "web");
+    co_await all_staged(s, 0, "{}");
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    if (stage::live()) {  // nobody ends the pods there: do as the kubelet does
+      for (const char* name : {"web-0", "web-1"}) {
+        k8s::object_key pod{"default", s.named(name)};
+        for (int i = 0; i < 200; ++i) {
+          auto seen = co_await s.api().get(k8s::resources::pods(), pod);
+          if (!seen || seen->at("metadata").as_object().contains("deletionTimestamp")) break;
+          co_await s.loop().sleep_for(50ms);
+        }
+        k8s::delete_options now;
+        now.grace_period_seconds = 0;
+        (void)co_await s.api().remove(k8s::resources::pods(), pod, std::move(now));
+      }
+    }
+    co_await s.until("approved", "w1", approved);
+    for (const char* name : {"web-0", "web-1"}) {
+      k8s::object_key pod{"default", s.named(name)};
+      auto left = co_await s.api().get(k8s::resources::pods(), std::move(pod));
+      EXPECT_FALSE(left) << name;
+    }
+  });
+}
+
+TEST(RolloutBehaviour, ADrainThatTimesOutGivesTheNodeBackForAWhile) {
+  play([](stage& s) -> awaitable<void> {
+    co_await s.budget("db", "db", "1");
+    co_await s.node("w1", "p");
+    co_await s.pod("db-0", "w1", "db");
+    s.start_controller();
+    co_await s.pool("p", 'b', R"({"drainTimeoutSeconds":2})");
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until_node("cordoned", "w1", [](const k8s::node& n) { return n.unschedulable; });
+    co_await s.until("given back", "w1", [](const bootc_node& b) {
+      return !b.in_slot() && b.annotation(names::drain_retry_at).has_value();
+    });
+    co_await s.until_node("schedulable", "w1", [](const k8s::node& n) { return !n.unschedulable; });
+    const std::string message =
+        "True/NodeDegraded/Degraded nodes: " + s.named("w1") + " (drain timed out)";
+    {
+      std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+        return degraded(p) == message;
+      };
+      co_await s.until_pool("degraded", "p", std::move(holds));
+    }
+  });
+}
+
+TEST(RolloutBehaviour, ARestartedControllerGoesOnWhereTheFormerStopped) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 2, "{}");
+    co_await s.until("in a slot", "w1", holds_slot);
+    co_await s.stop_controller();
+    co_await s.patch_node("w1", R"({"spec":{"unschedulable":null}})");
+    s.start_controller();
+    co_await s.until("approved", "w1", approved);
+    co_await s.until_node("cordoned", "w1", [](const k8s::node& n) { return n.unschedulable; });
+    auto b = co_await s.see("w1");
+    EXPECT_TRUE(b && b->annotation(names::was_cordoned) == "false")
+        << "what was so before us stays known";
+    auto other = co_await s.see("w2");
+    EXPECT_TRUE(other && !other->in_slot());
+  });
+}
+
+TEST(RolloutBehaviour, NothingIsWrittenWhileNothingChanges) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 2, "{}");
+    co_await s.until("approved", "w1", approved);
+    co_await s.loop().sleep_for(5s);
+    auto before = co_await s.see_pool("p");
+    auto node_before = co_await s.see("w1");
+    co_await s.loop().sleep_for(stage::live() ? reactor::nanoseconds(3s)
+                                              : reactor::nanoseconds(600s));
+    auto after = co_await s.see_pool("p");
+    auto node_after = co_await s.see("w1");
+    EXPECT_TRUE(before && after && before->meta.resource_version == after->meta.resource_version);
+    EXPECT_TRUE(node_before && node_after &&
+                node_before->meta.resource_version == node_after->meta.resource_version);
+  });
+}
+
+TEST(DeletionBehaviour, ADeletedPoolCleansItsNodesAndThenGoes) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 2, "{}");
+    co_await s.until("approved", "w1", approved);
+    co_await s.remove_pool("p");
+    co_await s.until_gone("w2");
+    co_await s.loop().sleep_for(2s);
+    auto waiting = co_await s.see("w1");
+    EXPECT_TRUE(waiting) << "it was told to reboot and is not back";
+    co_await s.report("w1", unit_state::up_to_date, 'b');
+    co_await s.until_gone("w1");
+    for (const char* name : {"w1", "w2"})
+      co_await s.until_node("as it was", name, [](const k8s::node& n) {
+        return !n.unschedulable && !n.meta.labels.has(names::managed);
+      });
+    for (int i = 0; i < 200; ++i) {
+      auto p = co_await s.see_pool("p");
+      if (!p) co_return;
+      co_await s.loop().sleep_for(50ms);
+    }
+    ADD_FAILURE() << "the pool is still there";
+  });
+}
+
+}  // namespace
+}  // namespace bootc::behaviour
