@@ -103,7 +103,7 @@ int demo_command(const demo_arguments& a) {
     write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
   };
   windlass.on_pack_event = [&](const policies::pack_event& e) {
-    if (e.what != policies::pack_event::kind::loaded) print("policy " + e.message());
+    if (e.what != policies::pack_event::kind::loaded) print(e.message());
   };
   reactor::event stop(loop);
   std::size_t drawn = 0;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -93,6 +94,23 @@ std::string toned(std::string_view text, tone t, bool lively) {
   const std::string_view code = codes[static_cast<std::size_t>(t)];
   if (!lively || code.empty() || text.empty()) return std::string(text);
   return std::string(code) + std::string(text) + "\033[0m";
+}
+
+std::string with_short_digests(std::string_view text) {
+  constexpr std::string_view prefix = "sha256:";
+  constexpr std::size_t all = 64, kept = 12;
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t at = std::min(text.find(prefix), text.size());
+    out += text.substr(0, at);
+    text.remove_prefix(at);
+    if (text.empty()) break;
+    std::size_t digits = prefix.size();
+    while (digits < text.size() && digits < prefix.size() + all && std::isxdigit(static_cast<unsigned char>(text[digits]))) ++digits;
+    out += text.substr(0, digits == prefix.size() + all ? prefix.size() + kept : digits);
+    text.remove_prefix(digits);
+  }
+  return out;
 }
 
 table::table(std::vector<std::string> head) {

@@ -23,6 +23,9 @@ enum class tone { plain, good, busy, bad, faint };
 /// `text` in a colour, or as it is when not `lively`.
 std::string toned(std::string_view text, tone t, bool lively);
 
+/// Digests ("sha256:" and 64 digits) cut to twelve digits, for a person's eyes.
+std::string with_short_digests(std::string_view text);
+
 /// Columns padded to their widest cell, two spaces apart, as kubectl prints. Cells may carry colours.
 class table {
 public:

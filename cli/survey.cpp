@@ -82,12 +82,6 @@ tone tone_of(std::string_view state) {
   return tone::busy;
 }
 
-std::string short_digest(const std::string& digest) {
-  const auto colon = digest.find(':');
-  return colon == std::string::npos ? digest
-                                    : digest.substr(0, std::min(digest.size(), colon + 13));
-}
-
 std::string heading(const fleet_survey& f) {
   std::map<std::string, std::size_t> states;
   for (const cluster_survey& c : f.clusters) ++states[c.state];
@@ -123,7 +117,7 @@ std::string grouped_holds(const std::vector<bootc::hold>& holds, bool wide, bool
   }
   table t({"HELD", "CODE", "WHY", "RELEASED BY"});
   for (const auto& [h, names] : groups)
-    t.row({joined(names, wide ? names.size() : 4), toned(h->code, tone::busy, lively), h->sentence,
+    t.row({joined(names, wide ? names.size() : 4), toned(h->code, tone::busy, lively), with_short_digests(h->sentence),
            toned(h->released_by, tone::faint, lively)});
   return groups.empty() ? std::string() : t.text(indent);
 }
@@ -246,7 +240,7 @@ std::string status_text(const fleet_survey& f, bool wide, bool lively) {
     for (const pool_survey& p : c.pools) {
       const bootc::node_pool_status& s = p.now.status;
       t.row({c.name, toned(c.state, tone_of(c.state), lively), p.name,
-             short_digest(p.target_digest), std::to_string(p.now.units.size()),
+             with_short_digests(p.target_digest), std::to_string(p.now.units.size()),
              std::to_string(s.updated_count), std::to_string(s.updating_count),
              s.degraded_count ? toned(std::to_string(s.degraded_count), tone::bad, lively) : "0",
              std::to_string(p.now.occupied) + "/" + std::to_string(p.now.capacity),
@@ -261,8 +255,8 @@ std::string status_text(const fleet_survey& f, bool wide, bool lively) {
         for (const bootc::unit& u : p.now.units)
           units.row({u.name, toned(bootc::text(u.state), tone_of(bootc::text(u.state)), lively),
                      u.slotted ? (u.approved ? "booting" : "draining") : "-",
-                     u.ready ? "yes" : "no", short_digest(u.booted_digest),
-                     u.trouble.empty() ? u.message : u.trouble});
+                     u.ready ? "yes" : "no", with_short_digests(u.booted_digest),
+                     with_short_digests(u.trouble.empty() ? u.message : u.trouble)});
         text += "\n" + c.name + "/" + p.name + "\n" + units.text("  ");
       }
       if (!p.now.holds.empty())
@@ -279,7 +273,7 @@ std::string plan_text(const fleet_survey& f, bool wide, bool lively) {
       text += "\n" + c.name + ": " + toned(c.state, tone_of(c.state), lively) +
               (c.last_error.empty() ? "" : ", " + c.last_error) + "\n";
     for (const pool_survey& p : c.pools) {
-      text += "\n" + c.name + "/" + p.name + " → " + short_digest(p.target_digest) + "\n";
+      text += "\n" + c.name + "/" + p.name + " → " + with_short_digests(p.target_digest) + "\n";
       const std::vector<std::string> first = starters(p.forecast);
       if (p.now.units.size() == static_cast<std::size_t>(p.now.status.updated_count)) {
         text += "  nothing to do: every node runs the target\n";
@@ -305,10 +299,10 @@ std::string explain_text(const fleet_survey& f, const std::string& unit, bool li
             at.pool->name + ": " +
             toned(bootc::text(u.state), tone_of(bootc::text(u.state)), lively) + "\n";
     if (!u.trouble.empty()) text += "  trouble:  " + u.trouble + "\n";
-    if (!u.message.empty()) text += "  reported: " + u.message + "\n";
+    if (!u.message.empty()) text += "  reported: " + with_short_digests(u.message) + "\n";
     text += "  booted:   " + u.booted_digest + "\n  desired:  " + u.desired_image + "\n";
     if (const bootc::hold* h = hold_of(at.pool->now, u.name)) {
-      text += "  waits:    " + h->sentence + " [" + std::string(h->code) +
+      text += "  waits:    " + with_short_digests(h->sentence) + " [" + std::string(h->code) +
               "]\n  released: " + h->released_by + "\n";
     } else {
       text += u.state == bootc::unit_state::up_to_date ? "  waits:    no, it runs the target\n"

@@ -127,7 +127,7 @@ std::string result_text(const world& w, const show_result& r, bool lively) {
   for (const cluster_survey& c : r.last.clusters)
     for (const pool_survey& p : c.pools)
       for (const bootc::hold& h : p.now.holds)
-        text += "  " + c.name + "/" + h.node + " waits: " + h.sentence + " [" +
+        text += "  " + c.name + "/" + h.node + " waits: " + with_short_digests(h.sentence) + " [" +
                 std::string(h.code) + "]; released by: " + h.released_by + "\n";
   text += w.violation_count() == 0
               ? toned("no invariant was broken", tone::good, lively) + "\n"

@@ -16,7 +16,7 @@ struct disturbances {
 
 struct run_outcome {
   std::uint64_t trace = 0, writes = 0;
-  std::size_t updated = 0, nodes = 0, reboots = 0, crashes = 0;
+  std::size_t updated = 0, nodes = 0, reboots = 0, crashes = 0, disturbed_answers = 0;
   std::vector<std::string> violations;
   std::vector<std::string>
       cache_differences;       // informers against their server, after everything came to rest

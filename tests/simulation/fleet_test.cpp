@@ -40,11 +40,17 @@ TEST(FleetSimulation, TheSameSeedGivesTheSameTrace) {
 class DisturbedFleet : public testing::TestWithParam<int> {};
 
 TEST_P(DisturbedFleet, KeepsItsInvariantsAndEndsUpdated) {
+  std::size_t crashes = 0, answers = 0;
   for (int i = 0; i < 25; ++i) {
     const auto seed = static_cast<std::uint64_t>(1'000 + GetParam() * 25 + i);
-    expect_good(run_fleet(seed, everything), seed);
+    const run_outcome r = run_fleet(seed, everything);
+    expect_good(r, seed);
     if (HasFailure()) break;
+    crashes += r.crashes;
+    answers += r.disturbed_answers;
   }
+  EXPECT_GT(crashes, 50u) << "the disturbances do not disturb";
+  EXPECT_GT(answers, 1'000u) << "the disturbances do not disturb";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, DisturbedFleet, testing::Range(0, 8));
