@@ -291,7 +291,7 @@ result<std::shared_ptr<const pack>> host::select(const std::string& hook, const 
 }
 
 awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<argument> arguments,
-                                       std::int64_t instructions) {
+                                       std::int64_t instructions, judge accept) {
   auto chosen = select(hook, s);
   if (!chosen) co_return chosen.error();
   const std::shared_ptr<const pack> p = *chosen;
@@ -300,10 +300,18 @@ awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<
     note(p, hook, answered.error());
     co_return answered.error();
   }
-  note(p, hook, std::nullopt);
   if (on_log) {
     for (const std::string& line : answered->log) on_log(p->about().name, line);
   }
+  if (accept) {
+    if (auto accepted = accept(answered->answer); !accepted) {
+      fault refused =
+          reactor::while_doing("policy " + p->about().name + ": " + hook, accepted.error());
+      note(p, hook, refused);
+      co_return refused;
+    }
+  }
+  note(p, hook, std::nullopt);
   decision made{p->about().name, p->about().version, std::move(answered->answer), answered->cost};
   co_return std::move(made);
 }

