@@ -382,14 +382,19 @@ void set_defaults(const kind_info& kind, json::object& o) {
 
 std::string shape_problem(const kind_info& kind, const json::object& o) {
   auto type_of = [](const json::value& v) {
-    return v.is_number() ? "number" : v.is_bool() ? "bool" : v.is_array() ? "array" : v.is_object() ? "object" : "string";
+    return v.is_number()   ? "number"
+           : v.is_bool()   ? "bool"
+           : v.is_array()  ? "array"
+           : v.is_object() ? "object"
+                           : "string";
   };
   if (kind.custom) return "";
   for (const char* member : {"spec", "status"}) {
     const json::value* v = o.if_contains(member);
     if (v && !v->is_object() && !v->is_null()) {
-      return std::string("json: cannot unmarshal ") + type_of(*v) + " into Go struct field " + kind.kind + "." + member +
-             " of type v1." + kind.kind + (member[1] == 'p' ? "Spec" : "Status");
+      return std::string("json: cannot unmarshal ") + type_of(*v) + " into Go struct field " +
+             kind.kind + "." + member + " of type v1." + kind.kind +
+             (member[1] == 'p' ? "Spec" : "Status");
     }
   }
   if (kind.kind != "ConfigMap" && kind.kind != "Secret") return "";
@@ -397,16 +402,18 @@ std::string shape_problem(const kind_info& kind, const json::object& o) {
     const json::value* v = o.if_contains(member);
     if (!v || v->is_null()) continue;
     if (!v->is_object()) {
-      return std::string("json: cannot unmarshal ") + type_of(*v) + " into Go struct field " + kind.kind + "." + member +
-             " of type map[string]string";
+      return std::string("json: cannot unmarshal ") + type_of(*v) + " into Go struct field " +
+             kind.kind + "." + member + " of type map[string]string";
     }
-    const bool binary = std::string_view(member) == "binaryData" || (kind.kind == "Secret" && member[0] == 'd');
+    const bool binary =
+        std::string_view(member) == "binaryData" || (kind.kind == "Secret" && member[0] == 'd');
     for (const auto& [name, each] : v->get_object()) {
       if (!each.is_string() && !each.is_null()) {
-        return std::string("json: cannot unmarshal ") + type_of(each) + " into Go struct field " + kind.kind + "." +
-               member + " of type " + (binary ? "[]uint8" : "string");
+        return std::string("json: cannot unmarshal ") + type_of(each) + " into Go struct field " +
+               kind.kind + "." + member + " of type " + (binary ? "[]uint8" : "string");
       }
-      if (binary && each.is_string() && !decode_base64(each.get_string())) return "illegal base64 data at input byte 0";
+      if (binary && each.is_string() && !decode_base64(each.get_string()))
+        return "illegal base64 data at input byte 0";
     }
   }
   return "";
@@ -419,9 +426,26 @@ void prune_top_level(const kind_info& kind, json::object& o, std::vector<std::st
       {"ServiceAccount", {"secrets", "imagePullSecrets", "automountServiceAccountToken"}},
       {"ControllerRevision", {"data", "revision"}},
       {"Event",
-       {"involvedObject", "regarding", "message", "note", "source", "deprecatedSource", "firstTimestamp",
-        "deprecatedFirstTimestamp", "lastTimestamp", "deprecatedLastTimestamp", "count", "deprecatedCount", "reason",
-        "type", "eventTime", "series", "action", "related", "reportingComponent", "reportingController",
+       {"involvedObject",
+        "regarding",
+        "message",
+        "note",
+        "source",
+        "deprecatedSource",
+        "firstTimestamp",
+        "deprecatedFirstTimestamp",
+        "lastTimestamp",
+        "deprecatedLastTimestamp",
+        "count",
+        "deprecatedCount",
+        "reason",
+        "type",
+        "eventTime",
+        "series",
+        "action",
+        "related",
+        "reportingComponent",
+        "reportingController",
         "reportingInstance"}}};
   static const std::vector<std::string_view> usual{"spec", "status"};
   auto at = others.find(kind.kind);

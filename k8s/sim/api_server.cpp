@@ -56,8 +56,9 @@ json::object api_server::put(json::object o) {
   kind_ptr k = c.kinds.find_kind(text(o, {"apiVersion"}), text(o, {"kind"}));
   if (!k) return {};
   o = to_storage(*k, std::move(o));
-  const std::string key = key_of(o);
   json::object& meta = ensure_object(o, "metadata");
+  if (k->namespaced) set_default(meta, "namespace", "default");
+  const std::string key = key_of(o);
   if (version_ptr old = c.find(*k, key)) {
     const json::object before_it = old->parsed();
     for (const char* f : {"uid", "creationTimestamp", "generation"}) {

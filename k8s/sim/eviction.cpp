@@ -71,7 +71,8 @@ outcome<answer> core::evict(call& c) {
   }
   if (budgets.size() > 1) {
     return failure{500, "",
-                   "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."};
+                   "This pod has more than one PodDisruptionBudget, which the eviction subresource "
+                   "does not support."};
   }
   if (budgets.empty()) return delete_pod();
   auto& [key, budget] = budgets.front();

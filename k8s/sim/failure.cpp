@@ -206,8 +206,8 @@ failure too_many_requests(std::string message, int retry_after_seconds) {
 }
 
 failure not_decodable(const kind_info& kind, std::string_view why) {
-  return bad_request(kind.kind + " in version " + quoted(kind.version) + " cannot be handled as a " +
-                     kind.kind + ": " + std::string(why));
+  return bad_request(kind.kind + " in version " + quoted(kind.version) +
+                     " cannot be handled as a " + kind.kind + ": " + std::string(why));
 }
 
 failure internal(std::string message) {

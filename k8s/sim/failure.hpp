@@ -18,8 +18,8 @@ struct failure {
   std::string reason, message;
   json::object details;
   std::optional<int> retry_after_seconds;
-  bool always_details = false; // an empty details object is sent too
-  std::string continue_token;  // of an expired page: where to go on, inconsistently
+  bool always_details = false;  // an empty details object is sent too
+  std::string continue_token;   // of an expired page: where to go on, inconsistently
 };
 
 [[noreturn]] void throw_exception_from_error(const failure& f, const boost::source_location& where);

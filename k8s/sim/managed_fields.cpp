@@ -312,7 +312,8 @@ void track_update(const kind_info& kind, const json::object* before, json::objec
   // What the client sends counts where it sends any (that is how tools rename managers); one empty entry clears it.
   const json::array* sent = find_array(after, {"metadata", "managedFields"});
   if (before && sent) {
-    const bool reset = sent->size() == 1 && sent->front().is_object() && sent->front().get_object().empty();
+    const bool reset =
+        sent->size() == 1 && sent->front().is_object() && sent->front().get_object().empty();
     if (reset) {
       all.clear();
     } else if (!sent->empty()) {
@@ -348,7 +349,8 @@ outcome<json::object> apply_fields(const kind_info& kind, const json::object* li
       erase(meta->get_object(), f);
   }
   json::value owned = ownable(wanted);
-  if (const json::object* meta = find_object(owned.get_object(), {"metadata"}); meta && meta->empty()) {
+  if (const json::object* meta = find_object(owned.get_object(), {"metadata"});
+      meta && meta->empty()) {
     erase(owned.get_object(), "metadata");  // only identity was in it
   }
   const field_set mine = fields_of(owned, of);

@@ -7,11 +7,25 @@ namespace k8s::sim {
 
 namespace {
 
+constexpr std::size_t kNodeLimit = 200'000;      // values that copies may add up to
+constexpr std::size_t kDepthLimit = 128;         // as deep as a body may be
 constexpr std::size_t kOperationLimit = 10'000;  // the real server's limit for JSON patches
 
 failure unprocessable(std::string message) {
   return {422, "Invalid",
           "the server rejected our request due to an error in our request: " + message};
+}
+
+/// Counts the values in `v`; `depth` becomes how deep it is.
+std::size_t measure(const json::value& v, std::size_t at, std::size_t& depth) {
+  depth = std::max(depth, at);
+  std::size_t n = 1;
+  if (v.is_object()) {
+    for (const auto& m : v.get_object()) n += measure(m.value(), at + 1, depth);
+  } else if (v.is_array()) {
+    for (const json::value& e : v.get_array()) n += measure(e, at + 1, depth);
+  }
+  return n;
 }
 
 std::vector<std::string> split_pointer(std::string_view p) {
@@ -135,6 +149,7 @@ outcome<json::value> json_patch(json::value target, const json::array& operation
                        std::to_string(kOperationLimit) + ", got " +
                        std::to_string(operations.size())};
   }
+  std::size_t copied_nodes = 0;
   for (const json::value& each : operations) {
     if (!each.is_object())
       return bad_request(
@@ -166,6 +181,12 @@ outcome<json::value> json_patch(json::value target, const json::array& operation
       const auto steps = split_pointer(from);
       json::value* at = walk(target, steps, steps.size());
       if (!at) return missing("copy", from);
+      std::size_t depth = steps.size();
+      copied_nodes += measure(*at, split_pointer(path).size(), depth);
+      if (copied_nodes > kNodeLimit || depth > kDepthLimit) {
+        return unprocessable(
+            "Unable to complete the copy, the accumulated size increase of copy is too large");
+      }
       json::value copied = *at;
       if (auto done = add_at(target, path, std::move(copied)); !done) return done.error();
     } else if (what == "test") {
@@ -345,6 +366,12 @@ outcome<json::value> strategic_patch(json::value target, const json::value& patc
   if (!patch.is_object())
     return bad_request("json: cannot unmarshal into Go value of type map[string]interface {}");
   return strategic_object(std::move(target), patch.get_object(), of);
+}
+
+bool too_deep(const json::value& v) {
+  std::size_t depth = 0;
+  measure(v, 0, depth);
+  return depth > kDepthLimit;
 }
 
 }  // namespace k8s::sim

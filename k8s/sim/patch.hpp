@@ -14,4 +14,7 @@ outcome<json::value> json_patch(json::value target, const json::array& operation
 /// and $setElementOrder directives.
 outcome<json::value> strategic_patch(json::value target, const json::value& patch, const shape* of);
 
+/// A patched document may be deeper than either part; past what a body may be it is refused.
+bool too_deep(const json::value& v);
+
 }  // namespace k8s::sim

@@ -106,6 +106,7 @@ outcome<answer> core::patch(call& c) {
     patched = strategic_patch(std::move(target), *patch, kind.shape.get());
   }
   if (!patched) return patched.error();
+  if (too_deep(*patched)) return bad_request("the patched object is nested too deep");
   if (!patched->is_object()) return bad_request("the patched object is not an object");
   json::object o = std::move(patched->get_object());
   if (auto fine = check_body(c, o); !fine) return fine.error();

@@ -1,8 +1,8 @@
 #include "k8s/sim/protobuf.hpp"
 
-#include <vector>
-
 #include "k8s/base64.hpp"
+
+#include <vector>
 
 namespace k8s::sim {
 
@@ -10,7 +10,18 @@ namespace {
 
 /// How one field of a message becomes JSON.
 struct field {
-  enum class as { string, bytes, boolean, integer, strings, message, messages, string_map, bytes_map, int_or_string };
+  enum class as {
+    string,
+    bytes,
+    boolean,
+    integer,
+    strings,
+    message,
+    messages,
+    string_map,
+    bytes_map,
+    int_or_string
+  };
   unsigned number;
   const char* name;
   as how;
@@ -52,8 +63,9 @@ private:
 
 using as = field::as;
 
-const message kOwner{{5, "apiVersion", as::string}, {1, "kind", as::string},         {3, "name", as::string},
-                     {4, "uid", as::string},        {6, "controller", as::boolean}, {7, "blockOwnerDeletion", as::boolean}};
+const message kOwner{{5, "apiVersion", as::string},  {1, "kind", as::string},
+                     {3, "name", as::string},        {4, "uid", as::string},
+                     {6, "controller", as::boolean}, {7, "blockOwnerDeletion", as::boolean}};
 const message kMeta{{1, "name", as::string},
                     {2, "generateName", as::string},
                     {3, "namespace", as::string},
@@ -64,7 +76,8 @@ const message kMeta{{1, "name", as::string},
                     {13, "ownerReferences", as::messages, &kOwner},
                     {14, "finalizers", as::strings}};
 const message kNamespaceSpec{{1, "finalizers", as::strings}};
-const message kNamespace{{1, "metadata", as::message, &kMeta}, {2, "spec", as::message, &kNamespaceSpec}};
+const message kNamespace{{1, "metadata", as::message, &kMeta},
+                         {2, "spec", as::message, &kNamespaceSpec}};
 const message kConfigMap{{1, "metadata", as::message, &kMeta},
                          {2, "data", as::string_map},
                          {3, "binaryData", as::bytes_map},
@@ -74,9 +87,12 @@ const message kSecret{{1, "metadata", as::message, &kMeta},
                       {3, "type", as::string},
                       {4, "stringData", as::string_map},
                       {5, "immutable", as::boolean}};
-const message kServiceAccount{{1, "metadata", as::message, &kMeta}, {4, "automountServiceAccountToken", as::boolean}};
-const message kExpression{{1, "key", as::string}, {2, "operator", as::string}, {3, "values", as::strings}};
-const message kSelector{{1, "matchLabels", as::string_map}, {2, "matchExpressions", as::messages, &kExpression}};
+const message kServiceAccount{{1, "metadata", as::message, &kMeta},
+                              {4, "automountServiceAccountToken", as::boolean}};
+const message kExpression{
+    {1, "key", as::string}, {2, "operator", as::string}, {3, "values", as::strings}};
+const message kSelector{{1, "matchLabels", as::string_map},
+                        {2, "matchExpressions", as::messages, &kExpression}};
 const message kBudgetSpec{{1, "minAvailable", as::int_or_string},
                           {2, "selector", as::message, &kSelector},
                           {3, "maxUnavailable", as::int_or_string},
@@ -88,9 +104,11 @@ const message kDeleteOptions{{1, "gracePeriodSeconds", as::integer},
                              {3, "orphanDependents", as::boolean},
                              {4, "propagationPolicy", as::string},
                              {5, "dryRun", as::strings}};
-const message kEviction{{1, "metadata", as::message, &kMeta}, {2, "deleteOptions", as::message, &kDeleteOptions}};
+const message kEviction{{1, "metadata", as::message, &kMeta},
+                        {2, "deleteOptions", as::message, &kDeleteOptions}};
 const message kTypeMeta{{1, "apiVersion", as::string}, {2, "kind", as::string}};
-const message kIntOrString{{1, "type", as::integer}, {2, "int", as::integer}, {3, "string", as::string}};
+const message kIntOrString{
+    {1, "type", as::integer}, {2, "int", as::integer}, {3, "string", as::string}};
 
 const message* message_of(std::string_view kind) {
   if (kind == "Namespace") return &kNamespace;
@@ -111,7 +129,11 @@ std::optional<json::object> read(std::string_view bytes, const message& of) {
     std::string_view chunk;
     if (!r.varint(tag)) return std::nullopt;
     const unsigned wire = static_cast<unsigned>(tag & 7u);
-    if (wire == 0 ? !r.varint(n) : wire == 2 ? !r.chunk(chunk) : wire == 1 ? !r.skip(8) : wire == 5 ? !r.skip(4) : true) {
+    if (wire == 0   ? !r.varint(n)
+        : wire == 2 ? !r.chunk(chunk)
+        : wire == 1 ? !r.skip(8)
+        : wire == 5 ? !r.skip(4)
+                    : true) {
       return std::nullopt;
     }
     const field* f = nullptr;
@@ -149,7 +171,8 @@ std::optional<json::object> read(std::string_view bytes, const message& of) {
       }
       case as::string_map:
       case as::bytes_map: {
-        const message entry{{1, "key", as::string}, {2, "value", f->how == as::bytes_map ? as::bytes : as::string}};
+        const message entry{{1, "key", as::string},
+                            {2, "value", f->how == as::bytes_map ? as::bytes : as::string}};
         auto pair = read(chunk, entry);
         if (!pair) return std::nullopt;
         json::object& map = ensure_object(o, f->name);
@@ -183,12 +206,15 @@ std::optional<json::object> from_protobuf(std::string_view bytes, std::string* w
     if (why) *why = "provided data does not appear to be a protobuf message";
     return std::nullopt;
   }
-  const std::string kind(text(*outer, {"type", "kind"})), version(text(*outer, {"type", "apiVersion"}));
+  const std::string kind(text(*outer, {"type", "kind"})),
+      version(text(*outer, {"type", "apiVersion"}));
   const message* of = message_of(kind);
   const auto raw = decode_base64(text(*outer, {"raw"}));
   auto inner = of && raw ? read(*raw, *of) : std::nullopt;
   if (!inner) {
-    if (why) *why = of ? "unexpected end of the message" : "no kind " + quoted(kind) + " in protobuf is known here";
+    if (why)
+      *why = of ? "unexpected end of the message"
+                : "no kind " + quoted(kind) + " in protobuf is known here";
     return std::nullopt;
   }
   (*inner)["kind"] = kind;

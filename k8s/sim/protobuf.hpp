@@ -1,10 +1,10 @@
 #pragma once
 
+#include "k8s/sim/json.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "k8s/sim/json.hpp"
 
 namespace k8s::sim {
 

@@ -58,8 +58,9 @@ outcome<std::uint64_t> core::parse_revision(std::string_view text, std::string_v
   std::uint64_t n = 0;
   auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (text.empty() || code != std::errc() || end != text.data() + text.size()) {
-    return bad_request("invalid resource version: " + std::string(field) + ": Invalid value: " + quoted(text) +
-                       ": strconv.ParseUint: parsing " + quoted(text) + ": invalid syntax");
+    return bad_request("invalid resource version: " + std::string(field) +
+                       ": Invalid value: " + quoted(text) + ": strconv.ParseUint: parsing " +
+                       quoted(text) + ": invalid syntax");
   }
   return outcome<std::uint64_t>(boost::system::in_place_value, n);
 }

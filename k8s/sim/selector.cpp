@@ -194,7 +194,8 @@ outcome<field_selector> field_selector::parse(std::string_view text, const kind_
       return bad_request(kind.custom || kind.group.empty()
                              ? "field label not supported: " + made.field
                              : "\"" + made.field +
-                                   "\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+                                   "\" is not a known field selector: only \"metadata.name\", "
+                                   "\"metadata.namespace\"");
     }
     s.terms_.push_back(std::move(made));
   }

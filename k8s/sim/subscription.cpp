@@ -6,7 +6,8 @@ namespace k8s::sim {
 
 namespace {
 
-constexpr reactor::nanoseconds kBookmarkBeforeEnd = std::chrono::seconds(2);  // a last one before the timeout
+constexpr reactor::nanoseconds kBookmarkBeforeEnd =
+    std::chrono::seconds(2);  // a last one before the timeout
 
 std::shared_ptr<const std::string> line(std::string_view type, std::string_view object) {
   auto s = std::make_shared<std::string>();
@@ -34,9 +35,11 @@ subscription::subscription(watch_filter filter, std::uint64_t from, reactor::ste
                            reactor::nanoseconds timeout, reactor::nanoseconds bookmark_every,
                            std::size_t pending_limit)
     : filter_(std::move(filter)),
+      from_(from),
       revision_(from),
       ends_at_(opened + timeout),
-      bookmark_at_(std::max(opened, std::min(opened + bookmark_every, opened + timeout - kBookmarkBeforeEnd))),
+      bookmark_at_(std::max(
+          opened, std::min(opened + bookmark_every, opened + timeout - kBookmarkBeforeEnd))),
       bookmark_every_(bookmark_every),
       pending_limit_(pending_limit),
       selective_(!filter_.labels.empty() || !filter_.fields.empty()) {}
@@ -62,7 +65,7 @@ void subscription::poll(reactor::steady_time now, std::uint64_t revision) {
   if (ended_ || held_) return;
   if (filter_.bookmarks && now >= bookmark_at_) {
     // One that says nothing new is left out, as the real server does.
-    if (revision > revision_) send_bookmark(revision, false);
+    if (revision > from_) send_bookmark(revision, false);
     bookmark_at_ = now + bookmark_every_;
     if (bookmark_at_ > ends_at_ - kBookmarkBeforeEnd && now < ends_at_ - kBookmarkBeforeEnd) {
       bookmark_at_ = ends_at_ - kBookmarkBeforeEnd;

@@ -67,7 +67,7 @@ private:
   bool selects(const json::object& stored) const;
 
   watch_filter filter_;
-  std::uint64_t revision_;
+  std::uint64_t from_, revision_;
   reactor::steady_time ends_at_, bookmark_at_;
   reactor::nanoseconds bookmark_every_;
   std::size_t pending_limit_;

@@ -48,8 +48,9 @@ bool spec_differs(const kind_info& kind, const json::object& a, const json::obje
 /// Deletion names the kind where every other conflict names the resource.
 failure precondition_failed(const kind_info& kind, std::string_view name, std::string_view why) {
   const std::string who = kind.group.empty() ? kind.kind : kind.kind + "." + kind.group;
-  failure f{409, "Conflict",
-            "Operation cannot be fulfilled on " + who + " " + quoted(name) + ": " + std::string(why)};
+  failure f{
+      409, "Conflict",
+      "Operation cannot be fulfilled on " + who + " " + quoted(name) + ": " + std::string(why)};
   f.details["name"] = name;
   if (!kind.group.empty()) f.details["group"] = kind.group;
   f.details["kind"] = kind.kind;
@@ -100,9 +101,11 @@ outcome<json::object> core::body_object(const call& c) const {
 
 outcome<void> core::check_body(call& c, json::object& o) const {
   const std::string_view version = text(o, {"apiVersion"}), kind = text(o, {"kind"});
-  if ((!version.empty() && version != c.kind->api_version()) || (!kind.empty() && kind != c.kind->kind)) {
+  if ((!version.empty() && version != c.kind->api_version()) ||
+      (!kind.empty() && kind != c.kind->kind)) {
     if (c.kind->custom || !kinds.find_kind(version, kind)) {
-      return not_decodable(*c.kind, "no kind " + quoted(kind) + " is registered for version " + quoted(version) +
+      return not_decodable(*c.kind, "no kind " + quoted(kind) + " is registered for version " +
+                                        quoted(version) +
                                         " in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
     }
     return bad_request("the API version in the data (" + std::string(version) +
@@ -159,7 +162,8 @@ outcome<void> core::check_body(call& c, json::object& o) const {
   if (unknown.empty() || c.validation == strictness::ignore) return {};
   if (c.validation == strictness::strict) {
     std::string all;
-    for (const std::string& f : unknown) all += (all.empty() ? "" : ", ") + ("unknown field " + quoted(f));
+    for (const std::string& f : unknown)
+      all += (all.empty() ? "" : ", ") + ("unknown field " + quoted(f));
     return not_decodable(*c.kind, "strict decoding error: " + all);
   }
   for (const std::string& f : unknown) c.warnings.push_back("unknown field " + quoted(f));
@@ -423,16 +427,17 @@ outcome<std::pair<json::object, bool>> core::delete_object(const kind_info& kind
   json::object& meta = o["metadata"].as_object();
   if (!how.uid.empty() && how.uid != text(meta, {"uid"})) {
     return precondition_failed(kind, name,
-                    "the UID in the precondition (" + how.uid +
-                        ") does not match the UID in record (" + std::string(text(meta, {"uid"})) +
-                        "). The object might have been deleted and then recreated");
+                               "the UID in the precondition (" + how.uid +
+                                   ") does not match the UID in record (" +
+                                   std::string(text(meta, {"uid"})) +
+                                   "). The object might have been deleted and then recreated");
   }
   if (!how.resource_version.empty() && how.resource_version != text(meta, {"resourceVersion"})) {
     return precondition_failed(kind, name,
-                    "the ResourceVersion in the precondition (" + how.resource_version +
-                        ") does not match the ResourceVersion in record (" +
-                        std::string(text(meta, {"resourceVersion"})) +
-                        "). The object might have been modified");
+                               "the ResourceVersion in the precondition (" + how.resource_version +
+                                   ") does not match the ResourceVersion in record (" +
+                                   std::string(text(meta, {"resourceVersion"})) +
+                                   "). The object might have been modified");
   }
   const json::object before = o;
   const bool deleting = meta.contains("deletionTimestamp");

@@ -1,15 +1,16 @@
 #include "endpoint.hpp"
 
-#include <cstdlib>
-#include <gtest/gtest.h>
-#include <stdexcept>
-
 #include "k8s/credentials.hpp"
 #include "k8s/kubeconfig.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <stdexcept>
 
 namespace conformance {
 
@@ -26,8 +27,12 @@ std::string string_at(const json::value& v, std::string_view pointer) {
 
 }  // namespace
 
-std::string reply::at(std::string_view pointer) const { return string_at(body, pointer); }
-std::string event::at(std::string_view pointer) const { return string_at(object, pointer); }
+std::string reply::at(std::string_view pointer) const {
+  return string_at(body, pointer);
+}
+std::string event::at(std::string_view pointer) const {
+  return string_at(object, pointer);
+}
 
 const json::value* reply::find(std::string_view pointer) const {
   boost::system::error_code none;
@@ -77,7 +82,8 @@ std::unique_ptr<endpoint>& the_one() {
 struct closing : testing::Environment {
   void TearDown() override { the_one().reset(); }
 };
-[[maybe_unused]] const testing::Environment* const kClosing = testing::AddGlobalTestEnvironment(new closing);
+[[maybe_unused]] const testing::Environment* const kClosing =
+    testing::AddGlobalTestEnvironment(new closing);
 
 }  // namespace
 
@@ -119,10 +125,12 @@ endpoint::~endpoint() {
   });
 }
 
-bool endpoint::embedded() const noexcept { return impl_->api != nullptr; }
+bool endpoint::embedded() const noexcept {
+  return impl_->api != nullptr;
+}
 
-reply endpoint::send(std::string method, std::string target, std::string body, std::string type, std::string accept,
-                     std::string agent) {
+reply endpoint::send(std::string method, std::string target, std::string body, std::string type,
+                     std::string accept, std::string agent) {
   reactor::http::request r;
   r.method = std::move(method);
   r.target = impl_->prefix + target;
@@ -149,8 +157,10 @@ reply endpoint::send(std::string method, std::string target, std::string body, s
   return out;
 }
 
-std::vector<event> endpoint::watch(std::string target, std::function<bool(const std::vector<event>&)> enough,
-                                   reactor::nanoseconds within, std::function<void(endpoint&)> meanwhile, int* status) {
+std::vector<event> endpoint::watch(std::string target,
+                                   std::function<bool(const std::vector<event>&)> enough,
+                                   reactor::nanoseconds within,
+                                   std::function<void(endpoint&)> meanwhile, int* status) {
   reactor::http::request r;
   r.target = impl_->prefix + target;
   r.fields.set("Accept", "application/json");
@@ -199,8 +209,9 @@ std::vector<event> endpoint::watch(std::string target, std::function<bool(const 
 
 space::space() {
   endpoint& e = endpoint::get();
-  reply made = e.send("POST", "/api/v1/namespaces",
-                      R"({"apiVersion":"v1","kind":"Namespace","metadata":{"generateName":"conf-"}})");
+  reply made =
+      e.send("POST", "/api/v1/namespaces",
+             R"({"apiVersion":"v1","kind":"Namespace","metadata":{"generateName":"conf-"}})");
   name_ = made.at("/metadata/name");
   if (name_.empty()) throw std::runtime_error("no namespace: " + made.text);
 }
@@ -212,47 +223,61 @@ space::~space() {
   e.send("DELETE", "/api/v1/namespaces/" + name_);
 }
 
-std::string space::core(std::string_view rest) const { return "/api/v1/namespaces/" + name_ + "/" + std::string(rest); }
+std::string space::core(std::string_view rest) const {
+  return "/api/v1/namespaces/" + name_ + "/" + std::string(rest);
+}
 std::string space::group(std::string_view group_version, std::string_view rest) const {
   return "/apis/" + std::string(group_version) + "/namespaces/" + name_ + "/" + std::string(rest);
 }
 
-reply get(std::string target) { return endpoint::get().send("GET", std::move(target)); }
+reply get(std::string target) {
+  return endpoint::get().send("GET", std::move(target));
+}
 reply post(std::string target, std::string body) {
   return endpoint::get().send("POST", std::move(target), std::move(body));
 }
-reply put(std::string target, std::string body) { return endpoint::get().send("PUT", std::move(target), std::move(body)); }
+reply put(std::string target, std::string body) {
+  return endpoint::get().send("PUT", std::move(target), std::move(body));
+}
 reply remove(std::string target, std::string body) {
   return endpoint::get().send("DELETE", std::move(target), std::move(body));
 }
 reply merge(std::string target, std::string patch) {
-  return endpoint::get().send("PATCH", std::move(target), std::move(patch), "application/merge-patch+json");
+  return endpoint::get().send("PATCH", std::move(target), std::move(patch),
+                              "application/merge-patch+json");
 }
 reply strategic(std::string target, std::string patch) {
-  return endpoint::get().send("PATCH", std::move(target), std::move(patch), "application/strategic-merge-patch+json");
+  return endpoint::get().send("PATCH", std::move(target), std::move(patch),
+                              "application/strategic-merge-patch+json");
 }
 reply json_patch(std::string target, std::string patch) {
-  return endpoint::get().send("PATCH", std::move(target), std::move(patch), "application/json-patch+json");
+  return endpoint::get().send("PATCH", std::move(target), std::move(patch),
+                              "application/json-patch+json");
 }
 reply server_apply(std::string target, std::string body) {
-  return endpoint::get().send("PATCH", std::move(target), std::move(body), "application/apply-patch+yaml");
+  return endpoint::get().send("PATCH", std::move(target), std::move(body),
+                              "application/apply-patch+yaml");
 }
 reply table(std::string target) {
-  return endpoint::get().send("GET", std::move(target), {}, "", "application/json;as=Table;g=meta.k8s.io;v=v1");
+  return endpoint::get().send("GET", std::move(target), {}, "",
+                              "application/json;as=Table;g=meta.k8s.io;v=v1");
 }
 
 std::string config_map(std::string_view name, std::string_view data, std::string_view metadata) {
-  return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + std::string(name) + "\"" +
-         (metadata.empty() ? "" : "," + std::string(metadata)) + R"(},"data":)" + std::string(data) + "}";
+  return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + std::string(name) +
+         "\"" + (metadata.empty() ? "" : "," + std::string(metadata)) + R"(},"data":)" +
+         std::string(data) + "}";
 }
 
 std::string pod(std::string_view name, std::string_view node, std::string_view labels) {
-  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + std::string(name) + R"(","labels":)" +
-         std::string(labels) + R"(},"spec":{)" +
+  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + std::string(name) +
+         R"(","labels":)" + std::string(labels) + R"(},"spec":{)" +
          (node.empty() ? std::string() : R"("nodeName":")" + std::string(node) + "\",") +
          R"("containers":[{"name":"c","image":"nginx:1"}]}})";
 }
 
-std::string to_text(const json::value& v) { return json::serialize(v); }
+std::string to_text(const json::value& v) {
+  return json::serialize(v);
+}
 
 }  // namespace conformance

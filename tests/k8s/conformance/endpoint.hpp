@@ -1,14 +1,15 @@
 #pragma once
 
+#include "reactor/http/message.hpp"
+#include "reactor/time.hpp"
+
 #include <boost/json.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "reactor/http/message.hpp"
-#include "reactor/time.hpp"
 
 namespace conformance {
 
@@ -42,10 +43,12 @@ public:
   /// True for the embedded server, whose controllers run.
   bool embedded() const noexcept;
 
-  reply send(std::string method, std::string target, std::string body = {}, std::string type = "application/json",
-             std::string accept = "application/json", std::string agent = "conformance/1");
+  reply send(std::string method, std::string target, std::string body = {},
+             std::string type = "application/json", std::string accept = "application/json",
+             std::string agent = "conformance/1");
   /// Watches until `enough` says so, the server ends the stream, or `within` passed.
-  std::vector<event> watch(std::string target, std::function<bool(const std::vector<event>&)> enough,
+  std::vector<event> watch(std::string target,
+                           std::function<bool(const std::vector<event>&)> enough,
                            reactor::nanoseconds within = std::chrono::seconds(10),
                            std::function<void(endpoint&)> meanwhile = {}, int* status = nullptr);
 
@@ -81,8 +84,10 @@ reply json_patch(std::string target, std::string patch);
 reply server_apply(std::string target, std::string body);
 reply table(std::string target);
 
-std::string config_map(std::string_view name, std::string_view data = R"({"a":"1"})", std::string_view metadata = "");
-std::string pod(std::string_view name, std::string_view node = "n1", std::string_view labels = R"({"app":"web"})");
+std::string config_map(std::string_view name, std::string_view data = R"({"a":"1"})",
+                       std::string_view metadata = "");
+std::string pod(std::string_view name, std::string_view node = "n1",
+                std::string_view labels = R"({"app":"web"})");
 std::string to_text(const json::value& v);
 
 }  // namespace conformance

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "endpoint.hpp"
+
+#include <gtest/gtest.h>
 
 namespace conformance {
 namespace {
@@ -19,14 +19,16 @@ void run_pod(const space& s, const std::string& name) {
 /// A budget for app=web; its status is what the disruption controller would write, which the real server lacks here.
 void budget(const space& s, std::string_view name, int least, int healthy) {
   const std::string at = s.group("policy/v1", "poddisruptionbudgets");
-  reply made = post(at, R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":")" + std::string(name) +
-                            R"("},"spec":{"minAvailable":)" + std::to_string(least) +
-                            R"(,"selector":{"matchLabels":{"app":"web"}}}})");
+  reply made =
+      post(at, R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":")" +
+                   std::string(name) + R"("},"spec":{"minAvailable":)" + std::to_string(least) +
+                   R"(,"selector":{"matchLabels":{"app":"web"}}}})");
   ASSERT_EQ(made.status, 201) << made.text;
   reply r = merge(at + "/" + std::string(name) + "/status",
-        R"({"status":{"observedGeneration":1,"expectedPods":)" + std::to_string(healthy) + R"(,"currentHealthy":)" +
-            std::to_string(healthy) + R"(,"desiredHealthy":)" + std::to_string(least) + R"(,"disruptionsAllowed":)" +
-            std::to_string(std::max(0, healthy - least)) + "}}");
+                  R"({"status":{"observedGeneration":1,"expectedPods":)" + std::to_string(healthy) +
+                      R"(,"currentHealthy":)" + std::to_string(healthy) + R"(,"desiredHealthy":)" +
+                      std::to_string(least) + R"(,"disruptionsAllowed":)" +
+                      std::to_string(std::max(0, healthy - least)) + "}}");
   ASSERT_EQ(r.status, 200) << r.text;
 }
 
@@ -48,7 +50,8 @@ TEST(Eviction, ThatABudgetForbidsIsTooManyRequests) {
   EXPECT_EQ(r.at("/reason"), "TooManyRequests");
   EXPECT_EQ(r.at("/message"), "Cannot evict pod as it would violate the pod's disruption budget.");
   EXPECT_EQ(r.at("/details/causes/0/reason"), "DisruptionBudget");
-  EXPECT_EQ(r.at("/details/causes/0/message"), "The disruption budget b needs 1 healthy pods and has 1 currently");
+  EXPECT_EQ(r.at("/details/causes/0/message"),
+            "The disruption budget b needs 1 healthy pods and has 1 currently");
 }
 
 TEST(Eviction, SpendsTheBudget) {
@@ -70,7 +73,8 @@ TEST(Eviction, WithTwoBudgetsIsAnError) {
   reply r = post(s.core("pods/p/eviction"), eviction("p"));
   EXPECT_EQ(r.status, 500);
   EXPECT_EQ(r.at("/message"),
-            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
+            "not support.");
 }
 
 TEST(Eviction, OfAFinishedPodNeedsNoBudget) {

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "endpoint.hpp"
+
+#include <gtest/gtest.h>
 
 namespace conformance {
 namespace {
@@ -21,14 +21,18 @@ TEST(MergePatch, OfAMissingObjectIsNotFound) {
 TEST(MergePatch, WithAnOldVersionConflicts) {
   space s;
   post(s.core("configmaps"), config_map("a"));
-  EXPECT_EQ(merge(s.core("configmaps/a"), R"({"metadata":{"resourceVersion":"1"},"data":{"z":"1"}})").status, 409);
+  EXPECT_EQ(
+      merge(s.core("configmaps/a"), R"({"metadata":{"resourceVersion":"1"},"data":{"z":"1"}})")
+          .status,
+      409);
 }
 
 TEST(JsonPatch, AppliesInOrder) {
   space s;
   post(s.core("configmaps"), config_map("a"));
-  reply r = json_patch(s.core("configmaps/a"),
-                       R"([{"op":"test","path":"/data/a","value":"1"},{"op":"add","path":"/data/b","value":"2"},{"op":"remove","path":"/data/a"}])");
+  reply r = json_patch(
+      s.core("configmaps/a"),
+      R"([{"op":"test","path":"/data/a","value":"1"},{"op":"add","path":"/data/b","value":"2"},{"op":"remove","path":"/data/a"}])");
   EXPECT_EQ(r.status, 200) << r.text;
   EXPECT_EQ(to_text(*r.find("/data")), R"({"b":"2"})");
 }
@@ -39,20 +43,23 @@ TEST(JsonPatch, WithAFailingTestIsUnprocessable) {
   reply r = json_patch(s.core("configmaps/a"), R"([{"op":"test","path":"/data/a","value":"2"}])");
   EXPECT_EQ(r.status, 422);
   EXPECT_EQ(r.at("/reason"), "Invalid");
-  EXPECT_NE(r.at("/message").find("the server rejected our request due to an error in our request"), std::string::npos)
+  EXPECT_NE(r.at("/message").find("the server rejected our request due to an error in our request"),
+            std::string::npos)
       << r.text;
 }
 
 TEST(JsonPatch, OfAMissingPathIsUnprocessable) {
   space s;
   post(s.core("configmaps"), config_map("a"));
-  EXPECT_EQ(json_patch(s.core("configmaps/a"), R"([{"op":"remove","path":"/data/zzz"}])").status, 422);
+  EXPECT_EQ(json_patch(s.core("configmaps/a"), R"([{"op":"remove","path":"/data/zzz"}])").status,
+            422);
 }
 
 TEST(StrategicPatch, MergesContainersByName) {
   space s;
   post(s.core("pods"), pod("p"));
-  reply r = strategic(s.core("pods/p"), R"({"spec":{"containers":[{"name":"c","image":"nginx:2"}]}})");
+  reply r =
+      strategic(s.core("pods/p"), R"({"spec":{"containers":[{"name":"c","image":"nginx:2"}]}})");
   EXPECT_EQ(r.status, 200) << r.text;
   EXPECT_EQ(r.at("/spec/containers/0/image"), "nginx:2");
   EXPECT_EQ(r.at("/spec/containers/0/imagePullPolicy"), "IfNotPresent");
@@ -61,10 +68,13 @@ TEST(StrategicPatch, MergesContainersByName) {
 TEST(StrategicPatch, MergesConditionsByType) {
   space s;
   post(s.core("pods"), pod("p"));
-  strategic(s.core("pods/p/status"), R"({"status":{"conditions":[{"type":"Ready","status":"True"}]}})");
-  reply r = strategic(s.core("pods/p/status"), R"({"status":{"conditions":[{"type":"Other","status":"False"}]}})");
+  strategic(s.core("pods/p/status"),
+            R"({"status":{"conditions":[{"type":"Ready","status":"True"}]}})");
+  reply r = strategic(s.core("pods/p/status"),
+                      R"({"status":{"conditions":[{"type":"Other","status":"False"}]}})");
   EXPECT_EQ(r.find("/status/conditions")->as_array().size(), 2u) << r.text;
-  r = strategic(s.core("pods/p/status"), R"({"status":{"conditions":[{"type":"Ready","$patch":"delete"}]}})");
+  r = strategic(s.core("pods/p/status"),
+                R"({"status":{"conditions":[{"type":"Ready","$patch":"delete"}]}})");
   EXPECT_EQ(r.find("/status/conditions")->as_array().size(), 1u);
   EXPECT_EQ(r.at("/status/conditions/0/type"), "Other");
 }
@@ -74,9 +84,11 @@ TEST(StrategicPatch, GrowsAndShrinksFinalizers) {
   post(s.core("configmaps"), config_map("a", "{}", R"("finalizers":["e.com/a"])"));
   reply r = strategic(s.core("configmaps/a"), R"({"metadata":{"finalizers":["e.com/b"]}})");
   EXPECT_EQ(r.find("/metadata/finalizers")->as_array().size(), 2u);
-  r = strategic(s.core("configmaps/a"), R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["e.com/a"]}})");
+  r = strategic(s.core("configmaps/a"),
+                R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["e.com/a"]}})");
   EXPECT_EQ(to_text(*r.find("/metadata/finalizers")), R"(["e.com/b"])");
-  strategic(s.core("configmaps/a"), R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["e.com/b"]}})");
+  strategic(s.core("configmaps/a"),
+            R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["e.com/b"]}})");
 }
 
 TEST(StrategicPatch, ReplacesOnDemand) {
@@ -89,7 +101,8 @@ TEST(StrategicPatch, ReplacesOnDemand) {
 TEST(Patch, OfAnUnknownTypeIsRefused) {
   space s;
   post(s.core("configmaps"), config_map("a"));
-  EXPECT_EQ(endpoint::get().send("PATCH", s.core("configmaps/a"), "{}", "application/json").status, 415);
+  EXPECT_EQ(endpoint::get().send("PATCH", s.core("configmaps/a"), "{}", "application/json").status,
+            415);
 }
 
 TEST(Apply, CreatesAndThenOwns) {
@@ -106,7 +119,8 @@ TEST(Apply, NeedsAManager) {
   space s;
   reply r = server_apply(s.core("configmaps/a"), config_map("a"));
   EXPECT_EQ(r.status, 422);
-  EXPECT_NE(r.at("/message").find("fieldManager: Required value: is required for apply patch"), std::string::npos)
+  EXPECT_NE(r.at("/message").find("fieldManager: Required value: is required for apply patch"),
+            std::string::npos)
       << r.text;
 }
 
@@ -140,16 +154,19 @@ TEST(Apply, ConflictsWithAnotherApplier) {
 TEST(Apply, ConflictsWithAnUpdaterByName) {
   space s;
   post(s.core("configmaps?fieldManager=creator"), config_map("a", R"({"a":"1","b":"1"})"));
-  reply r = server_apply(s.core("configmaps/a?fieldManager=you"), config_map("a", R"({"a":"2","b":"2"})"));
+  reply r = server_apply(s.core("configmaps/a?fieldManager=you"),
+                         config_map("a", R"({"a":"2","b":"2"})"));
   EXPECT_EQ(r.status, 409);
-  EXPECT_EQ(r.at("/message"),
-            "Apply failed with 2 conflicts: conflicts with \"creator\" using v1:\n- .data.a\n- .data.b");
+  EXPECT_EQ(
+      r.at("/message"),
+      "Apply failed with 2 conflicts: conflicts with \"creator\" using v1:\n- .data.a\n- .data.b");
 }
 
 TEST(Apply, TakesOverByForce) {
   space s;
   server_apply(s.core("configmaps/a?fieldManager=me"), config_map("a"));
-  reply r = server_apply(s.core("configmaps/a?fieldManager=you&force=true"), config_map("a", R"({"a":"2"})"));
+  reply r = server_apply(s.core("configmaps/a?fieldManager=you&force=true"),
+                         config_map("a", R"({"a":"2"})"));
   EXPECT_EQ(r.status, 200);
   EXPECT_EQ(r.at("/data/a"), "2");
   r = server_apply(s.core("configmaps/a?fieldManager=me"), config_map("a", R"({"z":"1"})"));
@@ -173,15 +190,17 @@ TEST(Apply, WithoutAChangeKeepsTheVersion) {
 TEST(Apply, MergesListsByTheirKeys) {
   space s;
   const auto service = [](std::string ports) {
-    return R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"selector":{"a":"b"},"ports":)" + ports + "}}";
+    return R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"selector":{"a":"b"},"ports":)" +
+           ports + "}}";
   };
   server_apply(s.core("services/s?fieldManager=me"), service(R"([{"name":"a","port":80}])"));
-  reply r = server_apply(s.core("services/s?fieldManager=you"),
-                  R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"ports":[{"name":"b","port":81}]}})");
+  reply r = server_apply(
+      s.core("services/s?fieldManager=you"),
+      R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"ports":[{"name":"b","port":81}]}})");
   EXPECT_EQ(r.status, 200) << r.text;
   EXPECT_EQ(r.find("/spec/ports")->as_array().size(), 2u);
   r = server_apply(s.core("services/s?fieldManager=you"),
-            R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{}})");
+                   R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{}})");
   EXPECT_EQ(r.find("/spec/ports")->as_array().size(), 1u) << r.text;
 }
 
@@ -196,25 +215,28 @@ TEST(Apply, OwnsConditionsOneByOne) {
   reply r = server_apply(s.core("pods/p/status?fieldManager=b"), condition("e.com/B"));
   EXPECT_EQ(r.find("/status/conditions")->as_array().size(), 2u) << r.text;
   r = server_apply(s.core("pods/p/status?fieldManager=b"),
-            R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"status":{}})");
+                   R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"status":{}})");
   EXPECT_EQ(r.find("/status/conditions")->as_array().size(), 1u) << r.text;
   EXPECT_EQ(r.at("/status/conditions/0/type"), "e.com/A");
 }
 
 TEST(Apply, ReadsYaml) {
   space s;
-  reply r = server_apply(s.core("configmaps/a?fieldManager=me"),
-                  "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n");
+  reply r =
+      server_apply(s.core("configmaps/a?fieldManager=me"),
+                   "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n");
   EXPECT_EQ(r.status, 201) << r.text;
   EXPECT_EQ(r.at("/data/k"), "1");
 }
 
 TEST(Apply, RefusesManagedFieldsInTheBody) {
   space s;
-  reply r = server_apply(s.core("configmaps/a?fieldManager=me"),
-                  config_map("a", "{}", R"("managedFields":[{"manager":"x","operation":"Apply"}])"));
+  reply r = server_apply(
+      s.core("configmaps/a?fieldManager=me"),
+      config_map("a", "{}", R"("managedFields":[{"manager":"x","operation":"Apply"}])"));
   EXPECT_EQ(r.status, 400);
-  EXPECT_NE(r.at("/message").find("metadata.managedFields must be nil"), std::string::npos) << r.text;
+  EXPECT_NE(r.at("/message").find("metadata.managedFields must be nil"), std::string::npos)
+      << r.text;
 }
 
 TEST(Update, TakesTheFieldFromItsApplier) {
@@ -223,12 +245,14 @@ TEST(Update, TakesTheFieldFromItsApplier) {
   merge(s.core("configmaps/a?fieldManager=other"), R"({"data":{"a":"2"}})");
   reply r = server_apply(s.core("configmaps/a?fieldManager=me"), config_map("a"));
   EXPECT_EQ(r.status, 409);
-  EXPECT_EQ(r.at("/message"), "Apply failed with 1 conflict: conflict with \"other\" using v1: .data.a");
+  EXPECT_EQ(r.at("/message"),
+            "Apply failed with 1 conflict: conflict with \"other\" using v1: .data.a");
 }
 
 TEST(DryRun, OfAnApplyStoresNothing) {
   space s;
-  EXPECT_EQ(server_apply(s.core("configmaps/a?fieldManager=me&dryRun=All"), config_map("a")).status, 201);
+  EXPECT_EQ(server_apply(s.core("configmaps/a?fieldManager=me&dryRun=All"), config_map("a")).status,
+            201);
   EXPECT_EQ(get(s.core("configmaps/a")).status, 404);
 }
 

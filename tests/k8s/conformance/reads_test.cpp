@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "endpoint.hpp"
+
+#include <gtest/gtest.h>
 
 namespace conformance {
 namespace {
@@ -11,7 +11,9 @@ auto count(std::size_t n) {
   return [n](const std::vector<event>& seen) { return seen.size() >= n; };
 }
 
-std::string version_of(const space& s) { return get(s.core("configmaps")).at("/metadata/resourceVersion"); }
+std::string version_of(const space& s) {
+  return get(s.core("configmaps")).at("/metadata/resourceVersion");
+}
 
 TEST(List, HasItsKindAndVersion) {
   space s;
@@ -26,9 +28,12 @@ TEST(List, HasItsKindAndVersion) {
 TEST(List, SelectsByLabels) {
   space s;
   for (int i = 0; i < 4; ++i) {
-    post(s.core("configmaps"), config_map("m" + std::to_string(i), "{}", R"("labels":{"n":")" + std::to_string(i) + "\"}"));
+    post(s.core("configmaps"), config_map("m" + std::to_string(i), "{}",
+                                          R"("labels":{"n":")" + std::to_string(i) + "\"}"));
   }
-  auto names = [&](std::string selector) { return get(s.core("configmaps?labelSelector=" + selector)).find("/items")->as_array().size(); };
+  auto names = [&](std::string selector) {
+    return get(s.core("configmaps?labelSelector=" + selector)).find("/items")->as_array().size();
+  };
   EXPECT_EQ(names("n%3D1"), 1u);
   EXPECT_EQ(names("n!%3D1"), 3u);
   EXPECT_EQ(names("n%20in%20(1,2)"), 2u);
@@ -48,7 +53,9 @@ TEST(List, SelectsByFields) {
   space s;
   post(s.core("pods"), pod("p1", "n1"));
   post(s.core("pods"), pod("p2", "n2"));
-  auto items = [&](std::string selector) { return get(s.core("pods?fieldSelector=" + selector)).find("/items")->as_array().size(); };
+  auto items = [&](std::string selector) {
+    return get(s.core("pods?fieldSelector=" + selector)).find("/items")->as_array().size();
+  };
   EXPECT_EQ(items("spec.nodeName%3Dn1"), 1u);
   EXPECT_EQ(items("metadata.name%3Dp2"), 1u);
   EXPECT_EQ(items("status.phase!%3DPending"), 0u);
@@ -93,7 +100,8 @@ TEST(List, OfTheFutureTimesOut) {
   EXPECT_EQ(r.at("/details/causes/0/reason"), "ResourceVersionTooLarge");
   EXPECT_EQ(r.at("/details/causes/0/message"), "Too large resource version");
   EXPECT_EQ(r.number("/details/retryAfterSeconds"), 1);
-  EXPECT_EQ(r.at("/message").substr(0, 53), "Timeout: Too large resource version: 999999999, curre");
+  EXPECT_EQ(r.at("/message").substr(0, 53),
+            "Timeout: Too large resource version: 999999999, curre");
 }
 
 TEST(List, RefusesAVersionThatIsNoNumber) {
@@ -105,14 +113,17 @@ TEST(List, RefusesAMatchWithoutAVersion) {
   space s;
   reply r = get(s.core("configmaps?resourceVersionMatch=Exact"));
   EXPECT_EQ(r.status, 422) << r.text;
-  EXPECT_NE(r.at("/message").find("resourceVersionMatch is forbidden unless resourceVersion is provided"), std::string::npos);
+  EXPECT_NE(
+      r.at("/message").find("resourceVersionMatch is forbidden unless resourceVersion is provided"),
+      std::string::npos);
 }
 
 TEST(List, AsPartialMetadataHasNothingElse) {
   space s;
   post(s.core("configmaps"), config_map("a"));
-  reply r = endpoint::get().send("GET", s.core("configmaps"), {}, "",
-                                 "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+  reply r =
+      endpoint::get().send("GET", s.core("configmaps"), {}, "",
+                           "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
   EXPECT_EQ(r.at("/kind"), "PartialObjectMetadataList");
   EXPECT_EQ(r.at("/apiVersion"), "meta.k8s.io/v1");
   EXPECT_FALSE(r.find("/items/0/data"));
@@ -140,18 +151,20 @@ TEST(Accept, OfNothingWeSpeakIsRefused) {
 TEST(Watch, ShowsWhatHappensAfterTheVersion) {
   space s;
   const std::string from = version_of(s);
-  auto seen = endpoint::get().watch(s.core("configmaps?watch=1&resourceVersion=" + from), count(3), 10s, [&](endpoint&) {
-    post(s.core("configmaps"), config_map("a"));
-    merge(s.core("configmaps/a"), R"({"data":{"b":"2"}})");
-    remove(s.core("configmaps/a"));
-  });
+  auto seen = endpoint::get().watch(s.core("configmaps?watch=1&resourceVersion=" + from), count(3),
+                                    10s, [&](endpoint&) {
+                                      post(s.core("configmaps"), config_map("a"));
+                                      merge(s.core("configmaps/a"), R"({"data":{"b":"2"}})");
+                                      remove(s.core("configmaps/a"));
+                                    });
   ASSERT_EQ(seen.size(), 3u);
   EXPECT_EQ(seen[0].type, "ADDED");
   EXPECT_EQ(seen[0].at("/kind"), "ConfigMap");
   EXPECT_EQ(seen[1].type, "MODIFIED");
   EXPECT_EQ(seen[2].type, "DELETED");
   EXPECT_EQ(seen[2].at("/data/b"), "2");
-  EXPECT_GT(std::stoull(seen[2].at("/metadata/resourceVersion")), std::stoull(seen[1].at("/metadata/resourceVersion")));
+  EXPECT_GT(std::stoull(seen[2].at("/metadata/resourceVersion")),
+            std::stoull(seen[1].at("/metadata/resourceVersion")));
 }
 
 TEST(Watch, ReplaysFromTheVersion) {
@@ -175,12 +188,13 @@ TEST(Watch, WithoutAVersionBeginsWithTheState) {
 TEST(Watch, TurnsChangesOfASelectionIntoArrivalsAndDepartures) {
   space s;
   const std::string from = version_of(s);
-  auto seen = endpoint::get().watch(s.core("configmaps?watch=1&labelSelector=x%3D1&resourceVersion=" + from), count(2), 10s,
-                                    [&](endpoint&) {
-                                      post(s.core("configmaps"), config_map("a"));
-                                      merge(s.core("configmaps/a"), R"({"metadata":{"labels":{"x":"1"}}})");
-                                      merge(s.core("configmaps/a"), R"({"metadata":{"labels":{"x":"2"}}})");
-                                    });
+  auto seen = endpoint::get().watch(
+      s.core("configmaps?watch=1&labelSelector=x%3D1&resourceVersion=" + from), count(2), 10s,
+      [&](endpoint&) {
+        post(s.core("configmaps"), config_map("a"));
+        merge(s.core("configmaps/a"), R"({"metadata":{"labels":{"x":"1"}}})");
+        merge(s.core("configmaps/a"), R"({"metadata":{"labels":{"x":"2"}}})");
+      });
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].type, "ADDED");
   EXPECT_EQ(seen[1].type, "DELETED");
@@ -190,19 +204,21 @@ TEST(Watch, TurnsChangesOfASelectionIntoArrivalsAndDepartures) {
 TEST(Watch, OfOneNameSeesOnlyIt) {
   space s;
   const std::string from = version_of(s);
-  auto seen = endpoint::get().watch(s.core("configmaps?watch=1&fieldSelector=metadata.name%3Db&resourceVersion=" + from),
-                                    count(1), 10s, [&](endpoint&) {
-                                      post(s.core("configmaps"), config_map("a"));
-                                      post(s.core("configmaps"), config_map("b"));
-                                    });
+  auto seen = endpoint::get().watch(
+      s.core("configmaps?watch=1&fieldSelector=metadata.name%3Db&resourceVersion=" + from),
+      count(1), 10s, [&](endpoint&) {
+        post(s.core("configmaps"), config_map("a"));
+        post(s.core("configmaps"), config_map("b"));
+      });
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].at("/metadata/name"), "b");
 }
 
 TEST(Watch, EndsAtItsTimeout) {
   space s;
-  auto seen = endpoint::get().watch(s.core("configmaps?watch=1&timeoutSeconds=1&resourceVersion=" + version_of(s)),
-                                    [](const auto&) { return false; }, 20s);
+  auto seen = endpoint::get().watch(
+      s.core("configmaps?watch=1&timeoutSeconds=1&resourceVersion=" + version_of(s)),
+      [](const auto&) { return false; }, 20s);
   EXPECT_TRUE(seen.empty());
 }
 
@@ -210,7 +226,8 @@ TEST(Watch, SendsABookmarkBeforeItsTimeout) {
   space s, elsewhere;
   const std::string from = version_of(s);
   auto seen = endpoint::get().watch(
-      s.core("configmaps?watch=1&timeoutSeconds=6&allowWatchBookmarks=true&resourceVersion=" + from),
+      s.core("configmaps?watch=1&timeoutSeconds=6&allowWatchBookmarks=true&resourceVersion=" +
+             from),
       [](const auto& all) { return !all.empty(); }, 20s,
       [&](endpoint&) { post(elsewhere.core("configmaps"), config_map("a")); });
   ASSERT_FALSE(seen.empty());
@@ -221,7 +238,8 @@ TEST(Watch, SendsABookmarkBeforeItsTimeout) {
 TEST(Watch, FromZeroMarksTheEndOfTheState) {
   space s;
   post(s.core("configmaps"), config_map("a"));
-  auto seen = endpoint::get().watch(s.core("configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=0"), count(2));
+  auto seen = endpoint::get().watch(
+      s.core("configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=0"), count(2));
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[1].type, "BOOKMARK");
   EXPECT_EQ(seen[1].at("/metadata/annotations/k8s.io~1initial-events-end"), "true");
@@ -232,7 +250,8 @@ TEST(WatchList, SendsTheStateAndThenSaysSo) {
   post(s.core("configmaps"), config_map("a"));
   post(s.core("configmaps"), config_map("b"));
   auto seen = endpoint::get().watch(
-      s.core("configmaps?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan"),
+      s.core("configmaps?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&"
+             "resourceVersionMatch=NotOlderThan"),
       [](const auto& all) { return !all.empty() && all.back().type == "BOOKMARK"; }, 20s);
   ASSERT_EQ(seen.size(), 3u);
   EXPECT_EQ(seen[0].type, "ADDED");
@@ -244,11 +263,14 @@ TEST(WatchList, SendsTheStateAndThenSaysSo) {
 TEST(WatchList, NeedsTheMatch) {
   space s;
   int status = 0;
-  auto seen = endpoint::get().watch(s.core("configmaps?watch=1&sendInitialEvents=true&allowWatchBookmarks=true"),
-                                    [](const auto&) { return false; }, 5s, {}, &status);
+  auto seen = endpoint::get().watch(
+      s.core("configmaps?watch=1&sendInitialEvents=true&allowWatchBookmarks=true"),
+      [](const auto&) { return false; }, 5s, {}, &status);
   EXPECT_EQ(status, 422);
   ASSERT_EQ(seen.size(), 1u);
-  EXPECT_NE(seen[0].at("/message").find("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+  EXPECT_NE(seen[0]
+                .at("/message")
+                .find("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
             std::string::npos)
       << seen[0].at("/message");
 }
@@ -272,7 +294,8 @@ TEST(Discovery, ListsTheGroups) {
 
 TEST(Discovery, ComesAggregatedOnDemand) {
   reply r = endpoint::get().send(
-      "GET", "/apis", {}, "", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json");
+      "GET", "/apis", {}, "",
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json");
   EXPECT_EQ(r.at("/kind"), "APIGroupDiscoveryList");
   EXPECT_EQ(r.at("/apiVersion"), "apidiscovery.k8s.io/v2");
 }

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "endpoint.hpp"
+
+#include <gtest/gtest.h>
 
 namespace conformance {
 namespace {
@@ -29,13 +29,15 @@ TEST(Create, NeedsAName) {
   space s;
   reply r = post(s.core("configmaps"), R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{}})");
   EXPECT_EQ(r.status, 422);
-  EXPECT_EQ(r.at("/message"),
-            "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required");
+  EXPECT_EQ(
+      r.at("/message"),
+      "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required");
 }
 
 TEST(Create, MakesANameFromAPrefix) {
   space s;
-  reply r = post(s.core("configmaps"), R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"x-"}})");
+  reply r = post(s.core("configmaps"),
+                 R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"x-"}})");
   EXPECT_EQ(r.status, 201);
   EXPECT_EQ(r.at("/metadata/name").size(), 7u);
 }
@@ -47,7 +49,8 @@ TEST(Create, RefusesABadNameWithTheRule) {
   EXPECT_EQ(r.at("/reason"), "Invalid");
   EXPECT_EQ(r.at("/details/causes/0/field"), "metadata.name");
   EXPECT_EQ(r.at("/details/causes/0/reason"), "FieldValueInvalid");
-  EXPECT_NE(r.at("/message").find("a lowercase RFC 1123 subdomain must consist of"), std::string::npos);
+  EXPECT_NE(r.at("/message").find("a lowercase RFC 1123 subdomain must consist of"),
+            std::string::npos);
 }
 
 TEST(Create, RefusesAVersionInTheBody) {
@@ -61,13 +64,15 @@ TEST(Create, RefusesAnotherNamespaceInTheBody) {
   space s;
   reply r = post(s.core("configmaps"), config_map("a", "{}", R"("namespace":"other")"));
   EXPECT_EQ(r.status, 400);
-  EXPECT_EQ(r.at("/message"),
-            "the namespace of the provided object does not match the namespace sent on the request");
+  EXPECT_EQ(
+      r.at("/message"),
+      "the namespace of the provided object does not match the namespace sent on the request");
 }
 
 TEST(Create, RefusesAnotherApiVersionInTheBody) {
   space s;
-  reply r = post(s.core("configmaps"), R"({"apiVersion":"apps/v1","kind":"ConfigMap","metadata":{"name":"a"}})");
+  reply r = post(s.core("configmaps"),
+                 R"({"apiVersion":"apps/v1","kind":"ConfigMap","metadata":{"name":"a"}})");
   EXPECT_EQ(r.status, 400);
 }
 
@@ -76,7 +81,8 @@ TEST(Create, RefusesAValueOfTheWrongType) {
   reply r = post(s.core("configmaps"), config_map("a", R"({"a":1})"));
   EXPECT_EQ(r.status, 400);
   EXPECT_EQ(r.at("/message"),
-            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct "
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal "
+            "number into Go struct "
             "field ConfigMap.data of type string");
 }
 
@@ -86,7 +92,8 @@ TEST(Create, StrictlyRefusesUnknownFields) {
                  R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"datum":{}})");
   EXPECT_EQ(r.status, 400);
   EXPECT_EQ(r.at("/message"),
-            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: unknown field \"datum\"");
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: "
+            "unknown field \"datum\"");
 }
 
 TEST(Create, IntoAMissingNamespaceIsNotFound) {
@@ -129,15 +136,17 @@ TEST(Create, GivesAPodItsDefaults) {
 
 TEST(Create, RefusesAPodWithoutContainers) {
   space s;
-  reply r = post(s.core("pods"), R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{}})");
+  reply r =
+      post(s.core("pods"), R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{}})");
   EXPECT_EQ(r.status, 422);
   EXPECT_EQ(r.at("/message"), "Pod \"p\" is invalid: spec.containers: Required value");
 }
 
 TEST(Create, FoldsStringDataIntoASecret) {
   space s;
-  reply r = post(s.core("secrets"),
-                 R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"stringData":{"a":"b"}})");
+  reply r =
+      post(s.core("secrets"),
+           R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"stringData":{"a":"b"}})");
   EXPECT_EQ(r.status, 201);
   EXPECT_EQ(r.at("/data/a"), "Yg==");
   EXPECT_EQ(r.at("/type"), "Opaque");
@@ -146,18 +155,20 @@ TEST(Create, FoldsStringDataIntoASecret) {
 
 TEST(Create, RecordsWhoOwnsWhichField) {
   space s;
-  reply r = post(s.core("configmaps?fieldManager=me"), config_map("a", R"({"k":"v"})", R"("labels":{"l":"1"})"));
+  reply r = post(s.core("configmaps?fieldManager=me"),
+                 config_map("a", R"({"k":"v"})", R"("labels":{"l":"1"})"));
   EXPECT_EQ(r.at("/metadata/managedFields/0/manager"), "me");
   EXPECT_EQ(r.at("/metadata/managedFields/0/operation"), "Update");
   ASSERT_TRUE(r.find("/metadata/managedFields/0/fieldsV1"));
-  EXPECT_EQ(*r.find("/metadata/managedFields/0/fieldsV1"),
-            json::parse(R"({"f:data":{".":{},"f:k":{}},"f:metadata":{"f:labels":{".":{},"f:l":{}}}})"));
+  EXPECT_EQ(
+      *r.find("/metadata/managedFields/0/fieldsV1"),
+      json::parse(R"({"f:data":{".":{},"f:k":{}},"f:metadata":{"f:labels":{".":{},"f:l":{}}}})"));
 }
 
 TEST(Create, NamesTheManagerAfterTheUserAgent) {
   space s;
-  reply r = endpoint::get().send("POST", s.core("configmaps"), config_map("a"), "application/json", "application/json",
-                                 "tool/2.1 (linux)");
+  reply r = endpoint::get().send("POST", s.core("configmaps"), config_map("a"), "application/json",
+                                 "application/json", "tool/2.1 (linux)");
   EXPECT_EQ(r.at("/metadata/managedFields/0/manager"), "tool");
 }
 
@@ -165,8 +176,9 @@ TEST(Get, OfAMissingObjectNamesIt) {
   space s;
   reply r = get(s.core("configmaps/none"));
   EXPECT_EQ(r.status, 404);
-  EXPECT_EQ(to_text(r.body),
-            R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"none\" not found","reason":"NotFound","details":{"name":"none","kind":"configmaps"},"code":404})");
+  EXPECT_EQ(
+      to_text(r.body),
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"none\" not found","reason":"NotFound","details":{"name":"none","kind":"configmaps"},"code":404})");
 }
 
 TEST(Get, OfAnUnknownResourceIsNotFound) {
@@ -192,7 +204,8 @@ TEST(Update, WithAnOldVersionConflicts) {
   EXPECT_EQ(r.status, 409);
   EXPECT_EQ(r.at("/reason"), "Conflict");
   EXPECT_EQ(r.at("/message"),
-            "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please apply your changes "
+            "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; "
+            "please apply your changes "
             "to the latest version and try again");
 }
 
@@ -224,7 +237,8 @@ TEST(Update, OfALeaseNeedsTheVersion) {
   reply r = put(s.group("coordination.k8s.io/v1", "leases/l"), lease);
   EXPECT_EQ(r.status, 422);
   EXPECT_EQ(r.at("/message"),
-            "leases.coordination.k8s.io \"l\" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified "
+            "leases.coordination.k8s.io \"l\" is invalid: metadata.resourceVersion: Invalid value: "
+            "0: must be specified "
             "for an update");
 }
 
@@ -248,16 +262,20 @@ TEST(Update, OfAPodsSpecIsRefused) {
 
 TEST(Update, OfAnImmutableConfigMapIsRefused) {
   space s;
-  post(s.core("configmaps"), R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1"},"immutable":true})");
+  post(
+      s.core("configmaps"),
+      R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1"},"immutable":true})");
   reply r = merge(s.core("configmaps/a"), R"({"data":{"a":"2"}})");
   EXPECT_EQ(r.status, 422);
-  EXPECT_EQ(r.at("/details/causes/0/message"), "Forbidden: field is immutable when `immutable` is set");
+  EXPECT_EQ(r.at("/details/causes/0/message"),
+            "Forbidden: field is immutable when `immutable` is set");
 }
 
 TEST(Status, IsWrittenThroughItsOwnDoorOnly) {
   space s;
   post(s.core("pods"), pod("p"));
-  reply r = merge(s.core("pods/p/status"), R"({"status":{"phase":"Running"},"metadata":{"labels":{"x":"1"}}})");
+  reply r = merge(s.core("pods/p/status"),
+                  R"({"status":{"phase":"Running"},"metadata":{"labels":{"x":"1"}}})");
   EXPECT_EQ(r.status, 200) << r.text;
   EXPECT_EQ(r.at("/status/phase"), "Running");
   r = merge(s.core("pods/p"), R"({"status":{"phase":"Failed"}})");
@@ -267,7 +285,9 @@ TEST(Status, IsWrittenThroughItsOwnDoorOnly) {
 TEST(Generation, CountsChangesOfTheSpecOnly) {
   space s;
   const std::string at = s.group("policy/v1", "poddisruptionbudgets");
-  post(at, R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"a":"b"}}}})");
+  post(
+      at,
+      R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"a":"b"}}}})");
   reply r = merge(at + "/b", R"({"metadata":{"labels":{"x":"1"}}})");
   EXPECT_EQ(r.number("/metadata/generation"), 1);
   r = merge(at + "/b", R"({"spec":{"minAvailable":2}})");
@@ -276,10 +296,12 @@ TEST(Generation, CountsChangesOfTheSpecOnly) {
 
 TEST(Budget, RefusesBothLimits) {
   space s;
-  reply r = post(s.group("policy/v1", "poddisruptionbudgets"),
-                 R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},"spec":{"minAvailable":1,"maxUnavailable":1,"selector":{}}})");
+  reply r = post(
+      s.group("policy/v1", "poddisruptionbudgets"),
+      R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},"spec":{"minAvailable":1,"maxUnavailable":1,"selector":{}}})");
   EXPECT_EQ(r.status, 422);
-  EXPECT_NE(r.at("/message").find("minAvailable and maxUnavailable cannot be both set"), std::string::npos);
+  EXPECT_NE(r.at("/message").find("minAvailable and maxUnavailable cannot be both set"),
+            std::string::npos);
 }
 
 TEST(Delete, AnswersWithASuccessThatNamesTheObject) {
@@ -300,8 +322,10 @@ TEST(Delete, WithAnotherUidConflicts) {
   reply r = remove(s.core("configmaps/a"), R"({"preconditions":{"uid":"1234"}})");
   EXPECT_EQ(r.status, 409);
   EXPECT_EQ(r.at("/reason"), "Conflict");
-  EXPECT_EQ(r.at("/details/kind"), "ConfigMap") << "the kind, where other conflicts name the resource";
-  EXPECT_NE(r.at("/message").find("the UID in the precondition (1234) does not match the UID in record ("),
+  EXPECT_EQ(r.at("/details/kind"), "ConfigMap")
+      << "the kind, where other conflicts name the resource";
+  EXPECT_NE(r.at("/message")
+                .find("the UID in the precondition (1234) does not match the UID in record ("),
             std::string::npos);
 }
 
@@ -329,7 +353,8 @@ TEST(Delete, RefusesNewFinalizersOnADyingObject) {
   space s;
   post(s.core("configmaps"), config_map("a", "{}", R"("finalizers":["example.com/hold"])"));
   remove(s.core("configmaps/a"));
-  reply r = merge(s.core("configmaps/a"), R"({"metadata":{"finalizers":["example.com/hold","example.com/more"]}})");
+  reply r = merge(s.core("configmaps/a"),
+                  R"({"metadata":{"finalizers":["example.com/hold","example.com/more"]}})");
   EXPECT_EQ(r.status, 422);
   EXPECT_EQ(r.at("/details/causes/0/field"), "metadata.finalizers");
   merge(s.core("configmaps/a"), R"({"metadata":{"finalizers":null}})");
@@ -377,16 +402,19 @@ TEST(Bind, PutsAPodOnANodeOnce) {
 
 TEST(Events, AreOneCollectionInTwoGroups) {
   space s;
-  reply r = post(s.group("events.k8s.io/v1", "events"),
-                 R"({"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},"eventTime":"2026-01-01T00:00:00.000000Z","reportingController":"c.example/x","reportingInstance":"i","action":"Did","reason":"Why","type":"Normal","note":"text","regarding":{"kind":"Pod","name":"p","namespace":")" +
-                     s.name() + "\"}}");
+  reply r = post(
+      s.group("events.k8s.io/v1", "events"),
+      R"({"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},"eventTime":"2026-01-01T00:00:00.000000Z","reportingController":"c.example/x","reportingInstance":"i","action":"Did","reason":"Why","type":"Normal","note":"text","regarding":{"kind":"Pod","name":"p","namespace":")" +
+          s.name() + "\"}}");
   ASSERT_EQ(r.status, 201) << r.text;
   EXPECT_EQ(r.at("/note"), "text");
   reply core = get(s.core("events/e"));
   EXPECT_EQ(core.at("/message"), "text");
   EXPECT_EQ(core.at("/involvedObject/name"), "p");
   EXPECT_EQ(core.at("/reportingComponent"), "c.example/x");
-  EXPECT_EQ(get(s.core("events?fieldSelector=involvedObject.name%3Dp")).find("/items")->as_array().size(), 1u);
+  EXPECT_EQ(
+      get(s.core("events?fieldSelector=involvedObject.name%3Dp")).find("/items")->as_array().size(),
+      1u);
 }
 
 }  // namespace

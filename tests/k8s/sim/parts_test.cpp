@@ -1,0 +1,150 @@
+#include "k8s/sim/cells.hpp"
+#include "k8s/sim/field_set.hpp"
+#include "k8s/sim/json_path.hpp"
+#include "k8s/sim/patch.hpp"
+#include "k8s/sim/pattern.hpp"
+#include "k8s/sim/protobuf.hpp"
+#include "k8s/sim/shape.hpp"
+
+#include <gtest/gtest.h>
+
+namespace k8s::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool matches(std::string_view p, std::string_view text) {
+  auto compiled = pattern::compile(p);
+  EXPECT_TRUE(compiled) << p;
+  return compiled && compiled->found_in(text);
+}
+
+TEST(Pattern, MatchesAsRe2Does) {
+  EXPECT_TRUE(matches("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "Abc_d"));
+  EXPECT_FALSE(matches("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "Abc,"));
+  EXPECT_TRUE(matches("b+", "abbbc"));
+  EXPECT_TRUE(matches("^(a|bc){2,3}$", "abcbc"));
+  EXPECT_FALSE(matches("^(a|bc){2,3}$", "a"));
+  EXPECT_TRUE(matches("^\\d{3}-\\w*$", "123-x_"));
+  EXPECT_TRUE(matches("^[^/]+$", "ü"));
+  EXPECT_FALSE(matches("^.$", "\n"));
+  EXPECT_TRUE(matches("^$", ""));
+  EXPECT_TRUE(matches("\\bx\\b", "a x b"));
+  EXPECT_TRUE(matches("^(?:[[:digit:]]+|none)$", "none"));
+}
+
+TEST(Pattern, RefusesWhatItCannotRead) {
+  for (const char* bad : {"(", "[", "a{2,1}", "*", "\\", "(?i)a", "[z-a]", "a{2000}", "\\q"}) {
+    EXPECT_FALSE(pattern::compile(bad)) << bad;
+  }
+}
+
+TEST(Pattern, TakesLinearTimeOnLongTexts) {
+  auto p = pattern::compile("^(a*)*$");
+  ASSERT_TRUE(p);
+  EXPECT_FALSE(p->found_in(std::string(50'000, 'a') + "b"));
+}
+
+TEST(JsonPath, SelectsWhatColumnsName) {
+  const json::object o =
+      json::parse(R"({"a":{"b":[{"t":"x","v":1},{"t":"y","v":2}]},"m":{"k.e/y":"z"}})").as_object();
+  EXPECT_EQ(read_json_path(o, ".a.b[1].v").at(0), json::value(2));
+  EXPECT_EQ(read_json_path(o, ".a.b[?(@.t==\"y\")].v").at(0), json::value(2));
+  EXPECT_EQ(read_json_path(o, ".a.b[*].t").size(), 2u);
+  EXPECT_EQ(read_json_path(o, ".m['k.e/y']").at(0), json::value("z"));
+  EXPECT_EQ(read_json_path(o, ".m.k\\.e/y").at(0), json::value("z"));
+  EXPECT_TRUE(read_json_path(o, ".none.at.all").empty());
+  EXPECT_TRUE(read_json_path(o, "[").empty());
+}
+
+TEST(Age, IsPrintedAsKubectlDoes) {
+  EXPECT_EQ(human_duration(0s), "0s");
+  EXPECT_EQ(human_duration(119s), "119s");
+  EXPECT_EQ(human_duration(422s), "7m2s");
+  EXPECT_EQ(human_duration(63min), "63m");
+  EXPECT_EQ(human_duration(3h + 5min), "3h5m");
+  EXPECT_EQ(human_duration(50h), "2d2h");
+  EXPECT_EQ(human_duration(24h * 30), "30d");
+  EXPECT_EQ(human_duration(24h * 800), "2y70d");
+  EXPECT_EQ(human_duration(-5s), "<invalid>");
+}
+
+TEST(StrategicPatch, KeepsTheOrderTheClientAsksFor) {
+  const shape* of = built_in_shape("Pod").get();
+  auto r = strategic_patch(
+      json::parse(R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})"),
+      json::parse(
+          R"({"spec":{"$setElementOrder/containers":[{"name":"c"},{"name":"a"}],"containers":[{"name":"c","image":"i"},{"name":"b","$patch":"delete"}]}})"),
+      of);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(json::serialize(*r),
+            R"({"spec":{"containers":[{"name":"c","image":"i"},{"name":"a"}]}})");
+}
+
+TEST(StrategicPatch, NeedsTheMergeKey) {
+  auto r =
+      strategic_patch(json::object(), json::parse(R"({"spec":{"containers":[{"image":"i"}]}})"),
+                      built_in_shape("Pod").get());
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.error().code, 400);
+}
+
+TEST(StrategicPatch, RetainsOnlyTheKeysNamed) {
+  auto r = strategic_patch(json::parse(R"({"s":{"a":1,"b":2}})"),
+                           json::parse(R"({"s":{"$retainKeys":["b","c"],"c":3}})"), nullptr);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(json::serialize(*r), R"({"s":{"b":2,"c":3}})");
+}
+
+TEST(JsonPatch, MovesAndCopies) {
+  auto r = json_patch(
+      json::parse(R"({"a":[1,2],"b":{}})"),
+      json::parse(
+          R"([{"op":"move","from":"/a/0","path":"/b/x"},{"op":"copy","from":"/b/x","path":"/a/-"},{"op":"replace","path":"/a/0","value":9}])")
+          .as_array());
+  ASSERT_TRUE(r);
+  EXPECT_EQ(json::serialize(*r), R"({"a":[9,1],"b":{"x":1}})");
+}
+
+TEST(JsonPatch, DecodesPointers) {
+  auto r = json_patch(json::parse(R"({"a/b":{"c~d":1}})"),
+                      json::parse(R"([{"op":"remove","path":"/a~1b/c~0d"}])").as_array());
+  ASSERT_TRUE(r);
+  EXPECT_EQ(json::serialize(*r), R"({"a/b":{}})");
+}
+
+TEST(FieldSet, SurvivesItsJsonForm) {
+  const json::object fields =
+      json::parse(
+          R"({"f:spec":{".":{},"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{}}}},"f:x":{}})")
+          .as_object();
+  EXPECT_EQ(json::value(field_set::from_json(fields).to_json()), json::value(fields));
+}
+
+TEST(FieldSet, PrintsPathsForPeople) {
+  const field_set s = field_set::from_json(
+      json::parse(
+          R"({"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{"f:image":{}}},"f:tags":{"v:\"x\"":{}}}})")
+          .as_object());
+  EXPECT_EQ(s.paths(),
+            (std::vector<std::string>{".spec.containers[name=\"a\"].image", ".spec.tags[=\"x\"]"}));
+}
+
+TEST(Protobuf, ReadsANamespace) {
+  // runtime.Unknown{typeMeta{v1, Namespace}, raw: Namespace{metadata{name: "foo"}}}
+  const std::string meta = std::string("\x0a\x03") + "foo";
+  const std::string raw = std::string("\x0a\x05") + meta;
+  const std::string type = std::string("\x0a\x02") + "v1" + "\x12\x09" + "Namespace";
+  const std::string bytes = std::string("k8s\0", 4) + "\x0a" + static_cast<char>(type.size()) +
+                            type + "\x12" + static_cast<char>(raw.size()) + raw;
+  auto o = from_protobuf(bytes);
+  ASSERT_TRUE(o);
+  EXPECT_EQ(text(*o, {"metadata", "name"}), "foo");
+  EXPECT_EQ(text(*o, {"kind"}), "Namespace");
+  for (std::size_t n = 0; n < bytes.size(); ++n)
+    (void)from_protobuf(std::string_view(bytes).substr(0, n));
+  EXPECT_FALSE(from_protobuf("k8s"));
+}
+
+}  // namespace
+}  // namespace k8s::sim
