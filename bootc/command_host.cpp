@@ -29,6 +29,7 @@ std::string last_words(const std::string& text) {
   constexpr std::size_t most = 1024;
   std::string out = text.size() > most ? text.substr(text.size() - most) : text;
   while (!out.empty() && (out.back() == '\n' || out.back() == ' ')) out.pop_back();
+  out.erase(0, out.find_first_not_of("\n "));
   if (out.starts_with("error: ")) out = out.substr(7);
   return out;
 }

@@ -28,10 +28,12 @@ struct machine {
     put("stage_seconds", "0.1");
   }
   command_host_options settings(command_form how) {
+    // Programs are looked up with our own PATH.
+    static const std::string path =
+        std::string(WINDLASS_BINARY_DIR) + "/fake_host_bin:" + std::getenv("PATH");
+    ::setenv("PATH", path.c_str(), 1);
     command_host_options o;
     o.form = how;
-    o.environment["PATH"] =
-        std::string(WINDLASS_BINARY_DIR) + "/fake_host_bin:" + std::getenv("PATH");
     o.environment["FAKE_HOST"] = folder.path();
     o.root = folder.path();
     o.watch_interval = 20ms;
