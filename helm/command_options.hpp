@@ -1,0 +1,62 @@
+#pragma once
+
+#include "helm/problem.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace helm {
+
+/// --set and its relatives, in the order in which they were written within each kind.
+struct value_options {
+  std::vector<std::string> files, set, set_string, set_file, set_json, set_literal;
+};
+
+struct template_options {
+  std::string release_name;  // empty: "release-name"
+  std::string chart;
+  std::string name_space = "default";
+  value_options values;
+  std::string kube_version;
+  std::vector<std::string> api_versions;
+  std::vector<std::string> show_only;
+  std::string output_dir;
+  std::string name_template;
+  bool generate_name = false;
+  bool use_release_name = false;
+  bool include_crds = false;
+  bool skip_tests = false;
+  bool no_hooks = false;
+  bool is_upgrade = false;
+  bool skip_schema_validation = false;
+  bool sub_notes = false;
+  bool debug = false;
+};
+
+enum class show_part : unsigned char { all, chart, values, readme, crds };
+struct show_options {
+  show_part part = show_part::all;
+  std::string chart;
+};
+
+struct lint_options {
+  std::vector<std::string> charts;
+  value_options values;
+  std::string name_space = "default";
+  std::string kube_version;
+  bool strict = false;
+  bool quiet = false;
+  bool with_subcharts = false;
+  bool skip_schema_validation = false;
+};
+
+/// Reads the arguments after `helm template`, `helm show` and `helm lint`.
+/// Errors   an unknown flag as Helm words it; a flag Helm has and we do not, which says so.
+outcome<template_options> parse_template_arguments(std::span<const std::string> arguments);
+outcome<show_options> parse_show_arguments(std::span<const std::string> arguments);
+outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments);
+
+}  // namespace helm

@@ -1,0 +1,411 @@
+#include "helm/commands.hpp"
+
+#include "helm/chart.hpp"
+#include "helm/chart_ignore.hpp"
+#include "helm/dependencies.hpp"
+#include "helm/go_text.hpp"
+#include "helm/lint.hpp"
+#include "helm/manifests.hpp"
+#include "helm/render.hpp"
+#include "helm/schema.hpp"
+#include "helm/semver.hpp"
+#include "helm/set_values.hpp"
+#include "helm/template_parser.hpp"
+#include "helm/yaml_reader.hpp"
+#include "helm/yaml_writer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <set>
+
+namespace helm {
+namespace {
+
+outcome<std::string> read_file(const std::string& path) {
+  if (path == "-") return std::string((std::istreambuf_iterator<char>(std::cin)), {});
+  std::ifstream in(path, std::ios::binary);
+  if (!in || std::filesystem::is_directory(path))
+    return problem{"open " + path + ": no such file or directory"};
+  return std::string((std::istreambuf_iterator<char>(in)), {});
+}
+
+command_result failure(const std::string& text, std::string warnings = {}) {
+  return {"", warnings + "Error: " + text + "\n", 1};
+}
+
+/// A chart is a path here; names that only a repository could resolve are told apart as Helm does.
+outcome<chart_ptr> find_chart(const std::string& name, std::vector<std::string>& warnings) {
+  auto trimmed = std::string(trim_space(name));
+  if (std::filesystem::exists(trimmed)) return load_chart(trimmed, warnings);
+  if (trimmed.starts_with('/') || trimmed.starts_with('.'))
+    return problem{"path " + quote(trimmed) + " not found"};
+  auto slash = trimmed.find('/');
+  if (slash == trimmed.npos)
+    return problem{"non-absolute URLs should be in form of repo_name/path_to_chart, got: " +
+                   trimmed};
+  return problem{"repo " + trimmed.substr(0, slash) + " not found"};
+}
+
+bool valid_release_name(const std::string& s) {
+  if (s.empty() || s.size() > 53) return false;
+  auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  for (const auto& label : split(s, ".")) {
+    if (label.empty() || !alphanumeric(label.front()) || !alphanumeric(label.back())) return false;
+    for (char c : label)
+      if (!alphanumeric(c) && c != '-') return false;
+  }
+  return true;
+}
+
+constexpr const char* release_name_rule =
+    "invalid release name, must match regex "
+    "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be "
+    "longer than 53";
+
+outcome<std::string> release_name(const template_options& o, const surroundings& around) {
+  if (!o.name_template.empty()) {
+    template_set set;
+    try {
+      for (auto& t : parse_template("name-template", o.name_template,
+                                    [](std::string_view n) { return find_function(n); }))
+        set.add(std::move(t));
+      executor engine(set, around, {}, missing_keys::zero, false);
+      std::string out;
+      engine.run(out, "name-template", value());
+      return out;
+    } catch (const template_error& e) {
+      return problem{e.what()};
+    } catch (const render_stopped& e) {
+      return problem{e.what()};
+    }
+  }
+  if (o.generate_name) {
+    auto base = base_name(o.chart);
+    if (base == "." || base.empty()) base = "chart";
+    if (auto dot = base.find('.'); dot != base.npos) base.resize(dot);
+    auto now = around.now ? around.now() : std::chrono::system_clock::now();
+    return base + "-" +
+           std::to_string(
+               std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+  }
+  return o.release_name.empty() ? std::string("release-name") : o.release_name;
+}
+
+struct crd {
+  std::string path;
+  const std::string* data;
+};
+
+/// CRD files of a chart and its dependencies.
+void collect_crds(const chart& c, const std::string& path, std::vector<crd>& out) {
+  for (const auto& f : c.files) {
+    auto name = lower(f.name);
+    bool manifest_file =
+        name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
+    if (f.name.starts_with("crds/") && manifest_file) out.push_back({path + "/" + f.name, &f.data});
+  }
+  for (const auto& d : c.dependencies) collect_crds(*d, path + "/charts/" + d->name(), out);
+}
+
+std::string source_block(const std::string& path, const std::string& text) {
+  return "---\n# Source: " + path + "\n" + text + "\n";
+}
+
+/// --output-dir: documents of one path go into one file.
+class output_directory {
+public:
+  explicit output_directory(std::string root) : root_(std::move(root)) {}
+  outcome<bool> write(const std::string& path, const std::string& text, std::string& log) {
+    auto full = std::filesystem::path(root_) / path;
+    std::error_code ec;
+    std::filesystem::create_directories(full.parent_path(), ec);
+    bool again = !written_.insert(path).second;
+    std::ofstream out(full, again ? std::ios::binary | std::ios::app : std::ios::binary);
+    if (!out) return problem{"open " + full.string() + ": no such file or directory"};
+    out << source_block(path, text);
+    log += "wrote " + full.string() + "\n";
+    return true;
+  }
+
+private:
+  std::string root_;
+  std::set<std::string> written_;
+};
+
+outcome<std::string> only(const std::vector<std::string>& wanted, const std::string& all) {
+  auto documents = split_documents(all);
+  std::string out;
+  for (const auto& pattern : wanted) {
+    bool missing = true;
+    for (const auto& d : documents) {
+      auto at = d.find("# Source: ");
+      // The path below the chart's name.
+      while (at != d.npos) {
+        auto line = d.substr(at + 10, d.find('\n', at) - at - 10);
+        auto slash = line.find('/');
+        if (slash != line.npos && slash > 0 && slash + 1 < line.size()) {
+          if (glob_match(pattern, line.substr(slash + 1)) == glob_result::yes) {
+            out += "---\n" + d + "\n";
+            missing = false;
+          }
+          break;
+        }
+        at = d.find("# Source: ", at + 1);
+      }
+    }
+    if (missing) return problem{"could not find template " + pattern + " in chart"};
+  }
+  return out;
+}
+
+}  // namespace
+
+outcome<value> read_values(const value_options& o) {
+  value out(value::map_type{});
+  for (const auto& path : o.files) {
+    auto text = read_file(path);
+    if (!text) return text.error();
+    auto v = read_yaml_map(*text);
+    if (!v) return problem{"failed to parse " + path + ": " + v.error().text};
+    merge_maps(out, *v);
+  }
+  auto apply = [&](const std::vector<std::string>& lines, set_kind kind,
+                   auto prefix) -> outcome<bool> {
+    for (const auto& line : lines)
+      if (auto done = apply_set(out, line, kind, read_file); !done)
+        return problem{prefix(line) + ": " + done.error().text};
+    return true;
+  };
+  auto fixed = [](const char* flag) {
+    return [flag](const std::string&) { return std::string("failed parsing ") + flag + " data"; };
+  };
+  if (auto r =
+          apply(o.set_json, set_kind::json,
+                [](const std::string& line) { return "failed parsing --set-json data " + line; });
+      !r)
+    return r.error();
+  if (auto r = apply(o.set, set_kind::typed, fixed("--set")); !r) return r.error();
+  if (auto r = apply(o.set_string, set_kind::text, fixed("--set-string")); !r) return r.error();
+  if (auto r = apply(o.set_file, set_kind::file, fixed("--set-file")); !r) return r.error();
+  if (auto r = apply(o.set_literal, set_kind::literal, fixed("--set-literal")); !r)
+    return r.error();
+  return out;
+}
+
+command_result template_command(const template_options& o, const surroundings& around) {
+  std::string warnings;
+  auto warn = [&](const std::string& line) { warnings += line + "\n"; };
+  auto caps = default_capabilities();
+  if (!o.kube_version.empty()) {
+    auto v = parse_kube_version(o.kube_version);
+    if (!v) return failure("invalid kube version '" + o.kube_version + "': " + v.error().text);
+    caps.kube = *v;
+  }
+  caps.api_versions.insert(caps.api_versions.end(), o.api_versions.begin(), o.api_versions.end());
+  auto name = release_name(o, around);
+  if (!name) return failure(name.error().text);
+  std::vector<std::string> notes;
+  auto user = read_values(o.values);
+  auto c = find_chart(o.chart, notes);
+  for (const auto& n : notes) warn(n);
+  if (!c && (c.error().text.starts_with("path ") || c.error().text.starts_with("repo ") ||
+             c.error().text.starts_with("non-absolute")))
+    return failure(c.error().text, warnings);
+  if (!user) return failure(user.error().text, warnings);
+  if (!c) return failure(c.error().text, warnings);
+  auto& root = **c;
+  if (root.meta.type == "library") return failure("library charts are not installable", warnings);
+  if (root.meta.deprecated) warn("WARNING: This chart is deprecated");
+  if (auto ok = check_dependencies(root); !ok)
+    return failure(
+        "An error occurred while checking for chart dependencies. You may need to run `helm "
+        "dependency build` to fetch missing dependencies: " +
+            ok.error().text,
+        warnings);
+  if (!valid_release_name(*name))
+    return failure(name->empty() ? "no name provided"
+                                 : "release name " + quote(*name) + ": " + release_name_rule,
+                   warnings);
+  if (auto done = process_dependencies(root, *user, warn); !done)
+    return failure("chart dependencies processing failed: " + done.error().text, warnings);
+  auto values = coalesce_values(root, *user, nulls::remove, warn);
+  if (!values) return failure(values.error().text, warnings);
+  if (!o.skip_schema_validation)
+    if (auto ok = check_schemas(root, *values); !ok) return failure(ok.error().text, warnings);
+  constexpr const char* hint = "\n\nUse --debug flag to render out invalid YAML";
+  auto render_failure = [&](const std::string& text) {
+    return failure(o.debug ? text : text + hint, warnings);
+  };
+  if (!root.meta.kube_version.empty()) {
+    auto constraint = version_constraint::parse(root.meta.kube_version);
+    auto v = parse_version(caps.kube.version);
+    if (!constraint || !v || !constraint->check(*v))
+      return render_failure("chart requires kubeVersion: " + root.meta.kube_version +
+                            " which is incompatible with Kubernetes " + caps.kube.version);
+  }
+  auto parsed = parsed_chart::parse(*c);
+  if (!parsed) return render_failure(parsed.error().text);
+  release_options release;
+  release.name = *name;
+  release.name_space = o.name_space;
+  release.is_install = !o.is_upgrade;
+  release.is_upgrade = o.is_upgrade;
+  render_options options;
+  options.around = around;
+  if (!options.around.log) options.around.log = warn;
+  auto files = parsed->render(*values, release, caps, options);
+  if (!files) return render_failure(files.error().text);
+  std::erase_if(*files, [](const auto& f) { return f.first.ends_with("NOTES.txt"); });
+  auto sorted = sort_manifests(*files, kind_order::install, warn);
+  if (!sorted) {
+    auto r = render_failure(sorted.error().text);
+    if (o.debug) {
+      std::string all;
+      for (const auto& [path, text] : *files)
+        if (!trim_space(text).empty()) all += source_block(path, text);
+      r.out = std::string(trim_space(all)) + "\n";
+    }
+    return r;
+  }
+  std::vector<crd> crds;
+  if (o.include_crds) collect_crds(root, root.name(), crds);
+  command_result result;
+  result.err = warnings;
+  std::string manifest;
+  output_directory directory(
+      o.use_release_name ? (std::filesystem::path(o.output_dir) / *name).string() : o.output_dir);
+  problem first;
+  auto put = [&](const std::string& path, const std::string& text) {
+    if (o.output_dir.empty()) {
+      manifest += source_block(path, text);
+    } else if (auto done = directory.write(path, text, result.out); !done && first.text.empty()) {
+      first = done.error();
+    }
+  };
+  for (const auto& f : crds) put(f.path, *f.data);
+  for (const auto& m : sorted->manifests) put(m.path, m.content);
+  auto all = std::string(trim_space(manifest)) + "\n";
+  manifest.clear();
+  if (!o.no_hooks)
+    for (const auto& h : sorted->hooks) {
+      bool test = std::find(h.events.begin(), h.events.end(), "test") != h.events.end();
+      if (!(o.skip_tests && test)) put(h.path, h.content);
+    }
+  if (!first.text.empty()) return failure(first.text, warnings);
+  all += manifest;
+  if (o.show_only.empty()) {
+    result.out += all;
+    return result;
+  }
+  auto chosen = only(o.show_only, all);
+  if (!chosen) return failure(chosen.error().text, warnings);
+  result.out += *chosen;
+  return result;
+}
+
+command_result show_command(const show_options& o) {
+  std::vector<std::string> notes;
+  auto c = find_chart(o.chart, notes);
+  if (!c) return failure(c.error().text);
+  command_result r;
+  for (const auto& n : notes) r.err += n + "\n";
+  bool all = o.part == show_part::all;
+  if (all || o.part == show_part::chart) {
+    auto meta = chart_value(**c, true).object()->field("Metadata");
+    r.out += write_yaml(*meta) ? *write_yaml(*meta) + "\n" : "";
+  }
+  if ((all || o.part == show_part::values) && !(*c)->values.is_nil()) {
+    if (all) r.out += "---\n";
+    for (const auto& f : (*c)->raw)
+      if (f.name == "values.yaml") r.out += f.data + "\n";
+  }
+  if (all || o.part == show_part::readme) {
+    for (const auto& f : (*c)->files) {
+      auto name = lower(f.name);
+      if (name != "readme.md" && name != "readme.txt" && name != "readme") continue;
+      if (all) r.out += "---\n";
+      r.out += f.data + "\n";
+      break;
+    }
+  }
+  if (all || o.part == show_part::crds) {
+    std::vector<crd> crds;
+    collect_crds(**c, (*c)->name(), crds);
+    for (const auto& f : crds) {
+      if (!f.data->starts_with("---")) r.out += "---\n";
+      r.out += *f.data + "\n";
+    }
+  }
+  return r;
+}
+
+command_result lint_command(const lint_options& o, const surroundings& around) {
+  auto values = read_values(o.values);
+  if (!values) return failure(values.error().text);
+  std::string out;
+  int failed = 0;
+  std::vector<std::string> charts = o.charts;
+  if (o.with_subcharts)
+    for (const auto& path : o.charts) {
+      std::error_code ec;
+      std::vector<std::string> inner;
+      for (const auto& e :
+           std::filesystem::directory_iterator(std::filesystem::path(path) / "charts", ec))
+        if (e.is_directory()) inner.push_back(e.path().string());
+      std::sort(inner.begin(), inner.end());
+      charts.insert(charts.end(), inner.begin(), inner.end());
+    }
+  for (const auto& path : charts) {
+    auto found = lint_chart(path, *values, o, around);
+    auto worst = severity::unknown;
+    for (const auto& m : found.messages) worst = std::max(worst, m.level);
+    bool bad = worst >= (o.strict ? severity::warning : severity::error);
+    if (o.quiet && worst < severity::warning) {
+      failed += bad;
+      continue;
+    }
+    out += "==> Linting " + path + "\n";
+    if (!found.failure.empty()) {
+      out += "Error " + found.failure + "\n";
+      bad = true;
+    }
+    for (const auto& m : found.messages)
+      if (!o.quiet || m.level > severity::info) out += message_text(m) + "\n";
+    failed += bad;
+    out += "\n";
+  }
+  auto summary = std::to_string(charts.size()) + " chart(s) linted, " + std::to_string(failed) +
+                 " chart(s) failed";
+  if (failed > 0) return {out, "Error: " + summary + "\n", 1};
+  return {o.quiet ? out : out + summary + "\n", "", 0};
+}
+
+command_result run_command(std::span<const std::string> arguments, const surroundings& around) {
+  if (arguments.empty()) return failure("a command is needed: template, show or lint");
+  auto rest = arguments.subspan(1);
+  // A flag of Helm's that we do not have ends with 2, so that scripts can tell it from a failure.
+  auto usage = [](const problem& p) {
+    auto r = failure(p.text);
+    if (p.text.ends_with("is not supported by windlass")) r.exit_code = 2;
+    return r;
+  };
+  if (arguments[0] == "template") {
+    auto o = parse_template_arguments(rest);
+    return o ? template_command(*o, around) : usage(o.error());
+  }
+  if (arguments[0] == "show" || arguments[0] == "inspect") {
+    auto o = parse_show_arguments(rest);
+    return o ? show_command(*o) : usage(o.error());
+  }
+  if (arguments[0] == "lint") {
+    auto o = parse_lint_arguments(rest);
+    return o ? lint_command(*o, around) : usage(o.error());
+  }
+  return failure("unknown command " + quote(arguments[0]) + " for \"helm\"");
+}
+
+}  // namespace helm

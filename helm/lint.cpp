@@ -1,0 +1,298 @@
+#include "helm/lint.hpp"
+
+#include "helm/chart.hpp"
+#include "helm/dependencies.hpp"
+#include "helm/go_text.hpp"
+#include "helm/manifests.hpp"
+#include "helm/render.hpp"
+#include "helm/schema.hpp"
+#include "helm/semver.hpp"
+#include "helm/values.hpp"
+#include "helm/yaml_reader.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace helm {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || fs::is_directory(path)) return std::nullopt;
+  return std::string((std::istreambuf_iterator<char>(in)), {});
+}
+
+bool is_request_url(std::string_view s) {
+  auto colon = s.find("://");
+  return colon != s.npos && colon > 0 && colon + 3 < s.size() && s.find(' ') == s.npos;
+}
+
+bool is_email(std::string_view s) {
+  auto at = s.find('@');
+  if (at == s.npos || at == 0 || s.find('@', at + 1) != s.npos) return false;
+  auto host = s.substr(at + 1);
+  return host.find('.') != host.npos && host.front() != '.' && host.back() != '.' &&
+         s.find(' ') == s.npos;
+}
+
+class linter {
+public:
+  linter(std::string path, const value& user, const lint_options& o, const surroundings& around)
+      : path_(std::move(path)), user_(user), options_(o), around_(around) {}
+
+  lint_result run() {
+    chart_file_rules();
+    values_rules();
+    template_rules();
+    dependency_rules();
+    return std::move(result_);
+  }
+
+private:
+  /// True when the rule held.
+  bool rule(severity level, const std::string& where, const std::string& text) {
+    if (text.empty()) return true;
+    result_.messages.push_back({level, where, text});
+    return false;
+  }
+
+  void chart_file_rules() {
+    constexpr const char* name = "Chart.yaml";
+    fs::path file = fs::path(path_) / name;
+    rule(severity::error, name, fs::is_directory(file) ? "should be a file, not a directory" : "");
+    auto text = read_file(file);
+    metadata m;
+    std::string problem_text = text ? "" : "open " + file.string() + ": no such file or directory";
+    if (text)
+      if (auto read = read_metadata(*text, m); !read) problem_text = read.error().text;
+    if (!rule(severity::error, name,
+              problem_text.empty() ? "" : "unable to parse YAML\n\t" + problem_text))
+      return;
+    auto error = [&](const std::string& t) { rule(severity::error, name, t); };
+    error(m.name.empty()                ? "name is required"
+          : base_name(m.name) != m.name ? "chart name " + quote(m.name) + " is invalid"
+                                        : "");
+    if (m.api_version.empty())
+      error("apiVersion is required. The value must be either \"v1\" or \"v2\"");
+    else if (m.api_version != "v1" && m.api_version != "v2")
+      error("apiVersion '" + m.api_version +
+            "' is not valid. The value must be either \"v1\" or \"v2\"");
+    auto raw = read_yaml_map(*text);
+    auto typed = [&](const char* key) {
+      const auto* v = raw ? raw->find(key) : nullptr;
+      if (v && !v->is_string())
+        error(std::string(key) + " should be of type string but it's of type " + v->type_name());
+    };
+    typed("version");
+    if (m.version.empty()) {
+      error("version is required");
+    } else if (auto v = parse_version(m.version); !v) {
+      error("version '" + m.version + "' is not a valid SemVer");
+    } else if (!version_constraint::parse(">0.0.0-0")->check(*v)) {
+      error("version " + quote(v->text()) + " is less than or equal to \"0.0.0-0\"");
+    }
+    typed("appVersion");
+    for (const auto& p : m.maintainers) {
+      std::string t;
+      if (!p)
+        t = "a maintainer entry is empty";
+      else if (p->name.empty())
+        t = "each maintainer requires a name";
+      else if (!p->email.empty() && !is_email(p->email))
+        t = "invalid email '" + p->email + "' for maintainer '" + p->name + "'";
+      else if (!p->url.empty() && !is_request_url(p->url) && p->url.find('.') == std::string::npos)
+        t = "invalid url '" + p->url + "' for maintainer '" + p->name + "'";
+      if (!t.empty()) {
+        error(t);
+        break;
+      }
+    }
+    for (const auto& s : m.sources)
+      if (!is_request_url(s)) {
+        error("invalid source URL '" + s + "'");
+        break;
+      }
+    rule(severity::info, name, m.icon.empty() ? "icon is recommended" : "");
+    error(!m.icon.empty() && !is_request_url(m.icon) ? "invalid icon URL '" + m.icon + "'" : "");
+    error(!m.type.empty() && m.api_version != "v2"
+              ? "chart type is not valid in apiVersion '" + m.api_version +
+                    "'. It is valid in apiVersion 'v2'"
+              : "");
+    error(!m.dependencies.empty() && m.api_version != "v2"
+              ? "dependencies are not valid in the Chart file with apiVersion '" + m.api_version +
+                    "'. They are valid in apiVersion 'v2'"
+              : "");
+  }
+
+  void values_rules() {
+    auto text = read_file(fs::path(path_) / "values.yaml");
+    if (!rule(severity::info, "values.yaml", text ? "" : "file does not exist")) return;
+    auto v = read_yaml_map(*text);
+    if (!rule(severity::error, "values.yaml", v ? "" : "unable to parse YAML: " + v.error().text))
+      return;
+    if (options_.skip_schema_validation) return;
+    auto schema = read_file(fs::path(path_) / "values.schema.json");
+    if (!schema || schema->empty()) return;
+    auto values = deep_copy(user_);
+    coalesce_tables(values, *v, nulls::remove, "", {});
+    auto compiled = json_schema::compile(*schema);
+    auto reasons = compiled ? compiled->check(values) : compiled.error().text;
+    rule(severity::error, "values.yaml", reasons);
+  }
+
+  void template_rules() {
+    fs::path directory = fs::path(path_) / "templates";
+    std::error_code ec;
+    if (!rule(severity::warning, "templates/",
+              fs::exists(directory, ec) ? "" : "directory does not exist"))
+      return;
+    if (!rule(severity::error, "templates/",
+              fs::is_directory(directory, ec) ? "" : "not a directory"))
+      return;
+    std::vector<std::string> notes;
+    auto c = load_chart(path_, notes);
+    if (!rule(severity::error, "templates/", c ? "" : c.error().text)) return;
+    auto& root = **c;
+    auto ignore = [](const std::string&) {};
+    if (!process_dependencies(root, user_, ignore)) return;
+    auto values = coalesce_values(root, user_, nulls::remove, ignore);
+    if (!rule(severity::error, "templates/", values ? "" : values.error().text)) return;
+    auto caps = default_capabilities();
+    if (!options_.kube_version.empty())
+      if (auto v = parse_kube_version(options_.kube_version)) caps.kube = *v;
+    release_options release;
+    release.name = "test-release";
+    release.name_space = options_.name_space;
+    release.is_install = false;
+    release.revision = 0;
+    render_options how;
+    how.lint = true;
+    how.missing = options_.strict ? missing_keys::error : missing_keys::zero;
+    how.around = around_;
+    auto parsed = parsed_chart::parse(*c);
+    if (!rule(severity::error, "templates/", parsed ? "" : parsed.error().text)) return;
+    auto files = parsed->render(*values, release, caps, how);
+    if (!rule(severity::error, "templates/", files ? "" : files.error().text)) return;
+    for (const auto& t : root.templates) {
+      auto dot = t.name.rfind('.');
+      auto extension = dot == t.name.npos ? "" : t.name.substr(dot);
+      rule(severity::error, t.name,
+           extension == ".yaml" || extension == ".yml" || extension == ".tpl" || extension == ".txt"
+               ? ""
+               : "file extension '" + extension +
+                     "' not valid. Valid extensions are .yaml, .yml, .tpl, or .txt");
+      if (extension != ".yaml" && extension != ".yml") continue;
+      auto found = files->find(root.name() + "/" + t.name);
+      if (found == files->end() || trim_space(found->second).empty()) continue;
+      documents(t.name, found->second);
+    }
+  }
+
+  void documents(const std::string& name, const std::string& text) {
+    // The first line that says anything must not be indented.
+    for (const auto& line : split(text, "\n")) {
+      auto bare = trim_space(line);
+      if (bare.empty() || bare[0] == '#') continue;
+      if (line[0] == ' ' || line[0] == '\t')
+        rule(severity::error, name,
+             "document starts with an illegal indent: " + quote(line) +
+                 ", which may cause parsing problems");
+      break;
+    }
+    for (const auto& document : split_documents(text)) {
+      auto v = read_yaml(document);
+      if (!v) {
+        rule(severity::error, name,
+             "unable to parse YAML: error converting YAML to JSON: " + v.error().text);
+        break;
+      }
+      if (!v->is_map()) continue;
+      const auto* kind = v->find("kind");
+      const auto* spec = v->find("spec");
+      if (!kind || !kind->is_string()) continue;
+      static const std::set<std::string> workloads{"DaemonSet", "Deployment", "ReplicaSet",
+                                                   "StatefulSet"};
+      if (workloads.contains(kind->text())) {
+        const auto* selector = spec ? spec->find("selector") : nullptr;
+        bool selects =
+            selector && (selector->find("matchLabels") || selector->find("matchExpressions"));
+        rule(severity::error, name,
+             selects
+                 ? ""
+                 : "a " + kind->text() + " must contain matchLabels or matchExpressions, and \"" +
+                       text_name(*v) + "\" does not");
+      }
+      if (kind->text() == "List") {
+        const auto* items = v->find("items");
+        for (const auto& item : items ? items->items() : value::list_type{}) {
+          const auto* meta = item.find("metadata");
+          const auto* annotations = meta ? meta->find("annotations") : nullptr;
+          if (annotations && annotations->find("helm.sh/resource-policy"))
+            rule(severity::error, name,
+                 "Annotation \"helm.sh/resource-policy\" within List objects are ignored");
+        }
+      }
+    }
+  }
+
+  static std::string text_name(const value& v) {
+    const auto* meta = v.find("metadata");
+    const auto* name = meta ? meta->find("name") : nullptr;
+    return name && name->is_string() ? name->text() : "";
+  }
+
+  void dependency_rules() {
+    std::vector<std::string> notes;
+    auto c = load_chart(path_, notes);
+    if (!rule(severity::error, "", c ? "" : "unable to load chart\n\t" + c.error().text)) return;
+    std::string missing, undeclared;
+    for (const auto& d : (*c)->meta.dependencies) {
+      bool there = std::any_of((*c)->dependencies.begin(), (*c)->dependencies.end(),
+                               [&](const auto& l) { return l->name() == d->name; });
+      if (!there) missing += (missing.empty() ? "" : ",") + d->name;
+    }
+    rule(severity::warning, "",
+         missing.empty() ? "" : "chart directory is missing these dependencies: " + missing);
+    for (const auto& l : (*c)->dependencies) {
+      bool declared = std::any_of((*c)->meta.dependencies.begin(), (*c)->meta.dependencies.end(),
+                                  [&](const auto& d) { return d->name == l->name(); });
+      if (!declared) undeclared += (undeclared.empty() ? "" : ",") + l->name();
+    }
+    rule(severity::error, "",
+         undeclared.empty() ? "" : "chart metadata is missing these dependencies: " + undeclared);
+  }
+
+  std::string path_;
+  const value& user_;
+  const lint_options& options_;
+  const surroundings& around_;
+  lint_result result_;
+};
+
+}  // namespace
+
+lint_result lint_chart(const std::string& path, const value& values, const lint_options& o,
+                       const surroundings& around) {
+  std::error_code ec;
+  if (!fs::exists(path, ec))
+    return {{},
+            "unable to check Chart.yaml file in chart: stat " +
+                (fs::path(path) / "Chart.yaml").string() + ": no such file or directory"};
+  if (!fs::exists(fs::path(path) / "Chart.yaml", ec))
+    return {{},
+            "unable to check Chart.yaml file in chart: stat " +
+                (fs::path(path) / "Chart.yaml").string() + ": no such file or directory"};
+  return linter(path, values, o, around).run();
+}
+
+std::string message_text(const lint_message& m) {
+  static constexpr const char* names[] = {"UNKNOWN", "INFO", "WARNING", "ERROR"};
+  return std::string("[") + names[static_cast<unsigned>(m.level)] + "] " + m.path + ": " + m.text;
+}
+
+}  // namespace helm

@@ -1,0 +1,187 @@
+#include "helm/chart.hpp"
+#include "helm/chart_archive.hpp"
+#include "helm/chart_ignore.hpp"
+#include "helm/commands.hpp"
+#include "helm/render.hpp"
+#include "helm/schema.hpp"
+#include "helm/yaml_reader.hpp"
+
+#include <gtest/gtest.h>
+
+namespace helm {
+namespace {
+
+const std::string charts = WINDLASS_SOURCE_DIR "/tests/helm/charts/";
+
+command_result run(std::vector<std::string> arguments) {
+  return run_command(arguments);
+}
+
+chart_ptr loaded(std::vector<chart_file> files) {
+  std::vector<std::string> warnings;
+  auto c = load_files(std::move(files), warnings);
+  EXPECT_TRUE(c) << (c ? "" : c.error().text);
+  return c ? *c : nullptr;
+}
+
+std::string load_error(std::vector<chart_file> files) {
+  std::vector<std::string> warnings;
+  auto c = load_files(std::move(files), warnings);
+  return c ? "" : c.error().text;
+}
+
+std::string render(const std::string& text, render_options options = {}) {
+  auto c = loaded(
+      {{"Chart.yaml", "apiVersion: v2\nname: c\nversion: 1.0.0\n"}, {"templates/x.yaml", text}});
+  auto parsed = parsed_chart::parse(c);
+  if (!parsed) return parsed.error().text;
+  auto files = parsed->render(value(value::map_type{}), {}, default_capabilities(), options);
+  return files ? files->at("c/templates/x.yaml") : files.error().text;
+}
+
+TEST(ChartLoading, SaysWhatIsMissing) {
+  EXPECT_EQ(load_error({{"values.yaml", "a: 1"}}), "Chart.yaml file is missing");
+  EXPECT_EQ(load_error({{"Chart.yaml", "name: c\nversion: x\n"}}),
+            "validation: chart.metadata.version \"x\" is invalid");
+  EXPECT_EQ(load_error({{"Chart.yaml", "apiVersion: v2\nversion: 1.0.0\n"}}),
+            "validation: chart.metadata.name is required");
+  EXPECT_EQ(load_error({{"Chart.yaml", "name: c\nversion: 1.0.0\n"}, {"values.yaml", "a: b: c"}}),
+            "cannot load values.yaml: error converting YAML to JSON: yaml: mapping values are not "
+            "allowed in this context");
+}
+
+TEST(ChartLoading, TurnsNumbersIntoTextWhereTextBelongs) {
+  auto c = loaded({{"Chart.yaml", "name: c\nversion: 1.2\nappVersion: 1.10\n"}});
+  EXPECT_EQ(c->meta.version, "1.2");
+  EXPECT_EQ(c->meta.app_version, "1.1");
+  EXPECT_EQ(c->meta.api_version, "v1");
+}
+
+TEST(ChartIgnore, KeepsHelmsIdeaOfNegation) {
+  auto rules = ignore_rules::parse("# c\n*.txt\n/top\nsub/\n!keep.md\n");
+  ASSERT_TRUE(rules);
+  EXPECT_TRUE(rules->ignored("a/b.txt", false));
+  EXPECT_TRUE(rules->ignored("top", false));
+  EXPECT_TRUE(rules->ignored("x/sub", true));
+  EXPECT_FALSE(rules->ignored("keep.md", false));
+  EXPECT_TRUE(rules->ignored("other.md", false));
+  EXPECT_FALSE(ignore_rules::parse("a/**/b"));
+}
+
+TEST(ChartArchive, RefusesWhatIsNotOne) {
+  EXPECT_EQ(read_archive("not gzip at all, surely").error().text, "gzip: invalid header");
+  EXPECT_FALSE(read_archive(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3abc", 13)));
+}
+
+TEST(Render, StopsEndlessIncludesWithHelmsWords) {
+  auto text = render("{{ define \"a\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}");
+  EXPECT_NE(
+      text.find("rendering template has a nested reference name: a: unable to execute template"),
+      text.npos)
+      << text.substr(0, 200);
+}
+
+TEST(Render, StopsEndlessTemplateCalls) {
+  auto text = render("{{ define \"a\" }}{{ template \"a\" . }}{{ end }}{{ template \"a\" . }}");
+  bool bounded = text.find("exceeded maximum template depth (100000)") != text.npos ||
+                 text.find("stack overflow") != text.npos;
+  EXPECT_TRUE(bounded) << text.substr(0, 200);
+}
+
+TEST(Render, BoundsWhatTemplatesMake) {
+  render_options options;
+  options.limits.output_bytes = 1 << 20;
+  for (const char* bomb :
+       {"{{ repeat 1000000000 \"x\" }}", "{{ range until 1000000000 }}x{{ end }}",
+        "{{ indent 2000000000 \"x\" }}", "{{ range (int 1e9) }}xxxxxxxx{{ end }}"})
+    EXPECT_NE(render(bomb, options).find("rendering template failed: "), std::string::npos) << bomb;
+}
+
+TEST(Render, CanBeCancelled) {
+  std::atomic<bool> stop = true;
+  render_options options;
+  options.limits.cancelled = &stop;
+  EXPECT_EQ(render("{{ range until 1000 }}{{ . }}{{ end }}", options),
+            "rendering template failed: cancelled");
+}
+
+TEST(Render, GivesTheMessageOfFailItsPlace) {
+  EXPECT_EQ(render("a\n  {{ fail \"no: way\" }}"),
+            "execution error at (c/templates/x.yaml:2:5): no: way");
+  EXPECT_EQ(render("{{ nope }}"),
+            "parse error at (c/templates/x.yaml:1): function \"nope\" not defined");
+}
+
+TEST(Render, MapsThatHoldThemselvesDoNotEndTheProcess) {
+  auto text = render(
+      "{{ $m := dict }}{{ $n := set $m \"m\" $m }}{{ toJson $m }}{{ len (print $m) | lt 10 }}");
+  EXPECT_EQ(text, "true");
+}
+
+TEST(Schema, WordsItsReasonsAsTheReferenceDoes) {
+  auto s = json_schema::compile(
+      R"({"$schema":"http://json-schema.org/draft-07/schema#","type":"object","required":["a","b"],
+    "properties":{"count":{"type":"integer","minimum":2},"s":{"enum":["x","y"]},"p":{"pattern":"^a"}},"additionalProperties":false})");
+  ASSERT_TRUE(s);
+  auto check = [&](const char* yaml) { return s->check(*read_yaml_map(yaml)); };
+  EXPECT_EQ(check("a: 1\nb: 1\n"), "- at '': additional properties 'a', 'b' not allowed\n");
+  EXPECT_EQ(
+      check("count: 1\ns: z\np: b\n"),
+      "- at '': missing properties 'a', 'b'\n- at '/count': minimum: got 1, want 2\n- at '/p': "
+      "'b' does not match pattern '^a'\n"
+      "- at '/s': value must be one of 'x', 'y'\n");
+  EXPECT_EQ(json_schema::compile(R"({"type":["string","null"]})")->check(value(1.0)),
+            "- at '': got number, want null or string\n");
+}
+
+TEST(TemplateCommand, RendersAChartWithSubchartsHooksAndNotes) {
+  auto r = run(
+      {"template", "rel", charts + "parent", "--set", "sub.name=x", "--kube-version", "v1.31.0"});
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.out,
+            "---\n# Source: parent/charts/sub/templates/cm.yaml\napiVersion: v1\nkind: "
+            "ConfigMap\nmetadata:\n  name: x-eu\n"
+            "---\n# Source: parent/templates/service.yaml\napiVersion: v1\nkind: "
+            "Service\nmetadata:\n  name: rel-parent\n"
+            "---\n# Source: parent/templates/hook.yaml\napiVersion: v1\nkind: Pod\nmetadata:\n  "
+            "name: test\n  annotations:\n    helm.sh/hook: test\n");
+  EXPECT_EQ(
+      run({"template", "rel", charts + "parent", "--skip-tests", "-s", "templates/service.yaml"})
+          .out,
+      "---\n# Source: parent/templates/service.yaml\napiVersion: v1\nkind: Service\nmetadata:\n  "
+      "name: rel-parent\n");
+  EXPECT_EQ(run({"template", charts + "parent", "--set", "sub.enabled=false", "--no-hooks"}).out,
+            "---\n# Source: parent/templates/service.yaml\napiVersion: v1\nkind: "
+            "Service\nmetadata:\n  name: release-name-parent\n");
+}
+
+TEST(TemplateCommand, FailsAsHelmDoes) {
+  auto r = run({"template", "rel", charts + "parent", "--set", "replicas=many"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.err,
+            "Error: values don't meet the specifications of the schema(s) in the following "
+            "chart(s):\nparent:\n"
+            "- at '/replicas': got string, want integer\n\n");
+  EXPECT_EQ(run({"template", "./nope"}).err, "Error: path \"./nope\" not found\n");
+  EXPECT_EQ(run({"template", "x", charts + "parent", "--validate"}).exit_code, 2);
+  EXPECT_EQ(run({"template", "x", charts + "parent", "--set", "a"}).err,
+            "Error: failed parsing --set data: key \"a\" has no value\n");
+}
+
+TEST(ShowCommand, PrintsThePartsOfAChart) {
+  EXPECT_EQ(run({"show", "values", charts + "parent/charts/sub"}).out,
+            "enabled: true\nname: sub\n\n");
+  EXPECT_EQ(run({"show", "chart", charts + "parent/charts/sub"}).out,
+            "apiVersion: v2\nname: sub\nversion: 0.1.0\n\n");
+}
+
+TEST(LintCommand, ReportsBySeverity) {
+  auto r = run({"lint", charts + "parent"});
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.out, "==> Linting " + charts +
+                       "parent\n[INFO] Chart.yaml: icon is recommended\n\n1 chart(s) linted, 0 "
+                       "chart(s) failed\n");
+}
+
+}  // namespace
+}  // namespace helm

@@ -1,0 +1,52 @@
+"""compare.py QUESTIONS OURS REFERENCE: asks both programs every question and reports the answers that differ.
+
+An error text that differs while both failed counts apart from an output that differs. `-v N` prints the first N of each.
+"""
+import json
+import re
+import subprocess
+import sys
+
+
+def ask(program, questions):
+    """The answers; a question that ends the program (Go dies on a map that holds itself) is answered with "died"."""
+    lines = questions.splitlines(keepends=True)
+    answers = []
+    while len(answers) < len(lines):
+        done = subprocess.run([program], input=b"".join(lines[len(answers):]), capture_output=True)
+        got = done.stdout.decode("utf-8", "surrogateescape").split("\n")[:-1]
+        answers += [json.loads(line) for line in got]
+        if len(answers) < len(lines):
+            sys.stderr.write(f"{program} ended with {done.returncode} at question {len(answers) + 1}: {done.stderr.decode(errors='replace')[:300]}\n")
+            answers.append({"out": "died", "err": "died"})
+    return answers
+
+
+def mask(text):
+    # Go prints addresses of pointers and, without one, the order of a map.
+    text = re.sub(r"go1\.26(\.\d+)?", "GO", text)
+    text = re.sub(r"0x[0-9a-f]{9,}", "ADDRESS", text)
+    return text
+
+
+def main():
+    shown = int(sys.argv[sys.argv.index("-v") + 1]) if "-v" in sys.argv else 5
+    questions = open(sys.argv[1], "rb").read()
+    asked = [json.loads(line) for line in questions.splitlines()]
+    ours, theirs = ask(sys.argv[2], questions), ask(sys.argv[3], questions)
+    wrong, texts = [], []
+    for q, a, b in zip(asked, ours, theirs):
+        if b["err"] == "died" and a["err"] != "died":
+            continue
+        if mask(a["out"]) == mask(b["out"]) and mask(a["err"]) == mask(b["err"]):
+            continue
+        (texts if a["err"] and b["err"] else wrong).append((q, a, b))
+    for title, items in (("outputs", wrong), ("error texts", texts)):
+        for q, a, b in items[:shown]:
+            what = q.get("files") or q.get("lines") or [q.get("constraint"), q.get("version")]
+            print(f"--- {title} differ\n{json.dumps(what)}\n{q.get('values', '') if len(q.get('values', '')) < 200 else ''}\nours:      {json.dumps(a)}\nreference: {json.dumps(b)}")
+    failing = sum(1 for b in theirs if b["err"])
+    print(f"compared {len(asked)}, of them {failing} errors: {len(wrong)} outputs differ, {len(texts)} error texts differ; answered {len(ours)} and {len(theirs)}")
+
+
+main()

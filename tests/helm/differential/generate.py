@@ -1,0 +1,271 @@
+"""Writes questions for both engines, one JSON object per line: seeded, from a grammar.
+
+generate.py functions          every function with every kind of argument, direct and piped
+generate.py templates N SEED   random templates of nested actions
+generate.py yaml N SEED        random values through toYaml and back
+generate.py set N SEED         --set lines
+generate.py sort N SEED        rendered files to split and sort
+generate.py constraint         version constraints against versions
+"""
+import json
+import random
+import sys
+
+VALUES = """
+s: hello
+e: ""
+sp: "a b,c"
+ml: "x\\ny: 1\\n"
+num: "12"
+i: 3
+f: 2.5
+z: 0
+big: 12345678
+neg: -7
+t: true
+fa: false
+n: null
+l: [1, two, null, [a], {k: v}]
+ls: [b, a, c]
+el: []
+m: {b: 1, a: {c: x}, n: null}
+em: {}
+deep: {x: {y: {z: end}}}
+"""
+
+# (parameter kinds, variadic kind or None) by function; s string, i int, a any, l list, m map, f float, b bool.
+SIGNATURES = {
+    "not": "a", "eq": "aa", "ne": "aa", "lt": "aa", "le": "aa", "gt": "aa", "ge": "aa", "len": "a", "index": "aa", "print": "aa", "println": "aa",
+    "printf": "saa", "html": "a", "js": "a", "urlquery": "a", "and": "aa", "or": "aa", "call": "a",
+    "trim": "s", "trimAll": "ss", "trimall": "ss", "trimSuffix": "ss", "trimPrefix": "ss", "upper": "s", "lower": "s", "title": "s", "untitle": "s",
+    "swapcase": "s", "substr": "iis", "repeat": "is", "indent": "is", "nindent": "is", "replace": "sss", "contains": "ss", "hasPrefix": "ss",
+    "hasSuffix": "ss", "plural": "ssi", "trunc": "is", "quote": "aa", "squote": "aa", "cat": "aa", "join": "sa", "toStrings": "a", "sortAlpha": "a",
+    "toString": "a", "split": "ss", "splitn": "sis", "splitList": "ss", "nospace": "s", "initials": "s", "abbrev": "is", "abbrevboth": "iis",
+    "wrap": "is", "wrapWith": "iss", "camelcase": "s", "snakecase": "s", "kebabcase": "s", "hello": "", "atoi": "s",
+    "list": "aa", "tuple": "aa", "append": "aa", "mustAppend": "aa", "push": "aa", "mustPush": "aa", "prepend": "aa", "mustPrepend": "aa",
+    "first": "a", "mustFirst": "a", "last": "a", "mustLast": "a", "rest": "a", "mustRest": "a", "initial": "a", "mustInitial": "a", "reverse": "a",
+    "mustReverse": "a", "compact": "a", "mustCompact": "a", "uniq": "a", "mustUniq": "a", "without": "aa", "mustWithout": "aa", "has": "aa",
+    "mustHas": "aa", "slice": "aaa", "mustSlice": "aaa", "concat": "aa", "chunk": "ia", "mustChunk": "ia", "until": "i", "untilStep": "iii", "seq": "ii",
+    "dict": "aa", "get": "ms", "set": "msa", "unset": "ms", "hasKey": "ms", "pluck": "sm", "pick": "ms", "omit": "ms", "dig": "ssam",
+    "merge": "mm", "mustMerge": "mm", "mergeOverwrite": "mm", "mustMergeOverwrite": "mm", "deepCopy": "a", "mustDeepCopy": "a", "deepEqual": "aa",
+    "int": "a", "int64": "a", "float64": "a", "toDecimal": "a", "add": "aa", "add1": "a", "sub": "aa", "mul": "aa", "div": "aa", "mod": "aa",
+    "max": "aa", "biggest": "aa", "min": "aa", "maxf": "aa", "minf": "aa", "floor": "a", "ceil": "a", "round": "ai", "addf": "aa", "add1f": "a",
+    "subf": "aa", "mulf": "aa", "divf": "aa", "default": "aa", "empty": "a", "coalesce": "aa", "all": "aa", "any": "aa", "ternary": "aab",
+    "typeOf": "a", "typeIs": "sa", "typeIsLike": "sa", "kindOf": "a", "kindIs": "sa",
+    "toYaml": "a", "toYamlPretty": "a", "fromYaml": "s", "fromYamlArray": "s", "toJson": "a", "mustToJson": "a", "toPrettyJson": "a",
+    "mustToPrettyJson": "a", "toRawJson": "a", "mustToRawJson": "a", "fromJson": "s", "fromJsonArray": "s", "mustFromJson": "s", "toToml": "a",
+    "fromToml": "s", "b64enc": "s", "b64dec": "s", "b32enc": "s", "b32dec": "s",
+    "regexMatch": "ss", "mustRegexMatch": "ss", "regexFind": "ss", "mustRegexFind": "ss", "regexFindAll": "ssi", "mustRegexFindAll": "ssi",
+    "regexReplaceAll": "sss", "mustRegexReplaceAll": "sss", "regexReplaceAllLiteral": "sss", "mustRegexReplaceAllLiteral": "sss", "regexSplit": "ssi",
+    "mustRegexSplit": "ssi", "regexQuoteMeta": "s",
+    "sha1sum": "s", "sha256sum": "s", "sha512sum": "s", "adler32sum": "s", "derivePassword": "issss", "encryptAES": "ss", "decryptAES": "ss",
+    "buildCustomCert": "ss", "htpasswd": "ss", "genCA": "si", "genSelfSignedCert": "slli", "genSignedCert": "sllia",
+    "date": "sa", "dateInZone": "sas", "date_in_zone": "sas", "htmlDate": "a", "htmlDateInZone": "as", "dateModify": "st", "date_modify": "st",
+    "mustDateModify": "st", "must_date_modify": "st", "toDate": "ss", "mustToDate": "ss", "duration": "a", "durationRound": "a", "unixEpoch": "t", "ago": "a",
+    "include": "sa", "tpl": "sa", "required": "sa", "fail": "s", "lookup": "ssss", "getHostByName": "s", "semver": "s", "semverCompare": "ss",
+    "base": "s", "dir": "s", "clean": "s", "ext": "s", "isAbs": "s", "osBase": "s", "osDir": "s", "osClean": "s", "osExt": "s", "osIsAbs": "s",
+    "urlParse": "s", "urlJoin": "m", "randInt": "ii", "values": "m", "keys": "m",
+}
+
+ANY = [".Values.s", ".Values.e", ".Values.i", ".Values.f", ".Values.z", ".Values.big", ".Values.neg", ".Values.t", ".Values.fa", ".Values.n", ".Values.nope",
+       ".Values.l", ".Values.ls", ".Values.el", ".Values.m", ".Values.em", ".Values.num", ".Values.ml", "nil", "true", "3", "-2", "2.5", "3.0", "\"lit\"", "\"\"", "`r\"w`",
+       "'a'", "0x1F", "(int .Values.i)", "(int64 7)", "(list 1 \"x\" nil)", "(list)", "(dict \"k\" 1)", "(dict)", "(until 3)", "(splitList \",\" .Values.sp)",
+       "(rest (list))", "(.Values.nope)", "(.Values.n)", "$v", "$none", ".", ".Values", ".Chart", ".Chart.Annotations", ".Chart.Keywords", ".Release", ".Release.Revision",
+       ".Capabilities.KubeVersion", ".Capabilities.KubeVersion.Version", ".Files", "(.Files.GetBytes \"conf/a.txt\")", "(.Files.Get \"conf/a.txt\")", "(.Files.Lines \"conf/a.txt\")",
+       "(semver \"1.2.3-beta.1\")", "(split \",\" \"a,b\")", "(chunk 2 (list 1 2 3))", ".Values.deep.x", ".Values.deep.x.y.z", ".Template.Name", ".Subcharts",
+       "(len .Values.s)", "(index .Values.s 0)", "(toDate \"2006-01-02\" \"2024-02-29\")", "1e3", "1000000.0", "(float64 1e20)", "(ternary 1 2 true)", ".Values.m.n"]
+BY_KIND = {
+    "s": ["\"lit\"", ".Values.s", ".Values.sp", ".Values.num", "\"a-b_c D\"", ".Values.ml"],
+    "i": ["3", "0", "-1", "(int .Values.i)", "7"],
+    "m": [".Values.m", "(dict \"k\" 1 \"b\" 9)", ".Values", ".Values.em", ".Values.deep"],
+    "l": [".Values.ls", "(list \"a\" \"b\")", "nil"],
+    "b": ["true", ".Values.t", "false"],
+    "f": ["0.5", ".Values.f"],
+    "t": ["(toDate \"2006-01-02T15:04:05Z07:00\" \"2024-02-29T13:14:15Z\")"],
+    "a": [".Values.s", ".Values.l", "3", ".Values.m"],
+}
+FIXED = {  # what makes a call meaningful
+    "printf": ["\"%s|%v|%d\""], "regexMatch": ["\"^h.l+\""], "include": ["\"named\""], "tpl": ["\"{{ . }}|x\""], "fromYaml": [".Values.ml"], "fromJson": ["`{\"a\":[1]}`"],
+    "semver": ["\"v1.2\""], "semverCompare": ["\"^1.2.0\"", "\"1.4\""], "date": ["\"2006-01-02\""], "dateModify": ["\"-1.5h\""], "lookup": ["\"v1\""],
+    "derivePassword": ["1", "\"long\""], "kindIs": ["\"map\""], "typeIs": ["\"string\""], "toDate": ["\"2006-01-02\"", "\"2024-02-29\""], "urlParse": ["\"http://u:p@h:1/p?q#f\""],
+}
+CHANGING = {"set", "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite"}
+NAMED = "{{ define \"named\" }}<{{ . }}>{{ end }}"
+VERBS = [f + v for f in ("", "+", "#", "8", "-8", "08", ".2", "8.3", " ") for v in "vTtdboOxXcqUeEfFgGsp"]
+
+
+def template(text):
+    return {"kind": "template", "files": {"x.yaml": text, "_h.tpl": NAMED}, "values": VALUES}
+
+
+def calls():
+    for name, kinds in sorted(SIGNATURES.items()):
+        base = [FIXED.get(name, [])[i] if i < len(FIXED.get(name, [])) else BY_KIND[k][0] for i, k in enumerate(kinds)]
+        yield f"{{{{ {name} {' '.join(base)} }}}}"
+        yield f"{{{{ {name} }}}}"
+        yield f"{{{{ {name} {' '.join(base)} 1 2 3 4 5 }}}}"
+        if name in ("genCA", "genSelfSignedCert", "genSignedCert", "htpasswd"):
+            continue
+        for i, k in enumerate(kinds):
+            for arg in ANY:
+                if arg in (".", ".Values", ".Subcharts") and (name in CHANGING or "eepCopy" in name):
+                    continue  # a map put into itself
+                args = list(base)
+                args[i] = arg
+                yield f"{{{{ {name} {' '.join(args)} }}}}"
+                if i == len(kinds) - 1 and arg != "nil":
+                    yield f"{{{{ {arg} | {name} {' '.join(args[:-1])} }}}}"
+            for arg in BY_KIND.get(k, []):
+                args = list(base)
+                args[i] = arg
+                yield f"{{{{ {name} {' '.join(args)} | toJson }}}}"
+    for verb in VERBS:
+        for arg in ANY:
+            if verb.endswith("p"):
+                continue
+            yield f"{{{{ printf \"%{verb}|\" {arg} }}}}"
+    for arg in ANY:
+        for form in ("{{{{ {0} }}}}", "{{{{ if {0} }}}}y{{{{ else }}}}n{{{{ end }}}}", "{{{{ with {0} }}}}{{{{ . }}}}{{{{ else }}}}n{{{{ end }}}}",
+                     "{{{{ range {0} }}}}[{{{{ . }}}}]{{{{ else }}}}e{{{{ end }}}}", "{{{{ range $i, $e := {0} }}}}{{{{ $i }}}}={{{{ $e }}}};{{{{ end }}}}",
+                     "{{{{ ({0}).x }}}}", "{{{{ {0} | kindOf }}}}/{{{{ typeOf {0} }}}}", "{{{{ $q := {0} }}}}{{{{ $q }}}}{{{{ $q = 1 }}}}{{{{ $q }}}}",
+                     "{{{{ {0} 1 }}}}", "{{{{ {0}.a.b }}}}", "{{{{ toYaml {0} | indent 2 }}}}", "{{{{ eq {0} {0} }}}}", "{{{{ template \"named\" {0} }}}}"):
+            yield form.format(arg)
+
+
+class Grammar:
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+
+    def pick(self, xs):
+        return xs[self.r.randrange(len(xs))]
+
+    def expression(self, depth):
+        if depth <= 0 or self.r.random() < 0.35:
+            return self.pick(ANY)
+        name = self.pick(NAMES)
+        kinds = SIGNATURES[name]
+        args = []
+        for i, k in enumerate(kinds):
+            fixed = FIXED.get(name, [])
+            if i < len(fixed) and self.r.random() < 0.8:
+                args.append(fixed[i])
+            elif self.r.random() < 0.75:
+                args.append(self.pick(BY_KIND[k]) if self.r.random() < 0.6 else "(" + self.expression(depth - 1) + ")")
+            else:
+                args.append("(" + self.expression(depth - 1) + ")" if self.r.random() < 0.5 else self.pick(ANY))
+        if args and self.r.random() < 0.4:
+            last = args.pop()
+            return f"{last} | {name} {' '.join(args)}"
+        return f"{name} {' '.join(args)}"
+
+    def body(self, depth):
+        return "".join(self.action(depth) for _ in range(self.r.randrange(1, 4)))
+
+    def action(self, depth):
+        r = self.r.random()
+        trim = self.pick(["{{", "{{", "{{- "]), self.pick(["}}", "}}", " -}}"])
+        e = self.expression(2)
+        if depth <= 0 or r < 0.45:
+            return f"{trim[0]} {e} {trim[1]}" + self.pick(["", "\n", " text\n"])
+        if r < 0.6:
+            return f"{trim[0]} if {e} {trim[1]}{self.body(depth - 1)}{{{{ else }}}}{self.body(depth - 1)}{{{{ end }}}}\n"
+        if r < 0.7:
+            return f"{{{{ with {e} {trim[1]}{self.body(depth - 1)}{{{{ else with .Values.m }}}}{self.body(depth - 1)}{{{{ end }}}}"
+        if r < 0.85:
+            decl = self.pick(["", "$v := ", "$i, $v := ", "$v = "])
+            return f"{{{{ range {decl}{e} }}}}{self.body(depth - 1)}{self.pick(['', '{{ break }}', '{{ continue }}', '{{ if .x }}{{ break }}{{ end }}'])}{{{{ else }}}}none{{{{ end }}}}"
+        if r < 0.93:
+            return f"{{{{ $v {self.pick([':=', '='])} {e} }}}}"
+        if r < 0.97:
+            return f"{{{{ include \"named\" ({e}) }}}}"
+        return f"{{{{ {e}" + self.pick(["}}", ")}}", " | }}", ".x}}", "", " $zz }}", "\n}}"])
+
+    def template(self):
+        return "{{ $v := 1 }}{{ $none := .Values.nope }}" + self.body(2)
+
+
+RANDOM_FUNCTIONS = {"ago", "encryptAES", "htpasswd", "genCA", "genSelfSignedCert", "genSignedCert", "randInt", "values", "keys", "set", "unset", "merge", "mustMerge",
+                    "mergeOverwrite", "mustMergeOverwrite", "date", "dateInZone", "date_in_zone", "htmlDate", "htmlDateInZone", "derivePassword"}
+NAMES = sorted(set(SIGNATURES) - RANDOM_FUNCTIONS)
+
+WORDS = ["a", "true", "no", "null", "~", "12", "0x1f", "0o17", "017", "08", "1e3", "1_000", "12:30", "2024-01-02", "2024-01-02T03:04:05Z", "a: b", "a:", "#c", "a #b", "- a", "-", "?", "? x",
+         "@x", "`x`", "'q'", "\"d\"", "{x}", "[x]", "*x", "&x", "!x", "|", ">", "%x", "", " lead", "trail ", "line1\nline2", "line\n", "line\n\n", "\nlead", "a\n  b\n", "tab\there",
+         "a\r\nb", "é", "日本", "emoji 😀", "\u0085x", "\u00a0", "\u2028", "\ufeff", "{{ x }}", "---", "...", "--- a", "<<", "=", ".5", "1.", "+1", "-.inf", ".nan", "y", "N", "on",
+         "http://x:80/y", "a,b", "x]", "word " * 25, "'" + "quoted word " * 12, "long" * 40, "a  b " * 20, "x\ny " * 3, " \n", "a\tb\nc", "\x07", "\x7f", "1.5", "1e400", "0b11", "-0", "+.inf", "12345678901234567890"]
+NUMBERS = [0, 1, -1, 3.5, 1e6, 1234567.5, 1e20, 1e21, 1e-5, -0.0, 123456789012, 9007199254740993, 0.1, 1e300, 18446744073709551615]
+
+
+def random_value(r, depth):
+    x = r.random()
+    if depth <= 0 or x < 0.4:
+        return r.choice(WORDS) if r.random() < 0.7 else " ".join(r.choice(WORDS) for _ in range(r.randrange(1, 8)))
+    if x < 0.5:
+        return r.choice(NUMBERS)
+    if x < 0.56:
+        return r.choice([True, False, None])
+    if x < 0.75:
+        return [random_value(r, depth - 1) for _ in range(r.randrange(0, 4))]
+    keys = WORDS + ["k1", "k10", "k2", "K", "a1b", "a01", "x-y", "x_y", "x.y"]
+    return {r.choice(keys): random_value(r, depth - 1) for _ in range(r.randrange(0, 5))}
+
+
+def set_line(r):
+    key = ["a", "b", "c", "a.b", "a.b.c", "l[0]", "l[1]", "l[0].x", "l[2][1]", "a\\.b", "", "x y", "m.n[3]", "l[-1]", "l[99999]", "l[x]", "a.", ".a", "é"]
+    val = ["1", "0", "true", "FALSE", "null", "1.5", "007", "x", "", "{a,b}", "{1,2,{3}}", "{}", "{a", "a\\,b", "12345678901234567890", "-5", "x=y", "[1]", "a b ", "{x,y}z", "\\{a\\}", "nil"]
+    json_val = ["1", "\"x\"", "{\"a\":1}", "[1,2]", "null", "", "tru", "{\"a\":", " 5 "]
+    out = []
+    for _ in range(r.randrange(1, 4)):
+        kind = r.choice(["--set", "--set", "--set", "--set-string", "--set-json", "--set-literal"])
+        parts = []
+        for _ in range(r.randrange(1, 4)):
+            parts.append(r.choice(key) + r.choice(["=", "=", "=", "=", "", ","]) + r.choice(json_val if kind == "--set-json" else val))
+        out += [kind, ",".join(parts)]
+    return out
+
+
+def documents(r):
+    kinds = ["ConfigMap", "Secret", "Service", "Deployment", "Pod", "Widget", "Gadget", "Job", "Namespace", "", "List"]
+    seps = ["\n---\n", "---\n", "\n--- # c\n", "\n---\n---\n", "\n\n---\n  \n", "\n----\n"]
+    files = {}
+    for i in range(r.randrange(1, 4)):
+        text = r.choice(["", "---\n", "# top\n"])
+        for j in range(r.randrange(0, 4)):
+            hook = r.choice(["", "", "", "    helm.sh/hook: pre-install\n", "    helm.sh/hook: post-install, Pre-Upgrade\n    helm.sh/hook-weight: \"5\"\n",
+                             "    helm.sh/hook: test-success\n    helm.sh/hook-weight: -3\n    helm.sh/hook-delete-policy: hook-succeeded,hook-failed\n", "    helm.sh/hook: nope\n", "    x: 1\n"])
+            body = f"apiVersion: v1\nkind: {r.choice(kinds)}\nmetadata:\n  name: n{r.randrange(9)}\n" + (f"  annotations:\n{hook}" if hook else "")
+            text += r.choice([body, body, body, body, "# only a comment\n", "- a\n", "text\n", "a: b: c\n", "  kind: Pod\n"]) + r.choice(seps)
+        files[f"c/templates/{r.choice(['a', 'b', 'sub/c', '_p'])}{i}.yaml"] = text
+    return files
+
+
+def main():
+    what = sys.argv[1]
+    n = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    r = random.Random(seed)
+    out = []
+    if what == "functions":
+        out = [template("{{ $v := .Values.f }}{{ $none := .Values.nope }}" + c) for c in calls()]
+    elif what == "templates":
+        g = Grammar(seed)
+        out = [template(g.template()) for _ in range(n)]
+    elif what == "yaml":
+        for _ in range(n):
+            v = random_value(r, 3)
+            out.append({"kind": "template", "files": {"x.yaml": "{{ .Values.v | toYaml }}\n=={{ .Values.v | toYaml | fromYaml | toJson }}\n=={{ .Values.v | toYamlPretty }}\n=={{ .Values.v | toJson }}"},
+                        "values": json.dumps({"v": v})})
+    elif what == "set":
+        out = [{"kind": "set", "lines": set_line(r), "values": r.choice(["", "a: {b: 1}\nl: [1, {x: 2}]\n", "a: 5\n"])} for _ in range(n)]
+    elif what == "sort":
+        out = [{"kind": "sort", "files": documents(r)} for _ in range(n)]
+    elif what == "constraint":
+        ops = ["", "=", "!=", ">", "<", ">=", "=>", "<=", "=<", "~", "~>", "^"]
+        parts = ["1", "1.2", "1.2.3", "0", "0.0", "0.0.3", "0.2.3", "1.x", "*", "x", "1.2.3-beta.1", "v1.2", "1.2.*", "2", "1.2.3-0", "01.2"]
+        cons = [o + p for o in ops for p in parts] + ["1.2 - 1.4", ">=1.2, <2", ">=1.2 <2.0-0", "1.2 || 3", "", "a", ">=", "1.2.3 , 2", "~1.2 ||^3", ">1.2.3-alpha, <2"]
+        vers = ["1", "1.2", "1.2.3", "v1.2.4", "1.3.0", "2.0.0", "0.0.3", "0.2.9", "0", "1.2.3-beta.1", "1.2.3-beta.2", "1.20.3-gke.100", "1.2.3+meta", "x", "1.2.3-01", "", "1.2.3.4", "99999999999999999999"]
+        out = [{"kind": "constraint", "constraint": c, "version": v} for c in cons for v in vers]
+    for q in out:
+        print(json.dumps(q))
+
+
+main()

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "helm/value.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace helm::tests {
+
+/// What a question of the comparison gives: the text, or the error.
+struct answer {
+  std::string out;
+  std::string err;
+  friend bool operator==(const answer&, const answer&) = default;
+};
+
+/// `question` as generate.py writes it: kind, and files, values, lines, constraint, version as that kind needs.
+answer ask(const value& question);
+/// One JSON line in, one out.
+std::string answer_line(const std::string& line);
+
+/// Counts the identifiers of a template text.
+void count_words(std::string_view text, std::map<std::string, int>& count);
+
+}  // namespace helm::tests
