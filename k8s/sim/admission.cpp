@@ -557,7 +557,7 @@ field_errors validate_update(const kind_info& kind, const json::object& before,
   }
   if (kind.kind == "DaemonSet" || kind.kind == "Deployment")
     must_stay({"spec", "selector"}, "spec.selector");
-  if (kind.kind == "Pod") {
+  if (kind.kind == "Pod" && !same({"spec"})) {
     // Only images, deadlines, tolerations (added) and scheduling gates may change; the rest of the spec stays.
     auto essence = [](const json::object& pod) {
       json::object spec;

@@ -66,11 +66,15 @@ void write_managers(json::object& o, managers all) {
   meta["managedFields"] = std::move(listed);
 }
 
-/// The object without what nobody can own.
-json::value ownable(const json::object& o) {
-  json::object copy = o;
-  erase(copy, "apiVersion");
-  erase(copy, "kind");
+/// The object without what nobody can own; members that `other` has too, unchanged, are left out with it.
+json::value ownable(const json::object& o, const json::object* other = nullptr) {
+  json::object copy;
+  for (const auto& [name, v] : o) {
+    if (std::string_view(name) == "apiVersion" || std::string_view(name) == "kind") continue;
+    const json::value* twin = other ? other->if_contains(name) : nullptr;
+    if (twin && *twin == v) continue;
+    copy[name] = v;
+  }
   if (json::value* meta = copy.if_contains("metadata"); meta && meta->is_object()) {
     for (const char* f :
          {"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation",
@@ -308,6 +312,15 @@ failure conflicts_failure(const kind_info& kind,
 
 void track_update(const kind_info& kind, const json::object* before, json::object& after,
                   const field_writer& who) {
+  const json::value now = ownable(after, before);
+  const json::value then = before ? ownable(*before, &after) : skeleton_for(kind, now);
+  field_changes c = compare(then, now, kind.shape.get());
+  if (before && c.added.empty() && c.modified.empty() && c.removed.empty()) {
+    const json::value* stored = find(*before, {"metadata", "managedFields"});
+    const json::value* kept = find(after, {"metadata", "managedFields"});
+    if (stored && !kept) ensure_object(after, "metadata")["managedFields"] = *stored;
+    if (!kept || (stored && *stored == *kept)) return;
+  }
   managers all = before ? read_managers(*before) : managers{};
   // What the client sends counts where it sends any (that is how tools rename managers); one empty entry clears it.
   const json::array* sent = find_array(after, {"metadata", "managedFields"});
@@ -320,9 +333,6 @@ void track_update(const kind_info& kind, const json::object* before, json::objec
       all = read_managers(after);
     }
   }
-  const json::value now = ownable(after);
-  const json::value then = before ? ownable(*before) : skeleton_for(kind, now);
-  field_changes c = compare(then, now, kind.shape.get());
   field_set touched = c.added;
   touched.unite(c.modified);
   for (manager_entry& e : all) {

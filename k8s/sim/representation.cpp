@@ -62,6 +62,7 @@ json::object representation::in_version(json::object stored) const {
 
 std::string representation::render(const json::object& stored) const {
   if (as == form::table) return table(*this, {stored}, {}, true);
+  if (raw()) return json::serialize(stored);
   return json::serialize(in_version(stored));
 }
 

@@ -16,18 +16,40 @@ constexpr int kGeneratedSuffix = 5;
 
 /// True when two states differ in nothing that a client wrote: times of managedFields do not count.
 bool same_content(const json::object& a, const json::object& b) {
-  auto essence = [](const json::object& o) {
-    json::object copy = o;
-    json::object& meta = ensure_object(copy, "metadata");
-    erase(meta, "resourceVersion");
-    if (json::value* managed = meta.if_contains("managedFields"); managed && managed->is_array()) {
-      for (json::value& m : managed->get_array()) {
-        if (m.is_object()) erase(m.get_object(), "time");
+  auto same_managers = [](const json::value* x, const json::value* y) {
+    if (!x || !y || !x->is_array() || !y->is_array()) return x == y || (x && y && *x == *y);
+    const json::array &p = x->get_array(), &q = y->get_array();
+    if (p.size() != q.size()) return false;
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      if (!p[i].is_object() || !q[i].is_object() ||
+          p[i].get_object().size() != q[i].get_object().size())
+        return false;
+      for (const auto& [name, v] : p[i].get_object()) {
+        const json::value* twin = q[i].get_object().if_contains(name);
+        if (!twin || (std::string_view(name) != "time" && *twin != v)) return false;
       }
     }
-    return copy;
+    return true;
   };
-  return essence(a) == essence(b);
+  if (a.size() != b.size()) return false;
+  for (const auto& [name, v] : a) {
+    const json::value* twin = b.if_contains(name);
+    if (!twin) return false;
+    if (std::string_view(name) != "metadata") {
+      if (*twin != v) return false;
+      continue;
+    }
+    const json::object &m = v.as_object(), &n = twin->as_object();
+    if (m.size() != n.size()) return false;
+    for (const auto& [field, x] : m) {
+      if (std::string_view(field) == "resourceVersion") continue;
+      const json::value* y = n.if_contains(field);
+      if (!y) return false;
+      if (std::string_view(field) == "managedFields" ? !same_managers(&x, y) : *y != x)
+        return false;
+    }
+  }
+  return true;
 }
 
 bool spec_differs(const kind_info& kind, const json::object& a, const json::object& b) {
