@@ -333,6 +333,9 @@ parse_outcome parse_arguments(const std::vector<std::string>& arguments,
                "windlass");
   all_arguments all;
   build(app, all);
+  if (!arguments.empty() && !arguments.front().starts_with('-') &&
+      app.get_subcommands([&](CLI::App* c) { return c->get_name() == arguments.front(); }).empty())
+    return {std::nullopt, {}, 2, {}, "windlass: there is no command \"" + arguments.front() + "\"; `windlass --help` lists them\n"};
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);

@@ -1,6 +1,9 @@
 #include "cli/connect.hpp"
 
+#include "k8s/home.hpp"
 #include "k8s/kubeconfig.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
 
 #include <unistd.h>
 
@@ -49,9 +52,29 @@ reactor::result<std::vector<named_connection>> every_context(const fleet_argumen
   return all;
 }
 
+/// Through the default connection, before anything else runs.
+reactor::result<k8s::connection> home_from_secret(reactor::loop& l, const fleet_arguments& a,
+                                                  const k8s::environment& env) {
+  k8s::home_options o;
+  o.secret = a.home_secret;
+  o.secret_ns = a.home_secret_ns.empty() ? a.ns : a.home_secret_ns;
+  o.secret_key = a.home_secret_key;
+  o.context = a.context;
+  o.default_file = a.kubeconfig;
+  k8s::home_finder finder(l, std::move(o), env);
+  reactor::result<k8s::connection> found = k8s::connection();
+  reactor::task_group tasks(l);
+  tasks.start("find home", [&]() -> reactor::awaitable<void> {
+    found = co_await finder.find();
+    l.stop();
+  });
+  l.run();
+  return found;
+}
+
 }  // namespace
 
-reactor::result<service_options> service_from(const fleet_arguments& a) {
+reactor::result<service_options> service_from(reactor::loop& l, const fleet_arguments& a) {
   const k8s::environment env = k8s::environment::of_process();
   service_options o;
   o.ns = a.ns;
@@ -66,7 +89,8 @@ reactor::result<service_options> service_from(const fleet_arguments& a) {
     o.discover = false;
     return o;
   }
-  auto home = k8s::load_default(a.kubeconfig, a.context, env);
+  auto home = a.home_secret.empty() ? k8s::load_default(a.kubeconfig, a.context, env)
+                                    : home_from_secret(l, a, env);
   if (!home) return home.error();
   o.home = std::move(*home);
   if (!o.home.context.empty()) o.home_name = o.home.context;

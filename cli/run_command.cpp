@@ -55,7 +55,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings) {
   if (!metrics_at) return complain(metrics_at.error().message(), wrong_usage);
   auto health_at = parse_bind_address(a.health_address, "health-probe-bind-address");
   if (!health_at) return complain(health_at.error().message(), wrong_usage);
-  auto options = service_from(a.fleet);
+  auto options = service_from(loop, a.fleet);
   if (!options)
     return complain(options.error().message() +
                     "\n  Name a cluster with --kubeconfig FILE [--context NAME], or try `windlass "

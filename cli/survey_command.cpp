@@ -65,7 +65,7 @@ int survey_command(const survey_arguments& a) {
   reactor::loop loop;
   auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
   if (!log) return complain(log.error().message(), wrong_usage);
-  auto options = service_from(a.fleet);
+  auto options = service_from(loop, a.fleet);
   if (!options)
     return complain(options.error().message() +
                     "\n  Name a cluster with --kubeconfig FILE [--context NAME].");

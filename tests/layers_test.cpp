@@ -35,9 +35,8 @@ std::string layer_of(const std::string& path) {
 
 /// The violations in one file's text, as "file:line: layer must not include "header"".
 std::vector<std::string> violations_in(const std::string& path, std::istream& text) {
-  static const std::regex include(R"(^\s*#\s*include\s+"([^"]+)") ");
-      std::vector<std::string>
-          found;
+  static const std::regex include(R"re(^\s*#\s*include\s+"([^"]+)")re");
+  std::vector<std::string> found;
   const std::string from = layer_of(path);
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {

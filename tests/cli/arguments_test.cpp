@@ -1,0 +1,81 @@
+#include "cli/arguments.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "cli/completion.hpp"
+
+namespace {
+
+using namespace cli;
+
+parse_outcome parse(const std::vector<std::string>& arguments, std::map<std::string, std::string> environment = {}) {
+  return parse_arguments(arguments, [environment](std::string_view name) {
+    const auto found = environment.find(std::string(name));
+    return found == environment.end() ? std::string() : found->second;
+  });
+}
+
+std::string origin_of(const parse_outcome& o, const std::string& name) {
+  for (const setting& s : o.settings)
+    if (s.name == name) return s.value + " (" + s.origin + ")";
+  return "absent";
+}
+
+TEST(Arguments, AnEnvironmentVariableOverridesItsFlag) {
+  const parse_outcome o = parse({"run", "--namespace", "a"}, {{"WATCH_NAMESPACE", "b"}});
+  ASSERT_TRUE(o.parsed);
+  EXPECT_EQ(std::get<run_arguments>(*o.parsed).fleet.ns, "b");
+  EXPECT_EQ(origin_of(o, "namespace"), "b (env WATCH_NAMESPACE)");
+}
+
+TEST(Arguments, EachSettingNamesItsOrigin) {
+  const parse_outcome o = parse({"run", "--kubeconfig", "f"});
+  EXPECT_EQ(origin_of(o, "kubeconfig"), "f (flag)");
+  EXPECT_EQ(origin_of(o, "namespace"), "default (default)");
+}
+
+TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {
+  for (const auto& [words, named] : std::map<std::vector<std::string>, std::string>{{{"run", "--bogus"}, "--bogus"},
+                                                                                   {{"demo", "--clusters", "many"}, "--clusters"},
+                                                                                   {{"frobnicate"}, "frobnicate"},
+                                                                                   {{"status", "-o", "xml"}, "xml"},
+                                                                                   {{"completion", "tcsh"}, "tcsh"},
+                                                                                   {{"explain"}, "UNIT"},
+                                                                                   {{}, "subcommand"}}) {
+    const parse_outcome o = parse(words);
+    EXPECT_FALSE(o.parsed) << named;
+    EXPECT_EQ(o.exit_code, 2) << named;
+    EXPECT_NE(o.err.find(named), std::string::npos) << o.err;
+    EXPECT_EQ(o.out, "");
+  }
+}
+
+TEST(Arguments, HelpGoesToStandardOutputWithExamples) {
+  for (const char* command : {"run", "daemon", "apiserver", "demo", "status", "plan", "explain", "completion"}) {
+    const parse_outcome o = parse({command, "--help"});
+    EXPECT_EQ(o.exit_code, 0) << command;
+    EXPECT_NE(o.out.find("Example"), std::string::npos) << command;
+    EXPECT_EQ(o.err, "") << command;
+  }
+}
+
+TEST(Arguments, TheDaemonTakesItsNameFromTheFlag) {
+  const parse_outcome o = parse({"daemon", "--node-name", "w1", "--host", "direct", "--bootc-poll-interval", "2.5"});
+  ASSERT_TRUE(o.parsed);
+  const auto& d = std::get<daemon_arguments>(*o.parsed);
+  EXPECT_EQ(d.node_name, "w1");
+  EXPECT_EQ(d.host, daemon_arguments::host_form::direct);
+  EXPECT_EQ(d.poll_interval, std::chrono::milliseconds(2'500));
+}
+
+TEST(Completion, KnowsEveryCommandInEveryShell) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = completion_script(shell);
+    for (const command_words& command : completion_words()) EXPECT_NE(script.find(command.name), std::string::npos) << shell;
+    EXPECT_NE(script.find("kubeconfig"), std::string::npos) << shell;
+  }
+}
+
+}  // namespace
