@@ -40,6 +40,7 @@ std::vector<std::string> violations_in(const std::string& path, std::istream& te
   const std::string from = layer_of(path);
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {
+    if (line.find("include") == std::string::npos) continue;  // the expression is slow
     std::smatch match;
     if (!std::regex_search(line, match, include)) continue;
     const std::string header = match[1];
