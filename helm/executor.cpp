@@ -285,6 +285,9 @@ void frame::print(const node& n, const value& v) {
     out_ += *text;
   else
     append_value(out_, v);
+  // A pointer is followed before it is printed.
+  if (o && o->kind_name() == "ptr" && !o->text() && out_.size() > before && out_[before] == '&')
+    out_.erase(before, 1);
   engine_.reserve(out_.size() - before);
 }
 

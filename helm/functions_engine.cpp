@@ -51,6 +51,16 @@ public:
   std::string type_name() const override { return "*semver.Version"; }
   std::string kind_name() const override { return "ptr"; }
   std::optional<std::string> text() const override { return content.text(); }
+  std::vector<std::pair<std::string, value>> fields() const override {
+    auto number = [](std::uint64_t n) {
+      return value::integer(static_cast<std::int64_t>(n), type::uint64);
+    };
+    return {{"major", number(content.major)}, {"minor", number(content.minor)},
+            {"patch", number(content.patch)}, {"pre", content.prerelease},
+            {"metadata", content.metadata},   {"original", content.original}};
+  }
+  // They are private: templates do not see them, only %t and the like do.
+  std::optional<value> field(std::string_view) const override { return std::nullopt; }
   value json() const override { return content.text(); }
   bool equals(const object& other) const override {
     const auto& o = static_cast<const version_object&>(other).content;
