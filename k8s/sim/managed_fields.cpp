@@ -3,6 +3,7 @@
 #include "k8s/sim/field_set.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace k8s::sim {
 
@@ -42,11 +43,9 @@ managers read_managers(const json::object& o) {
 void write_managers(json::object& o, managers all) {
   std::erase_if(all, [](const manager_entry& e) { return e.fields.empty() && !e.applies(); });
   // Appliers first, then by time and name, as the real server sorts them.
-  std::stable_sort(all.begin(), all.end(), [](const manager_entry& a, const manager_entry& b) {
-    if (a.operation != b.operation) return a.operation < b.operation;
-    if (a.time != b.time) return a.time < b.time;
-    if (a.manager != b.manager) return a.manager < b.manager;
-    return a.subresource < b.subresource;
+  std::sort(all.begin(), all.end(), [](const manager_entry& a, const manager_entry& b) {
+    return std::tie(a.operation, a.time, a.manager, a.subresource, a.api_version) <
+           std::tie(b.operation, b.time, b.manager, b.subresource, b.api_version);
   });
   json::object& meta = ensure_object(o, "metadata");
   if (all.empty()) {

@@ -274,16 +274,16 @@ void reorder(json::array& list, const json::array& order, const std::string& key
     return std::nullopt;
   };
   std::vector<std::size_t> slots;
-  std::vector<std::pair<std::size_t, json::value>> ranked;
+  std::vector<std::pair<std::size_t, std::size_t>> ranked;  // rank, where it stood
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (auto r = rank(list[i])) {
       slots.push_back(i);
-      ranked.emplace_back(*r, list[i]);
+      ranked.emplace_back(*r, i);
     }
   }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (std::size_t i = 0; i < slots.size(); ++i) list[slots[i]] = std::move(ranked[i].second);
+  std::sort(ranked.begin(), ranked.end());
+  const json::array before = list;
+  for (std::size_t i = 0; i < slots.size(); ++i) list[slots[i]] = before[ranked[i].second];
 }
 
 outcome<json::value> strategic_object(json::value target, const json::object& patch,

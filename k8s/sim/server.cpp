@@ -100,7 +100,10 @@ awaitable<void> server::impl::serve(reactor::http::request r, reactor::http::res
   }
   answer a = api->handle(in);
   if (a.delay > 0ns) co_await on.sleep_for(a.delay);
-  if (a.drop) throw std::runtime_error("connection dropped on purpose");
+  if (a.drop) {
+    to.abandon();
+    co_return;
+  }
   if (a.watch) {
     co_await stream(std::move(a.watch), api, to);
     co_return;

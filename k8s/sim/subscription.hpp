@@ -71,7 +71,7 @@ private:
   reactor::steady_time ends_at_, bookmark_at_;
   reactor::nanoseconds bookmark_every_;
   std::size_t pending_limit_;
-  bool selective_, ended_ = false, held_ = false, columns_sent_ = false;
+  bool selective_, ended_ = false, held_ = false;
   std::deque<std::shared_ptr<const std::string>> pending_;
 };
 

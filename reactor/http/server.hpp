@@ -30,6 +30,8 @@ public:
   /// One chunk, flushed at once. Fails when the client is gone.
   virtual awaitable<result<void>> write(std::string bytes) = 0;
   virtual awaitable<result<void>> finish() = 0;
+  /// Ends the connection with no answer or no further one, as a server that crashes does.
+  virtual void abandon() noexcept {}
   /// "127.0.0.1:53122"
   virtual std::string peer() const = 0;
   /// Subject common name of a verified client certificate, else empty.

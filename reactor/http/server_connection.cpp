@@ -127,6 +127,13 @@ public:
     co_return co_await write_now("0\r\n\r\n");
   }
 
+  void abandon() noexcept override {
+    state_ = state::finished;
+    broken_ = true;
+    c_.keep_alive = false;
+    c_.w.stream().close();
+  }
+
   std::string peer() const override { return c_.w.stream().peer(); }
   std::string client_name() const override { return c_.client_name; }
 

@@ -98,6 +98,31 @@ TEST(SimServer, ServesSeveralClustersBehindPrefixes) {
   EXPECT_FALSE(w.api.get("", "configmaps", "default", "a"));
 }
 
+TEST(SimServer, LosesAnswersOnDemand) {
+  world w;
+  w.run([&](reactor::http::client& client) -> awaitable<void> {
+    w.api.after = [](const request& r, answer& a) { a.drop = r.method == "POST"; };
+    auto request = make("POST", "/api/v1/namespaces/default/configmaps", std::string(kConfigMap));
+    auto created = co_await client.fetch(std::move(request));
+    EXPECT_FALSE(created.has_value()) << "the connection ends without an answer";
+    EXPECT_TRUE(w.api.get("", "configmaps", "default", "a")) << "but the write happened";
+    auto again = make("GET", "/api/v1/namespaces/default/configmaps/a");
+    auto read = co_await client.fetch(std::move(again));
+    EXPECT_TRUE(read && read->status == 200);
+  });
+}
+
+TEST(SimServer, AnswersLateOnDemand) {
+  world w;
+  w.run([&](reactor::http::client& client) -> awaitable<void> {
+    w.api.after = [](const request&, answer& a) { a.delay = 7s; };
+    auto request = make("GET", "/version");
+    auto read = co_await client.fetch(std::move(request));
+    EXPECT_TRUE(read && read->status == 200);
+    EXPECT_GE(w.loop.now().time_since_epoch(), 7s);
+  });
+}
+
 TEST(SimServer, HoldsRequestsWhileFrozen) {
   world w;
   w.run([&](reactor::http::client& client) -> awaitable<void> {
