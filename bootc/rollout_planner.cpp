@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <tuple>
 
 namespace bootc {
 namespace {
@@ -451,17 +452,14 @@ void pass::assign_slots() {
       waiting.push_back(&m);
   }
   if (world_.policy.is == policy_answer::kind::given) {
-    const auto place = [&](const std::string& name) {
-      return std::find(world_.policy.start.begin(), world_.policy.start.end(), name) -
-             world_.policy.start.begin();
-    };
-    const auto chosen = std::stable_partition(waiting.begin(), waiting.end(), [&](const member* m) {
-      return place(m->name) != static_cast<std::ptrdiff_t>(world_.policy.start.size());
-    });
-    waiting.erase(chosen, waiting.end());
-    std::stable_sort(waiting.begin(), waiting.end(), [&](const member* a, const member* b) {
-      return place(a->name) < place(b->name);
-    });
+    std::vector<member*> chosen;
+    for (const std::string& name : world_.policy.start) {
+      const auto at = std::find_if(waiting.begin(), waiting.end(),
+                                   [&](const member* m) { return m->name == name; });
+      if (at != waiting.end() && std::find(chosen.begin(), chosen.end(), *at) == chosen.end())
+        chosen.push_back(*at);
+    }
+    waiting = std::move(chosen);
   }
   for (member* m : waiting) {
     if (free == 0) break;
@@ -623,8 +621,9 @@ void pass::explain() {
     plan_.units.push_back(std::move(u));
     explain(m);
   }
-  std::stable_sort(plan_.holds.begin(), plan_.holds.end(),
-                   [](const hold& a, const hold& b) { return a.node < b.node; });
+  std::sort(plan_.holds.begin(), plan_.holds.end(), [](const hold& a, const hold& b) {
+    return std::tie(a.node, a.code) < std::tie(b.node, b.code);
+  });
 }
 
 void pass::finish_status() {

@@ -198,5 +198,45 @@ TEST(MachineBehaviour, ATargetThatChangesMidwayIsReachedByAll) {
   });
 }
 
+TEST(MachineBehaviour, AServerThatFreezesVanishesAndForgetsOnlyDelaysIt) {
+  play_fleet({}, R"({"maxUnavailable":1})", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await move_to(s, 'b');
+    if (auto* server = s.embedded()) {  // a real one is not ours to stop
+      for (int i = 0; i < 6; ++i) {
+        co_await s.loop().sleep_for(400ms);
+        server->freeze(true);
+        co_await s.loop().sleep_for(i % 2 == 0 ? reactor::nanoseconds(3s)
+                                               : reactor::nanoseconds(90s));
+        server->freeze(false);
+        co_await s.loop().sleep_for(200ms);
+        server->restart(i % 3 == 0 ? k8s::sim::api_server::memory::lost
+                                   : k8s::sim::api_server::memory::kept);
+      }
+    }
+    co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+      return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('b');
+    });
+    for (auto& [name, m] : machines) EXPECT_EQ(m->host.reboots(), 1u) << name;
+  });
+}
+
+TEST(MachineBehaviour, ANodeThatNeverComesBackKeepsItsSlotAndTheOthersGoOnBesideIt) {
+  auto settings = machine::quick();
+  settings.never_returns = {digest_of('b')};
+  play_fleet({{"w1", settings}}, R"({"maxUnavailable":2,"rebootTimeoutSeconds":3})",
+             [](stage& s, auto& machines) -> awaitable<void> {
+               co_await move_to(s, 'b');
+               const std::string message = "True/NodeDegraded/Degraded nodes: " + s.named("w1") +
+                                           " (not back from its reboot)";
+               std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+                 return p.status.updated_count == 3 && degraded(p) == message;
+               };
+               co_await s.until_pool("the others updated", "p", std::move(holds));
+               auto lost = co_await s.see("w1");
+               EXPECT_TRUE(lost && lost->in_slot());
+               EXPECT_EQ(machines["w2"]->host.booted(), image_of('b'));
+             });
+}
+
 }  // namespace
 }  // namespace bootc::behaviour

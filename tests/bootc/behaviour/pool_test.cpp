@@ -572,6 +572,60 @@ TEST(RolloutBehaviour, NothingIsWrittenWhileNothingChanges) {
   });
 }
 
+/// Starts one node and gives a reason for the others; or fails.
+class fixed_policy final : public rollout_policy {
+public:
+  std::string first;
+  bool fails = false;
+  awaitable<policy_answer> ask(policy_question question) override {
+    policy_answer out;
+    out.is = fails ? policy_answer::kind::failed : policy_answer::kind::given;
+    out.detail = "policy.lua:1: boom";
+    for (const unit& u : question.units) {
+      if (u.state != unit_state::staged || u.slotted) continue;
+      if (u.name == first)
+        out.start.push_back(u.name);
+      else
+        out.holds.emplace(u.name, "not its turn");
+    }
+    co_return out;
+  }
+};
+
+TEST(PolicyBehaviour, ThePolicyChoosesAndAFailingOneStartsNobodyNew) {
+  play([](stage& s) -> awaitable<void> {
+    fixed_policy policy;
+    policy.first = s.named("w2");
+    s.start_controller(&policy);
+    for (const char* name : {"w1", "w2", "w3"}) co_await s.node(name, "p");
+    co_await s.pool("p", 'b', R"({"maxUnavailable":2})");
+    for (const char* name : {"w1", "w2", "w3"}) {
+      co_await s.until("there", name, [](const bootc_node&) { return true; });
+      co_await s.report(name, unit_state::staged, 'a', 'b');
+    }
+    co_await s.until("approved", "w2", approved);
+    std::string pool = s.named("p");
+    auto plan = co_await s.controller()->preview(std::move(pool));
+    EXPECT_TRUE(plan.has_value());
+    std::string reasons;
+    if (plan)
+      for (const hold& h : plan->holds) reasons += std::string(h.code) + " ";
+    EXPECT_EQ(reasons, "policy rebooting policy ");
+    policy.fails = true;
+    s.controller()->reconsider();
+    co_await s.loop().sleep_for(2s);
+    for (const char* name : {"w1", "w3"}) {
+      auto b = co_await s.see(name);
+      EXPECT_TRUE(b && !b->in_slot()) << name;
+    }
+    policy.fails = false;
+    policy.first = s.named("w3");
+    s.controller()->reconsider();
+    co_await s.until("approved", "w3", approved);
+    co_await s.stop_controller();
+  });
+}
+
 TEST(DeletionBehaviour, ADeletedPoolCleansItsNodesAndThenGoes) {
   play([](stage& s) -> awaitable<void> {
     co_await all_staged(s, 2, "{}");
