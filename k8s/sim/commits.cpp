@@ -23,7 +23,7 @@ void core::commit_remove(const kind_info& kind, std::string_view key, json::obje
   publish(objects.remove(kind.collection(), key, o, now()), kind, o);
 }
 
-void core::publish(const change& c, const kind_info& kind, const json::object& o) {
+void core::publish(change c, const kind_info& kind, const json::object& o) {
   shared_lines shared;
   bool expired = false;
   for (std::size_t i = 0; i < watches.size(); ++i) {
@@ -62,7 +62,7 @@ void core::publish(const change& c, const kind_info& kind, const json::object& o
       install_crd(o);
     }
   }
-  if (options.controllers) reactions.push_back(c);
+  if (options.controllers) reactions.push_back(std::move(c));
 }
 
 void core::end_watches() {

@@ -106,7 +106,8 @@ struct core {
   // commits.cpp
   void commit_put(const kind_info& kind, std::string_view key, json::object& o);
   void commit_remove(const kind_info& kind, std::string_view key, json::object& o);
-  void publish(const change& c, const kind_info& kind, const json::object& o);
+  void publish(change c, const kind_info& kind,
+               const json::object& o);  // by value: an observer may compact
   void end_watches();
 
   // reactions.cpp: what the controllers do after a write

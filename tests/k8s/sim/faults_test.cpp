@@ -81,6 +81,20 @@ TEST(Faults, TheObserverSeesEveryWriteWithBothStates) {
                                             "deleted configmaps a"}));
 }
 
+TEST(Faults, TheObserverMayCompactRestartAndWrite) {
+  bench_api b;
+  auto w = b.watch(std::string(kMaps) + "?watch=1");
+  b.api.on_write = [&](const written& change) {
+    if (change.name != "a") return;
+    b.api.compact();
+    b.api.put(boost::json::parse(config_map("b")).as_object());
+    b.api.restart(api_server::memory::lost);
+  };
+  EXPECT_EQ(b.post(kMaps, config_map("a")).status, 201);
+  EXPECT_TRUE(w->ended());
+  EXPECT_TRUE(b.api.get("", "configmaps", "default", "b"));
+}
+
 TEST(Access, KnowsTokens) {
   bench_api b([](api_options& o) {
     o.access.anonymous = false;

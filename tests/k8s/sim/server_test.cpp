@@ -94,6 +94,7 @@ TEST(SimServer, ServesSeveralClustersBehindPrefixes) {
     auto created = co_await client.fetch(std::move(request));
     EXPECT_TRUE(created && created->status == 201);
   });
+  w.front.remove("/clusters/b");
   EXPECT_TRUE(other.get("", "configmaps", "default", "a"));
   EXPECT_FALSE(w.api.get("", "configmaps", "default", "a"));
 }
@@ -153,6 +154,7 @@ TEST(SimServer, EndsTerminatingPodsInTime) {
     co_await w.loop.sleep_for(3s);
     EXPECT_FALSE(api.get("", "pods", "default", "p"));
   });
+  w.front.remove("/x");
 }
 
 }  // namespace
