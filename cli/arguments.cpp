@@ -248,6 +248,9 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->required();
   add_output(*policy_test, all.policy.output);
 
+  // Listed here for the help; the chart engine parses what follows it.
+  app.add_subcommand("helm", "Render and check Helm charts: template, show, lint");
+
   auto* bench = app.add_subcommand("bench", "Measure this build on this machine");
   bench->require_subcommand(1);
   const auto add_bench = [&](const std::string& name, const std::string& description) {
@@ -335,7 +338,12 @@ parse_outcome parse_arguments(const std::vector<std::string>& arguments,
   build(app, all);
   if (!arguments.empty() && !arguments.front().starts_with('-') &&
       app.get_subcommands([&](CLI::App* c) { return c->get_name() == arguments.front(); }).empty())
-    return {std::nullopt, {}, 2, {}, "windlass: there is no command \"" + arguments.front() + "\"; `windlass --help` lists them\n"};
+    return {std::nullopt,
+            {},
+            2,
+            {},
+            "windlass: there is no command \"" + arguments.front() +
+                "\"; `windlass --help` lists them\n"};
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);

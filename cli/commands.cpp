@@ -26,6 +26,9 @@ struct runner {
 }  // namespace
 
 int dispatch(const std::vector<std::string>& arguments) {
+  // Helm's flags are Helm's: the chart engine reads them itself.
+  if (!arguments.empty() && arguments.front() == "helm")
+    return helm_command({arguments.begin() + 1, arguments.end()});
   const auto environment = [](std::string_view name) {
     const char* value = std::getenv(std::string(name).c_str());
     return std::string(value ? value : "");

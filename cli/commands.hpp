@@ -21,6 +21,9 @@ int bench_command(const bench_arguments& a);
 int version_command(const version_arguments& a);
 int completion_command(const completion_arguments& a);
 
+/// `windlass helm …`: Helm's own commands, flags, output and exit codes.
+int helm_command(const std::vector<std::string>& arguments);
+
 /// Parses and dispatches. Usage errors go to standard error.
 int dispatch(const std::vector<std::string>& arguments);
 

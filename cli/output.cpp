@@ -106,7 +106,9 @@ std::string with_short_digests(std::string_view text) {
     text.remove_prefix(at);
     if (text.empty()) break;
     std::size_t digits = prefix.size();
-    while (digits < text.size() && digits < prefix.size() + all && std::isxdigit(static_cast<unsigned char>(text[digits]))) ++digits;
+    while (digits < text.size() && digits < prefix.size() + all &&
+           std::isxdigit(static_cast<unsigned char>(text[digits])))
+      ++digits;
     out += text.substr(0, digits == prefix.size() + all ? prefix.size() + kept : digits);
     text.remove_prefix(digits);
   }

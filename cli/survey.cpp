@@ -17,7 +17,8 @@ namespace json = boost::json;
 std::vector<std::string> starters(const bootc::rollout_plan& plan) {
   std::vector<std::string> names;
   for (const bootc::unit& u : plan.units)
-    if (u.slotted && u.state != bootc::unit_state::up_to_date) names.push_back(u.name);
+    if (u.slotted && !u.starting && u.state != bootc::unit_state::up_to_date)
+      names.push_back(u.name);
   for (const bootc::action& a : plan.actions)
     if (a.kind == bootc::action_kind::take_slot) names.push_back(a.node);
   return names;
@@ -117,8 +118,8 @@ std::string grouped_holds(const std::vector<bootc::hold>& holds, bool wide, bool
   }
   table t({"HELD", "CODE", "WHY", "RELEASED BY"});
   for (const auto& [h, names] : groups)
-    t.row({joined(names, wide ? names.size() : 4), toned(h->code, tone::busy, lively), with_short_digests(h->sentence),
-           toned(h->released_by, tone::faint, lively)});
+    t.row({joined(names, wide ? names.size() : 4), toned(h->code, tone::busy, lively),
+           with_short_digests(h->sentence), toned(h->released_by, tone::faint, lively)});
   return groups.empty() ? std::string() : t.text(indent);
 }
 
