@@ -150,6 +150,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   found = views_.pools.find("", pool);
   if (!found) co_return k8s::await_change();
   if (settings_.on_plan) settings_.on_plan(pool, next);
+  say_new(pool, next.warnings);
   const node_pool seen = *found;
   const auto look_again = next.look_again;
   const bool acted = !next.actions.empty() || next.status_changed;
@@ -163,6 +164,18 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   // What was written comes back as an event. A lost one would leave the pool waiting, so look once more.
   if (acted) co_return k8s::requeue_after(wait_for_own_writes);
   co_return k8s::await_change();
+}
+
+/// Once as long as it stays true. Events on the pool are told the same way.
+void node_pool_reconciler::say_new(const std::string& pool, const std::vector<warning>& warnings) {
+  std::set<std::string> now;
+  for (const warning& w : warnings) {
+    now.insert(w.message);
+    if (!said_[pool].contains(w.message))
+      settings_.log.warning(w.message, {{"pool", pool}, {"reason", w.reason}});
+  }
+  said_[pool] = std::move(now);
+  if (said_[pool].empty()) said_.erase(pool);
 }
 
 awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_plan plan) {

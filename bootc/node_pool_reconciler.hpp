@@ -10,7 +10,9 @@
 #include "k8s/views/node.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace k8s {
@@ -58,6 +60,7 @@ private:
   awaitable<k8s::result<void>> act(node_pool pool, rollout_plan plan);
   awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a);
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
+  void say_new(const std::string& pool, const std::vector<warning>& warnings);
   bool is_current() const { return !settings_.is_current || settings_.is_current(); }
 
   reactor::loop& loop_;
@@ -65,6 +68,7 @@ private:
   cluster_views views_;
   drains& drains_;
   reconciler_settings settings_;
+  std::map<std::string, std::set<std::string>> said_;  // warnings that still hold, by pool
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
 };
 
