@@ -1,0 +1,180 @@
+#include "bootc/cluster_node.hpp"
+#include "bootc/pool_status.hpp"
+#include "bootc/rollout_pass.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace bootc::planning {
+namespace {
+
+using phase = drain_progress::phase;
+
+std::string in_words(wall_time t) {
+  return reactor::format_rfc3339(t);
+}
+
+}  // namespace
+
+void pass::explain_staged(const member& m) {
+  if (m.slotted && !m.approved()) {
+    if (plan_.halted && (!m.drain || m.drain->state != phase::running))
+      return hold_back(m.name, hold_code::halted,
+                       "it holds a slot, but the rollout is halted: " + joined(unhealthy_),
+                       "fewer than 2 unhealthy nodes hold slots");
+    if (m.drain && m.drain->state == phase::failed)
+      return hold_back(m.name, hold_code::drain_failed, "its drain failed: " + m.drain->detail,
+                       "the next attempt at " + in_words(m.drain->retry_at));
+    if (m.drain && !m.drain->blocked.empty())
+      return hold_back(m.name, hold_code::pdb,
+                       "a disruption budget refuses to evict " + joined(m.drain->blocked),
+                       "the budget allows one more disruption");
+    const std::string left =
+        m.drain ? std::to_string(m.drain->pods_left) + " pods are left" : "it begins now";
+    return hold_back(m.name, hold_code::draining, "it is being drained, " + left,
+                     "its pods are gone");
+  }
+  if (m.approved())
+    return hold_back(m.name, hold_code::rebooting, "told to boot " + m.spec.desired_image,
+                     "it reports the new image and is Ready");
+  if (const auto refused = refused_.find(m.name); refused != refused_.end()) {
+    plan_.holds.push_back(refused->second);
+    return;
+  }
+  if (m.trouble == "drain timed out") {
+    const auto retry = time_of(m.annotation(names::drain_retry_at));
+    return hold_back(
+        m.name, hold_code::drain_timeout, "its drain took longer than drainTimeoutSeconds",
+        retry && !m.freed ? "the next attempt at " + in_words(*retry) : "the next attempt");
+  }
+  if (pool_.spec.paused)
+    return hold_back(m.name, hold_code::paused, "the pool is paused",
+                     "spec.rollout.paused is false");
+  if (plan_.halted)
+    return hold_back(m.name, hold_code::halted, "the rollout is halted: " + joined(unhealthy_),
+                     "fewer than 2 unhealthy nodes hold slots");
+  if (world_.policy.is == policy_answer::kind::failed)
+    return hold_back(m.name, hold_code::policy_fault, "the policy failed: " + world_.policy.detail,
+                     "the policy is corrected");
+  if (world_.policy.is == policy_answer::kind::given &&
+      std::find(world_.policy.start.begin(), world_.policy.start.end(), m.name) ==
+          world_.policy.start.end()) {
+    const auto reason = world_.policy.holds.find(m.name);
+    return hold_back(
+        m.name, hold_code::policy,
+        reason != world_.policy.holds.end() ? reason->second : "the policy has not chosen it",
+        world_.policy.look_again
+            ? "the policy is asked again at " + in_words(*world_.policy.look_again)
+            : "the policy chooses it");
+  }
+  if (plan_.capacity == 0)
+    return hold_back(m.name, hold_code::slot_full, "maxUnavailable allows no node",
+                     "spec.rollout.maxUnavailable is raised");
+  hold_back(m.name, hold_code::slot_full,
+            std::to_string(plan_.occupied) + " of " + std::to_string(plan_.capacity) +
+                " reboot slots are taken",
+            "a node in a slot is updated and Ready");
+}
+
+void pass::explain(const member& m) {
+  if (m.fresh_slot && m.state == unit_state::staged) return;  // it goes now
+  if (m.fresh_slot && world_.assume_staged) return;
+  switch (m.state) {
+    case unit_state::up_to_date:
+      if (m.slotted)
+        hold_back(m.name, hold_code::not_ready, "it runs the image, but the Node is not Ready",
+                  "the Node is Ready");
+      return;
+    case unit_state::degraded: {
+      const condition* why =
+          m.object ? find_condition(m.object->status.conditions, node_condition::degraded)
+                   : nullptr;
+      return hold_back(m.name, hold_code::degraded,
+                       why && !why->message.empty() ? why->message : "its daemon reports an error",
+                       "its daemon reports Degraded=False");
+    }
+    case unit_state::rebooting:
+      if (!m.trouble.empty())
+        return hold_back(m.name, hold_code::reboot_timeout,
+                         "it is not back after rebootTimeoutSeconds",
+                         "it reports the new image and is Ready");
+      return hold_back(m.name, hold_code::rebooting, "it reboots into " + m.spec.desired_image,
+                       "it reports the new image and is Ready");
+    case unit_state::staged: return explain_staged(m);
+    case unit_state::pending:
+    case unit_state::staging:
+      if (world_.assume_staged) return explain_staged(m);
+      if (!m.object || (m.object->status.conditions.empty() && !m.object->status.booted))
+        return hold_back(m.name, hold_code::no_daemon, "no daemon has reported for it yet",
+                         "its daemon publishes a status");
+      return hold_back(m.name, hold_code::staging, "its daemon fetches " + m.spec.desired_image,
+                       "it reports the image as staged");
+    case unit_state::unclassified:
+      return hold_back(m.name, hold_code::invalid_spec, "its desired image cannot be read",
+                       "the BootcNode is corrected");
+  }
+}
+
+void pass::explain() {
+  for (const member& m : members_) {
+    unit u;
+    u.name = m.name;
+    u.state = m.state;
+    u.slotted = m.slotted;
+    u.approved = m.approved();
+    u.starting = m.fresh_slot;
+    u.control_plane = is_control_plane(*m.node);
+    u.ready = is_ready(*m.node);
+    u.trouble = m.trouble;
+    u.desired_image = m.spec.desired_image;
+    u.labels = m.node->meta.labels;
+    if (m.object && m.object->status.booted) {
+      u.booted_image = m.object->status.booted->image;
+      u.booted_digest = m.object->status.booted->digest;
+    }
+    if (m.object)
+      if (const condition* why =
+              find_condition(m.object->status.conditions, node_condition::degraded))
+        u.message = why->message;
+    plan_.units.push_back(std::move(u));
+    explain(m);
+  }
+  std::sort(plan_.holds.begin(), plan_.holds.end(), [](const hold& a, const hold& b) {
+    return std::tie(a.node, a.code) < std::tie(b.node, b.code);
+  });
+}
+
+void pass::finish_status() {
+  pool_findings found;
+  found.target_digest = target_.digest;
+  std::vector<std::string> degraded;
+  for (const member& m : members_) {
+    found.counts.add(m.trouble.empty() ? m.state : unit_state::degraded);
+    if (m.state == unit_state::degraded)
+      degraded.push_back(m.name);
+    else if (!m.trouble.empty())
+      degraded.push_back(m.name + " (" + m.trouble + ")");
+  }
+  found.counts.occupied = plan_.occupied;
+  if (!degraded.empty())
+    found.degradations.push_back(
+        {pool_reason::node_degraded, "Degraded nodes: " + joined(degraded)});
+  if (!conflicting_pools_.empty() || !unowned_.empty()) {
+    std::set<std::string> pools(conflicting_pools_.begin(), conflicting_pools_.end());
+    std::string message;
+    if (!pools.empty())
+      message = "Node selector overlaps with pool(s): " + joined({pools.begin(), pools.end()});
+    if (!unowned_.empty())
+      message +=
+          (message.empty() ? "" : "; ") + ("BootcNode(s) that no pool owns: " + joined(unowned_));
+    found.degradations.push_back({pool_reason::node_conflict, std::move(message)});
+  }
+  if (plan_.halted)
+    found.degradations.push_back(
+        {pool_reason::rollout_halted,
+         "Rollout halted: 2+ unhealthy nodes in reboot slots (" + joined(unhealthy_) + ")"});
+  plan_.status = status_after(pool_, found, world_.now);
+}
+
+}  // namespace bootc::planning
