@@ -90,9 +90,12 @@ void pass::explain(const member& m) {
       const condition* why =
           m.object ? find_condition(m.object->status.conditions, node_condition::degraded)
                    : nullptr;
-      return hold_back(m.name, hold_code::degraded,
-                       why && !why->message.empty() ? why->message : "its daemon reports an error",
-                       "its daemon reports Degraded=False");
+      const std::string said = why ? why->message : std::string();
+      // What did not boot once is not tried again by itself.
+      const bool needs_other = said.find(not_on_target_text) != std::string::npos;
+      return hold_back(
+          m.name, hold_code::degraded, said.empty() ? "its daemon reports an error" : said,
+          needs_other ? "another spec.image.ref" : "its daemon reports Degraded=False");
     }
     case unit_state::rebooting:
       if (!m.trouble.empty())

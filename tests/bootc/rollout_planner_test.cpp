@@ -563,6 +563,15 @@ TEST(RolloutPlanner, EveryUnitThatWaitsHasOneHoldWithASentenceAndARelease) {
   }
 }
 
+TEST(RolloutPlanner, AnImageThatDidNotBootIsReleasedByAnotherOne) {
+  situation s;
+  auto& b = s.slotted("w1", unit_state::degraded);
+  b.status.conditions.back().message = "rebooted but not on target: a runs instead of b";
+  const auto plan = s.plan();
+  ASSERT_EQ(held(plan), "w1:degraded");
+  EXPECT_EQ(plan.holds[0].released_by, "another spec.image.ref");
+}
+
 TEST(RolloutPlanner, AnUnchangedWorldNeedsNothing) {
   situation s;
   s.member("w1", unit_state::up_to_date);
