@@ -203,8 +203,8 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   demo->add_option("--clusters", all.demo.clusters, "clusters")
       ->check(CLI::Range(1, 500))
       ->capture_default_str();
-  demo->add_option("--nodes", all.demo.nodes, "nodes in each cluster")
-      ->check(CLI::Range(1, 200))
+  demo->add_option("--nodes", all.demo.nodes, "nodes in each cluster (at least 3, so that drained pods have somewhere to go)")
+      ->check(CLI::Range(3, 200))
       ->capture_default_str();
   demo->add_option("--speed", all.demo.speed, "pace of the simulated hosts; 2 = twice as fast")
       ->check(CLI::Range(0.1, 100.0))

@@ -26,6 +26,12 @@ json::object pod_template(const std::string& app) {
              json::array{json::object{{"name", "main"}, {"image", "demo/" + app + ":1"}}}}}}};
 }
 
+/// "3" as a number, which the pool demands; "25%" as it is.
+json::value count_or_share(const std::string& amount) {
+  return amount.ends_with('%') ? json::value(json::string(amount))
+                               : json::value(std::stoll(amount));
+}
+
 json::array conditions(std::string_view type, bool status, const std::string& at) {
   return {json::object{{"type", type},
                        {"status", status ? "True" : "False"},
@@ -167,7 +173,7 @@ void cluster::seed_pool() {
              {"spec",
               {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/worker", ""}}}}},
                {"image", {{"ref", old_image}}},
-               {"rollout", {{"maxUnavailable", options_.max_unavailable}}}}}});
+               {"rollout", {{"maxUnavailable", count_or_share(options_.max_unavailable)}}}}}});
 }
 
 void cluster::set_image(std::string_view ref) {

@@ -36,7 +36,9 @@ world::world(reactor::loop& l, world_options options, reactor::logger log)
     c.name = cluster_name(i);
     c.nodes = options_.nodes;
     c.speed = options_.speed;
-    c.blocked_budget = options_.mishaps && i == mishap_cluster(blocked_cluster);
+    c.blocked_budget = holding_mishaps() && i == mishap_cluster(blocked_cluster);
+    // Two nodes may keep a slot for good; the others must still get one.
+    if (holding_mishaps() && options_.nodes < 12) c.max_unavailable = "3";
     c.crds = crd_manifests();
     clusters_.push_back(std::make_unique<cluster>(loop_, std::move(c)));
     clusters_.back()->on_write = [this, i](const k8s::sim::written& w) { note(i, w); };
@@ -91,7 +93,7 @@ reactor::result<void> world::start() {
       bootc::simulated_host_settings s;
       s.stage_time = paced(loop_.random().jitter(options_.stage_time, 0.4));
       s.reboot_time = paced(loop_.random().jitter(options_.reboot_time, 0.2));
-      if (options_.mishaps && i == mishap_cluster(unbootable_cluster) && node == unbootable_node)
+      if (holding_mishaps() && i == mishap_cluster(unbootable_cluster) && node == unbootable_node)
         s.unbootable.insert(digest_of(new_image));
       m->host =
           std::make_unique<bootc::simulated_host>(loop_, std::string(old_image), std::move(s));
@@ -187,10 +189,8 @@ std::size_t world::hosts_on(std::string_view image) const {
 }
 
 std::size_t world::expected_held() const noexcept {
-  if (!options_.mishaps) return 0;
   // The node that falls back to its old image, and the one with the pod that nothing may evict.
-  const bool same = mishap_cluster(unbootable_cluster) == mishap_cluster(blocked_cluster);
-  return (options_.nodes >= 3 ? 1 : 0) + (same && options_.nodes < 4 ? 0 : 1);
+  return holding_mishaps() ? 2 : 0;
 }
 
 std::size_t world::violation_count() const {

@@ -77,6 +77,8 @@ private:
   std::string kubeconfig_of(const std::string& name, const std::string& url) const;
   std::string url_of(std::size_t cluster) const;
   reactor::nanoseconds paced(reactor::nanoseconds d) const;
+  /// Those that leave a node behind need room beside it.
+  bool holding_mishaps() const noexcept { return options_.mishaps && options_.nodes >= 4; }
   std::size_t mishap_cluster(std::size_t wanted) const {
     return std::min(wanted, options_.clusters - 1);
   }
