@@ -152,7 +152,7 @@ reactor::awaitable<void> read_events(reactor::loop& l, k8s::connection to, std::
 }
 
 boost::json::object point(bool tls, std::size_t bytes, std::size_t events) {
-  if (events == 0) events = std::max<std::size_t>(20'000, 400'000'000 / bytes / (tls ? 1 : 1));
+  if (events == 0) events = std::max<std::size_t>(20'000, 400'000'000 / bytes);
   const std::string specification = std::string(tls ? "tls" : "plain") + ":" +
                                     std::to_string(bytes) + ":" + std::to_string(events);
   auto process = child::start({"bench", "watch", "--sender", specification});

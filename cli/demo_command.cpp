@@ -108,7 +108,6 @@ int demo_command(const demo_arguments& a) {
   reactor::event stop(loop);
   std::size_t drawn = 0;
   demo::show_options show;
-  show.policies = *packs;
   show.keep = a.keep;
   if (!lively) show.tell = print;
   if (lively)

@@ -75,6 +75,32 @@ json::object unit_json(const bootc::unit& u) {
   return o;
 }
 
+json::array holds_json(const bootc::rollout_plan& plan) {
+  json::array holds;
+  for (const bootc::hold& h : plan.holds) holds.push_back(hold_json(h));
+  return holds;
+}
+
+/// Totals, clusters and pools; `fill(pool_survey, pool)` adds what the command is about.
+template <class Fill>
+json::object fleet_json(const fleet_survey& f, Fill fill) {
+  json::object o = totals(f);
+  json::array clusters;
+  for (const cluster_survey& c : f.clusters) {
+    json::object cluster = cluster_head(c);
+    json::array pools;
+    for (const pool_survey& p : c.pools) {
+      json::object pool = pool_head(p);
+      fill(p, pool);
+      pools.push_back(std::move(pool));
+    }
+    cluster["pools"] = std::move(pools);
+    clusters.push_back(std::move(cluster));
+  }
+  o["clusters"] = std::move(clusters);
+  return o;
+}
+
 tone tone_of(std::string_view state) {
   if (state == "Live" || state == "UpToDate") return tone::good;
   if (state == "Degraded" || state == "Unreachable" || state == "Unauthorized" ||
@@ -184,50 +210,24 @@ reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::stri
 }
 
 json::object status_json(const fleet_survey& f) {
-  json::object o = totals(f);
-  json::array clusters;
-  for (const cluster_survey& c : f.clusters) {
-    json::object cluster = cluster_head(c);
-    json::array pools;
-    for (const pool_survey& p : c.pools) {
-      json::object pool = pool_head(p);
-      json::array units, holds;
-      for (const bootc::unit& u : p.now.units) units.push_back(unit_json(u));
-      for (const bootc::hold& h : p.now.holds) holds.push_back(hold_json(h));
-      pool["units"] = std::move(units);
-      pool["holds"] = std::move(holds);
-      pools.push_back(std::move(pool));
-    }
-    cluster["pools"] = std::move(pools);
-    clusters.push_back(std::move(cluster));
-  }
-  o["clusters"] = std::move(clusters);
-  return o;
+  return fleet_json(f, [](const pool_survey& p, json::object& pool) {
+    json::array units;
+    for (const bootc::unit& u : p.now.units) units.push_back(unit_json(u));
+    pool["units"] = std::move(units);
+    pool["holds"] = holds_json(p.now);
+  });
 }
 
 json::object plan_json(const fleet_survey& f) {
-  json::object o = totals(f);
-  json::array clusters;
-  for (const cluster_survey& c : f.clusters) {
-    json::object cluster = cluster_head(c);
-    json::array pools;
-    for (const pool_survey& p : c.pools) {
-      json::object pool = pool_head(p);
-      json::array start, holds, actions;
-      for (const std::string& name : starters(p.forecast)) start.push_back(json::string(name));
-      for (const bootc::hold& h : p.forecast.holds) holds.push_back(hold_json(h));
-      for (const bootc::action& a : p.now.actions)
-        actions.push_back(json::object{{"action", bootc::text(a.kind)}, {"unit", a.node}});
-      pool["start"] = std::move(start);
-      pool["holds"] = std::move(holds);
-      pool["actions"] = std::move(actions);
-      pools.push_back(std::move(pool));
-    }
-    cluster["pools"] = std::move(pools);
-    clusters.push_back(std::move(cluster));
-  }
-  o["clusters"] = std::move(clusters);
-  return o;
+  return fleet_json(f, [](const pool_survey& p, json::object& pool) {
+    json::array start, actions;
+    for (const std::string& name : starters(p.forecast)) start.push_back(json::string(name));
+    for (const bootc::action& a : p.now.actions)
+      actions.push_back(json::object{{"action", bootc::text(a.kind)}, {"unit", a.node}});
+    pool["start"] = std::move(start);
+    pool["holds"] = holds_json(p.forecast);
+    pool["actions"] = std::move(actions);
+  });
 }
 
 std::string status_text(const fleet_survey& f, bool wide, bool lively) {

@@ -88,9 +88,8 @@ reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windla
 }
 
 boost::json::object result_json(const world& w, const show_result& r) {
-  auto& mutable_world = const_cast<world&>(w);
   boost::json::object o;
-  o["clusters"] = mutable_world.clusters().size();
+  o["clusters"] = w.clusters().size();
   o["nodes"] = w.node_count();
   o["updated"] = r.updated;
   o["held"] = r.held;

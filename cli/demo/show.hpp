@@ -12,7 +12,6 @@
 namespace cli::demo {
 
 struct show_options {
-  std::string policies;                                         // folder; never empty when real
   reactor::nanoseconds time_limit = std::chrono::seconds(150);  // of the rollout
   bool keep = false;
   /// Lines for a person as it goes; empty = silence. The view is redrawn where `lively`.

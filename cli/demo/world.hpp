@@ -43,7 +43,7 @@ public:
   k8s::connection home() const;
   /// Contexts "home" and one for each cluster; the first cluster's is current.
   std::string kubeconfig() const;
-  std::vector<std::unique_ptr<cluster>>& clusters() noexcept { return clusters_; }
+  const std::vector<std::unique_ptr<cluster>>& clusters() const noexcept { return clusters_; }
   /// Asks every pool for the image.
   void roll_out(std::string_view image);
 

@@ -2,16 +2,10 @@
 
 #include "k8s/base64.hpp"
 #include "reactor/certificates.hpp"
+#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/tls.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 namespace k8s::sim {
@@ -22,37 +16,6 @@ using reactor::awaitable;
 using reactor::result;
 
 constexpr auto kCertificateLife = std::chrono::hours(24 * 365);
-
-reactor::fault system_fault(std::string doing) {
-  return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()), doing);
-}
-
-/// Written beside its place and moved there: readers see the old file or the whole new one.
-result<void> write_file(const std::string& path, std::string_view bytes, mode_t mode) {
-  const std::string doing = "write " + path;
-  std::string draft = path + ".XXXXXX";
-  const int fd = ::mkstemp(draft.data());
-  if (fd < 0) return system_fault(doing);
-  auto give_up = [&] {
-    reactor::fault f = system_fault(doing);
-    ::close(fd);
-    ::unlink(draft.c_str());
-    return f;
-  };
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return give_up();
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  if (::fchmod(fd, mode) != 0 || ::fsync(fd) != 0) return give_up();
-  if (::close(fd) != 0 || ::rename(draft.c_str(), path.c_str()) != 0) {
-    reactor::fault f = system_fault(doing);
-    ::unlink(draft.c_str());
-    return f;
-  }
-  return {};
-}
 
 bool is_address(const std::string& host) {
   return host.find(':') != std::string::npos ||
@@ -217,11 +180,11 @@ result<std::string> fleet_server::write(std::string directory) const {
         "make the directory " + directory);
   }
   if (impl_->tls) {
-    if (auto done = write_file(directory + "/ca.crt", impl_->ca_pem, 0644); !done)
+    if (auto done = reactor::store_file(directory + "/ca.crt", impl_->ca_pem, 0644); !done)
       return done.error();
   }
   const std::string path = directory + "/kubeconfig";
-  if (auto done = write_file(path, kubeconfig(), 0600); !done) return done.error();
+  if (auto done = reactor::store_file(path, kubeconfig(), 0600); !done) return done.error();
   return path;
 }
 
