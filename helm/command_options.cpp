@@ -1,132 +1,11 @@
 #include "helm/command_options.hpp"
 
-#include "helm/go_text.hpp"
-
-#include <algorithm>
-#include <functional>
+#include "helm/command_flags.hpp"
 
 namespace helm {
 namespace {
 
-/// The flags of one command, in pflag's manner: --name value, --name=value, -n value, -nvalue, grouped short booleans.
-class flags {
-public:
-  void text(std::string name, char brief, std::string& into) {
-    add(std::move(name), brief, true, [&into](const std::string& v) {
-      into = v;
-      return true;
-    });
-  }
-  /// Repeatable; every value is taken as it is.
-  void list(std::string name, char brief, std::vector<std::string>& into) {
-    add(std::move(name), brief, true, [&into](const std::string& v) {
-      into.push_back(v);
-      return true;
-    });
-  }
-  /// Repeatable, and split at commas.
-  void split_list(std::string name, char brief, std::vector<std::string>& into) {
-    add(std::move(name), brief, true, [&into](const std::string& v) {
-      for (auto& part : split(v, ",")) into.push_back(part);
-      return true;
-    });
-  }
-  void flag(std::string name, char brief, bool& into) {
-    add(std::move(name), brief, false, [&into](const std::string& v) {
-      if (v == "true" || v == "1" || v == "t" || v == "T" || v == "TRUE" || v == "True")
-        into = true;
-      else if (v == "false" || v == "0" || v == "f" || v == "F" || v == "FALSE" || v == "False")
-        into = false;
-      else
-        return false;
-      return true;
-    });
-  }
-  /// Accepted for compatibility; it changes nothing in what is rendered locally.
-  void ignored(std::initializer_list<const char*> names, bool takes_value) {
-    for (const auto* n : names) add(n, 0, takes_value, [](const std::string&) { return true; });
-  }
-  void unsupported(std::initializer_list<const char*> names) {
-    unsupported_.insert(unsupported_.end(), names.begin(), names.end());
-  }
-
-  outcome<std::vector<std::string>> parse(std::span<const std::string> arguments) {
-    std::vector<std::string> rest;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const auto& a = arguments[i];
-      if (a == "--") {
-        rest.insert(rest.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                    arguments.end());
-        break;
-      }
-      if (a.size() < 2 || a[0] != '-') {
-        rest.push_back(a);
-        continue;
-      }
-      if (a.starts_with("--")) {
-        auto equals = a.find('=');
-        auto name = a.substr(2, equals == a.npos ? a.npos : equals - 2);
-        if (std::find(unsupported_.begin(), unsupported_.end(), name) != unsupported_.end())
-          return problem{"flag --" + name + " is not supported by windlass"};
-        auto* f = find([&](const one& o) { return o.name == name; });
-        if (!f) return problem{"unknown flag: --" + name};
-        std::string v = "true";
-        if (equals != a.npos)
-          v = a.substr(equals + 1);
-        else if (f->takes_value) {
-          if (i + 1 >= arguments.size()) return problem{"flag needs an argument: --" + name};
-          v = arguments[++i];
-        }
-        if (!f->apply(v))
-          return problem{"invalid argument " + quote(v) + " for " + quote("--" + name) +
-                         " flag: strconv.ParseBool: parsing " + quote(v) + ": invalid syntax"};
-        continue;
-      }
-      for (std::size_t at = 1; at < a.size(); ++at) {
-        auto* f = find([&](const one& o) { return o.brief == a[at]; });
-        if (!f)
-          return problem{"unknown shorthand flag: " +
-                         quote_rune(static_cast<unsigned char>(a[at])) + " in " + a};
-        if (!f->takes_value) {
-          static_cast<void>(f->apply("true"));
-          continue;
-        }
-        auto v = a.substr(at + 1);
-        if (v.starts_with('=')) v.erase(0, 1);
-        if (at + 1 >= a.size()) {
-          if (i + 1 >= arguments.size())
-            return problem{"flag needs an argument: " +
-                           quote_rune(static_cast<unsigned char>(a[at])) + " in " + a};
-          v = arguments[++i];
-        }
-        static_cast<void>(f->apply(v));
-        break;
-      }
-    }
-    return rest;
-  }
-
-private:
-  struct one {
-    std::string name;
-    char brief;
-    bool takes_value;
-    std::function<bool(const std::string&)> apply;
-  };
-  void add(std::string name, char brief, bool takes_value,
-           std::function<bool(const std::string&)> apply) {
-    all_.push_back({std::move(name), brief, takes_value, std::move(apply)});
-  }
-  template <class Matches>
-  one* find(Matches matches) {
-    auto found = std::find_if(all_.begin(), all_.end(), matches);
-    return found == all_.end() ? nullptr : &*found;
-  }
-  std::vector<one> all_;
-  std::vector<std::string> unsupported_;
-};
-
-void add_values(flags& f, value_options& v) {
+void add_values(command_flags& f, value_options& v) {
   f.split_list("values", 'f', v.files);
   f.list("set", 0, v.set);
   f.list("set-string", 0, v.set_string);
@@ -135,7 +14,7 @@ void add_values(flags& f, value_options& v) {
   f.list("set-literal", 0, v.set_literal);
 }
 
-void add_global(flags& f) {
+void add_global(command_flags& f) {
   f.ignored({"burst-limit", "kube-apiserver", "kube-as-group", "kube-as-user", "kube-ca-file",
              "kube-context", "kube-tls-server-name", "kube-token", "kubeconfig", "qps",
              "registry-config", "repository-cache", "repository-config"},
@@ -147,7 +26,7 @@ void add_global(flags& f) {
 
 outcome<template_options> parse_template_arguments(std::span<const std::string> arguments) {
   template_options o;
-  flags f;
+  command_flags f;
   add_values(f, o.values);
   add_global(f);
   f.text("namespace", 'n', o.name_space);
@@ -165,7 +44,9 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
   f.flag("render-subchart-notes", 0, o.sub_notes);
   f.flag("debug", 0, o.debug);
-  f.ignored({"timeout", "description", "labels", "version", "dry-run"}, true);
+  f.ignored({"timeout", "description", "labels", "version"}, true);
+  std::string dry_run;
+  f.optional_text("dry-run", "client", dry_run);
   f.ignored({"atomic", "create-namespace", "devel", "disable-openapi-validation", "force",
              "hide-notes", "insecure-skip-tls-verify", "pass-credentials", "plain-http", "replace",
              "skip-crds", "take-ownership", "wait", "wait-for-jobs"},
@@ -196,7 +77,7 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
 
 outcome<show_options> parse_show_arguments(std::span<const std::string> arguments) {
   show_options o;
-  flags f;
+  command_flags f;
   add_global(f);
   f.ignored({"version", "namespace"}, true);
   f.ignored({"devel", "debug"}, false);
@@ -219,7 +100,7 @@ outcome<show_options> parse_show_arguments(std::span<const std::string> argument
 
 outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments) {
   lint_options o;
-  flags f;
+  command_flags f;
   add_values(f, o.values);
   add_global(f);
   f.text("namespace", 'n', o.name_space);

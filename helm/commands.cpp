@@ -2,6 +2,7 @@
 
 #include "helm/chart.hpp"
 #include "helm/chart_ignore.hpp"
+#include "helm/command_flags.hpp"
 #include "helm/dependencies.hpp"
 #include "helm/go_text.hpp"
 #include "helm/lint.hpp"
@@ -390,7 +391,7 @@ command_result run_command(std::span<const std::string> arguments, const surroun
   // A flag of Helm's that we do not have ends with 2, so that scripts can tell it from a failure.
   auto usage = [](const problem& p) {
     auto r = failure(p.text);
-    if (p.text.ends_with("is not supported by windlass")) r.exit_code = 2;
+    if (is_unsupported(p)) r.exit_code = 2;
     return r;
   };
   if (arguments[0] == "template") {
