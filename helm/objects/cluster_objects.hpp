@@ -1,0 +1,101 @@
+#pragma once
+
+#include "helm/objects/object.hpp"
+#include "helm/problem.hpp"
+#include "helm/render_context.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/time.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace reactor {
+class loop;
+}
+namespace k8s {
+class client;
+}
+
+namespace helm::objects {
+
+using reactor::awaitable;
+
+struct update_options {
+  bool force = false;                       // replace instead of patching
+  bool server_side = false;                 // apply with field manager windlass-helm
+  bool force_conflicts = false;             // of server_side: take fields from their other managers
+  bool three_way_for_unstructured = false;  // what an install that takes ownership does
+};
+/// It worked and there is nothing more to say.
+struct done {};
+
+/// What an update did, as far as it came.
+struct update_result {
+  object_list created, updated, deleted;
+};
+struct remove_result {
+  std::vector<std::string> errors;  // one per object that could not be deleted
+  object_list removed;              // gone already counts
+};
+
+/// Helm's work on the objects of one cluster: manifests become objects, objects are created, patched, deleted and
+/// waited for. Knows nothing of releases. Problems are Helm's own texts without the prefix of the action.
+/// Shape    remembers discovery until refresh(). One call at a time.
+/// Lifetime loop and client outlive it; every wait is bounded by its deadline or the client's own.
+class cluster_objects {
+public:
+  cluster_objects(reactor::loop& l, k8s::client& api);
+  ~cluster_objects();
+  cluster_objects(const cluster_objects&) = delete;
+  cluster_objects& operator=(const cluster_objects&) = delete;
+
+  /// Lines that Helm prints with --debug: "CRD x is already present. Skipping.". May stay unset.
+  void on_line(std::function<void(std::string)> line);
+
+  /// What templates see of the cluster: its version, group versions and kinds ("apps/v1", "apps/v1/Deployment").
+  /// Problems "Kubernetes cluster unreachable: …"
+  awaitable<outcome<helm::capabilities>> capabilities();
+  /// Forgets discovery and reads it again.
+  awaitable<outcome<done>> refresh();
+
+  /// A manifest's documents as objects in their order; lists are flattened, a missing namespace is filled in.
+  /// Problems of all objects, joined; the caller puts "unable to build kubernetes objects from release manifest: "
+  ///          before.
+  awaitable<outcome<object_list>> build(std::string manifest, std::string default_namespace);
+  /// The object as the cluster has it; nothing when it is not there.
+  awaitable<outcome<std::optional<boost::json::object>>> live(object o);
+
+  /// Creates all; neighbours of one kind at the same time. Problems of all objects: "1 error occurred:\n\t* …\n\n".
+  awaitable<outcome<done>> create(object_list list);
+  /// Makes the cluster's objects of `current` those of `target`: creates, patches, then deletes what is no longer there.
+  /// `out` may be null, else outlives the call and is filled on failure too.
+  awaitable<outcome<done>> update(object_list current, object_list target, update_options options,
+                                  update_result* out);
+  /// Deletes all; neighbours of one kind at the same time. `propagation` is Background, Foreground or Orphan.
+  awaitable<remove_result> remove(object_list list, std::string propagation);
+
+  /// Until every object is ready. Problems "context deadline exceeded", "job is failed: ns/name".
+  awaitable<outcome<done>> wait_ready(object_list list, bool jobs, reactor::steady_time deadline);
+  /// Until none of the objects is there.
+  awaitable<outcome<done>> wait_gone(object_list list, reactor::steady_time deadline);
+  /// What a hook is waited for: a Job completes, a Pod succeeds, any other kind exists at once.
+  /// Problems "job x failed: BackoffLimitExceeded", "pod x failed", "timed out waiting for the condition".
+  awaitable<outcome<done>> wait_hook(object o, reactor::steady_time deadline);
+
+  /// Files of crds/ (name, text): created unless there, then waited for until established and discovered again.
+  /// Problems "failed to install CRD <file>: …"
+  awaitable<outcome<done>> install_crds(std::vector<std::pair<std::string, std::string>> files,
+                                        reactor::steady_time deadline);
+
+private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace helm::objects
