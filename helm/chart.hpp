@@ -72,6 +72,8 @@ outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>&
 
 /// Reads Chart.yaml into `out`, on top of what is there.
 outcome<bool> read_metadata(std::string_view yaml, metadata& out);
+/// The same from a value that was read already.
+outcome<bool> metadata_from(const value& v, metadata& out);
 /// Chart.yaml's own rules; also cleans its texts.
 outcome<bool> validate_metadata(metadata& m);
 

@@ -300,11 +300,15 @@ std::string clean_path(std::string_view path) {
 outcome<bool> read_metadata(std::string_view yaml, metadata& out) {
   auto v = read_yaml(yaml, yaml_numbers::typed);
   if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
-  if (v->is_nil()) return true;
-  if (!v->is_map())
+  return metadata_from(*v, out);
+}
+
+outcome<bool> metadata_from(const value& v, metadata& out) {
+  if (v.is_nil()) return true;
+  if (!v.is_map())
     return problem{"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
-                   std::string(json_kind(*v)) + " into Go value of type chart.Metadata"};
-  auto failure = decode_metadata(*v, out);
+                   std::string(json_kind(v)) + " into Go value of type chart.Metadata"};
+  auto failure = decode_metadata(v, out);
   if (!failure.text.empty()) return failure;
   return true;
 }

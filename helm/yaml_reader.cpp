@@ -30,6 +30,7 @@ struct yaml_node {
   bool implicit = false;  // a plain scalar
   std::string tag;
   std::string text;  // scalar, or the alias's name
+  std::size_t line = 0;
   std::vector<yaml_node*> children;
   yaml_node* target = nullptr;
   bool expanding = false;
@@ -94,6 +95,7 @@ private:
     auto n = std::make_unique<yaml_node>();
     n->shape = shape;
     n->tag = string_of(tag);
+    n->line = event_.start_mark.line + 1;
     if (anchor) anchors_[string_of(anchor)] = n.get();
     nodes_.push_back(std::move(n));
     return nodes_.back().get();
@@ -311,7 +313,7 @@ bool resolvable(const std::string& tag) {
 
 class decoder {
 public:
-  explicit decoder(yaml_numbers numbers) : numbers_(numbers) {}
+  decoder(yaml_numbers numbers, yaml_keys keys) : numbers_(numbers), keys_(keys) {}
 
   value decode(yaml_node& n) {
     value out;
@@ -399,7 +401,10 @@ private:
       }
       auto name = key_text(key, content);
       auto v = decode(content);
-      out.insert_or_assign(std::move(name), std::move(v));
+      const auto [at, added] = out.insert_or_assign(std::move(name), std::move(v));
+      if (!added && keys_ == yaml_keys::unique && repeated_.size() < repeated_limit_bytes)
+        repeated_ += "\n  line " + std::to_string(content.line) + ": key " + quote(at->first) +
+                     " already set in map";
     }
   }
 
@@ -492,9 +497,14 @@ private:
 public:
   /// Found only when the decoded document is turned into JSON, after everything decoded.
   const std::string& late() const { return late_; }
+  /// A line for each key that a mapping holds twice.
+  const std::string& repeated() const { return repeated_; }
 
 private:
+  static constexpr std::size_t repeated_limit_bytes = 64u << 10;
   yaml_numbers numbers_;
+  yaml_keys keys_;
+  std::string repeated_;
   std::uint64_t decoded_ = 0;
   std::uint64_t aliased_ = 0;
   int alias_depth_ = 0;
@@ -503,13 +513,14 @@ private:
 
 }  // namespace
 
-outcome<value> read_yaml(std::string_view text, yaml_numbers numbers) {
+outcome<value> read_yaml(std::string_view text, yaml_numbers numbers, yaml_keys keys) {
   try {
     builder b(text);
     auto* root = b.document();
     if (!root) return value();
-    decoder d(numbers);
+    decoder d(numbers, keys);
     auto v = d.decode(*root);
+    if (!d.repeated().empty()) return problem{"yaml: unmarshal errors:" + d.repeated()};
     if (!d.late().empty()) return problem{d.late()};
     return v;
   } catch (const yaml_failure& f) {

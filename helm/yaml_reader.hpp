@@ -12,10 +12,14 @@ namespace helm {
 /// for those who must turn them back into text.
 enum class yaml_numbers : bool { floats, typed };
 
+/// What a key that a mapping holds twice means: the later value, or an error that names the line.
+enum class yaml_keys : bool { last_wins, unique };
+
 /// Reads the first document of a YAML 1.1 text with go-yaml's words, numbers, merges and limits, keys made into text.
 /// Shape    nil for an empty text.
 /// Errors   what go-yaml says: "yaml: line 3: mapping values are not allowed in this context".
-outcome<value> read_yaml(std::string_view text, yaml_numbers numbers = yaml_numbers::floats);
+outcome<value> read_yaml(std::string_view text, yaml_numbers numbers = yaml_numbers::floats,
+                         yaml_keys keys = yaml_keys::last_wins);
 
 /// read_yaml for a place that needs a map (an empty text is an empty map) or a list, with the prefixes of Helm's decoder:
 /// "error converting YAML to JSON: …", "error unmarshaling JSON: while decoding JSON: …".
