@@ -5,18 +5,16 @@
 #include "helm/command_flags.hpp"
 #include "helm/dependencies.hpp"
 #include "helm/go_text.hpp"
+#include "helm/installation.hpp"
 #include "helm/lint.hpp"
 #include "helm/manifests.hpp"
 #include "helm/render.hpp"
 #include "helm/schema.hpp"
-#include "helm/semver.hpp"
 #include "helm/set_values.hpp"
-#include "helm/template_parser.hpp"
 #include "helm/yaml_reader.hpp"
 #include "helm/yaml_writer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -49,67 +47,6 @@ outcome<chart_ptr> find_chart(const std::string& name, std::vector<std::string>&
     return problem{"non-absolute URLs should be in form of repo_name/path_to_chart, got: " +
                    trimmed};
   return problem{"repo " + trimmed.substr(0, slash) + " not found"};
-}
-
-bool valid_release_name(const std::string& s) {
-  if (s.empty() || s.size() > 53) return false;
-  auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  for (const auto& label : split(s, ".")) {
-    if (label.empty() || !alphanumeric(label.front()) || !alphanumeric(label.back())) return false;
-    for (char c : label)
-      if (!alphanumeric(c) && c != '-') return false;
-  }
-  return true;
-}
-
-constexpr const char* release_name_rule =
-    "invalid release name, must match regex "
-    "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be "
-    "longer than 53";
-
-outcome<std::string> release_name(const template_options& o, const surroundings& around) {
-  if (!o.name_template.empty()) {
-    template_set set;
-    try {
-      for (auto& t : parse_template("name-template", o.name_template,
-                                    [](std::string_view n) { return find_function(n); }))
-        set.add(std::move(t));
-      executor engine(set, around, {}, missing_keys::zero, false);
-      std::string out;
-      engine.run(out, "name-template", value());
-      return out;
-    } catch (const template_error& e) {
-      return problem{e.what()};
-    } catch (const render_stopped& e) {
-      return problem{e.what()};
-    }
-  }
-  if (o.generate_name) {
-    auto base = base_name(o.chart);
-    if (base == "." || base.empty()) base = "chart";
-    if (auto dot = base.find('.'); dot != base.npos) base.resize(dot);
-    auto now = around.now ? around.now() : std::chrono::system_clock::now();
-    return base + "-" +
-           std::to_string(
-               std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
-  }
-  return o.release_name.empty() ? std::string("release-name") : o.release_name;
-}
-
-struct crd {
-  std::string path;
-  const std::string* data;
-};
-
-/// CRD files of a chart and its dependencies.
-void collect_crds(const chart& c, const std::string& path, std::vector<crd>& out) {
-  for (const auto& f : c.files) {
-    auto name = lower(f.name);
-    bool manifest_file =
-        name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
-    if (f.name.starts_with("crds/") && manifest_file) out.push_back({path + "/" + f.name, &f.data});
-  }
-  for (const auto& d : c.dependencies) collect_crds(*d, path + "/charts/" + d->name(), out);
 }
 
 std::string source_block(const std::string& path, const std::string& text) {
@@ -207,7 +144,9 @@ command_result template_command(const template_options& o, const surroundings& a
     caps.kube = *v;
   }
   caps.api_versions.insert(caps.api_versions.end(), o.api_versions.begin(), o.api_versions.end());
-  auto name = release_name(o, around);
+  auto name = choose_release_name({o.release_name.empty() ? "release-name" : o.release_name,
+                                   o.name_template, o.generate_name, o.chart},
+                                  around);
   if (!name) return failure(name.error().text);
   std::vector<std::string> notes;
   auto user = read_values(o.values);
@@ -219,18 +158,10 @@ command_result template_command(const template_options& o, const surroundings& a
   if (!user) return failure(user.error().text, warnings);
   if (!c) return failure(c.error().text, warnings);
   auto& root = **c;
-  if (root.meta.type == "library") return failure("library charts are not installable", warnings);
-  if (root.meta.deprecated) warn("WARNING: This chart is deprecated");
-  if (auto ok = check_dependencies(root); !ok)
-    return failure(
-        "An error occurred while checking for chart dependencies. You may need to run `helm "
-        "dependency build` to fetch missing dependencies: " +
-            ok.error().text,
-        warnings);
-  if (!valid_release_name(*name))
-    return failure(name->empty() ? "no name provided"
-                                 : "release name " + quote(*name) + ": " + release_name_rule,
-                   warnings);
+  if (root.meta.deprecated && root.meta.type != "library")
+    warn("WARNING: This chart is deprecated");
+  if (auto ok = check_installable(root); !ok) return failure(ok.error().text, warnings);
+  if (auto bad = release_name_problem(*name)) return failure(*bad, warnings);
   if (auto done = process_dependencies(root, *user, warn); !done)
     return failure("chart dependencies processing failed: " + done.error().text, warnings);
   auto values = coalesce_values(root, *user, nulls::remove, warn);
@@ -241,13 +172,7 @@ command_result template_command(const template_options& o, const surroundings& a
   auto render_failure = [&](const std::string& text) {
     return failure(o.debug ? text : text + hint, warnings);
   };
-  if (!root.meta.kube_version.empty()) {
-    auto constraint = version_constraint::parse(root.meta.kube_version);
-    auto v = parse_version(caps.kube.version);
-    if (!constraint || !v || !constraint->check(*v))
-      return render_failure("chart requires kubeVersion: " + root.meta.kube_version +
-                            " which is incompatible with Kubernetes " + caps.kube.version);
-  }
+  if (auto bad = kube_version_problem(root, caps)) return render_failure(*bad);
   auto parsed = parsed_chart::parse(*c);
   if (!parsed) return render_failure(parsed.error().text);
   release_options release;
@@ -272,8 +197,6 @@ command_result template_command(const template_options& o, const surroundings& a
     }
     return r;
   }
-  std::vector<crd> crds;
-  if (o.include_crds) collect_crds(root, root.name(), crds);
   command_result result;
   result.err = warnings;
   std::string manifest;
@@ -287,7 +210,8 @@ command_result template_command(const template_options& o, const surroundings& a
       first = done.error();
     }
   };
-  for (const auto& f : crds) put(f.path, *f.data);
+  if (o.include_crds)
+    for (const auto& f : crd_files(root)) put(f.path, *f.data);
   for (const auto& m : sorted->manifests) put(m.path, m.content);
   auto all = std::string(trim_space(manifest)) + "\n";
   manifest.clear();
@@ -334,9 +258,7 @@ command_result show_command(const show_options& o) {
     }
   }
   if (all || o.part == show_part::crds) {
-    std::vector<crd> crds;
-    collect_crds(**c, (*c)->name(), crds);
-    for (const auto& f : crds) {
+    for (const auto& f : crd_files(**c)) {
       if (!f.data->starts_with("---")) r.out += "---\n";
       r.out += *f.data + "\n";
     }
