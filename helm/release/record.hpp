@@ -1,0 +1,93 @@
+#pragma once
+
+#include "helm/chart.hpp"
+#include "helm/go_time.hpp"
+#include "helm/manifests.hpp"
+#include "helm/problem.hpp"
+#include "helm/value.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace helm::release {
+
+enum class status : std::uint8_t {
+  unknown,
+  deployed,
+  uninstalled,
+  superseded,
+  failed,
+  uninstalling,
+  pending_install,
+  pending_upgrade,
+  pending_rollback,
+};
+/// "pending-install"
+std::string_view to_string(status s);
+/// A word that Helm does not know is `unknown`.
+status read_status(std::string_view word);
+/// An action is under way, or was when its process died.
+bool is_pending(status s);
+
+/// How a hook went the last time; phase is empty before the first.
+struct hook_run {
+  go_time started, completed;
+  std::string phase;  // Unknown, Running, Succeeded, Failed
+};
+
+struct recorded_hook {
+  hook what;
+  hook_run last_run;
+};
+
+/// One revision of a release, as it is kept on the cluster.
+/// Lifetime copies share chart and values, which nobody changes.
+struct record {
+  std::string name, ns;
+  int revision = 0;
+  status state = status::unknown;
+  go_time first_deployed, last_deployed, deleted;  // the zero time means never
+  std::string description, notes;
+  std::shared_ptr<const chart> origin;  // null where the record has none; without subcharts
+  value config;                         // what the user gave: a map or nil
+  std::string manifest;
+  std::vector<recorded_hook> hooks;
+  std::map<std::string, std::string> labels;  // kept beside the record, not in it
+  std::string apply_method;                   // "ssa", "csa" or empty
+};
+
+inline bool is_zero(const go_time& t) {
+  return t.seconds == go_time{}.seconds && t.nanoseconds == 0;
+}
+
+/// What a record looks like to others.
+enum class record_parts : std::uint8_t { all, without_chart };
+
+/// The record as JSON with members in Helm's order.
+/// Errors   a value that JSON cannot hold.
+outcome<std::string> write_record(const record& r, record_parts parts = record_parts::all);
+/// Reads records of Helm 3 and 4; members it does not know are passed over.
+/// Errors   encoding/json's, or the member that has the wrong type.
+outcome<record> read_record(std::string_view json);
+
+/// The text that is stored: base64 of the gzipped JSON.
+outcome<std::string> encode_record(const record& r);
+/// Also reads what was stored without compression.
+/// Errors   damaged base64, gzip or JSON; more than 64 MiB unpacked.
+outcome<record> decode_record(std::string_view text);
+
+/// "sh.helm.release.v1.web.v3"
+std::string storage_name(std::string_view release, int revision);
+
+/// RFC 3339 with as many decimals as it takes, "" for the zero time.
+std::string json_time(const go_time& t);
+
+/// "web-1.2.3" and the chart's appVersion, MISSING where the record has no chart.
+std::string chart_label(const record& r);
+std::string app_version(const record& r);
+
+}  // namespace helm::release

@@ -1,0 +1,229 @@
+#include "helm/release/record_store.hpp"
+
+#include "helm/go_text.hpp"
+#include "k8s/base64.hpp"
+#include "k8s/client.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+
+namespace helm::release {
+namespace {
+
+namespace json = boost::json;
+
+// One record may fill a megabyte, so pages are small.
+constexpr std::uint32_t records_per_page = 20;
+
+std::int64_t unix_seconds(reactor::wall_time t) {
+  return std::chrono::duration_cast<std::chrono::seconds>(t.time_since_epoch()).count();
+}
+
+const json::object* object_at(const json::object& o, std::string_view name) {
+  const auto* v = o.if_contains(name);
+  return v ? v->if_object() : nullptr;
+}
+
+}  // namespace
+
+label_map stored_labels(const record& r, const std::string& stamp, std::int64_t now_seconds) {
+  auto all = without_system_labels(r.labels);
+  all["name"] = r.name;
+  all["owner"] = "helm";
+  all["status"] = to_string(r.state);
+  all["version"] = std::to_string(r.revision);
+  all[stamp] = std::to_string(now_seconds);
+  return all;
+}
+
+const k8s::resource& cluster_records::collection() const {
+  return kind_ == driver::secrets ? k8s::resources::secrets() : k8s::resources::config_maps();
+}
+
+std::string cluster_records::words(const k8s::fault& f) const {
+  return f.detail.empty() ? f.message() : f.detail;
+}
+
+outcome<json::object> cluster_records::body_of(const record& r, const char* stamp) const {
+  auto text = encode_record(r);
+  if (!text) return text.error();
+  json::object labels;
+  for (const auto& [name, value] : stored_labels(r, stamp, unix_seconds(loop_.wall())))
+    labels[name] = value;
+  json::object o;
+  o["apiVersion"] = "v1";
+  o["kind"] = kind_ == driver::secrets ? "Secret" : "ConfigMap";
+  o["metadata"] = json::object{{"name", storage_name(r.name, r.revision)},
+                               {"namespace", ns_},
+                               {"labels", std::move(labels)}};
+  if (kind_ == driver::secrets) {
+    o["type"] = "helm.sh/release.v1";
+    o["data"] = json::object{{"release", k8s::encode_base64(*text)}};
+  } else {
+    o["data"] = json::object{{"release", *text}};
+  }
+  return o;
+}
+
+outcome<record> cluster_records::record_of(const json::object& o) const {
+  const auto* data = object_at(o, "data");
+  const auto* text = data ? data->if_contains("release") : nullptr;
+  if (!text || !text->is_string()) return problem{"it has no data.release"};
+  std::string stored(text->as_string());
+  if (kind_ == driver::secrets) {
+    auto bytes = k8s::decode_base64(stored);
+    if (!bytes) return problem{"data.release is not base64"};
+    stored = std::move(*bytes);
+  }
+  auto r = decode_record(stored);
+  if (!r) return r.error();
+  const auto* meta = object_at(o, "metadata");
+  if (const auto* labels = meta ? object_at(*meta, "labels") : nullptr)
+    for (const auto& [name, value] : *labels)
+      if (value.is_string()) r->labels[std::string(name)] = std::string(value.as_string());
+  return r;
+}
+
+awaitable<outcome<record>> cluster_records::get(std::string name, int revision) {
+  const auto stored = storage_name(name, revision);
+  k8s::object_key key{ns_, stored};
+  auto found = co_await api_.get(collection(), std::move(key));
+  if (!found) {
+    if (found.error().code == k8s::errc::not_found) co_return problem{not_found_text};
+    co_return problem{"get: failed to get " + quote(stored) + ": " + words(found.error())};
+  }
+  auto r = record_of(*found);
+  if (!r) co_return problem{"get: failed to decode data " + quote(stored) + ": " + r.error().text};
+  r->labels = without_system_labels(r->labels);
+  co_return r;
+}
+
+awaitable<outcome<history>> cluster_records::query(std::string selector, std::string doing) {
+  history out;
+  std::string next;
+  do {
+    k8s::list_options o;
+    o.ns = ns_;
+    o.label_selector = selector;
+    o.limit = records_per_page;
+    o.continue_token = next;
+    auto page = co_await api_.list(collection(), std::move(o));
+    if (!page) co_return problem{doing + ": " + words(page.error())};
+    const auto* items = page->if_contains("items");
+    const std::size_t count = items && items->is_array() ? items->as_array().size() : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto* item = page->at("items").as_array()[i].if_object();
+      auto r = item ? record_of(*item) : outcome<record>(problem{"it is not an object"});
+      if (r)
+        out.push_back(std::move(*r));
+      else
+        say(doing.substr(0, doing.find(':')) + ": failed to decode release: " + r.error().text);
+      co_await loop_.yield();  // unpacking one is all that may be done in a turn
+    }
+    const auto* meta = object_at(*page, "metadata");
+    const auto* token = meta ? meta->if_contains("continue") : nullptr;
+    next = token && token->is_string() ? std::string(token->as_string()) : std::string();
+  } while (!next.empty());
+  sort_history(out);
+  co_return out;
+}
+
+awaitable<outcome<history>> cluster_records::all_of(std::string name) {
+  auto found = co_await query("name=" + name + ",owner=helm", "query: failed to query with labels");
+  if (found && found->empty()) co_return problem{not_found_text};
+  co_return found;
+}
+
+awaitable<outcome<history>> cluster_records::list() {
+  co_return co_await query("owner=helm", "list: failed to list");
+}
+
+awaitable<outcome<done>> cluster_records::create(record r) {
+  auto body = body_of(r, "createdAt");
+  if (!body)
+    co_return problem{"create: failed to encode release " + quote(r.name) + ": " +
+                      body.error().text};
+  json::object document = std::move(*body);
+  auto made = co_await api_.create(collection(), ns_, std::move(document));
+  if (made) co_return done{};
+  if (made.error().code == k8s::errc::exists) co_return problem{exists_text};
+  co_return problem{"create: failed to create: " + words(made.error())};
+}
+
+awaitable<outcome<done>> cluster_records::update(record r) {
+  auto body = body_of(r, "modifiedAt");
+  if (!body)
+    co_return problem{"update: failed to encode release " + quote(r.name) + ": " +
+                      body.error().text};
+  json::object document = std::move(*body);
+  k8s::object_key key{ns_, storage_name(r.name, r.revision)};
+  auto written = co_await api_.replace(collection(), std::move(key), std::move(document));
+  if (written) co_return done{};
+  co_return problem{"update: failed to update: " + words(written.error())};
+}
+
+awaitable<outcome<done>> cluster_records::remove(std::string name, int revision) {
+  k8s::object_key key{ns_, storage_name(name, revision)};
+  auto gone = co_await api_.remove(collection(), std::move(key));
+  if (gone) co_return done{};
+  if (gone.error().code == k8s::errc::not_found) co_return problem{not_found_text};
+  co_return problem{words(gone.error())};
+}
+
+// In memory.
+
+outcome<history> memory_records::matching(const std::string& name) const {
+  history out;
+  for (const auto& [key, s] : records_) {
+    if (!name.empty() && s.labels.at("name") != name) continue;
+    auto r = decode_record(s.text);
+    if (!r) return r.error();
+    r->labels = s.labels;
+    out.push_back(std::move(*r));
+  }
+  sort_history(out);
+  return out;
+}
+
+awaitable<outcome<record>> memory_records::get(std::string name, int revision) {
+  auto found = records_.find(storage_name(name, revision));
+  if (found == records_.end()) co_return problem{not_found_text};
+  auto r = decode_record(found->second.text);
+  if (r) r->labels = without_system_labels(found->second.labels);
+  co_return r;
+}
+
+awaitable<outcome<history>> memory_records::all_of(std::string name) {
+  auto all = matching(name);
+  if (all && all->empty()) co_return problem{not_found_text};
+  co_return all;
+}
+
+awaitable<outcome<history>> memory_records::list() {
+  co_return matching({});
+}
+
+awaitable<outcome<done>> memory_records::create(record r) {
+  auto text = encode_record(r);
+  if (!text) co_return text.error();
+  stored s{std::move(*text), stored_labels(r, "createdAt", 0)};
+  if (!records_.try_emplace(storage_name(r.name, r.revision), std::move(s)).second)
+    co_return problem{exists_text};
+  co_return done{};
+}
+
+awaitable<outcome<done>> memory_records::update(record r) {
+  auto found = records_.find(storage_name(r.name, r.revision));
+  if (found == records_.end()) co_return problem{not_found_text};
+  auto text = encode_record(r);
+  if (!text) co_return text.error();
+  found->second = {std::move(*text), stored_labels(r, "modifiedAt", 0)};
+  co_return done{};
+}
+
+awaitable<outcome<done>> memory_records::remove(std::string name, int revision) {
+  if (records_.erase(storage_name(name, revision)) == 0) co_return problem{not_found_text};
+  co_return done{};
+}
+
+}  // namespace helm::release

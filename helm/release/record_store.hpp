@@ -1,0 +1,104 @@
+#pragma once
+
+#include "helm/objects/cluster_objects.hpp"
+#include "helm/release/decisions.hpp"
+#include "k8s/resource.hpp"
+#include "reactor/awaitable.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace reactor {
+class loop;
+}
+namespace k8s {
+class client;
+struct fault;
+}  // namespace k8s
+
+namespace helm::release {
+
+using objects::done;
+using reactor::awaitable;
+
+/// Where records are kept. One namespace; list() of a store without one sees all.
+/// Errors   "release: not found" and "release: already exists" as they are; everything else says what was being done.
+///          A record that cannot be decoded is reported as a line and passed over.
+class record_store {
+public:
+  virtual ~record_store() = default;
+  virtual awaitable<outcome<record>> get(std::string name, int revision) = 0;
+  /// Oldest first; an empty history is "release: not found".
+  virtual awaitable<outcome<history>> all_of(std::string name) = 0;
+  /// Every record there is.
+  virtual awaitable<outcome<history>> list() = 0;
+  /// The only lock: of two that create one revision, one succeeds.
+  virtual awaitable<outcome<done>> create(record r) = 0;
+  /// Replaces the whole record, whatever is there.
+  virtual awaitable<outcome<done>> update(record r) = 0;
+  virtual awaitable<outcome<done>> remove(std::string name, int revision) = 0;
+  std::function<void(const std::string&)> on_line;
+
+protected:
+  void say(const std::string& line) const {
+    if (on_line) on_line(line);
+  }
+};
+
+/// Helm's drivers "secret" and "configmap".
+/// Lifetime loop and client outlive it.
+class cluster_records final : public record_store {
+public:
+  enum class driver { secrets, config_maps };
+  cluster_records(reactor::loop& l, k8s::client& api, std::string ns, driver kind = driver::secrets)
+      : loop_(l), api_(api), ns_(std::move(ns)), kind_(kind) {}
+
+  awaitable<outcome<record>> get(std::string name, int revision) override;
+  awaitable<outcome<history>> all_of(std::string name) override;
+  awaitable<outcome<history>> list() override;
+  awaitable<outcome<done>> create(record r) override;
+  awaitable<outcome<done>> update(record r) override;
+  awaitable<outcome<done>> remove(std::string name, int revision) override;
+
+private:
+  const k8s::resource& collection() const;
+  outcome<boost::json::object> body_of(const record& r, const char* stamp) const;
+  outcome<record> record_of(const boost::json::object& o) const;
+  awaitable<outcome<history>> query(std::string selector, std::string doing);
+  std::string words(const k8s::fault& f) const;
+
+  reactor::loop& loop_;
+  k8s::client& api_;
+  std::string ns_;
+  driver kind_;
+};
+
+/// Helm's driver "memory": gone with the process.
+class memory_records final : public record_store {
+public:
+  explicit memory_records(std::string ns) : ns_(std::move(ns)) {}
+
+  awaitable<outcome<record>> get(std::string name, int revision) override;
+  awaitable<outcome<history>> all_of(std::string name) override;
+  awaitable<outcome<history>> list() override;
+  awaitable<outcome<done>> create(record r) override;
+  awaitable<outcome<done>> update(record r) override;
+  awaitable<outcome<done>> remove(std::string name, int revision) override;
+
+private:
+  struct stored {
+    std::string text;
+    label_map labels;
+  };
+  outcome<history> matching(const std::string& name) const;  // empty: all
+  std::string ns_;
+  std::map<std::string, stored> records_;
+};
+
+/// The labels a stored record carries: the user's, who it is, and the time under `stamp` when there is one.
+label_map stored_labels(const record& r, const std::string& stamp, std::int64_t now_seconds);
+
+}  // namespace helm::release
