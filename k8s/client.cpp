@@ -321,14 +321,15 @@ awaitable<result<json::object>> client::create(resource r, std::string ns, json:
 }
 
 awaitable<result<json::object>> client::apply(resource r, object_key key, json::object body,
-                                              apply_conflicts conflicts, std::string subresource) {
+                                              apply_conflicts conflicts, std::string subresource,
+                                              std::string field_manager) {
   std::string doing = "apply " + naming(r, subresource) + " " + key.text();
   fill_identity(body, r);
   json::object& metadata = metadata_of(body);
   metadata["name"] = key.name;
   if (!key.ns.empty()) metadata["namespace"] = key.ns;
   target t(r.path(key.ns, key.name, subresource));
-  t.add("fieldManager", impl_->field_manager);
+  t.add("fieldManager", field_manager.empty() ? impl_->field_manager : field_manager);
   if (conflicts == apply_conflicts::force) t.add("force", "true");
   const json::value document(std::move(body));
   http::request request = impl_->make("PATCH", t.take(), &document, "application/apply-patch+yaml");
@@ -337,11 +338,20 @@ awaitable<result<json::object>> client::apply(resource r, object_key key, json::
 
 awaitable<result<json::object>> client::merge_patch(resource r, object_key key, json::object patch,
                                                     std::string subresource) {
+  return this->patch(std::move(r), std::move(key), patch_kind::merge, std::move(patch),
+                     std::move(subresource));
+}
+
+awaitable<result<json::object>> client::patch(resource r, object_key key, patch_kind kind,
+                                              json::object patch, std::string subresource) {
   std::string doing = "patch " + naming(r, subresource) + " " + key.text();
   target t(r.path(key.ns, key.name, subresource));
   t.add("fieldManager", impl_->field_manager);
   const json::value document(std::move(patch));
-  http::request request = impl_->make("PATCH", t.take(), &document, "application/merge-patch+json");
+  http::request request =
+      impl_->make("PATCH", t.take(), &document,
+                  kind == patch_kind::merge ? "application/merge-patch+json"
+                                            : "application/strategic-merge-patch+json");
   return impl_->object_call(std::move(request), std::move(doing));
 }
 

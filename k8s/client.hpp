@@ -49,6 +49,8 @@ struct delete_options {
 inline constexpr reactor::nanoseconds request_deadline = std::chrono::seconds(30);
 
 enum class apply_conflicts { fail, force };
+/// Strategic patches (k8s/strategic_merge.hpp) are taken for built-in kinds only.
+enum class patch_kind { merge, strategic };
 
 /// Typed access to one API server: every failure is a k8s::fault that names what was being done.
 /// Bodies and answers are whole JSON documents (boost::json); lists and watches on the hot path are
@@ -70,14 +72,19 @@ public:
                                                 boost::json::object body,
                                                 std::string subresource = {}, std::string name = {},
                                                 reactor::nanoseconds within = request_deadline);
-  /// Server-side apply of the fields in `body` (apiVersion and kind are filled in).
+  /// Server-side apply of the fields in `body` (apiVersion and kind are filled in), as the given field manager or the
+  /// one of construction.
   awaitable<result<boost::json::object>> apply(resource r, object_key key, boost::json::object body,
                                                apply_conflicts conflicts = apply_conflicts::force,
-                                               std::string subresource = {});
+                                               std::string subresource = {},
+                                               std::string field_manager = {});
   /// JSON merge patch (RFC 7386); `subresource` "status" patches the status.
   awaitable<result<boost::json::object>> merge_patch(resource r, object_key key,
                                                      boost::json::object patch,
                                                      std::string subresource = {});
+  awaitable<result<boost::json::object>> patch(resource r, object_key key, patch_kind kind,
+                                               boost::json::object patch,
+                                               std::string subresource = {});
   awaitable<result<boost::json::object>> replace(resource r, object_key key,
                                                  boost::json::object body,
                                                  std::string subresource = {},

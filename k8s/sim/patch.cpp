@@ -1,5 +1,8 @@
 #include "k8s/sim/patch.hpp"
 
+#include "k8s/merge_schema.hpp"
+#include "k8s/strategic_merge.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -203,169 +206,19 @@ outcome<json::value> json_patch(json::value target, const json::array& operation
   return target;
 }
 
-namespace {
-
-constexpr std::string_view kPatch = "$patch", kRetain = "$retainKeys", kOrder = "$setElementOrder/",
-                           kDelete = "$deleteFromPrimitiveList/";
-
-outcome<json::value> strategic_object(json::value target, const json::object& patch,
-                                      const shape* of);
-
-const json::value* key_value(const json::value& element, std::string_view key) {
-  return element.is_object() ? element.get_object().if_contains(key) : nullptr;
-}
-
-outcome<json::array> strategic_list(json::array target, const json::array& patch, const shape& of) {
-  const std::string& key = of.merge_key;
-  for (const json::value& p : patch) {
-    if (p.is_object() && text(p.get_object(), {kPatch}) == "replace") {
-      json::array replaced;
-      for (const json::value& v : patch) {
-        if (!(v.is_object() && text(v.get_object(), {kPatch}) == "replace" &&
-              v.get_object().size() == 1)) {
-          json::value copy = v;
-          if (copy.is_object()) erase(copy.get_object(), kPatch);
-          replaced.push_back(std::move(copy));
-        }
-      }
-      return replaced;
-    }
-  }
-  for (const json::value& p : patch) {
-    const json::value* wanted = key_value(p, key);
-    if (!p.is_object() || !wanted) {
-      return failure{400, "BadRequest",
-                     "map: " + json::serialize(p) + " does not contain declared merge key: " + key};
-    }
-    auto at = std::find_if(target.begin(), target.end(), [&](const json::value& v) {
-      const json::value* have = key_value(v, key);
-      return have && *have == *wanted;
-    });
-    const std::string_view directive = text(p.get_object(), {kPatch});
-    if (directive == "delete") {
-      while (at != target.end()) {
-        target.erase(at);
-        at = std::find_if(target.begin(), target.end(), [&](const json::value& v) {
-          const json::value* have = key_value(v, key);
-          return have && *have == *wanted;
-        });
-      }
-    } else if (at == target.end()) {
-      auto made = strategic_object(json::object(), p.get_object(), of.each());
-      if (!made) return made.error();
-      target.push_back(std::move(*made));
-    } else {
-      auto merged = strategic_object(std::move(*at), p.get_object(), of.each());
-      if (!merged) return merged.error();
-      *at = std::move(*merged);
-    }
-  }
-  return target;
-}
-
-/// Puts the elements of `list` in the order the patch asks for; the others keep theirs and stay where they are relative to it.
-void reorder(json::array& list, const json::array& order, const std::string& key) {
-  auto rank = [&](const json::value& v) -> std::optional<std::size_t> {
-    const json::value* mine = key.empty() ? &v : key_value(v, key);
-    for (std::size_t i = 0; mine && i < order.size(); ++i) {
-      const json::value* wanted = key.empty() ? &order[i] : key_value(order[i], key);
-      if (wanted && *wanted == *mine) return i;
-    }
-    return std::nullopt;
-  };
-  std::vector<std::size_t> slots;
-  std::vector<std::pair<std::size_t, std::size_t>> ranked;  // rank, where it stood
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (auto r = rank(list[i])) {
-      slots.push_back(i);
-      ranked.emplace_back(*r, i);
-    }
-  }
-  std::sort(ranked.begin(), ranked.end());
-  const json::array before = list;
-  for (std::size_t i = 0; i < slots.size(); ++i) list[slots[i]] = before[ranked[i].second];
-}
-
-outcome<json::value> strategic_object(json::value target, const json::object& patch,
-                                      const shape* of) {
-  const std::string_view directive = text(patch, {kPatch});
-  if (directive == "delete") return json::value(json::object());
-  if (directive == "replace") {
-    json::object replaced = patch;
-    erase(replaced, kPatch);
-    return json::value(std::move(replaced));
-  }
-  if (!directive.empty() && directive != "merge") {
-    return bad_request("Unknown patch type found in patch: " + std::string(directive));
-  }
-  if (!target.is_object()) target = json::object();
-  json::object& o = target.get_object();
-  if (const json::array* retain = find_array(patch, {kRetain})) {
-    std::vector<std::string> drop;
-    for (const auto& [name, v] : o) {
-      if (std::find(retain->begin(), retain->end(), json::value(name)) == retain->end())
-        drop.emplace_back(name);
-    }
-    for (const std::string& name : drop) erase(o, name);
-  }
-  for (const auto& [name, v] : patch) {
-    const std::string_view member = name;
-    if (member.starts_with(kDelete)) {
-      json::value* list = o.if_contains(member.substr(kDelete.size()));
-      if (!list || !list->is_array() || !v.is_array()) continue;
-      json::array& a = list->get_array();
-      for (const json::value& gone : v.get_array())
-        a.erase(std::remove(a.begin(), a.end(), gone), a.end());
-    }
-  }
-  for (const auto& [name, v] : patch) {
-    const std::string_view member = name;
-    if (member.starts_with("$")) continue;
-    const shape* inner = of ? of->field(member) : nullptr;
-    if (v.is_null()) {
-      erase(o, member);
-    } else if (v.is_object()) {
-      json::value* have = o.if_contains(member);
-      auto merged =
-          strategic_object(have ? std::move(*have) : json::value(), v.get_object(), inner);
-      if (!merged) return merged.error();
-      o[member] = std::move(*merged);
-    } else if (v.is_array() && inner && !inner->merge_key.empty()) {
-      json::value& slot = o[member];
-      if (!slot.is_array()) slot = json::array();
-      auto merged = strategic_list(std::move(slot.get_array()), v.get_array(), *inner);
-      if (!merged) return merged.error();
-      slot = std::move(*merged);
-    } else if (v.is_array() && inner && inner->merge_primitives) {
-      json::value& slot = o[member];
-      if (!slot.is_array()) slot = json::array();
-      json::array& a = slot.get_array();
-      for (const json::value& e : v.get_array()) {
-        if (std::find(a.begin(), a.end(), e) == a.end()) a.push_back(e);
-      }
-    } else {
-      o[member] = v;
-    }
-  }
-  for (const auto& [name, v] : patch) {
-    const std::string_view member = name;
-    if (!member.starts_with(kOrder) || !v.is_array()) continue;
-    const std::string_view list_name = member.substr(kOrder.size());
-    json::value* list = o.if_contains(list_name);
-    const shape* inner = of ? of->field(list_name) : nullptr;
-    if (list && list->is_array())
-      reorder(list->get_array(), v.get_array(), inner ? inner->merge_key : std::string());
-  }
-  return target;
-}
-
-}  // namespace
-
 outcome<json::value> strategic_patch(json::value target, const json::value& patch,
-                                     const shape* of) {
+                                     const merge_type& of) {
   if (!patch.is_object())
     return bad_request("json: cannot unmarshal into Go value of type map[string]interface {}");
-  return strategic_object(std::move(target), patch.get_object(), of);
+  if (!target.is_object()) target = json::object();
+  auto patched = apply_strategic_patch(std::move(target.get_object()), patch.get_object(), of);
+  if (patched) return json::value(std::move(*patched));
+  const merge_refusal& why = patched.error();
+  switch (why.status) {
+    case 400: return bad_request(why.text);
+    case 422: return unprocessable(why.text);
+    default: return failure{500, "", why.text};
+  }
 }
 
 bool too_deep(const json::value& v) {

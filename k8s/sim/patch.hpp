@@ -2,7 +2,10 @@
 
 #include "k8s/sim/failure.hpp"
 #include "k8s/sim/json.hpp"
-#include "k8s/sim/shape.hpp"
+
+namespace k8s {
+class merge_type;
+}
 
 namespace k8s::sim {
 
@@ -10,9 +13,9 @@ namespace k8s::sim {
 json::value merge_patch(json::value target, const json::value& patch);
 /// RFC 6902. Errors: 422 as the API server words them; a failing test is one too.
 outcome<json::value> json_patch(json::value target, const json::array& operations);
-/// Kubernetes' strategic merge: lists merge by the keys `of` names, with $patch, $retainKeys, $deleteFromPrimitiveList
-/// and $setElementOrder directives.
-outcome<json::value> strategic_patch(json::value target, const json::value& patch, const shape* of);
+/// Kubernetes' strategic merge (k8s/strategic_merge.hpp), its refusals as the API server words them.
+outcome<json::value> strategic_patch(json::value target, const json::value& patch,
+                                     const merge_type& of);
 
 /// A patched document may be deeper than either part; past what a body may be it is refused.
 bool too_deep(const json::value& v);

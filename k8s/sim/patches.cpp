@@ -1,3 +1,4 @@
+#include "k8s/merge_schema.hpp"
 #include "k8s/sim/core.hpp"
 #include "k8s/sim/managed_fields.hpp"
 #include "k8s/sim/patch.hpp"
@@ -74,10 +75,10 @@ outcome<answer> core::patch(call& c) {
     return object_answer(c, 200, *updated);
   }
 
-  const bool custom = kind.custom;
-  if (type != kMerge && type != kJson && (type != kStrategic || custom)) {
+  const merge_type* merges = kind.custom ? nullptr : merge_type_of(kind.api_version(), kind.kind);
+  if (type != kMerge && type != kJson && (type != kStrategic || !merges)) {
     std::string accepted = "application/json-patch+json, application/merge-patch+json";
-    if (!custom) accepted += ", application/strategic-merge-patch+json";
+    if (merges) accepted += ", application/strategic-merge-patch+json";
     return failure{
         415, "UnsupportedMediaType",
         "the body of the request was in an unknown format - accepted media types include: " +
@@ -103,7 +104,7 @@ outcome<answer> core::patch(call& c) {
           "jsonpatch.Patch");
     patched = json_patch(std::move(target), patch->get_array());
   } else {
-    patched = strategic_patch(std::move(target), *patch, kind.shape.get());
+    patched = strategic_patch(std::move(target), *patch, *merges);
   }
   if (!patched) return patched.error();
   if (too_deep(*patched)) return bad_request("the patched object is nested too deep");

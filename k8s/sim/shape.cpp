@@ -12,7 +12,7 @@ using shape_ptr = std::shared_ptr<const shape>;
 /// Reads the small language the tables below are written in:
 ///   name            a granular object                  name!           an atomic object
 ///   name=other      a shape defined before             name%           a map whose keys are data
-///   name[k,k|m]     a list keyed by k for apply and by m for strategic merge; [set], [|m], [+] = scalars that grow
+///   name[k,k]       a list keyed by k; [set] = scalars
 ///   {...}           fields, of the elements where it follows a list
 class shape_reader {
 public:
@@ -49,31 +49,18 @@ private:
     return w;
   }
   void read_list(shape& s) {
-    if (take('+')) {
-      s.merge_primitives = true;
-      take(']');
-      return;
-    }
     for (;;) {
       if (take(']')) return;
-      if (take('|')) break;
       std::string key = word();
       if (key == "set") {
         s.list = shape::list_kind::set;
       } else {
         s.list = shape::list_kind::map;
         s.keys.push_back(key);
-        if (s.merge_key.empty()) s.merge_key = key;
         if (key == "protocol") s.key_defaults["protocol"] = "TCP";
       }
       take(',');
     }
-    if (take('+')) {
-      s.merge_primitives = true;
-    } else {
-      s.merge_key = word();
-    }
-    take(']');
   }
   void read_fields(shape& into) {
     while (skip(), !rest_.empty() && rest_[0] != '}') {
@@ -103,17 +90,17 @@ private:
 };
 
 constexpr std::string_view kMetadata =
-    "labels% annotations% finalizers[set|+] ownerReferences[uid]{} managedFields[]";
+    "labels% annotations% finalizers[set] ownerReferences[uid]{} managedFields[]";
 
 constexpr std::string_view kContainer = R"(
   command[] args[] envFrom[] env[name]{valueFrom{configMapKeyRef! secretKeyRef! fieldRef! resourceFieldRef!}}
-  ports[containerPort,protocol|containerPort]{} volumeMounts[mountPath]{} volumeDevices[devicePath]{}
+  ports[containerPort,protocol]{} volumeMounts[mountPath]{} volumeDevices[devicePath]{}
   resources{limits% requests% claims[name]{}} resizePolicy[])";
 
 constexpr std::string_view kPodSpec = R"(
   nodeSelector! containers[name]=container initContainers[name]=container ephemeralContainers[name]=container
   volumes[name]{} imagePullSecrets[name]{} hostAliases[ip]{} tolerations[]
-  topologySpreadConstraints[topologyKey,whenUnsatisfiable|topologyKey]{labelSelector!}
+  topologySpreadConstraints[topologyKey,whenUnsatisfiable]{labelSelector!}
   schedulingGates[name]{} resourceClaims[name]{} readinessGates[] overhead%)";
 
 constexpr std::string_view kConditions = "conditions[type]{}";
@@ -132,19 +119,18 @@ const std::map<std::string, shape_ptr, std::less<>>& built_in_shapes() {
     define("template", "metadata=metadata spec=podspec");
     define("", "metadata=metadata");
     define("Pod",
-           "metadata=metadata spec=podspec status{conditions[type]{} podIPs[ip]{} hostIPs[|ip]{} "
+           "metadata=metadata spec=podspec status{conditions[type]{} podIPs[ip]{} hostIPs[]{} "
            "containerStatuses[] initContainerStatuses[] ephemeralContainerStatuses[]}");
     define("Node",
-           "metadata=metadata spec{taints[|key]{} podCIDRs[set|+]} status{conditions[type]{} "
+           "metadata=metadata spec{taints[]{} podCIDRs[set]} status{conditions[type]{} "
            "addresses[type]{} images[] "
            "capacity% allocatable% volumesInUse[] volumesAttached[]}");
     define("Namespace", "metadata=metadata spec{finalizers[]} status{conditions[type]{}}");
     define("Secret", "metadata=metadata data% stringData%");
     define("ConfigMap", "metadata=metadata data% binaryData%");
-    define(
-        "Service",
-        "metadata=metadata spec{ports[port,protocol|port]{} selector! externalIPs[] clusterIPs[]} "
-        "status{conditions[type]{} loadBalancer{ingress[]}}");
+    define("Service",
+           "metadata=metadata spec{ports[port,protocol]{} selector! externalIPs[] clusterIPs[]} "
+           "status{conditions[type]{} loadBalancer{ingress[]}}");
     define("ServiceAccount", "metadata=metadata secrets[name]{} imagePullSecrets[]");
     define("Lease", "metadata=metadata spec{}");
     define("Event", "metadata=metadata involvedObject! regarding! related!");

@@ -17,8 +17,6 @@ struct shape {
   list_kind list = list_kind::atomic;  // how server-side apply merges the list
   std::vector<std::string> keys;       // of a map list
   std::map<std::string, std::string, std::less<>> key_defaults;  // a key left out counts as this
-  std::string merge_key;                 // strategic merge: key of the elements; "" = replace
-  bool merge_primitives = false;         // strategic merge: a list of scalars that grows
   std::shared_ptr<const shape> element;  // of the list or of a map's values
   std::map<std::string, std::shared_ptr<const shape>, std::less<>> fields;
   bool is_map = false;  // keys are data (labels), not fields

@@ -98,6 +98,72 @@ TEST(StrategicPatch, ReplacesOnDemand) {
   EXPECT_EQ(to_text(*r.find("/data")), R"({"z":"1"})");
 }
 
+std::string deployment(std::string_view strategy) {
+  return R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":0,"strategy":)" +
+         std::string(strategy) +
+         R"(,"selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{"app":"d"}},
+         "spec":{"containers":[{"name":"a","image":"i:1"},{"name":"b","image":"i:1"}],
+         "volumes":[{"name":"v","emptyDir":{}}]}}}})";
+}
+
+TEST(StrategicPatch, RetainsTheKeysItNames) {
+  space s;
+  post(s.group("apps/v1", "deployments"), deployment(R"({"type":"RollingUpdate"})"));
+  reply r = strategic(s.group("apps/v1", "deployments/d"),
+                      R"({"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"},
+      "template":{"spec":{"volumes":[{"name":"v","$retainKeys":["name","configMap"],"configMap":{"name":"c"}}]}}}})");
+  EXPECT_EQ(r.status, 200) << r.text;
+  EXPECT_EQ(to_text(*r.find("/spec/strategy")), R"({"type":"Recreate"})");
+  EXPECT_EQ(*r.find("/spec/template/spec/volumes"),
+            json::parse(R"([{"name":"v","configMap":{"name":"c","defaultMode":420}}])"));
+}
+
+TEST(StrategicPatch, ThatRetainsOtherKeysThanItSetsIsRefused) {
+  space s;
+  post(s.group("apps/v1", "deployments"), deployment(R"({"type":"RollingUpdate"})"));
+  reply r = strategic(s.group("apps/v1", "deployments/d"),
+                      R"({"spec":{"strategy":{"$retainKeys":["type"],"rollingUpdate":{}}}})");
+  EXPECT_EQ(r.status, 400);
+  EXPECT_EQ(r.at("/message"), "invalid patch format of retainKeys");
+}
+
+TEST(StrategicPatch, PutsElementsInTheOrderItNames) {
+  space s;
+  post(s.group("apps/v1", "deployments"), deployment("{}"));
+  reply r = strategic(
+      s.group("apps/v1", "deployments/d"),
+      R"({"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"c"},{"name":"b"},{"name":"a"}],
+      "containers":[{"name":"c","image":"i:2"}]}}}})");
+  EXPECT_EQ(r.status, 200) << r.text;
+  EXPECT_EQ(r.at("/spec/template/spec/containers/0/name"), "c");
+  EXPECT_EQ(r.at("/spec/template/spec/containers/1/name"), "b");
+  EXPECT_EQ(r.at("/spec/template/spec/containers/2/name"), "a");
+}
+
+TEST(StrategicPatch, NeedsTheMergeKey) {
+  space s;
+  post(s.group("apps/v1", "deployments"), deployment("{}"));
+  reply r = strategic(s.group("apps/v1", "deployments/d"),
+                      R"({"spec":{"template":{"spec":{"containers":[{"image":"i:2"}]}}}})");
+  EXPECT_EQ(r.status, 500);
+  EXPECT_EQ(r.at("/message"), "map: map[image:i:2] does not contain declared merge key: name");
+}
+
+TEST(StrategicPatch, RefusesAnUnknownDirective) {
+  space s;
+  post(s.core("configmaps"), config_map("a"));
+  reply r = strategic(s.core("configmaps/a"), R"({"data":{"$patch":"other"}})");
+  EXPECT_EQ(r.status, 500);
+  EXPECT_EQ(r.at("/message"), "unknown patch type: other in map: map[$patch:other]");
+}
+
+TEST(StrategicPatch, RefusesFieldsItDoesNotKnow) {
+  space s;
+  post(s.core("configmaps"), config_map("a", R"({"a":"1"})"));
+  reply r = strategic(s.core("configmaps/a"), R"({"data":{"a":{"b":{}}}})");
+  EXPECT_GE(r.status, 400) << r.text;
+}
+
 TEST(Patch, OfAnUnknownTypeIsRefused) {
   space s;
   post(s.core("configmaps"), config_map("a"));

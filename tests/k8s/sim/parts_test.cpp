@@ -1,3 +1,4 @@
+#include "k8s/merge_schema.hpp"
 #include "k8s/sim/cells.hpp"
 #include "k8s/sim/field_set.hpp"
 #include "k8s/sim/json_path.hpp"
@@ -70,30 +71,30 @@ TEST(Age, IsPrintedAsKubectlDoes) {
 }
 
 TEST(StrategicPatch, KeepsTheOrderTheClientAsksFor) {
-  const shape* of = built_in_shape("Pod").get();
   auto r = strategic_patch(
       json::parse(R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})"),
       json::parse(
           R"({"spec":{"$setElementOrder/containers":[{"name":"c"},{"name":"a"}],"containers":[{"name":"c","image":"i"},{"name":"b","$patch":"delete"}]}})"),
-      of);
+      *merge_type_of("v1", "Pod"));
   ASSERT_TRUE(r);
   EXPECT_EQ(json::serialize(*r),
             R"({"spec":{"containers":[{"name":"c","image":"i"},{"name":"a"}]}})");
 }
 
 TEST(StrategicPatch, NeedsTheMergeKey) {
-  auto r =
-      strategic_patch(json::object(), json::parse(R"({"spec":{"containers":[{"image":"i"}]}})"),
-                      built_in_shape("Pod").get());
+  auto r = strategic_patch(json::parse(R"({"spec":{"containers":[{"name":"a"}]}})"),
+                           json::parse(R"({"spec":{"containers":[{"image":"i"}]}})"),
+                           *merge_type_of("v1", "Pod"));
   ASSERT_FALSE(r);
-  EXPECT_EQ(r.error().code, 400);
+  EXPECT_EQ(r.error().message, "map: map[image:i] does not contain declared merge key: name");
 }
 
 TEST(StrategicPatch, RetainsOnlyTheKeysNamed) {
-  auto r = strategic_patch(json::parse(R"({"s":{"a":1,"b":2}})"),
-                           json::parse(R"({"s":{"$retainKeys":["b","c"],"c":3}})"), nullptr);
+  auto r = strategic_patch(json::parse(R"({"spec":{"a":1,"b":2}})"),
+                           json::parse(R"({"spec":{"$retainKeys":["b","c"],"c":3}})"),
+                           *merge_type_of("v1", "Pod"));
   ASSERT_TRUE(r);
-  EXPECT_EQ(json::serialize(*r), R"({"s":{"b":2,"c":3}})");
+  EXPECT_EQ(json::serialize(*r), R"({"spec":{"b":2,"c":3}})");
 }
 
 TEST(JsonPatch, MovesAndCopies) {
