@@ -1,0 +1,443 @@
+#include "helm/objects/cluster_objects.hpp"
+
+#include "helm/go_text.hpp"
+#include "helm/objects/manifest_reader.hpp"
+#include "helm/objects/served_kinds.hpp"
+#include "helm/objects/side_by_side.hpp"
+#include "helm/objects/three_way_merge.hpp"
+#include "helm/objects/waits.hpp"
+#include "k8s/client.hpp"
+#include "k8s/merge_schema.hpp"
+#include "reactor/entropy.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace helm::objects {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+constexpr int conflict_tries = 5;
+constexpr auto conflict_pause = 10ms;
+constexpr auto definition_wait = 60s;
+constexpr auto live_look = k8s::request_deadline;
+const char* const apply_manager = "windlass-helm";
+
+using act_on = std::function<awaitable<void>(std::size_t)>;
+
+/// "1 error occurred:\n\t* …\n\n"
+std::string errors_occurred(const std::vector<std::string>& errors) {
+  std::string out = errors.size() == 1 ? "1 error occurred:"
+                                       : std::to_string(errors.size()) + " errors occurred:";
+  for (const std::string& e : errors) out += "\n\t* " + e;
+  return out + "\n\n";
+}
+
+/// Different problems once each: "a", "[a, b]".
+std::string joined(const std::vector<std::string>& problems) {
+  std::vector<std::string> different;
+  for (const std::string& p : problems) {
+    if (std::find(different.begin(), different.end(), p) == different.end()) different.push_back(p);
+  }
+  if (different.size() == 1) return different[0];
+  std::string out;
+  for (const std::string& p : different) out += (out.empty() ? "[" : ", ") + p;
+  return out + "]";
+}
+
+bool try_again(const k8s::fault& f, int tries) {
+  return f.code == k8s::errc::conflict && tries < conflict_tries;
+}
+
+void set_namespace(json::object& body, const std::string& ns) {
+  json::value& metadata = body["metadata"];
+  if (!metadata.is_object()) metadata.emplace_object();
+  if (ns.empty())
+    metadata.get_object().erase("namespace");
+  else
+    metadata.get_object()["namespace"] = ns;
+}
+
+/// Where the run of objects of one kind that begins at `from` ends.
+std::size_t end_of_run(const object_list& list, std::size_t from) {
+  std::size_t end = from;
+  while (end < list.size() && list[end].kind == list[from].kind) ++end;
+  return end;
+}
+
+}  // namespace
+
+struct cluster_objects::impl {
+  impl(reactor::loop& l, k8s::client& client)
+      : loop(l), api(client), kinds(client), wait(l, client) {}
+
+  void say(std::string line) const {
+    if (on_line) on_line(std::move(line));
+  }
+
+  awaitable<outcome<object>> map(json::object body, std::string default_namespace);
+  awaitable<std::optional<k8s::fault>> create_one(const object& o);  // borrowed
+  awaitable<std::optional<k8s::fault>> remove_one(const object& o,
+                                                  std::string propagation);  // borrowed
+  awaitable<std::vector<k8s::fault>> create_all(const object_list& list);    // borrowed
+  awaitable<std::optional<std::string>> change(const object& target, const object& current,
+                                               const json::object& live,
+                                               const update_options& how);  // borrowed
+  awaitable<std::optional<std::string>> replace(const object& target,
+                                                const json::object& live);  // borrowed
+  awaitable<std::optional<std::string>> apply(const object& target,
+                                              const update_options& how);  // borrowed
+  awaitable<bool> remove_dropped(const object& o);                         // borrowed
+
+  reactor::loop& loop;
+  k8s::client& api;
+  served_kinds kinds;
+  waits wait;
+  std::function<void(std::string)> on_line;
+};
+
+cluster_objects::cluster_objects(reactor::loop& l, k8s::client& api)
+    : impl_(std::make_unique<impl>(l, api)) {}
+cluster_objects::~cluster_objects() = default;
+
+void cluster_objects::on_line(std::function<void(std::string)> line) {
+  impl_->on_line = std::move(line);
+}
+
+awaitable<outcome<helm::capabilities>> cluster_objects::capabilities() {
+  const std::string unreachable = "Kubernetes cluster unreachable: ";
+  auto version = co_await impl_->api.get_path("/version");
+  if (!version) co_return problem{unreachable + said(version.error())};
+  helm::capabilities out;
+  const json::object* v = version->if_object();
+  if (!v || text_member(*v, "gitVersion").empty())
+    co_return problem{unreachable + "the server does not say its version"};
+  out.kube = {text_member(*v, "gitVersion"), text_member(*v, "major"), text_member(*v, "minor")};
+  std::vector<std::string> skipped;
+  auto all = co_await impl_->kinds.everything(skipped);
+  if (!all) {
+    co_return problem{"could not get apiVersions from Kubernetes: " + said(all.error())};
+  }
+  for (const std::string& group_version : skipped) {
+    impl_->say("WARNING: The Kubernetes server has an orphaned API service. Server reports: " +
+               group_version);
+  }
+  out.api_versions = std::move(*all);
+  co_return out;
+}
+
+awaitable<outcome<done>> cluster_objects::refresh() {
+  impl_->kinds.forget();
+  co_return done{};
+}
+
+awaitable<outcome<object>> cluster_objects::impl::map(json::object body,
+                                                      std::string default_namespace) {
+  object o;
+  o.kind = text_member(body, "kind");
+  o.name = metadata_text(body, "name");
+  o.ns = metadata_text(body, "namespace");
+  const std::string api_version = text_member(body, "apiVersion");
+  if (o.kind.empty()) {
+    co_return problem{"unable to decode \"\": Object 'Kind' is missing in '" +
+                      json::serialize(body) + "'"};
+  }
+  auto found = co_await kinds.find(api_version, o.kind);
+  if (!found) co_return problem{"unable to recognize \"\": " + said(found.error())};
+  if (!*found) {
+    co_return problem{"resource mapping not found for name: " + quote(o.name) + " namespace: " +
+                      quote(o.ns) + " from \"\": no matches for kind " + quote(o.kind) +
+                      " in version " + quote(api_version) + "\nensure CRDs are installed first"};
+  }
+  o.resource = **found;
+  if (!o.resource.namespaced)
+    o.ns.clear();
+  else if (o.ns.empty())
+    o.ns = default_namespace;
+  set_namespace(body, o.ns);
+  o.body = std::move(body);
+  co_return o;
+}
+
+awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,
+                                                       std::string default_namespace) {
+  auto documents = read_manifest(manifest);
+  if (!documents) co_return problem{documents.error()};
+  object_list out;
+  std::vector<std::string> problems;
+  for (std::size_t i = 0; i < documents->size(); ++i) {
+    std::vector<json::object> all = flatten(std::move((*documents)[i]));
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      auto mapped = co_await impl_->map(std::move(all[j]), default_namespace);
+      if (mapped)
+        out.push_back(std::move(*mapped));
+      else
+        problems.push_back(mapped.error().text);
+    }
+  }
+  if (!problems.empty()) co_return problem{joined(problems)};
+  co_return out;
+}
+
+awaitable<outcome<std::optional<json::object>>> cluster_objects::live(object o) {
+  if (o.name.empty()) co_return problem{"resource name may not be empty"};
+  auto got = co_await impl_->api.get(o.resource, o.key(), {}, live_look);
+  if (got) co_return std::optional(std::move(*got));
+  if (got.error().code == k8s::errc::not_found) co_return std::optional<json::object>();
+  co_return problem{said(got.error())};
+}
+
+awaitable<std::optional<k8s::fault>> cluster_objects::impl::create_one(const object& o) {
+  for (int tries = 1;; ++tries) {
+    json::object body = o.body;
+    auto made = co_await api.create(o.resource, o.ns, std::move(body));
+    if (made) co_return std::nullopt;
+    if (!try_again(made.error(), tries)) co_return made.error();
+    co_await loop.sleep_for(loop.random().jitter(conflict_pause, 0.1));
+  }
+}
+
+awaitable<std::optional<k8s::fault>> cluster_objects::impl::remove_one(const object& o,
+                                                                       std::string propagation) {
+  for (int tries = 1;; ++tries) {
+    k8s::delete_options how;
+    how.propagation = propagation;
+    auto gone = co_await api.remove(o.resource, o.key(), std::move(how));
+    if (gone) co_return std::nullopt;
+    if (!try_again(gone.error(), tries)) co_return gone.error();
+    co_await loop.sleep_for(loop.random().jitter(conflict_pause, 0.1));
+  }
+}
+
+awaitable<std::vector<k8s::fault>> cluster_objects::impl::create_all(const object_list& list) {
+  std::vector<std::optional<k8s::fault>> faults(list.size());
+  for (std::size_t from = 0; from < list.size();) {
+    const std::size_t end = end_of_run(list, from);
+    act_on create = [this, &list, &faults, from](std::size_t i) -> awaitable<void> {
+      faults[from + i] = co_await create_one(list[from + i]);
+    };
+    co_await side_by_side(end - from, std::move(create));
+    from = end;
+  }
+  std::vector<k8s::fault> out;
+  for (auto& f : faults) {
+    if (f) out.push_back(std::move(*f));
+  }
+  co_return out;
+}
+
+awaitable<outcome<done>> cluster_objects::create(object_list list) {
+  const std::vector<k8s::fault> faults = co_await impl_->create_all(list);
+  if (faults.empty()) co_return done{};
+  std::vector<std::string> errors;
+  for (const k8s::fault& f : faults) errors.push_back(said(f));
+  co_return problem{errors_occurred(errors)};
+}
+
+awaitable<remove_result> cluster_objects::remove(object_list list, std::string propagation) {
+  std::vector<std::optional<k8s::fault>> faults(list.size());
+  for (std::size_t from = 0; from < list.size();) {
+    const std::size_t end = end_of_run(list, from);
+    act_on take = [this, &list, &faults, &propagation, from](std::size_t i) -> awaitable<void> {
+      faults[from + i] = co_await impl_->remove_one(list[from + i], propagation);
+    };
+    co_await side_by_side(end - from, std::move(take));
+    from = end;
+  }
+  remove_result out;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (faults[i] && faults[i]->code != k8s::errc::not_found)
+      out.errors.push_back(said(*faults[i]));
+    else
+      out.removed.push_back(std::move(list[i]));
+  }
+  co_return out;
+}
+
+awaitable<std::optional<std::string>> cluster_objects::impl::replace(const object& target,
+                                                                     const json::object& live) {
+  json::object body = target.body;
+  json::value& metadata = body["metadata"];
+  if (!metadata.is_object()) metadata.emplace_object();
+  metadata.get_object()["resourceVersion"] = metadata_text(live, "resourceVersion");
+  auto replaced = co_await api.replace(target.resource, target.key(), std::move(body));
+  if (replaced) co_return std::nullopt;
+  co_return "failed to replace object: " + said(replaced.error());
+}
+
+awaitable<std::optional<std::string>> cluster_objects::impl::apply(const object& target,
+                                                                   const update_options& how) {
+  json::object body = target.body;
+  auto applied = co_await api.apply(
+      target.resource, target.key(), std::move(body),
+      how.force_conflicts ? k8s::apply_conflicts::force : k8s::apply_conflicts::fail, {},
+      apply_manager);
+  if (applied) co_return std::nullopt;
+  co_return said(applied.error());
+}
+
+awaitable<std::optional<std::string>> cluster_objects::impl::change(const object& target,
+                                                                    const object& current,
+                                                                    const json::object& live,
+                                                                    const update_options& how) {
+  if (how.force) {
+    auto why = co_await replace(target, live);
+    co_return why;
+  }
+  const std::string cannot =
+      "cannot patch " + quote(target.name) + " with kind " + target.kind + ": ";
+  if (how.server_side) {
+    auto why = co_await apply(target, how);
+    if (why) co_return cannot + *why;
+    co_return std::nullopt;
+  }
+  const three_states states{current.body, target.body, live};
+  const k8s::merge_type* typed = k8s::merge_type_of(target.resource.api_version(), target.kind);
+  json::object patch;
+  if (typed) {
+    auto made = strategic_three_way_patch(states, *typed);
+    if (!made) co_return "failed to create patch: " + made.error().text;
+    patch = std::move(*made);
+  } else {
+    patch = how.three_way_for_unstructured ? json_three_way_patch(states)
+                                           : merge_patch(current.body, target.body);
+  }
+  if (patch.empty()) {
+    say("Looks like there are no changes for " + target.kind + " " + quote(target.name));
+    co_return std::nullopt;
+  }
+  say("Patch " + target.kind + " " + quote(target.name) + " in namespace " + target.ns);
+  auto patched = co_await api.patch(target.resource, target.key(),
+                                    typed ? k8s::patch_kind::strategic : k8s::patch_kind::merge,
+                                    std::move(patch));
+  if (patched) co_return std::nullopt;
+  co_return cannot + said(patched.error());
+}
+
+/// Deletes what the chart no longer has; failures are no failures of the update.
+awaitable<bool> cluster_objects::impl::remove_dropped(const object& o) {
+  say("Deleting " + o.kind + " " + quote(o.name) + " in namespace " + o.ns + "...");
+  auto live = co_await api.get(o.resource, o.key());
+  if (!live) {
+    say("Unable to get obj " + quote(o.name) + ", err: " + said(live.error()));
+    co_return false;
+  }
+  if (kept_by_policy(*live)) {
+    say("Skipping delete of " + quote(o.name) +
+        " due to annotation [helm.sh/resource-policy=keep]");
+    co_return false;
+  }
+  auto why = co_await remove_one(o, "Background");
+  if (why) say("Failed to delete " + quote(o.name) + ", err: " + said(*why));
+  co_return !why;
+}
+
+awaitable<outcome<done>> cluster_objects::update(object_list current, object_list target,
+                                                 update_options options, update_result* out) {
+  update_result unseen;
+  update_result& did = out ? *out : unseen;
+  std::vector<std::string> errors;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    const object& o = target[i];
+    if (o.name.empty())
+      co_return problem{
+          "could not get information about the resource: resource name may not be empty"};
+    auto live = co_await impl_->api.get(o.resource, o.key());
+    if (!live && live.error().code != k8s::errc::not_found) {
+      co_return problem{"could not get information about the resource: " + said(live.error())};
+    }
+    if (!live) {
+      did.created.push_back(o);
+      std::optional<std::string> why;
+      if (options.server_side) {
+        why = co_await impl_->apply(o, options);
+      } else {
+        auto failed = co_await impl_->create_one(o);
+        if (failed) why = said(*failed);
+      }
+      if (why) co_return problem{"failed to create resource: " + *why};
+      impl_->say("Created a new " + o.kind + " called " + quote(o.name) + " in " + o.ns + "\n");
+      continue;
+    }
+    const object* before = find_same(current, o);
+    if (!before) co_return problem{"no " + o.kind + " with the name " + quote(o.name) + " found"};
+    auto why = co_await impl_->change(o, *before, *live, options);
+    if (why) {
+      impl_->say("error updating the resource " + quote(o.name) + ":\n\t " + *why);
+      errors.push_back(std::move(*why));
+    }
+    did.updated.push_back(o);
+  }
+  if (!errors.empty()) {
+    std::string all;
+    for (const std::string& e : errors) all += (all.empty() ? "" : " && ") + e;
+    co_return problem{all};
+  }
+  const object_list dropped = difference(current, target);
+  for (std::size_t i = 0; i < dropped.size(); ++i) {
+    const bool gone = co_await impl_->remove_dropped(dropped[i]);
+    if (gone) did.deleted.push_back(dropped[i]);
+  }
+  co_return done{};
+}
+
+namespace {
+
+outcome<done> without_value(outcome<bool> r) {
+  if (!r) return r.error();
+  return done{};
+}
+
+}  // namespace
+
+awaitable<outcome<done>> cluster_objects::wait_ready(object_list list, bool jobs,
+                                                     reactor::steady_time deadline) {
+  auto waited = co_await impl_->wait.until_ready(std::move(list), jobs, deadline);
+  co_return without_value(std::move(waited));
+}
+
+awaitable<outcome<done>> cluster_objects::wait_gone(object_list list,
+                                                    reactor::steady_time deadline) {
+  auto waited = co_await impl_->wait.until_gone(std::move(list), deadline);
+  co_return without_value(std::move(waited));
+}
+
+awaitable<outcome<done>> cluster_objects::wait_hook(object o, reactor::steady_time deadline) {
+  auto waited = co_await impl_->wait.until_hook_done(std::move(o), deadline);
+  co_return without_value(std::move(waited));
+}
+
+awaitable<outcome<done>> cluster_objects::install_crds(
+    std::vector<std::pair<std::string, std::string>> files, reactor::steady_time deadline) {
+  object_list made;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string failed = "failed to install CRD " + files[i].first + ": ";
+    auto built = co_await build(files[i].second, std::string());
+    if (!built) co_return problem{failed + built.error().text};
+    if (built->empty()) co_return problem{failed + "no objects visited"};
+    const std::vector<k8s::fault> faults = co_await impl_->create_all(*built);
+    if (faults.empty()) {
+      for (object& o : *built) made.push_back(std::move(o));
+      continue;
+    }
+    if (faults[0].code == k8s::errc::exists) {
+      impl_->say("CRD " + built->front().name + " is already present. Skipping.");
+      continue;
+    }
+    std::vector<std::string> errors;
+    for (const k8s::fault& f : faults) errors.push_back(said(f));
+    co_return problem{failed + errors_occurred(errors)};
+  }
+  if (made.empty()) co_return done{};
+  const reactor::steady_time limit = std::min(deadline, impl_->loop.now() + definition_wait);
+  auto waited = co_await impl_->wait.until_ready(std::move(made), false, limit);
+  impl_->kinds.forget();
+  co_return without_value(std::move(waited));
+}
+
+}  // namespace helm::objects

@@ -1,0 +1,45 @@
+#include "helm/objects/side_by_side.hpp"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
+#include <memory>
+
+namespace helm::objects {
+namespace {
+
+using reactor::awaitable;
+using namespace boost::asio::experimental::awaitable_operators;
+
+struct work {
+  std::size_t next = 0, count = 0;
+  std::function<awaitable<void>(std::size_t)> act;
+};
+
+awaitable<void> lane(std::shared_ptr<work> shared) {
+  while (shared->next < shared->count) {
+    awaitable<void> one = shared->act(shared->next++);
+    co_await std::move(one);
+  }
+}
+
+awaitable<void> lanes(std::shared_ptr<work> shared, std::size_t left) {
+  if (left <= 1) {
+    co_await lane(shared);
+    co_return;
+  }
+  awaitable<void> first = lane(shared), others = lanes(shared, left - 1);
+  awaitable<void> both = std::move(first) && std::move(others);
+  co_await std::move(both);
+}
+
+}  // namespace
+
+awaitable<void> side_by_side(std::size_t count, std::function<awaitable<void>(std::size_t)> act,
+                             std::size_t at_once) {
+  auto shared = std::make_shared<work>();
+  shared->count = count;
+  shared->act = std::move(act);
+  return lanes(std::move(shared), std::min(count, at_once));
+}
+
+}  // namespace helm::objects
