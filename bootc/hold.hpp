@@ -21,8 +21,8 @@ inline constexpr std::string_view slot_full =
     not_ready = "not-ready",                        // runs the image, but the Node is not Ready
     degraded = "degraded",                          // its daemon reports an error
     no_daemon = "no-daemon",                        // no daemon has reported for it yet
-    policy = "policy",                              // the policy has not chosen it
-    policy_fault = "policy-fault",                  // the policy failed, so nobody new starts
+    policy = "policy",  // the policy has not chosen it; with a code of its own "policy:AfterCanary"
+    policy_fault = "policy-fault",    // the policy failed, so nobody new starts
     control_plane = "control-plane",  // another control-plane node is disturbed or not Ready
     conflict = "conflict",            // its BootcNode belongs to somebody else
     invalid_spec = "invalid-spec",    // the pool cannot be processed as written
@@ -34,7 +34,7 @@ inline constexpr std::string_view slot_full =
 /// One waiting unit: what holds it, as a sentence, and what would release it.
 struct hold {
   std::string node;
-  std::string_view code;  // one of hold_code
+  std::string code;  // one of hold_code
   std::string sentence;
   std::string released_by;
   friend bool operator==(const hold&, const hold&) = default;

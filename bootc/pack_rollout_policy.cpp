@@ -30,6 +30,10 @@ policies::rollout_input as_input(const policy_question& q) {
     out.degraded = u.state == unit_state::degraded || !u.trouble.empty();
     out.ready = u.ready;
     out.control_plane = u.control_plane;
+    if (u.since)
+      out.since = std::chrono::duration<double>(
+                      std::chrono::floor<std::chrono::seconds>(*u.since).time_since_epoch())
+                      .count();
     out.image = u.booted_image;
     out.target = u.desired_image;
     if (u.state == unit_state::up_to_date) ++fleet.updated;
@@ -66,7 +70,8 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   out.is = policy_answer::kind::given;
   out.name = said->pack;
   out.start = std::move(said->start);
-  for (auto& [unit, hold] : said->holds) out.holds.emplace(unit, std::move(hold.reason));
+  for (auto& [unit, hold] : said->holds)
+    out.holds.emplace(unit, policy_hold{std::move(hold.code), std::move(hold.reason)});
   if (said->look_again > reactor::nanoseconds(0)) out.look_again = now + said->look_again;
   co_return out;
 }

@@ -15,6 +15,15 @@ std::string in_words(wall_time t) {
   return reactor::format_rfc3339(t);
 }
 
+/// What the daemon's conditions remember: Degraded flips when a node fails, Idle when an update begins and ends.
+std::optional<wall_time> since(const member& m) {
+  if (!m.object) return std::nullopt;
+  const bool failed = m.state == unit_state::degraded;
+  const condition* c = find_condition(m.object->status.conditions,
+                                      failed ? node_condition::degraded : node_condition::idle);
+  return c ? time_of(c->last_transition_time) : std::nullopt;
+}
+
 }  // namespace
 
 void pass::explain_staged(const member& m) {
@@ -60,10 +69,14 @@ void pass::explain_staged(const member& m) {
   if (world_.policy.is == policy_answer::kind::given &&
       std::find(world_.policy.start.begin(), world_.policy.start.end(), m.name) ==
           world_.policy.start.end()) {
-    const auto reason = world_.policy.holds.find(m.name);
+    const auto given = world_.policy.holds.find(m.name);
+    const policy_hold why = given != world_.policy.holds.end()
+                                ? given->second
+                                : policy_hold{{}, "the policy has not chosen it"};
     return hold_back(
-        m.name, hold_code::policy,
-        reason != world_.policy.holds.end() ? reason->second : "the policy has not chosen it",
+        m.name,
+        std::string(hold_code::policy) + (why.code.empty() ? std::string() : ":" + why.code),
+        why.reason,
         world_.policy.look_again
             ? "the policy is asked again at " + in_words(*world_.policy.look_again)
             : "the policy chooses it");
@@ -131,6 +144,7 @@ void pass::explain() {
     u.ready = is_ready(*m.node);
     u.trouble = m.trouble;
     u.desired_image = m.spec.desired_image;
+    u.since = since(m);
     u.labels = m.node->meta.labels;
     if (m.object && m.object->status.booted) {
       u.booted_image = m.object->status.booted->image;

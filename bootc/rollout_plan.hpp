@@ -14,14 +14,18 @@
 
 namespace bootc {
 
+/// Why the policy lets a unit wait. `code` is its own word for it, or empty.
+struct policy_hold {
+  std::string code, reason;
+};
+
 /// What the policy said about the units of a pool. The planner takes it as a wish: it never exceeds the free slots and
 /// never breaks a safety rule.
 struct policy_answer {
   enum class kind { none, given, failed };
-  kind is = kind::none;            // none: no policy asked, name order
-  std::vector<std::string> start;  // who may start, first first
-  std::map<std::string, std::string, std::less<>>
-      holds;  // unit -> reason, for those not in `start`
+  kind is = kind::none;                                   // none: no policy asked, name order
+  std::vector<std::string> start;                         // who may start, first first
+  std::map<std::string, policy_hold, std::less<>> holds;  // by unit, for those not in `start`
   std::optional<reactor::wall_time> look_again;
   std::string detail;  // failed: why
   std::string name;    // the pack that answered
@@ -85,6 +89,8 @@ struct unit {
   bool starting = false;  // takes a slot in this pass
   bool control_plane = false;
   bool ready = false;
+  std::optional<reactor::wall_time>
+      since;  // up to date, degraded: became so; else its update began
   std::string
       trouble;  // why the pool counts it degraded although its daemon does not: "drain timed out"
   std::string booted_image, booted_digest, desired_image, message;

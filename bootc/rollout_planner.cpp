@@ -31,7 +31,8 @@ action& pass::act(action_kind kind, const member& m) {
 
 void pass::hold_back(std::string node, std::string_view code, std::string sentence,
                      std::string released_by) {
-  plan_.holds.push_back(hold{std::move(node), code, std::move(sentence), std::move(released_by)});
+  plan_.holds.push_back(
+      hold{std::move(node), std::string(code), std::move(sentence), std::move(released_by)});
 }
 
 const k8s::node* pass::node_named(std::string_view name) const {
@@ -99,7 +100,7 @@ rollout_plan pass::run() {
     plan_.actions.clear();
     plan_.status_changed = false;
     for (hold& h : plan_.holds)
-      h = {h.node, hold_code::stale_cluster, "the view of its cluster is old",
+      h = {h.node, std::string(hold_code::stale_cluster), "the view of its cluster is old",
            "the cluster answers again"};
   }
   return std::move(plan_);

@@ -140,12 +140,12 @@ std::optional<hold> pass::refuse_control_plane(const member& m) {
                                              return b->meta.name == name && b->in_slot();
                                            });
     if (slotted)
-      return hold{m.name, hold_code::control_plane,
+      return hold{m.name, std::string(hold_code::control_plane),
                   "control-plane node " + name + " holds a reboot slot",
                   name + " is back and Ready"};
     if (!is_ready(*n))
-      return hold{m.name, hold_code::control_plane, "control-plane node " + name + " is not Ready",
-                  name + " is Ready"};
+      return hold{m.name, std::string(hold_code::control_plane),
+                  "control-plane node " + name + " is not Ready", name + " is Ready"};
   }
   if (others == 0)
     plan_.warnings.push_back(

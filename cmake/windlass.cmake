@@ -9,15 +9,19 @@ function(windlass_library name)
 endfunction()
 
 # windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is a ctest test.
-# A test that cannot run in a sandbox without peers carries LABELS live.
+# A test that cannot run in a sandbox without peers carries LABELS live. TIMEOUT is in seconds, 120 when not given: how long
+# one test may take at most with sanitizers on a busy machine.
 function(windlass_tests name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE WINDLASS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WINDLASS_BINARY_DIR="${PROJECT_BINARY_DIR}")
   include(GoogleTest)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS "${arg_LABELS}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
 
 # windlass_fuzzer(<name> LIBS ... SOURCES ...): a libFuzzer program, built by the fuzz preset only.

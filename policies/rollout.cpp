@@ -100,9 +100,9 @@ std::string one_line(std::string text) {
 }
 
 result<rollout_hold> read_hold(const std::string& where, const value& v) {
-  if (const std::string* reason = v.if_string()) return rollout_hold{"Policy", one_line(*reason)};
+  if (const std::string* reason = v.if_string()) return rollout_hold{{}, one_line(*reason)};
   if (v.if_object() == nullptr) return wrong(where, "a reason or {code = …, reason = …}", v);
-  rollout_hold hold{"Policy", {}};
+  rollout_hold hold;
   for (const auto& [key, member] : *v.if_object()) {
     if (key != "code" && key != "reason")
       return make_fault(errc::malformed, {},

@@ -19,7 +19,8 @@ struct rollout_unit {
   bool degraded = false;  // reported by the node
   bool ready = true;      // the Node's Ready condition
   bool control_plane = false;
-  double since = 0;    // unix seconds when it entered `state`; 0: unknown
+  double since =
+      0;  // unix seconds; UpToDate, Degraded: when it became so; else when this update began; 0: unknown
   std::string image;   // booted
   std::string target;  // desired
 };
@@ -48,7 +49,7 @@ struct rollout_input {
   rollout_fleet fleet;
 };
 
-/// Why a unit waits. `code` is stable ("Policy" unless the policy gives one), `reason` a sentence.
+/// Why a unit waits. `code` is one stable word, empty unless the policy gives one; `reason` a sentence.
 struct rollout_hold {
   std::string code, reason;
   friend bool operator==(const rollout_hold&, const rollout_hold&) = default;

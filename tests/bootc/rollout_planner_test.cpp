@@ -380,13 +380,25 @@ TEST(RolloutPolicy, ChoosesTheOrderWithinTheSlots) {
   for (const char* name : {"w1", "w2", "w3", "w4"}) s.member(name, unit_state::staged);
   s.world.policy.is = policy_answer::kind::given;
   s.world.policy.start = {"w4", "nobody", "w2", "w1"};
-  s.world.policy.holds = {{"w3", "zone b is busy"}};
+  s.world.policy.holds = {{"w3", {"OtherZone", "zone b is busy"}}, {"w1", {{}, "later"}}};
   const auto plan = s.plan();
   EXPECT_EQ(
       steps(plan),
       "take slot w4, take slot w2, cordon Node w2, cordon Node w4, drain Node w2, drain Node w4");
-  EXPECT_EQ(held(plan), "w1:slot-full w3:policy");
+  EXPECT_EQ(held(plan), "w1:slot-full w3:policy:OtherZone");
   EXPECT_EQ(plan.holds[1].sentence, "zone b is busy");
+}
+
+TEST(RolloutPolicy, IsToldSinceWhenAUnitIsWhatItIs) {
+  situation s;
+  auto& done = s.member("done", unit_state::up_to_date).status.conditions;
+  done[0].last_transition_time = "2026-11-20T08:00:00Z";  // Idle
+  auto& failed = s.member("failed", unit_state::degraded).status.conditions;
+  failed[1].last_transition_time = "2026-11-21T11:30:00Z";  // Degraded
+  const auto plan = s.plan();
+  ASSERT_EQ(plan.units.size(), 2u);
+  EXPECT_EQ(plan.units[0].since, *reactor::parse_rfc3339("2026-11-20T08:00:00Z"));
+  EXPECT_EQ(plan.units[1].since, *reactor::parse_rfc3339("2026-11-21T11:30:00Z"));
 }
 
 TEST(RolloutPolicy, AFailingOneStartsNobodyNewButWhatRunsIsFinished) {

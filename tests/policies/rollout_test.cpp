@@ -61,7 +61,7 @@ TEST(RolloutAnswer, TakesHoldsInBothForms) {
       {"look_again", 90}};
   auto read = read_rollout_answer(o, three_staged());
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->holds.at("w1"), (rollout_hold{"Policy", "later"}));
+  EXPECT_EQ(read->holds.at("w1"), (rollout_hold{{}, "later"}));
   EXPECT_EQ(read->holds.at("w2"), (rollout_hold{"Soak", "a b"}));
   EXPECT_EQ(read->holds.size(), 2u);
   EXPECT_EQ(read->look_again, std::chrono::seconds(90));

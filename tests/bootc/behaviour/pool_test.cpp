@@ -586,7 +586,7 @@ public:
       if (u.name == first)
         out.start.push_back(u.name);
       else
-        out.holds.emplace(u.name, "not its turn");
+        out.holds.emplace(u.name, policy_hold{{}, "not its turn"});
     }
     co_return out;
   }
