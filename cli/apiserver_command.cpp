@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/stop_guard.hpp"
 #include "k8s/sim/fleet_server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/signals.hpp"
@@ -13,6 +14,7 @@ namespace {
 reactor::awaitable<void> serve_until(k8s::sim::fleet_server& servers, reactor::event& stop,
                                      reactor::loop& l) {
   co_await stop.wait();
+  const stop_guard in_time(l);
   co_await servers.stop();
   l.stop();
 }

@@ -1,10 +1,13 @@
 #include "cli/arguments.hpp"
 
+#include "cli/config_file.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 
 namespace cli {
@@ -34,6 +37,7 @@ struct all_arguments {
   version_arguments version;
   completion_arguments completion;
   double poll_seconds = 300, timeout_seconds = 15;
+  std::string config;  // a file with the same settings
 };
 
 void add_output(CLI::App& app, output_format& to, bool wide = false) {
@@ -51,6 +55,12 @@ void add_logging(CLI::App& app, std::string& level, std::string& format) {
   app.add_option("--log-format,--zap-encoder", format, "console or json")
       ->check(CLI::IsMember({"console", "json"}))
       ->capture_default_str();
+}
+
+void add_config(CLI::App& app, all_arguments& all) {
+  app.add_option("--config", all.config,
+                 "YAML file with the same settings by their long names; flags win over it")
+      ->option_text("FILE");
 }
 
 void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secrets) {
@@ -103,6 +113,7 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
   app.add_option("--policies", to.policies,
                  "folder of policy packs that come before the stock ones")
       ->option_text("DIR");
+  add_config(app, all);
   add_logging(app, to.log_level, to.log_format);
 }
 
@@ -176,6 +187,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->option_text("DIR");
   daemon->add_option("--health-probe-bind-address", all.daemon.health_address, "/healthz; 0 = off")
       ->capture_default_str();
+  add_config(*daemon, all);
   add_logging(*daemon, all.daemon.log_level, all.daemon.log_format);
   daemon->footer(
       "Example:\n  NODE_NAME=worker-1 windlass daemon --kubeconfig /etc/kubernetes/kubelet.conf "
@@ -203,7 +215,8 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   demo->add_option("--clusters", all.demo.clusters, "clusters")
       ->check(CLI::Range(1, 500))
       ->capture_default_str();
-  demo->add_option("--nodes", all.demo.nodes, "nodes in each cluster (at least 3, so that drained pods have somewhere to go)")
+  demo->add_option("--nodes", all.demo.nodes,
+                   "nodes in each cluster (at least 3, so that drained pods have somewhere to go)")
       ->check(CLI::Range(3, 200))
       ->capture_default_str();
   demo->add_option("--speed", all.demo.speed, "pace of the simulated hosts; 2 = twice as fast")
@@ -270,6 +283,9 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
                       "only this fleet (default: 100, 1000 and 2000)");
   streams->add_option("--sender", all.bench.sender, "")->group("");
   add_bench("policy", "Time of one rollout.plan call for 10, 500 and 5,000 units");
+  auto* charts = add_bench("helm", "Time and memory of rendering charts, beside Helm's own engine");
+  charts->add_option("CHART", all.bench.charts,
+                     "folders or .tgz files (default: the usual ones of $WINDLASS_CHARTS)");
 
   add_output(*app.add_subcommand("version", "Print the version"), all.version.output);
   auto* completion = app.add_subcommand("completion", "Print a completion script");
@@ -281,7 +297,8 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
 
 /// Every named setting of a command with where its value came from.
 std::vector<setting> settings_of(const CLI::App& command, const all_arguments& all,
-                                 const std::vector<const CLI::Option*>& from_environment) {
+                                 const std::vector<const CLI::Option*>& from_environment,
+                                 const std::set<std::string>& from_file) {
   std::vector<setting> settings;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_lnames().empty() || option->get_lnames().front() == "help" ||
@@ -291,6 +308,7 @@ std::vector<setting> settings_of(const CLI::App& command, const all_arguments& a
     for (const std::string& value : option->results())
       one.value += (one.value.empty() ? "" : ",") + value;
     if (option->count() == 0) one.value = option->get_default_str();
+    if (from_file.contains(one.name)) one.origin = "file " + all.config;
     for (const overridable& o : all.overridables)
       if (o.flag == option && std::find(from_environment.begin(), from_environment.end(), option) !=
                                   from_environment.end()) {
@@ -328,25 +346,54 @@ command chosen(const CLI::App& app, all_arguments& all) {
   return all.completion;
 }
 
-}  // namespace
+using environment_reader = std::function<std::string(std::string_view)>;
 
-parse_outcome parse_arguments(const std::vector<std::string>& arguments,
-                              const std::function<std::string(std::string_view)>& environment) {
+/// Settings whose value came from the file of --config; nothing before that file was looked at.
+using file_settings = std::optional<std::set<std::string>>;
+
+parse_outcome parse_once(const std::vector<std::string>& arguments,
+                         const environment_reader& environment, const file_settings& from_file);
+
+parse_outcome usage_error(const std::string& sentence) {
+  return {std::nullopt, {}, 2, {}, "windlass: " + sentence + "\n"};
+}
+
+/// The command line once more, with what the settings file says where no flag does.
+parse_outcome parse_with_file(const std::vector<std::string>& arguments, CLI::App& command,
+                              const std::string& file, const environment_reader& environment) {
+  auto settings = load_settings(file);
+  if (!settings) return usage_error(settings.error().message());
+  std::vector<std::string> with_file = {arguments.front()};
+  std::set<std::string> taken;
+  for (const file_setting& s : *settings) {
+    const CLI::Option* option = command.get_option_no_throw("--" + s.flag);
+    if (option == nullptr || s.flag == "config" || s.flag == "help")
+      return usage_error(file + ": \"" + s.flag + "\" is not a setting of `windlass " +
+                         command.get_name() + "`; its --help lists them");
+    if (option->count() > 0) continue;
+    with_file.push_back("--" + s.flag + "=" + s.value);
+    taken.insert(option->get_lnames().front());
+  }
+  with_file.insert(with_file.end(), arguments.begin() + 1, arguments.end());
+  return parse_once(with_file, environment, taken);
+}
+
+parse_outcome parse_once(const std::vector<std::string>& arguments,
+                         const environment_reader& environment, const file_settings& from_file) {
   CLI::App app("Windlass moves fleets of Kubernetes clusters from one version to the next.",
                "windlass");
   all_arguments all;
   build(app, all);
   if (!arguments.empty() && !arguments.front().starts_with('-') &&
       app.get_subcommands([&](CLI::App* c) { return c->get_name() == arguments.front(); }).empty())
-    return {std::nullopt,
-            {},
-            2,
-            {},
-            "windlass: there is no command \"" + arguments.front() +
-                "\"; `windlass --help` lists them\n"};
+    return usage_error("there is no command \"" + arguments.front() +
+                       "\"; `windlass --help` lists them");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
+    CLI::App& command = *app.get_subcommands().front();
+    if (!all.config.empty() && !from_file)
+      return parse_with_file(arguments, command, all.config, environment);
     std::vector<const CLI::Option*> from_environment;
     for (const overridable& o : all.overridables) {
       if (std::string set = environment(o.variable); !set.empty()) {
@@ -356,13 +403,21 @@ parse_outcome parse_arguments(const std::vector<std::string>& arguments,
     }
     parse_outcome outcome;
     outcome.parsed = chosen(app, all);
-    outcome.settings = settings_of(*app.get_subcommands().front(), all, from_environment);
+    outcome.settings =
+        settings_of(command, all, from_environment, from_file.value_or(std::set<std::string>()));
     return outcome;
   } catch (const CLI::ParseError& e) {
     std::ostringstream out, err;
     const bool help = app.exit(e, out, err) == 0;
     return {std::nullopt, {}, help ? 0 : 2, out.str(), err.str()};
   }
+}
+
+}  // namespace
+
+parse_outcome parse_arguments(const std::vector<std::string>& arguments,
+                              const environment_reader& environment) {
+  return parse_once(arguments, environment, std::nullopt);
 }
 
 std::vector<command_words> completion_words() {

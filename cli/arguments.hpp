@@ -78,11 +78,12 @@ struct policy_arguments {
 };
 
 struct bench_arguments {
-  std::string what;  // watch, store, streams, policy
+  std::string what;  // watch, store, streams, policy, helm
   output_format output = output_format::text;
-  std::size_t clusters = 0;  // streams: 0 = 100, 1000, 2000
-  std::size_t events = 0;    // watch: 0 = a size that takes about a second per point
-  std::string sender;        // internal: this process is the sender
+  std::size_t clusters = 0;         // streams: 0 = 100, 1000, 2000
+  std::size_t events = 0;           // watch: 0 = a size that takes about a second per point
+  std::vector<std::string> charts;  // helm: none = the usual ones
+  std::string sender;               // internal: this process is the sender
 };
 
 struct version_arguments {
@@ -99,7 +100,8 @@ using command = std::variant<run_arguments, daemon_arguments, apiserver_argument
 
 /// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
 struct setting {
-  std::string name, value, origin;  // origin: "flag", "default", "env WATCH_NAMESPACE"
+  std::string name, value,
+      origin;  // origin: "flag", "default", "env WATCH_NAMESPACE", "file settings.yaml"
 };
 struct parse_outcome {
   std::optional<command> parsed;

@@ -2,12 +2,11 @@
 #include "bootc/node_daemon.hpp"
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
+#include "cli/stop_guard.hpp"
 #include "k8s/client.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/signals.hpp"
-
-#include <unistd.h>
 
 namespace cli {
 namespace {
@@ -24,13 +23,11 @@ struct serving {
 reactor::awaitable<void> serve(serving& s) {
   s.daemon.start();
   (void)co_await s.stop.wait();
-  const reactor::timer_id guard =
-      s.loop.timers().arm(s.loop.now() + std::chrono::seconds(4), [] { _exit(failure); });
+  const stop_guard in_time(s.loop);
   co_await s.daemon.stop();
   co_await s.machine.stop();
   co_await s.api.stop();
   if (s.health) co_await s.health->stop();
-  s.loop.timers().disarm(guard);
   s.loop.stop();
 }
 

@@ -1,18 +1,14 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/service.hpp"
+#include "cli/stop_guard.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/signals.hpp"
-
-#include <unistd.h>
 
 #include <cstdlib>
 
 namespace cli {
 namespace {
-
-/// Everything after the first SIGTERM must have ended by then.
-constexpr reactor::nanoseconds stop_limit = std::chrono::seconds(4);
 
 struct running {
   reactor::loop& loop;
@@ -31,11 +27,8 @@ reactor::awaitable<void> serve(running& r) {
     co_await r.stop_wanted.wait();
     r.log.info("stopping");
   }
-  // Whatever happens below, the process is gone in time.
-  const reactor::timer_id guard =
-      r.loop.timers().arm(r.loop.now() + stop_limit, [] { _exit(failure); });
+  const stop_guard in_time(r.loop);
   co_await r.windlass.stop();
-  r.loop.timers().disarm(guard);
   r.loop.stop();
 }
 

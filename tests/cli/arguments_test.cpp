@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/completion.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 namespace {
 
@@ -34,6 +35,39 @@ TEST(Arguments, EachSettingNamesItsOrigin) {
   const parse_outcome o = parse({"run", "--kubeconfig", "f"});
   EXPECT_EQ(origin_of(o, "kubeconfig"), "f (flag)");
   EXPECT_EQ(origin_of(o, "namespace"), "default (default)");
+}
+
+TEST(Arguments, AFileHoldsTheSameSettingsAndFlagsWinOverIt) {
+  reactor::temporary_folder folder;
+  const std::string file = folder / "settings.yaml";
+  reactor::put(file, "namespace: fleet\nlog-format: json\napis: [bootc]\nleader-elect: true\nkubeconfig-key: a\n");
+  const parse_outcome o = parse({"run", "--config", file, "--log-format", "console"}, {{"KUBECONFIG_SECRET_KEY", "b"}});
+  ASSERT_TRUE(o.parsed) << o.err;
+  const auto& run = std::get<run_arguments>(*o.parsed);
+  EXPECT_EQ(run.fleet.ns, "fleet");
+  EXPECT_EQ(run.fleet.log_format, "console");
+  EXPECT_EQ(run.fleet.kubeconfig_key, "b");
+  EXPECT_TRUE(run.leader_elect);
+  EXPECT_EQ(origin_of(o, "namespace"), "fleet (file " + file + ")");
+  EXPECT_EQ(origin_of(o, "log-format"), "console (flag)");
+  EXPECT_EQ(origin_of(o, "kubeconfig-key"), "b (env KUBECONFIG_SECRET_KEY)");
+}
+
+TEST(Arguments, AFileThatCannotBeUsedIsNamedWithItsEntry) {
+  reactor::temporary_folder folder;
+  const std::string file = folder / "settings.yaml";
+  for (const auto& [text, named] : std::map<std::string, std::string>{{"namespaces: x\n", "\"namespaces\" is not a setting of `windlass run`"},
+                                                                     {"config: other.yaml\n", "\"config\""},
+                                                                     {"namespace: {a: b}\n", "\"namespace\": expected a text"},
+                                                                     {"- namespace\n", "expected a mapping"},
+                                                                     {"apis: [pods]\n", "pods"},
+                                                                     {"a: [\n", "line"}}) {
+    reactor::put(file, text);
+    const parse_outcome o = parse({"run", "--config", file});
+    EXPECT_EQ(o.exit_code, 2) << text;
+    EXPECT_NE(o.err.find(named), std::string::npos) << o.err;
+  }
+  EXPECT_NE(parse({"run", "--config", folder / "absent"}).err.find("absent"), std::string::npos);
 }
 
 TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {

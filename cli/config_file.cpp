@@ -1,0 +1,55 @@
+#include "cli/config_file.hpp"
+
+#include "k8s/yaml.hpp"
+#include "reactor/files.hpp"
+
+#include <boost/json.hpp>
+
+#include <optional>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+
+std::optional<std::string> as_flag_value(const json::value& v) {
+  if (const json::string* text = v.if_string()) return std::string(*text);
+  if (v.is_bool() || v.is_number()) return json::serialize(v);
+  const json::array* list = v.if_array();
+  if (list == nullptr || list->empty()) return std::nullopt;
+  std::string joined;
+  for (const json::value& one : *list) {
+    const std::optional<std::string> text =
+        one.is_array() ? std::optional<std::string>() : as_flag_value(one);
+    if (!text) return std::nullopt;
+    joined += (joined.empty() ? "" : ",") + *text;
+  }
+  return joined;
+}
+
+}  // namespace
+
+reactor::result<std::vector<file_setting>> load_settings(const std::string& path) {
+  constexpr std::size_t most = 1024 * 1024;
+  const auto wrong = [&](const std::string& why) {
+    return make_fault(reactor::errc::malformed, "reading " + path, why);
+  };
+  auto text = reactor::load_file(path, most);
+  if (!text) return text.error();
+  auto read = k8s::parse_yaml(*text, path);
+  if (!read) return read.error();
+  const json::object* entries = read->if_object();
+  if (entries == nullptr)
+    return wrong("expected a mapping of flag names to values, such as \"log-format: json\"");
+  std::vector<file_setting> settings;
+  for (const auto& [flag, value] : *entries) {
+    auto one = as_flag_value(value);
+    if (!one)
+      return wrong("\"" + std::string(flag) +
+                   "\": expected a text, number, boolean or list of them");
+    settings.push_back({std::string(flag), std::move(*one)});
+  }
+  return settings;
+}
+
+}  // namespace cli

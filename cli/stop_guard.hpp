@@ -1,0 +1,25 @@
+#pragma once
+
+#include "cli/commands.hpp"
+#include "reactor/loop.hpp"
+
+#include <unistd.h>
+
+namespace cli {
+
+/// Held while a command stops: what has not ended after four seconds is ended with the process, exit code 1.
+class stop_guard {
+public:
+  explicit stop_guard(reactor::loop& l)
+      : loop_(l),
+        timer_(l.timers().arm(l.now() + std::chrono::seconds(4), [] { _exit(failure); })) {}
+  ~stop_guard() { loop_.timers().disarm(timer_); }
+  stop_guard(const stop_guard&) = delete;
+  stop_guard& operator=(const stop_guard&) = delete;
+
+private:
+  reactor::loop& loop_;
+  reactor::timer_id timer_;
+};
+
+}  // namespace cli
