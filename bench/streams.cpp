@@ -10,15 +10,19 @@
 #include "k8s/views/node.hpp"
 #include "k8s/views/pod.hpp"
 #include "k8s/views/secret.hpp"
+#include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/tls.hpp"
 
 #include <boost/json.hpp>
 #include <sys/resource.h>
 
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 namespace bench {
 namespace {
@@ -112,8 +116,50 @@ private:
   k8s::informer<k8s::lease> leases_;
 };
 
+/// The other side: lists at once, and watches on which nothing but a bookmark happens.
+class quiet_server {
+public:
+  quiet_server(reactor::loop& l, std::size_t objects) : loop_(l) {
+    for (const auto& [plural, kind] : std::map<std::string, std::string>{
+             {"nodes", "Node"}, {"pods", "Pod"}, {"secrets", "Secret"}, {"leases", "Lease"}})
+      bodies_[plural] = list_body(kind, objects);
+  }
+
+  reactor::awaitable<void> answer(reactor::http::request r, reactor::http::responder& to) {
+    const reactor::http::target_parts target = reactor::http::split_target(r.target);
+    if (target.get("watch")) {
+      co_await stay_quiet(to);
+      co_return;
+    }
+    const auto found = bodies_.find(target.path.substr(target.path.rfind('/') + 1));
+    reactor::http::response list;
+    list.status = found == bodies_.end() ? 404 : 200;
+    list.fields.add("Content-Type", "application/json");
+    if (found != bodies_.end()) list.body = found->second;
+    (void)co_await to.send(std::move(list));
+  }
+
+private:
+  reactor::awaitable<void> stay_quiet(reactor::http::responder& to) {
+    reactor::http::response_head head;
+    head.status = 200;
+    head.fields.add("Content-Type", "application/json");
+    auto started = co_await to.start(std::move(head));
+    const std::string bookmark =
+        R"({"type":"BOOKMARK","object":{"kind":"Any","apiVersion":"v1","metadata":{"resourceVersion":")" +
+        std::string(version) + "\"}}}\n";
+    while (started) {
+      co_await loop_.sleep_for(std::chrono::seconds(30));
+      started = co_await to.write(bookmark);
+    }
+  }
+
+  reactor::loop& loop_;
+  std::map<std::string, std::string> bodies_;
+};
+
 struct reading {
-  std::size_t resident = 0, objects = 0;
+  std::size_t resident = 0, heap = 0, objects = 0;
   double seconds = 0;
   bool complete = false;
 };
@@ -139,6 +185,7 @@ reactor::awaitable<void> follow_fleet(reactor::loop& l, k8s::connection to, std:
   out.seconds = static_cast<double>((monotonic() - began).count()) / 1e9;
   trim_heap();
   out.resident = resident_bytes();
+  out.heap = heap_bytes();
   out.complete = true;
   for (const auto& f : fleet) {
     out.objects += f->objects();
@@ -154,7 +201,7 @@ reading follow(std::size_t clusters, std::size_t objects) {
   if (!process) throw std::runtime_error(process.error().message());
   k8s::connection to = sender_connection(*process);
   trim_heap();
-  const std::size_t before = resident_bytes();
+  const std::size_t before = resident_bytes(), heap_before = heap_bytes();
   reading r;
   reactor::loop l;
   {
@@ -163,7 +210,32 @@ reading follow(std::size_t clusters, std::size_t objects) {
     l.run();
   }
   r.resident -= std::min(before, r.resident);
+  r.heap -= std::min(heap_before, r.heap);
   return r;
+}
+
+/// What one more cluster's trust costs: every cluster has an authority of its own.
+double bytes_per_authority() {
+  constexpr std::size_t authorities = 100;
+  reactor::loop l(reactor::loop::mode::simulated);
+  std::vector<reactor::tls_settings> settings;
+  for (std::size_t i = 0; i <= authorities; ++i) {
+    auto made = reactor::make_authority("authority " + std::to_string(i), l.wall(),
+                                        l.wall() + std::chrono::hours(1));
+    if (!made) throw std::runtime_error(made.error().message());
+    settings.emplace_back().ca_pem = std::move(made->certificate_pem);
+  }
+  std::vector<std::shared_ptr<reactor::tls_context>> contexts;
+  contexts.reserve(settings.size());
+  const auto make = [&](const reactor::tls_settings& s) {
+    auto made = reactor::tls_client_context(s);
+    if (!made) throw std::runtime_error(made.error().message());
+    contexts.push_back(std::move(*made));
+  };
+  make(settings.front());  // what the first one needs, the others share
+  const std::size_t before = heap_bytes();
+  for (std::size_t i = 1; i < settings.size(); ++i) make(settings[i]);
+  return static_cast<double>(heap_bytes() - before) / authorities;
 }
 
 boost::json::object point(std::size_t clusters) {
@@ -186,7 +258,9 @@ boost::json::object measure_streams(std::size_t clusters) {
   allow_many_descriptors();
   pin_to_core(0);
   boost::json::object o = environment();
-  const std::size_t idle_clusters = 250;
+  const double authority_bytes = bytes_per_authority();
+  const std::size_t idle_clusters = clusters ? clusters : 1'000;
+  const double idle_streams = static_cast<double>(idle_clusters * kinds);
   const reading idle = follow(idle_clusters, 0);
   boost::json::array points;
   for (const std::size_t n :
@@ -196,8 +270,10 @@ boost::json::object measure_streams(std::size_t clusters) {
   o["clusters"] = largest.at("clusters");
   o["rss_mb"] = largest.at("rss_mb");
   o["bytes_per_cluster"] = largest.at("bytes_per_cluster");
-  o["bytes_per_stream"] =
-      rounded(static_cast<double>(idle.resident) / static_cast<double>(idle_clusters * kinds), 0);
+  o["idle_streams"] = idle_clusters * kinds;
+  o["bytes_per_stream"] = rounded(static_cast<double>(idle.resident) / idle_streams, 0);
+  o["heap_bytes_per_stream"] = rounded(static_cast<double>(idle.heap) / idle_streams, 0);
+  o["bytes_per_authority"] = rounded(authority_bytes, 0);
   o["complete"] = largest.at("complete");
   o["points"] = std::move(points);
   return o;
@@ -205,95 +281,13 @@ boost::json::object measure_streams(std::size_t clusters) {
 
 int run_streams_sender(const std::string& objects) {
   allow_many_descriptors();
-  auto bodies = std::make_shared<std::map<std::string, std::string>>();
   const std::size_t n = std::strtoul(objects.c_str(), nullptr, 10);
-  for (const auto& [plural, kind] : std::map<std::string, std::string>{
-           {"nodes", "Node"}, {"pods", "Pod"}, {"secrets", "Secret"}, {"leases", "Lease"}})
-    (*bodies)[plural] = list_body(kind, n);
-  return run_sender(true,
-                    [bodies](
-                        reactor::loop& l) -> reactor::http::
-                                              handler {
-                                                return [bodies, &l](reactor::http::request r,
-                                                                    reactor::http::responder& to) -> reactor::
-                                                                                                      awaitable<
-                                                                                                          void> {
-                                                                                                        const reactor::http::target_parts
-                                                                                                            target = reactor::
-                                                                                                                http::split_target(
-                                                                                                                    r.target);
-                                                                                                        const auto found =
-                                                                                                            bodies
-                                                                                                                ->find(
-                                                                                                                    target
-                                                                                                                        .path
-                                                                                                                        .substr(
-                                                                                                                            target
-                                                                                                                                .path
-                                                                                                                                .rfind(
-                                                                                                                                    '/') +
-                                                                                                                            1));
-                                                                                                        if (!target
-                                                                                                                 .get(
-                                                                                                                     "watch")) {
-                                                                                                          reactor::
-                                                                                                              http::response
-                                                                                                                  list;
-                                                                                                          list.status =
-                                                                                                              found ==
-                                                                                                                      bodies
-                                                                                                                          ->end()
-                                                                                                                  ? 404
-                                                                                                                  : 200;
-                                                                                                          list.fields
-                                                                                                              .add(
-                                                                                                                  "Content-Type",
-                                                                                                                  "application/json");
-                                                                                                          if (found !=
-                                                                                                              bodies
-                                                                                                                  ->end())
-                                                                                                            list.body =
-                                                                                                                found
-                                                                                                                    ->second;
-                                                                                                          (void)co_await to
-                                                                                                              .send(std::move(
-                                                                                                                  list));
-                                                                                                          co_return;
-                                                                                                        }
-                                                                                                        reactor::
-                                                                                                            http::response_head
-                                                                                                                head;
-                                                                                                        head.status =
-                                                                                                            200;
-                                                                                                        head.fields
-                                                                                                            .add(
-                                                                                                                "Content-Type",
-                                                                                                                "application/json");
-                                                                                                        (void)co_await to
-                                                                                                            .start(std::move(
-                                                                                                                head));
-                                                                                                        const std::string bookmark =
-                                                                                                            R"({"type":"BOOKMARK","object":{"kind":"Any","apiVersion":"v1","metadata":{"resourceVersion":")" +
-                                                                                                            std::string(
-                                                                                                                version) +
-                                                                                                            "\"}}}\n";
-                                                                                                        for (
-                                                                                                            ;
-                                                                                                            ;) {
-                                                                                                          co_await l
-                                                                                                              .sleep_for(
-                                                                                                                  std::chrono::
-                                                                                                                      seconds(
-                                                                                                                          30));
-                                                                                                          auto written =
-                                                                                                              co_await to
-                                                                                                                  .write(
-                                                                                                                      bookmark);
-                                                                                                          if (!written)
-                                                                                                            co_return;
-                                                                                                        }
-                                                                                                      };
-                                              });
+  return run_sender(true, [n](reactor::loop& l) -> reactor::http::handler {
+    auto side = std::make_shared<quiet_server>(l, n);
+    return [side](reactor::http::request r, reactor::http::responder& to) {
+      return side->answer(std::move(r), to);
+    };
+  });
 }
 
 }  // namespace bench
