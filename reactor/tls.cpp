@@ -30,28 +30,74 @@ shared_memory& shared() {
   return memory;
 }
 
+/// How long a session may stand in for looking at the server's certificate.
+constexpr nanoseconds longest_resumption = 1h;
+
+std::time_t to_seconds(wall_time t) {
+  return std::chrono::system_clock::to_time_t(std::chrono::floor<std::chrono::seconds>(t));
+}
+
+}  // namespace
+
+struct tls_resumption::impl {
+  session_ptr session;
+  wall_time verified{};  // when the certificate was looked at
+};
+
+tls_resumption::tls_resumption() : impl_(std::make_unique<impl>()) {}
+tls_resumption::~tls_resumption() = default;
+
+bool tls_resumption::ready(wall_time now) const noexcept {
+  if (!impl_->session || SSL_SESSION_is_resumable(impl_->session.get()) != 1) return false;
+  if (now < impl_->verified || now - impl_->verified > longest_resumption) return false;
+  const X509* certificate = SSL_SESSION_get0_peer(impl_->session.get());
+  std::time_t at = to_seconds(now);
+  return !certificate || X509_cmp_time(X509_get0_notAfter(certificate), &at) > 0;
+}
+
+struct resumption_access {
+  /// A copy, because OpenSSL marks the session of a connection that breaks as not to be resumed.
+  static session_ptr session(const tls_resumption& r) {
+    return session_ptr(SSL_SESSION_dup(r.impl_->session.get()));
+  }
+  static wall_time verified(const tls_resumption& r) noexcept { return r.impl_->verified; }
+  static void keep(tls_resumption& r, SSL_SESSION* session, wall_time verified) {
+    r.impl_->session.reset(SSL_SESSION_dup(session));
+    r.impl_->verified = verified;
+    if (r.on_ready) r.on_ready();
+  }
+  static void forget(tls_resumption& r) noexcept { r.impl_->session.reset(); }
+};
+
+namespace {
+
 class openssl_stream final : public tls_stream {
 public:
   enum class role { client, server };
 
   openssl_stream(loop& l, std::unique_ptr<stream> over, std::shared_ptr<tls_context> with, role as,
-                 std::string name)
+                 std::string name, std::shared_ptr<tls_resumption> session)
       : inner_(std::move(over)),
         context_(std::move(with)),
         ciphertext_(shared().ciphertext),
-        ssl_(SSL_new(context_->get())),
-        name_(std::move(name)) {
+        ssl_(context_->connection()),
+        name_(std::move(name)),
+        resumption_(std::move(session)),
+        verified_(l.wall()) {
     BIO* bio = ssl_ ? BIO_new(bio_method()) : nullptr;
     if (!bio) throw std::bad_alloc();
     BIO_set_data(bio, this);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);
     X509_VERIFY_PARAM* checks = SSL_get0_param(ssl_.get());
-    X509_VERIFY_PARAM_set_time(checks, std::chrono::system_clock::to_time_t(
-                                           std::chrono::floor<std::chrono::seconds>(l.wall())));
+    X509_VERIFY_PARAM_set_time(checks, to_seconds(verified_));
     if (as == role::client) {
       SSL_set_connect_state(ssl_.get());
       expect_name(checks);
+      if (resumption_ && resumption_->ready(verified_)) {
+        const session_ptr known = resumption_access::session(*resumption_);
+        trying_ = known && SSL_set_session(ssl_.get(), known.get()) == 1;
+      }
     } else {
       SSL_set_accept_state(ssl_.get());
     }
@@ -66,6 +112,8 @@ public:
       const int status = SSL_do_handshake(ssl_.get());
       const int error = status == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), status);
       if (error != SSL_ERROR_NONE && error != SSL_ERROR_WANT_READ) {
+        // The next attempt does without what may have been in the way.
+        if (trying_) resumption_access::forget(*resumption_);
         co_return failure(error, "TLS handshake with ");
       }
       if (!out_.empty()) {
@@ -74,6 +122,7 @@ public:
       }
       if (error == SSL_ERROR_NONE) {
         established_ = true;
+        if (resumption_ && resumed()) verified_ = resumption_access::verified(*resumption_);
         co_return result<void>();
       }
       auto readable = co_await inner_->wait_readable();
@@ -93,10 +142,10 @@ public:
   }
 
   awaitable<result<void>> wait_readable() override {
-    if (!wants_more_ || failed_) co_return result<void>();
-    auto readable = co_await inner_->wait_readable();
+    if (!wants_more_ || failed_) return at_once();
+    // Ahead of time, so that an idle stream needs no coroutine of its own; whoever reads before looks once for nothing.
     drained_ = false;
-    co_return readable;
+    return inner_->wait_readable();
   }
 
   result<std::optional<std::size_t>> try_read(std::span<char> into) override {
@@ -158,6 +207,13 @@ public:
     inner_->close();
   }
   std::string peer() const override { return inner_->peer(); }
+  bool resumed() const noexcept override { return SSL_session_reused(ssl_.get()) == 1; }
+
+  /// A server offers a session, with TLS 1.3 some time after the handshake.
+  void offered(SSL_SESSION* session) {
+    if (resumption_ && SSL_SESSION_is_resumable(session) == 1)
+      resumption_access::keep(*resumption_, session, verified_);
+  }
 
   std::string peer_common_name() const override {
     X509* certificate = SSL_get0_peer_certificate(ssl_.get());
@@ -187,6 +243,8 @@ private:
                                                 X509_STORE_CTX_get_current_cert(store), me->name_);
     return 0;
   }
+
+  static awaitable<result<void>> at_once() { co_return result<void>(); }
 
   /// What OpenSSL says went wrong, as ours. Fatal: every later call gives the same.
   fault failure(int error, std::string_view doing) {
@@ -305,7 +363,10 @@ private:
   ssl_ptr ssl_;
   std::string name_;
   std::string not_verified_;
+  std::shared_ptr<tls_resumption> resumption_;         // none = never
+  wall_time verified_;                                 // when the peer's certificate was looked at
   std::unique_ptr<fault> transport_failure_, failed_;  // rarely there, so kept outside
+  bool trying_ = false;                                // to resume
   bool established_ = false;
   bool closed_ = false;
   bool writing_ = false;  // a record is sent in part, perhaps for ever
@@ -313,6 +374,14 @@ private:
   bool wants_more_ = false;  // OpenSSL has nothing to decrypt until more arrives
   bool drained_ = false;     // the transport had nothing more when last asked
 };
+
+}  // namespace
+
+void tls_session_offered(SSL* to, SSL_SESSION* session) {
+  if (auto* stream = static_cast<openssl_stream*>(SSL_get_app_data(to))) stream->offered(session);
+}
+
+namespace {
 
 awaitable<result<std::unique_ptr<tls_stream>>> establish(std::unique_ptr<openssl_stream> s) {
   auto done = co_await s->shake_hands();
@@ -322,17 +391,18 @@ awaitable<result<std::unique_ptr<tls_stream>>> establish(std::unique_ptr<openssl
 
 }  // namespace
 
-awaitable<result<std::unique_ptr<tls_stream>>> tls_connect(loop& l, std::unique_ptr<stream> over,
-                                                           std::shared_ptr<tls_context> with,
-                                                           std::string name) {
+awaitable<result<std::unique_ptr<tls_stream>>> tls_connect(
+    loop& l, std::unique_ptr<stream> over, std::shared_ptr<tls_context> with, std::string name,
+    std::shared_ptr<tls_resumption> session) {
   return establish(std::make_unique<openssl_stream>(l, std::move(over), std::move(with),
-                                                    openssl_stream::role::client, std::move(name)));
+                                                    openssl_stream::role::client, std::move(name),
+                                                    std::move(session)));
 }
 
 awaitable<result<std::unique_ptr<tls_stream>>> tls_accept(loop& l, std::unique_ptr<stream> over,
                                                           std::shared_ptr<tls_context> with) {
   return establish(std::make_unique<openssl_stream>(l, std::move(over), std::move(with),
-                                                    openssl_stream::role::server, ""));
+                                                    openssl_stream::role::server, "", nullptr));
 }
 
 }  // namespace reactor

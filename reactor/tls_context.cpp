@@ -47,31 +47,37 @@ int no_passphrase(char*, int, int, void*) {
   return -1;  // a person is not there to be asked
 }
 
-result<void> use_identity(SSL_CTX* ctx, std::string_view certificate_pem, std::string_view key_pem,
-                          std::string_view whose) {
+result<tls_identity> read_identity(std::string_view certificate_pem, std::string_view key_pem,
+                                   std::string_view whose) {
   auto chain = read_certificates(certificate_pem, std::string(whose) + " certificate");
   if (!chain) return chain.error();
   const bio_ptr in = pem_reader(key_pem);
-  const key_ptr key(PEM_read_bio_PrivateKey(in.get(), nullptr, &no_passphrase, nullptr));
+  key_ptr key(PEM_read_bio_PrivateKey(in.get(), nullptr, &no_passphrase, nullptr));
   if (!key) return unusable("the " + std::string(whose) + " certificate's private key");
-  if (SSL_CTX_use_certificate(ctx, chain->front().get()) != 1)
-    return unusable(std::string(whose) + " certificate");
-  for (std::size_t i = 1; i < chain->size(); ++i)
-    if (SSL_CTX_add1_chain_cert(ctx, (*chain)[i].get()) != 1)
-      return unusable(std::string(whose) + " certificate chain");
-  if (SSL_CTX_use_PrivateKey(ctx, key.get()) != 1) {
+  if (X509_check_private_key(chain->front().get(), key.get()) != 1) {
     ERR_clear_error();
     return make_fault(
         errc::malformed, "set up TLS",
         "the " + std::string(whose) + " certificate and its private key do not match");
   }
+  return tls_identity{std::move(*chain), std::move(key)};
+}
+
+result<void> use_identity(SSL_CTX* ctx, const tls_identity& identity, std::string_view whose) {
+  const auto& chain = identity.certificates;
+  if (SSL_CTX_use_certificate(ctx, chain.front().get()) != 1)
+    return unusable(std::string(whose) + " certificate");
+  for (std::size_t i = 1; i < chain.size(); ++i)
+    if (SSL_CTX_add1_chain_cert(ctx, chain[i].get()) != 1)
+      return unusable(std::string(whose) + " certificate chain");
+  if (SSL_CTX_use_PrivateKey(ctx, identity.key.get()) != 1)
+    return unusable("the " + std::string(whose) + " certificate's private key");
   return {};
 }
 
-result<void> trust(SSL_CTX* ctx, std::string_view ca_pem, std::string_view what) {
+result<void> trust(X509_STORE* store, std::string_view ca_pem, std::string_view what) {
   auto roots = read_certificates(ca_pem, what);
   if (!roots) return roots.error();
-  X509_STORE* store = SSL_CTX_get_cert_store(ctx);
   for (const x509_ptr& root : *roots)
     if (X509_STORE_add_cert(store, root.get()) != 1) return unusable(what);
   return {};
@@ -84,12 +90,30 @@ result<ssl_ctx_ptr> new_context(const SSL_METHOD* method) {
     return unusable("OpenSSL");
   // RELEASE_BUFFERS lets an idle stream give back its record buffers, 17 KB each way.
   SSL_CTX_set_mode(ctx.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_options(ctx.get(),
-                      SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
+  SSL_CTX_set_options(ctx.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_session_cache_mode(ctx.get(), SSL_SESS_CACHE_OFF);
   // Every certificate of a CA file is trusted by itself, an intermediate too, as in Go's pools.
   X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx.get()), X509_V_FLAG_PARTIAL_CHAIN);
   return ctx;
+}
+
+/// What all clients of the thread have in common.
+result<ssl_ctx_ptr> client_ctx() {
+  static thread_local ssl_ctx_ptr shared;
+  if (!shared) {
+    auto made = new_context(TLS_client_method());
+    if (!made) return made.error();
+    if (SSL_CTX_set_alpn_protos(made->get(), alpn_http11, sizeof alpn_http11) != 0)
+      return unusable("OpenSSL");
+    SSL_CTX_set_session_cache_mode(made->get(), SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(made->get(), [](SSL* ssl, SSL_SESSION* session) {
+      tls_session_offered(ssl, session);
+      return 0;  // it stays OpenSSL's
+    });
+    shared = std::move(*made);
+  }
+  SSL_CTX_up_ref(shared.get());
+  return ssl_ctx_ptr(shared.get());
 }
 
 /// Settings that live streams use. One per thread, like everything that streams share.
@@ -114,18 +138,17 @@ std::string digest_of(std::initializer_list<std::string_view> texts) {
   return out;
 }
 
+/// `make()` gives a result<std::shared_ptr<tls_context>>.
 template <class Make>
 result<std::shared_ptr<tls_context>> find_or_make(std::initializer_list<std::string_view> texts,
-                                                  bool verify, Make make) {
+                                                  Make make) {
   std::string key = digest_of(texts);
   auto& all = contexts();
   std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
   if (const auto found = all.find(key); found != all.end()) return found->second.lock();
-  result<ssl_ctx_ptr> made = make();
-  if (!made) return made.error();
-  auto shared = std::make_shared<tls_context>(std::move(*made), verify);
-  all.emplace(std::move(key), shared);
-  return shared;
+  result<std::shared_ptr<tls_context>> made = make();
+  if (made) all.emplace(std::move(key), *made);
+  return made;
 }
 
 std::string text_of(X509_NAME* name) {
@@ -224,44 +247,64 @@ std::string verification_sentence(int why, X509* certificate, std::string_view w
   }
 }
 
+ssl_ptr tls_context::connection() const {
+  ssl_ptr ssl(SSL_new(ctx_.get()));
+  if (!ssl) return nullptr;
+  if (trusted_ && SSL_set1_verify_cert_store(ssl.get(), trusted_.get()) != 1) return nullptr;
+  const auto& chain = identity_.certificates;
+  if (chain.empty()) return ssl;
+  if (SSL_use_certificate(ssl.get(), chain.front().get()) != 1) return nullptr;
+  for (std::size_t i = 1; i < chain.size(); ++i)
+    if (SSL_add1_chain_cert(ssl.get(), chain[i].get()) != 1) return nullptr;
+  if (SSL_use_PrivateKey(ssl.get(), identity_.key.get()) != 1) return nullptr;
+  return ssl;
+}
+
 result<std::shared_ptr<tls_context>> tls_client_context(const tls_settings& s) {
-  return find_or_make(
-      {"client", s.verify ? "verify" : "", s.ca_pem, s.certificate_pem, s.key_pem}, s.verify,
-      [&]() -> result<ssl_ctx_ptr> {
-        auto ctx = new_context(TLS_client_method());
-        if (!ctx) return ctx;
-        if (SSL_CTX_set_alpn_protos(ctx->get(), alpn_http11, sizeof alpn_http11) != 0)
-          return unusable("OpenSSL");
-        if (!s.ca_pem.empty()) {
-          if (auto trusted = trust(ctx->get(), s.ca_pem, "CA"); !trusted) return trusted.error();
-        } else if (s.verify && SSL_CTX_set_default_verify_paths(ctx->get()) != 1) {
-          return unusable("the system's trust store");
-        }
-        if (!s.certificate_pem.empty() || !s.key_pem.empty()) {
-          auto used = use_identity(ctx->get(), s.certificate_pem, s.key_pem, "client");
-          if (!used) return used.error();
-        }
-        return ctx;
-      });
+  const auto make = [&]() -> result<std::shared_ptr<tls_context>> {
+    auto ctx = client_ctx();
+    if (!ctx) return ctx.error();
+    x509_store_ptr trusted(X509_STORE_new());
+    if (!trusted) return unusable("OpenSSL");
+    if (!s.ca_pem.empty()) {
+      if (auto done = trust(trusted.get(), s.ca_pem, "CA"); !done) return done.error();
+    } else if (s.verify && X509_STORE_set_default_paths(trusted.get()) != 1) {
+      return unusable("the system's trust store");
+    }
+    tls_identity identity;
+    if (!s.certificate_pem.empty() || !s.key_pem.empty()) {
+      auto read = read_identity(s.certificate_pem, s.key_pem, "client");
+      if (!read) return read.error();
+      identity = std::move(*read);
+    }
+    auto made = std::make_shared<tls_context>(std::move(*ctx), s.verify, std::move(trusted),
+                                              std::move(identity));
+    if (!made->connection()) return unusable("client certificate");
+    return made;
+  };
+  return find_or_make({"client", s.verify ? "verify" : "", s.ca_pem, s.certificate_pem, s.key_pem},
+                      make);
 }
 
 result<std::shared_ptr<tls_context>> tls_server_context(const tls_server_settings& s) {
-  const bool verify = !s.client_ca_pem.empty();
-  return find_or_make({"server", s.certificate_pem, s.key_pem, s.client_ca_pem}, verify,
-                      [&]() -> result<ssl_ctx_ptr> {
-                        auto ctx = new_context(TLS_server_method());
-                        if (!ctx) return ctx;
-                        SSL_CTX_set_num_tickets(ctx->get(), 0);  // sessions are not resumed
-                        SSL_CTX_set_alpn_select_cb(ctx->get(), &choose_protocol, nullptr);
-                        auto used =
-                            use_identity(ctx->get(), s.certificate_pem, s.key_pem, "server");
-                        if (!used) return used.error();
-                        if (verify) {
-                          auto trusted = trust(ctx->get(), s.client_ca_pem, "client CA");
-                          if (!trusted) return trusted.error();
-                        }
-                        return ctx;
-                      });
+  const auto make = [&]() -> result<std::shared_ptr<tls_context>> {
+    const bool verify = !s.client_ca_pem.empty();
+    auto ctx = new_context(TLS_server_method());
+    if (!ctx) return ctx.error();
+    SSL_CTX_set_alpn_select_cb(ctx->get(), &choose_protocol, nullptr);
+    auto identity = read_identity(s.certificate_pem, s.key_pem, "server");
+    if (!identity) return identity.error();
+    if (auto used = use_identity(ctx->get(), *identity, "server"); !used) return used.error();
+    if (verify) {
+      auto trusted = trust(SSL_CTX_get_cert_store(ctx->get()), s.client_ca_pem, "client CA");
+      if (!trusted) return trusted.error();
+      // A resumed session would bring its client's certificate along without looking at it again.
+      SSL_CTX_set_options(ctx->get(), SSL_OP_NO_TICKET);
+    }
+    SSL_CTX_set_num_tickets(ctx->get(), verify ? 0 : 1);
+    return std::make_shared<tls_context>(std::move(*ctx), verify);
+  };
+  return find_or_make({"server", s.certificate_pem, s.key_pem, s.client_ca_pem}, make);
 }
 
 }  // namespace reactor

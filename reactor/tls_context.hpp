@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace reactor {
 
@@ -26,17 +28,39 @@ using ssl_ptr = std::unique_ptr<SSL, openssl_free<&SSL_free>>;
 using x509_ptr = std::unique_ptr<X509, openssl_free<&X509_free>>;
 using key_ptr = std::unique_ptr<EVP_PKEY, openssl_free<&EVP_PKEY_free>>;
 using bio_ptr = std::unique_ptr<BIO, openssl_free<&BIO_free_all>>;
+using x509_store_ptr = std::unique_ptr<X509_STORE, openssl_free<&X509_STORE_free>>;
+using session_ptr = std::unique_ptr<SSL_SESSION, openssl_free<&SSL_SESSION_free>>;
 
+/// A certificate, its chain and its private key.
+struct tls_identity {
+  std::vector<x509_ptr> certificates;  // its own first; none = no identity
+  key_ptr key;
+};
+
+/// An SSL_CTX is 15 KB, most of it lists of groups and ciphers, so all clients share one: what one cluster is trusted by
+/// and who we are there is set on each connection instead, by reference.
 class tls_context {
 public:
   tls_context(ssl_ctx_ptr ctx, bool verify) : ctx_(std::move(ctx)), verify_(verify) {}
-  SSL_CTX* get() const noexcept { return ctx_.get(); }
+  tls_context(ssl_ctx_ptr ctx, bool verify, x509_store_ptr trusted, tls_identity identity)
+      : ctx_(std::move(ctx)),
+        trusted_(std::move(trusted)),
+        identity_(std::move(identity)),
+        verify_(verify) {}
+
+  /// A connection with this trust and identity; null when OpenSSL refuses the identity or has no memory.
+  ssl_ptr connection() const;
   bool verifies() const noexcept { return verify_; }
 
 private:
   ssl_ctx_ptr ctx_;
+  x509_store_ptr trusted_;  // null = what the SSL_CTX has
+  tls_identity identity_;
   bool verify_;
 };
+
+/// A server offers one of our connections a session. Defined with the streams, called by OpenSSL through the SSL_CTX.
+void tls_session_offered(SSL* to, SSL_SESSION* session);
 
 /// Reads `pem`. The view must outlive the result.
 bio_ptr pem_reader(std::string_view pem);

@@ -24,6 +24,9 @@ bool is_idempotent(std::string_view method) {
          method == "OPTIONS" || method == "TRACE";
 }
 
+/// How long a connection may be held back for the session of the first one.
+constexpr nanoseconds session_patience = 1s;
+
 /// One pooled connection.
 struct connection {
   connection(std::unique_ptr<stream> s, std::uint64_t g) : w(std::move(s)), generation(g) {}
@@ -63,7 +66,15 @@ awaitable<void> run(loop& l, connect_plan plan, steady_time deadline, finishing 
 /// max_connections bounds both, because a new connection is made only while none is idle.
 struct client::impl : std::enable_shared_from_this<client::impl> {
   impl(loop& l, client_options o)
-      : loop_(l), options(std::move(o)), turn(l), ended(l), permits(options.max_connections) {}
+      : loop_(l),
+        options(std::move(o)),
+        turn(l),
+        ended(l),
+        introduced(l),
+        permits(options.max_connections) {
+    new_session();
+  }
+  ~impl() { session->on_ready = nullptr; }
 
   /// The right to use one connection; given back, or handed to whoever waits longest, at its end.
   class permit {
@@ -147,9 +158,46 @@ struct client::impl : std::enable_shared_from_this<client::impl> {
     });
   }
 
+  /// The first connection to an https origin is made alone. Those that are asked for meanwhile wait for the session that
+  /// it is given, so that a fleet of watches costs each server one certificate's work, not one for each watch.
+  awaitable<void> wait_for_session() {
+    const steady_time until = loop_.now() + session_patience;
+    while (introducing && wants_introduction() && loop_.now() < until)
+      (void)co_await introduced.wait(until);
+    introducing = wants_introduction();
+  }
+  bool wants_introduction() const {
+    return options.origin.tls && !no_session && !session->ready(loop_.wall());
+  }
+  /// The first connection has got its session, or will not get one any more.
+  void end_introduction() {
+    introducing = false;
+    introduced.wake_all();
+  }
+  /// An answer is here, or its connection is gone: a server that offers sessions would have done so by now.
+  void introduced_as_far_as_it_goes(bool answered) {
+    if (!introducing) return;
+    no_session = answered && options.origin.tls;
+    end_introduction();
+  }
+  void new_session() {
+    if (session) session->on_ready = nullptr;
+    session = std::make_shared<tls_resumption>();
+    session->on_ready = [this] {
+      if (introducing) end_introduction();
+    };
+    no_session = false;
+  }
+
   awaitable<result<std::unique_ptr<connection>>> open_connection() {
+    co_await wait_for_session();
+    if (stopping) co_return stopped();
     auto how = plan_connection(options);
-    if (!how) co_return how.error();
+    if (!how) {
+      end_introduction();
+      co_return how.error();
+    }
+    how->session = session;
     context = how->tls;
     const std::uint64_t made_with = generation;
     struct counted {
@@ -168,7 +216,10 @@ struct client::impl : std::enable_shared_from_this<client::impl> {
                                         loop_.now() + options.connect_timeout, finishing(shared)))};
     if (connecting.id != 0) co_await shared->done.wait();
     if (stopping || !shared->outcome) co_return stopped();
-    if (!*shared->outcome) co_return shared->outcome->error();
+    if (!*shared->outcome) {
+      end_introduction();
+      co_return shared->outcome->error();
+    }
     count.kept = true;
     co_return std::make_unique<connection>(std::move(**shared->outcome), made_with);
   }
@@ -206,12 +257,15 @@ struct client::impl : std::enable_shared_from_this<client::impl> {
 
   loop& loop_;
   client_options options;
-  waiters turn, ended;
+  waiters turn, ended, introduced;
   std::size_t permits;
   std::size_t open = 0;
   std::size_t sending = 0;
   std::uint64_t generation = 0;
   bool stopping = false;
+  bool introducing = false;  // the first connection is on its way to a session
+  bool no_session = false;   // the server offers none
+  std::shared_ptr<tls_resumption> session;
   std::shared_ptr<tls_context> context;  // kept between connections
   std::vector<std::unique_ptr<connection>> idle;
   timer_id reaper = 0;
@@ -259,6 +313,7 @@ public:
       if (!step) co_return step.error();
       if (step->what == wire_parser::event::head) {
         if (!accept_head()) continue;
+        pool_->introduced_as_far_as_it_goes(true);
         if (parser_->complete()) finish();
         co_return result<void>();
       }
@@ -272,25 +327,11 @@ public:
   }
 
   awaitable<result<std::string_view>> read(nanoseconds idle) override {
-    if (failed_) co_return *failed_;
-    if (!connection_) co_return std::string_view();
-    connection_->w.stream().expire_at(pool_->loop_.now() + idle);
+    if (connection_) connection_->w.stream().expire_at(pool_->loop_.now() + idle);
     for (;;) {
-      auto step = next_step();
-      if (!step) co_return step.error();
-      if (step->what == wire_parser::event::piece) co_return step->piece;
-      if (step->what == wire_parser::event::done) {
-        finish();
-        co_return std::string_view();
-      }
-      auto n = fill();
-      if (!n) co_return n.error();
-      if (*n) continue;
+      if (auto got = try_read()) co_return std::move(*got);
       auto readable = co_await connection_->w.stream().wait_readable();
-      if (readable) continue;
-      // Silence is the caller's to judge: it may go on reading.
-      if (readable.error().code == errc::timed_out) co_return named(readable.error());
-      co_return failed(readable.error());
+      if (!readable) co_return not_readable(readable.error());
     }
   }
 
@@ -312,6 +353,28 @@ private:
     if (!step) return failed(step.error());
     window.consume(step->consumed);
     return step;
+  }
+
+  /// What read() answers, unless it has to wait for it; apart, so that an idle stream's coroutine is small.
+  std::optional<result<std::string_view>> try_read() {
+    for (;;) {
+      if (failed_) return *failed_;
+      if (!connection_) return std::string_view();
+      auto step = next_step();
+      if (!step) return step.error();
+      if (step->what == wire_parser::event::piece) return step->piece;
+      if (step->what == wire_parser::event::done) {
+        finish();
+        return std::string_view();
+      }
+      auto n = fill();
+      if (!n) return n.error();
+      if (!*n) return std::nullopt;
+    }
+  }
+  fault not_readable(const fault& why) {
+    // Silence is the caller's to judge: it may go on reading.
+    return why.code == errc::timed_out ? named(why) : failed(why);
   }
 
   /// True when there is something new to look at.
@@ -347,6 +410,7 @@ private:
   void close() {
     if (!connection_) return;
     pool_->in_use.erase(place_);
+    pool_->introduced_as_far_as_it_goes(false);
     connection_.reset();
     --pool_->open;
     permit_.reset();
@@ -446,6 +510,7 @@ void client::set_tls(tls_settings tls) {
   impl_->options.tls = std::move(tls);
   ++impl_->generation;
   impl_->context.reset();
+  impl_->new_session();
   impl_->drop_idle();
 }
 
@@ -463,6 +528,7 @@ awaitable<void> client::stop() {
   self->drop_idle();
   for (connection* c : self->in_use) c->w.stream().close();
   while (self->turn.size() > 0) self->turn.wake_one();
+  self->end_introduction();
   co_await self->tasks.cancel_and_join();
   while (self->sending > 0) co_await self->ended.wait();
 }

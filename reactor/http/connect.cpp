@@ -67,8 +67,10 @@ awaitable<result<std::unique_ptr<stream>>> open_tunnel(std::unique_ptr<stream> s
 
 awaitable<result<std::unique_ptr<stream>>> put_tls_on(loop& l, std::unique_ptr<stream> s,
                                                       std::shared_ptr<tls_context> with,
-                                                      std::string name) {
-  auto secured = co_await tls_connect(l, std::move(s), std::move(with), std::move(name));
+                                                      std::string name,
+                                                      std::shared_ptr<tls_resumption> session) {
+  auto secured =
+      co_await tls_connect(l, std::move(s), std::move(with), std::move(name), std::move(session));
   if (!secured) co_return secured.error();
   co_return std::unique_ptr<stream>(std::move(*secured));
 }
@@ -105,7 +107,7 @@ awaitable<result<std::unique_ptr<stream>>> connect(loop& l, connect_plan plan,
   std::unique_ptr<stream> s = std::move(*connected);
   s->expire_at(deadline);
   if (plan.via.used() && plan.via.to.tls) {
-    auto secured = co_await put_tls_on(l, std::move(s), plan.proxy_tls, plan.via.to.host);
+    auto secured = co_await put_tls_on(l, std::move(s), plan.proxy_tls, plan.via.to.host, nullptr);
     if (!secured) co_return secured;
     s = std::move(*secured);
   }
@@ -115,7 +117,7 @@ awaitable<result<std::unique_ptr<stream>>> connect(loop& l, connect_plan plan,
     s = std::move(*tunnel);
   }
   if (plan.to.tls) {
-    auto secured = co_await put_tls_on(l, std::move(s), plan.tls, plan.server_name);
+    auto secured = co_await put_tls_on(l, std::move(s), plan.tls, plan.server_name, plan.session);
     if (!secured) co_return secured;
     s = std::move(*secured);
   }

@@ -16,9 +16,10 @@ namespace reactor::http {
 struct connect_plan {
   origin to;
   proxy via;
-  std::shared_ptr<tls_context> tls;        // for an https origin
-  std::string server_name;                 // what its certificate must be for
-  std::shared_ptr<tls_context> proxy_tls;  // for an https proxy
+  std::shared_ptr<tls_context> tls;         // for an https origin
+  std::string server_name;                  // what its certificate must be for
+  std::shared_ptr<tls_resumption> session;  // of the origin; may be none
+  std::shared_ptr<tls_context> proxy_tls;   // for an https proxy
   std::size_t header_limit_bytes = 0;
 };
 

@@ -308,6 +308,212 @@ TEST_F(TlsStream, SharesWhatOpenSslMadeOfEqualSettings) {
   EXPECT_NE(tls_client_context(other).value(), a.value());
 }
 
+/// Some connections, one after the other, to a server that counts who came with a session.
+class TlsResumption : public TlsStream {
+protected:
+  awaitable<bool> connect_once(std::shared_ptr<tls_context> with,
+                               std::shared_ptr<tls_resumption> session) {
+    task_group tasks(l);
+    std::unique_ptr<tls_stream> theirs;
+    tasks.start("server", [&]() -> awaitable<void> {
+      auto accepted = co_await listener->accept();
+      auto done = co_await tls_accept(l, std::move(*accepted), server);
+      if (!done) co_return;
+      theirs = std::move(*done);
+      (void)co_await theirs->write_all(std::string_view("hello"));
+    });
+    endpoint at{"api", 443};
+    auto raw = co_await l.net().connect(at, never);
+    auto done = co_await tls_connect(l, std::move(*raw), with, "api", session);
+    failed = done ? std::string() : done.error().message();
+    bool resumed = false;
+    if (done) {
+      resumed = (*done)->resumed();
+      char bytes[16];
+      auto n = co_await (*done)->read_some(bytes);
+      EXPECT_EQ(n.value(), 5u);
+      common_name = (*done)->peer_common_name();
+    }
+    co_await tasks.join();
+    if (cut) net().cut_all("api");
+    co_return resumed;
+  }
+  void listen(const tls_server_settings& settings) {
+    endpoint at{"api", 443};
+    listener = *l.net().listen(at);
+    server = tls_server_context(settings).value();
+  }
+
+  std::unique_ptr<acceptor> listener;
+  std::shared_ptr<tls_context> server;
+  std::string failed, common_name;
+  bool cut = false;
+};
+
+TEST_F(TlsResumption, NeedsACertificateOnlyTheFirstTime) {
+  run([&]() -> awaitable<void> {
+    listen(ca.server({"api"}));
+    const auto with = tls_client_context(ca.client()).value();
+    const auto session = std::make_shared<tls_resumption>();
+    int told = 0;
+    session->on_ready = [&] { ++told; };
+    EXPECT_FALSE(session->ready(l.wall()));
+    std::vector<bool> resumed;
+    for (int i = 0; i < 3; ++i) {
+      const bool one = co_await connect_once(with, session);
+      resumed.push_back(one);
+      EXPECT_EQ(common_name, "api");
+      EXPECT_TRUE(session->ready(l.wall()));
+    }
+    EXPECT_EQ(resumed, (std::vector<bool>{false, true, true}));
+    EXPECT_EQ(told, 3);
+    listener.reset();
+  });
+}
+
+TEST_F(TlsResumption, OutlivesConnectionsThatWereCut) {
+  run([&]() -> awaitable<void> {
+    listen(ca.server({"api"}));
+    const auto with = tls_client_context(ca.client()).value();
+    const auto session = std::make_shared<tls_resumption>();
+    cut = true;
+    (void)co_await connect_once(with, session);
+    const bool resumed = co_await connect_once(with, session);
+    EXPECT_TRUE(resumed);
+    listener.reset();
+  });
+}
+
+TEST_F(TlsResumption, LooksAtTheCertificateAgainAfterAnHour) {
+  run([&]() -> awaitable<void> {
+    listen(ca.server({"api"}));
+    const auto with = tls_client_context(ca.client()).value();
+    const auto session = std::make_shared<tls_resumption>();
+    (void)co_await connect_once(with, session);
+    co_await l.sleep_for(40min);
+    bool resumed = co_await connect_once(with, session);
+    EXPECT_TRUE(resumed);
+    co_await l.sleep_for(21min);  // what resumed is no younger than what it went on from
+    EXPECT_FALSE(session->ready(l.wall()));
+    resumed = co_await connect_once(with, session);
+    EXPECT_FALSE(resumed);
+    EXPECT_TRUE(session->ready(l.wall()));
+    listener.reset();
+  });
+}
+
+TEST_F(TlsResumption, EndsWithTheCertificate) {
+  run([&]() -> awaitable<void> {
+    const certified_key made = ca.issue_from({"api"}, l.wall() - 1h, l.wall() + 10min);
+    tls_server_settings settings;
+    settings.certificate_pem = made.certificate_pem;
+    settings.key_pem = made.key_pem;
+    listen(settings);
+    const auto with = tls_client_context(ca.client()).value();
+    const auto session = std::make_shared<tls_resumption>();
+    (void)co_await connect_once(with, session);
+    co_await l.sleep_for(11min);
+    (void)co_await connect_once(with, session);
+    EXPECT_THAT(failed, HasSubstr("the certificate \"api\" expired"));
+    listener.reset();
+  });
+}
+
+TEST_F(TlsResumption, IsNotOfferedToThoseWhoShowACertificate) {
+  run([&]() -> awaitable<void> {
+    const test_authority client_ca(l, "client CA");
+    tls_server_settings settings = ca.server({"api"});
+    settings.client_ca_pem = client_ca.pem();
+    listen(settings);
+    const certified_key admin = client_ca.issue({"admin"});
+    tls_settings ours = ca.client();
+    ours.certificate_pem = admin.certificate_pem;
+    ours.key_pem = admin.key_pem;
+    const auto with = tls_client_context(ours).value();
+    const auto session = std::make_shared<tls_resumption>();
+    (void)co_await connect_once(with, session);
+    EXPECT_FALSE(session->ready(l.wall()));
+    listener.reset();
+  });
+}
+
+/// A handler that holds its answers back, so that every request needs a connection of its own.
+class TlsIntroduction : public Tls {
+protected:
+  /// Virtual milliseconds after which each of `n` requests that start together arrived at the server.
+  std::vector<std::int64_t> arrivals(int n, bool sessions) {
+    std::vector<std::int64_t> at;
+    net().faults("api").latency = 1ms;
+    run([&]() -> awaitable<void> {
+      const test_authority client_ca(l, "client CA");
+      const steady_time start = l.now();
+      server_options so;
+      so.at = {"api", 443};
+      so.tls = std::make_unique<tls_server_settings>(ca.server({"api"}));
+      if (!sessions) so.tls->client_ca_pem = client_ca.pem();
+      server s(l, std::move(so), [&](request, responder& to) -> awaitable<void> {
+        at.push_back((l.now() - start) / 1ms);
+        co_await l.sleep_for(300ms);
+        response empty;
+        (void)co_await to.send(std::move(empty));
+      });
+      EXPECT_TRUE(s.start().has_value());
+      client_options o = options(secured);
+      o.tls = ca.client();
+      client c(l, o);
+      task_group tasks(l);
+      for (int i = 0; i < n; ++i)
+        tasks.start("request", [&]() -> awaitable<void> {
+          request r = get("/");
+          auto got = co_await c.fetch(std::move(r));
+          EXPECT_EQ(summary(got), "200 ");
+        });
+      co_await tasks.join();
+      co_await c.stop();
+      co_await s.stop();
+    });
+    return at;
+  }
+};
+
+TEST_F(TlsIntroduction, HoldsTheOthersBackUntilTheFirstHasItsSession) {
+  const std::vector<std::int64_t> at = arrivals(4, true);
+  ASSERT_EQ(at.size(), 4u);
+  EXPECT_LT(at[0], 10);
+  EXPECT_GT(at[1], at[0]);
+  EXPECT_LT(at[3], 20);  // long before the first answer
+}
+
+TEST_F(TlsIntroduction, EndsWithTheFirstAnswerWhereThereAreNoSessions) {
+  const std::vector<std::int64_t> at = arrivals(3, false);
+  ASSERT_EQ(at.size(), 3u);
+  EXPECT_LT(at[0], 10);
+  EXPECT_GT(at[1], 300);
+  EXPECT_LT(at[2], 320);
+}
+
+TEST_F(TlsIntroduction, IsNotWaitedForLongerThanASecond) {
+  run([&]() -> awaitable<void> {
+    const script silent = [](stream& s) -> awaitable<void> { (void)co_await read_all(s); };
+    scripted_server peer(l, {"api", 443}, {silent});
+    client_options o = options(secured);
+    o.tls = ca.client();
+    client c(l, o);
+    task_group tasks(l);
+    const steady_time start = l.now();
+    for (int i = 0; i < 3; ++i)
+      tasks.start("request", [&]() -> awaitable<void> {
+        request r = get("/");
+        auto got = co_await c.fetch(std::move(r));
+        EXPECT_EQ(got.error().code, errc::timed_out);
+      });
+    co_await tasks.join();
+    EXPECT_LE(l.now() - start, 6s);
+    co_await c.stop();
+    co_await peer.stop();
+  });
+}
+
 TEST_F(Tls, NewConnectionsUseNewSettings) {
   run([&]() -> awaitable<void> {
     const test_authority client_ca(l, "client CA");
