@@ -85,12 +85,12 @@ awaitable<void> informer_base::run() {
   std::optional<step> next = watch_.first();
   while (next) {
     if (next->delay > nanoseconds{}) co_await loop_.sleep_for(next->delay);
-    step now = std::move(*next);
-    if (now.what == step::action::list)
-      next = co_await list_page(std::move(now));
-    else
-      next = co_await follow(std::move(now));
+    next = co_await carry_out(std::move(*next));
   }
+}
+
+awaitable<std::optional<step>> informer_base::carry_out(step s) {
+  return s.what == step::action::list ? list_page(std::move(s)) : follow(std::move(s));
 }
 
 step informer_base::settle(const line_outcome& outcome) {

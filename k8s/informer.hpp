@@ -110,18 +110,24 @@ private:
   struct page;
   struct stream_run;
   struct line_outcome;
+  /// Null = the stream goes on. By pointer, because every idle stream keeps room for one in its coroutines.
+  using ending = std::unique_ptr<line_outcome>;
   class pacer;
   awaitable<void> run();
+  awaitable<std::optional<step>> carry_out(step s);
   awaitable<std::optional<step>> list_page(step s);
   awaitable<result<void>> read_page(list_options options, page& into);  // borrowed
   awaitable<std::optional<step>> follow(step s);
-  awaitable<line_outcome> read_stream(std::shared_ptr<stream_run> stream);
+  awaitable<ending> open_stream(std::shared_ptr<stream_run> stream, step s);
+  awaitable<ending> read_stream(std::shared_ptr<stream_run> stream);
   awaitable<void> probe_server(std::shared_ptr<stream_run> stream);
   awaitable<result<resource_version>> newest_after(resource_version version);
-  std::optional<line_outcome> take_lines(stream_run& stream, std::string_view bytes);
-  std::optional<line_outcome> take_line(stream_run& stream, std::string_view line);
-  std::optional<line_outcome> take_bookmark(stream_run& stream, wire_value object);
-  std::optional<line_outcome> judge_silence(std::shared_ptr<stream_run> stream);
+  ending broken(const reactor::fault& why) const;
+  ending take_last(stream_run& stream);
+  ending take_lines(stream_run& stream, std::string_view bytes);
+  ending take_line(stream_run& stream, std::string_view line);
+  ending take_bookmark(stream_run& stream, wire_value object);
+  ending judge_silence(std::shared_ptr<stream_run> stream);
   reactor::nanoseconds until_next_look(const stream_run& stream) const;
   step settle(const line_outcome& outcome);
   step fail(const fault& why);

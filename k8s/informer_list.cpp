@@ -109,11 +109,10 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
     co_return fail(read.error());
   }
   if (p.refused) {
-    line_outcome past;
-    past.how = line_outcome::what::past;
-    past.why = malformed("the server answers with version " + p.version.text() +
-                         ", and had been at " + watch_.highest().text());
-    co_return settle(past);
+    const ending past = line_outcome::from_the_past(
+        malformed("the server answers with version " + p.version.text() + ", and had been at " +
+                  watch_.highest().text()));
+    co_return settle(*past);
   }
   if (p.continue_token.empty()) sweep();
   step next = watch_.page_ended(p.version, std::move(p.continue_token));

@@ -67,10 +67,24 @@ struct informer_base::line_outcome {
   fault why;
   oddity odd{};
 
-  static line_outcome failure(fault f) {
-    line_outcome o;
-    o.how = f.cancelled ? what::cancelled : what::failed;
-    o.why = std::move(f);
+  static ending in_order() { return std::make_unique<line_outcome>(); }
+  static ending failure(fault f) {
+    auto o = std::make_unique<line_outcome>();
+    o->how = f.cancelled ? what::cancelled : what::failed;
+    o->why = std::move(f);
+    return o;
+  }
+  static ending oddly(oddity odd, std::string detail) {
+    auto o = std::make_unique<line_outcome>();
+    o->how = what::odd;
+    o->odd = odd;
+    o->why.detail = std::move(detail);
+    return o;
+  }
+  static ending from_the_past(fault f) {
+    auto o = std::make_unique<line_outcome>();
+    o->how = what::past;
+    o->why = std::move(f);
     return o;
   }
 };

@@ -25,8 +25,7 @@ nanoseconds informer_base::until_next_look(const stream_run& stream) const {
 }
 
 /// Nothing came for a while. Starts a probe, or looks at what one has found.
-std::optional<informer_base::line_outcome> informer_base::judge_silence(
-    std::shared_ptr<stream_run> stream) {
+informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> stream) {
   const steady_time now = loop_.now();
   const watch_limits& limits = options_.limits;
   const auto give_up = [&](std::string_view why) {
@@ -37,7 +36,7 @@ std::optional<informer_base::line_outcome> informer_base::judge_silence(
     f.detail = why;
     return line_outcome::failure(std::move(f));
   };
-  if (now >= stream->ends_by) return line_outcome();
+  if (now >= stream->ends_by) return line_outcome::in_order();
   if (stream->initial && now - stream->last_byte >= limits.silence) {
     // An older server takes the request for a plain watch and never says that the beginning is complete.
     fault f;
@@ -52,11 +51,10 @@ std::optional<informer_base::line_outcome> informer_base::judge_silence(
     } else if (now - stream->probed >= probe_grace) {
       return give_up("the server has newer events than this stream delivers");
     }
-    return std::nullopt;
+    return nullptr;
   }
   if (stream->probing && !stream->answer) {
-    if (now - std::max(stream->last_byte, stream->probed) < limits.probe_patience)
-      return std::nullopt;
+    if (now - std::max(stream->last_byte, stream->probed) < limits.probe_patience) return nullptr;
     return give_up("the server is silent");
   }
   if (stream->answer) {
@@ -69,14 +67,14 @@ std::optional<informer_base::line_outcome> informer_base::judge_silence(
       if (answer.error().code == errc::unavailable && answer.error().http_status == 0)
         return give_up("the server is silent, and asked for a sign of life: " +
                        answer.error().detail);
-      return std::nullopt;
+      return nullptr;
     }
     if (watch_.version() < *answer) {
       stream->ahead = *answer;
     } else {
       last_contact_ = now;
     }
-    return std::nullopt;
+    return nullptr;
   }
   if (now - std::max(stream->last_byte, stream->probed) >= limits.silence) {
     ++watch_.counters().probes;
@@ -84,7 +82,7 @@ std::optional<informer_base::line_outcome> informer_base::judge_silence(
     stream->probed = now;
     stream->probe = tasks_.start(doing("probe"), probe_server(stream));
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream) {

@@ -14,6 +14,18 @@ static constexpr nanoseconds over_time = 30s;
 
 awaitable<std::optional<step>> informer_base::follow(step s) {
   auto stream = std::make_shared<stream_run>();
+  ending outcome = co_await open_stream(stream, std::move(s));
+  if (!outcome) outcome = co_await read_stream(stream);
+  if (outcome->how == line_outcome::what::cancelled) co_return std::nullopt;
+  if (stream->probe) tasks_.cancel(stream->probe);
+  stream->exchange.reset();
+  buffered_ = 0;
+  co_return settle(*outcome);
+}
+
+/// A coroutine of its own, so that an idle stream does not keep what opening it took.
+awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stream_run> stream,
+                                                            step s) {
   stream->initial = s.what == step::action::stream;
   watch_options options;
   options.ns = options_.ns;
@@ -31,57 +43,51 @@ awaitable<std::optional<step>> informer_base::follow(step s) {
     ++watch_.counters().watches;
   }
   auto opened = co_await api_.open_watch(options_.collection, std::move(options));
-  if (!opened) {
-    if (opened.error().cancelled) co_return std::nullopt;
-    co_return fail(opened.error());
-  }
+  if (!opened) co_return line_outcome::failure(opened.error());
   stream->exchange = std::move(*opened);
   const steady_time now = loop_.now();
   stream->last_byte = stream->probed = last_contact_ = now;
   watch_.stream_opened(now);
   if (!stream->initial) set_state(informer_state::live);
-
-  const line_outcome outcome = co_await read_stream(stream);
-  if (outcome.how == line_outcome::what::cancelled) co_return std::nullopt;
-  if (stream->probe) tasks_.cancel(stream->probe);
-  stream->exchange.reset();
-  buffered_ = 0;
-  co_return settle(outcome);
+  co_return nullptr;
 }
 
-awaitable<informer_base::line_outcome> informer_base::read_stream(
-    std::shared_ptr<stream_run> stream) {
+awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stream_run> stream) {
   pacer pace(loop_);
   for (;;) {
     const nanoseconds patience = until_next_look(*stream);
     const auto piece = co_await stream->exchange->read(patience);
     if (!piece && piece.error().code == reactor::errc::timed_out) {
-      if (auto outcome = judge_silence(stream)) co_return std::move(*outcome);
+      if (ending outcome = judge_silence(stream)) co_return outcome;
       continue;
     }
-    if (!piece) co_return line_outcome::failure(from_transport(piece.error(), doing("watch")));
-    if (piece->empty()) {
-      // A last event without its line's end is still an event, if it is whole.
-      if (is_blank(stream->carry)) co_return line_outcome();
-      const std::string last = std::exchange(stream->carry, {});
-      auto outcome = take_line(*stream, last);
-      co_return outcome ? std::move(*outcome) : line_outcome();
-    }
+    if (!piece) co_return broken(piece.error());
+    if (piece->empty()) co_return take_last(*stream);
     stream->last_byte = last_contact_ = loop_.now();
     stream->ahead.reset();
     if (stream->answer) stream->probing = false;  // outrun
     stream->answer.reset();
     watch_.counters().bytes += piece->size();
     pace.begin();
-    if (auto outcome = take_lines(*stream, *piece)) co_return std::move(*outcome);
+    if (ending outcome = take_lines(*stream, *piece)) co_return outcome;
     buffered_ = stream->carry.capacity();
     if (pace.end(piece->size())) co_await loop_.yield();
   }
 }
 
-std::optional<informer_base::line_outcome> informer_base::take_lines(stream_run& stream,
-                                                                     std::string_view bytes) {
-  std::optional<line_outcome> outcome;
+informer_base::ending informer_base::broken(const reactor::fault& why) const {
+  return line_outcome::failure(from_transport(why, doing("watch")));
+}
+
+/// A last event without its line's end is still an event, if it is whole.
+informer_base::ending informer_base::take_last(stream_run& stream) {
+  const std::string last = std::exchange(stream.carry, {});
+  ending outcome = is_blank(last) ? nullptr : take_line(stream, last);
+  return outcome ? std::move(outcome) : line_outcome::in_order();
+}
+
+informer_base::ending informer_base::take_lines(stream_run& stream, std::string_view bytes) {
+  ending outcome;
   bool too_long = false;
   split_lines(stream.carry, bytes, options_.limits.line_limit_bytes, too_long,
               [&](std::string_view line) {
@@ -92,8 +98,7 @@ std::optional<informer_base::line_outcome> informer_base::take_lines(stream_run&
   return outcome;
 }
 
-std::optional<informer_base::line_outcome> informer_base::take_line(stream_run& stream,
-                                                                    std::string_view line) {
+informer_base::ending informer_base::take_line(stream_run& stream, std::string_view line) {
   wire_parser& parser = shared_parser();
   const auto parsed = parser.parse(line);
   if (!parsed)
@@ -131,19 +136,14 @@ std::optional<informer_base::line_outcome> informer_base::take_line(stream_run& 
         malformed(parser.problem().value_or("an event without a version")));
   if (initial && type != event_type::deleted) {
     watch_.initial_event();
-    return std::nullopt;
+    return nullptr;
   }
   const oddity odd = watch_.event(type, t.version, t.outcome, t.was_known);
-  if (odd == oddity::fits) return std::nullopt;
-  line_outcome outcome;
-  outcome.how = line_outcome::what::odd;
-  outcome.odd = odd;
-  outcome.why.detail = "version " + t.version.text();
-  return outcome;
+  if (odd == oddity::fits) return nullptr;
+  return line_outcome::oddly(odd, "version " + t.version.text());
 }
 
-std::optional<informer_base::line_outcome> informer_base::take_bookmark(stream_run& stream,
-                                                                        wire_value object) {
+informer_base::ending informer_base::take_bookmark(stream_run& stream, wire_value object) {
   const wire_value metadata = object["metadata"];
   const resource_version version(metadata["resourceVersion"].text());
   const bool ends_initial = metadata["annotations"]["k8s.io/initial-events-end"].text() == "true";
@@ -151,20 +151,14 @@ std::optional<informer_base::line_outcome> informer_base::take_bookmark(stream_r
     return line_outcome::failure(malformed(*shared_parser().problem()));
   if (version.empty()) return line_outcome::failure(malformed("a bookmark without a version"));
   if (!stream.initial) {
-    if (watch_.bookmark(version) == oddity::fits) return std::nullopt;
-    line_outcome outcome;
-    outcome.how = line_outcome::what::odd;
-    outcome.odd = oddity::regressed;
-    outcome.why.detail = "bookmark at version " + version.text();
-    return outcome;
+    if (watch_.bookmark(version) == oddity::fits) return nullptr;
+    return line_outcome::oddly(oddity::regressed, "bookmark at version " + version.text());
   }
-  if (!ends_initial) return std::nullopt;
+  if (!ends_initial) return nullptr;
   if (watch_.is_past(version)) {
-    line_outcome outcome;
-    outcome.how = line_outcome::what::past;
-    outcome.why = malformed("the server answers with version " + version.text() +
-                            ", and had been at " + watch_.highest().text());
-    return outcome;
+    return line_outcome::from_the_past(malformed("the server answers with version " +
+                                                 version.text() + ", and had been at " +
+                                                 watch_.highest().text()));
   }
   stream.initial = false;
   sweep();
@@ -172,7 +166,7 @@ std::optional<informer_base::line_outcome> informer_base::take_bookmark(stream_r
   watch_.initial_ended(version);
   synced_.set();
   set_state(informer_state::live);
-  return std::nullopt;
+  return nullptr;
 }
 
 }  // namespace k8s
