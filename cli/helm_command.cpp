@@ -1,6 +1,8 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "helm/commands.hpp"
+#include "reactor/entropy.hpp"
+#include "reactor/loop.hpp"
 
 #include <unistd.h>
 
@@ -17,7 +19,14 @@ int helm_command(const std::vector<std::string>& arguments) {
               "  windlass helm lint ./chart\n");
     return arguments.empty() ? wrong_usage : success;
   }
-  const helm::command_result r = helm::run_command(arguments);
+  reactor::loop clock;
+  reactor::system_entropy chance;
+  helm::surroundings around;
+  around.now = [&] {
+    return std::chrono::time_point_cast<std::chrono::system_clock::duration>(clock.wall());
+  };
+  around.random = [&](std::span<unsigned char> bytes) { chance.fill(bytes); };
+  const helm::command_result r = helm::run_command(arguments, around);
   const bool written = write_out(STDOUT_FILENO, r.out) && write_out(STDERR_FILENO, r.err);
   return written ? r.exit_code : failure;
 }

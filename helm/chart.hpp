@@ -3,6 +3,7 @@
 #include "helm/problem.hpp"
 #include "helm/value.hpp"
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,41 @@ namespace helm {
 struct chart_file {
   std::string name;
   std::string data;
+};
+
+/// The files of a chart. Copies share them until one of them is changed, so that a chart can be copied for each render.
+class file_list {
+public:
+  using value_type = chart_file;
+  using const_iterator = std::vector<chart_file>::const_iterator;
+
+  file_list() = default;
+  file_list(std::initializer_list<chart_file> files)
+      : files_(std::make_shared<std::vector<chart_file>>(files)) {}
+  file_list(std::vector<chart_file> files)
+      : files_(std::make_shared<std::vector<chart_file>>(std::move(files))) {}
+
+  const_iterator begin() const { return all().begin(); }
+  const_iterator end() const { return all().end(); }
+  std::size_t size() const { return all().size(); }
+  bool empty() const { return all().empty(); }
+  const chart_file& operator[](std::size_t i) const { return all()[i]; }
+  /// The same for copies that share.
+  const void* identity() const { return files_.get(); }
+  void push_back(chart_file f) {
+    if (!files_)
+      files_ = std::make_shared<std::vector<chart_file>>();
+    else if (files_.use_count() > 1)
+      files_ = std::make_shared<std::vector<chart_file>>(*files_);
+    files_->push_back(std::move(f));
+  }
+
+private:
+  const std::vector<chart_file>& all() const {
+    static const std::vector<chart_file> none;
+    return files_ ? *files_ : none;
+  }
+  std::shared_ptr<std::vector<chart_file>> files_;
 };
 
 struct maintainer {
@@ -44,6 +80,7 @@ struct metadata {
 struct locked_dependency {
   std::string name, repository, version;
 };
+struct schema_memo;
 struct chart_lock {
   std::string digest, generated;
   std::vector<locked_dependency> dependencies;
@@ -55,9 +92,11 @@ struct chart {
   std::optional<chart_lock> lock;
   value values;  // a map, or nil when there is no values.yaml
   std::optional<std::string> schema;
-  std::vector<chart_file> raw;
-  std::vector<chart_file> templates;
-  std::vector<chart_file> files;
+  /// The schema once it is compiled; copies of a chart have it in common. Set by whoever loads the chart.
+  std::shared_ptr<schema_memo> compiled;
+  file_list raw;
+  file_list templates;
+  file_list files;
   std::vector<std::shared_ptr<chart>> dependencies;
 
   const std::string& name() const { return meta.name; }

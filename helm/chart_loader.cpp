@@ -2,6 +2,7 @@
 #include "helm/chart_archive.hpp"
 #include "helm/chart_ignore.hpp"
 #include "helm/go_text.hpp"
+#include "helm/schema.hpp"
 #include "helm/semver.hpp"
 #include "helm/yaml_reader.hpp"
 
@@ -383,6 +384,7 @@ outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::st
       c->values = std::move(*v);
     } else if (f.name == "values.schema.json") {
       c->schema = std::move(f.data);
+      c->compiled = std::make_shared<schema_memo>();
     } else if (f.name == "requirements.yaml") {
       has_metadata = true;
       if (c->meta.api_version != "v1")

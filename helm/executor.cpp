@@ -6,17 +6,17 @@
 #include "helm/go_text.hpp"
 #include "helm/template_parser.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <random>
 
 namespace helm {
 
 namespace {
 
-constexpr int template_depth_limit = 100000;
-constexpr int include_depth_limit = 1000;
+constexpr std::uint64_t actions_between_looks = 64;  // at the clock and at cancellation
 
 enum class flow : std::uint8_t { on, break_, continue_ };
 
@@ -267,8 +267,9 @@ void frame::walk_call(const value& dot, const node& n) {
   engine_.tick();
   const auto* t = set_->find(n.text);
   if (!t) fail("template " + quote(n.text) + " not defined");
-  if (depth_ == template_depth_limit)
-    fail("exceeded maximum template depth (" + std::to_string(template_depth_limit) + ")");
+  if (depth_ == engine_.limits_.template_depth)
+    fail("exceeded maximum template depth (" + std::to_string(engine_.limits_.template_depth) +
+         ")");
   value data;
   if (n.pipe) data = pipeline(dot, *n.pipe);
   auto keep = *t;
@@ -559,6 +560,15 @@ value frame::constant(const node& n) {
   fail(n.text + " overflows int");
 }
 
+executor::executor(const template_set& templates, const surroundings& around, render_limits limits,
+                   missing_keys missing, bool lint)
+    : templates_(&templates),
+      around_(around),
+      limits_(limits),
+      missing_(missing),
+      lint_(lint),
+      start_(around.steady ? around.steady() : std::chrono::nanoseconds(0)) {}
+
 void executor::run(std::string& out, std::string_view name, const value& data) {
   const auto* t = templates_->find(name);
   if (!t)
@@ -570,7 +580,7 @@ void executor::run(std::string& out, std::string_view name, const value& data) {
 
 std::string executor::include(const std::string& name, const value& data) {
   auto& count = includes_[name];
-  if (count > include_depth_limit)
+  if (count > limits_.include_depth)
     throw function_error("rendering template has a nested reference name: " + name +
                          ": unable to execute template");
   ++count;
@@ -624,12 +634,16 @@ void executor::random(std::span<unsigned char> bytes) const {
     around_.random(bytes);
     return;
   }
-  std::random_device device;
-  for (auto& b : bytes) b = static_cast<unsigned char>(device());
+  for (std::size_t done = 0; done < bytes.size();) {
+    auto got = getrandom(bytes.data() + done, bytes.size() - done, 0);
+    if (got < 0) throw function_error("the kernel has no random numbers");
+    done += static_cast<std::size_t>(got);
+  }
 }
 
 std::chrono::system_clock::time_point executor::now() const {
-  return around_.now ? around_.now() : std::chrono::system_clock::now();
+  if (!around_.now) throw function_error("no clock was given");
+  return around_.now();
 }
 
 void executor::reserve(std::uint64_t bytes) {
@@ -652,9 +666,23 @@ void executor::tick() {
   if (limits_.actions != 0 && actions_ > limits_.actions)
     throw render_stopped("the templates ran more than " + std::to_string(limits_.actions) +
                          " actions");
-  if (limits_.cancelled && (actions_ & 63) == 0 &&
-      limits_.cancelled->load(std::memory_order_relaxed))
+  if (actions_ % actions_between_looks == 0) check_bounds();
+}
+
+void executor::about_to_work() {
+  tick();
+  check_bounds();
+}
+
+void executor::check_bounds() {
+  if (limits_.cancelled && limits_.cancelled->load(std::memory_order_relaxed))
     throw render_stopped("cancelled");
+  if (limits_.time.count() != 0 && around_.steady && around_.steady() - start_ > limits_.time)
+    throw render_stopped(
+        "the templates ran longer than " +
+        std::to_string(
+            std::chrono::duration_cast<std::chrono::milliseconds>(limits_.time).count()) +
+        " ms");
 }
 
 }  // namespace helm

@@ -16,10 +16,12 @@
 namespace helm {
 
 /// Chance and time for templates, given so that a render can be repeated.
-/// Shape    an empty function means the operating system's.
+/// Shape    `random` may be missing: then the kernel is asked. Without `now` a template that needs the time fails.
 struct surroundings {
   std::function<void(std::span<unsigned char>)> random;
   std::function<std::chrono::system_clock::time_point()> now;
+  /// A clock that only goes forward, for render_limits::time.
+  std::function<std::chrono::nanoseconds()> steady;
   /// `lookup`: the object or list, or nothing when there is no cluster (the answer is then an empty map).
   std::function<value(const std::string& api_version, const std::string& kind,
                       const std::string& name_space, const std::string& name)>
@@ -29,9 +31,14 @@ struct surroundings {
 };
 
 /// What one render may use. Zero means no bound.
+/// Units    output_bytes: everything that templates print or functions make on the way, so it also bounds memory.
+///          include_depth: of one template inside itself, and of templates inside one another; Helm's own limits.
 struct render_limits {
   std::uint64_t output_bytes = 256u << 20;
   std::uint64_t actions = 50'000'000;
+  int include_depth = 1000;
+  int template_depth = 100'000;
+  std::chrono::nanoseconds time{0};  // needs surroundings::steady
   const std::atomic<bool>* cancelled = nullptr;
 };
 
@@ -46,8 +53,7 @@ enum class missing_keys : std::uint8_t { zero, error };
 class executor {
 public:
   executor(const template_set& templates, const surroundings& around, render_limits limits,
-           missing_keys missing, bool lint)
-      : templates_(&templates), around_(around), limits_(limits), missing_(missing), lint_(lint) {}
+           missing_keys missing, bool lint);
 
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
@@ -66,13 +72,17 @@ public:
   std::chrono::system_clock::time_point now() const;
   /// Counts bytes a function is about to make, so that `repeat` cannot outgrow the limit before it is printed.
   void reserve(std::uint64_t bytes);
+  /// Counts an action. Errors   render_stopped over the limits or when cancelled.
   void tick();
+  /// Before work that takes milliseconds (keys, password hashes): looks at the clock and at cancellation now.
+  void about_to_work();
   /// Notes a map that a template changed. Only such maps can come to hold themselves; they are emptied when the run
   /// is over, so that a knot does not outlive it.
   void changed(const value& map);
 
 private:
   friend class frame;
+  void check_bounds();
   const template_set* templates_;
   const surroundings& around_;
   render_limits limits_;
@@ -80,6 +90,7 @@ private:
   bool lint_;
   std::uint64_t actions_ = 0;
   std::uint64_t bytes_ = 0;
+  std::chrono::nanoseconds start_{0};
   std::unordered_map<std::string, int> includes_;
   std::unordered_map<const void*, value> changed_;
 };

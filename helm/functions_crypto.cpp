@@ -102,6 +102,7 @@ value f_adler32sum(executor&, args a) {
 std::string bcrypt(executor& e, const std::string& s) {
   if (s.size() > 72)
     return "failed to encrypt string with bcrypt: bcrypt: password length exceeds 72 bytes";
+  e.about_to_work();
   // crypt() stops at a zero byte, where Go goes on; passwords do not hold any.
   char random[16];
   e.random(std::span(reinterpret_cast<unsigned char*>(random), sizeof random));
@@ -133,7 +134,7 @@ std::string big_endian(std::uint32_t n) {
           static_cast<char>(n >> 8 & 255), static_cast<char>(n & 255)};
 }
 
-value f_derive_password(executor&, args a) {
+value f_derive_password(executor& e, args a) {
   static const std::array<std::pair<std::string_view, std::vector<std::string_view>>, 6> templates{{
       {"maximum", {"anoxxxxxxxxxxxxxxxxx", "axxxxxxxxxxxxxxxxxno"}},
       {"long",
@@ -173,6 +174,7 @@ value f_derive_password(executor&, args a) {
   const auto& site = a[4].text();
   auto salt = scope + big_endian(static_cast<std::uint32_t>(user.size())) + user;
   unsigned char key[64];
+  e.about_to_work();
   EVP_PBE_scrypt(a[2].text().data(), a[2].text().size(),
                  reinterpret_cast<const unsigned char*>(salt.data()), salt.size(), 32768, 8, 2,
                  256u << 20, key, sizeof key);
@@ -225,7 +227,7 @@ key_ptr new_dsa() {
 
 value f_gen_private_key(executor& e, args a) {
   const auto& kind = a[0].text();
-  e.tick();
+  e.about_to_work();
   key_ptr key;
   if (kind.empty() || kind == "rsa")
     key.reset(EVP_RSA_gen(4096));
@@ -376,7 +378,7 @@ std::string make_certificate(executor& e, const request& r, EVP_PKEY* key, X509*
 }
 
 key_ptr fresh_key(executor& e) {
-  e.tick();
+  e.about_to_work();
   key_ptr key(EVP_RSA_gen(2048));
   if (!key) throw function_error("error generating rsa key: " + openssl_error());
   return key;

@@ -66,7 +66,8 @@ outcome<std::string> choose_release_name(const name_choice& c, const surrounding
     auto base = base_name(c.chart);
     if (base == "." || base.empty()) base = "chart";
     if (auto dot = base.find('.'); dot != base.npos) base.resize(dot);
-    auto now = around.now ? around.now() : std::chrono::system_clock::now();
+    if (!around.now) return problem{"a name cannot be generated: no clock was given"};
+    auto now = around.now();
     return base + "-" +
            std::to_string(
                std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());

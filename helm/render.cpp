@@ -34,19 +34,13 @@ std::string clean_execution_error(const std::string& file, const template_error&
   return "execution error at (" + parts[1] + "): " + parts[2].substr(from, end - from);
 }
 
-struct scope {
-  const chart* owner;
-  value context;
-};
-
-/// The contexts of a chart and, below it, of its subcharts.
+/// The contexts of a chart and, below it, of its subcharts; `scopes` gets subcharts before what they belong to.
 value make_context(const chart& c, bool is_root, const value& values, const value& release,
-                   const value& caps, std::vector<scope>& scopes) {
+                   const value& caps, const std::vector<value>& files, std::vector<value>& scopes) {
   value subcharts(value::map_type{});
   value own =
       values.is_any_map() ? values.as(type::values) : value(value::map_type{}, type::values);
   value context(value::map_type{{"Chart", chart_value(c, is_root)},
-                                {"Files", files_value(c.files)},
                                 {"Release", release},
                                 {"Capabilities", caps},
                                 {"Values", own},
@@ -64,9 +58,11 @@ value make_context(const chart& c, bool is_root, const value& values, const valu
       at = keep;
     }
     if (found) table = at;
-    subcharts.entries()[child->name()] = make_context(*child, false, table, release, caps, scopes);
+    subcharts.entries()[child->name()] =
+        make_context(*child, false, table, release, caps, files, scopes);
   }
-  scopes.push_back({&c, context});
+  context.entries()["Files"] = files.at(scopes.size());
+  scopes.push_back(context);
   return context;
 }
 
@@ -83,10 +79,12 @@ outcome<parsed_chart> parsed_chart::parse(chart_ptr c) {
   std::map<std::string, source> all;
   auto collect = [&](auto&& self, const chart& c, const std::string& path) -> void {
     for (const auto& child : c.dependencies) self(self, *child, path + "/charts/" + child->name());
+    auto scope = out.chart_files_.size();
+    out.chart_files_.push_back(files_value(c.files));
     for (const auto& t : c.templates) {
       if (is_library(c) && !base_name(t.name).starts_with('_')) continue;
       auto name = clean_path(path + "/" + t.name);
-      all.insert_or_assign(name, source{{name, clean_path(path + "/templates"), &c}, &t.data});
+      all.insert_or_assign(name, source{{name, clean_path(path + "/templates"), scope}, &t.data});
     }
   };
   collect(collect, *out.chart_, out.chart_->name());
@@ -115,16 +113,23 @@ outcome<parsed_chart> parsed_chart::parse(chart_ptr c) {
 outcome<rendered_files> parsed_chart::render(value values, const release_options& release,
                                              const capabilities& caps,
                                              const render_options& options) const {
-  std::vector<scope> scopes;
-  make_context(*chart_, true, values, release_value(release), capabilities_value(caps), scopes);
+  return render(*chart_, std::move(values), release, caps, options);
+}
+
+outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
+                                             const release_options& release,
+                                             const capabilities& caps,
+                                             const render_options& options) const {
+  std::vector<value> scopes;
+  scopes.reserve(chart_files_.size());
+  make_context(tree, true, values, release_value(release), capabilities_value(caps), chart_files_,
+               scopes);
   executor engine(*templates_, options.around, options.limits, options.missing, options.lint);
   rendered_files out;
   std::string failure;
   for (const auto& f : files_) {
     if (base_name(f.name).starts_with('_')) continue;
-    auto owner = std::find_if(scopes.begin(), scopes.end(),
-                              [&](const scope& s) { return s.owner == f.owner; });
-    auto& context = owner->context;
+    auto& context = scopes[f.scope];
     context.entries()["Template"] =
         value(value::map_type{{"Name", f.name}, {"BasePath", f.base_path}}, type::values);
     std::string text;
@@ -145,7 +150,7 @@ outcome<rendered_files> parsed_chart::render(value values, const release_options
                       : std::move(text);
   }
   // The contexts refer to one another through their maps; taking them apart frees what a template tied into a knot at the top.
-  for (auto& s : scopes) s.context.entries().clear();
+  for (auto& s : scopes) s.entries().clear();
   if (!failure.empty()) return problem{failure};
   return out;
 }

@@ -32,17 +32,21 @@ public:
   /// Errors   Helm's: "execution error at (…): message", "template: …"; or why the render was stopped.
   outcome<rendered_files> render(value values, const release_options& release,
                                  const capabilities& caps, const render_options& options) const;
+  /// The same with the metadata of `tree`, a chart of the same shape: the same charts under the same names.
+  outcome<rendered_files> render(const chart& tree, value values, const release_options& release,
+                                 const capabilities& caps, const render_options& options) const;
 
 private:
   struct file {
     std::string name;
     std::string base_path;
-    const chart* owner;
+    std::size_t scope;  // whose: an index into the charts, subcharts before what they belong to
   };
   parsed_chart() = default;
   chart_ptr chart_;
   std::unique_ptr<template_set> templates_;
-  std::vector<file> files_;  // in the order in which they run
+  std::vector<file> files_;         // in the order in which they run
+  std::vector<value> chart_files_;  // `.Files` by scope
 };
 
 }  // namespace helm

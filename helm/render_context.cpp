@@ -395,7 +395,7 @@ value chart_value(const chart& c, bool is_root) {
   return value::object(new chart_object(std::move(content), is_root));
 }
 
-value files_value(const std::vector<chart_file>& files) {
+value files_value(const file_list& files) {
   value::map_type out;
   for (const auto& f : files) out[f.name] = value::bytes(f.data);
   return value(std::move(out), type::files);

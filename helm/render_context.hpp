@@ -32,7 +32,7 @@ struct release_options {
 
 /// `.Chart` of one chart.
 value chart_value(const chart& c, bool is_root);
-value files_value(const std::vector<chart_file>& files);
+value files_value(const file_list& files);
 value capabilities_value(const capabilities& c);
 value release_value(const release_options& r);
 

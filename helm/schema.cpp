@@ -655,7 +655,10 @@ namespace {
 
 void check_tree(const chart& c, const value& values, std::string& out) {
   if (c.schema) {
-    auto s = json_schema::compile(*c.schema);
+    schema_memo own;
+    auto& memo = c.compiled ? *c.compiled : own;
+    if (!memo.compiled) memo.compiled = json_schema::compile(*c.schema);
+    const auto& s = *memo.compiled;
     auto reasons = s ? s->check(values) : s.error().text;
     if (!reasons.empty()) out += c.name() + ":\n" + reasons;
   }

@@ -5,6 +5,7 @@
 #include "helm/value.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,11 @@ public:
 private:
   struct document;
   std::shared_ptr<const document> document_;
+};
+
+/// What `chart::compiled` points to: the outcome of compiling, once somebody asked.
+struct schema_memo {
+  std::optional<outcome<json_schema>> compiled;
 };
 
 /// Checks the coalesced values of a chart and of its subcharts against their schemas.

@@ -346,4 +346,26 @@ value deep_copy(const value& v) {
   return out;
 }
 
+value detached_copy(const value& v) {
+  if (v.is_string()) return value(v.text());
+  if (v.is_nil_reference() || (!v.is_map() && !v.is_list())) return v;
+  value out = v;
+  with_room([&] {
+    if (v.is_map()) {
+      value::map_type entries;
+      for (const auto& [key, item] : v.entries())
+        entries.emplace_hint(entries.end(), key, detached_copy(item));
+      out = value(std::move(entries), v.kind());
+    } else if (v.kind() == type::bytes) {
+      out = value::bytes(v.text());
+    } else {
+      value::list_type items;
+      items.reserve(v.size());
+      for (const auto& item : v.items()) items.push_back(detached_copy(item));
+      out = value(std::move(items), v.kind());
+    }
+  });
+  return out;
+}
+
 }  // namespace helm

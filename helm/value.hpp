@@ -159,5 +159,7 @@ public:
 bool deep_equal(const value& a, const value& b);
 /// A copy that shares no map or list with the original.
 value deep_copy(const value& v);
+/// A copy that shares nothing with the original, strings neither: for another thread. Of plain values only, no objects.
+value detached_copy(const value& v);
 
 }  // namespace helm

@@ -46,6 +46,8 @@ answer render(const value& q) {
   release.name = "r";
   release.name_space = "ns";
   render_options options;
+  // The day on which the rows were recorded: a few of them print parts of it.
+  options.around.now = [] { return std::chrono::system_clock::from_time_t(1795262400); };
   if (const auto* strict = q.find("strict"); strict && strict->truth())
     options.missing = missing_keys::error;
   auto files = parsed->render(*values, release, default_capabilities(), options);
