@@ -13,26 +13,34 @@ extern char** environ;
 namespace bench {
 
 reactor::result<child> child::start(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"windlass"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return start("/proc/self/exe", words);
+}
+
+reactor::result<child> child::start_program(const std::vector<std::string>& command) {
+  return start(command.front().c_str(), command);
+}
+
+reactor::result<child> child::start(const char* program, const std::vector<std::string>& words) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()),
-                               "start the sender");
+                               "start " + words.front());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   std::vector<char*> argv;
-  std::string self = "windlass";
-  argv.push_back(self.data());
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+  for (const std::string& a : words) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  const int error = posix_spawnp(&pid, program, &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (error != 0) {
     close(ends[0]);
     return reactor::make_fault(reactor::error_code(error, boost::system::system_category()),
-                               "start the sender");
+                               "start " + words.front());
   }
   return child(pid, ends[0]);
 }
@@ -51,6 +59,12 @@ child::~child() {
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
+}
+
+int child::wait() {
+  int status = 0;
+  if (waitpid(std::exchange(pid_, -1), &status, 0) < 0) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 std::string child::read_line() {

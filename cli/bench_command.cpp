@@ -1,3 +1,4 @@
+#include "bench/helm.hpp"
 #include "bench/policy.hpp"
 #include "bench/store.hpp"
 #include "bench/streams.hpp"
@@ -22,7 +23,8 @@ std::string report(const boost::json::object& result) {
       while (shown.ends_with('\n')) shown.pop_back();
       text += std::string(key) + ": " + shown + "\n";
     }
-  const boost::json::array& points = result.at("points").as_array();
+  const boost::json::array& points =
+      result.at(result.contains("points") ? "points" : "charts").as_array();
   std::vector<std::string> head;
   for (const auto& member : points.front().as_object()) head.emplace_back(member.key());
   table t(head);
@@ -48,6 +50,7 @@ int bench_command(const bench_arguments& a) {
     const boost::json::object result = a.what == "watch"    ? bench::measure_watch(a.events)
                                        : a.what == "store"  ? bench::measure_store()
                                        : a.what == "policy" ? bench::measure_policy()
+                                       : a.what == "helm"   ? bench::measure_helm(a.charts)
                                                             : bench::measure_streams(a.clusters);
     return write_out(STDOUT_FILENO, a.output == output_format::text
                                         ? report(result)
