@@ -46,7 +46,8 @@ struct evaluated {
 /// What `source`, the body of a function, returns in a sandbox of its own.
 inline evaluated evaluate(std::string source, std::int64_t instructions = 2'000'000,
                           sandbox_limits limits = {}, std::vector<argument> arguments = {},
-                          reactor::loop* on = nullptr) {
+                          reactor::loop* on = nullptr,
+                          const std::function<void()>& afterwards = {}) {
   reactor::loop own(reactor::loop::mode::simulated, 1);
   reactor::loop& l = on != nullptr ? *on : own;
   evaluated out;
@@ -67,6 +68,7 @@ inline evaluated evaluate(std::string source, std::int64_t instructions = 2'000'
       out.error = ran.error().message();
       out.code = ran.error().code;
     }
+    if (afterwards) afterwards();
   });
   return out;
 }

@@ -3,6 +3,11 @@
 #include "run.hpp"
 
 #include <gmock/gmock.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
 
 namespace policies {
 namespace {
@@ -326,8 +331,14 @@ TEST(Sandbox, KeepsWhatAPolicyLogs) {
   });
 }
 
+double processor_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
+}
+
 TEST(Sandbox, StaysBelowTheStallBoundOnHostileInput) {
-  reactor::loop l;  // real: the stall is processor time
+  reactor::loop l;  // real
   const char* sources[] = {
       "while true do end",
       "local s = ('x'):rep(400000) while true do local t = s .. 'y' end",
@@ -345,16 +356,29 @@ TEST(Sandbox, StaysBelowTheStallBoundOnHostileInput) {
       "table.concat(t) end",
       "local function f(...) return f(1, ...) end f()",
   };
+#ifdef __SANITIZE_ADDRESS__
+  constexpr double allowed = 10;
+#else
+  constexpr double allowed = 4;  // twice the bound: other machines, cold caches
+#endif
   for (const char* source : sources) {
-    l.take_health();
-    const evaluated e = evaluate(source, 30'000'000, {}, {}, &l);
+    std::vector<double> turns;
+    bool done = false;
+    reactor::task_group watching(l);
+    watching.start("watch", [&]() -> reactor::awaitable<void> {
+      for (double before = processor_ms(); !done; before = processor_ms()) {
+        co_await l.yield();
+        turns.push_back(processor_ms() - before);
+      }
+    });
+    const evaluated e = evaluate(source, 5'000'000, {}, {}, &l, [&] { done = true; });
     EXPECT_FALSE(e.answer);
-    const auto stall =
-        std::chrono::duration<double, std::milli>(l.take_health().longest_stall).count();
-    RecordProperty(source, std::to_string(stall));
-    std::printf("%6.2f ms  %s\n", stall, source);
-    EXPECT_LT(stall, 250)
-        << source;  // generous: sanitizers, a shared machine; the figure is printed
+    // A virtual machine's processor clock jumps by many milliseconds now and then, even around nothing; what the sandbox
+    // does comes back in every turn.
+    std::sort(turns.begin(), turns.end());
+    const double usual = turns.at(turns.size() * 99 / 100);
+    std::printf("%6.2f ms (%6.2f)  %s\n", usual, turns.back(), source);
+    EXPECT_LT(usual, allowed) << source;
   }
 }
 
