@@ -361,6 +361,8 @@ TEST(Sandbox, StaysBelowTheStallBoundOnHostileInput) {
 #else
   constexpr double allowed = 4;  // twice the bound: other machines, cold caches
 #endif
+  sandbox_limits limits;
+  limits.wall_time = std::chrono::milliseconds(500);
   for (const char* source : sources) {
     std::vector<double> turns;
     bool done = false;
@@ -371,7 +373,7 @@ TEST(Sandbox, StaysBelowTheStallBoundOnHostileInput) {
         turns.push_back(processor_ms() - before);
       }
     });
-    const evaluated e = evaluate(source, 5'000'000, {}, {}, &l, [&] { done = true; });
+    const evaluated e = evaluate(source, 5'000'000, limits, {}, &l, [&] { done = true; });
     EXPECT_FALSE(e.answer);
     // A virtual machine's processor clock jumps by many milliseconds now and then, even around nothing; what the sandbox
     // does comes back in every turn.
