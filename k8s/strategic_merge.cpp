@@ -111,8 +111,10 @@ merge_result<bool> obey_directives(json::array& target, json::array& patch,
   return replace;
 }
 
+/// `places`, when wanted, becomes the order in which whoever sets an order finds the server's elements: Go reuses the
+/// places of deleted elements for added ones, and looks there afterwards.
 merge_result<json::array> merge_lists(json::array target, json::array patch, const merge_plan& plan,
-                                      bool deletes, purpose why) {
+                                      bool deletes, purpose why, json::array* places = nullptr) {
   if (target.empty() && patch.empty()) return target;
   auto what = elements_of(target, patch);
   if (!what) return what.error();
@@ -134,6 +136,7 @@ merge_result<json::array> merge_lists(json::array target, json::array patch, con
     return merge_refusal{"cannot merge lists without merge key for " +
                          std::string(plan.inner.type ? "struct" : plan.inner.otherwise)};
   }
+  const std::size_t before = target.size();
   auto obeyed = obey_directives(target, patch, plan.key);
   if (!obeyed) return obeyed.error();
   server_order = target;
@@ -151,6 +154,8 @@ merge_result<json::array> merge_lists(json::array target, json::array patch, con
     if (!one) return one.error();
     target[**at] = std::move(*one);
   }
+  if (places && !*obeyed)
+    *places = json::array(target.data(), target.data() + std::min(before, target.size()));
   return arrange(std::move(target), patch, server_order, plan.key, *what);
 }
 
@@ -223,7 +228,7 @@ merge_result<bool> set_order(json::object& target, json::object& patch, const st
     merged = std::move(v.get_array());
   } else if (has_patch) {
     if (plan->merge) {
-      auto both = merge_lists(before, wanted, *plan, false, why);
+      auto both = merge_lists(before, wanted, *plan, false, why, &before);
       if (!both) return both.error();
       merged = std::move(*both);
     } else {

@@ -303,13 +303,30 @@ json::object filter(const json::object& patch, keep what) {
   return out;
 }
 
+/// Takes members that are null out of objects at any depth.
+json::value without_nulls(const json::value& v) {
+  if (const json::object* o = v.if_object()) {
+    json::object out;
+    for (const auto& [name, member] : *o) {
+      if (!member.is_null()) out[name] = without_nulls(member);
+    }
+    return out;
+  }
+  if (const json::array* a = v.if_array()) {
+    json::array out;
+    for (const json::value& element : *a) out.push_back(without_nulls(element));
+    return out;
+  }
+  return v;
+}
+
 void join(json::object& into, const json::object& more) {
   for (const auto& [name, v] : more) {
     json::value* have = into.if_contains(name);
     if (have && have->is_object() && v.is_object())
       join(have->get_object(), v.get_object());
     else
-      into[name] = v;
+      into[name] = without_nulls(v);
   }
 }
 
