@@ -27,6 +27,12 @@ nanoseconds thread_cpu() {
 
 }  // namespace
 
+/// A stop() ends one run, the present one or else the next; also when an exception ends it.
+struct loop::served_stop {
+  bool& stopped;
+  ~served_stop() { stopped = false; }
+};
+
 struct loop::real_parts {
   using timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                            asio::wait_traits<std::chrono::steady_clock>, executor>;
@@ -84,11 +90,11 @@ void loop::arm_real_timer() {
 }
 
 void loop::run() {
-  stopped_ = false;
   if (simulated()) {
     run_until(never);
     return;
   }
+  const served_stop at_end{stopped_};
   context_->restart();
   nanoseconds before = thread_cpu();
   while (!stopped_ && context_->run_one() > 0) {
@@ -103,7 +109,7 @@ void loop::run() {
 }
 
 void loop::run_until(steady_time until) {
-  stopped_ = false;
+  const served_stop at_end{stopped_};
   context_->restart();
   for (;;) {
     while (!stopped_ && context_->poll_one() > 0) ++health_.callbacks;

@@ -67,6 +67,7 @@ public:
   /// Simulated only: runs one callback or, when none is ready, fires one timer. False when nothing is
   /// left. For tests that stop at each step.
   bool run_one();
+  /// Ends the run that is under way, or else the next one before it does anything.
   void stop() noexcept;
   /// Calls `f` from the loop's next turn. From any thread.
   void post(std::function<void()> f);
@@ -93,6 +94,7 @@ public:
 
 private:
   struct real_parts;
+  struct served_stop;
   awaitable<void> run_on_worker(std::function<void()> job);
   void arm_real_timer();
 

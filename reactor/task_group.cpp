@@ -6,6 +6,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <cstdio>
@@ -35,13 +36,39 @@ awaitable<void> run_made(std::function<awaitable<void>()> make) {
   co_await make();
 }
 
+/// Asio's own last step, for a body that never waited, is a co_await; it would throw out of the loop after a body that
+/// cancelled its own group.
+awaitable<void> run_to_the_end(awaitable<void> body) {
+  std::exception_ptr why;
+  try {
+    co_await std::move(body);
+  } catch (...) {
+    why = std::current_exception();
+  }
+  co_await asio::this_coro::throw_if_cancelled(false);
+  if (why) std::rethrow_exception(why);
+}
+
+/// An exception may unwind through groups with live tasks, which end the process before anybody can report it.
+void say_what_failed(const std::string& task, const std::exception_ptr& why) {
+  std::string text = "an unknown exception";
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::exception& e) {
+    text = e.what();
+  } catch (...) {
+  }
+  std::fprintf(stderr, "task \"%s\" failed: %s\n", task.c_str(), text.c_str());
+}
+
 }  // namespace
 
 task_group::task_group(loop& l, failure_handler on_failure)
     : loop_(l), on_failure_(std::move(on_failure)), empty_(l) {}
 
 task_group::~task_group() {
-  if (children_.empty() || std::uncaught_exceptions() > 0) return;
+  if (children_.empty()) return;
+  // Also while an exception unwinds: what still runs would use its owner after that is gone.
   std::fputs("task_group destroyed while tasks run:", stderr);
   for (const auto& [id, c] : children_) std::fprintf(stderr, " %s", c->name.c_str());
   std::fputs("\n", stderr);
@@ -55,7 +82,7 @@ task_group::task_id task_group::start(std::string name, awaitable<void> body) {
   c->name = std::move(name);
   children_.emplace(id, c);
   ++loop_.live().tasks;
-  asio::co_spawn(loop_.get_executor(), std::move(body),
+  asio::co_spawn(loop_.get_executor(), run_to_the_end(std::move(body)),
                  asio::bind_cancellation_slot(
                      c->stop.slot(), [this, id, c](std::exception_ptr why) { ended(id, why); }));
   return id;
@@ -72,8 +99,9 @@ void task_group::ended(task_id id, std::exception_ptr why) {
   children_.erase(found);
   if (children_.empty()) empty_.wake_all();
   if (!why || is_cancellation(why)) return;
-  if (!on_failure_) std::rethrow_exception(why);  // out of loop::run(): a bug nobody claimed
-  on_failure_(name, why);
+  if (on_failure_) return on_failure_(name, why);
+  say_what_failed(name, why);
+  std::rethrow_exception(why);  // out of loop::run(): a bug nobody claimed
 }
 
 void task_group::cancel(task_id id) {

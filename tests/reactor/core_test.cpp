@@ -227,6 +227,105 @@ TEST_F(Core, ATaskThatIsCancelledBeforeItsFirstTurnLeavesNothing) {
   });
 }
 
+/// What a task does around cancelling its own group.
+enum class habit { returns, waits_before, waits_after, waits_around };
+
+class CoreOwnGroup : public testing::Test, public testing::WithParamInterface<habit> {};
+
+TEST_P(CoreOwnGroup, CanBeCancelledByOneOfItsTasks) {
+  loop l(loop::mode::simulated);
+  bool other_ended = false, went_on = false;
+  {
+    task_group tasks(l);
+    tasks.start("other", [&]() -> awaitable<void> {
+      try {
+        for (;;) co_await l.sleep_for(1h);
+      } catch (const boost::system::system_error&) {
+        other_ended = true;
+      }
+    });
+    tasks.start("canceller", [&]() -> awaitable<void> {
+      const habit h = GetParam();
+      if (h == habit::waits_before || h == habit::waits_around) co_await l.sleep_for(1s);
+      tasks.cancel();
+      if (h == habit::waits_after || h == habit::waits_around) {
+        co_await l.sleep_for(1s);
+        went_on = true;
+      }
+    });
+    EXPECT_NO_THROW(l.run());
+    EXPECT_TRUE(tasks.empty());
+  }
+  EXPECT_TRUE(other_ended);
+  EXPECT_FALSE(went_on);
+  EXPECT_EQ(l.live(), nothing_live);
+}
+
+TEST_P(CoreOwnGroup, CanBeCancelledByATaskThatStartsWithinTheLoop) {
+  loop l(loop::mode::simulated);
+  task_group tasks(l), outer(l);
+  outer.start("outer", [&]() -> awaitable<void> {
+    co_await l.yield();
+    tasks.start("canceller", [&]() -> awaitable<void> {
+      const habit h = GetParam();
+      if (h == habit::waits_before || h == habit::waits_around) co_await l.sleep_for(1s);
+      tasks.cancel();
+      if (h == habit::waits_after || h == habit::waits_around) co_await l.sleep_for(1s);
+    });
+    co_await tasks.join();
+  });
+  EXPECT_NO_THROW(l.run());
+  EXPECT_TRUE(tasks.empty());
+  EXPECT_EQ(l.live(), nothing_live);
+}
+
+INSTANTIATE_TEST_SUITE_P(Habits, CoreOwnGroup,
+                         testing::Values(habit::returns, habit::waits_before, habit::waits_after,
+                                         habit::waits_around));
+
+TEST_F(Core, AStopBeforeTheRunEndsItAtOnce) {
+  for (const loop::mode m : {loop::mode::simulated, loop::mode::real}) {
+    loop own(m);
+    bool ran = false;
+    own.post([&] { ran = true; });
+    own.stop();
+    own.run();
+    EXPECT_FALSE(ran);
+    own.run();  // one stop ends one run
+    EXPECT_TRUE(ran);
+  }
+}
+
+TEST_F(Core, AStopBeforeARunWithAnEndCountsToo) {
+  const steady_time before = l.now();
+  l.stop();
+  l.run_until(before + 1h);
+  EXPECT_EQ(l.now(), before);
+  l.run_until(before + 1h);
+  EXPECT_EQ(l.now(), before + 1h);
+}
+
+TEST(CoreDeathTest, AGroupThatIsDestroyedWhileTasksRunSaysWhichAndEndsTheProcess) {
+  const auto leave = [](bool throwing) {
+    loop l(loop::mode::simulated);
+    task_group tasks(l);
+    tasks.start("endless", [&]() -> awaitable<void> {
+      for (;;) co_await l.sleep_for(1h);
+    });
+    l.run_one();
+    if (throwing) throw std::runtime_error("a reason");
+  };
+  EXPECT_DEATH(leave(false), "task_group destroyed while tasks run: endless");
+  EXPECT_DEATH(
+      {
+        try {
+          leave(true);
+        } catch (const std::exception&) {
+        }
+      },
+      "task_group destroyed while tasks run: endless");
+}
+
 TEST_F(Core, AFailureReachesTheOwnerByNameAndTheOthersGoOn) {
   run([&]() -> awaitable<void> {
     std::string failed;

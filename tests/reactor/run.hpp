@@ -36,7 +36,11 @@ inline void run_task(loop& l, std::function<awaitable<void>()> body) {
     stop_when_empty();
   });
   l.run();
-  if (failure) std::rethrow_exception(failure);
+  if (failure) {
+    tasks.cancel();
+    l.run();
+    std::rethrow_exception(failure);
+  }
   if (!ended || !tasks.empty()) {
     ADD_FAILURE() << "the loop ran out of work while the test was waiting";
     tasks.cancel();
