@@ -16,8 +16,7 @@ void add_values(command_flags& f, value_options& v) {
 
 void add_global(command_flags& f) {
   f.ignored({"burst-limit", "kube-apiserver", "kube-as-group", "kube-as-user", "kube-ca-file",
-             "kube-context", "kube-tls-server-name", "kube-token", "kubeconfig", "qps",
-             "registry-config", "repository-cache", "repository-config"},
+             "kube-context", "kube-tls-server-name", "kube-token", "kubeconfig", "qps"},
             true);
   f.ignored({"kube-insecure-skip-tls-verify"}, false);
 }
@@ -29,6 +28,7 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   command_flags f;
   add_values(f, o.values);
   add_global(f);
+  add_chart_flags(f, o.origin);
   f.text("namespace", 'n', o.name_space);
   f.text("kube-version", 0, o.kube_version);
   f.split_list("api-versions", 'a', o.api_versions);
@@ -44,16 +44,14 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
   f.flag("render-subchart-notes", 0, o.sub_notes);
   f.flag("debug", 0, o.debug);
-  f.ignored({"timeout", "description", "labels", "version"}, true);
+  f.ignored({"timeout", "description", "labels"}, true);
   std::string dry_run;
   f.optional_text("dry-run", "client", dry_run);
-  f.ignored({"atomic", "create-namespace", "devel", "disable-openapi-validation", "force",
-             "hide-notes", "insecure-skip-tls-verify", "pass-credentials", "plain-http", "replace",
-             "skip-crds", "take-ownership", "wait", "wait-for-jobs"},
+  f.ignored({"atomic", "create-namespace", "disable-openapi-validation", "force", "hide-notes",
+             "replace", "skip-crds", "take-ownership", "wait", "wait-for-jobs"},
             false);
   f.unsupported({"validate", "post-renderer", "post-renderer-args", "dependency-update",
-                 "enable-dns", "repo", "ca-file", "cert-file", "key-file", "keyring", "password",
-                 "username", "verify"});
+                 "enable-dns"});
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
   if (rest->empty())
@@ -79,10 +77,10 @@ outcome<show_options> parse_show_arguments(std::span<const std::string> argument
   show_options o;
   command_flags f;
   add_global(f);
-  f.ignored({"version", "namespace"}, true);
-  f.ignored({"devel", "debug"}, false);
-  f.unsupported({"repo", "jsonpath", "ca-file", "cert-file", "key-file", "keyring", "password",
-                 "username", "verify"});
+  add_chart_flags(f, o.origin);
+  f.ignored({"namespace"}, true);
+  f.ignored({"debug"}, false);
+  f.unsupported({"jsonpath"});
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
   static const std::map<std::string, show_part> parts{{"all", show_part::all},
@@ -103,6 +101,8 @@ outcome<lint_options> parse_lint_arguments(std::span<const std::string> argument
   command_flags f;
   add_values(f, o.values);
   add_global(f);
+  chart_flags unused;
+  add_place_flags(f, unused);
   f.text("namespace", 'n', o.name_space);
   f.text("kube-version", 0, o.kube_version);
   f.flag("strict", 0, o.strict);

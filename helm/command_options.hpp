@@ -1,5 +1,6 @@
 #pragma once
 
+#include "helm/chart_flags.hpp"
 #include "helm/problem.hpp"
 
 #include <map>
@@ -18,6 +19,7 @@ struct value_options {
 struct template_options {
   std::string release_name;  // empty: "release-name"
   std::string chart;
+  chart_flags origin;
   std::string name_space = "default";
   value_options values;
   std::string kube_version;
@@ -40,6 +42,7 @@ enum class show_part : unsigned char { all, chart, values, readme, crds };
 struct show_options {
   show_part part = show_part::all;
   std::string chart;
+  chart_flags origin;
 };
 
 struct lint_options {

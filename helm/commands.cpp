@@ -36,10 +36,13 @@ command_result failure(const std::string& text, std::string warnings = {}) {
   return {"", warnings + "Error: " + text + "\n", 1};
 }
 
-/// A chart is a path here; names that only a repository could resolve are told apart as Helm does.
-outcome<chart_ptr> find_chart(const std::string& name, std::vector<std::string>& warnings) {
+/// Where a chart lies. Without a locator it is a path, and names that only a repository could resolve are told apart as
+/// Helm does.
+outcome<std::string> find_chart(const std::string& name, const chart_flags& how,
+                                const chart_locator& locate, std::vector<std::string>& notes) {
+  if (locate) return locate(name, how, notes);
   auto trimmed = std::string(trim_space(name));
-  if (std::filesystem::exists(trimmed)) return load_chart(trimmed, warnings);
+  if (std::filesystem::exists(trimmed)) return trimmed;
   if (trimmed.starts_with('/') || trimmed.starts_with('.'))
     return problem{"path " + quote(trimmed) + " not found"};
   auto slash = trimmed.find('/');
@@ -134,7 +137,8 @@ outcome<value> read_values(const value_options& o) {
   return out;
 }
 
-command_result template_command(const template_options& o, const surroundings& around) {
+command_result template_command(const template_options& o, const surroundings& around,
+                                const chart_locator& locate) {
   std::string warnings;
   auto warn = [&](const std::string& line) { warnings += line + "\n"; };
   auto caps = default_capabilities();
@@ -149,13 +153,14 @@ command_result template_command(const template_options& o, const surroundings& a
                                   around);
   if (!name) return failure(name.error().text);
   std::vector<std::string> notes;
-  auto user = read_values(o.values);
-  auto c = find_chart(o.chart, notes);
+  auto path = find_chart(o.chart, o.origin, locate, notes);
   for (const auto& n : notes) warn(n);
-  if (!c && (c.error().text.starts_with("path ") || c.error().text.starts_with("repo ") ||
-             c.error().text.starts_with("non-absolute")))
-    return failure(c.error().text, warnings);
+  if (!path) return failure(path.error().text, warnings);
+  auto user = read_values(o.values);
   if (!user) return failure(user.error().text, warnings);
+  notes.clear();
+  auto c = load_chart(*path, notes);
+  for (const auto& n : notes) warn(n);
   if (!c) return failure(c.error().text, warnings);
   auto& root = **c;
   if (root.meta.deprecated && root.meta.type != "library")
@@ -232,11 +237,15 @@ command_result template_command(const template_options& o, const surroundings& a
   return result;
 }
 
-command_result show_command(const show_options& o) {
+command_result show_command(const show_options& o, const chart_locator& locate) {
   std::vector<std::string> notes;
-  auto c = find_chart(o.chart, notes);
-  if (!c) return failure(c.error().text);
+  auto path = find_chart(o.chart, o.origin, locate, notes);
   command_result r;
+  for (const auto& n : notes) r.err += n + "\n";
+  if (!path) return failure(path.error().text, r.err);
+  notes.clear();
+  auto c = load_chart(*path, notes);
+  if (!c) return failure(c.error().text, r.err);
   for (const auto& n : notes) r.err += n + "\n";
   bool all = o.part == show_part::all;
   if (all || o.part == show_part::chart) {
@@ -307,7 +316,8 @@ command_result lint_command(const lint_options& o, const surroundings& around) {
   return {o.quiet ? out : out + summary + "\n", "", 0};
 }
 
-command_result run_command(std::span<const std::string> arguments, const surroundings& around) {
+command_result run_command(std::span<const std::string> arguments, const surroundings& around,
+                           const chart_locator& locate) {
   if (arguments.empty()) return failure("a command is needed: template, show or lint");
   auto rest = arguments.subspan(1);
   // A flag of Helm's that we do not have ends with 2, so that scripts can tell it from a failure.
@@ -318,11 +328,11 @@ command_result run_command(std::span<const std::string> arguments, const surroun
   };
   if (arguments[0] == "template") {
     auto o = parse_template_arguments(rest);
-    return o ? template_command(*o, around) : usage(o.error());
+    return o ? template_command(*o, around, locate) : usage(o.error());
   }
   if (arguments[0] == "show" || arguments[0] == "inspect") {
     auto o = parse_show_arguments(rest);
-    return o ? show_command(*o) : usage(o.error());
+    return o ? show_command(*o, locate) : usage(o.error());
   }
   if (arguments[0] == "lint") {
     auto o = parse_lint_arguments(rest);

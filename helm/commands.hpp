@@ -17,11 +17,13 @@ struct command_result {
 };
 
 /// `windlass helm template|show|lint ARGUMENTS…`, flags as Helm's.
-/// Shape    arguments[0] is the command's name.
-command_result run_command(std::span<const std::string> arguments, const surroundings& around = {});
+/// Shape    arguments[0] is the command's name. Without a locator a chart is a path.
+command_result run_command(std::span<const std::string> arguments, const surroundings& around = {},
+                           const chart_locator& locate = {});
 
-command_result template_command(const template_options& o, const surroundings& around = {});
-command_result show_command(const show_options& o);
+command_result template_command(const template_options& o, const surroundings& around = {},
+                                const chart_locator& locate = {});
+command_result show_command(const show_options& o, const chart_locator& locate = {});
 command_result lint_command(const lint_options& o, const surroundings& around = {});
 
 /// -f and --set flags put together.

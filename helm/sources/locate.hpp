@@ -1,0 +1,98 @@
+#pragma once
+
+#include "helm/sources/oci_reference.hpp"
+#include "helm/sources/registry.hpp"
+#include "helm/sources/settings.hpp"
+#include "helm/sources/signature.hpp"
+#include "helm/sources/web.hpp"
+#include "reactor/secret.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace helm::sources {
+
+/// The flags that say where a chart comes from and how much it is trusted; install, template, show and pull share them.
+struct chart_origin {
+  std::string version;  // a version or a constraint; "" is the newest release
+  std::string repo_url;
+  std::string username;
+  reactor::secret password;
+  tls_choice tls;
+  std::string keyring;  // "" is the default one
+  bool verify = false;
+  bool plain_http = false;
+  bool pass_credentials = false;
+};
+
+/// What is to be done about the .prov file beside a chart.
+enum class provenance_use : std::uint8_t { none, fetch, if_possible, always };
+
+/// A chart archive as it was fetched.
+struct downloaded_chart {
+  std::string file_name;  // "<name>-<version>.tgz"
+  std::string archive, provenance;
+  std::vector<std::string> notes;     // "Pulled: …", for standard error
+  std::vector<std::string> warnings;  // "WARNING: Verification not found …"
+  std::vector<std::string> verified;  // "Signed by: …", when it was
+};
+
+/// A chart on this machine.
+struct located_chart {
+  std::string path;  // a folder or an archive, absolute
+  std::vector<std::string> notes;
+};
+
+/// Where charts come from: paths, archives by URL, repositories by name or URL, OCI registries.
+/// Shape    one at a time per command; reads the files that stock helm reads.
+/// Lifetime co_await stop() before destruction.
+class chart_source {
+public:
+  chart_source(reactor::loop& l, settings where, environment env);
+
+  /// A path as it is; else downloads into the cache folder and says where the archive lies.
+  /// Errors   Helm's: "path %q not found", "repo %s not found", "chart %q version %q not found in %s repository", …
+  awaitable<outcome<located_chart>> locate(std::string reference, chart_origin how);
+
+  /// Fetches an archive, never a path.
+  awaitable<outcome<downloaded_chart>> download(std::string reference, chart_origin how,
+                                                provenance_use provenance);
+
+  /// The URL of a chart in a repository that nobody added.
+  struct found_chart {
+    std::string url, digest;
+  };
+  awaitable<outcome<found_chart>> find_in_repository(std::string repo_url, std::string name,
+                                                     chart_origin how);
+
+  const settings& where() const noexcept { return where_; }
+  reactor::loop& loop() noexcept { return loop_; }
+  web& network() noexcept { return web_; }
+  awaitable<void> stop() { return web_.stop(); }
+
+private:
+  struct plan;
+  awaitable<outcome<plan>> resolve(std::string reference, chart_origin how);
+  awaitable<outcome<plan>> resolve_url(std::string url, chart_origin how);
+  awaitable<outcome<plan>> resolve_name(std::string reference, chart_origin how);
+  awaitable<outcome<downloaded_chart>> download_oci(std::string reference, chart_origin how,
+                                                    provenance_use provenance);
+  awaitable<outcome<bool>> check_provenance(downloaded_chart& chart,
+                                            std::string keyring);  // borrowed
+
+  reactor::loop& loop_;
+  settings where_;
+  web web_;
+};
+
+registry_options registry_options_of(const chart_origin& how);
+
+/// Checks an archive against its provenance. Blocks: GnuPG runs.
+/// Returns "Signed by: …", "Using Key With Fingerprint: …", "Chart Hash Verified: …".
+outcome<std::vector<std::string>> verify_chart(const std::string& file_name,
+                                               std::string_view archive,
+                                               std::string_view provenance,
+                                               const std::string& keyring);
+
+}  // namespace helm::sources

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "helm/sources/index.hpp"
+#include "helm/sources/repositories_file.hpp"
+#include "helm/sources/web.hpp"
+
+#include <string>
+#include <vector>
+
+namespace helm::sources {
+
+/// Fetches one URL on behalf of a repository. Credentials go there only when it is on the repository's own scheme and
+/// host, or when they may go everywhere.
+/// Errors   "failed to fetch %s : 404 Not Found", the network's.
+awaitable<outcome<std::string>> fetch(web& w, repository_entry from, std::string url,
+                                      std::size_t limit_bytes,
+                                      reactor::nanoseconds timeout = download_timeout);
+
+/// An index as it came and as it reads.
+struct downloaded_index {
+  std::string text;
+  read_index_result content;
+};
+awaitable<outcome<downloaded_index>> download_index(
+    reactor::loop& l, web& w, repository_entry from,
+    reactor::nanoseconds timeout = download_timeout);
+
+/// Downloads the index and keeps it in the cache, where `helm search` and its relatives look.
+/// Returns sentences on entries that were skipped.
+awaitable<outcome<std::vector<std::string>>> update_cache(
+    reactor::loop& l, web& w, settings where, repository_entry from,
+    reactor::nanoseconds timeout = download_timeout);
+
+/// The cached index of a repository, read on the worker.
+/// Errors   "open %s: no such file or directory", "error loading %s: …".
+awaitable<outcome<read_index_result>> cached_index(reactor::loop& l, settings where,
+                                                   std::string name);
+
+/// repositories.yaml; an absent file has no entries.
+awaitable<outcome<repositories_file>> load_repositories(reactor::loop& l, std::string path);
+awaitable<outcome<bool>> store_repositories(reactor::loop& l, std::string path,
+                                            repositories_file file);
+
+/// An index's `digest` against the archive's bytes; an absent one fits.
+/// Errors   "sha256 sum does not match for %s: …"
+outcome<bool> check_digest(const std::string& expected, const std::string& name,
+                           std::string_view bytes);
+
+}  // namespace helm::sources
