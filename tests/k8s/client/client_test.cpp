@@ -5,6 +5,7 @@
 #include "reactor/http/server.hpp"
 #include "reactor/memory_network.hpp"
 #include "tests/k8s/client/pems.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 #include "tests/k8s/scripted_server.hpp"
 #include "tests/reactor/run.hpp"
 
@@ -408,7 +409,7 @@ TEST_F(Client, GivesUpConnectingAfterFiveSeconds) {
 }
 
 TEST_F(Client, ReadsARotatedTokenAgain) {
-  temporary_folder dir;
+  reactor::temporary_folder dir;
   const std::string path = dir.write("token", "old");
   run(
       [&](scripted_server& server, client& api) -> awaitable<void> {

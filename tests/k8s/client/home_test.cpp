@@ -2,6 +2,7 @@
 
 #include "tests/k8s/client/api_server.hpp"
 #include "tests/k8s/client/pems.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ protected:
     return out;
   }
   reactor::loop l{reactor::loop::mode::simulated, 1};
-  temporary_folder dir;
+  reactor::temporary_folder dir;
 };
 
 TEST_F(Home, PrefersTheSecretThenTheFileThenTheDefault) {

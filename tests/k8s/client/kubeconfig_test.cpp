@@ -3,6 +3,7 @@
 #include "k8s/base64.hpp"
 #include "k8s/certificates.hpp"
 #include "tests/k8s/client/pems.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -205,7 +206,7 @@ TEST(Kubeconfig, ChoosesTheContextThatIsAskedFor) {
 }
 
 TEST(KubeconfigFiles, ResolvesPathsAgainstTheFilesFolder) {
-  temporary_folder dir;
+  reactor::temporary_folder dir;
   dir.write("pki/ca.crt", valid_pair().certificate);
   dir.write("token", " from-file\n");
   const std::string path = dir.write(
@@ -219,7 +220,7 @@ TEST(KubeconfigFiles, ResolvesPathsAgainstTheFilesFolder) {
 }
 
 TEST(KubeconfigFiles, NamesMissingAndUnreadableFiles) {
-  temporary_folder dir;
+  reactor::temporary_folder dir;
   EXPECT_EQ(load_kubeconfig_file(dir.path() + "/none").error().message(),
             "kubeconfig " + dir.path() + "/none: the file is not there");
   EXPECT_EQ(load_kubeconfig_file(dir.path()).error().message(),
@@ -237,7 +238,7 @@ TEST(KubeconfigFiles, NamesMissingAndUnreadableFiles) {
 }
 
 TEST(KubeconfigFiles, MergesAListAsKubectlDoes) {
-  temporary_folder dir;
+  reactor::temporary_folder dir;
   const std::string first = dir.write(
       "1", "current-context: one\nclusters:\n- name: c\n  cluster: {server: 'https://first'}\n");
   const std::string second =
@@ -266,7 +267,7 @@ environment with(std::map<std::string, std::string> variables,
 }
 
 TEST(DefaultConnection, FindsTheFirstSourceInOrder) {
-  temporary_folder dir;
+  reactor::temporary_folder dir;
   const auto file = [&](const std::string& name) {
     return dir.write(name, config("    server: https://" + name + "\n", plain_token));
   };

@@ -6,9 +6,6 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 namespace k8s {
@@ -54,24 +51,6 @@ pem_pair make_pem_pair(const std::string& name, long base, int valid_from_day, i
   X509_free(certificate);
   EVP_PKEY_free(key);
   return out;
-}
-
-temporary_folder::temporary_folder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "windlass-test-XXXXXX").string();
-  if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
-  path_ = pattern;
-}
-
-temporary_folder::~temporary_folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string temporary_folder::write(const std::string& name, const std::string& bytes) const {
-  const std::filesystem::path full = std::filesystem::path(path_) / name;
-  std::filesystem::create_directories(full.parent_path());
-  std::ofstream(full, std::ios::binary) << bytes;
-  return full.string();
 }
 
 }  // namespace k8s

@@ -4,25 +4,16 @@
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 namespace k8s::sim {
 namespace {
 
 using reactor::awaitable;
-
-struct folder {
-  std::string path;
-  folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "windlass-sim-XXXXXX").string();
-    path = ::mkdtemp(pattern.data());
-  }
-  ~folder() { std::filesystem::remove_all(path); }
-};
 
 void run(reactor::loop& l, fleet_server& fleet, std::function<awaitable<void>()> body) {
   reactor::task_group tasks(l);
@@ -44,8 +35,8 @@ TEST(FleetServer, WritesAKubeconfigThatLeadsToEachCluster) {
   o.port = 7000;
   fleet_server fleet(l, std::move(o));
   ASSERT_TRUE(fleet.start());
-  folder d;
-  auto path = fleet.write(d.path + "/deep/er");
+  reactor::temporary_folder d;
+  auto path = fleet.write(d.path() + "/deep/er");
   ASSERT_TRUE(path);
   for (std::size_t i = 0; i < 3; ++i) {
     auto to = load_kubeconfig_file(*path, fleet.name(i));
@@ -56,7 +47,7 @@ TEST(FleetServer, WritesAKubeconfigThatLeadsToEachCluster) {
   EXPECT_EQ(std::filesystem::status(*path).permissions() & std::filesystem::perms::others_read,
             std::filesystem::perms::none);
   std::size_t files = 0;
-  for ([[maybe_unused]] const auto& f : std::filesystem::directory_iterator(d.path + "/deep/er"))
+  for ([[maybe_unused]] const auto& f : std::filesystem::directory_iterator(d.path() + "/deep/er"))
     ++files;
   EXPECT_EQ(files, 1u) << "no draft stays behind";
   run(l, fleet, []() -> awaitable<void> { co_return; });

@@ -1,6 +1,7 @@
 #include "policies/host/host.hpp"
 
 #include "run.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,24 +16,7 @@ namespace fs = std::filesystem;
 using reactor::errc;
 using testing::HasSubstr;
 
-/// A folder that is gone afterwards.
-class temporary_folder {
-public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "windlass-policies-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~temporary_folder() { fs::remove_all(path_); }
-  void write(const std::string& name, const std::string& content) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << content;
-  }
-  const fs::path& path() const { return path_; }
-  std::string text() const { return path_.string(); }
-
-private:
-  fs::path path_;
-};
+using reactor::temporary_folder;
 
 /// A pack whose rollout.plan answers `answer`.
 std::string pack_text(const std::string& name, const std::string& answer,
@@ -81,7 +65,7 @@ TEST(PolicyHost, AsksThePackThatApplies) {
       pack_text("web", "'web'",
                 "order = 1, applies = { apis = {'bootc'}, clusters = {env = {'prod', 'dev'}}, "
                 "objects = {tier = 'web', frozen = false} },"));
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   EXPECT_EQ(f.ask(), R"("b")");
   EXPECT_EQ(f.ask({"bootc", {{"env", "prod"}}, {{"tier", "web"}}, {}}), R"("web")");
@@ -97,7 +81,7 @@ TEST(PolicyHost, BreaksTiesByName) {
   temporary_folder folder;
   folder.write("x/policy.lua", pack_text("n2", "2"));
   folder.write("y/policy.lua", pack_text("n1", "1"));
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   EXPECT_EQ(f.ask(), "1");
 }
@@ -105,7 +89,7 @@ TEST(PolicyHost, BreaksTiesByName) {
 TEST(PolicyHost, GivesFoldersPrecedenceOverStockPacks) {
   temporary_folder folder;
   folder.write("mine/policy.lua", pack_text("mine", "'mine'", "order = 5000,"));
-  fixture f({folder.text()}, true);
+  fixture f({folder.path()}, true);
   ASSERT_EQ(f.load(), "");
   EXPECT_EQ(f.ask(), R"("mine")");
   EXPECT_EQ(f.packs.status().size(), 2u);
@@ -113,12 +97,12 @@ TEST(PolicyHost, GivesFoldersPrecedenceOverStockPacks) {
 
 TEST(PolicyHost, SaysWhatIsWrongWithAFolder) {
   temporary_folder folder;
-  EXPECT_THAT(fixture({folder.text() + "/none"}).load(), HasSubstr("no such folder"));
-  EXPECT_THAT(fixture({folder.text()}).load(),
+  EXPECT_THAT(fixture({folder.path() + "/none"}).load(), HasSubstr("no such folder"));
+  EXPECT_THAT(fixture({folder.path()}).load(),
               HasSubstr("no pack in it; a pack is a folder with policy.lua"));
   const auto problem = [&](const std::string& source) {
     folder.write("p/policy.lua", source);
-    return fixture({folder.text()}).load();
+    return fixture({folder.path()}).load();
   };
   EXPECT_THAT(problem("return {\n  name = \n"), HasSubstr("p/policy.lua:3: unexpected symbol"));
   EXPECT_THAT(problem("x = 1"), HasSubstr("p/policy.lua:1: policies keep no state"));
@@ -145,8 +129,8 @@ TEST(PolicyHost, RefusesLinksOutOfTheFolder) {
   temporary_folder folder, elsewhere;
   elsewhere.write("secret.lua", "return 'secret'");
   folder.write("p/policy.lua", pack_text("p", "1"));
-  fs::create_symlink(elsewhere.path() / "secret.lua", folder.path() / "p/stolen.lua");
-  EXPECT_THAT(fixture({folder.text()}).load(), HasSubstr("is a link out of the folder of packs"));
+  fs::create_symlink(elsewhere / "secret.lua", folder / "p/stolen.lua");
+  EXPECT_THAT(fixture({folder.path()}).load(), HasSubstr("is a link out of the folder of packs"));
 }
 
 TEST(PolicyHost, LoadsModulesAndDataOfThePack) {
@@ -157,7 +141,7 @@ TEST(PolicyHost, LoadsModulesAndDataOfThePack) {
                "m.name end } }");
   folder.write("p/lib/names.lua", "return { name = 'p' }");
   folder.write("p/data.txt", "hello ");
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   EXPECT_EQ(f.ask(), R"("hello p")");
 }
@@ -165,7 +149,7 @@ TEST(PolicyHost, LoadsModulesAndDataOfThePack) {
 TEST(PolicyHost, TakesAnEditAndReportsIt) {
   temporary_folder folder;
   folder.write("p/policy.lua", pack_text("p", "1"));
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   folder.write("p/policy.lua", pack_text("p", "2"));
   f.reload();
@@ -180,7 +164,7 @@ TEST(PolicyHost, TakesAnEditAndReportsIt) {
 TEST(PolicyHost, KeepsTheOldPackWhenTheNewOneIsBroken) {
   temporary_folder folder;
   folder.write("p/policy.lua", pack_text("p", "1"));
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   folder.write("p/policy.lua", "return {\n  name = 'p',,\n}");
   f.reload();
@@ -205,7 +189,7 @@ TEST(PolicyHost, KeepsTheOldPackWhenTheTestsOfTheNewOneFail) {
   folder.write("p/policy_test.lua",
                "local p = require('policy')\ntest('answers one', function()\n  "
                "expect_equal(p.rollout.plan(), 1)\nend)\n");
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   folder.write("p/policy.lua", pack_text("p", "2"));
   f.reload();
@@ -219,14 +203,14 @@ TEST(PolicyHost, ForgetsAPackWhoseFolderIsGone) {
   temporary_folder folder;
   folder.write("p/policy.lua", pack_text("p", "1"));
   folder.write("q/policy.lua", pack_text("q", "2"));
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
-  fs::remove_all(folder.path() / "p");
+  fs::remove_all(folder / "p");
   f.reload();
   EXPECT_EQ(f.ask(), "2");
   EXPECT_EQ(f.events.back().what, pack_event::kind::removed);
   // All of it gone at once looks like a broken mount: what is loaded stays.
-  fs::remove_all(folder.path() / "q");
+  fs::remove_all(folder / "q");
   f.reload();
   EXPECT_EQ(f.ask(), "2");
   EXPECT_EQ(f.events.back().what, pack_event::kind::refused);
@@ -236,16 +220,16 @@ TEST(PolicyHost, FollowsTheLinksOfAMountedConfigMap) {
   temporary_folder folder;
   folder.write("..1/policy.lua", pack_text("p", "1"));
   folder.write("..2/policy.lua", pack_text("p", "2"));
-  fs::create_symlink("..1", folder.path() / "..data");
-  fs::create_symlink("..data/policy.lua", folder.path() / "policy.lua");
-  fixture f({folder.text()});
+  fs::create_symlink("..1", folder / "..data");
+  fs::create_symlink("..data/policy.lua", folder / "policy.lua");
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   EXPECT_EQ(f.ask(), "1");
   f.packs.start();
   f.l.run_until(f.l.now() + std::chrono::seconds(10));
   EXPECT_EQ(f.ask(), "1");
-  fs::create_symlink("..2", folder.path() / "..new");
-  fs::rename(folder.path() / "..new", folder.path() / "..data");
+  fs::create_symlink("..2", folder / "..new");
+  fs::rename(folder / "..new", folder / "..data");
   f.l.run_until(f.l.now() + std::chrono::seconds(10));
   EXPECT_EQ(f.ask(), "2");
   run_task(f.l, [&]() -> reactor::awaitable<void> { co_await f.packs.stop(); });
@@ -255,7 +239,7 @@ TEST(PolicyHost, FinishesACallOnThePackItBeganWith) {
   temporary_folder folder;
   const std::string slow = "(function() local n = 0 for i = 1, 20000 do n = n + 1 end return ";
   folder.write("p/policy.lua", pack_text("p", slow + "'old' end)()"));
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   std::string old_answer;
   reactor::task_group tasks(f.l);
@@ -280,7 +264,7 @@ TEST(PolicyHost, RemembersAPolicyFaultUntilItAnswersAgain) {
   folder.write("p/policy.lua",
                "return { name = 'p', rollout = { plan = function(x) if x then return 1 "
                "end\nerror('boom') end } }");
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   EXPECT_EQ(f.ask(), "!policy p: rollout.plan: p/policy.lua:2: boom");
   EXPECT_EQ(f.ask(), "!policy p: rollout.plan: p/policy.lua:2: boom");
@@ -300,7 +284,7 @@ TEST(PolicyHost, RemembersAPolicyFaultUntilItAnswersAgain) {
 TEST(PolicyHost, CountsAnAnswerThatItsCallerRefuses) {
   temporary_folder folder;
   folder.write("p/policy.lua", pack_text("p", "'nonsense'"));
-  fixture f({folder.text()});
+  fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
   for (std::uint64_t i = 1; i <= 2; ++i) {
     run_task(f.l, [&]() -> reactor::awaitable<void> {
@@ -323,7 +307,7 @@ TEST(PolicyHost, ReloadsAgainAfterAReloadWasCancelled) {
     temporary_folder folder;
     folder.write("p/policy.lua", pack_text("p", "1"));
     folder.write("p/policy_test.lua", "test('slow', function() for i = 1, 50000 do end end)");
-    fixture f({folder.text()});
+    fixture f({folder.path()});
     ASSERT_EQ(f.load(), "");
     folder.write("p/policy.lua", pack_text("p", "2"));
     reactor::task_group tasks(f.l);
@@ -344,7 +328,7 @@ TEST(PolicyHost, RefusesTwoPacksOfOneName) {
   temporary_folder folder;
   folder.write("a/policy.lua", pack_text("same", "1"));
   folder.write("b/policy.lua", pack_text("same", "2"));
-  EXPECT_THAT(fixture({folder.text()}).load(), HasSubstr("its name same belongs to the pack in a"));
+  EXPECT_THAT(fixture({folder.path()}).load(), HasSubstr("its name same belongs to the pack in a"));
 }
 
 TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
