@@ -93,6 +93,8 @@ struct core {
   outcome<json::object> update_object(call& c, const version& old, json::object o,
                                       update_plan plan = {});
   outcome<deletion> read_deletion(const call& c, const json::object* options) const;
+  /// What a DELETE says in its query and body; a dryRun in the body makes the call a dry run.
+  outcome<deletion> asked_deletion(call& c) const;
   /// Returns the object as it stands, and whether it is gone.
   outcome<std::pair<json::object, bool>> delete_object(const kind_info& kind, std::string_view key,
                                                        const deletion& how, bool dry_run);

@@ -122,16 +122,17 @@ outcome<std::pair<json::object, bool>> core::delete_object(const kind_info& kind
   return std::pair{std::move(o), false};
 }
 
+outcome<deletion> core::asked_deletion(call& c) const {
+  if (c.in->body.empty()) return read_deletion(c, nullptr);
+  auto body = body_object(c);
+  if (!body) return body.error();
+  if (const json::array* dry = find_array(*body, {"dryRun"}); dry && !dry->empty())
+    c.dry_run = true;
+  return read_deletion(c, &*body);
+}
+
 outcome<answer> core::remove(call& c) {
-  std::optional<json::object> body;
-  if (!c.in->body.empty()) {
-    auto read = body_object(c);
-    if (!read) return read.error();
-    body = std::move(*read);
-    if (const json::array* dry = find_array(*body, {"dryRun"}); dry && !dry->empty())
-      c.dry_run = true;
-  }
-  auto how = read_deletion(c, body ? &*body : nullptr);
+  auto how = asked_deletion(c);
   if (!how) return how.error();
   auto gone = delete_object(*c.kind, c.key(), *how, c.dry_run);
   if (!gone) return gone.error();
@@ -152,15 +153,7 @@ outcome<answer> core::remove(call& c) {
 }
 
 outcome<answer> core::remove_collection(call& c) {
-  std::optional<json::object> body;
-  if (!c.in->body.empty()) {
-    auto read = body_object(c);
-    if (!read) return read.error();
-    body = std::move(*read);
-    if (const json::array* dry = find_array(*body, {"dryRun"}); dry && !dry->empty())
-      c.dry_run = true;
-  }
-  auto how = read_deletion(c, body ? &*body : nullptr);
+  auto how = asked_deletion(c);
   if (!how) return how.error();
   auto shown = list(c);
   if (!shown) return shown.error();
