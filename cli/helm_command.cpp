@@ -1,6 +1,8 @@
 #include "cli/commands.hpp"
+#include "cli/helm_sources.hpp"
 #include "cli/output.hpp"
 #include "helm/commands.hpp"
+#include "helm/sources/commands.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
 
@@ -10,13 +12,18 @@ namespace cli {
 
 int helm_command(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() == "--help" || arguments.front() == "-h") {
-    write_out(STDOUT_FILENO,
-              "Render and check Helm charts as Helm v3.21.4 does.\n"
-              "Usage: windlass helm template|show|lint ARGUMENTS\n\n"
-              "Examples:\n"
-              "  windlass helm template NAME cert-manager.tgz -f values.yaml\n"
-              "  windlass helm show values ./chart\n"
-              "  windlass helm lint ./chart\n");
+    write_out(
+        STDOUT_FILENO,
+        "Render, check, fetch and publish Helm charts as Helm v3.21.4 does.\n"
+        "Usage: windlass helm COMMAND ARGUMENTS\n\n"
+        "  template, show, lint                charts by path, URL, repository or registry\n" +
+            std::string(helm::sources::source_commands_help()) +
+            "\n"
+            "Examples:\n"
+            "  windlass helm template NAME cert-manager.tgz -f values.yaml\n"
+            "  windlass helm show values ./chart\n"
+            "  windlass helm lint ./chart\n"
+            "  windlass helm verify ./chart -f values.yaml\n");
     return arguments.empty() ? wrong_usage : success;
   }
   reactor::loop clock;
@@ -26,7 +33,9 @@ int helm_command(const std::vector<std::string>& arguments) {
     return std::chrono::time_point_cast<std::chrono::system_clock::duration>(clock.wall());
   };
   around.random = [&](std::span<unsigned char> bytes) { chance.fill(bytes); };
-  const helm::command_result r = helm::run_command(arguments, around);
+  const helm::command_result r = helm::sources::is_source_command(arguments.front())
+                                     ? run_source_command(arguments, around)
+                                     : helm::run_command(arguments, around, chart_locator());
   const bool written = write_out(STDOUT_FILENO, r.out) && write_out(STDERR_FILENO, r.err);
   return written ? r.exit_code : failure;
 }
