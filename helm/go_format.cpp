@@ -468,7 +468,10 @@ void printer::argument(const value& v, char32_t verb, int depth) {
     return;
   }
   if (depth == 0 && verb == 'T') {
-    text(v.type_name(), 's', v, false);
+    if (v.is_nil())
+      pad("<nil>");
+    else
+      text(v.type_name(), 's', v, false);
     return;
   }
   switch (v.kind()) {

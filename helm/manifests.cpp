@@ -95,7 +95,8 @@ struct head {
 };
 
 outcome<head> read_head(const std::string& text) {
-  auto v = read_yaml(text, yaml_numbers::typed);
+  static constexpr std::array<std::string_view, 3> members{"apiVersion", "kind", "metadata"};
+  auto v = read_yaml_outline(text, members);
   if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
   head out;
   if (v->is_nil()) return out;

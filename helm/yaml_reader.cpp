@@ -8,10 +8,12 @@
 
 #include <yaml.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <map>
-#include <memory>
+#include <span>
 #include <vector>
 
 namespace helm {
@@ -31,10 +33,29 @@ struct yaml_node {
   std::string tag;
   std::string text;  // scalar, or the alias's name
   std::size_t line = 0;
-  std::vector<yaml_node*> children;
+  // Children as a chain: documents have many small collections.
+  yaml_node* first = nullptr;
+  yaml_node* last = nullptr;
+  yaml_node* next = nullptr;
   yaml_node* target = nullptr;
   bool expanding = false;
+
+  void add(yaml_node* child) {
+    (last ? last->next : first) = child;
+    last = child;
+  }
+  std::size_t size() const {
+    std::size_t n = 0;
+    for (auto* c = first; c; c = c->next) ++n;
+    return n;
+  }
 };
+
+/// f(key, content) for each pair of a mapping.
+template <class F>
+void each_pair(yaml_node& mapping, F f) {
+  for (auto* key = mapping.first; key && key->next; key = key->next->next) f(*key, *key->next);
+}
 
 /// Turns libyaml's events into nodes, as go-yaml does before it decodes anything.
 class builder {
@@ -64,6 +85,9 @@ public:
     return root;
   }
 
+  /// No anchors, aliases, tags and merges: what those say can reach across the document.
+  bool plain() const { return plain_; }
+
 private:
   void next() {
     if (have_) return;
@@ -92,13 +116,13 @@ private:
   }
 
   yaml_node* make(form shape, const unsigned char* anchor, const unsigned char* tag) {
-    auto n = std::make_unique<yaml_node>();
-    n->shape = shape;
-    n->tag = string_of(tag);
-    n->line = event_.start_mark.line + 1;
-    if (anchor) anchors_[string_of(anchor)] = n.get();
-    nodes_.push_back(std::move(n));
-    return nodes_.back().get();
+    auto& n = nodes_.emplace_back();
+    n.shape = shape;
+    if (tag) n.tag = string_of(tag);
+    n.line = event_.start_mark.line + 1;
+    if (anchor) anchors_[string_of(anchor)] = &n;
+    if (anchor || tag || shape == form::alias) plain_ = false;
+    return &n;
   }
 
   yaml_node* node(int depth) {
@@ -115,6 +139,7 @@ private:
         auto* n = make(form::scalar, s.anchor, s.tag);
         n->text.assign(reinterpret_cast<const char*>(s.value), s.length);
         n->implicit = s.plain_implicit != 0;
+        if (n->text == "<<") plain_ = false;
         drop();
         return n;
       }
@@ -133,8 +158,7 @@ private:
         auto* n =
             make(form::sequence, event_.data.sequence_start.anchor, event_.data.sequence_start.tag);
         drop();
-        for (next(); event_.type != YAML_SEQUENCE_END_EVENT; next())
-          n->children.push_back(node(depth + 1));
+        for (next(); event_.type != YAML_SEQUENCE_END_EVENT; next()) n->add(node(depth + 1));
         drop();
         return n;
       }
@@ -142,8 +166,7 @@ private:
         auto* n =
             make(form::mapping, event_.data.mapping_start.anchor, event_.data.mapping_start.tag);
         drop();
-        for (next(); event_.type != YAML_MAPPING_END_EVENT; next())
-          n->children.push_back(node(depth + 1));
+        for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) n->add(node(depth + 1));
         drop();
         return n;
       }
@@ -155,7 +178,8 @@ private:
   yaml_event_t event_{};
   bool have_ = false;
   std::map<std::string, yaml_node*> anchors_;
-  std::vector<std::unique_ptr<yaml_node>> nodes_;
+  std::deque<yaml_node> nodes_;
+  bool plain_ = true;
 };
 
 struct words {
@@ -321,7 +345,43 @@ public:
     return out;
   }
 
+  /// decode() of a mapping that keeps only the members named in `wanted`; everything else is checked. For plain documents.
+  value outline(yaml_node& n, std::span<const std::string_view> wanted) {
+    if (n.shape != form::mapping) return decode(n);
+    count();
+    value::map_type out;
+    each_pair(n, [&](yaml_node& key, yaml_node& content) {
+      auto name = key_text(key, content);
+      if (std::any_of(wanted.begin(), wanted.end(),
+                      [&](std::string_view w) { return equal_fold(w, name); }))
+        out.insert_or_assign(std::move(name), decode(content));
+      else
+        check(content);
+    });
+    return out;
+  }
+
 private:
+  /// What decode() finds wrong with a node.
+  void check(yaml_node& n) {
+    count();
+    if (n.shape == form::scalar) {
+      if (n.implicit && !n.text.empty() &&
+          std::string_view(".+-").find(n.text[0]) != std::string_view::npos)
+        scalar(n);
+      return;
+    }
+    with_room([&] {
+      for (auto* child = n.first; child; child = child->next) {
+        if (n.shape == form::mapping) {
+          key_text(*child, *child->next);
+          child = child->next;
+        }
+        check(*child);
+      }
+    });
+  }
+
   void count() {
     ++decoded_;
     if (alias_depth_ > 0) ++aliased_;
@@ -350,8 +410,8 @@ private:
       case form::scalar: return scalar(n);
       case form::sequence: {
         value::list_type out;
-        out.reserve(n.children.size());
-        for (auto* child : n.children) out.push_back(decode(*child));
+        out.reserve(n.size());
+        for (auto* child = n.first; child; child = child->next) out.push_back(decode(*child));
         return out;
       }
       case form::mapping: {
@@ -392,12 +452,10 @@ private:
   }
 
   void fill(yaml_node& n, value::map_type& out) {
-    for (std::size_t i = 0; i + 1 < n.children.size(); i += 2) {
-      auto& key = *n.children[i];
-      auto& content = *n.children[i + 1];
+    each_pair(n, [&](yaml_node& key, yaml_node& content) {
       if (is_merge(key)) {
         merge(content, out);
-        continue;
+        return;
       }
       auto name = key_text(key, content);
       auto v = decode(content);
@@ -405,7 +463,7 @@ private:
       if (!added && keys_ == yaml_keys::unique && repeated_.size() < repeated_limit_bytes)
         repeated_ += "\n  line " + std::to_string(content.line) + ": key " + quote(at->first) +
                      " already set in map";
-    }
+    });
   }
 
   [[noreturn]] static void want_map() {
@@ -425,7 +483,9 @@ private:
       if (n.shape == form::alias) --alias_depth_;
       n.expanding = false;
     } else if (n.shape == form::sequence) {
-      for (auto child = n.children.rbegin(); child != n.children.rend(); ++child) {
+      std::vector<yaml_node*> maps;
+      for (auto* child = n.first; child; child = child->next) maps.push_back(child);
+      for (auto child = maps.rbegin(); child != maps.rend(); ++child) {
         if (target(**child).shape != form::mapping) want_map();
         merge(**child, out);
       }
@@ -468,14 +528,15 @@ private:
       case form::alias: return n.expanding ? "" : go_syntax(*n.target, top);
       case form::sequence: {
         std::string out = "[]interface {}{";
-        for (std::size_t i = 0; i < n.children.size(); ++i)
-          out += (i > 0 ? ", " : "") + go_syntax(*n.children[i]);
+        for (auto* child = n.first; child; child = child->next)
+          out += (child != n.first ? ", " : "") + go_syntax(*child);
         return out + "}";
       }
       case form::mapping: {
         std::map<std::string, std::string> sorted;
-        for (std::size_t i = 0; i + 1 < n.children.size(); i += 2)
-          sorted[go_syntax(*n.children[i])] = go_syntax(*n.children[i + 1]);
+        each_pair(n, [&](yaml_node& key, yaml_node& content) {
+          sorted[go_syntax(key)] = go_syntax(content);
+        });
         std::string out = "map[interface {}]interface {}{";
         bool first = true;
         for (auto& [k, v] : sorted) {
@@ -512,6 +573,20 @@ private:
 };
 
 }  // namespace
+
+outcome<value> read_yaml_outline(std::string_view text, std::span<const std::string_view> wanted) {
+  try {
+    builder b(text);
+    auto* root = b.document();
+    if (!root) return value();
+    decoder d(yaml_numbers::typed, yaml_keys::last_wins);
+    auto v = b.plain() ? d.outline(*root, wanted) : d.decode(*root);
+    if (!d.late().empty()) return problem{d.late()};
+    return v;
+  } catch (const yaml_failure& f) {
+    return problem{f.text};
+  }
+}
 
 outcome<value> read_yaml(std::string_view text, yaml_numbers numbers, yaml_keys keys) {
   try {

@@ -3,6 +3,7 @@
 #include "helm/problem.hpp"
 #include "helm/value.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,10 @@ enum class yaml_keys : bool { last_wins, unique };
 /// Errors   what go-yaml says: "yaml: line 3: mapping values are not allowed in this context".
 outcome<value> read_yaml(std::string_view text, yaml_numbers numbers = yaml_numbers::floats,
                          yaml_keys keys = yaml_keys::last_wins);
+
+/// read_yaml of a document of which only some members of the top level matter, named in any case; the others may be left
+/// out. Shape: numbers are typed. Errors: those of read_yaml, wherever in the document.
+outcome<value> read_yaml_outline(std::string_view text, std::span<const std::string_view> wanted);
 
 /// read_yaml for a place that needs a map (an empty text is an empty map) or a list, with the prefixes of Helm's decoder:
 /// "error converting YAML to JSON: …", "error unmarshaling JSON: while decoding JSON: …".
