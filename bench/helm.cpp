@@ -52,26 +52,23 @@ helm::render_options options() {
   return o;
 }
 
-struct rendered {
-  std::size_t objects = 0;
-  std::size_t bytes = 0;
-};
-
-/// From the chart in memory to sorted manifests, as an installation does.
-rendered render(const std::string& path, helm::prepared_chart& chart, const helm::value& user) {
+/// Values, schema and templates of a chart in memory.
+helm::rendered_files render(const std::string& path, helm::prepared_chart& chart,
+                            const helm::value& user) {
   auto caps = helm::default_capabilities();
   caps.kube = {"v1.31.0", "1", "31"};
   helm::release_options release;
   release.name = "bench";
   auto files = chart.render(user, release, caps, options());
   if (!files) give_up(path, files.error());
-  rendered r;
-  for (const auto& [name, text] : *files) r.bytes += text.size();
-  std::erase_if(*files, [](const auto& f) { return f.first.ends_with("NOTES.txt"); });
-  auto sorted = helm::sort_manifests(*files, helm::kind_order::install, {});
+  return std::move(*files);
+}
+
+/// Splitting, reading and ordering what was rendered. Returns the number of objects.
+std::size_t sort(const std::string& path, const helm::rendered_files& files) {
+  auto sorted = helm::sort_manifests(files, helm::kind_order::install, {});
   if (!sorted) give_up(path, sorted.error());
-  r.objects = sorted->hooks.size() + sorted->manifests.size();
-  return r;
+  return sorted->hooks.size() + sorted->manifests.size();
 }
 
 std::unique_ptr<helm::prepared_chart> load(const std::string& path) {
@@ -107,10 +104,14 @@ boost::json::object point(const std::string& path) {
   auto chart = load(path);
   boost::json::object o;
   o["chart"] = name_of(path);
-  const rendered r = render(path, *chart, no_values());
-  o["objects"] = r.objects;
-  o["bytes"] = r.bytes;
+  helm::rendered_files files = render(path, *chart, no_values());
+  std::size_t bytes = 0;
+  for (const auto& [name, text] : files) bytes += text.size();
+  std::erase_if(files, [](const auto& f) { return f.first.ends_with("NOTES.txt"); });
+  o["objects"] = sort(path, files);
+  o["bytes"] = bytes;
   o["warm_ms"] = rounded(measure([&] { render(path, *chart, no_values()); }), 3);
+  o["sort_ms"] = rounded(measure([&] { sort(path, files); }), 3);
   o["cold_ms"] = rounded(measure([&] {
                            auto fresh = load(path);
                            render(path, *fresh, no_values());
@@ -203,7 +204,7 @@ boost::json::object measure_helm(const std::vector<std::string>& charts) {
   boost::json::array points;
   for (const std::string& path : paths) {
     boost::json::object p = point(path);
-    p["go_warm_ms"] = p["go_cold_ms"] = p["ratio"] = p["cold_ratio"] = nullptr;
+    p["go_warm_ms"] = p["go_cold_ms"] = p["go_sort_ms"] = p["ratio"] = p["cold_ratio"] = nullptr;
     if (!peer.empty()) {
       boost::json::object theirs = ask_peer(peer, path);
       if (theirs.contains("error") || !theirs.contains("cold_ms")) {
@@ -215,6 +216,7 @@ boost::json::object measure_helm(const std::vector<std::string>& charts) {
         const double cold = theirs["cold_ms"].to_number<double>();
         p["go_warm_ms"] = rounded(warm, 3);
         p["go_cold_ms"] = rounded(cold, 3);
+        p["go_sort_ms"] = rounded(theirs["sort_ms"].to_number<double>(), 3);
         p["ratio"] = rounded(warm / p["warm_ms"].to_number<double>(), 1);
         p["cold_ratio"] = rounded(cold / p["cold_ms"].to_number<double>(), 1);
         if (theirs["objects"] != p["objects"]) p["go_objects"] = theirs["objects"];
