@@ -31,7 +31,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.label = options_.label;
   f.key = options_.key;
   f.metrics = &metrics_;
-  f.on_recovered = [this](k8s::cluster& c) {
+  f.on_recovered = [](k8s::cluster& c) {
     if (auto* part = bootc::bootc_part(c)) part->reconsider();
   };
   bootc::bootc_cluster::options b;
