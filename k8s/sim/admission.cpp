@@ -290,6 +290,10 @@ void prune_top_level(const kind_info& kind, json::object& o, std::vector<std::st
       {"Secret", {"data", "stringData", "type", "immutable"}},
       {"ServiceAccount", {"secrets", "imagePullSecrets", "automountServiceAccountToken"}},
       {"ControllerRevision", {"data", "revision"}},
+      {"Role", {"rules"}},
+      {"ClusterRole", {"rules", "aggregationRule"}},
+      {"RoleBinding", {"subjects", "roleRef"}},
+      {"ClusterRoleBinding", {"subjects", "roleRef"}},
       {"Event",
        {"involvedObject",
         "regarding",
@@ -349,6 +353,20 @@ field_errors validate(const kind_info& kind, const json::object& o) {
                                               labels ? json::value(*labels) : json::value(nullptr),
                                               "`selector` does not match template `labels`"));
       }
+    }
+  } else if (kind.kind == "Job") {
+    const json::object* pod = find_object(spec, {"template", "spec"});
+    validate_containers(pod ? *pod : nothing, "spec.template.spec", "containers", true, errors);
+    const std::string_view restart = pod ? text(*pod, {"restartPolicy"}) : std::string_view();
+    if (restart != "OnFailure" && restart != "Never") {
+      errors.push_back(field_error::required("spec.template.spec.restartPolicy",
+                                             R"(valid values: "OnFailure", "Never")"));
+    }
+  } else if (kind.kind == "Service") {
+    const json::array* ports = find_array(spec, {"ports"});
+    if ((!ports || ports->empty()) && text(spec, {"type"}) != "ExternalName" &&
+        text(spec, {"clusterIP"}) != "None") {
+      errors.push_back(field_error::required("spec.ports"));
     }
   } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {
     std::size_t total = 0;
@@ -412,6 +430,16 @@ field_errors validate_update(const kind_info& kind, const json::object& before,
   }
   if (kind.kind == "DaemonSet" || kind.kind == "Deployment")
     must_stay({"spec", "selector"}, "spec.selector");
+  if (kind.kind == "Job") {
+    must_stay({"spec", "completions"}, "spec.completions");
+    must_stay({"spec", "selector"}, "spec.selector");
+    must_stay({"spec", "template"}, "spec.template");
+  }
+  if (kind.kind.ends_with("RoleBinding") && !same({"roleRef"})) {
+    const json::value* is = find(after, {"roleRef"});
+    errors.push_back(
+        field_error::invalid("roleRef", is ? *is : json::value(nullptr), "cannot change roleRef"));
+  }
   if (kind.kind == "Pod" && !same({"spec"})) {
     // Only images, deadlines, tolerations (added) and scheduling gates may change; the rest of the spec stays.
     auto essence = [](const json::object& pod) {

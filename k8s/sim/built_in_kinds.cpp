@@ -63,6 +63,12 @@ std::vector<kind_ptr> make_kinds() {
     add(std::move(k));
   }
   {
+    kind_info k =
+        core("persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", {"pvc"});
+    k.status_subresource = true;
+    add(std::move(k));
+  }
+  {
     kind_info k = core("pods", "pod", "Pod", {"po"});
     k.categories = {"all"};
     k.status_subresource = true;
@@ -78,6 +84,15 @@ std::vector<kind_ptr> make_kinds() {
                       "status.podIP",
                       "status.podIPs",
                       "status.nominatedNodeName"};
+    add(std::move(k));
+  }
+  {
+    kind_info k =
+        core("replicationcontrollers", "replicationcontroller", "ReplicationController", {"rc"});
+    k.categories = {"all"};
+    k.status_subresource = true;
+    k.generation = true;
+    k.field_labels = {"status.replicas"};
     add(std::move(k));
   }
   {
@@ -119,6 +134,30 @@ std::vector<kind_ptr> make_kinds() {
     add(std::move(k));
   }
   {
+    kind_info k =
+        in_group("autoscaling", core("horizontalpodautoscalers", "horizontalpodautoscaler",
+                                     "HorizontalPodAutoscaler", {"hpa"}));
+    k.version = "v2";
+    k.categories = {"all"};
+    k.status_subresource = true;
+    add(std::move(k));
+  }
+  {
+    kind_info k = in_group("batch", core("cronjobs", "cronjob", "CronJob", {"cj"}));
+    k.categories = {"all"};
+    k.status_subresource = true;
+    k.generation = true;
+    add(std::move(k));
+  }
+  {
+    kind_info k = in_group("batch", core("jobs", "job", "Job"));
+    k.categories = {"all"};
+    k.status_subresource = true;
+    k.generation = true;
+    k.field_labels = {"status.successful"};
+    add(std::move(k));
+  }
+  {
     kind_info k = in_group("coordination.k8s.io", core("leases", "lease", "Lease"));
     k.unconditional_update = false;
     k.create_on_update = true;
@@ -142,11 +181,32 @@ std::vector<kind_ptr> make_kinds() {
     add(std::move(k));
   }
   {
+    kind_info k = in_group("networking.k8s.io", core("ingresses", "ingress", "Ingress", {"ing"}));
+    k.status_subresource = true;
+    k.generation = true;
+    add(std::move(k));
+  }
+  {
+    kind_info k = in_group("networking.k8s.io",
+                           core("networkpolicies", "networkpolicy", "NetworkPolicy", {"netpol"}));
+    k.generation = true;
+    add(std::move(k));
+  }
+  {
     kind_info k = in_group("policy", core("poddisruptionbudgets", "poddisruptionbudget",
                                           "PodDisruptionBudget", {"pdb"}));
     k.status_subresource = true;
     k.generation = true;
     k.unconditional_update = false;
+    add(std::move(k));
+  }
+  for (auto [plural, singular, kind, namespaced] :
+       {std::tuple{"clusterrolebindings", "clusterrolebinding", "ClusterRoleBinding", false},
+        std::tuple{"clusterroles", "clusterrole", "ClusterRole", false},
+        std::tuple{"rolebindings", "rolebinding", "RoleBinding", true},
+        std::tuple{"roles", "role", "Role", true}}) {
+    kind_info k = in_group("rbac.authorization.k8s.io", core(plural, singular, kind));
+    k.namespaced = namespaced;
     add(std::move(k));
   }
   return all;

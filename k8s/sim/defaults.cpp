@@ -107,6 +107,103 @@ void default_workload(const kind_info& kind, json::object& o) {
   }
 }
 
+void default_service(json::object& o) {
+  json::object& spec = ensure_object(o, "spec");
+  set_default(spec, "type", "ClusterIP");
+  set_default(spec, "sessionAffinity", "None");
+  const std::string type(text(spec, {"type"}));
+  if (type != "ExternalName") set_default(spec, "internalTrafficPolicy", "Cluster");
+  if (type == "NodePort" || type == "LoadBalancer")
+    set_default(spec, "externalTrafficPolicy", "Cluster");
+  if (type == "LoadBalancer") set_default(spec, "allocateLoadBalancerNodePorts", true);
+  json::value* ports = spec.if_contains("ports");
+  if (ports && ports->is_array()) {
+    for (json::value& each : ports->get_array()) {
+      if (!each.is_object()) continue;
+      json::object& port = each.get_object();
+      set_default(port, "protocol", "TCP");
+      if (const json::value* number = port.if_contains("port"))
+        set_default(port, "targetPort", *number);
+    }
+  }
+  ensure_object(ensure_object(o, "status"), "loadBalancer");
+}
+
+/// The pod template's labels, where the object has none of its own.
+void take_template_labels(json::object& o) {
+  const json::object* labels = find_object(o, {"spec", "template", "metadata", "labels"});
+  if (labels && !labels->empty()) {
+    const json::object copy = *labels;
+    set_default(ensure_object(o, "metadata"), "labels", copy);
+  }
+}
+
+void default_job(json::object& o) {
+  json::object& spec = ensure_object(o, "spec");
+  default_pod_spec(ensure_object(ensure_object(spec, "template"), "spec"), false);
+  if (!spec.contains("completions") && !spec.contains("parallelism")) spec["completions"] = 1;
+  set_default(spec, "parallelism", 1);
+  set_default(spec, "backoffLimit", 6);
+  set_default(spec, "completionMode", "NonIndexed");
+  set_default(spec, "suspend", false);
+  set_default(spec, "manualSelector", false);
+  set_default(spec, "podReplacementPolicy",
+              spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
+  take_template_labels(o);
+  ensure_object(o, "status");
+}
+
+void default_cron_job(json::object& o) {
+  json::object& spec = ensure_object(o, "spec");
+  set_default(spec, "concurrencyPolicy", "Allow");
+  set_default(spec, "suspend", false);
+  set_default(spec, "successfulJobsHistoryLimit", 3);
+  set_default(spec, "failedJobsHistoryLimit", 1);
+  json::object& job = ensure_object(ensure_object(spec, "jobTemplate"), "spec");
+  default_pod_spec(ensure_object(ensure_object(job, "template"), "spec"), false);
+  ensure_object(o, "status");
+}
+
+void default_replication_controller(json::object& o) {
+  json::object& spec = ensure_object(o, "spec");
+  set_default(spec, "replicas", 1);
+  default_pod_spec(ensure_object(ensure_object(spec, "template"), "spec"), false);
+  if (const json::object* labels = find_object(spec, {"template", "metadata", "labels"})) {
+    const json::object copy = *labels;
+    set_default(spec, "selector", copy);
+  }
+  take_template_labels(o);
+  set_default(ensure_object(o, "status"), "replicas", 0);
+}
+
+void default_autoscaler(json::object& o) {
+  json::object& spec = ensure_object(o, "spec");
+  set_default(spec, "minReplicas", 1);
+  const json::value* metrics = spec.if_contains("metrics");
+  if (!metrics || !metrics->is_array() || metrics->get_array().empty()) {
+    json::object target{{"type", "Utilization"}, {"averageUtilization", 80}};
+    json::object resource{{"name", "cpu"}};
+    resource["target"] = std::move(target);
+    json::object metric{{"type", "Resource"}};
+    metric["resource"] = std::move(resource);
+    json::array all;
+    all.push_back(std::move(metric));
+    spec["metrics"] = std::move(all);
+  }
+  json::object& status = ensure_object(o, "status");
+  set_default(status, "desiredReplicas", 0);
+  set_default(status, "currentMetrics", nullptr);
+}
+
+void default_network_policy(json::object& o) {
+  json::object& spec = ensure_object(o, "spec");
+  if (spec.contains("policyTypes")) return;
+  json::array types{"Ingress"};
+  const json::array* out = find_array(spec, {"egress"});
+  if (out && !out->empty()) types.push_back("Egress");
+  spec["policyTypes"] = std::move(types);
+}
+
 }  // namespace
 
 void set_defaults(const kind_info& kind, json::object& o) {
@@ -126,9 +223,21 @@ void set_defaults(const kind_info& kind, json::object& o) {
   } else if (kind.group == "apps" && kind.kind != "ControllerRevision") {
     default_workload(kind, o);
   } else if (kind.kind == "Service") {
-    json::object& spec = ensure_object(o, "spec");
-    set_default(spec, "type", "ClusterIP");
-    set_default(spec, "sessionAffinity", "None");
+    default_service(o);
+  } else if (kind.kind == "Job") {
+    default_job(o);
+  } else if (kind.kind == "CronJob") {
+    default_cron_job(o);
+  } else if (kind.kind == "ReplicationController") {
+    default_replication_controller(o);
+  } else if (kind.kind == "PersistentVolumeClaim") {
+    set_default(ensure_object(o, "spec"), "volumeMode", "Filesystem");
+    set_default(ensure_object(o, "status"), "phase", "Pending");
+  } else if (kind.kind == "HorizontalPodAutoscaler") {
+    default_autoscaler(o);
+  } else if (kind.kind == "NetworkPolicy") {
+    default_network_policy(o);
+  } else if (kind.kind == "Ingress") {
     ensure_object(ensure_object(o, "status"), "loadBalancer");
   } else if (kind.kind == "Node") {
     ensure_object(o, "spec");

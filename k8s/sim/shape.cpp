@@ -138,6 +138,18 @@ const std::map<std::string, shape_ptr, std::less<>>& built_in_shapes() {
       define(kind,
              "metadata=metadata spec{selector! template=template} status{conditions[type]{}}");
     }
+    define("ReplicationController",
+           "metadata=metadata spec{selector! template=template} status{conditions[type]{}}");
+    define("Job", "metadata=metadata spec{selector! template=template} status{conditions[type]{}}");
+    define("CronJob",
+           "metadata=metadata spec{jobTemplate{metadata=metadata spec{selector! "
+           "template=template}}} status{active[]}");
+    define("PersistentVolumeClaim",
+           "metadata=metadata spec{selector! dataSource! resources{limits% requests%}} "
+           "status{conditions[type]{} capacity%}");
+    define("NetworkPolicy", "metadata=metadata spec{podSelector!}");
+    for (const char* kind : {"RoleBinding", "ClusterRoleBinding"})
+      define(kind, "metadata=metadata roleRef! subjects[]");
     define("ControllerRevision", "metadata=metadata data!");
     define("PodDisruptionBudget",
            "metadata=metadata spec{selector!} status{conditions[type]{} disruptedPods%}");

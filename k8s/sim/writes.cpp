@@ -1,4 +1,5 @@
 #include "k8s/sim/admission.hpp"
+#include "k8s/sim/allocation.hpp"
 #include "k8s/sim/core.hpp"
 #include "k8s/sim/managed_fields.hpp"
 #include "k8s/sim/protobuf.hpp"
@@ -263,6 +264,7 @@ outcome<json::object> core::create_object(call& c, json::object o) {
   } else {
     erase(m, "managedFields");
   }
+  allocate(kind, nullptr, o, *options.entropy);
   if (c.dry_run) return o;
   commit_put(kind, key, o);
   return o;
@@ -392,6 +394,7 @@ outcome<json::object> core::update_object(call& c, const version& old_version, j
     if (!c.dry_run) commit_remove(kind, c.key(), o);
     return o;
   }
+  allocate(kind, &old, o, *options.entropy);
   if (same_content(old, o)) return old;
   if (c.dry_run) return o;
   commit_put(kind, c.key(), o);
