@@ -3,7 +3,7 @@
 #include "helm/chart.hpp"
 #include "helm/dependencies.hpp"
 #include "helm/go_text.hpp"
-#include "helm/manifests.hpp"
+#include "helm/lint_rules.hpp"
 #include "helm/render.hpp"
 #include "helm/schema.hpp"
 #include "helm/semver.hpp"
@@ -11,6 +11,7 @@
 #include "helm/yaml_reader.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -133,7 +134,9 @@ private:
     auto text = read_file(fs::path(path_) / "values.yaml");
     if (!rule(severity::info, "values.yaml", text ? "" : "file does not exist")) return;
     auto v = read_yaml_map(*text);
-    if (!rule(severity::error, "values.yaml", v ? "" : "unable to parse YAML: " + v.error().text))
+    auto failed = v ? "" : "unable to parse YAML: " + v.error().text;
+    if (!rule(severity::error, "values.yaml",
+              replace_all(failed, "type map[string]interface {}", "type chartutil.Values")))
       return;
     if (options_.skip_schema_validation) return;
     auto schema = read_file(fs::path(path_) / "values.schema.json");
@@ -148,12 +151,10 @@ private:
   void template_rules() {
     fs::path directory = fs::path(path_) / "templates";
     std::error_code ec;
-    if (!rule(severity::warning, "templates/",
-              fs::exists(directory, ec) ? "" : "directory does not exist"))
+    if (fs::exists(directory, ec) && !fs::is_directory(directory, ec)) {
+      rule(severity::warning, "templates/", "not a directory");
       return;
-    if (!rule(severity::error, "templates/",
-              fs::is_directory(directory, ec) ? "" : "not a directory"))
-      return;
+    }
     std::vector<std::string> notes;
     auto c = load_chart(path_, notes);
     if (!rule(severity::error, "templates/", c ? "" : c.error().text)) return;
@@ -161,7 +162,12 @@ private:
     auto ignore = [](const std::string&) {};
     if (!process_dependencies(root, user_, ignore)) return;
     auto values = coalesce_values(root, user_, nulls::remove, ignore);
-    if (!rule(severity::error, "templates/", values ? "" : values.error().text)) return;
+    if (!values) return;
+    if (!options_.skip_schema_validation)
+      if (auto valid = check_schemas(root, *values); !valid) {
+        rule(severity::error, "templates/", valid.error().text);
+        return;
+      }
     auto caps = default_capabilities();
     if (!options_.kube_version.empty())
       if (auto v = parse_kube_version(options_.kube_version)) caps.kube = *v;
@@ -178,93 +184,40 @@ private:
     if (!rule(severity::error, "templates/", parsed ? "" : parsed.error().text)) return;
     auto files = parsed->render(*values, release, caps, how);
     if (!rule(severity::error, "templates/", files ? "" : files.error().text)) return;
-    for (const auto& t : root.templates) {
-      auto dot = t.name.rfind('.');
-      auto extension = dot == t.name.npos ? "" : t.name.substr(dot);
-      rule(severity::error, t.name,
-           extension == ".yaml" || extension == ".yml" || extension == ".tpl" || extension == ".txt"
-               ? ""
-               : "file extension '" + extension +
-                     "' not valid. Valid extensions are .yaml, .yml, .tpl, or .txt");
-      if (extension != ".yaml" && extension != ".yml") continue;
-      auto found = files->find(root.name() + "/" + t.name);
-      if (found == files->end() || trim_space(found->second).empty()) continue;
-      documents(t.name, found->second);
-    }
-  }
-
-  void documents(const std::string& name, const std::string& text) {
-    // The first line that says anything must not be indented.
-    for (const auto& line : split(text, "\n")) {
-      auto bare = trim_space(line);
-      if (bare.empty() || bare[0] == '#') continue;
-      if (line[0] == ' ' || line[0] == '\t')
-        rule(severity::error, name,
-             "document starts with an illegal indent: " + quote(line) +
-                 ", which may cause parsing problems");
-      break;
-    }
-    for (const auto& document : split_documents(text)) {
-      auto v = read_yaml(document);
-      if (!v) {
-        rule(severity::error, name,
-             "unable to parse YAML: error converting YAML to JSON: " + v.error().text);
-        break;
-      }
-      if (!v->is_map()) continue;
-      const auto* kind = v->find("kind");
-      const auto* spec = v->find("spec");
-      if (!kind || !kind->is_string()) continue;
-      static const std::set<std::string> workloads{"DaemonSet", "Deployment", "ReplicaSet",
-                                                   "StatefulSet"};
-      if (workloads.contains(kind->text())) {
-        const auto* selector = spec ? spec->find("selector") : nullptr;
-        bool selects =
-            selector && (selector->find("matchLabels") || selector->find("matchExpressions"));
-        rule(severity::error, name,
-             selects
-                 ? ""
-                 : "a " + kind->text() + " must contain matchLabels or matchExpressions, and \"" +
-                       text_name(*v) + "\" does not");
-      }
-      if (kind->text() == "List") {
-        const auto* items = v->find("items");
-        for (const auto& item : items ? items->items() : value::list_type{}) {
-          const auto* meta = item.find("metadata");
-          const auto* annotations = meta ? meta->find("annotations") : nullptr;
-          if (annotations && annotations->find("helm.sh/resource-policy"))
-            rule(severity::error, name,
-                 "Annotation \"helm.sh/resource-policy\" within List objects are ignored");
-        }
-      }
-    }
-  }
-
-  static std::string text_name(const value& v) {
-    const auto* meta = v.find("metadata");
-    const auto* name = meta ? meta->find("name") : nullptr;
-    return name && name->is_string() ? name->text() : "";
+    lint_templates(root, *files, std::atoi(caps.kube.minor.c_str()),
+                   [&](severity level, const std::string& where, const std::string& text) {
+                     rule(level, where, text);
+                   });
   }
 
   void dependency_rules() {
     std::vector<std::string> notes;
     auto c = load_chart(path_, notes);
     if (!rule(severity::error, "", c ? "" : "unable to load chart\n\t" + c.error().text)) return;
-    std::string missing, undeclared;
-    for (const auto& d : (*c)->meta.dependencies) {
-      bool there = std::any_of((*c)->dependencies.begin(), (*c)->dependencies.end(),
-                               [&](const auto& l) { return l->name() == d->name; });
-      if (!there) missing += (missing.empty() ? "" : ",") + d->name;
+    const auto& declared = (*c)->meta.dependencies;
+    const auto& loaded = (*c)->dependencies;
+    auto listed = [&](std::string& list, const std::string& name) {
+      list += (list.empty() ? "" : ",") + name;
+    };
+    std::string missing, undeclared, repeated;
+    for (const auto& l : loaded)
+      if (std::none_of(declared.begin(), declared.end(),
+                       [&](const auto& d) { return d->name == l->name(); }))
+        listed(undeclared, l->name());
+    std::set<std::string> names;
+    for (const auto& d : declared) {
+      if (std::none_of(loaded.begin(), loaded.end(),
+                       [&](const auto& l) { return l->name() == d->name; }))
+        listed(missing, d->name);
+      const auto& key = d->alias.empty() ? d->name : d->alias;
+      if (!names.insert(key).second) listed(repeated, key);
     }
-    rule(severity::warning, "",
-         missing.empty() ? "" : "chart directory is missing these dependencies: " + missing);
-    for (const auto& l : (*c)->dependencies) {
-      bool declared = std::any_of((*c)->meta.dependencies.begin(), (*c)->meta.dependencies.end(),
-                                  [&](const auto& d) { return d->name == l->name(); });
-      if (!declared) undeclared += (undeclared.empty() ? "" : ",") + l->name();
-    }
-    rule(severity::error, "",
-         undeclared.empty() ? "" : "chart metadata is missing these dependencies: " + undeclared);
+    auto report = [&](severity level, const char* what, const std::string& list) {
+      if (!list.empty()) rule(level, path_, what + list);
+    };
+    report(severity::error, "chart metadata is missing these dependencies: ", undeclared);
+    report(severity::error, "multiple dependencies with name or alias: ", repeated);
+    report(severity::warning, "chart directory is missing these dependencies: ", missing);
   }
 
   std::string path_;
