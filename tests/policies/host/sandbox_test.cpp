@@ -368,7 +368,8 @@ TEST(Sandbox, StaysBelowTheStallBoundOnHostileInput) {
     bool done = false;
     reactor::task_group watching(l);
     watching.start("watch", [&]() -> reactor::awaitable<void> {
-      for (double before = processor_ms(); !done; before = processor_ms()) {
+      while (!done) {
+        const double before = processor_ms();
         co_await l.yield();
         turns.push_back(processor_ms() - before);
       }
