@@ -9,6 +9,7 @@ namespace reactor {
 namespace {
 
 std::string format(wall_time t, int decimals) {
+  if (t == zero_time) return decimals == 6 ? "0001-01-01T00:00:00.000000Z" : "0001-01-01T00:00:00Z";
   const auto seconds = std::chrono::floor<std::chrono::seconds>(t);
   const auto day = std::chrono::floor<std::chrono::days>(seconds);
   const std::chrono::year_month_day date{day};
@@ -111,7 +112,9 @@ result<wall_time> parse_rfc3339(std::string_view text) {
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok() || hour > 23 || minute > 59 || second > 60 || year < 1678 || year > 2261)
+  const bool first_day = year == 1 && month == 1 && day == 1;
+  const bool reachable = year >= 1678 && year <= 2261;
+  if (!date.ok() || hour > 23 || minute > 59 || second > 60 || !(reachable || first_day))
     return fail();
   nanoseconds fraction{0};
   if (take(text, '.')) {
@@ -134,6 +137,11 @@ result<wall_time> parse_rfc3339(std::string_view text) {
     offset = std::chrono::minutes((hours * 60 + minutes) * (minus ? -1 : 1));
   }
   if (!text.empty()) return fail();
+  if (first_day) {
+    const bool midnight = hour == 0 && minute == 0 && second == 0;
+    if (!midnight || fraction != nanoseconds(0) || offset != std::chrono::minutes(0)) return fail();
+    return zero_time;
+  }
   return wall_time(std::chrono::sys_days(date) + std::chrono::hours(hour) +
                    std::chrono::minutes(minute) + std::chrono::seconds(second) - offset + fraction);
 }

@@ -34,10 +34,20 @@ TEST(Rfc3339, IsRefusedWhenItIsNoTime) {
        {"", "2025", "2025-11-21", "2025-11-21T12:00:00", "2025-11-21 12:00:00Z",
         "2025-13-01T00:00:00Z", "2025-02-29T00:00:00Z", "2025-11-21T24:00:00Z",
         "2025-11-21T12:60:00Z", "2025-11-21T12:00:00.Z", "2025-11-21T12:00:00+1:00",
-        "2025-11-21T12:00:00Zx", "0001-01-01T00:00:00Z", "9999-01-01T00:00:00Z",
-        "2025-1--21T12:00:00Z", "+025-11-21T12:00:00Z", "2025-11-21T12:00:00+25:00"}) {
+        "2025-11-21T12:00:00Zx", "0001-01-01T00:00:01Z", "0001-01-02T00:00:00Z",
+        "9999-01-01T00:00:00Z", "2025-1--21T12:00:00Z", "+025-11-21T12:00:00Z",
+        "2025-11-21T12:00:00+25:00"}) {
     EXPECT_EQ(parse_rfc3339(text).error().code, errc::malformed) << text;
   }
+}
+
+TEST(Rfc3339, KnowsGosZeroTime) {
+  EXPECT_EQ(parse_rfc3339("0001-01-01T00:00:00Z").value(), zero_time);
+  EXPECT_EQ(parse_rfc3339("0001-01-01T00:00:00.000000Z").value(), zero_time);
+  EXPECT_EQ(format_rfc3339(zero_time), "0001-01-01T00:00:00Z");
+  EXPECT_EQ(format_rfc3339_micro(zero_time), "0001-01-01T00:00:00.000000Z");
+  EXPECT_LT(zero_time, at(0));
+  EXPECT_GT(at(2'500'000'000) - zero_time, nanoseconds(0)) << "differences do not overflow";
 }
 
 TEST(Rfc3339, ComesBackAsItWasWritten) {
