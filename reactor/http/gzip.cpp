@@ -1,0 +1,150 @@
+#include "reactor/http/gzip.hpp"
+
+#include <zlib.h>
+
+#include <array>
+#include <new>
+#include <utility>
+
+namespace reactor::http {
+namespace {
+
+constexpr std::size_t plain_bytes = 64 * 1024;  // so much is handed on at once
+constexpr int gzip_only = 15 + 16;              // zlib.h, inflateInit2: largest window, gzip header
+
+/// What one piece was turned into is read before the next one of any stream comes.
+std::array<char, plain_bytes>& plain() {
+  static thread_local std::array<char, plain_bytes> bytes;
+  return bytes;
+}
+
+fault not_gzip(std::string_view why) {
+  return make_fault(errc::malformed, "decompress answer", why);
+}
+
+enum class coding { none, gzip, unknown };
+coding coding_of(const headers& fields) {
+  const std::string_view name = fields.get("Content-Encoding");
+  if (name.empty() || same_name(name, "identity")) return coding::none;
+  return same_name(name, "gzip") ? coding::gzip : coding::unknown;
+}
+
+fault unknown_coding(const headers& fields) {
+  return not_gzip("its coding \"" + std::string(fields.get("Content-Encoding").substr(0, 40)) +
+                  "\" was not asked for");
+}
+
+/// Turns compressed pieces into plain ones.
+class inflater {
+public:
+  explicit inflater(std::size_t limit_bytes) : left_(limit_bytes) {
+    if (inflateInit2(&z_, gzip_only) != Z_OK) throw std::bad_alloc();
+  }
+  ~inflater() { inflateEnd(&z_); }
+  inflater(const inflater&) = delete;
+  inflater& operator=(const inflater&) = delete;
+
+  /// The bytes stay where they are until next() has returned nothing.
+  void take(std::string_view compressed) noexcept {
+    z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
+    z_.avail_in = static_cast<uInt>(compressed.size());
+  }
+  /// Some plain text; empty = it needs more.
+  result<std::string_view> next() {
+    auto& out = plain();
+    // A member may follow the one before; a full buffer may have hidden what is still inside.
+    while (z_.avail_in > 0 || more_) {
+      if (ended_ && inflateReset(&z_) != Z_OK) return not_gzip("it cannot be read");
+      ended_ = false;
+      z_.next_out = reinterpret_cast<Bytef*>(out.data());
+      z_.avail_out = static_cast<uInt>(out.size());
+      const int status = inflate(&z_, Z_NO_FLUSH);
+      if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+        return not_gzip(z_.msg ? z_.msg : "it is not gzip");
+      ended_ = status == Z_STREAM_END;
+      more_ = !ended_ && z_.avail_out == 0;
+      const std::size_t n = out.size() - z_.avail_out;
+      if (n > left_)
+        return make_fault(errc::limit, "decompress answer", "its text is larger than is allowed");
+      left_ -= n;
+      if (n > 0) return std::string_view(out.data(), n);
+    }
+    return std::string_view();
+  }
+  /// The last member is complete.
+  bool ended() const noexcept { return ended_; }
+
+private:
+  z_stream z_{};
+  std::size_t left_;
+  bool ended_ = false, more_ = false;
+};
+
+class gzip_exchange final : public exchange {
+public:
+  gzip_exchange(std::unique_ptr<exchange> from, std::size_t limit_bytes)
+      : from_(std::move(from)), inflater_(limit_bytes) {}
+
+  const response_head& head() const noexcept override { return from_->head(); }
+  steady_time last_byte() const noexcept override { return from_->last_byte(); }
+
+  awaitable<result<std::string_view>> read(nanoseconds idle) override {
+    for (;;) {
+      if (failed_) co_return *failed_;
+      auto text = inflater_.next();
+      if (!text) co_return failed(text.error());
+      if (!text->empty()) co_return text;
+      if (complete_) co_return std::string_view();
+      auto piece = co_await from_->read(idle);
+      if (!piece) co_return piece.error();
+      complete_ = piece->empty();
+      if (complete_ && !inflater_.ended()) co_return failed(not_gzip("it ends too soon"));
+      held_.assign(*piece);
+      inflater_.take(held_);
+    }
+  }
+
+private:
+  fault failed(fault why) {
+    failed_ = std::make_unique<fault>(std::move(why));
+    return *failed_;
+  }
+
+  std::unique_ptr<exchange> from_;
+  inflater inflater_;
+  std::string held_;  // the reader may suspend between two texts of one piece
+  bool complete_ = false;
+  std::unique_ptr<fault> failed_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<exchange>> decoded(std::unique_ptr<exchange> from, std::size_t limit_bytes) {
+  switch (coding_of(from->head().fields)) {
+    case coding::none: return from;
+    case coding::gzip:
+      return std::unique_ptr<exchange>(
+          std::make_unique<gzip_exchange>(std::move(from), limit_bytes));
+    case coding::unknown: break;
+  }
+  return unknown_coding(from->head().fields);
+}
+
+result<std::string> decoded(const headers& fields, std::string body, std::size_t limit_bytes) {
+  const coding how = coding_of(fields);
+  if (how == coding::none) return body;
+  if (how == coding::unknown) return unknown_coding(fields);
+  inflater from(limit_bytes);
+  from.take(body);
+  std::string out;
+  for (;;) {
+    auto text = from.next();
+    if (!text) return text.error();
+    if (text->empty()) break;
+    out.append(*text);
+  }
+  if (!from.ended()) return not_gzip("it ends too soon");
+  return out;
+}
+
+}  // namespace reactor::http
