@@ -139,8 +139,8 @@ public:
   std::optional<std::uint64_t> pass(const std::string& key);
 
 private:
-  static constexpr std::size_t max_keys =
-      1'000;  // beyond, the one that was silent longest is forgotten
+  // Beyond, the one that was silent longest is forgotten.
+  static constexpr std::size_t max_keys = 1'000;
   struct seen {
     steady_time last;
     std::uint64_t swallowed;

@@ -33,9 +33,10 @@ struct loop_health {
 };
 
 /// The one thread and its seams: time, chance, streams. Everything above takes them from here.
-/// Real:      the machine's clocks, the kernel's entropy, TCP.
-/// Simulated: virtual time that jumps to the next timer when nothing is left to do, seeded entropy,
-/// in-memory pipes. Lifetime:  outlives everything that was given a reference to it.
+/// Real       the machine's clocks, the kernel's entropy, TCP.
+/// Simulated  virtual time that jumps to the next timer when nothing is left to do, seeded entropy,
+///            in-memory pipes.
+/// Lifetime   outlives everything that was given a reference to it.
 class loop {
 public:
   enum class mode { real, simulated };

@@ -26,8 +26,8 @@ struct listener;
 struct link_faults {
   nanoseconds latency{0};  // one way
   nanoseconds jitter{0};   // up to this much more, per piece; order is kept
-  std::size_t piece_limit_bytes =
-      0;  // 0 = as written, else delivered in random pieces of 1 … this many bytes
+  // 0 = as written, else delivered in random pieces of 1 … this many bytes.
+  std::size_t piece_limit_bytes = 0;
   enum class ending { reset, end_of_stream };
   ending cut_as = ending::reset;         // what both sides see when the connection is cut
   std::optional<nanoseconds> cut_after;  // since the connection was made
@@ -39,11 +39,12 @@ struct link_faults {
 
 /// Pipes between the two ends of a program, with faults. Deterministic: all chance comes from
 /// loop.random(), and every byte is delivered by a timer of the loop, in a turn of its own even
-/// without latency. Shape    a direction holds 64 KiB, delivered or under way; a writer waits for
-/// room. What was lost keeps its room,
-///          like bytes that are never acknowledged.
-/// Errors   a cut gives connection_reset after what was already delivered; no listener gives
-/// connection_refused. Lifetime the loop outlives it; streams may outlive it.
+/// without latency.
+/// Shape     a direction holds 64 KiB, delivered or under way; a writer waits for room. What was
+///           lost keeps its room, like bytes that are never acknowledged.
+/// Errors    a cut gives connection_reset after what was already delivered; no listener gives
+///           connection_refused.
+/// Lifetime  the loop outlives it; streams may outlive it.
 class memory_network final : public network {
 public:
   explicit memory_network(loop& l);

@@ -14,7 +14,8 @@ enum class woken { by_call, by_deadline };
 
 /// A place where coroutines wait until a plain function wakes them: the one suspension point on
 /// which sleeping, events, queues and joins are built. First come, first woken. Woken coroutines
-/// run in the loop's next turn. Lifetime: destroying it wakes whoever still waits as if cancelled.
+/// run in the loop's next turn.
+/// Lifetime  destroying it wakes whoever still waits as if cancelled.
 class waiters {
 public:
   explicit waiters(loop& l) noexcept : loop_(l) {}

@@ -46,11 +46,11 @@ struct client_options {
   tls_settings tls;
   proxy_settings proxy;
   nanoseconds connect_timeout = 5s;  // name, TCP, proxy and TLS handshake together
-  nanoseconds response_timeout =
-      30s;  // from the request's last byte to the end of the response's head
+  // From the request's last byte to the end of the response's head.
+  nanoseconds response_timeout = 30s;
   nanoseconds idle_connection = 90s;  // an unused pooled connection is closed after this
-  std::size_t max_connections =
-      64;  // further requests wait their turn, bounded by response_timeout
+  // Further requests wait their turn, bounded by response_timeout.
+  std::size_t max_connections = 64;
   std::size_t max_idle_connections = 8;
   std::size_t header_limit_bytes = 64 * 1024;  // at most 96 KiB
 };

@@ -74,8 +74,8 @@ bool is_token(std::string_view text) noexcept;
 /// True for a field value or a target that cannot smuggle a line in.
 bool is_single_line(std::string_view text) noexcept;
 
-/// "GET /x HTTP/1.1" and what must accompany it. Errors: errc::refused for text that would not stay
-/// on its line.
+/// "GET /x HTTP/1.1" and what must accompany it.
+/// Errors: errc::refused for text that would not stay on its line.
 result<std::string> write_request_head(const request& r, std::string_view target,
                                        std::string_view host, std::string_view proxy_authorization);
 
