@@ -2,6 +2,7 @@
 #include "helm/executor.hpp"
 
 #include "helm/deep_stack.hpp"
+#include "helm/go_complex.hpp"
 #include "helm/go_format.hpp"
 #include "helm/go_text.hpp"
 #include "helm/template_parser.hpp"
@@ -551,6 +552,7 @@ value frame::any_literal(const value& dot, const node& n) {
 value frame::constant(const node& n) {
   at(n);
   const auto& info = *n.number;
+  if (info.is_complex) return value::object(new complex_number(info.real, info.imaginary));
   bool hex = n.text.size() > 2 && n.text[0] == '0' && (n.text[1] == 'x' || n.text[1] == 'X') &&
              n.text.find_first_of("pP") == n.text.npos;
   bool rune = !n.text.empty() && n.text[0] == '\'';

@@ -9,7 +9,7 @@
 namespace helm {
 namespace {
 
-enum class basic : std::uint8_t { none, boolean, signed_, unsigned_, real, text };
+enum class basic : std::uint8_t { none, boolean, signed_, unsigned_, real, complex, text };
 
 basic basic_kind(const value& v) {
   switch (v.kind()) {
@@ -21,6 +21,7 @@ basic basic_kind(const value& v) {
     case type::float64: return basic::real;
     case type::string: return basic::text;
     case type::object:
+      if (v.object()->kind_name() == "complex128") return basic::complex;
       return v.object()->kind_name() == "int64" || v.object()->kind_name() == "int" ? basic::signed_
                                                                                     : basic::none;
     default: return basic::none;
@@ -69,6 +70,7 @@ bool equal(const value& a, const value& b) {
     case basic::unsigned_: return integral(a) == integral(b);
     case basic::real: return a.real() == b.real();
     case basic::text: return a.text() == b.text();
+    case basic::complex: return a.object()->equals(*b.object());
     case basic::none: break;
   }
   if (!a.is_nil() && !b.is_nil() && a.kind_name() != b.kind_name())

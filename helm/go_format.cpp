@@ -2,6 +2,7 @@
 #include "helm/go_format.hpp"
 
 #include "helm/deep_stack.hpp"
+#include "helm/go_complex.hpp"
 #include "helm/go_text.hpp"
 
 #include <cmath>
@@ -418,6 +419,18 @@ void printer::map(const value& v, char32_t verb, int depth) {
 
 void printer::structure(const value& v, char32_t verb, int depth) {
   auto* o = v.object();
+  if (const auto* c = dynamic_cast<const complex_number*>(o)) {
+    if (std::u32string_view(U"vbgGxXfFeE").find(verb) == std::u32string_view::npos)
+      return bad_verb(verb, v);
+    out_ += '(';
+    real(c->real, verb, v);
+    bool old = plus;
+    plus = true;
+    real(c->imaginary, verb, v);
+    plus = old;
+    out_ += "i)";
+    return;
+  }
   bool as_text = verb == 'v' || verb == 's' || verb == 'x' || verb == 'X' || verb == 'q';
   if (as_text && !sharp_v) {
     if (auto s = o->text()) {

@@ -562,8 +562,7 @@ std::optional<parsed_float> parse_float(std::string_view s) {
   }
   static_cast<void>(exponent);
   if (i != folded.size()) return std::nullopt;
-  // strconv takes underscores only together with a base prefix.
-  if (underscore && (!hex || !underscores_ok(s))) return std::nullopt;
+  if (underscore && !underscores_ok(s)) return std::nullopt;
   double d = std::strtod(clean.c_str(), nullptr);
   if (negative) d = -d;
   return parsed_float{d, std::isinf(d)};

@@ -41,6 +41,7 @@ public:
           out += '"' + base64_encode(v.text()) + '"';
         return;
       case type::object:
+        if (v.type_name() == "complex128") throw json_failure{"json: unsupported type: complex128"};
         if (auto members = v.object()->json_fields())
           structure(*members, depth);
         else

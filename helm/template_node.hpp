@@ -55,6 +55,8 @@ struct number_info {
   std::int64_t whole = 0;
   std::uint64_t natural = 0;
   double real = 0;
+  bool is_complex = false;
+  double imaginary = 0;
 };
 
 /// A node of the parsed template. Which members matter depends on `kind`; one struct keeps the tree easy to walk.

@@ -474,6 +474,40 @@ node_ptr parser::term() {
   }
 }
 
+/// A number that was written with a point or an exponent may still serve as an integer.
+void set_real(number_info& info, double d) {
+  info.is_float = true;
+  info.real = d;
+  if (static_cast<double>(to_int64(d)) == d) {
+    info.is_int = true;
+    info.whole = to_int64(d);
+  }
+  if (d >= 0 && d < 18446744073709551616.0 && std::trunc(d) == d) {
+    info.is_uint = true;
+    info.natural = static_cast<std::uint64_t>(d);
+  }
+}
+
+/// "2i", "1+2i": false when a part is no number.
+bool imaginary(std::string_view text, number_info& info) {
+  text.remove_suffix(1);
+  std::size_t split = 0;
+  for (std::size_t i = 1; i < text.size(); ++i)
+    if ((text[i] == '+' || text[i] == '-') &&
+        std::string_view("eEpP").find(text[i - 1]) == std::string_view::npos)
+      split = i;
+  auto first = split == 0 ? std::optional(parsed_float{}) : parse_float(text.substr(0, split));
+  auto second = parse_float(text.substr(split));
+  if (!first || !second || first->out_of_range || second->out_of_range) return false;
+  info.is_complex = true;
+  info.imaginary = second->number;
+  if (info.imaginary == 0)
+    set_real(info, first->number);
+  else
+    info.real = first->number;
+  return true;
+}
+
 node_ptr parser::number(const token& t) {
   auto n = make(node_kind::number, t.position);
   n->text = t.text;
@@ -486,13 +520,17 @@ node_ptr parser::number(const token& t) {
     if (body.substr(c->size) != "'") fail("malformed character constant: " + t.text);
     info = {true,    true,
             true,    static_cast<std::int64_t>(c->rune),
-            c->rune, static_cast<double>(c->rune)};
+            c->rune, static_cast<double>(c->rune),
+            false,   0};
     return n;
   }
-  // Imaginary numbers have no use in charts; only their zero forms equal anything a function takes.
   std::string_view text = t.text;
-  if (t.kind == token_kind::complex || text.ends_with('i'))
-    fail("illegal number syntax: " + quote(text));
+  if (text.ends_with('i')) {
+    if (!imaginary(text, info))
+      fail(t.kind == token_kind::complex ? "syntax error scanning complex number"
+                                         : "illegal number syntax: " + quote(text));
+    return n;
+  }
   auto u = parse_uint(text, 0);
   if (u.error == int_error::none) {
     info.is_uint = true;
@@ -512,17 +550,7 @@ node_ptr parser::number(const token& t) {
     info.real = static_cast<double>(info.natural);
   } else if (auto f = parse_float(text); f && !f->out_of_range) {
     if (text.find_first_of(".eEpP") == text.npos) fail("integer overflow: " + quote(text));
-    info.is_float = true;
-    info.real = f->number;
-    if (static_cast<double>(to_int64(info.real)) == info.real) {
-      info.is_int = true;
-      info.whole = to_int64(info.real);
-    }
-    if (info.real >= 0 && info.real < 18446744073709551616.0 &&
-        std::trunc(info.real) == info.real) {
-      info.is_uint = true;
-      info.natural = static_cast<std::uint64_t>(info.real);
-    }
+    set_real(info, f->number);
   }
   if (!info.is_int && !info.is_uint && !info.is_float)
     fail("illegal number syntax: " + quote(text));

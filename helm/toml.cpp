@@ -90,7 +90,9 @@ private:
   }
   void indent(const key_path& key) { out.append((key.size() - 1) * 2, ' '); }
 
-  static bool is_structure(const value& v) { return v.object() && !v.object()->text(); }
+  static bool is_structure(const value& v) {
+    return v.object() && !v.object()->text() && v.type_name() != "complex128";
+  }
   /// The members in the order in which they are written: maps by key, structs as declared, embedded ones opened.
   static std::vector<std::pair<std::string, value>> members_of(const value& v) {
     std::vector<std::pair<std::string, value>> out;
@@ -181,6 +183,7 @@ private:
           out += v.object()->json().text();
           return;
         }
+        if (v.type_name() == "complex128") throw toml_failure{"unsupported type: complex128"};
         if (auto s = v.object()->text()) {
           out += quoted(*s);
           return;

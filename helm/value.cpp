@@ -199,7 +199,7 @@ bool value::truth() const {
     case type::nil: return false;
     case type::boolean: return boolean();
     case type::float64: return real() != 0;
-    case type::object: return true;
+    case type::object: return object()->truth();
     default: return is_integer() ? integer() != 0 : size() > 0;
   }
 }

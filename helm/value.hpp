@@ -152,6 +152,7 @@ public:
   /// What encoding/json makes of it, as plain values.
   virtual value json() const;
   virtual bool equals(const object& other) const { return this == &other; }
+  virtual bool truth() const { return true; }
   virtual const method_table* methods() const { return nullptr; }
 };
 

@@ -290,6 +290,8 @@ private:
         return;
       case type::object: {
         auto* o = v.object();
+        if (o->type_name() == "complex128")
+          throw write_failure{"json: unsupported type: complex128"};
         if (kind_ == dialect::pretty && o->type_name() == "time.Time") {
           plain(o->json().text(), where);
         } else if (kind_ == dialect::pretty && o->text()) {

@@ -80,6 +80,9 @@ TEST(ReferenceRows, EveryFunctionGivesWhatTheReferenceGave) {
 TEST(ReferenceRows, GeneratedTemplatesRenderAsInTheReference) {
   replay("templates.jsonl");
 }
+TEST(ReferenceRows, NumbersAreTakenAsInTheReference) {
+  replay("numbers.jsonl");
+}
 TEST(ReferenceRows, ValuesMakeTheTripThroughYamlUnharmed) {
   replay("yaml.jsonl");
 }

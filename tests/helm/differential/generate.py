@@ -5,6 +5,7 @@ generate.py templates N SEED   random templates of nested actions
 generate.py yaml N SEED        random values through toYaml and back
 generate.py set N SEED         --set lines
 generate.py sort N SEED        rendered files to split and sort
+generate.py numbers            imaginary literals and numbers with underscores
 generate.py constraint         version constraints against versions
 """
 import json
@@ -238,6 +239,67 @@ def documents(r):
     return files
 
 
+NUMBER_TEMPLATES = [
+    '{{ 1i | toYamlPretty }}',
+    '{{ dict "a" 1i | toYaml }}|{{ list 1i | toJson }}|{{ mustToJson (list 1i) }}',
+    '{{ list 1i | toToml }}',
+    '{{ dict "a" (list 1i) | toToml }}',
+    '{{ 1e3i }} {{ 1_0i}} {{-1i }} {{ +1i}} {{ 1-2i}} {{ 1e+2+3i }} {{1.5-0i}}',
+    '{{ until 3+0i }}{{ 3+0i }}',
+    '{{ lt 1i 1i }}',
+    '{{ lt 1 1i }}',
+    '{{ eq 1i 2i 1i }}{{ ne 1i 2i }}',
+    '{{ 1i 2 }}',
+    '{{ 2 | 1i }}',
+    '{{ (1i) 3 }}',
+    '{{ index . 1i }}',
+    '{{ 1+i }}',
+    '{{ 1i2 }}',
+    '{{ 0x1p4i }}',
+    '{{ 0b1i }} {{ 0o7i }}',
+    '{{ 1e400i }}',
+    '{{ .x1i }}',
+    '{{ printf "%8.2f|%-20v|%+.1e|% v|%#v|%T" 1i 2i 1-2i 3i 4i 5i }}',
+    '{{ printf "%q %c %U %p %w" 1i 1i 1i 1i 1i }}',
+    '{{ typeIs "complex128" 1i }}{{ kindIs "complex128" 1i }}',
+    '{{ add1 2i }} {{ max 3i 1 }} {{ floor 2i }} {{ toDecimal 1i }} {{ int64 1i }}',
+    '{{ deepCopy 1i }} {{ mustUniq (list 1i 2i 1i) }} {{ coalesce 0i 2i }} {{ any 0i 0 }} {{ all 1i }}',
+    '{{ sortAlpha (list 2i 1i) }} {{ toStrings (list 1i) }} {{ first (list 1i) }} {{ without (list 1i 2i) 1i }}',
+    '{{ 1i }}',
+    '{{ printf "%v %f %d %s %T" 1i 2.5i 1i 3i 1i }}',
+    '{{ 1+2i }}',
+    '{{ eq 1i 1i }}',
+    '{{ if 0i }}a{{ else }}b{{ end }}',
+    '{{ 1i | toJson }}',
+    '{{ 1i | toYaml }}',
+    '{{ kindOf 1i }} {{ typeOf 1i}} {{ add 1i 2 }} {{ quote 1i }} {{ int 1i }} {{ float64 1i}} {{ default 3 1i }} {{ default 3 0i }}',
+    '{{ index (list 1 2) 1i }}',
+    '{{ lt 1i 2i }}',
+    '{{ eq 1i 1 }}',
+    '{{ until 1i }}',
+    '{{ list 1i 2i }}',
+    '{{ 1e3i }} {{ 0x10i }} {{ 1_0i}} {{-1i }} {{ +1i}} {{ 1-2i}}',
+    '{{ 1+2 }}',
+    '{{ 1+2i3 }}',
+    '{{ range 1i }}x{{ end }}',
+    '{{ range $i := 1i }}x{{ end }}',
+    '{{ not 1i }}{{ empty 0i }}{{ ternary 1i 2 true }}',
+    '{{ deepEqual 1i 1i }} {{ list 1i 1i | uniq }} {{ toString 1i }} {{ print 1i 2i }} {{ dict "a" 1i | toToml }}',
+    '{{ 1i.x }}',
+    '{{ (1i).x }}',
+    '{{ printf "%.2f|%8.1e|%+v|%08.3f|%x|%#v|%q|%t" 1.5i 2i 3i 4.25i 1i 2i 3i 1i }}',
+    '{{ round 1i 1 }} {{ atoi 1i }}',
+    '{{ 0i }} {{ 1.i }} {{ .5i }}',
+    '{{ len 1i }}',
+    '{{ html 1i }} {{ join "," (list 1i 2) }} {{ cat 1i 2 }} {{ has 1i (list 1i) }} {{ max 1i 2 }}',
+    '{{ print (0i) }} {{ int64 "3" }} {{ $x := 1i }}{{ $x }} {{ toDecimal 1i }}',
+    '{{ include "named" 1i }}',
+    '{{ 3i | printf "%v" }}',
+    '{{ float64 "1_0" }} {{ float64 "1_000.5" }} {{ 1_0.5 }} {{ float64 "0x1p4" }} {{ float64 "0x_1p4" }} {{float64 "1__0"}} {{ float64 "_1" }} {{ float64 "1_" }} {{ 1_0 }} {{ atoi "1_0" }} {{ int "1_0" }} {{ float64 "1_.5" }} {{ float64 "1._5" }} {{ float64 "1e1_0" }} {{ toDecimal "7_7"}}',
+    '{{ float64 "0_1" }} {{ float64 "0b1_0" }} {{ float64 "-1_0.2_5" }} {{ float64 ".5_0" }} {{ float64 "0_x1p4" }} {{ float64 "1_0e_1" }} {{ float64 "1_0e1_" }} {{ 1_0e1 }} {{ float64 "1_e1" }} {{ float64 "1_0_" }} {{ "a: 1_0.5\\nb: .5_0\\nc: 1_0\\nd: 0x1_0\\ne: ._5" | fromYaml | toJson }} {{ float64 "00_1" }} {{ "a = 1_0.5_0" | fromToml | toJson }} {{ "1_0.5" | fromJson }}',
+]
+
+
 def main():
     what = sys.argv[1]
     n = int(sys.argv[2]) if len(sys.argv) > 2 else 0
@@ -258,6 +320,8 @@ def main():
         out = [{"kind": "set", "lines": set_line(r), "values": r.choice(["", "a: {b: 1}\nl: [1, {x: 2}]\n", "a: 5\n"])} for _ in range(n)]
     elif what == "sort":
         out = [{"kind": "sort", "files": documents(r)} for _ in range(n)]
+    elif what == "numbers":
+        out = [template(t) for t in NUMBER_TEMPLATES]
     elif what == "constraint":
         ops = ["", "=", "!=", ">", "<", ">=", "=>", "<=", "=<", "~", "~>", "^"]
         parts = ["1", "1.2", "1.2.3", "0", "0.0", "0.0.3", "0.2.3", "1.x", "*", "x", "1.2.3-beta.1", "v1.2", "1.2.*", "2", "1.2.3-0", "01.2"]

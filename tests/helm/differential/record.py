@@ -64,4 +64,5 @@ record(reference, "templates.jsonl", generate("templates", "1500", "11"), 700, 2
 record(reference, "yaml.jsonl", generate("yaml", "800", "12"), 500, 3)
 record(reference, "set.jsonl", generate("set", "900", "13"), 700, 4)
 record(reference, "sort.jsonl", generate("sort", "300", "14"), 200, 5)
+record(reference, "numbers.jsonl", generate("numbers"), 100, 7)
 record(reference, "constraints.jsonl", generate("constraint"), 1500, 6)
