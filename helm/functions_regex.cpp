@@ -1,5 +1,6 @@
 #include "helm/executor.hpp"
 #include "helm/functions.hpp"
+#include "helm/go_regex.hpp"
 #include "helm/go_text.hpp"
 
 #include <re2/re2.h>
@@ -8,12 +9,8 @@
 #include <unordered_map>
 
 namespace helm {
-namespace {
 
-using args = std::span<value>;
-
-/// Go's words for what is wrong with an expression.
-std::string syntax_text(const RE2& re, const std::string& pattern) {
+std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
   const char* what = "internal error";
   switch (re.error_code()) {
     case RE2::ErrorBadEscape: what = "invalid escape sequence"; break;
@@ -40,6 +37,10 @@ std::string syntax_text(const RE2& re, const std::string& pattern) {
   return std::string("error parsing regexp: ") + what + ": `" + argument + "`";
 }
 
+namespace {
+
+using args = std::span<value>;
+
 /// Compiled expressions, kept because charts match the same few in loops.
 struct compiled {
   std::unique_ptr<RE2> re;
@@ -57,7 +58,7 @@ const compiled& compile(const std::string& pattern) {
   compiled c;
   // Go's flags: $ without (?m) is the end of the text, . does not match a newline.
   c.re = std::make_unique<RE2>(pattern, options);
-  if (!c.re->ok()) c.error = syntax_text(*c.re, pattern);
+  if (!c.re->ok()) c.error = regex_syntax_text(*c.re, pattern);
   return cache.emplace(pattern, std::move(c)).first->second;
 }
 

@@ -6,6 +6,7 @@
 #include "helm/go_format.hpp"
 #include "helm/go_text.hpp"
 #include "helm/json.hpp"
+#include "helm/schema_format.hpp"
 
 #include <re2/re2.h>
 
@@ -254,6 +255,10 @@ private:
         for (std::size_t i = 0; i < v.size(); ++i) left.items.insert(i);
     }
     if (auto r = basics(schema, v, where)) return r;
+    // Later drafts take the format for a remark.
+    if (const auto* f = d_.draft < 2019 && v.is_string() ? schema.find("format") : nullptr)
+      if (auto bad = format_problem(f->text(), v.text()))
+        return plain(where, quoted(v.text()) + " is not valid " + f->text() + ": " + *bad);
     reasons all;
     if (const auto* ref = schema.find("$ref"); ref && ref->is_string()) {
       auto r = follow(ref->text(), v, where, left);

@@ -4,6 +4,7 @@
 #include "helm/json.hpp"
 #include "helm/manifests.hpp"
 #include "helm/render.hpp"
+#include "helm/schema.hpp"
 #include "helm/semver.hpp"
 #include "helm/set_values.hpp"
 #include "helm/yaml_reader.hpp"
@@ -99,6 +100,13 @@ answer sort(const value& q) {
   return {out, ""};
 }
 
+answer check(const value& q) {
+  auto values = read_yaml_map(text(q, "values"));
+  if (!values) return {"", values.error().text};
+  auto schema = json_schema::compile(text(q, "schema"));
+  return {"", schema ? schema->check(*values) : schema.error().text};
+}
+
 answer compare(const value& q) {
   auto c = version_constraint::parse(text(q, "constraint"));
   if (!c) return {"", c.error().text};
@@ -135,6 +143,7 @@ answer ask(const value& q, const surroundings& around) {
   if (kind == "template") return render(q, around);
   if (kind == "set") return set(q);
   if (kind == "sort") return sort(q);
+  if (kind == "schema") return check(q);
   if (kind == "constraint") return compare(q);
   return {"", "unknown kind " + kind};
 }

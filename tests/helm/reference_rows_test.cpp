@@ -83,6 +83,9 @@ TEST(ReferenceRows, GeneratedTemplatesRenderAsInTheReference) {
 TEST(ReferenceRows, NumbersAreTakenAsInTheReference) {
   replay("numbers.jsonl");
 }
+TEST(ReferenceRows, SchemasAcceptTheSameValuesForTheSameReasons) {
+  replay("schemas.jsonl");
+}
 TEST(ReferenceRows, ValuesMakeTheTripThroughYamlUnharmed) {
   replay("yaml.jsonl");
 }

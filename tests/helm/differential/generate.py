@@ -5,6 +5,7 @@ generate.py templates N SEED   random templates of nested actions
 generate.py yaml N SEED        random values through toYaml and back
 generate.py set N SEED         --set lines
 generate.py sort N SEED        rendered files to split and sort
+generate.py schema N SEED      random schemas of all drafts, with formats and references
 generate.py numbers            imaginary literals and numbers with underscores
 generate.py constraint         version constraints against versions
 """
@@ -239,6 +240,77 @@ def documents(r):
     return files
 
 
+FORMATS = {
+    "email": ["a@b.c", "a@b", "@b", "a b@c", ".a@b", "a.@b", "a..b@c", "a@[1.2.3.4]", "a@[1.2.3]", "a@[IPv6:::1]", "a@-b", "\"x y\"@c", "x"],
+    "hostname": ["a.b", "a_b", "-a", "a-", "", "a..b", "A.b.", "x" * 64],
+    "ipv4": ["1.2.3.4", "1.2.3", "01.2.3.4", "256.1.1.1", "a.b.c.d", "1.2.3.-4", ""],
+    "ipv6": ["::1", "1.2.3.4", "fe80::1%eth0", "2001:db8::1"],
+    "uri": ["http://a.b/c", "/x", "http://[::1]/", "http://a:b", "x y", "%zz", "urn:x:y", "http://a b/", "", "1:2", "http://x/{y}"],
+    "uri-reference": ["/x", "a\\b", "http://x", ":"], "iri": ["http://\u00e9.de/"], "uri-template": ["http://x/{a}", "http://x/{a", "http://x/{{a}}"],
+    "date": ["2024-02-29", "2023-02-29", "2024-2-1", "x", "2024-13-01"],
+    "time": ["10:00:00Z", "10:00:00", "25:00:00Z", "10:00:00.5+01:00", "23:59:60Z", "10:00:60Z", "10-00:00Z", "aa:bb:ccZ", "10:00:00+0100", "10:00:00x01:00", "10:00:00.Z"],
+    "date-time": ["2024-02-29T10:00:00Z", "2024-02-29 10:00:00Z", "2024-02-30T10:00:00Z", "2024-02-29T10:00:99Z", "short"],
+    "duration": ["P1D", "P", "1D", "PT", "PT1H", "P1W", "PW", "P1D1Y", "P1X", "P1", "PT1HT1M", "PD", "P1Y2M3DT4H5M6S", "PxW"],
+    "period": ["P1D/2024-02-29T10:00:00Z", "2024-02-29T10:00:00Z/P1D", "x", "x/y", "P1D/x", "2024-02-29T10:00:00Z/PX"],
+    "uuid": ["2eb8aa08-aa98-11ea-b4aa-73b441d16380", "2eb8aa08", "2eb8aa0-aa98-11ea-b4aa-73b441d16380", "2eb8aa0g-aa98-11ea-b4aa-73b441d16380"],
+    "json-pointer": ["", "/a/b", "a", "/~", "/~2", "/~0"], "relative-json-pointer": ["0", "1/a", "01", "a", "0#", "-1"],
+    "semver": ["1.2.3", "1.2", "01.2.3", "1.2.3-a.01", "1.2.3+", "1.2.x", "1.2.3-", "1.2.3+a_b", "..", "1.2.3-a..b"],
+    "regex": ["a+", "("], "unknown": ["x"],
+}
+DRAFTS = ["", "http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-07/schema#",
+          "https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema"]
+
+
+def sub_schema(r, depth, draft):
+    kind = r.randrange(17 if depth else 11)
+    if kind == 0:
+        return {"type": r.choice(["string", "integer", "number", "boolean", "object", "array", "null", ["string", "null"], ["integer", "string"]])}
+    if kind == 1:
+        return {"enum": r.sample([1, "a", None, True, 2.5, "b"], 2)}
+    if kind == 2:
+        return {"const": r.choice([1, "a", None, [1], {"a": 1}])}
+    if kind == 3:
+        exclusive = [] if "draft-04" in draft else ["exclusiveMinimum", "exclusiveMaximum"]  # flags there
+        return {r.choice(["minimum", "maximum", "multipleOf"] + exclusive): r.choice([1, 2, 1000, 2.5])}
+    if kind == 4:
+        return {r.choice(["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"]): r.randrange(4)}
+    if kind == 5:
+        return {"pattern": r.choice(["^a", "b$", "[0-9]+"])}
+    if kind in (6, 7):
+        name = r.choice(sorted(FORMATS))
+        return {"type": "string", "format": name}
+    if kind == 8:
+        return {"$ref": r.choice(["#/definitions/d", "#/$defs/d", "#", "#/definitions/e", "#/$defs/e"])}
+    if kind == 9:
+        return {"uniqueItems": True}
+    if kind == 10:
+        return {"required": r.sample(["a", "b", "c"], 2)}
+    if kind == 11:
+        return {"properties": {k: sub_schema(r, depth - 1, draft) for k in r.sample("abc", 2)}, "additionalProperties": r.choice([True, False, sub_schema(r, depth - 1, draft)])}
+    if kind == 12:
+        return {"items": sub_schema(r, depth - 1, draft)}
+    if kind in (13, 14):
+        return {r.choice(["allOf", "anyOf", "oneOf"]): [sub_schema(r, depth - 1, draft) for _ in range(2)]}
+    if kind == 15:
+        return {"not": sub_schema(r, depth - 1, draft)}
+    return {"if": sub_schema(r, depth - 1, draft), "then": sub_schema(r, depth - 1, draft), "else": sub_schema(r, depth - 1, draft)}
+
+
+def schema_question(r):
+    used = r.choice(DRAFTS)
+    schema = {"type": "object", "properties": {k: sub_schema(r, 2, used) for k in "abc"}, "definitions": {"d": {"type": "string"}, "e": {"minimum": 2}},
+              "$defs": {"d": {"type": "string"}, "e": {"minimum": 2}}}
+    if used:
+        schema["$schema"] = used
+    pick = [None, 1, 0, 2.5, 3000, "a", "abc", "", "b1", True, [], [1, 1], ["a"], {}, {"a": 1}, {"a": "x", "z": 1}]
+    values = {}
+    for k in "abc":
+        if r.randrange(6):
+            name = schema["properties"][k].get("format")
+            values[k] = r.choice(FORMATS[name]) if name and r.randrange(5) else r.choice(pick)
+    return {"kind": "schema", "schema": json.dumps(schema), "values": json.dumps(values)}
+
+
 NUMBER_TEMPLATES = [
     '{{ 1i | toYamlPretty }}',
     '{{ dict "a" 1i | toYaml }}|{{ list 1i | toJson }}|{{ mustToJson (list 1i) }}',
@@ -320,6 +392,8 @@ def main():
         out = [{"kind": "set", "lines": set_line(r), "values": r.choice(["", "a: {b: 1}\nl: [1, {x: 2}]\n", "a: 5\n"])} for _ in range(n)]
     elif what == "sort":
         out = [{"kind": "sort", "files": documents(r)} for _ in range(n)]
+    elif what == "schema":
+        out = [schema_question(r) for _ in range(n)]
     elif what == "numbers":
         out = [template(t) for t in NUMBER_TEMPLATES]
     elif what == "constraint":

@@ -54,7 +54,7 @@ def questions(kind, *arguments):
 
 def compare_answers(ours, theirs):
     failed = False
-    plan = [("templates", templates, seed), ("functions",), ("numbers",), ("yaml", "2000", seed), ("set", "5000", seed), ("sort", "2000", seed), ("constraint",)]
+    plan = [("templates", templates, seed), ("functions",), ("numbers",), ("yaml", "2000", seed), ("set", "5000", seed), ("sort", "2000", seed), ("schema", "3000", seed), ("constraint",)]
     for kind, *arguments in plan:
         asked, outputs, texts, failing = compare.differences(questions(kind, *arguments), ours, theirs)
         for title, found in (("outputs", outputs), ("error texts", texts)):

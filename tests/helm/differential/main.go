@@ -3,6 +3,7 @@
 //	{"kind":"template","files":{"x.yaml":"..."},"values":"yaml text"}   renders one chart with these templates
 //	{"kind":"set","lines":["--set","a=b",...]}                          parses value flags
 //	{"kind":"sort","files":{"x.yaml":"..."}}                            splits and sorts rendered files
+//	{"kind":"schema","schema":"...","values":"yaml text"}               checks values against one schema
 //	{"kind":"constraint","constraint":"...","version":"..."}            compares versions
 //
 // Each answer is {"out":"...","err":"..."}.
@@ -35,6 +36,7 @@ type question struct {
 	Constraint string            `json:"constraint"`
 	Version    string            `json:"version"`
 	Strict     bool              `json:"strict"`
+	Schema     string            `json:"schema"`
 }
 
 type answer struct {
@@ -154,6 +156,18 @@ func compare(q question) (a answer) {
 	return
 }
 
+func schema(q question) (a answer) {
+	values := map[string]interface{}{}
+	if err := yaml.Unmarshal([]byte(q.Values), &values); err != nil {
+		a.Err = err.Error()
+		return
+	}
+	if err := chartutil.ValidateAgainstSingleSchema(values, []byte(q.Schema)); err != nil {
+		a.Err = err.Error()
+	}
+	return
+}
+
 func ask(q question) (a answer) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -167,6 +181,8 @@ func ask(q question) (a answer) {
 		return set(q)
 	case "sort":
 		return sorted(q)
+	case "schema":
+		return schema(q)
 	case "constraint":
 		return compare(q)
 	}

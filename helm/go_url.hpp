@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+namespace helm {
+
+/// The parts of a URL as Go's net/url tells them apart.
+struct url {
+  std::string scheme, opaque, userinfo, host, path, raw_path, query, fragment;
+  bool has_user = false, force_query = false;
+};
+
+/// url.Parse. Errors   function_error: parse "x": first path segment in URL cannot contain colon
+url parse_url(const std::string& text);
+/// URL.String
+std::string url_text(const url& u);
+/// The host without port and brackets.
+std::string host_name(const std::string& host);
+
+}  // namespace helm
