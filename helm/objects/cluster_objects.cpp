@@ -50,6 +50,15 @@ std::string joined(const std::vector<std::string>& problems) {
   return out + "]";
 }
 
+const char* const no_name = "resource name may not be empty";
+
+k8s::fault nameless() {
+  k8s::fault f;
+  f.code = k8s::errc::invalid;
+  f.doing = no_name;
+  return f;
+}
+
 bool try_again(const k8s::fault& f, int tries) {
   return f.code == k8s::errc::conflict && tries < conflict_tries;
 }
@@ -81,10 +90,10 @@ struct cluster_objects::impl {
   }
 
   awaitable<outcome<object>> map(json::object body, std::string default_namespace);
-  awaitable<std::optional<k8s::fault>> create_one(const object& o);  // borrowed
+  awaitable<std::optional<k8s::fault>> create_one(object& o);  // borrowed
   awaitable<std::optional<k8s::fault>> remove_one(const object& o,
                                                   std::string propagation);  // borrowed
-  awaitable<std::vector<k8s::fault>> create_all(const object_list& list);    // borrowed
+  awaitable<std::vector<k8s::fault>> create_all(object_list& list);          // borrowed
   awaitable<std::optional<std::string>> change(const object& target, const object& current,
                                                const json::object& live,
                                                const update_options& how);  // borrowed
@@ -185,18 +194,21 @@ awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,
 }
 
 awaitable<outcome<std::optional<json::object>>> cluster_objects::live(object o) {
-  if (o.name.empty()) co_return problem{"resource name may not be empty"};
+  if (o.name.empty()) co_return problem{no_name};
   auto got = co_await impl_->api.get(o.resource, o.key(), {}, live_look);
   if (got) co_return std::optional(std::move(*got));
   if (got.error().code == k8s::errc::not_found) co_return std::optional<json::object>();
   co_return problem{said(got.error())};
 }
 
-awaitable<std::optional<k8s::fault>> cluster_objects::impl::create_one(const object& o) {
+awaitable<std::optional<k8s::fault>> cluster_objects::impl::create_one(object& o) {
   for (int tries = 1;; ++tries) {
     json::object body = o.body;
     auto made = co_await api.create(o.resource, o.ns, std::move(body));
-    if (made) co_return std::nullopt;
+    if (made) {
+      o.name = metadata_text(*made, "name");
+      co_return std::nullopt;
+    }
     if (!try_again(made.error(), tries)) co_return made.error();
     co_await loop.sleep_for(loop.random().jitter(conflict_pause, 0.1));
   }
@@ -204,6 +216,8 @@ awaitable<std::optional<k8s::fault>> cluster_objects::impl::create_one(const obj
 
 awaitable<std::optional<k8s::fault>> cluster_objects::impl::remove_one(const object& o,
                                                                        std::string propagation) {
+  // Without a name the request would be for the whole collection.
+  if (o.name.empty()) co_return nameless();
   for (int tries = 1;; ++tries) {
     k8s::delete_options how;
     how.propagation = propagation;
@@ -214,7 +228,7 @@ awaitable<std::optional<k8s::fault>> cluster_objects::impl::remove_one(const obj
   }
 }
 
-awaitable<std::vector<k8s::fault>> cluster_objects::impl::create_all(const object_list& list) {
+awaitable<std::vector<k8s::fault>> cluster_objects::impl::create_all(object_list& list) {
   std::vector<std::optional<k8s::fault>> faults(list.size());
   for (std::size_t from = 0; from < list.size();) {
     const std::size_t end = end_of_run(list, from);
@@ -231,8 +245,9 @@ awaitable<std::vector<k8s::fault>> cluster_objects::impl::create_all(const objec
   co_return out;
 }
 
-awaitable<outcome<done>> cluster_objects::create(object_list list) {
+awaitable<outcome<done>> cluster_objects::create(object_list list, object_list* made) {
   const std::vector<k8s::fault> faults = co_await impl_->create_all(list);
+  if (made) *made = std::move(list);
   if (faults.empty()) co_return done{};
   std::vector<std::string> errors;
   for (const k8s::fault& f : faults) errors.push_back(said(f));
@@ -321,6 +336,7 @@ awaitable<std::optional<std::string>> cluster_objects::impl::change(const object
 
 /// Deletes what the chart no longer has; failures are no failures of the update.
 awaitable<bool> cluster_objects::impl::remove_dropped(const object& o) {
+  if (o.name.empty()) co_return false;
   say("Deleting " + o.kind + " " + quote(o.name) + " in namespace " + o.ns + "...");
   auto live = co_await api.get(o.resource, o.key());
   if (!live) {
@@ -343,10 +359,9 @@ awaitable<outcome<done>> cluster_objects::update(object_list current, object_lis
   update_result& did = out ? *out : unseen;
   std::vector<std::string> errors;
   for (std::size_t i = 0; i < target.size(); ++i) {
-    const object& o = target[i];
+    object& o = target[i];
     if (o.name.empty())
-      co_return problem{
-          "could not get information about the resource: resource name may not be empty"};
+      co_return problem{std::string("could not get information about the resource: ") + no_name};
     auto live = co_await impl_->api.get(o.resource, o.key());
     if (!live && live.error().code != k8s::errc::not_found) {
       co_return problem{"could not get information about the resource: " + said(live.error())};

@@ -72,7 +72,8 @@ public:
   awaitable<outcome<std::optional<boost::json::object>>> live(object o);
 
   /// Creates all; neighbours of one kind at the same time. Problems of all objects: "1 error occurred:\n\t* …\n\n".
-  awaitable<outcome<done>> create(object_list list);
+  /// `made`, when wanted, becomes the list with the names that the server generated; it outlives the call.
+  awaitable<outcome<done>> create(object_list list, object_list* made = nullptr);
   /// Makes the cluster's objects of `current` those of `target`: creates, patches, then deletes what is no longer there.
   /// `out` may be null, else outlives the call and is filled on failure too.
   awaitable<outcome<done>> update(object_list current, object_list target, update_options options,

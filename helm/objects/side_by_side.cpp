@@ -1,7 +1,9 @@
 #include "helm/objects/side_by_side.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
 
+#include <exception>
 #include <memory>
 
 namespace helm::objects {
@@ -29,7 +31,14 @@ awaitable<void> lanes(std::shared_ptr<work> shared, std::size_t left) {
   }
   awaitable<void> first = lane(shared), others = lanes(shared, left - 1);
   awaitable<void> both = std::move(first) && std::move(others);
-  co_await std::move(both);
+  std::exception_ptr first_of_all;
+  try {
+    co_await std::move(both);
+  } catch (const boost::asio::multiple_exceptions& all) {
+    // Cancellation ends every lane with the same exception; one says it as well.
+    first_of_all = all.first_exception();
+  }
+  if (first_of_all) std::rethrow_exception(first_of_all);
 }
 
 }  // namespace

@@ -40,6 +40,11 @@ k8s::resource where(const object& o, wait_rule rule) {
   }
 }
 
+/// A request without a name would be for the whole collection.
+bool has_nameless(const object_list& list) {
+  return std::any_of(list.begin(), list.end(), [](const object& o) { return o.name.empty(); });
+}
+
 }  // namespace
 
 std::string said(const k8s::fault& f) {
@@ -110,6 +115,7 @@ awaitable<k8s::result<readiness>> waits::look(const object& o, bool jobs,
 
 awaitable<outcome<bool>> waits::until_ready(object_list list, bool jobs,
                                             reactor::steady_time deadline) {
+  if (has_nameless(list)) co_return problem{"resource name may not be empty"};
   std::vector<int> failures(list.size());
   for (;;) {
     std::size_t i = 0;
@@ -132,6 +138,7 @@ awaitable<outcome<bool>> waits::until_ready(object_list list, bool jobs,
 }
 
 awaitable<outcome<bool>> waits::until_gone(object_list list, reactor::steady_time deadline) {
+  if (has_nameless(list)) co_return problem{"resource name may not be empty"};
   std::size_t i = 0;  // what is before is gone
   int failures = 0;
   for (;;) {
@@ -152,6 +159,7 @@ awaitable<outcome<bool>> waits::until_gone(object_list list, reactor::steady_tim
 awaitable<outcome<bool>> waits::until_hook_done(object hook, reactor::steady_time deadline) {
   const bool job = hook.kind == "Job", pod = hook.kind == "Pod";
   if (!job && !pod) co_return true;
+  if (hook.name.empty()) co_return problem{"resource name may not be empty"};
   bool was_there = false;
   for (;;) {
     auto live = co_await api_.get(hook.resource, hook.key(), {}, request_time(deadline));

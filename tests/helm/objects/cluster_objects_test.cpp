@@ -132,6 +132,25 @@ TEST(Create, GoesAsHelm) {
   });
 }
 
+TEST(Create, TellsTheNamesThatTheServerGenerated) {
+  play([](stage& s) -> awaitable<void> {
+    object_list list =
+        co_await s.built(config_map("a", "k: v") +
+                         "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: made-}\n");
+    object_list made;
+    auto created = co_await s.objects().create(list, &made);
+    EXPECT_EQ(problem_of(created), "");
+    EXPECT_EQ(made.size(), 2u);
+    if (made.size() != 2) co_return;
+    EXPECT_EQ(made[0].name, "a");
+    EXPECT_TRUE(made[1].name.starts_with("made-")) << made[1].name;
+    const remove_result did = co_await s.objects().remove(list, "Background");
+    EXPECT_EQ(did.errors, std::vector<std::string>{"resource name may not be empty"});
+    auto still = co_await s.see(config_maps(), made[1].name);
+    EXPECT_TRUE(still) << "no name must not mean all names";
+  });
+}
+
 TEST(Live, IsNothingForWhatIsNotThere) {
   play([](stage& s) -> awaitable<void> {
     object_list list = co_await s.built(config_map("a", "k: v"));
