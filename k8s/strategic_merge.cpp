@@ -70,7 +70,7 @@ void put(json::object& target, std::string_view name, json::value from_patch, pu
   if (remove_directives(from_patch))
     target[name] = std::move(from_patch);
   else
-    target.erase(name);
+    target.stable_erase(name);
 }
 
 /// A patch's elements that only say what to do with the list are carried out on `target` and taken out of `patch`.
@@ -188,7 +188,7 @@ merge_result<bool> retain_keys(json::object& target, json::object& patch, purpos
   for (const auto& [name, v] : target) {
     if (!contains(stay, json::value(name))) gone.emplace_back(name);
   }
-  for (const std::string& name : gone) target.erase(name);
+  for (const std::string& name : gone) target.stable_erase(name);
   return true;
 }
 
@@ -260,7 +260,7 @@ merge_result<bool> merge_member(json::object& target, std::string name, json::va
     deletes = true;
   }
   if (v.is_null()) {
-    target.erase(name);
+    target.stable_erase(name);
     if (why == purpose::apply) return true;
   }
   json::value* have = target.if_contains(name);
@@ -304,7 +304,7 @@ merge_result<json::object> merge_objects(json::object target, json::object patch
       return merge_refusal{"unknown patch type: " + printed(*said) +
                            " in map: " + printed(json::value(patch))};
     }
-    patch.erase(directive::patch);
+    patch.stable_erase(directive::patch);
     return patch;
   }
   if (auto kept = retain_keys(target, patch, why); !kept) return kept.error();

@@ -15,6 +15,22 @@ namespace {
 namespace json = boost::json;
 
 constexpr double kIntegersEnd = 9223372036854775808.0;  // 2^63
+// API servers answer with objects of half this depth at most; what compares and merges them descends by recursion.
+constexpr int kDepthLimit = 200;
+
+bool deeper_than(const value& v, int limit) {
+  if (limit < 0) return true;
+  if (v.is_map()) {
+    for (const auto& [key, member] : v.entries()) {
+      if (deeper_than(member, limit - 1)) return true;
+    }
+  } else if (v.kind() == type::list) {
+    for (const value& element : v.items()) {
+      if (deeper_than(element, limit - 1)) return true;
+    }
+  }
+  return false;
+}
 
 /// Documents end at lines that begin with ---; what follows there may only be a comment.
 outcome<std::vector<std::string>> split(std::string_view text) {
@@ -72,6 +88,7 @@ outcome<std::vector<json::object>> read_manifest(std::string_view manifest) {
     if (!read)
       return problem{"error parsing : error converting YAML to JSON: " + read.error().text};
     if (read->is_nil()) continue;
+    if (deeper_than(*read, kDepthLimit)) return problem{"error parsing : json: exceeded max depth"};
     json::value document = to_json(*read);
     if (!document.is_object()) {
       return problem{"unable to decode \"\": json: cannot unmarshal " +

@@ -3,6 +3,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/multiple_exceptions.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 

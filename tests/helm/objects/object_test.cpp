@@ -110,6 +110,16 @@ TEST(Manifest, ThatIsNoYamlIsAProblem) {
       << all.error().text;
 }
 
+TEST(Manifest, MayNotBeNestedEndlessly) {
+  const auto nested = [](int depth) {
+    return "kind: A\ndeep: " + std::string(depth, '[') + std::string(depth, ']') + "\n";
+  };
+  EXPECT_TRUE(read_manifest(nested(150)));
+  auto all = read_manifest(nested(5000));
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().text, "error parsing : json: exceeded max depth");
+}
+
 TEST(Manifest, ListsAreFlattened) {
   auto all = read_manifest(
       "kind: List\nitems:\n- {kind: A}\n- kind: BList\n  items: [{kind: B}]\n- {kind: C}\n");
