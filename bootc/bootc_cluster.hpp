@@ -49,9 +49,9 @@ public:
   /// Every pool soon: after a policy changed.
   void reconsider();
 
-  const k8s::informer_base& pool_informer() const noexcept { return pools_; }
-  const k8s::informer_base& bootc_node_informer() const noexcept { return bootc_nodes_; }
-  const k8s::informer_base& node_informer() const noexcept { return nodes_; }
+  k8s::informer_base& pool_informer() noexcept { return pools_; }
+  k8s::informer_base& bootc_node_informer() noexcept { return bootc_nodes_; }
+  k8s::informer_base& node_informer() noexcept { return nodes_; }
   bool idle() const noexcept { return controller_.idle() && drains_.running() == 0; }
 
 private:

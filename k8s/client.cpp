@@ -3,6 +3,7 @@
 #include "k8s/answer.hpp"
 #include "k8s/credentials.hpp"
 #include "reactor/deadline.hpp"
+#include "reactor/http/gzip.hpp"
 #include "reactor/limiter.hpp"
 #include "reactor/loop.hpp"
 
@@ -22,6 +23,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t object_limit_bytes = 8 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
 constexpr std::size_t page_limit_bytes = 64 * 1024 * 1024;   // 500 large objects
 constexpr std::size_t refusal_limit_bytes = 1024 * 1024;
+constexpr std::size_t plain_list_limit_bytes = 512 * 1024 * 1024;  // read piece by piece
 
 /// "/path?a=b&c=d" from pieces; empty values are left out.
 class target {
@@ -168,7 +170,9 @@ struct client::impl {
           co_await reactor::with_deadline(loop, transport.fetch(std::move(sent), limit_bytes),
                                           deadline, "request to " + who.to().server);
       if (!got) co_return failed(got.error(), doing);
-      auto answer = read_answer(got->status, got->fields, got->body, doing);
+      auto body = http::decoded(got->fields, std::move(got->body), limit_bytes);
+      if (!body) co_return failed(body.error(), doing);
+      auto answer = read_answer(got->status, got->fields, *body, doing);
       if (answer) {
         observe(nullptr);
         co_return answer;
@@ -212,7 +216,9 @@ struct client::impl {
       authorize(sent);
       auto got = co_await transport.send(std::move(sent));
       if (!got) co_return failed(got.error(), doing);
-      std::unique_ptr<http::exchange> under_way = std::move(*got);
+      auto plain = http::decoded(std::move(*got), plain_list_limit_bytes);
+      if (!plain) co_return failed(plain.error(), doing);
+      std::unique_ptr<http::exchange> under_way = std::move(*plain);
       const int status = under_way->head().status;
       const bool json_body =
           under_way->head().fields.get("Content-Type").starts_with("application/json");
@@ -294,6 +300,7 @@ target list_target(const resource& r, const list_options& o) {
 awaitable<result<json::object>> client::list(resource r, list_options options) {
   std::string doing = "list " + r.plural + in_namespace(options.ns);
   http::request request = impl_->make("GET", list_target(r, options).take());
+  request.fields.add("Accept-Encoding", http::accepted_encoding);
   return impl_->object_call(std::move(request), std::move(doing), request_deadline,
                             page_limit_bytes);
 }
@@ -418,6 +425,8 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,
                                                                      list_options options) {
   std::string doing = "list " + r.plural + in_namespace(options.ns);
   http::request request = impl_->make("GET", list_target(r, options).take());
+  // API servers compress what is longer than 128 KiB; a watch is never compressed, because it would come in batches.
+  request.fields.add("Accept-Encoding", http::accepted_encoding);
   return impl_->open(std::move(request), std::move(doing));
 }
 
@@ -461,6 +470,9 @@ void client::on_outcome(std::function<void(const fault*)> seen) {
 }
 double client::rate() const noexcept {
   return impl_->limiter.rate();
+}
+reactor::steady_time client::paused_until() const noexcept {
+  return impl_->limiter.paused_until();
 }
 awaitable<void> client::stop() {
   return impl_->transport.stop();

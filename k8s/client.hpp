@@ -55,7 +55,8 @@ enum class patch_kind { merge, strategic };
 /// Typed access to one API server: every failure is a k8s::fault that names what was being done.
 /// Bodies and answers are whole JSON documents (boost::json); lists and watches on the hot path are
 /// read by informer.hpp from the raw exchange instead. Writes carry the field manager given at
-/// construction. Lifetime: co_await stop() before destruction.
+/// construction.
+/// Lifetime  co_await stop() before destruction.
 class client {
 public:
   client(reactor::loop& l, connection to, std::string field_manager = "windlass");
@@ -117,6 +118,8 @@ public:
   void on_outcome(std::function<void(const fault*)> seen);
   /// Requests per second that the server's throttling allows now.
   double rate() const noexcept;
+  /// Until when the server asked for a pause (429 with Retry-After); in the past when it did not.
+  reactor::steady_time paused_until() const noexcept;
   /// Open connections to this server.
   std::size_t connections() const noexcept;
   awaitable<void> stop();

@@ -25,6 +25,10 @@ std::string uid_of(const json::object& object) {
   return uid && uid->is_string() ? std::string(uid->get_string()) : std::string();
 }
 
+constexpr reactor::nanoseconds probe_patience = 8s;
+// Half the silence after which an informer asks: who asks later hears what the first one heard.
+constexpr reactor::nanoseconds answer_good_for = 5s;
+
 constexpr const char* state_help = "1 for the state that a cluster is in, 0 for the others.";
 
 }  // namespace
@@ -51,6 +55,13 @@ cluster::cluster(reactor::loop& l, connection to, cluster_options options, react
 }
 
 cluster::~cluster() = default;
+
+struct cluster::shared_answer {
+  explicit shared_answer(reactor::loop& l) : asked(l.now()), done(l) {}
+  reactor::steady_time asked;
+  reactor::event done;
+  result<void> outcome;
+};
 
 /// Changes the health and tells everybody who wants to know.
 template <class F>
@@ -98,6 +109,7 @@ awaitable<void> cluster::run() {
   for (;;) {
     if (probe_wanted_) co_await probe_until_answered();
     change([&] { watch_freshness(); });
+    count_informers();
     (void)co_await changed_.wait(followed_.empty() ? reactor::never
                                                    : loop_.now() + freshness_interval);
   }
@@ -168,8 +180,8 @@ void cluster::watch_freshness() {
 }
 
 bool cluster::everything_is_current() const {
-  return std::all_of(followed_.begin(), followed_.end(), [&](const informer_base* i) {
-    return i->is_synced() && loop_.now() - i->last_contact() <= stale_after;
+  return std::all_of(followed_.begin(), followed_.end(), [&](const followed_informer& f) {
+    return f.informer->is_synced() && loop_.now() - f.informer->last_contact() <= stale_after;
   });
 }
 
@@ -183,11 +195,57 @@ cluster_part* cluster::part(std::string_view part_name) const noexcept {
   return found == parts_.end() ? nullptr : found->part.get();
 }
 
-void cluster::follow(const informer_base& i) {
-  followed_.push_back(&i);
+void cluster::follow(informer_base& i) {
+  followed_.push_back({&i, {}});
+  i.share_probe([this] { return probe(); });
 }
 void cluster::unfollow(const informer_base& i) noexcept {
-  std::erase(followed_, &i);
+  std::erase_if(followed_, [&](const followed_informer& f) { return f.informer == &i; });
+}
+
+awaitable<result<void>> cluster::probe() {
+  const bool fresh = asked_ && (!asked_->done.is_set() ||
+                                (asked_->outcome && loop_.now() - asked_->asked < answer_good_for));
+  if (!fresh) {
+    asked_ = std::make_shared<shared_answer>(loop_);
+    tasks_.start("probe " + options_.name, ask(asked_));
+  }
+  const std::shared_ptr<shared_answer> mine = asked_;
+  (void)co_await mine->done.wait();
+  co_return mine->outcome;
+}
+
+awaitable<void> cluster::ask(std::shared_ptr<shared_answer> into) {
+  auto version = co_await discovery_.read_version(probe_patience);
+  if (!version) into->outcome = version.error();
+  into->done.set();
+}
+
+/// What an informer counted since the last time, as metrics; a series begins with its first count, so that what never
+/// happens in a fleet of thousands costs nothing.
+void cluster::count_informers() {
+  if (!options_.metrics) return;
+  for (followed_informer& f : followed_) {
+    const watch_counters& now = f.informer->counters();
+    const watch_counters before = std::exchange(f.counted, now);
+    const auto add = [&](const char* name, const char* help, auto... members) {
+      const std::uint64_t n = ((now.*members - before.*members) + ...);
+      if (n == 0) return;
+      reactor::metric_labels labels{{"cluster", options_.name},
+                                    {"kind", f.informer->collection().kind}};
+      options_.metrics->get_counter(name, help, std::move(labels)).add(static_cast<double>(n));
+    };
+    using c = watch_counters;
+    add("windlass_informer_events_total", "Events of watch streams.", &c::events);
+    add("windlass_informer_bytes_total", "Bytes of lists and watch streams.", &c::bytes);
+    add("windlass_informer_lists_total", "Complete lists that were begun.", &c::lists, &c::streams);
+    add("windlass_informer_watches_total", "Watch requests.", &c::watches);
+    add("windlass_informer_failures_total", "Requests and streams that ended badly.", &c::failures);
+    add("windlass_informer_silent_total", "Streams that were given up for silence.", &c::silent);
+    add("windlass_informer_oddities_total",
+        "Answers that do not fit to earlier ones or are not what a server sends.", &c::repeated,
+        &c::regressed, &c::unknown, &c::replaced, &c::older_refused, &c::malformed);
+  }
 }
 
 awaitable<bool> cluster::engaged(reactor::steady_time deadline) {
@@ -221,6 +279,8 @@ json::object cluster::to_json() const {
   o["hash"] = options_.hash;
   o["since"] = reactor::format_rfc3339(health_.since_wall());
   o["lastError"] = health_.last_error();
+  if (const auto pause = api_.paused_until() - loop_.now(); pause > reactor::nanoseconds::zero())
+    o["pausedUntil"] = reactor::format_rfc3339(loop_.wall() + pause);
   return o;
 }
 

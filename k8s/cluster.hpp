@@ -4,6 +4,7 @@
 #include "k8s/cluster_health.hpp"
 #include "k8s/discovery.hpp"
 #include "k8s/kubeconfig.hpp"
+#include "k8s/watch_state.hpp"
 #include "reactor/backoff.hpp"
 #include "reactor/log.hpp"
 #include "reactor/metrics.hpp"
@@ -89,25 +90,32 @@ public:
   void attach(std::string part_name, std::unique_ptr<cluster_part> part);
   /// Null when there is none of that name.
   cluster_part* part(std::string_view part_name) const noexcept;
-  /// Its age decides between Live and Stale. The informer outlives the cluster's stop().
-  void follow(const informer_base& i);
+  /// Its age decides between Live and Stale, its counters become metrics, and it shares the cluster's probe. The informer
+  /// outlives the cluster's stop().
+  void follow(informer_base& i);
   /// It is about to be destroyed.
   void unfollow(const informer_base& i) noexcept;
+  /// Is the server there? One question for all who ask at about the same time.
+  awaitable<result<void>> probe();
   /// False when `deadline` came first.
   awaitable<bool> engaged(reactor::steady_time deadline = reactor::never);
 
-  /// {name,state,server,uid,hash,since,lastError}: tenants.md §3.8 without the tenants.
+  /// {name,state,server,uid,hash,since,lastError}: tenants.md §3.8 without the tenants; and pausedUntil while the server
+  /// wants to be left alone.
   boost::json::object to_json() const;
 
   static constexpr reactor::nanoseconds recovery_spread = 10s;
 
 private:
+  struct shared_answer;
   awaitable<void> run();
   awaitable<result<void>> engage();
   awaitable<void> probe_until_answered();
   awaitable<void> wait_before_retry();
   void watch_freshness();
   bool everything_is_current() const;
+  void count_informers();
+  awaitable<void> ask(std::shared_ptr<shared_answer> into);
   void requested(const fault* why);
   template <class F>
   void change(F f);
@@ -124,7 +132,12 @@ private:
     std::unique_ptr<cluster_part> part;
   };
   std::vector<named_part> parts_;
-  std::vector<const informer_base*> followed_;
+  struct followed_informer {
+    const informer_base* informer;
+    watch_counters counted;  // what the metrics have of it
+  };
+  std::vector<followed_informer> followed_;
+  std::shared_ptr<shared_answer> asked_;  // the last probe
   reactor::backoff backoff_;
   bool probe_wanted_ = false;
   reactor::event engaged_;

@@ -93,6 +93,12 @@ awaitable<std::optional<step>> informer_base::carry_out(step s) {
   return s.what == step::action::list ? list_page(std::move(s)) : follow(std::move(s));
 }
 
+/// Removing calls handlers: some microseconds for each object.
+awaitable<void> informer_base::sweep() {
+  constexpr std::size_t objects_at_once = 256;
+  while (sweep_some(objects_at_once) > 0) co_await loop_.yield();
+}
+
 step informer_base::settle(const line_outcome& outcome) {
   switch (outcome.how) {
     case line_outcome::what::odd: {

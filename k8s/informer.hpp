@@ -41,9 +41,9 @@ struct informer_options {
   std::string ns, label_selector, field_selector;
   watch_limits limits;
   bool stream_initial = true;  // watch-list where the server offers it
-  /// Asked when the stream was silent for limits.silence: is the server there? Empty = a one-second
-  /// watch from the last version, which also notices a single dead stream. A cluster with many
-  /// informers may share one cheap question.
+  /// Asked when the stream was silent for limits.silence: is the server there? Empty = a one-second watch from the last
+  /// version, which also notices a single dead stream. A cluster with many informers shares one cheap question; then that
+  /// watch is for a stream that was silent for limits.stream_silence.
   std::function<awaitable<result<void>>()> probe;
   /// Says failures and oddities, with the cluster's name among its fields.
   reactor::logger log;
@@ -60,6 +60,10 @@ public:
 
   /// Once. Handlers and indices are set before.
   void start();
+  /// Replaces options.probe.
+  void share_probe(std::function<awaitable<result<void>>()> probe) {
+    options_.probe = std::move(probe);
+  }
   /// Ends within one turn of the loop; the store keeps what it has. Idempotent.
   awaitable<void> stop();
 
@@ -94,7 +98,8 @@ private:
 
   // The store behind it; all called while the object's text is parsed.
   virtual void begin_relist() = 0;
-  virtual std::size_t sweep() = 0;
+  /// Removes at most `most` of what was not put since begin_relist(); 0 = nothing is left of it.
+  virtual std::size_t sweep_some(std::size_t most) = 0;
   struct taken {
     put_outcome outcome{};
     bool was_known = false;
@@ -120,7 +125,9 @@ private:
   awaitable<std::optional<step>> follow(step s);
   awaitable<ending> open_stream(std::shared_ptr<stream_run> stream, step s);
   awaitable<ending> read_stream(std::shared_ptr<stream_run> stream);
-  awaitable<void> probe_server(std::shared_ptr<stream_run> stream);
+  awaitable<void> complete(std::shared_ptr<stream_run> stream);
+  awaitable<void> sweep();
+  awaitable<void> probe_server(std::shared_ptr<stream_run> stream, bool itself);
   awaitable<result<resource_version>> newest_after(resource_version version);
   ending broken(const reactor::fault& why) const;
   ending take_last(stream_run& stream);
@@ -148,9 +155,10 @@ private:
 };
 
 /// Keeps a store equal to one collection of a server: list (streamed where offered), then watch,
-/// for ever. Errors:   none reach the owner; state(), last_error() and counters() show them, and it
-/// tries again with backoff. Lifetime: loop and client outlive it; co_await stop() before
-/// destruction.
+/// for ever.
+/// Errors    none reach the owner; state(), last_error() and counters() show them, and it tries
+///           again with backoff.
+/// Lifetime  loop and client outlive it; co_await stop() before destruction.
 template <stored_view View>
 class informer final : public informer_base {
 public:
@@ -166,7 +174,7 @@ public:
 
 private:
   void begin_relist() override { store_.begin_relist(); }
-  std::size_t sweep() override { return store_.sweep(); }
+  std::size_t sweep_some(std::size_t most) override { return store_.sweep_some(most); }
   taken put(wire_value object, origin from, const resource_version& not_before) override {
     View view = View::parse(object);
     taken t;

@@ -114,7 +114,7 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
                   watch_.highest().text()));
     co_return settle(*past);
   }
-  if (p.continue_token.empty()) sweep();
+  if (p.continue_token.empty()) co_await sweep();
   step next = watch_.page_ended(p.version, std::move(p.continue_token));
   if (next.what == step::action::watch) synced_.set();
   co_return next;

@@ -80,13 +80,18 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
     ++watch_.counters().probes;
     stream->probing = true;
     stream->probed = now;
-    stream->probe = tasks_.start(doing("probe"), probe_server(stream));
+    // TCP notices most dead streams by itself; this is for the others.
+    const bool itself =
+        !options_.probe ||
+        now - std::max(stream->last_byte, stream->asked_itself) >= limits.stream_silence;
+    if (itself) stream->asked_itself = now;
+    stream->probe = tasks_.start(doing("probe"), probe_server(stream, itself));
   }
   return nullptr;
 }
 
-awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream) {
-  if (options_.probe) {
+awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream, bool itself) {
+  if (!itself) {
     const auto answer = co_await options_.probe();
     if (!answer && answer.error().cancelled) co_return;
     if (answer)

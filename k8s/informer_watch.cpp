@@ -16,6 +16,7 @@ awaitable<std::optional<step>> informer_base::follow(step s) {
   auto stream = std::make_shared<stream_run>();
   ending outcome = co_await open_stream(stream, std::move(s));
   if (!outcome) outcome = co_await read_stream(stream);
+  if (!stream->swept) co_await complete(stream);
   if (outcome->how == line_outcome::what::cancelled) co_return std::nullopt;
   if (stream->probe) tasks_.cancel(stream->probe);
   stream->exchange.reset();
@@ -46,7 +47,7 @@ awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stre
   if (!opened) co_return line_outcome::failure(opened.error());
   stream->exchange = std::move(*opened);
   const steady_time now = loop_.now();
-  stream->last_byte = stream->probed = last_contact_ = now;
+  stream->last_byte = stream->probed = stream->asked_itself = last_contact_ = now;
   watch_.stream_opened(now);
   if (!stream->initial) set_state(informer_state::live);
   co_return nullptr;
@@ -69,10 +70,20 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
     stream->answer.reset();
     watch_.counters().bytes += piece->size();
     pace.begin();
-    if (ending outcome = take_lines(*stream, *piece)) co_return outcome;
+    ending outcome = take_lines(*stream, *piece);
+    if (!stream->swept) co_await complete(stream);
+    if (outcome) co_return outcome;
     buffered_ = stream->carry.capacity();
     if (pace.end(piece->size())) co_await loop_.yield();
   }
+}
+
+/// The initial events are over. Events that came in the same piece are in the store already, and what they put stays.
+awaitable<void> informer_base::complete(std::shared_ptr<stream_run> stream) {
+  co_await sweep();
+  stream->swept = true;
+  synced_.set();
+  set_state(informer_state::live);
 }
 
 informer_base::ending informer_base::broken(const reactor::fault& why) const {
@@ -160,12 +171,9 @@ informer_base::ending informer_base::take_bookmark(stream_run& stream, wire_valu
                                                  version.text() + ", and had been at " +
                                                  watch_.highest().text()));
   }
-  stream.initial = false;
-  sweep();
+  stream.initial = stream.swept = false;
   ++watch_.counters().bookmarks;
   watch_.initial_ended(version);
-  synced_.set();
-  set_state(informer_state::live);
   return nullptr;
 }
 

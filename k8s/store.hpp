@@ -30,10 +30,11 @@ enum class put_outcome {
 enum class origin { list, watch };
 
 /// The views of one collection. Identity is the uid; a name has one object at a time.
-/// Lifetime: pointers are valid until the next change of that object; across a co_await keep the
-/// key. Order:    each() and by() follow the order of arrival with gaps refilled; sort where order
-/// matters. Memory:   a relist works in place: begin_relist(), put() each, sweep() what was not
-/// put.
+/// Lifetime  pointers are valid until the next change of that object; across a co_await keep the
+///           key.
+/// Order     each() and by() follow the order of arrival with gaps refilled; sort where order
+///           matters.
+/// Memory    a relist works in place: begin_relist(), put() each, sweep() what was not put.
 template <stored_view View>
 class store {
 public:
@@ -131,13 +132,17 @@ public:
 
   /// From here on each put() marks; starting again forgets the marks of a relist that did not end.
   void begin_relist() noexcept {
+    swept_ = 0;
     for (mark& m : marks_)
       if (m == mark::seen) m = mark::stale;
   }
   /// Removes what was not put since begin_relist(); says how many.
-  std::size_t sweep() {
+  std::size_t sweep() { return sweep_some(size()); }
+  /// The same in parts: at most `most`, beginning where the last part ended. What is put between two parts stays.
+  std::size_t sweep_some(std::size_t most) {
     std::size_t removed = 0;
-    for (std::uint32_t slot = 0; slot < marks_.size(); ++slot) {
+    while (removed < most && swept_ < marks_.size()) {
+      const std::uint32_t slot = swept_++;
       if (marks_[slot] != mark::stale) continue;
       remove_slot(slot);
       ++removed;
@@ -272,6 +277,7 @@ private:
 
   std::vector<std::unique_ptr<View[]>> chunks_;
   std::vector<mark> marks_;
+  std::uint32_t swept_ = 0;  // how far a sweep has come
   std::vector<std::uint32_t> free_;
   slot_table by_name_, by_uid_;
   std::vector<index> indices_;

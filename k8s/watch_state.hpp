@@ -24,19 +24,20 @@ struct watch_limits {
   std::uint32_t page_limit = 500;              // client-go's pager
   reactor::nanoseconds backoff_first = 800ms;  // reflector: 0.8 s doubling to 30 s
   reactor::nanoseconds backoff_most = 30s;
-  reactor::nanoseconds stable_after =
-      30s;  // a stream that lived this long makes the next failure the first
-  reactor::nanoseconds watch_shortest =
-      5min;  // asked of the server, random in between, so that not all
-  reactor::nanoseconds watch_longest = 10min;  // streams of a fleet end together
+  reactor::nanoseconds stable_after = 30s;  // what lived this long makes the next failure the first
+  // Asked of the server, random in between, so that not all streams of a fleet end together.
+  reactor::nanoseconds watch_shortest = 5min;
+  reactor::nanoseconds watch_longest = 10min;
   reactor::nanoseconds relist_jitter = 2s;     // a restarted server forgets every stream at once
   reactor::nanoseconds too_short = 1s;  // a stream that ends sooner without a word is a failure
   reactor::nanoseconds silence = 10s;   // without a byte: ask whether the server is there
+  // Where one answer counts for many streams: ask for this one itself.
+  reactor::nanoseconds stream_silence = 30s;
   reactor::nanoseconds probe_patience = 8s;         // and believe that it is not after this
   reactor::nanoseconds list_idle = 15s;             // without a byte in a list
   reactor::nanoseconds longest_retry_after = 5min;  // a server may not silence us longer
-  reactor::nanoseconds older_patience =
-      15min;  // a server that insists on a past was restored from a backup
+  // A server that insists on a past was restored from a backup.
+  reactor::nanoseconds older_patience = 15min;
   std::uint32_t too_large_patience = 3;  // answers "too large resource version" before a list
   std::size_t line_limit_bytes = 4 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
 };

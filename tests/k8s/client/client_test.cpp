@@ -5,12 +5,13 @@
 #include "reactor/http/server.hpp"
 #include "reactor/memory_network.hpp"
 #include "tests/k8s/client/pems.hpp"
-#include "tests/reactor/temporary_folder.hpp"
 #include "tests/k8s/scripted_server.hpp"
 #include "tests/reactor/run.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <functional>
 
@@ -27,6 +28,20 @@ const object_key pod_a{"ns", "a"}, node_n{"", "n"}, daemon_set_d{"ns", "d"}, lea
 const watch_options any_watch;
 
 const std::string pod = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}})";
+
+std::string gzip(std::string_view text) {
+  z_stream z{};
+  EXPECT_EQ(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&z, text.size()) + 64, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
 
 class Client : public testing::Test {
 protected:
@@ -333,6 +348,43 @@ TEST_F(Client, AsksForPagesAndWatches) {
     EXPECT_EQ(server.requests().back().target,
               "/api/v1/nodes?watch=true&resourceVersion=9&sendInitialEvents=true&"
               "resourceVersionMatch=NotOlderThan&timeoutSeconds=300");
+  });
+}
+
+TEST_F(Client, AsksForCompressedListsAndNothingElse) {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
+    const std::string list =
+        R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]})";
+    server.always("GET", "/api/v1/pods?limit",
+                  answer::json(200, gzip(list)).header("Content-Encoding", "gzip"));
+    server.always("GET", "/api/v1/pods?watch", answer::stream());
+    server.always("GET", "/version", answer::json(200, pod));
+    list_options all;
+    auto whole = co_await api.list(resources::pods(), all);
+    EXPECT_TRUE(whole) << whole.error().message();
+    EXPECT_EQ(whole->at("kind"), "PodList");
+    list_options options;
+    auto opened = co_await api.open_list(resources::pods(), options);
+    EXPECT_TRUE(opened);
+    auto text = co_await reactor::http::read_body(*opened, 1'000, 1s);
+    EXPECT_EQ(*text, list);
+    watch_options watch;
+    (void)co_await api.open_watch(resources::pods(), watch);
+    (void)co_await api.get_path("/version");
+    std::vector<std::string> asked;
+    for (const auto& r : server.requests()) asked.emplace_back(r.fields.get("Accept-Encoding"));
+    EXPECT_EQ(asked, (std::vector<std::string>{"gzip", "gzip", "", ""}));
+  });
+}
+
+TEST_F(Client, RefusesACompressedAnswerThatIsBroken) {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
+    server.always("GET", "/",
+                  answer::json(200, "no gzip at all").header("Content-Encoding", "gzip"));
+    list_options all;
+    auto whole = co_await api.list(resources::pods(), all);
+    EXPECT_EQ(whole.error().code, errc::malformed);
+    EXPECT_NE(whole.error().message().find("decompress"), std::string::npos) << whole.error().message();
   });
 }
 

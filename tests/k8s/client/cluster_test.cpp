@@ -288,6 +288,84 @@ TEST_F(Cluster, IsStaleWhileItsInformersHearNothing) {
   });
 }
 
+TEST_F(Cluster, AsksOnceForAllOfItsInformersWhetherTheServerIsThere) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    cluster_options o = named("c1");
+    o.steps.push_back({"secrets", [](cluster& c) -> awaitable<result<void>> {
+                         for (const char* name : {"one", "two", "three"})
+                           c.attach(name, std::make_unique<secrets_part>(c));
+                         co_return result<void>();
+                       }});
+    cluster c(l, api.server.to(), o);
+    c.start();
+    co_await l.sleep_for(5s);
+    EXPECT_EQ(api.server.count("GET", "/version"), 1u);
+    const auto watches = api.server.count("GET", "/api/v1/namespaces/default/secrets?watch");
+    co_await l.sleep_for(20s);
+    EXPECT_EQ(api.server.count("GET", "/version"), 3u) << "after 10 s and after 20 s of silence";
+    EXPECT_EQ(api.server.count("GET", "/api/v1/namespaces/default/secrets?watch"), watches);
+    EXPECT_TRUE(c.is_live());
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
+TEST_F(Cluster, CountsWhatItsInformersDo) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    cluster_options o = named("c1");
+    o.steps.push_back({"secrets", [](cluster& c) -> awaitable<result<void>> {
+                         c.attach("secrets", std::make_unique<secrets_part>(c));
+                         co_return result<void>();
+                       }});
+    cluster c(l, api.server.to(), o);
+    c.start();
+    co_await l.sleep_for(6s);
+    api.put("a", "x");
+    api.put("a", "y");
+    co_await l.sleep_for(6s);
+    const auto value = [&](const std::string& name) {
+      return metrics
+          .get_counter("windlass_informer_" + name + "_total", "",
+                       {{"cluster", "c1"}, {"kind", "Secret"}})
+          .value();
+    };
+    const std::string before = metrics.text();
+    EXPECT_EQ(before.find("windlass_informer_oddities_total"), std::string::npos)
+        << "what never happened has no series";
+    EXPECT_EQ(value("events"), 2);
+    EXPECT_EQ(value("watches"), 1);
+    EXPECT_GE(value("lists"), 1);
+    EXPECT_GT(value("bytes"), 100);
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
+TEST_F(Cluster, ShowsThePauseThatTheServerAskedFor) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    cluster c(l, api.server.to(), named("c1"));
+    c.start();
+    const bool up = co_await c.engaged(l.now() + 1s);
+    EXPECT_TRUE(up);
+    EXPECT_LE(c.api().paused_until(), l.now());
+    EXPECT_FALSE(c.to_json().contains("pausedUntil"));
+    api.server.on("GET", "/version",
+                  answer::failure(429, "TooManyRequests", "later").header("Retry-After", "40"));
+    auto version = co_await c.discovery().read_version(5s);
+    EXPECT_FALSE(version);
+    EXPECT_EQ(c.api().paused_until() - l.now(), 40s);
+    EXPECT_EQ(std::string(c.to_json().at("pausedUntil").as_string()),
+              reactor::format_rfc3339(l.wall() + 40s));
+    co_await l.sleep_for(41s);
+    EXPECT_FALSE(c.to_json().contains("pausedUntil"));
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
 TEST_F(Cluster, StopsAtAnyMoment) {
   for (int step = 0; step < 60; ++step) {
     net().faults("c1").latency = 1ms;

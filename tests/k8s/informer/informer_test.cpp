@@ -519,15 +519,87 @@ TEST_F(InformerTest, AClusterCanAnswerForItsServer) {
   server.on("GET", list_path, list_of(10, {}));
   server.on("GET", watch_path, watch_saying({}));
   begin(std::move(options));
-  run_for(35s);
-  EXPECT_EQ(asked, 3);
+  run_for(25s);
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(watches(), 1u);
+  EXPECT_LT(l.now() - pods->last_contact(), 13s);
   EXPECT_EQ(pods->state(), informer_state::live);
   there = false;
-  run_for(15s);
+  run_for(25s);  // the stream itself is asked about in between, and answered
   EXPECT_EQ(pods->state(), informer_state::retrying);
 }
 
+TEST_F(InformerTest, ASingleDeadStreamIsNoticedAlsoWhereTheClusterAnswers) {
+  informer_options options = pod_options();
+  options.probe = []() -> awaitable<result<void>> { co_return result<void>(); };
+  server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
+  server.on("GET", watch_path, watch_saying({}));
+  begin(std::move(options));
+  run_for(1s);
+  server.always("GET", watch_path, answer::stream().piece(event("ADDED", "b", 11)));
+  run_for(28s);
+  EXPECT_EQ(stored(), "a@1");
+  run_for(10s);
+  EXPECT_EQ(pods->counters().silent, 1u);
+  EXPECT_EQ(stored(), "a@1 b@11");
+}
+
 // ---- views
+
+TEST_F(InformerTest, RemovingManyLetsOthersRunInBetween) {
+  constexpr std::size_t many = 2'000;
+  for (const bool streamed : {false, true}) {
+    SCOPED_TRACE(streamed ? "watch-list" : "list");
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < many; ++i) all.push_back(pod_at("p" + std::to_string(i), i + 1));
+    const auto complete = [&](std::uint64_t version) {
+      return R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":")" +
+             std::to_string(version) +
+             R"(","annotations":{"k8s.io/initial-events-end":"true"}}}})"
+             "\n";
+    };
+    const std::string gone = objects::error_line(410, "Expired", "too old resource version");
+    server.forget_rules();
+    if (streamed) {
+      std::vector<std::string> lines;
+      for (const std::string& pod : all) lines.push_back(objects::event_line("ADDED", pod));
+      lines.push_back(complete(5'000));
+      lines.push_back(gone);
+      server.on("GET", watch_path, watch_saying(lines));
+      server.on("GET", watch_path, watch_saying({complete(6'000)}));
+    } else {
+      server.on("GET", list_path, list_of(5'000, all));
+      server.on("GET", watch_path, watch_saying({gone}));
+      server.on("GET", list_path, list_of(6'000, {}));
+      server.on("GET", watch_path, watch_saying({}));
+    }
+    begin(pod_options(streamed));
+    std::size_t removed = 0, turns = 0, most_at_once = 0, at_last_turn = 0;
+    reactor::task_group others(l);
+    pods->on_change([&](const pod*, const pod* now) {
+      if (now || ++removed > 1) return;
+      others.start("somebody else", [&]() -> awaitable<void> {
+        while (removed < many) {
+          co_await l.yield();
+          ++turns;
+          most_at_once = std::max(most_at_once, removed - at_last_turn);
+          at_last_turn = removed;
+        }
+      });
+    });
+    run_for(10s);
+    EXPECT_EQ(removed, many);
+    EXPECT_EQ(stored(), "");
+    EXPECT_EQ(pods->state(), informer_state::live);
+    EXPECT_LE(most_at_once, 256u);
+    EXPECT_GE(turns, many / 256 - 1);
+    EXPECT_TRUE(others.empty());
+    reactor::task_group stopping(l);
+    stopping.start("stop", [&]() -> awaitable<void> { co_await pods->stop(); });
+    run_for(1s);
+    pods.reset();
+  }
+}
 
 TEST_F(InformerTest, AnEqualViewWakesNobody) {
   watching();

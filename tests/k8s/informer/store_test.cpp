@@ -132,6 +132,24 @@ TEST_F(StoreTest, AnEventDuringARelistMarksToo) {
   EXPECT_TRUE(pods.find("default", "new"));
 }
 
+TEST_F(StoreTest, SweepsInPartsBetweenWhichItLives) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) pods.put(named(name, 1), origin::list);
+  pods.begin_relist();
+  pods.put(named("a", 1), origin::list);
+  EXPECT_EQ(pods.sweep_some(2), 2u);
+  EXPECT_EQ(pods.size(), 3u);
+  pods.put(named("e", 9), origin::watch);  // it came into being after the list
+  pods.put(named("new", 9), origin::watch);
+  EXPECT_EQ(pods.sweep_some(2), 1u);
+  EXPECT_EQ(pods.sweep_some(2), 0u);
+  EXPECT_TRUE(pods.find("default", "a"));
+  EXPECT_TRUE(pods.find("default", "e"));
+  EXPECT_TRUE(pods.find("default", "new"));
+  EXPECT_EQ(pods.size(), 3u);
+  pods.begin_relist();
+  EXPECT_EQ(pods.sweep(), 3u);
+}
+
 TEST_F(StoreTest, EqualsAMapAfterAnyHistory) {
   std::mt19937_64 random(7);
   std::map<std::string, std::string> expected;  // name → node
