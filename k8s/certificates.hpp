@@ -10,8 +10,9 @@
 namespace k8s {
 
 /// What is wrong with trust or a client certificate, before a connection shows it as a handshake
-/// alert. Errors  errc::malformed, the detail being a sentence without the field's name ("holds no
-/// certificate").
+/// alert.
+/// Errors  errc::malformed, the detail being a sentence without the field's name ("holds no
+///         certificate").
 reactor::result<void> check_ca(std::string_view pem);
 /// The certificate and its private key can be read and belong together.
 reactor::result<void> check_key_pair(std::string_view certificate_pem, std::string_view key_pem);

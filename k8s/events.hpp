@@ -48,8 +48,8 @@ struct event_options {
   double per_second = 5;
   double burst = 50;
   std::size_t queue_limit = 1'000;  // beyond: the oldest normal event goes, then the oldest
-  reactor::nanoseconds series_window =
-      10min;  // after this much silence a repetition is a new event
+  // After this much silence a repetition is a new event.
+  reactor::nanoseconds series_window = 10min;
 };
 
 /// Writes events.k8s.io/v1 events of one cluster, never in its caller's way: record() only queues.

@@ -47,11 +47,11 @@ struct kubeconfig_options {
 
 /// Reads a kubeconfig (YAML or JSON).
 /// Shape   server, CA, client certificate and key, token, basic auth, tls-server-name, proxy-url,
-/// namespace. Errors  one sentence that names source, field and reason: errc::malformed for what
-/// cannot be read, errc::refused
-///         for what is forbidden or unsupported (exec, auth-provider, impersonation; file paths if
-///         discovered), errc::not_found for a context, cluster, user or file that is not there.
-///         Never quotes secret material.
+///         namespace.
+/// Errors  one sentence that names source, field and reason: errc::malformed for what cannot be
+///         read, errc::refused for what is forbidden or unsupported (exec, auth-provider,
+///         impersonation; file paths if discovered), errc::not_found for a context, cluster, user
+///         or file that is not there. Never quotes secret material.
 /// Source  contracts/tenants.md §3.3.
 reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_options options);
 /// Blocks on the file; call it at start or through loop::offload, as the next three.
@@ -78,8 +78,8 @@ reactor::result<connection> load_default(std::string file, std::string context,
 reactor::result<std::vector<std::string>> kubeconfig_contexts(std::string_view bytes,
                                                               std::string_view source);
 
-/// A small file whole. Errors: errc::not_found or the system's, errc::limit past 4 MiB; the
-/// sentence names the path.
+/// A small file whole.
+/// Errors: errc::not_found or the system's, errc::limit past 4 MiB; the sentence names the path.
 reactor::result<std::string> read_small_file(const std::string& path);
 
 }  // namespace k8s

@@ -37,8 +37,8 @@ struct lease_record {
 
 struct leader_settings {
   reactor::nanoseconds duration = 15s;  // how long others wait for a silent leader
-  reactor::nanoseconds renew_deadline =
-      10s;  // a leader that could not renew for so long steps down
+  // A leader that could not renew for so long steps down.
+  reactor::nanoseconds renew_deadline = 10s;
   reactor::nanoseconds retry = 2s;
 };
 

@@ -17,9 +17,9 @@ namespace k8s {
 
 /// What we wrote to the objects of one collection and have not seen in its informer yet. A
 /// reconcile that would act on an older view ends instead: the event of our own write brings it
-/// back. Bounds: `most` objects, the oldest is forgotten first; each for `keep`, since a write may
-/// never be seen (somebody
-///         deleted the object meanwhile).
+/// back.
+/// Bounds  `most` objects, the oldest is forgotten first; each for `keep`, since a write may never
+///         be seen (somebody deleted the object meanwhile).
 class own_writes {
 public:
   explicit own_writes(reactor::loop& l, std::size_t most = 10'000,

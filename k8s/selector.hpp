@@ -12,8 +12,8 @@ namespace k8s {
 class wire_value;
 
 /// Which labels an object must have. An empty selector selects everything; one that is `nothing`
-/// selects nothing. Source: Kubernetes "Labels and Selectors"; apimachinery's rules for names and
-/// values.
+/// selects nothing.
+/// Source  Kubernetes "Labels and Selectors"; apimachinery's rules for names and values.
 class label_selector {
 public:
   enum class operation : unsigned char { in, not_in, exists, not_exists };

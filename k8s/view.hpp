@@ -13,10 +13,9 @@ namespace k8s {
 
 /// The few fields of a kind that some reconciler reads. A view is a plain struct with
 ///   object_meta meta;
-///   static View parse(wire_value object);                       // k8s/wire.hpp says how failures
-///   are reported friend bool operator==(const View&, const View&) = default; // equal views wake
-///   nobody std::size_t heap_bytes() const;                             // optional: what it holds
-///   outside of itself
+///   static View parse(wire_value object);    // k8s/wire.hpp says how failures are reported
+///   friend bool operator==(const View&, const View&) = default;    // equal views wake nobody
+///   std::size_t heap_bytes() const;          // optional: what it holds outside of itself
 template <class View>
 concept stored_view = std::default_initializable<View> && std::movable<View> &&
                       std::equality_comparable<View> && requires(View v, wire_value object) {

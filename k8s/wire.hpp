@@ -17,8 +17,8 @@ enum class wire_kind { absent, null, object, array, text, number, boolean };
 /// A value of a parsed JSON text, for the functions that turn objects into views. Absent and null
 /// read as the default. What is not as the reader expects (another type, a key twice, a number out
 /// of range) refuses the whole text: the reader goes on with defaults and whoever parsed finds the
-/// first reason in wire_parser::problem(). Lifetime: until the parser's next text; copy what you
-/// keep.
+/// first reason in wire_parser::problem().
+/// Lifetime  until the parser's next text; copy what you keep.
 class wire_value {
 public:
   wire_value() = default;

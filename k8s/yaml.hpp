@@ -20,12 +20,10 @@ struct yaml_limits {
 
 /// Reads Kubernetes manifests: each YAML document as the JSON value that kubectl would send.
 /// Shape   plain scalars resolve as go-yaml v2 does (yes/no/on/off are booleans, 0x and 0 prefixes
-/// are
-///         numbers, times stay text); keys become text; merge keys are merged; empty documents are
-///         left out.
+///         are numbers, times stay text); keys become text; merge keys are merged; empty documents
+///         are left out.
 /// Errors  errc::malformed with line and column; errc::limit. Duplicate keys, tags of other
-/// languages and
-///         numbers JSON has no form for are malformed. `doing` names `source`.
+///         languages and numbers JSON has no form for are malformed. `doing` names `source`.
 /// Source  sigs.k8s.io/yaml, which reads through go-yaml v2.
 reactor::result<std::vector<boost::json::value>> parse_yaml_documents(std::string_view text,
                                                                       std::string_view source,
