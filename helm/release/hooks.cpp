@@ -1,0 +1,86 @@
+#include "helm/release/actions.hpp"
+#include "reactor/loop.hpp"
+
+namespace helm::release {
+
+awaitable<std::optional<problem>> release_actions::delete_hook(hook h, std::string policy,
+                                                               reactor::nanoseconds timeout) {
+  // Deleting a definition would take every object of its kind along.
+  if (h.kind == "CustomResourceDefinition" || !has_policy(h, policy)) co_return std::nullopt;
+  auto list =
+      co_await build(h.content, "unable to build kubernetes object for deleting hook " + h.path);
+  if (!list) co_return list.error();
+  objects::object_list doomed = *list;
+  auto removed = co_await objects_.remove(std::move(doomed), "Background");
+  if (!removed.errors.empty()) {
+    std::string all;
+    for (const auto& e : removed.errors) all += (all.empty() ? "" : "; ") + e;
+    co_return problem{all};
+  }
+  auto gone = co_await objects_.wait_gone(std::move(*list), loop_.now() + timeout);
+  if (!gone) co_return gone.error();
+  co_return std::nullopt;
+}
+
+awaitable<release_actions::hook_end> release_actions::run_one_hook(record& r, std::size_t at,
+                                                                   std::string event,
+                                                                   reactor::nanoseconds timeout) {
+  const hook h = r.hooks[at].what;
+  hook old = h;
+  auto in_the_way = co_await delete_hook(std::move(old), "before-hook-creation", timeout);
+  if (in_the_way) co_return hook_end{in_the_way, false};
+  auto list = co_await build(h.content,
+                             "unable to build kubernetes object for " + event + " hook " + h.path);
+  if (!list) co_return hook_end{list.error(), false};
+  auto& run = r.hooks[at].last_run;
+  run = {now(), {}, "Running"};
+  say("running " + event + " hook " + h.path);
+  co_await store(r, timeout);
+  run.phase = "Unknown";
+  objects::object_list made = *list;
+  auto created = co_await objects_.create(std::move(made));
+  if (!created) {
+    run.completed = now();
+    run.phase = "Failed";
+    problem why{"warning: Hook " + event + " " + h.path + " failed: " + created.error().text};
+    co_return hook_end{std::move(why), false};
+  }
+  std::optional<problem> failure;
+  for (std::size_t i = 0; i < list->size() && !failure; ++i) {
+    objects::object one = (*list)[i];
+    auto ended = co_await objects_.wait_hook(std::move(one), loop_.now() + timeout);
+    if (!ended) failure = ended.error();
+  }
+  run.completed = now();
+  run.phase = failure ? "Failed" : "Succeeded";
+  co_return hook_end{failure, true};
+}
+
+awaitable<std::optional<problem>> release_actions::run_hooks(record& r, std::string event,
+                                                             reactor::nanoseconds timeout) {
+  const std::vector<std::size_t> order = hooks_for(r.hooks, event);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    hook& h = r.hooks[order[i]].what;
+    if (h.delete_policies.empty()) h.delete_policies = {"before-hook-creation"};
+    auto end = co_await run_one_hook(r, order[i], event, timeout);
+    if (!end.failure) continue;
+    if (!end.ran) co_return end.failure;
+    hook failed = r.hooks[order[i]].what;
+    auto kept = co_await delete_hook(std::move(failed), "hook-failed", timeout);
+    if (kept) warn("error deleting the hook resource on hook failure: " + kept->text);
+    for (std::size_t j = 0; j < i; ++j) {
+      hook earlier = r.hooks[order[j]].what;
+      auto left = co_await delete_hook(std::move(earlier), "hook-succeeded", timeout);
+      if (left) co_return left;
+    }
+    co_return end.failure;
+  }
+  for (std::size_t i = order.size(); i-- > 0;) {
+    hook ended = r.hooks[order[i]].what;
+    auto left = co_await delete_hook(std::move(ended), "hook-succeeded", timeout);
+    if (left) co_return left;
+  }
+  co_return std::nullopt;
+}
+
+}  // namespace helm::release

@@ -1,0 +1,113 @@
+#include "helm/release/lookups.hpp"
+
+#include "k8s/client.hpp"
+
+#include <boost/json.hpp>
+
+namespace helm::release {
+namespace {
+
+namespace json = boost::json;
+
+// A template that lists more than this would not fit into a release.
+constexpr std::size_t objects_limit = 50'000;
+
+std::string words(const k8s::fault& f) {
+  return f.detail.empty() ? f.message() : f.detail;
+}
+
+/// "apps/v1, Kind=Deployment"
+std::string kind_text(const std::string& api_version, const std::string& kind) {
+  return (api_version.find('/') == api_version.npos ? "/" : "") + api_version + ", Kind=" + kind;
+}
+
+/// Items of a typed list do not say what they are; the list does.
+void name_items(json::object& list) {
+  const auto* kind = list.if_contains("kind");
+  const auto* version = list.if_contains("apiVersion");
+  auto* items = list.if_contains("items");
+  if (!kind || !kind->is_string() || !version || !items || !items->is_array()) return;
+  std::string name(kind->as_string());
+  if (name.ends_with("List")) name.resize(name.size() - 4);
+  for (auto& item : items->as_array())
+    if (auto* o = item.if_object(); o && !o->contains("kind")) {
+      (*o)["kind"] = name;
+      (*o)["apiVersion"] = *version;
+    }
+}
+
+}  // namespace
+
+reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
+  const auto [api_version, kind, ns, name] = key;
+  if (!discovered_) {
+    auto ready = co_await discovery_.refresh();
+    if (!ready) co_return lookup_answer{{}, words(ready.error())};
+    discovered_ = true;
+  }
+  auto all = co_await discovery_.resources_of(api_version);
+  if (!all) {
+    const auto why = all.error().code == k8s::errc::not_found
+                         ? std::string("the server could not find the requested resource")
+                         : words(all.error());
+    co_return lookup_answer{{},
+                            "unable to get apiresource from unstructured: " +
+                                kind_text(api_version, kind) + ": " + why};
+  }
+  const k8s::resource* found = nullptr;
+  for (const auto& r : *all)
+    if (r.kind == kind && !found) found = &r;
+  if (!found) co_return lookup_answer{};
+  const k8s::resource collection = *found;
+  if (name.empty()) {
+    std::string where = collection.namespaced ? ns : std::string();
+    auto listed = co_await find_list(collection, std::move(where));
+    co_return listed;
+  }
+  k8s::object_key at{collection.namespaced ? ns : std::string(), name};
+  auto object = co_await api_.get(collection, std::move(at));
+  lookup_answer out;
+  if (object)
+    out.json = json::serialize(*object);
+  else if (object.error().code != k8s::errc::not_found)
+    out.error = words(object.error());
+  co_return out;
+}
+
+reactor::awaitable<lookup_answer> cluster_lookups::find_list(k8s::resource r, std::string ns) {
+  json::object whole;
+  std::string next;
+  lookup_answer out;
+  do {
+    k8s::list_options o;
+    o.ns = ns;
+    o.continue_token = next;
+    auto page = co_await api_.list(r, std::move(o));
+    if (!page) {
+      if (page.error().code != k8s::errc::not_found) out.error = words(page.error());
+      co_return out;
+    }
+    name_items(*page);
+    auto* meta = page->contains("metadata") ? page->at("metadata").if_object() : nullptr;
+    const auto* token = meta ? meta->if_contains("continue") : nullptr;
+    next = token && token->is_string() ? std::string(token->as_string()) : std::string();
+    if (meta) {
+      meta->erase("continue");
+      meta->erase("remainingItemCount");
+    }
+    if (whole.empty()) {
+      whole = std::move(*page);
+    } else if (auto* items = page->if_contains("items"); items && items->is_array()) {
+      auto& into = whole["items"].as_array();
+      for (auto& i : items->as_array()) into.push_back(std::move(i));
+      if (into.size() > objects_limit) {
+        out.error = "lookup: more than 50000 objects";
+        co_return out;
+      }
+    }
+  } while (!next.empty());
+  out.json = json::serialize(whole);
+  co_return out;
+}
+
+}  // namespace helm::release

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "helm/release/rendering.hpp"
+#include "k8s/discovery.hpp"
+#include "reactor/awaitable.hpp"
+
+namespace k8s {
+class client;
+}
+
+namespace helm::release {
+
+/// Answers `lookup`: reads what a template asked for.
+/// Lifetime the client outlives it.
+class cluster_lookups {
+public:
+  explicit cluster_lookups(k8s::client& api) : api_(api), discovery_(api) {}
+
+  /// An object, or a list when the name is empty; of all namespaces when that is empty too. What is not there is an
+  /// empty answer; an unknown group version and refused requests are errors, as in Helm.
+  reactor::awaitable<lookup_answer> find(lookup_key key);
+
+private:
+  reactor::awaitable<lookup_answer> find_list(k8s::resource r, std::string ns);
+  k8s::client& api_;
+  k8s::discovery discovery_;
+  bool discovered_ = false;
+};
+
+}  // namespace helm::release

@@ -1,0 +1,114 @@
+#include "helm/release/rendering.hpp"
+
+#include "helm/dependencies.hpp"
+#include "helm/function.hpp"
+#include "helm/installation.hpp"
+#include "helm/json.hpp"
+
+namespace helm::release {
+namespace {
+
+void drop_schemas(chart& c) {
+  c.schema.reset();
+  for (auto& d : c.dependencies) drop_schemas(*d);
+}
+
+std::string source_block(const std::string& path, const std::string& text) {
+  return "---\n# Source: " + path + "\n" + text + "\n";
+}
+
+/// Takes NOTES.txt files out; those that count become the notes.
+std::string take_notes(rendered_files& files, const std::string& chart_name, bool all) {
+  std::string notes;
+  const auto own = chart_name + "/templates/NOTES.txt";
+  for (auto at = files.begin(); at != files.end();) {
+    if (!at->first.ends_with("NOTES.txt")) {
+      ++at;
+      continue;
+    }
+    if (all || at->first == own) {
+      if (!notes.empty()) notes += '\n';
+      notes += at->second;
+    }
+    at = files.erase(at);
+  }
+  return notes;
+}
+
+}  // namespace
+
+rendered render_release(const render_request& r) {
+  rendered out;
+  const auto warn = [&](const std::string& line) { out.lines.push_back(line); };
+  prepared_chart* engine = r.chart.get();
+  std::unique_ptr<prepared_chart> variant;
+  if (r.chart_values || r.skip_schema) {
+    auto tree = r.chart->copy();
+    if (r.chart_values) tree->values = detached_copy(*r.chart_values);
+    if (r.skip_schema) drop_schemas(*tree);
+    variant = std::make_unique<prepared_chart>(std::move(tree));
+    engine = variant.get();
+  }
+  render_options options;
+  options.limits.cancelled = r.cancelled.get();
+  options.around.log = warn;
+  options.around.random = r.random;
+  options.around.now = [&] { return r.now; };
+  if (r.look_up)
+    options.around.lookup = [&](const std::string& api_version, const std::string& kind,
+                                const std::string& ns, const std::string& name) -> value {
+      const lookup_key key{api_version, kind, ns, name};
+      const auto known = r.answers ? r.answers->find(key) : lookup_answers::const_iterator();
+      if (!r.answers || known == r.answers->end()) {
+        out.missing = key;
+        throw render_stopped("it waits for a lookup");
+      }
+      if (!known->second.error.empty()) throw function_error(known->second.error);
+      if (known->second.json.empty()) return {};
+      auto v = read_json(known->second.json);
+      if (!v) throw function_error(v.error().text);
+      return *v;
+    };
+  auto files = engine->render(r.values, r.release, r.caps, options);
+  if (out.missing) return out;
+  if (!files) {
+    out.failure = files.error();
+    return out;
+  }
+  auto tree = r.chart->copy();
+  if (r.chart_values) tree->values = detached_copy(*r.chart_values);
+  // It went well a moment ago, and its warnings were said then.
+  if (auto again = process_dependencies(*tree, r.values, {}); !again) {
+    out.failure = again.error();
+    return out;
+  }
+  out.notes = take_notes(*files, tree->name(), r.sub_notes);
+  auto sorted = sort_manifests(*files, kind_order::install, warn);
+  if (!sorted) {
+    out.failure = sorted.error();
+    return out;
+  }
+  out.hooks = std::move(sorted->hooks);
+  for (const auto& m : sorted->manifests) {
+    const bool hidden = r.hide_secrets && m.kind == "Secret" && m.api_version == "v1";
+    out.manifest += source_block(
+        m.path, hidden ? "# HIDDEN: The Secret output has been suppressed" : m.content);
+  }
+  // Imported values may be the user's; the record leaves this thread.
+  tree->values = detached_copy(tree->values);
+  tree->dependencies.clear();
+  tree->raw = {};
+  out.processed = std::move(tree);
+  return out;
+}
+
+outcome<std::vector<std::pair<std::string, std::string>>> crds_of(prepared_chart& c,
+                                                                  const value& values) {
+  std::vector<std::pair<std::string, std::string>> out;
+  auto tree = c.copy();
+  if (auto done = process_dependencies(*tree, values, {}); !done) return done.error();
+  for (const auto& f : crd_files(*tree)) out.emplace_back(f.name, *f.data);
+  return out;
+}
+
+}  // namespace helm::release

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "helm/manifests.hpp"
+#include "helm/prepared_chart.hpp"
+#include "helm/render_context.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace helm::release {
+
+/// apiVersion, kind, namespace and name as a template gave them to `lookup`.
+using lookup_key = std::array<std::string, 4>;
+/// The cluster's answer: JSON, "" for what is not there; or the error.
+struct lookup_answer {
+  std::string json;
+  std::string error;
+};
+using lookup_answers = std::map<lookup_key, lookup_answer>;
+
+/// Everything a render depends on. Made on the loop, used up on a worker: values are copies of their own.
+struct render_request {
+  std::shared_ptr<prepared_chart> chart;
+  value values;                       // what the user gave
+  std::optional<value> chart_values;  // instead of the chart's own
+  release_options release;
+  capabilities caps;
+  std::chrono::system_clock::time_point now;             // for the template functions that ask
+  std::function<void(std::span<unsigned char>)> random;  // empty: the operating system's
+  bool skip_schema = false;
+  bool sub_notes = false;
+  bool hide_secrets = false;
+  bool look_up = true;  // false: every lookup finds nothing
+  std::shared_ptr<const lookup_answers> answers;
+  std::shared_ptr<const std::atomic<bool>> cancelled;
+};
+
+/// What came of it. A render that needed an answer it did not have names it in `missing`, and says nothing else.
+struct rendered {
+  std::optional<lookup_key> missing;
+  std::optional<problem> failure;
+  std::shared_ptr<const chart> processed;  // as a record keeps it
+  std::vector<hook> hooks;
+  std::string manifest, notes;
+  std::vector<std::string> lines;  // warnings
+};
+
+/// Pure and long: for loop::offload.
+rendered render_release(const render_request& r);
+
+/// crds/ of a chart and of the subcharts that these values enable: path in the chart tree and text.
+/// Errors   those of process_dependencies.
+outcome<std::vector<std::pair<std::string, std::string>>> crds_of(prepared_chart& c,
+                                                                  const value& values);
+
+}  // namespace helm::release

@@ -1,0 +1,116 @@
+#include "helm/go_text.hpp"
+#include "helm/installation.hpp"
+#include "helm/release/actions.hpp"
+#include "reactor/loop.hpp"
+
+namespace helm::release {
+
+awaitable<outcome<done>> release_actions::rollback(rollback_request r) {
+  auto reached = co_await reach();
+  if (!reached) co_return reached.error();
+  if (!valid_release_name(r.name))
+    co_return problem{"prepareRollback: Release name is invalid: " + r.name};
+  if (r.revision < 0) co_return problem{"invalid release revision"};
+  auto past = co_await records_.all_of(r.name);
+  if (!past) co_return past.error();
+  record current = past->back();
+  const int wanted = r.revision == 0 ? current.revision - 1 : r.revision;
+  const record* previous = find_revision(*past, wanted);
+  if (!previous) co_return problem{"release has no " + std::to_string(wanted) + " version"};
+
+  record target = *previous;
+  target.ns = current.ns;
+  target.first_deployed = current.first_deployed;
+  target.last_deployed = now();
+  target.deleted = {};
+  target.state = status::pending_rollback;
+  target.description = "Rollback to " + std::to_string(wanted);
+  target.revision = current.revision + 1;
+  target.labels = without_system_labels(previous->labels);
+  if (r.work.server_side) target.apply_method = "ssa";
+  r.work.server_side = target.apply_method == "ssa";
+  if (r.dry_run) co_return done{};
+  auto pruned = co_await prune(r.name, r.history_max);
+  if (!pruned) co_return pruned.error();
+  auto stored = co_await store_new(target, r.work.timeout);
+  if (!stored) co_return stored.error();
+  rolling_back_ = interrupted_rollback{current, target, r.work.timeout};
+  auto ended = co_await perform_rollback(std::move(current), std::move(target), std::move(r));
+  rolling_back_.reset();
+  co_return ended;
+}
+
+awaitable<outcome<done>> release_actions::perform_rollback(record current, record target,
+                                                           rollback_request request) {
+  const work_options work = request.work;
+  auto before = co_await build(current.manifest,
+                               "unable to build kubernetes objects from current release manifest");
+  if (!before) co_return before.error();
+  auto built = co_await build(target.manifest,
+                              "unable to build kubernetes objects from new release manifest");
+  if (!built) co_return built.error();
+  if (!work.no_hooks) {
+    auto failure = co_await run_hooks(target, "pre-rollback", work.timeout);
+    if (failure) co_return *failure;
+    rolling_back_->target = target;
+  }
+  objects::object_list wanted = stamped(std::move(*built), target);
+  objects::object_list again = wanted;
+  objects::update_options how;
+  how.force = work.force;
+  how.server_side = work.server_side;
+  objects::update_result did;
+  auto changed = co_await objects_.update(std::move(*before), std::move(wanted), how, &did);
+  if (!changed) {
+    const problem why = changed.error();
+    const std::string text = "Rollback " + quote(target.name) + " failed: " + why.text;
+    say("warning: " + text);
+    current.state = status::superseded;
+    target.state = status::failed;
+    target.description = text;
+    co_await store(std::move(current), work.timeout);
+    co_await store(std::move(target), work.timeout);
+    if (request.cleanup_on_fail) {
+      say("Cleanup on fail set, cleaning up " + std::to_string(did.created.size()) + " resources");
+      auto removed = co_await objects_.remove(std::move(did.created), "Background");
+      if (!removed.errors.empty()) {
+        std::string all;
+        for (const auto& e : removed.errors) all += (all.empty() ? "" : ", ") + e;
+        co_return problem{
+            "an error occurred while cleaning up resources. original rollback error: " + why.text +
+            ": unable to cleanup resources: " + all};
+      }
+    }
+    co_return why;
+  }
+  if (work.wait) {
+    auto ready = co_await wait_ready(std::move(again), work);
+    if (!ready) {
+      const std::string name = target.name;
+      target.state = status::failed;
+      target.description = "Release " + quote(name) + " failed: " + ready.error().text;
+      co_await store(std::move(current), work.timeout);
+      co_await store(std::move(target), work.timeout);
+      co_return problem{"release " + name + " failed: " + ready.error().text};
+    }
+  }
+  if (!work.no_hooks) {
+    auto failure = co_await run_hooks(target, "post-rollback", work.timeout);
+    if (failure) co_return *failure;
+  }
+  auto past = co_await records_.all_of(target.name);
+  if (!past && past.error().text != not_found_text) co_return past.error();
+  const std::size_t count = past ? past->size() : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    record p = (*past)[i];
+    if (p.state != status::deployed) continue;
+    say("superseding previous deployment " + std::to_string(p.revision));
+    p.state = status::superseded;
+    co_await store(std::move(p), work.timeout);
+  }
+  target.state = status::deployed;
+  auto written = co_await store_or_fail(std::move(target), work.timeout);
+  co_return written;
+}
+
+}  // namespace helm::release
