@@ -25,7 +25,6 @@ using namespace std::chrono_literals;
 constexpr int conflict_tries = 5;
 constexpr auto conflict_pause = 10ms;
 constexpr auto definition_wait = 60s;
-constexpr auto live_look = k8s::request_deadline;
 const char* const apply_manager = "windlass-helm";
 
 using act_on = std::function<awaitable<void>(std::size_t)>;
@@ -195,7 +194,7 @@ awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,
 
 awaitable<outcome<std::optional<json::object>>> cluster_objects::live(object o) {
   if (o.name.empty()) co_return problem{no_name};
-  auto got = co_await impl_->api.get(o.resource, o.key(), {}, live_look);
+  auto got = co_await impl_->api.get(o.resource, o.key());
   if (got) co_return std::optional(std::move(*got));
   if (got.error().code == k8s::errc::not_found) co_return std::optional<json::object>();
   co_return problem{said(got.error())};

@@ -14,9 +14,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr double kIntegersEnd = 9223372036854775808.0;  // 2^63
+constexpr double integers_end = 9223372036854775808.0;  // 2^63
 // API servers answer with objects of half this depth at most; what compares and merges them descends by recursion.
-constexpr int kDepthLimit = 200;
+constexpr int depth_limit = 200;
 
 bool deeper_than(const value& v, int limit) {
   if (limit < 0) return true;
@@ -64,7 +64,7 @@ json::value to_json(const value& v) {
   if (v.is_integer()) return v.integer();
   if (v.kind() == type::float64) {
     const double d = v.real();
-    if (std::trunc(d) == d && d >= -kIntegersEnd && d < kIntegersEnd)
+    if (std::trunc(d) == d && d >= -integers_end && d < integers_end)
       return static_cast<std::int64_t>(d);
     return d;
   }
@@ -88,7 +88,7 @@ outcome<std::vector<json::object>> read_manifest(std::string_view manifest) {
     if (!read)
       return problem{"error parsing : error converting YAML to JSON: " + read.error().text};
     if (read->is_nil()) continue;
-    if (deeper_than(*read, kDepthLimit)) return problem{"error parsing : json: exceeded max depth"};
+    if (deeper_than(*read, depth_limit)) return problem{"error parsing : json: exceeded max depth"};
     json::value document = to_json(*read);
     if (!document.is_object()) {
       return problem{"unable to decode \"\": json: cannot unmarshal " +

@@ -11,10 +11,10 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by",
-                           kReleaseName = "meta.helm.sh/release-name",
-                           kReleaseNamespace = "meta.helm.sh/release-namespace",
-                           kPolicy = "helm.sh/resource-policy";
+constexpr std::string_view managed_by = "app.kubernetes.io/managed-by",
+                           release_name = "meta.helm.sh/release-name",
+                           release_namespace = "meta.helm.sh/release-namespace",
+                           keep_policy = "helm.sh/resource-policy";
 
 json::object& make_object(json::object& in, std::string_view name) {
   json::value& v = in[name];
@@ -68,10 +68,10 @@ object_list difference(const object_list& from, const object_list& others) {
 
 json::object stamp(json::object body, std::string_view release, std::string_view ns) {
   json::object& metadata = make_object(body, "metadata");
-  make_object(metadata, "labels")[kManagedBy] = "Helm";
+  make_object(metadata, "labels")[managed_by] = "Helm";
   json::object& annotations = make_object(metadata, "annotations");
-  annotations[kReleaseName] = release;
-  annotations[kReleaseNamespace] = ns;
+  annotations[release_name] = release;
+  annotations[release_namespace] = ns;
   return body;
 }
 
@@ -82,15 +82,15 @@ std::optional<std::string> ownership_problem(const json::object& live, std::stri
     if (!problem.empty())
       all.append("; ").append(what).append(" validation error: ").append(problem);
   };
-  note("label", require(live, "labels", kManagedBy, "Helm"));
-  note("annotation", require(live, "annotations", kReleaseName, release));
-  note("annotation", require(live, "annotations", kReleaseNamespace, ns));
+  note("label", require(live, "labels", managed_by, "Helm"));
+  note("annotation", require(live, "annotations", release_name, release));
+  note("annotation", require(live, "annotations", release_namespace, ns));
   if (all.empty()) return std::nullopt;
   return "invalid ownership metadata" + all;
 }
 
 bool kept_by_policy(const json::object& live) {
-  const json::string* policy = marking(live, "annotations", kPolicy);
+  const json::string* policy = marking(live, "annotations", keep_policy);
   return policy && *policy == "keep";
 }
 
