@@ -38,7 +38,7 @@ awaitable<release_actions::hook_end> release_actions::run_one_hook(record& r, st
   co_await store(r, timeout);
   run.phase = "Unknown";
   objects::object_list made = *list;
-  auto created = co_await objects_.create(std::move(made));
+  auto created = co_await objects_.create(std::move(made), &*list);
   if (!created) {
     run.completed = now();
     run.phase = "Failed";
