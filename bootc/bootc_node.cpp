@@ -1,7 +1,6 @@
 #include "bootc/bootc_node.hpp"
 
 #include "bootc/image_ref.hpp"
-#include "bootc/json_write.hpp"
 #include "bootc/names.hpp"
 #include "k8s/wire.hpp"
 
@@ -112,7 +111,7 @@ json::object status_patch(const bootc_node_status& from, const bootc_node_status
   if (from.staged != to.staged) status["staged"] = write_image(to.staged);
   if (from.rollback != to.rollback) status["rollback"] = write_image(to.rollback);
   if (from.conditions != to.conditions)
-    status["conditions"] = json_write::conditions(to.conditions);
+    status["conditions"] = k8s::conditions_to_json(to.conditions);
   if (status.empty()) return {};
   json::object patch;
   patch["status"] = std::move(status);

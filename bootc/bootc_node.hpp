@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bootc/condition.hpp"
+#include "k8s/condition.hpp"
 #include "k8s/meta.hpp"
 #include "k8s/resource.hpp"
 
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace bootc {
+
+using k8s::condition;
 
 const k8s::resource& bootc_nodes();
 

@@ -19,8 +19,8 @@ std::string_view text(unit_state s) noexcept {
 
 unit_state classify(const bootc_node& node) {
   const auto& status = node.status;
-  if (condition_status(status.conditions, node_condition::degraded) == "True")
-    return unit_state::degraded;
+  const condition* degraded = find_condition(status.conditions, node_condition::degraded);
+  if (degraded && degraded->is_true()) return unit_state::degraded;
   if (!status.booted) return unit_state::pending;
   const auto desired = parse_image_ref(node.spec.desired_image);
   if (!desired || desired->digest.empty()) return unit_state::unclassified;

@@ -1,6 +1,5 @@
 #include "bootc/node_pool.hpp"
 
-#include "bootc/json_write.hpp"
 #include "bootc/names.hpp"
 #include "k8s/wire.hpp"
 
@@ -87,7 +86,7 @@ json::object status_patch(const node_pool_status& from, const node_pool_status& 
   put_number("degradedCount", from.degraded_count, to.degraded_count);
   put_text("nextTagResolutionTime", from.next_tag_resolution_time, to.next_tag_resolution_time);
   if (from.conditions != to.conditions)
-    status["conditions"] = json_write::conditions(to.conditions);
+    status["conditions"] = k8s::conditions_to_json(to.conditions);
   if (status.empty()) return {};
   json::object patch;
   patch["status"] = std::move(status);

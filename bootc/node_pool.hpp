@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bootc/bootc_node.hpp"
-#include "bootc/condition.hpp"
+#include "k8s/condition.hpp"
 #include "k8s/resource.hpp"
 #include "k8s/selector.hpp"
 
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace bootc {
+
+using k8s::condition;
 
 const k8s::resource& node_pools();
 

@@ -1,5 +1,7 @@
 #include "k8s/condition.hpp"
 
+#include "k8s/events.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -10,6 +12,8 @@ namespace k8s {
 namespace {
 
 namespace json = boost::json;
+
+constexpr std::size_t message_limit_bytes = 32'768;  // metav1.Condition's maxLength
 
 std::string text(const json::object& o, std::string_view field) {
   const json::value* v = o.if_contains(field);
@@ -35,14 +39,16 @@ const condition* find_condition(const std::vector<condition>& all, std::string_v
 }
 
 bool set_condition(std::vector<condition>& all, condition next, reactor::wall_time now) {
+  next.message = cut_utf8(next.message, message_limit_bytes);
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const condition& c) { return c.type == next.type; });
   if (found == all.end()) {
-    next.last_transition = now;
+    next.last_transition_time = reactor::format_rfc3339(now);
     all.push_back(std::move(next));
     return true;
   }
-  next.last_transition = found->status == next.status ? found->last_transition : now;
+  next.last_transition_time =
+      found->status == next.status ? found->last_transition_time : reactor::format_rfc3339(now);
   const bool changed = !same_but_time(*found, next);
   *found = std::move(next);
   return changed;
@@ -55,13 +61,12 @@ bool remove_condition(std::vector<condition>& all, std::string_view type) {
 json::array conditions_to_json(const std::vector<condition>& all) {
   json::array out;
   for (const condition& c : all) {
-    json::object o;
-    o["type"] = c.type;
-    o["status"] = c.status;
+    json::object o{{"type", c.type},
+                   {"status", c.status},
+                   {"reason", c.reason},
+                   {"message", c.message},
+                   {"lastTransitionTime", c.last_transition_time}};
     if (c.observed_generation != 0) o["observedGeneration"] = c.observed_generation;
-    o["lastTransitionTime"] = reactor::format_rfc3339(c.last_transition);
-    o["reason"] = c.reason;
-    o["message"] = c.message;
     out.push_back(std::move(o));
   }
   return out;
@@ -79,13 +84,26 @@ std::vector<condition> conditions_from_json(const json::value& list) {
     c.status = text(o, "status");
     c.reason = text(o, "reason");
     c.message = text(o, "message");
-    if (const auto t = reactor::parse_rfc3339(text(o, "lastTransitionTime")); t) {
-      c.last_transition = *t;
-    }
+    c.last_transition_time = text(o, "lastTransitionTime");
     const json::value* g = o.if_contains("observedGeneration");
     if (g && g->is_int64()) c.observed_generation = g->get_int64();
     out.push_back(std::move(c));
   }
+  return out;
+}
+
+std::vector<condition> parse_conditions(wire_value list) {
+  std::vector<condition> out;
+  list.elements([&](wire_value c) {
+    condition one;
+    one.type = c["type"].text();
+    one.status = c["status"].text();
+    one.reason = c["reason"].text();
+    one.message = c["message"].text();
+    one.last_transition_time = c["lastTransitionTime"].text();
+    one.observed_generation = c["observedGeneration"].integer();
+    if (!one.type.empty()) out.push_back(std::move(one));
+  });
   return out;
 }
 

@@ -137,13 +137,5 @@ TEST(PoolStatus, ThePatchOmitsZeros) {
   EXPECT_TRUE(status_patch(after, after).empty());
 }
 
-TEST(Condition, MessagesAreCutOnACharacter) {
-  std::string text(32766, 'x');
-  text += "äöü";
-  const auto cut = clipped(text);
-  EXPECT_LE(cut.size(), 32768u);
-  EXPECT_TRUE(cut.ends_with("x..."));
-}
-
 }  // namespace
 }  // namespace bootc
