@@ -32,6 +32,7 @@ int helm_command(const std::vector<std::string>& arguments) {
   around.now = [&] {
     return std::chrono::time_point_cast<std::chrono::system_clock::duration>(clock.wall());
   };
+  around.steady = [&] { return clock.now().time_since_epoch(); };
   around.random = [&](std::span<unsigned char> bytes) { chance.fill(bytes); };
   const helm::command_result r = helm::sources::is_source_command(arguments.front())
                                      ? run_source_command(arguments, around)

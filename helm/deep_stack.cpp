@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 
 namespace helm {
@@ -15,6 +16,7 @@ constexpr int segment_limit = 16;
 
 thread_local const char* lowest = nullptr;
 thread_local int segments = 0;
+thread_local std::uint64_t steps_left = ~std::uint64_t{0};
 
 const char* find_lowest() {
   pthread_attr_t attributes;
@@ -30,20 +32,44 @@ struct job {
   const std::function<void()>* work;
   std::exception_ptr failure;
   int depth;
+  std::uint64_t steps;
 };
 
 void* run(void* p) {
   auto* j = static_cast<job*>(p);
   segments = j->depth;
+  steps_left = j->steps;
   try {
     (*j->work)();
   } catch (...) {
     j->failure = std::current_exception();
   }
+  j->steps = steps_left;
   return nullptr;
 }
 
 }  // namespace
+
+walk_limit::walk_limit(std::uint64_t steps) : before_(steps_left) {
+  steps_left = steps;
+}
+walk_limit::~walk_limit() {
+  steps_left = before_;
+}
+
+void count_steps(std::uint64_t n) {
+  if (n > steps_left) {
+    steps_left = 0;
+    throw std::length_error("the templates walk over too many values");
+  }
+  steps_left -= n;
+}
+
+void check_text(std::size_t bytes) {
+  if (bytes > text_bytes_limit)
+    throw std::length_error("a value has more than " + std::to_string(text_bytes_limit) +
+                            " bytes as text");
+}
 
 bool stack_is_roomy() {
   if (!lowest) lowest = find_lowest();
@@ -53,7 +79,7 @@ bool stack_is_roomy() {
 
 void on_fresh_stack(const std::function<void()>& work) {
   if (segments >= segment_limit) throw std::length_error("stack overflow");
-  job j{&work, nullptr, segments + 1};
+  job j{&work, nullptr, segments + 1, steps_left};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, segment_bytes);
@@ -62,6 +88,7 @@ void on_fresh_stack(const std::function<void()>& work) {
   pthread_attr_destroy(&attributes);
   if (error != 0) throw std::system_error(error, std::generic_category(), "start a stack segment");
   pthread_join(thread, nullptr);
+  steps_left = j.steps;
   if (j.failure) std::rethrow_exception(j.failure);
 }
 

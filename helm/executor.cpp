@@ -18,6 +18,7 @@ namespace helm {
 namespace {
 
 constexpr std::uint64_t actions_between_looks = 64;  // at the clock and at cancellation
+constexpr std::uint64_t actions_per_work = 250'000;  // a key or a password hash takes as long
 
 enum class flow : std::uint8_t { on, break_, continue_ };
 
@@ -465,6 +466,7 @@ value frame::invoke(const function& f, const node& n, std::string_view name,
   std::string problem;
   try {
     auto result = f.body(engine_, arguments);
+    if (result.is_list()) count_steps(result.size() / 2);
     return f.boxed ? result.box() : result;
   } catch (const function_error& e) {
     problem = e.what();
@@ -610,8 +612,16 @@ std::string executor::tpl(const std::string& text, const value& data) {
   } catch (const template_error& e) {
     throw function_error("cannot parse template " + quote(text) + ": " + e.what());
   }
+  if (tpl_depth_ >= limits_.include_depth)
+    throw render_stopped("tpl is nested more than " + std::to_string(limits_.include_depth) +
+                         " deep");
   const auto* outer = templates_;
   templates_ = &local;
+  ++tpl_depth_;
+  struct leave {
+    int& depth;
+    ~leave() { --depth; }
+  } on_exit{tpl_depth_};
   std::string out;
   std::string problem;
   bool failed = false;
@@ -672,6 +682,7 @@ void executor::tick() {
 }
 
 void executor::about_to_work() {
+  actions_ += actions_per_work;
   tick();
   check_bounds();
 }

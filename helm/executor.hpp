@@ -32,13 +32,15 @@ struct surroundings {
 
 /// What one render may use. Zero means no bound.
 /// Units    output_bytes: everything that templates print or functions make on the way, so it also bounds memory.
-///          include_depth: of one template inside itself, and of templates inside one another; Helm's own limits.
+///          include_depth: of one template inside itself, and of texts in tpl; template_depth: of templates inside one
+///          another; Helm's own limits. walk_steps: maps and lists that functions copy, print and compare.
 struct render_limits {
   std::uint64_t output_bytes = 256u << 20;
   std::uint64_t actions = 50'000'000;
   int include_depth = 1000;
   int template_depth = 100'000;
-  std::chrono::nanoseconds time{0};  // needs surroundings::steady
+  std::uint64_t walk_steps = 64'000'000;
+  std::chrono::nanoseconds time = std::chrono::minutes(5);  // needs surroundings::steady
   const std::atomic<bool>* cancelled = nullptr;
 };
 
@@ -90,6 +92,7 @@ private:
   bool lint_;
   std::uint64_t actions_ = 0;
   std::uint64_t bytes_ = 0;
+  int tpl_depth_ = 0;
   std::chrono::nanoseconds start_{0};
   std::unordered_map<std::string, int> includes_;
   std::unordered_map<const void*, value> changed_;

@@ -1,3 +1,4 @@
+#include "helm/deep_stack.hpp"
 #include "helm/executor.hpp"
 #include "helm/functions.hpp"
 #include "helm/go_format.hpp"
@@ -21,6 +22,7 @@ value f_set(executor& e, args a) {
   if (a[0].is_nil_reference()) throw function_error("assignment to entry in nil map");
   // Scalars cannot tie a knot.
   if (a[2].is_map() || a[2].is_list()) e.changed(a[0]);
+  e.reserve(96 + a[1].text().size());  // about what an entry takes
   a[0].entries()[a[1].text()] = a[2];
   return a[0];
 }
@@ -86,6 +88,7 @@ value f_dig(executor&, args a) {
 
 /// Fills `into` from `from`: what is empty, or with `overwrite` everything. Nested maps are shared with the source.
 void merge(executor& e, value& into, const value& from, bool overwrite) {
+  count_steps(1 + from.size());
   if (!from.is_map()) return;
   std::vector<std::pair<std::string, value>> source(from.entries().begin(), from.entries().end());
   e.changed(into);

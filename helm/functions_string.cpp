@@ -160,9 +160,18 @@ value f_nindent(executor& e, args a) {
   return "\n" + indented(e, number(a[0]), text(a[1]));
 }
 value f_replace(executor& e, args a) {
-  auto out = replace_all(text(a[2]), text(a[0]), text(a[1]));
-  e.reserve(out.size());
-  return out;
+  const auto& whole = text(a[2]);
+  const auto& old = text(a[0]);
+  const auto& fresh = text(a[1]);
+  // Known before the text is made, which may be far too long to be made.
+  std::uint64_t count = whole.size() + 1;
+  if (!old.empty()) {
+    count = 0;
+    for (auto at = whole.find(old); at != whole.npos; at = whole.find(old, at + old.size()))
+      ++count;
+  }
+  e.reserve(whole.size() + count * fresh.size());
+  return replace_all(whole, old, fresh);
 }
 value f_contains(executor&, args a) {
   return text(a[1]).find(text(a[0])) != std::string::npos;
@@ -204,14 +213,16 @@ value f_squote(executor&, args a) {
   }
   return out;
 }
-value f_cat(executor&, args a) {
+value f_cat(executor& e, args a) {
   std::string out;
   bool first = true;
   for (const auto& v : a) {
     if (v.is_nil()) continue;
     if (!first) out += ' ';
     first = false;
+    auto before = out.size();
     append_value(out, v);
+    e.reserve(out.size() - before);
   }
   return out;
 }
@@ -233,11 +244,11 @@ value f_join(executor& e, args a) {
   std::string out;
   bool first = true;
   for (const auto& s : text_forms(a[1])) {
+    e.reserve(s.size() + text(a[0]).size());
     if (!first) out += text(a[0]);
     first = false;
     out += s;
   }
-  e.reserve(out.size());
   return out;
 }
 value f_to_strings(executor&, args a) {
@@ -259,14 +270,26 @@ value numbered(const std::vector<std::string>& parts) {
     out.emplace("_" + std::to_string(i), value(parts[i]));
   return value(std::move(out), type::string_map);
 }
-value f_split(executor&, args a) {
+constexpr std::uint64_t bytes_per_part = 64;
+
+/// Accounts for the parts of a text before there are any.
+const std::string& to_be_split(executor& e, const std::string& whole, const std::string& by) {
+  std::uint64_t count = by.empty() ? whole.size() : 1;
+  if (!by.empty())
+    for (auto at = whole.find(by); at != whole.npos; at = whole.find(by, at + by.size())) ++count;
+  e.reserve(count * bytes_per_part);
+  return whole;
+}
+value f_split(executor& e, args a) {
+  to_be_split(e, text(a[1]), text(a[0]));
   return numbered(split(text(a[1]), text(a[0])));
 }
 value f_splitn(executor&, args a) {
   auto n = std::clamp<std::int64_t>(number(a[1]), -1, INT32_MAX);
   return numbered(split(text(a[2]), text(a[0]), static_cast<int>(n)));
 }
-value f_split_list(executor&, args a) {
+value f_split_list(executor& e, args a) {
+  to_be_split(e, text(a[1]), text(a[0]));
   // Splitting "" by "" gives nothing, by anything else one empty element.
   return value::strings(split(text(a[1]), text(a[0])));
 }
@@ -608,7 +631,7 @@ std::uint64_t random_below(executor& e, std::uint64_t bound) {
 }
 
 value f_shuffle(executor& e, args a) {
-  std::vector<std::string> runes = split(text(a[0]), "");
+  std::vector<std::string> runes = split(to_be_split(e, text(a[0]), ""), "");
   for (std::size_t i = runes.size(); i > 1; --i) std::swap(runes[i - 1], runes[random_below(e, i)]);
   std::string out;
   for (const auto& r : runes) out += r;

@@ -341,6 +341,7 @@ void printer::text(std::string_view s, char32_t verb, const value& v, bool is_by
 }
 
 void printer::list(const value& v, char32_t verb, int depth) {
+  check_text(out_.size());
   if (v.kind() == type::bytes) {
     if (verb == 's' || verb == 'q' || verb == 'x' || verb == 'X') {
       text(v.text(), verb, v, true);
@@ -395,6 +396,7 @@ void printer::list(const value& v, char32_t verb, int depth) {
 }
 
 void printer::map(const value& v, char32_t verb, int depth) {
+  check_text(out_.size());
   if (sharp_v) {
     out_ += v.type_name();
     if (v.is_nil_reference()) {

@@ -65,6 +65,7 @@ private:
     out.append(static_cast<std::size_t>(depth) * 2, ' ');
   }
   void list(const value& v, int depth) {
+    check_text(out.size());
     out += '[';
     for (std::size_t i = 0; i < v.size(); ++i) {
       if (i > 0) out += ',';
@@ -75,6 +76,7 @@ private:
     out += ']';
   }
   void map(const value& v, int depth) {
+    check_text(out.size());
     out += '{';
     bool first = true;
     for (const auto& [key, item] : v.entries()) {

@@ -125,6 +125,7 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
   make_context(tree, true, values, release_value(release), capabilities_value(caps), chart_files_,
                scopes);
   executor engine(*templates_, options.around, options.limits, options.missing, options.lint);
+  walk_limit walks(options.limits.walk_steps == 0 ? ~std::uint64_t{0} : options.limits.walk_steps);
   rendered_files out;
   std::string failure;
   for (const auto& f : files_) {
@@ -143,6 +144,9 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
       break;
     } catch (const std::length_error& e) {
       failure = std::string("rendering template failed: ") + e.what();
+      break;
+    } catch (const std::bad_alloc&) {
+      failure = "rendering template failed: out of memory";
       break;
     }
     out[f.name] = options.missing == missing_keys::zero || text.find("<no value>") != text.npos

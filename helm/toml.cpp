@@ -61,6 +61,8 @@ public:
   void encode(const key_path& key, const value& v) {
     if (v.is_nil()) return;
     if (static_cast<int>(key.size()) > depth_limit) throw toml_failure{"toml: nested too deep"};
+    check_text(out.size());
+    count_steps(key.size());  // each line has the whole path in it
     with_room([&] {
       if (v.is_map() || is_structure(v)) {
         if (!v.is_nil_reference()) table(key, v);

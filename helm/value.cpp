@@ -319,7 +319,11 @@ bool equal_here(const value& a, const value& b) {
   return a.integer() == b.integer();
 }
 
+// A copied map or list takes memory, where others only take time.
+constexpr std::uint64_t steps_per_copy = 8;
+
 value copy_here(const value& v) {
+  count_steps(steps_per_copy + v.size() / 4);
   if (v.is_nil_reference()) return v;
   if (v.kind() == type::bytes) return value::bytes(v.text());
   if (v.is_list()) {

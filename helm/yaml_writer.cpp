@@ -271,6 +271,7 @@ private:
   }
 
   void node(const value& v, context where, int depth) {
+    check_text(out_.size());
     if (depth > depth_limit) throw write_failure{"yaml: exceeded max depth of 10000"};
     with_room([&] { node_here(v, where, depth); });
   }

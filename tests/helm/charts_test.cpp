@@ -97,6 +97,43 @@ TEST(Render, BoundsWhatTemplatesMake) {
     EXPECT_NE(render(bomb, options).find("rendering template failed: "), std::string::npos) << bomb;
 }
 
+TEST(Render, BoundsValuesThatStandForFarMore) {
+  const std::string nested =
+      "{{ $d := dict \"a\" 1 }}{{ range until 60 }}{{ $d = dict \"x\" $d \"y\" $d }}{{ end }}";
+  render_options options;
+  options.limits.walk_steps = 100'000;
+  for (const char* use : {"{{ toYaml $d }}", "{{ toJson $d }}", "{{ toToml $d }}", "{{ print $d }}",
+                          "{{ $d }}", "{{ deepCopy $d }}", "{{ deepEqual $d (deepCopy $d) }}",
+                          "{{ merge (dict) $d $d }}", "{{ mergeOverwrite $d $d }}"})
+    EXPECT_EQ(render(nested + use, options),
+              "rendering template failed: the templates walk over too many values")
+        << use;
+}
+
+TEST(Render, BoundsWhatFunctionsMakeOnTheWay) {
+  render_options options;
+  options.limits.output_bytes = 1 << 20;
+  for (const char* bomb :
+       {"{{ $s := \"x\" }}{{ range until 60 }}{{ $s = cat $s $s }}{{ end }}{{ len $s }}",
+        "{{ replace \"\" (repeat 10000 \"y\") (repeat 10000 \"x\") | len }}",
+        "{{ join (repeat 10000 \"z\") (until 1000) | len }}",
+        "{{ splitList \"\" (repeat 100000 \"x\") | len }}",
+        "{{ $m := dict }}{{ range $i := until 60000 }}{{ $_ := set $m (print $i) 1 }}{{ end }}"})
+    EXPECT_EQ(render(bomb, options),
+              "rendering template failed: the templates made more than 1048576 bytes")
+        << bomb;
+}
+
+TEST(Render, BoundsKeysAndNestedTexts) {
+  render_options options;
+  options.limits.actions = 1'000'000;
+  EXPECT_EQ(render("{{ range until 10 }}{{ $_ := genPrivateKey \"ed25519\" }}{{ end }}", options),
+            "rendering template failed: the templates ran more than 1000000 actions");
+  EXPECT_EQ(render("{{ $s := \"{{ tpl .x . }}\" }}"
+                   "{{ tpl $s (dict \"x\" $s \"Template\" .Template) }}"),
+            "rendering template failed: tpl is nested more than 1000 deep");
+}
+
 TEST(Render, CanBeCancelled) {
   std::atomic<bool> stop = true;
   render_options options;
