@@ -109,7 +109,7 @@ awaitable<outcome<offer>> dependency_manager::offer_for(dependency wanted, std::
   if (is_oci(wanted.repository)) {
     out.needs_choice = false;
     if (parse_version(wanted.version)) {
-      out.versions = {wanted.version};
+      out.versions.push_back(wanted.version);
       co_return out;
     }
     registry r(source_.loop(), source_.network(), source_.where(),
@@ -156,12 +156,14 @@ awaitable<outcome<chart_lock>> dependency_manager::choose(
       if (local) {
         auto c = load_chart(*path, ignored);
         if (!c) co_return c.error();
-        on_offer.versions = {(*c)->meta.version};
+        on_offer.versions.push_back((*c)->meta.version);
       }
     } else {
+      // Named before awaiting: a temporary made by ?: in the call is destroyed twice by GCC 12.
       const auto name = names.find(d->name);
+      std::string served_by = name == names.end() ? std::string() : name->second;
       dependency wanted = *d;
-      auto found = co_await offer_for(std::move(wanted), name == names.end() ? "" : name->second);
+      auto found = co_await offer_for(std::move(wanted), std::move(served_by));
       if (!found) co_return found.error();
       on_offer = std::move(*found);
     }
@@ -217,8 +219,12 @@ outcome<dependency_manager::archive> dependency_manager::pack_local(locked_depen
   return archive{archive_name((*c)->meta), std::move(*bytes)};
 }
 
-awaitable<outcome<std::string>> dependency_manager::find_url(locked_dependency d) {
-  if (is_oci(d.repository)) co_return d.repository + "/" + d.name + ":" + d.version;
+awaitable<outcome<chart_source::found_chart>> dependency_manager::find_url(locked_dependency d) {
+  chart_source::found_chart out;
+  if (is_oci(d.repository)) {
+    out.url = d.repository + "/" + d.name + ":" + d.version;
+    co_return out;
+  }
   for (const auto& entry : known_.entries) {
     if (!same_url(d.repository, entry.url)) continue;
     const std::string name = entry.name;
@@ -229,7 +235,10 @@ awaitable<outcome<std::string>> dependency_manager::find_url(locked_dependency d
     }
     const auto found = find_exact(indexes_[name], d.name, d.version);
     if (!found) co_return problem{"could not find : " + found.error().text};
-    co_return normal_url(d.repository, (*found)->urls.front());
+    out.url = normal_url(d.repository, (*found)->urls.front());
+    out.digest = (*found)->digest;
+    out.from = entry;
+    co_return out;
   }
   chart_origin how;
   how.version = d.version;
@@ -237,16 +246,22 @@ awaitable<outcome<std::string>> dependency_manager::find_url(locked_dependency d
   if (!found)
     co_return problem{"could not find : chart " + d.name + " not found in " +
                       without_user(d.repository) + ": " + found.error().text};
-  co_return found->url;
+  co_return found;
 }
 
-awaitable<outcome<dependency_manager::archive>> dependency_manager::download(std::string target) {
-  chart_origin how = options_.origin;
-  how.version.clear();
-  how.repo_url.clear();
-  auto chart = co_await source_.download(target, std::move(how), options_.provenance);
-  if (!chart)
-    co_return problem{"could not download " + without_user(target) + ": " + chart.error().text};
+awaitable<outcome<dependency_manager::archive>> dependency_manager::download(
+    chart_source::found_chart from) {
+  const std::string shown = without_user(from.url);
+  outcome<downloaded_chart> chart = problem{};
+  if (is_oci(from.url)) {
+    chart_origin how = options_.origin;
+    chart = co_await source_.download(from.url, std::move(how), options_.provenance);
+  } else {
+    // The flags are for registries; a repository has the login it was added with.
+    chart = co_await source_.download_found(std::move(from), options_.origin.keyring,
+                                            options_.provenance);
+  }
+  if (!chart) co_return problem{"could not download " + shown + ": " + chart.error().text};
   for (const auto& w : chart->warnings) say_(w);
   co_return archive{std::move(chart->file_name), std::move(chart->archive)};
 }
@@ -320,12 +335,12 @@ awaitable<outcome<bool>> dependency_manager::download_all(
     auto target = co_await find_url(d);
     if (!target) co_return failed(target.error());
     const std::string label = d.name + " from repo " + without_user(d.repository);
-    if (!fetched.insert(*target).second) {
+    if (!fetched.insert(target->url).second) {
       say_("Already downloaded " + label);
       continue;
     }
     say_("Downloading " + label);
-    auto one = co_await download(*target);
+    auto one = co_await download(std::move(*target));
     if (!one) co_return failed(one.error());
     archives.push_back(std::move(*one));
   }

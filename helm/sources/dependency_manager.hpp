@@ -46,8 +46,8 @@ private:
       const std::map<std::string, std::string>& names);  // borrowed
   awaitable<outcome<offer>> offer_for(dependency wanted, std::string repository);
   awaitable<outcome<bool>> download_all(std::vector<locked_dependency>& dependencies);  // borrowed
-  awaitable<outcome<archive>> download(std::string target);
-  awaitable<outcome<std::string>> find_url(locked_dependency d);
+  awaitable<outcome<archive>> download(chart_source::found_chart from);
+  awaitable<outcome<chart_source::found_chart>> find_url(locked_dependency d);
   outcome<bool> check_unpacked(const locked_dependency& d) const;
   outcome<archive> pack_local(locked_dependency& d) const;
   outcome<std::vector<std::string>> replace_charts(const std::vector<locked_dependency>& kept,

@@ -31,12 +31,6 @@ outcome<std::string> safe_file_name(std::string name) {
 
 }  // namespace
 
-/// What to fetch and on whose behalf.
-struct chart_source::plan {
-  std::string url, digest;
-  repository_entry from;
-};
-
 chart_source::chart_source(reactor::loop& l, settings where, environment env)
     : loop_(l), where_(std::move(where)), web_(l, std::move(env)) {}
 
@@ -82,7 +76,8 @@ awaitable<outcome<chart_source::found_chart>> chart_source::find_in_repository(s
   from.ca_file = how.tls.ca_file;
   from.skip_tls_verify = how.tls.skip_verify;
   from.pass_credentials_all = how.pass_credentials;
-  auto index = co_await download_index(loop_, web_, std::move(from));
+  repository_entry asking = from;
+  auto index = co_await download_index(loop_, web_, std::move(asking));
   const std::string shown = without_user(repo_url);
   if (!index)
     co_return problem{
@@ -95,13 +90,14 @@ awaitable<outcome<chart_source::found_chart>> chart_source::find_in_repository(s
   if ((*found)->urls.empty()) co_return problem{what + " has no downloadable URLs"};
   auto at = resolve_reference(repo_url, (*found)->urls.front());
   if (!at) co_return problem{"failed to make chart URL absolute: " + at.error().text};
-  co_return found_chart{*at, (*found)->digest};
+  found_chart out{*at, (*found)->digest, std::move(from)};
+  co_return out;
 }
 
 /// A whole URL: the repository that lists it lends its certificates and its login.
-awaitable<outcome<chart_source::plan>> chart_source::resolve_url(std::string target,
-                                                                 chart_origin how) {
-  plan out;
+awaitable<outcome<chart_source::found_chart>> chart_source::resolve_url(std::string target,
+                                                                        chart_origin how) {
+  found_chart out;
   out.url = target;
   out.from.url = target;
   auto file = co_await load_repositories(loop_, where_.repository_config);
@@ -124,8 +120,8 @@ awaitable<outcome<chart_source::plan>> chart_source::resolve_url(std::string tar
   co_return out;
 }
 
-awaitable<outcome<chart_source::plan>> chart_source::resolve_name(std::string reference,
-                                                                  chart_origin how) {
+awaitable<outcome<chart_source::found_chart>> chart_source::resolve_name(std::string reference,
+                                                                         chart_origin how) {
   auto file = co_await load_repositories(loop_, where_.repository_config);
   if (!file) co_return file.error();
   const auto slash = reference.find('/');
@@ -147,22 +143,17 @@ awaitable<outcome<chart_source::plan>> chart_source::resolve_name(std::string re
     co_return problem{"chart " + quote(reference) + " has no downloadable URLs"};
   auto at = resolve_reference(entry->url, (*found)->urls.front());
   if (!at) co_return problem{"invalid chart URL format: " + reference};
-  plan out{*at, (*found)->digest, *entry};
+  found_chart out{*at, (*found)->digest, *entry};
   co_return out;
 }
 
-awaitable<outcome<chart_source::plan>> chart_source::resolve(std::string reference,
-                                                             chart_origin how) {
-  outcome<plan> out = problem{};
+awaitable<outcome<chart_source::found_chart>> chart_source::resolve(std::string reference,
+                                                                    chart_origin how) {
+  outcome<found_chart> out = problem{};
   if (!how.repo_url.empty()) {
     auto found = co_await find_in_repository(how.repo_url, reference, how);
     if (!found) co_return found.error();
-    plan p;
-    p.url = found->url;
-    p.digest = found->digest;
-    // The login belongs to the repository, wherever its index points.
-    p.from.url = how.repo_url;
-    out = std::move(p);
+    out = std::move(*found);
   } else {
     const auto u = parse_url(reference);
     if (!u) co_return problem{"invalid chart URL format: " + reference};
@@ -234,52 +225,56 @@ awaitable<outcome<downloaded_chart>> chart_source::download_oci(std::string refe
   co_return out;
 }
 
+awaitable<outcome<downloaded_chart>> chart_source::download_found(found_chart what,
+                                                                  std::string keyring,
+                                                                  provenance_use provenance) {
+  downloaded_chart chart;
+  auto name = safe_file_name(file_name_of(what.url));
+  if (!name) co_return name.error();
+  chart.file_name = *name;
+  auto bytes = co_await fetch(web_, what.from, what.url, chart_archive_bytes_limit);
+  if (!bytes) co_return bytes.error();
+  chart.archive = std::move(*bytes);
+  if (auto fits = check_digest(what.digest, chart.file_name, chart.archive); !fits)
+    co_return fits.error();
+  if (provenance == provenance_use::none) co_return chart;
+  const std::string signature = what.url + ".prov";
+  auto prov = co_await fetch(web_, what.from, signature, provenance_bytes_limit);
+  if (!prov) {
+    if (provenance == provenance_use::always)
+      co_return problem{"failed to fetch provenance " + quote(without_user(signature))};
+    chart.warnings.push_back("WARNING: Verification not found for " + without_user(what.url) +
+                             ": " + prov.error().text);
+    co_return chart;
+  }
+  chart.provenance = std::move(*prov);
+  if (provenance == provenance_use::fetch) co_return chart;
+  auto done = co_await check_provenance(chart, keyring);
+  if (!done) co_return done.error();
+  co_return chart;
+}
+
 awaitable<outcome<downloaded_chart>> chart_source::download(std::string reference, chart_origin how,
                                                             provenance_use provenance) {
-  outcome<downloaded_chart> out = problem{};
-  if (is_oci(reference) && how.repo_url.empty()) {
-    out = co_await download_oci(reference, how, provenance);
-    if (!out) co_return out;
-  } else {
-    auto p = co_await resolve(reference, how);
-    if (!p) co_return p.error();
-    if (is_oci(p->url)) {
-      chart_origin inner = how;
-      inner.repo_url.clear();
-      inner.version.clear();
-      out = co_await download_oci(p->url, std::move(inner), provenance);
-      if (!out) co_return out;
-    } else {
-      downloaded_chart chart;
-      auto name = safe_file_name(file_name_of(p->url));
-      if (!name) co_return name.error();
-      chart.file_name = *name;
-      auto bytes = co_await fetch(web_, p->from, p->url, chart_archive_bytes_limit);
-      if (!bytes) co_return bytes.error();
-      chart.archive = std::move(*bytes);
-      if (auto fits = check_digest(p->digest, chart.file_name, chart.archive); !fits)
-        co_return fits.error();
-      if (provenance != provenance_use::none) {
-        auto prov = co_await fetch(web_, p->from, p->url + ".prov", provenance_bytes_limit);
-        if (prov) {
-          chart.provenance = std::move(*prov);
-        } else if (provenance == provenance_use::always) {
-          co_return problem{"failed to fetch provenance " + quote(without_user(p->url) + ".prov")};
-        } else {
-          chart.warnings.push_back("WARNING: Verification not found for " +
-                                   without_user(reference) + ": " + prov.error().text);
-        }
-      }
-      out = std::move(chart);
+  if (!is_oci(reference) || !how.repo_url.empty()) {
+    auto found = co_await resolve(reference, how);
+    if (!found) co_return found.error();
+    if (!is_oci(found->url))
+      co_return co_await download_found(std::move(*found), how.keyring, provenance);
+    // An index may list charts that are in a registry; the login was for the repository.
+    reference = found->url;
+    how.repo_url.clear();
+    how.version.clear();
+    if (!how.pass_credentials) {
+      how.username.clear();
+      how.password = {};
     }
   }
-  const bool check =
-      provenance == provenance_use::always || provenance == provenance_use::if_possible;
-  if (check && !out->provenance.empty()) {
-    auto done = co_await check_provenance(*out, how.keyring);
-    if (!done) co_return done.error();
-  }
-  co_return out;
+  auto chart = co_await download_oci(reference, how, provenance);
+  if (!chart || chart->provenance.empty() || provenance == provenance_use::fetch) co_return chart;
+  auto done = co_await check_provenance(*chart, how.keyring);
+  if (!done) co_return done.error();
+  co_return chart;
 }
 
 awaitable<outcome<located_chart>> chart_source::locate(std::string reference, chart_origin how) {

@@ -2,6 +2,7 @@
 
 #include "helm/sources/oci_reference.hpp"
 #include "helm/sources/registry.hpp"
+#include "helm/sources/repositories_file.hpp"
 #include "helm/sources/settings.hpp"
 #include "helm/sources/signature.hpp"
 #include "helm/sources/web.hpp"
@@ -59,12 +60,17 @@ public:
   awaitable<outcome<downloaded_chart>> download(std::string reference, chart_origin how,
                                                 provenance_use provenance);
 
-  /// The URL of a chart in a repository that nobody added.
+  /// What to fetch, what it must be, and on whose behalf.
   struct found_chart {
     std::string url, digest;
+    repository_entry from;
   };
+  /// A chart in a repository that nobody added.
   awaitable<outcome<found_chart>> find_in_repository(std::string repo_url, std::string name,
                                                      chart_origin how);
+  /// Fetches what was found, by HTTP.
+  awaitable<outcome<downloaded_chart>> download_found(found_chart what, std::string keyring,
+                                                      provenance_use provenance);
 
   const settings& where() const noexcept { return where_; }
   reactor::loop& loop() noexcept { return loop_; }
@@ -72,10 +78,9 @@ public:
   awaitable<void> stop() { return web_.stop(); }
 
 private:
-  struct plan;
-  awaitable<outcome<plan>> resolve(std::string reference, chart_origin how);
-  awaitable<outcome<plan>> resolve_url(std::string url, chart_origin how);
-  awaitable<outcome<plan>> resolve_name(std::string reference, chart_origin how);
+  awaitable<outcome<found_chart>> resolve(std::string reference, chart_origin how);
+  awaitable<outcome<found_chart>> resolve_url(std::string url, chart_origin how);
+  awaitable<outcome<found_chart>> resolve_name(std::string reference, chart_origin how);
   awaitable<outcome<downloaded_chart>> download_oci(std::string reference, chart_origin how,
                                                     provenance_use provenance);
   awaitable<outcome<bool>> check_provenance(downloaded_chart& chart,

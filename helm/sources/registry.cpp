@@ -66,6 +66,14 @@ std::string next_page(const web_answer& a) {
   return to ? *to : std::string();
 }
 
+/// What a person is told in the end.
+std::vector<std::string> notes_of(const char* what, const oci_reference& r,
+                                  const std::string& digest) {
+  std::vector<std::string> out{what + r.text(), "Digest: " + digest};
+  if (r.text().find('_') != std::string::npos) out.push_back(r.text() + underscore_note);
+  return out;
+}
+
 problem wrong_digest(const std::string& digest, std::string_view bytes) {
   return {"content does not match its digest: " + digest +
           " was asked for, sha256:" + sha256(bytes) + " came"};
@@ -92,8 +100,8 @@ std::string registry::base_url(const std::string& host) const {
 
 awaitable<outcome<registry_login>> registry::login_for(std::string host) {
   if (!options_.login.empty()) co_return options_.login;
-  const std::vector<std::string> paths{where_.registry_config, where_.docker_config};
-  for (const auto& path : paths) {
+  for (const bool docker : {false, true}) {
+    const std::string path = docker ? where_.docker_config : where_.registry_config;
     auto text = co_await reactor::read_file(loop_, path, credentials_bytes_limit);
     if (!text && text.error().code == reactor::errc::not_found) continue;
     if (!text) co_return problem{text.error().message()};
@@ -323,8 +331,10 @@ awaitable<outcome<pulled_chart>> registry::pull(oci_reference from, wanted_parts
   auto top = co_await manifest(from);
   if (!top)
     co_return problem{"failed to perform \"FetchReference\" on source: " + top.error().text};
-  std::vector<descriptor> reachable{top->second};
-  std::vector<oci_manifest> manifests{top->first};
+  std::vector<descriptor> reachable;
+  std::vector<oci_manifest> manifests;
+  reachable.push_back(top->second);
+  manifests.push_back(top->first);
   if (top->first.manifests.size() > index_manifests_limit)
     co_return problem{"image index names more than " + std::to_string(index_manifests_limit) +
                       " manifests"};
@@ -367,10 +377,8 @@ awaitable<outcome<pulled_chart>> registry::pull(oci_reference from, wanted_parts
     if (!bytes) co_return bytes.error();
     out.provenance = std::move(*bytes);
   }
-  out.notes.push_back("Pulled: " + from.text());
-  out.notes.push_back("Digest: " + out.manifest.digest);
-  if (from.text().find('_') != std::string::npos)
-    out.notes.push_back(from.text() + underscore_note);
+  const auto notes = notes_of("Pulled: ", from, out.manifest.digest);
+  out.notes.insert(out.notes.end(), notes.begin(), notes.end());
   co_return out;
 }
 
@@ -431,7 +439,8 @@ awaitable<outcome<pushed_chart>> registry::push(oci_reference to, metadata meta,
   };
   const descriptor config_blob = describe(media_type::config, config);
   std::vector<std::pair<descriptor, std::string>> blobs;
-  std::vector<descriptor> layers{describe(media_type::chart, archive)};
+  std::vector<descriptor> layers;
+  layers.push_back(describe(media_type::chart, archive));
   blobs.emplace_back(layers.back(), std::move(archive));
   if (!provenance.empty()) {
     layers.push_back(describe(media_type::provenance, provenance));
@@ -460,8 +469,7 @@ awaitable<outcome<pushed_chart>> registry::push(oci_reference to, metadata meta,
   if (promised.starts_with("sha256:") && promised != out.digest)
     co_return problem{"the registry says it keeps the manifest as " + promised + " instead of " +
                       out.digest};
-  out.notes = {"Pushed: " + to.text(), "Digest: " + out.digest};
-  if (to.tag.find('_') != std::string::npos) out.notes.push_back(to.text() + underscore_note);
+  out.notes = notes_of("Pushed: ", to, out.digest);
   co_return out;
 }
 

@@ -109,6 +109,20 @@ awaitable<command_result> add(command_context c, words arguments) {
   co_return std::move(out).done();
 }
 
+std::string listed(const repositories_file& file, listing form) {
+  value::list_type all;
+  go_table table;
+  table.row({"NAME", "URL"});
+  for (const auto& e : file.entries) {
+    const std::string url = without_user(e.url);
+    table.row({e.name, url});
+    all.push_back(record({{"name", e.name}, {"url", url}}));
+  }
+  const value whole(std::move(all));
+  if (form == listing::table) return table.text() + "\n";
+  return form == listing::json ? *write_json(whole) + "\n" : *write_yaml(whole);
+}
+
 awaitable<command_result> list(command_context c, words arguments) {
   report out;
   listing form = listing::table;
@@ -128,20 +142,7 @@ awaitable<command_result> list(command_context c, words arguments) {
   if (!file) co_return std::move(out).failed(file.error().text);
   if (file->entries.empty() && form == listing::table)
     co_return std::move(out).failed("no repositories to show");
-  value::list_type all;
-  go_table table;
-  table.row({"NAME", "URL"});
-  for (const auto& e : file->entries) {
-    table.row({e.name, without_user(e.url)});
-    all.push_back(record({{"name", e.name}, {"url", without_user(e.url)}}));
-  }
-  const value listed(std::move(all));
-  if (form == listing::table)
-    out.say(table.text());
-  else if (form == listing::json)
-    out.say(*write_json(listed));
-  else
-    out.result.out += *write_yaml(listed);
+  out.result.out = listed(*file, form);
   co_return std::move(out).done();
 }
 

@@ -9,6 +9,25 @@
 #include "reactor/loop.hpp"
 
 namespace helm::sources {
+namespace {
+
+std::string listed(const std::vector<search_hit>& hits, listing form, std::size_t width) {
+  go_table table(width);
+  table.row({"NAME", "CHART VERSION", "APP VERSION", "DESCRIPTION"});
+  value::list_type all;
+  for (const auto& h : hits) {
+    table.row({h.name, h.version, h.app_version, h.description});
+    all.push_back(record({{"name", h.name},
+                          {"version", h.version},
+                          {"app_version", h.app_version},
+                          {"description", h.description}}));
+  }
+  const value whole(std::move(all));
+  if (form == listing::table) return table.text() + "\n";
+  return form == listing::json ? *write_json(whole) + "\n" : *write_yaml(whole);
+}
+
+}  // namespace
 
 awaitable<command_result> search_command(command_context c, words arguments) {
   report out;
@@ -59,23 +78,7 @@ awaitable<command_result> search_command(command_context c, words arguments) {
     out.say("No results found");
     co_return std::move(out).done();
   }
-  go_table table(width < 0 ? 0 : static_cast<std::size_t>(width));
-  table.row({"NAME", "CHART VERSION", "APP VERSION", "DESCRIPTION"});
-  value::list_type all;
-  for (const auto& h : *hits) {
-    table.row({h.name, h.version, h.app_version, h.description});
-    all.push_back(record({{"name", h.name},
-                          {"version", h.version},
-                          {"app_version", h.app_version},
-                          {"description", h.description}}));
-  }
-  const value listed(std::move(all));
-  if (form == listing::table)
-    out.say(table.text());
-  else if (form == listing::json)
-    out.say(*write_json(listed));
-  else
-    out.result.out += *write_yaml(listed);
+  out.result.out = listed(*hits, form, width < 0 ? 0 : static_cast<std::size_t>(width));
   co_return std::move(out).done();
 }
 

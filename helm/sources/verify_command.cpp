@@ -58,7 +58,7 @@ awaitable<command_result> compare(command_context c, compare_options o) {
   auto render = [ours, around = c.around] { return run_command(ours, around); };
   const command_result own = co_await c.loop.offload(std::move(render));
   reactor::command call;
-  call.argv = {"helm"};
+  call.argv.emplace_back("helm");
   call.argv.insert(call.argv.end(), ours.begin(), ours.end());
   call.out_limit_bytes = 256u << 20;
   const auto deadline = c.loop.now() + render_timeout;

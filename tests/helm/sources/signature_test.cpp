@@ -1,0 +1,112 @@
+#include "helm/sources/signature.hpp"
+
+#include "helm/sources/locate.hpp"
+#include "helm/sources/provenance.hpp"
+#include "reactor/files.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace helm::sources {
+namespace {
+
+using testing::ElementsAre;
+using testing::StartsWith;
+
+// Signed by `helm package --sign` with a key made for this test.
+const std::string data = WINDLASS_SOURCE_DIR "/tests/helm/sources/data/";
+const std::string keyring = data + "signer.gpg";
+
+std::string file(const std::string& name) {
+  auto text = reactor::load_file(data + name, 1u << 20);
+  EXPECT_TRUE(text);
+  return text ? *text : "";
+}
+
+class Signature : public testing::Test {
+protected:
+  void SetUp() override {
+    if (std::system("command -v gpg >/dev/null") != 0) GTEST_SKIP() << "there is no gpg here";
+  }
+  std::string verify(const std::string& name, const std::string& archive, const std::string& prov,
+                     const std::string& ring = keyring) {
+    auto r = verify_chart(name, archive, prov, ring);
+    return r ? "" : r.error().text;
+  }
+  std::string archive = file("sub-0.1.0.tgz"), prov = file("sub-0.1.0.tgz.prov");
+};
+
+TEST_F(Signature, OfHelmIsAccepted) {
+  auto r = verify_chart("sub-0.1.0.tgz", archive, prov, keyring);
+  ASSERT_TRUE(r) << r.error().text;
+  EXPECT_THAT(*r, ElementsAre("Signed by: Test Signer <signer@example.com>",
+                              StartsWith("Using Key With Fingerprint: A5A4606D641CD9C4"),
+                              "Chart Hash Verified: sha256:" + sha256(archive)));
+}
+
+TEST_F(Signature, DoesNotCoverAnotherArchive) {
+  EXPECT_EQ(verify("sub-0.1.0.tgz", archive + "x", prov),
+            "sha256 sum does not match for sub-0.1.0.tgz: \"sha256:" + sha256(archive) +
+                "\" != \"sha256:" + sha256(archive + "x") + "\"");
+  EXPECT_EQ(verify("x.tgz", archive, prov),
+            "provenance does not contain a SHA for a file named \"x.tgz\"");
+}
+
+TEST_F(Signature, DoesNotSurviveAChangedText) {
+  std::string changed = prov;
+  changed.replace(changed.find("version: 0.1.0"), 14, "version: 0.1.1");
+  EXPECT_THAT(verify("sub-0.1.0.tgz", archive, changed), StartsWith("openpgp: invalid signature"));
+}
+
+TEST_F(Signature, CountsOnlyForItsOwnBlock) {
+  // What stands outside is not signed and is not believed.
+  const std::string forged = "...\nfiles:\n  x.tgz: sha256:" + sha256(archive) + "\n";
+  EXPECT_EQ(verify("x.tgz", archive, forged + prov + "\n" + forged),
+            "provenance does not contain a SHA for a file named \"x.tgz\"");
+  EXPECT_EQ(verify("sub-0.1.0.tgz", archive, forged + prov + "\n" + forged), "");
+}
+
+TEST_F(Signature, OfAStrangerIsRefused) {
+  const std::string empty = testing::TempDir() + "windlass-empty.gpg";
+  ASSERT_TRUE(reactor::store_file(empty, ""));
+  EXPECT_EQ(verify("sub-0.1.0.tgz", archive, prov, empty),
+            "openpgp: signature made by unknown entity");
+  std::filesystem::remove(empty);
+  EXPECT_EQ(verify("sub-0.1.0.tgz", archive, prov, "/nowhere.gpg"),
+            "failed to load keyring: open /nowhere.gpg: no such file or directory");
+}
+
+TEST_F(Signature, NeedsABlock) {
+  EXPECT_EQ(verify("sub-0.1.0.tgz", archive, "hello\n"),
+            "failed to decode signature: signature block not found");
+  EXPECT_EQ(verify("sub-0.1.0.tgz", archive, prov.substr(0, prov.size() - 40)),
+            "failed to decode signature: signature block not found");
+}
+
+TEST_F(Signature, NeedsTheSecretKeyToBeMade) {
+  EXPECT_EQ(sign("text", keyring, "Test Signer", {}).error().text, "private key not found");
+}
+
+TEST(SignedText, HoldsTheSumsBehindTheChart) {
+  metadata m;
+  m.api_version = "v2";
+  m.name = "sub";
+  m.version = "0.1.0";
+  const auto text = write_signed_text(m, "sub-0.1.0.tgz", "abc");
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text,
+            "apiVersion: v2\nname: sub\nversion: 0.1.0\n\n...\nfiles:\n  sub-0.1.0.tgz: sha256:" +
+                sha256("abc") + "\n");
+  auto sums = read_signed_text(*text);
+  ASSERT_TRUE(sums);
+  EXPECT_EQ(sums->at("sub-0.1.0.tgz"), "sha256:" + sha256("abc"));
+  EXPECT_EQ(read_signed_text("a: b\n").error().text, "message block must have at least two parts");
+  EXPECT_THAT(read_signed_text("a: b: c\n...\nfiles: {}\n").error().text,
+              StartsWith("error converting YAML"));
+  EXPECT_THAT(read_signed_text("a: b\n...\nfiles: 1\n").error().text,
+              StartsWith("error unmarshaling JSON"));
+}
+
+}  // namespace
+}  // namespace helm::sources

@@ -1,0 +1,177 @@
+#include "helm/sources/provenance.hpp"
+#include "helm/sources/repository.hpp"
+#include "tests/helm/sources/fixture.hpp"
+#include "tests/reactor/http/http_test.hpp"
+
+namespace helm::sources {
+namespace {
+
+using namespace std::chrono_literals;
+using reactor::errc;
+using reactor::http::request;
+using reactor::http::scripted_server;
+using testing::HasSubstr;
+
+class Web : public SourcesTest {
+protected:
+  /// Asks a peer that behaves like `s` once.
+  result<web_answer> from(reactor::http::script s, std::size_t limit = 1000) {
+    std::optional<result<web_answer>> out;
+    run([&]() -> awaitable<void> {
+      scripted_server peer(l, {"shop", 80}, {std::move(s)});
+      web w(l, env());
+      web_request r;
+      r.url = "http://shop/index.yaml";
+      r.limit_bytes = limit;
+      out.emplace(co_await w.ask(std::move(r)));
+      co_await w.stop();
+      co_await peer.stop();
+    });
+    return std::move(*out);
+  }
+};
+
+TEST_F(Web, RefusesABodyThatIsAnnouncedTooBigWithoutReadingIt) {
+  auto got =
+      from(reactor::http::answers_once("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\nx"));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, errc::limit);
+  EXPECT_THAT(got.error().message(), HasSubstr("larger than 1000 bytes"));
+}
+
+TEST_F(Web, StopsReadingABodyThatNeverEnds) {
+  auto got = from([](reactor::stream& s) -> awaitable<void> {
+    (void)co_await reactor::http::read_head(s);
+    (void)co_await s.write_all(std::string_view("HTTP/1.1 200 OK\r\n\r\n"));
+    const std::string piece(500, 'x');
+    for (;;) {
+      auto sent = co_await s.write_all(piece);
+      if (!sent) co_return;
+    }
+  });
+  EXPECT_EQ(got.error().code, errc::limit);
+}
+
+TEST_F(Web, GivesUpOnAServerThatHangs) {
+  const auto before = l.now();
+  auto got = from([](reactor::stream& s) -> awaitable<void> {
+    (void)co_await reactor::http::read_head(s);
+    (void)co_await s.write_all(std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"));
+    (void)co_await s.wait_readable();
+  });
+  EXPECT_EQ(got.error().code, errc::timed_out);
+  EXPECT_LE(l.now() - before, download_timeout);
+}
+
+TEST_F(Web, GivesUpOnAServerThatDrips) {
+  const auto before = l.now();
+  auto got = from([this](reactor::stream& s) -> awaitable<void> {
+    (void)co_await reactor::http::read_head(s);
+    (void)co_await s.write_all(std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n"));
+    for (;;) {
+      co_await l.sleep_for(5s);
+      auto sent = co_await s.write_all(std::string_view("x"));
+      if (!sent) co_return;
+    }
+  });
+  EXPECT_EQ(got.error().code, errc::timed_out);
+  EXPECT_LE(l.now() - before, download_timeout + 1s);
+}
+
+TEST_F(Web, NoticesABodyThatIsCutShort) {
+  auto got = from(reactor::http::answers_once("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"));
+  ASSERT_FALSE(got);
+}
+
+TEST_F(Web, FollowsRedirectsWithoutTakingCredentialsElsewhere) {
+  run([&]() -> awaitable<void> {
+    told_server shop(l, "shop", 80, [](const request& r) {
+      if (r.target == "/a") return respond(302, "", {{"Location", "/b"}});
+      return respond(302, "", {{"Location", "http://cdn/x"}});
+    });
+    told_server cdn(l, "cdn", 80, [](const request&) { return respond(200, "chart"); });
+    web w(l, env());
+    web_request r;
+    r.url = "http://shop/a";
+    r.authorization = basic_authorization("me", reactor::secret("pw"));
+    auto got = co_await w.ask(std::move(r));
+    EXPECT_TRUE(got && got->body == "chart");
+    EXPECT_EQ(got->url, "http://cdn/x");
+    EXPECT_EQ(shop.seen.size(), 2u);
+    EXPECT_EQ(shop.seen[1].fields.get("Authorization"), "Basic bWU6cHc=");
+    EXPECT_FALSE(cdn.asked_with_authorization());
+    co_await w.stop();
+    co_await shop.stop();
+    co_await cdn.stop();
+  });
+}
+
+TEST_F(Web, StopsAfterTenRedirects) {
+  run([&]() -> awaitable<void> {
+    told_server shop(l, "shop", 80,
+                     [](const request&) { return respond(302, "", {{"Location", "/again"}}); });
+    web w(l, env());
+    web_request r;
+    r.url = "http://shop/a";
+    auto got = co_await w.ask(std::move(r));
+    EXPECT_THAT(got.error().message(), HasSubstr("stopped after 10 redirects"));
+    EXPECT_EQ(shop.seen.size(), 11u);
+    co_await w.stop();
+    co_await shop.stop();
+  });
+}
+
+TEST_F(Web, SpeaksNothingButHttp) {
+  web_request r;
+  r.url = "file:///etc/passwd";
+  auto got = ask(std::move(r));
+  ASSERT_FALSE(got);
+  EXPECT_THAT(got.error().message(), HasSubstr("unsupported protocol scheme \"file\""));
+}
+
+TEST_F(Web, SendsTheUserOfAUrlToThatUrlOnly) {
+  run([&]() -> awaitable<void> {
+    told_server shop(l, "shop", 80, [](const request&) { return respond(404); });
+    web w(l, env());
+    repository_entry from;
+    from.url = "http://me:p%20w@shop";
+    auto got = co_await fetch(w, from, "http://me:p%20w@shop/x", 10);
+    EXPECT_EQ(got.error().text, "failed to fetch http://shop/x : 404 Not Found");
+    EXPECT_EQ(shop.seen[0].fields.get("Authorization"), "Basic bWU6cCB3");
+    co_await w.stop();
+    co_await shop.stop();
+  });
+}
+
+TEST_F(Web, KeepsARepositorysCredentialsAtHome) {
+  run([&]() -> awaitable<void> {
+    told_server shop(l, "shop", 80, [](const request&) { return respond(200, "x"); });
+    told_server other(l, "other", 80, [](const request&) { return respond(200, "x"); });
+    web w(l, env());
+    repository_entry from;
+    from.url = "http://shop/charts";
+    from.username = "me";
+    from.password = reactor::secret("pw");
+    (void)co_await fetch(w, from, "http://shop/x.tgz", 10);
+    EXPECT_TRUE(shop.asked_with_authorization());
+    (void)co_await fetch(w, from, "http://other/x.tgz", 10);
+    EXPECT_FALSE(other.asked_with_authorization());
+    from.pass_credentials_all = true;
+    (void)co_await fetch(w, from, "http://other/x.tgz", 10);
+    EXPECT_TRUE(other.asked_with_authorization());
+    co_await w.stop();
+    co_await shop.stop();
+    co_await other.stop();
+  });
+}
+
+TEST(ChartDigest, IsCheckedWhenThereIsOne) {
+  EXPECT_TRUE(check_digest("", "x.tgz", "abc"));
+  EXPECT_TRUE(check_digest(sha256("abc"), "x.tgz", "abc"));
+  EXPECT_TRUE(check_digest("sha256:" + sha256("abc"), "x.tgz", "abc"));
+  EXPECT_THAT(check_digest("00", "x.tgz", "abc").error().text,
+              testing::StartsWith("sha256 sum does not match for x.tgz: \"sha256:00\" != "));
+}
+
+}  // namespace
+}  // namespace helm::sources
