@@ -12,6 +12,8 @@
 #include "k8s/views/secret.hpp"
 #include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/stream.hpp"
+#include "reactor/task_group.hpp"
 #include "reactor/tls.hpp"
 
 #include <boost/json.hpp>
@@ -238,6 +240,70 @@ double bytes_per_authority() {
   return static_cast<double>(heap_bytes() - before) / authorities;
 }
 
+/// Both ends of TLS handshakes in memory, one after the other.
+class handshakes {
+public:
+  handshakes() {
+    const auto from = loop_.wall() - std::chrono::hours(1), until = from + std::chrono::hours(24);
+    reactor::certificate_request wanted;
+    wanted.common_name = "api";
+    wanted.dns_names = {"api"};
+    wanted.not_before = from;
+    wanted.not_after = until;
+    auto authority = reactor::make_authority("bench", from, until);
+    auto issued = authority ? reactor::issue_certificate(*authority, wanted) : authority;
+    if (!issued) throw std::runtime_error(issued.error().message());
+    reactor::tls_settings ours;
+    ours.ca_pem = authority->certificate_pem;
+    reactor::tls_server_settings theirs;
+    theirs.certificate_pem = issued->certificate_pem;
+    theirs.key_pem = issued->key_pem;
+    client_ = tls_client_context(ours).value();
+    server_ = tls_server_context(theirs).value();
+    listener_ = loop_.net().listen({"api", 443}).value();
+  }
+
+  /// Processor time of both ends together, in microseconds for each.
+  double measure(std::size_t times, bool resume) {
+    const auto session = resume ? std::make_shared<reactor::tls_resumption>() : nullptr;
+    run(1, session);
+    const auto before = process_cpu();
+    run(times, session);
+    return static_cast<double>((process_cpu() - before).count()) / 1e3 / static_cast<double>(times);
+  }
+
+private:
+  void run(std::size_t times, std::shared_ptr<reactor::tls_resumption> session) {
+    reactor::task_group tasks(loop_);
+    tasks.start("server", serve(times));
+    tasks.start("client", connect(times, std::move(session)));
+    loop_.run();
+  }
+  reactor::awaitable<void> serve(std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) {
+      auto raw = co_await listener_->accept();
+      if (!raw) co_return;
+      auto secured = co_await reactor::tls_accept(loop_, std::move(*raw), server_);
+      if (secured) (void)co_await (*secured)->write_all(std::string_view("x"));
+    }
+  }
+  reactor::awaitable<void> connect(std::size_t times,
+                                   std::shared_ptr<reactor::tls_resumption> session) {
+    for (std::size_t i = 0; i < times; ++i) {
+      reactor::endpoint at{"api", 443};
+      auto raw = co_await loop_.net().connect(std::move(at), reactor::never);
+      if (!raw) co_return;
+      auto secured = co_await reactor::tls_connect(loop_, std::move(*raw), client_, "api", session);
+      char byte;
+      if (secured) (void)co_await (*secured)->read_some({&byte, 1});
+    }
+  }
+
+  reactor::loop loop_{reactor::loop::mode::simulated};
+  std::shared_ptr<reactor::tls_context> client_, server_;
+  std::unique_ptr<reactor::acceptor> listener_;
+};
+
 boost::json::object point(std::size_t clusters) {
   const reading r = follow(clusters, objects_of_a_kind);
   boost::json::object o;
@@ -274,6 +340,12 @@ boost::json::object measure_streams(std::size_t clusters) {
   o["bytes_per_stream"] = rounded(static_cast<double>(idle.resident) / idle_streams, 0);
   o["heap_bytes_per_stream"] = rounded(static_cast<double>(idle.heap) / idle_streams, 0);
   o["bytes_per_authority"] = rounded(authority_bytes, 0);
+  {
+    constexpr std::size_t times = 300;
+    handshakes between;
+    o["handshake_us"] = rounded(between.measure(times, false), 0);
+    o["resumed_handshake_us"] = rounded(between.measure(times, true), 0);
+  }
   o["complete"] = largest.at("complete");
   o["points"] = std::move(points);
   return o;
