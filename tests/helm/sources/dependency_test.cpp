@@ -4,6 +4,8 @@
 #include "helm/sources/provenance.hpp"
 #include "tests/helm/sources/fixture.hpp"
 
+#include <set>
+
 namespace helm::sources {
 namespace {
 
@@ -103,6 +105,7 @@ protected:
       command_context c{l, where(), env(), {}, {}, {}, {}};
       out = co_await run_source_command(c, arguments);
       co_await shop.stop();
+      seen = shop.seen;
     });
     return out;
   }
@@ -115,6 +118,7 @@ protected:
   }
 
   std::map<std::string, std::string> files;
+  std::vector<request> seen;
 };
 
 TEST_F(Dependencies, AreUpdatedLockedAndBuilt) {
@@ -168,6 +172,21 @@ TEST_F(Dependencies, ComeFromRepositoriesThatNobodyAdded) {
   EXPECT_EQ(helm({"dependency", "build", path("app")}).err,
             "Error: no repository definition for http://shop/charts. Please add the missing repos "
             "via 'helm repo add'\n");
+}
+
+TEST_F(Dependencies, AreFetchedWithTheLoginOfTheirRepositoryAndNoOther) {
+  const auto logins = [&] {
+    std::set<std::string> out;
+    for (const auto& r : seen)
+      if (r.target.ends_with(".tgz")) out.emplace(r.fields.get("Authorization"));
+    return out;
+  };
+  chart("- {name: db, version: '1.0.0', repository: 'http://shop/charts'}\n");
+  (void)helm({"dependency", "update", path("app"), "--username", "flag", "--password", "pw"});
+  EXPECT_THAT(logins(), ElementsAre(""));
+  (void)helm({"repo", "add", "shop", "http://shop/charts", "--username", "me", "--password", "pw"});
+  (void)helm({"dependency", "update", path("app"), "--username", "flag", "--password", "pw"});
+  EXPECT_THAT(logins(), ElementsAre("Basic bWU6cHc="));
 }
 
 TEST_F(Dependencies, LeaveTheFolderAloneWhenOneCannotBeHad) {
