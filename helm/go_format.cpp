@@ -350,10 +350,10 @@ void printer::list(const value& v, char32_t verb, int depth) {
     if (verb == 'v' || verb == 'd') {
       if (sharp_v) {
         if (v.is_nil_reference()) {
-          out_ += "[]byte(nil)";
+          out_ += depth > 0 ? "[]uint8(nil)" : "[]byte(nil)";
           return;
         }
-        out_ += "[]byte{";
+        out_ += depth > 0 ? "[]uint8{" : "[]byte{";
         for (std::size_t i = 0; i < v.size(); ++i) {
           if (i > 0) out_ += ", ";
           char buffer[8];

@@ -25,7 +25,7 @@ def ask(program, questions):
 
 def mask(text):
     # Go prints addresses of pointers and, without one, the order of a map.
-    text = re.sub(r"go1\.26(\.\d+)?", "GO", text)
+    text = re.sub(r"[ 0]*go1\.26(\.\d+)?[ ]*", "GO", text)
     text = re.sub(r"0x[0-9a-f]{9,}", "ADDRESS", text)
     return text
 

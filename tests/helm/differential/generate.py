@@ -123,8 +123,8 @@ def calls():
                 yield f"{{{{ {name} {' '.join(args)} | toJson }}}}"
     for verb in VERBS:
         for arg in ANY:
-            if verb.endswith("p"):
-                continue
+            if verb.endswith("p") or ("toDate" in arg and (verb[-1] not in "vsqT" or "#" in verb)):
+                continue  # addresses, which a time has inside
             yield f"{{{{ printf \"%{verb}|\" {arg} }}}}"
     for arg in ANY:
         for form in ("{{{{ {0} }}}}", "{{{{ if {0} }}}}y{{{{ else }}}}n{{{{ end }}}}", "{{{{ with {0} }}}}{{{{ . }}}}{{{{ else }}}}n{{{{ end }}}}",
