@@ -1,3 +1,4 @@
+// One file although it is long: every action on one stage, so that a reader sees a release live and die from top to bottom.
 #include "helm/json.hpp"
 #include "k8s/kubeconfig.hpp"
 #include "reactor/task_group.hpp"

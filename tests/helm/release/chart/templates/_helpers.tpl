@@ -1,4 +1,0 @@
-{{- define "shop.labels" -}}
-app: {{ .Release.Name }}
-revision: "{{ .Release.Revision }}"
-{{- end -}}
