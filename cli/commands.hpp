@@ -23,6 +23,8 @@ int completion_command(const completion_arguments& a);
 
 /// `windlass helm …`: Helm's own commands, flags, output and exit codes.
 int helm_command(const std::vector<std::string>& arguments);
+/// Those of them that need a cluster: install, upgrade, list, …
+int helm_release_command(const std::vector<std::string>& arguments);
 
 /// Parses and dispatches. Usage errors go to standard error.
 int dispatch(const std::vector<std::string>& arguments);

@@ -2,6 +2,7 @@
 #include "cli/helm_sources.hpp"
 #include "cli/output.hpp"
 #include "helm/commands.hpp"
+#include "helm/release/command_line.hpp"
 #include "helm/sources/commands.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
@@ -12,20 +13,25 @@ namespace cli {
 
 int helm_command(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() == "--help" || arguments.front() == "-h") {
-    write_out(
-        STDOUT_FILENO,
-        "Render, check, fetch and publish Helm charts as Helm v3.21.4 does.\n"
-        "Usage: windlass helm COMMAND ARGUMENTS\n\n"
-        "  template, show, lint                charts by path, URL, repository or registry\n" +
-            std::string(helm::sources::source_commands_help()) +
-            "\n"
-            "Examples:\n"
-            "  windlass helm template NAME cert-manager.tgz -f values.yaml\n"
-            "  windlass helm show values ./chart\n"
-            "  windlass helm lint ./chart\n"
-            "  windlass helm verify ./chart -f values.yaml\n");
+    write_out(STDOUT_FILENO,
+              "Render, check, install, fetch and publish Helm charts as Helm v3.21.4 does.\n"
+              "Usage: windlass helm COMMAND ARGUMENTS\n\n"
+              "  template, show, lint                charts by path, URL, repository or registry\n"
+              "  install, upgrade, rollback,         releases on a cluster (--kubeconfig, "
+              "--kube-context,\n"
+              "  uninstall, test                     --namespace); the records are Helm's own\n"
+              "  list, status, history, get          what is installed there\n" +
+                  std::string(helm::sources::source_commands_help()) +
+                  "\n"
+                  "Examples:\n"
+                  "  windlass helm template NAME cert-manager.tgz -f values.yaml\n"
+                  "  windlass helm show values ./chart\n"
+                  "  windlass helm lint ./chart\n"
+                  "  windlass helm upgrade --install web ./chart --atomic -n shops\n"
+                  "  windlass helm verify ./chart -f values.yaml\n");
     return arguments.empty() ? wrong_usage : success;
   }
+  if (helm::release::is_release_command(arguments.front())) return helm_release_command(arguments);
   reactor::loop clock;
   reactor::system_entropy chance;
   helm::surroundings around;

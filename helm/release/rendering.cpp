@@ -54,6 +54,7 @@ rendered render_release(const render_request& r) {
   options.around.log = warn;
   options.around.random = r.random;
   options.around.now = [&] { return r.now; };
+  options.around.steady = r.steady;
   if (r.look_up)
     options.around.lookup = [&](const std::string& api_version, const std::string& kind,
                                 const std::string& ns, const std::string& name) -> value {

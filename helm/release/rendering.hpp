@@ -35,6 +35,7 @@ struct render_request {
   release_options release;
   capabilities caps;
   std::chrono::system_clock::time_point now;             // for the template functions that ask
+  std::function<std::chrono::nanoseconds()> steady;      // any thread; bounds the render's time
   std::function<void(std::span<unsigned char>)> random;  // empty: the operating system's
   bool skip_schema = false;
   bool sub_notes = false;

@@ -85,6 +85,7 @@ awaitable<outcome<rendered>> release_actions::render(render_request r) {
   render_owner owner;
   r.cancelled = owner.cancelled;
   r.now = loop_.wall();
+  r.steady = [this] { return loop_.now().time_since_epoch(); };  // asked by the worker
   if (loop_.simulated()) {
     auto seeded = std::make_shared<reactor::seeded_entropy>(loop_.random().next());
     r.random = [seeded](std::span<unsigned char> bytes) { seeded->fill(bytes); };
