@@ -3,16 +3,17 @@
 #include "helm/command_flags.hpp"
 
 namespace helm {
-namespace {
 
-void add_values(command_flags& f, value_options& v) {
-  f.split_list("values", 'f', v.files);
-  f.list("set", 0, v.set);
-  f.list("set-string", 0, v.set_string);
-  f.list("set-file", 0, v.set_file);
-  f.list("set-json", 0, v.set_json);
-  f.list("set-literal", 0, v.set_literal);
+void add_value_flags(command_flags& f, value_options& into) {
+  f.split_list("values", 'f', into.files);
+  f.list("set", 0, into.set);
+  f.list("set-string", 0, into.set_string);
+  f.list("set-file", 0, into.set_file);
+  f.list("set-json", 0, into.set_json);
+  f.list("set-literal", 0, into.set_literal);
 }
+
+namespace {
 
 void add_global(command_flags& f) {
   f.ignored({"burst-limit", "kube-apiserver", "kube-as-group", "kube-as-user", "kube-ca-file",
@@ -26,7 +27,7 @@ void add_global(command_flags& f) {
 outcome<template_options> parse_template_arguments(std::span<const std::string> arguments) {
   template_options o;
   command_flags f;
-  add_values(f, o.values);
+  add_value_flags(f, o.values);
   add_global(f);
   add_chart_flags(f, o.origin);
   f.text("namespace", 'n', o.name_space);
@@ -99,7 +100,7 @@ outcome<show_options> parse_show_arguments(std::span<const std::string> argument
 outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments) {
   lint_options o;
   command_flags f;
-  add_values(f, o.values);
+  add_value_flags(f, o.values);
   add_global(f);
   chart_flags unused;
   add_place_flags(f, unused);

@@ -16,6 +16,9 @@ struct value_options {
   std::vector<std::string> files, set, set_string, set_file, set_json, set_literal;
 };
 
+/// -f and the flags of --set's family, for every command that takes values. Keeps a reference to `into`.
+void add_value_flags(command_flags& f, value_options& into);
+
 struct template_options {
   std::string release_name;  // empty: "release-name"
   std::string chart;

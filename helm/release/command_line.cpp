@@ -63,14 +63,6 @@ struct reading {
       return std::nullopt;
     });
   }
-  void with_values(value_options& v) {
-    flags.split_list("values", 'f', v.files);
-    flags.list("set", 0, v.set);
-    flags.list("set-string", 0, v.set_string);
-    flags.list("set-file", 0, v.set_file);
-    flags.list("set-json", 0, v.set_json);
-    flags.list("set-literal", 0, v.set_literal);
-  }
   void with_chart(chart_flags& c) {
     add_chart_flags(flags, c);
     add_place_flags(flags, c);
@@ -110,7 +102,7 @@ struct reading {
 std::optional<problem> read_install(reading& r, arguments_view arguments) {
   auto& c = r.line.what.emplace<install_command>();
   r.with_output();
-  r.with_values(c.values);
+  add_value_flags(r.flags, c.values);
   r.with_chart(c.from);
   r.with_release(c.request);
   r.flags.flag("create-namespace", 0, c.request.create_namespace);
@@ -135,7 +127,7 @@ std::optional<problem> read_upgrade(reading& r, arguments_view arguments, int hi
   c.request.history_max = history_max;
   bool reset = false, keep = false, reset_then_keep = false;
   r.with_output();
-  r.with_values(c.values);
+  add_value_flags(r.flags, c.values);
   r.with_chart(c.from);
   r.with_release(c.request);
   r.flags.flag("install", 'i', c.install);

@@ -95,12 +95,7 @@ awaitable<command_result> verify_command(command_context c, words arguments) {
   chart_flags origin;
   add_common_flags(f);
   add_chart_flags(f, origin);
-  f.split_list("values", 'f', values.files);
-  f.list("set", 0, values.set);
-  f.list("set-string", 0, values.set_string);
-  f.list("set-file", 0, values.set_file);
-  f.list("set-json", 0, values.set_json);
-  f.list("set-literal", 0, values.set_literal);
+  add_value_flags(f, values);
   f.text("namespace", 'n', name_space);
   f.text("kube-version", 0, kube_version);
   f.split_list("api-versions", 'a', api_versions);
