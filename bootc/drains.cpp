@@ -3,6 +3,7 @@
 #include "bootc/drain_decision.hpp"
 #include "bootc/pool_status.hpp"
 #include "k8s/client.hpp"
+#include "k8s/list_pages.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/array.hpp>
@@ -180,23 +181,18 @@ awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) 
   std::vector<k8s::pod> out;
   k8s::list_options options;
   options.field_selector = "spec.nodeName=" + node;
+  k8s::list_pages pages(api_, k8s::resources::pods(), std::move(options));
   for (;;) {
-    auto page = co_await api_.list(k8s::resources::pods(), options);
+    auto page = co_await pages.next();
     if (!page) co_return page.error();
-    const auto* items = page->if_contains("items");
-    if (items && items->is_array()) {
-      for (const auto& item : items->get_array()) {
-        auto pod = k8s::parse_view<k8s::pod>(boost::json::serialize(item));
-        if (!pod) co_return pod.error();
-        if (pod->node == node) out.push_back(std::move(*pod));
-      }
+    if (!*page) co_return out;
+    const auto* items = k8s::items_of(**page);
+    if (!items) continue;
+    for (const auto& item : *items) {
+      auto pod = k8s::parse_view<k8s::pod>(boost::json::serialize(item));
+      if (!pod) co_return pod.error();
+      if (pod->node == node) out.push_back(std::move(*pod));
     }
-    const auto* metadata = page->if_contains("metadata");
-    const auto* next = metadata && metadata->is_object()
-                           ? metadata->get_object().if_contains("continue")
-                           : nullptr;
-    if (!next || !next->is_string() || next->get_string().empty()) co_return out;
-    options.continue_token = std::string(next->get_string());
   }
 }
 

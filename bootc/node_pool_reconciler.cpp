@@ -3,8 +3,10 @@
 #include "bootc/action_patch.hpp"
 #include "bootc/names.hpp"
 #include "k8s/client.hpp"
+#include "k8s/list_pages.hpp"
 #include "reactor/loop.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <algorithm>
@@ -20,6 +22,13 @@ namespace json = boost::json;
 constexpr reactor::nanoseconds wait_for_own_writes = 1s;
 /// After a write met a newer version: the view catches up within moments.
 constexpr reactor::nanoseconds wait_after_conflict = 200ms;
+/// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by then never will.
+constexpr reactor::nanoseconds longest_request = 60s;
+
+/// The server may have carried it out, and nobody told us.
+bool is_unanswered(const k8s::fault& f) {
+  return f.http_status == 0 || f.http_status >= 500;
+}
 
 /// The world moved on between reading and writing: not an error, only a reason to look again.
 bool is_a_race(const k8s::fault& f) {
@@ -27,21 +36,36 @@ bool is_a_race(const k8s::fault& f) {
          f.code == k8s::errc::not_found;
 }
 
+bool frees_slot(action_kind k) noexcept {
+  return k == action_kind::free_slot || k == action_kind::note_drain_timeout ||
+         k == action_kind::delete_node;
+}
+
+/// `object`[key], or null where there is none or `object` is none.
+const json::value* member(const json::value* object, std::string_view key) noexcept {
+  return object && object->is_object() ? object->get_object().if_contains(key) : nullptr;
+}
+std::string_view text_of(const json::value* v) noexcept {
+  return v && v->is_string() ? std::string_view(v->get_string()) : std::string_view();
+}
+
 k8s::resource_version version_of(const json::object& answer) {
-  const auto* metadata = answer.if_contains("metadata");
-  const auto* version = metadata && metadata->is_object()
-                            ? metadata->get_object().if_contains("resourceVersion")
-                            : nullptr;
-  return version && version->is_string()
-             ? k8s::resource_version(std::string_view(version->get_string()))
-             : k8s::resource_version();
+  return k8s::resource_version(text_of(member(answer.if_contains("metadata"), "resourceVersion")));
 }
 
 k8s::uid uid_of(const json::object& answer) {
-  const auto* metadata = answer.if_contains("metadata");
-  const auto* uid =
-      metadata && metadata->is_object() ? metadata->get_object().if_contains("uid") : nullptr;
-  return uid && uid->is_string() ? k8s::uid(std::string_view(uid->get_string())) : k8s::uid();
+  return k8s::uid(text_of(member(answer.if_contains("metadata"), "uid")));
+}
+
+/// The names of those BootcNodes of a page that hold a slot.
+void add_slots_of(const json::object& page, std::set<std::string>& into) {
+  const json::array* items = k8s::items_of(page);
+  if (!items) return;
+  for (const json::value& item : *items) {
+    const json::value* metadata = member(&item, "metadata");
+    if (member(member(metadata, "annotations"), names::in_reboot_slot))
+      into.emplace(text_of(member(metadata, "name")));
+  }
 }
 
 }  // namespace
@@ -55,7 +79,8 @@ node_pool_reconciler::node_pool_reconciler(reactor::loop& l, k8s::client& api, c
       settings_(std::move(settings)),
       pool_writes_(l),
       bootc_node_writes_(l),
-      node_writes_(l) {}
+      node_writes_(l),
+      unknown_writes_land_by_(l.now() + longest_request) {}
 
 bool node_pool_reconciler::gather(const std::string& pool, pool_world& into) const {
   const node_pool* found = views_.pools.find("", pool);
@@ -178,18 +203,35 @@ void node_pool_reconciler::say_new(const std::string& pool, const std::vector<wa
   if (said_[pool].empty()) said_.erase(pool);
 }
 
+/// The nodes that hold a slot now and shall not after `plan`.
+std::set<std::string> node_pool_reconciler::gives_back(const rollout_plan& plan) const {
+  std::set<std::string> out;
+  for (const action& a : plan.actions) {
+    const bootc_node* b = frees_slot(a.kind) ? views_.bootc_nodes.find("", a.node) : nullptr;
+    if (b && b->in_slot()) out.insert(a.node);
+  }
+  return out;
+}
+
 awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_plan plan) {
   std::optional<k8s::fault> first_failure;
   std::set<std::string> stopped;                // nodes of which a step failed
   std::map<std::string, std::string> versions;  // of BootcNodes written in this pass
-  std::size_t lost_slots = 0;                   // planned to be free, but still taken
+  std::set<std::string> giving_back = gives_back(plan);
+  std::size_t lost_slots = 0;  // planned to be free, but still taken
+  const bool takes = std::any_of(plan.actions.begin(), plan.actions.end(),
+                                 [](const action& a) { return a.kind == action_kind::take_slot; });
+  if (takes && !knows_every_slot_) {
+    auto as_seen = co_await slots_are_as_seen();
+    if (!as_seen && as_seen.error().cancelled) co_return as_seen.error();
+    if (!as_seen) first_failure = as_seen.error();
+    if (!as_seen || !*as_seen)
+      for (const action& a : plan.actions)
+        if (a.kind == action_kind::take_slot) stopped.insert(a.node);
+  }
   for (action& a : plan.actions) {
     if (!is_current()) co_return k8s::result<void>();  // the cluster went stale: what is left waits
-    if (stopped.contains(a.node)) {
-      if (a.kind == action_kind::free_slot || a.kind == action_kind::note_drain_timeout)
-        ++lost_slots;
-      continue;
-    }
+    if (stopped.contains(a.node)) continue;
     if (a.kind == action_kind::take_slot && lost_slots > 0) {
       --lost_slots;
       stopped.insert(a.node);
@@ -202,8 +244,10 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
     auto done = co_await carry_out(pool, a);
     if (done) {
       if (!done->empty()) versions[node] = *done;
+      if (frees_slot(kind)) giving_back.erase(node);
       continue;
     }
+    if (is_unanswered(done.error())) note_unanswered();
     if (done.error().cancelled) co_return done.error();
     if (!is_a_race(done.error()))
       settings_.log.warning("a step failed", {{"step", text(kind)},
@@ -214,7 +258,7 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
     if (node.empty())
       co_return done.error();  // the pool's own finalizer: nothing may go on without it
     stopped.insert(node);
-    if (kind == action_kind::free_slot || kind == action_kind::note_drain_timeout) ++lost_slots;
+    lost_slots += giving_back.erase(node);
   }
   if (plan.status_changed && is_current()) {
     auto written = co_await write_status(pool, plan.status);
@@ -222,6 +266,37 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
   }
   if (first_failure) co_return *first_failure;
   co_return k8s::result<void>();
+}
+
+/// Compares the slots that the view shows with those of a consistent read. True: no other slot is held, and none can
+/// come to light later unless it is written from now on.
+awaitable<k8s::result<bool>> node_pool_reconciler::slots_are_as_seen() {
+  std::set<std::string> seen, held;
+  views_.bootc_nodes.each([&](const bootc_node& b) {
+    if (b.in_slot()) seen.insert(b.meta.name.str());
+  });
+  const bool none_under_way = loop_.now() >= unknown_writes_land_by_;
+  k8s::list_options options;
+  options.metadata_only = true;
+  k8s::list_pages pages(api_, bootc_nodes(), std::move(options));
+  for (;;) {
+    auto page = co_await pages.next();
+    if (!page) co_return page.error();
+    if (!*page) break;
+    add_slots_of(**page, held);
+  }
+  if (held != seen) {
+    settings_.log.info("the view of the reboot slots is behind the server; nobody starts",
+                       {{"seen", seen.size()}, {"held", held.size()}});
+    co_return false;
+  }
+  knows_every_slot_ = none_under_way;
+  co_return true;
+}
+
+void node_pool_reconciler::note_unanswered() {
+  knows_every_slot_ = false;
+  unknown_writes_land_by_ = loop_.now() + longest_request;
 }
 
 /// The version that the BootcNode has afterwards; empty when none was written.

@@ -41,6 +41,8 @@ struct reconciler_settings {
 /// Brings one pool closer to its image: gather one consistent reading, plan (pure), act in idempotent writes, and at most
 /// one status write at the end.
 /// Own writes  a pass does not act on a view older than what this process wrote; the event of that write brings it back.
+/// Slots       while a write may be on its way that this process does not know of (its predecessor's, or an own one that
+///             was never answered) a slot is taken only when the server itself shows the slots that the view shows.
 /// Failures    a failed write stops further steps of its node, never those of others; the pass is then repeated.
 /// Concurrency passes of one cluster run one after the other: quorum rules span its pools.
 class node_pool_reconciler final : public k8s::reconciler<std::string> {
@@ -58,9 +60,12 @@ private:
   bool sees_own_writes(const std::string& pool);
   awaitable<rollout_plan> plan(std::string pool, view of);
   awaitable<k8s::result<void>> act(node_pool pool, rollout_plan plan);
+  std::set<std::string> gives_back(const rollout_plan& plan) const;
+  awaitable<k8s::result<bool>> slots_are_as_seen();
   awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a);
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
   void say_new(const std::string& pool, const std::vector<warning>& warnings);
+  void note_unanswered();
   bool is_current() const { return !settings_.is_current || settings_.is_current(); }
 
   reactor::loop& loop_;
@@ -70,6 +75,8 @@ private:
   reconciler_settings settings_;
   std::map<std::string, std::set<std::string>> said_;  // warnings that still hold, by pool
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
+  bool knows_every_slot_ = false;
+  reactor::steady_time unknown_writes_land_by_;
 };
 
 }  // namespace bootc

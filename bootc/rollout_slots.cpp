@@ -155,7 +155,12 @@ std::optional<hold> pass::refuse_control_plane(const member& m) {
 }
 
 void pass::assign_slots() {
-  const std::size_t count = members_.size();
+  // A share is of the nodes that we have: one whose object could not be written yet may not make room for another.
+  const std::size_t count = world_.assume_staged
+                                ? members_.size()
+                                : static_cast<std::size_t>(std::count_if(
+                                      members_.begin(), members_.end(),
+                                      [](const member& m) { return m.object != nullptr; }));
   auto capacity = slot_capacity(pool_.spec, count);
   plan_.capacity = capacity ? *capacity : 0;
   for (const member& m : members_) {

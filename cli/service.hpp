@@ -44,8 +44,7 @@ struct service_options {
   std::string identity = "windlass";
   /// look: plans are made and shown, nothing is written.
   bootc::bootc_cluster::options::mode does = bootc::bootc_cluster::options::mode::act;
-  /// A stream that is silent for ten seconds is asked about itself: nothing is decided for long on what a dead one left.
-  k8s::watch_limits limits = {.stream_silence = std::chrono::seconds(10)};
+  k8s::watch_limits limits;
 };
 
 /// The running product: policies, the home connection, the fleet, what runs on each cluster, and what people and

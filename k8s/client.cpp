@@ -301,6 +301,9 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
   std::string doing = "list " + r.plural + in_namespace(options.ns);
   http::request request = impl_->make("GET", list_target(r, options).take());
   request.fields.add("Accept-Encoding", http::accepted_encoding);
+  if (options.metadata_only)
+    request.fields.set("Accept",
+                       "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
   return impl_->object_call(std::move(request), std::move(doing), request_deadline,
                             page_limit_bytes);
 }

@@ -29,6 +29,7 @@ struct list_options {
   std::string continue_token;
   std::string resource_version;  // with resource_version_match
   std::string resource_version_match;
+  bool metadata_only = false;  // items are PartialObjectMetadata
 };
 
 struct watch_options {

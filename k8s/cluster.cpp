@@ -25,10 +25,6 @@ std::string uid_of(const json::object& object) {
   return uid && uid->is_string() ? std::string(uid->get_string()) : std::string();
 }
 
-constexpr reactor::nanoseconds probe_patience = 8s;
-// Half the silence after which an informer asks: who asks later hears what the first one heard.
-constexpr reactor::nanoseconds answer_good_for = 5s;
-
 constexpr const char* state_help = "1 for the state that a cluster is in, 0 for the others.";
 
 }  // namespace
@@ -55,13 +51,6 @@ cluster::cluster(reactor::loop& l, connection to, cluster_options options, react
 }
 
 cluster::~cluster() = default;
-
-struct cluster::shared_answer {
-  explicit shared_answer(reactor::loop& l) : asked(l.now()), done(l) {}
-  reactor::steady_time asked;
-  reactor::event done;
-  result<void> outcome;
-};
 
 /// Changes the health and tells everybody who wants to know.
 template <class F>
@@ -197,28 +186,9 @@ cluster_part* cluster::part(std::string_view part_name) const noexcept {
 
 void cluster::follow(informer_base& i) {
   followed_.push_back({&i, {}});
-  i.share_probe([this] { return probe(); });
 }
 void cluster::unfollow(const informer_base& i) noexcept {
   std::erase_if(followed_, [&](const followed_informer& f) { return f.informer == &i; });
-}
-
-awaitable<result<void>> cluster::probe() {
-  const bool fresh = asked_ && (!asked_->done.is_set() ||
-                                (asked_->outcome && loop_.now() - asked_->asked < answer_good_for));
-  if (!fresh) {
-    asked_ = std::make_shared<shared_answer>(loop_);
-    tasks_.start("probe " + options_.name, ask(asked_));
-  }
-  const std::shared_ptr<shared_answer> mine = asked_;
-  (void)co_await mine->done.wait();
-  co_return mine->outcome;
-}
-
-awaitable<void> cluster::ask(std::shared_ptr<shared_answer> into) {
-  auto version = co_await discovery_.read_version(probe_patience);
-  if (!version) into->outcome = version.error();
-  into->done.set();
 }
 
 /// What an informer counted since the last time, as metrics; a series begins with its first count, so that what never

@@ -90,13 +90,11 @@ public:
   void attach(std::string part_name, std::unique_ptr<cluster_part> part);
   /// Null when there is none of that name.
   cluster_part* part(std::string_view part_name) const noexcept;
-  /// Its age decides between Live and Stale, its counters become metrics, and it shares the cluster's probe. The informer
-  /// outlives the cluster's stop().
+  /// Its age decides between Live and Stale, and its counters become metrics. The informer outlives
+  /// the cluster's stop().
   void follow(informer_base& i);
   /// It is about to be destroyed.
   void unfollow(const informer_base& i) noexcept;
-  /// Is the server there? One question for all who ask at about the same time.
-  awaitable<result<void>> probe();
   /// False when `deadline` came first.
   awaitable<bool> engaged(reactor::steady_time deadline = reactor::never);
 
@@ -107,7 +105,6 @@ public:
   static constexpr reactor::nanoseconds recovery_spread = 10s;
 
 private:
-  struct shared_answer;
   awaitable<void> run();
   awaitable<result<void>> engage();
   awaitable<void> probe_until_answered();
@@ -115,7 +112,6 @@ private:
   void watch_freshness();
   bool everything_is_current() const;
   void count_informers();
-  awaitable<void> ask(std::shared_ptr<shared_answer> into);
   void requested(const fault* why);
   template <class F>
   void change(F f);
@@ -137,7 +133,6 @@ private:
     watch_counters counted;  // what the metrics have of it
   };
   std::vector<followed_informer> followed_;
-  std::shared_ptr<shared_answer> asked_;  // the last probe
   reactor::backoff backoff_;
   bool probe_wanted_ = false;
   reactor::event engaged_;

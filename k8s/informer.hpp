@@ -41,10 +41,6 @@ struct informer_options {
   std::string ns, label_selector, field_selector;
   watch_limits limits;
   bool stream_initial = true;  // watch-list where the server offers it
-  /// Asked when the stream was silent for limits.silence: is the server there? Empty = a one-second watch from the last
-  /// version, which also notices a single dead stream. A cluster with many informers shares one cheap question; then that
-  /// watch is for a stream that was silent for limits.stream_silence.
-  std::function<awaitable<result<void>>()> probe;
   /// Says failures and oddities, with the cluster's name among its fields.
   reactor::logger log;
   /// Called after each change of state().
@@ -60,10 +56,6 @@ public:
 
   /// Once. Handlers and indices are set before.
   void start();
-  /// Replaces options.probe.
-  void share_probe(std::function<awaitable<result<void>>()> probe) {
-    options_.probe = std::move(probe);
-  }
   /// Ends within one turn of the loop; the store keeps what it has. Idempotent.
   awaitable<void> stop();
 
@@ -127,7 +119,7 @@ private:
   awaitable<ending> read_stream(std::shared_ptr<stream_run> stream);
   awaitable<void> complete(std::shared_ptr<stream_run> stream);
   awaitable<void> sweep();
-  awaitable<void> probe_server(std::shared_ptr<stream_run> stream, bool itself);
+  awaitable<void> probe_server(std::shared_ptr<stream_run> stream);
   awaitable<result<resource_version>> newest_after(resource_version version);
   ending broken(const reactor::fault& why) const;
   ending take_last(stream_run& stream);

@@ -56,7 +56,6 @@ struct informer_base::stream_run {
   bool initial = false;  // the initial events of a watch-list are still coming
   bool swept = true;     // false between their end and the sweep
   reactor::steady_time last_byte{}, ends_by{}, probed{};
-  reactor::steady_time asked_itself{};  // when the last probe was about this stream
   bool probing = false;
   reactor::task_group::task_id probe = 0;
   std::optional<result<resource_version>> answer;  // the newest version that the probe saw

@@ -80,26 +80,13 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
     ++watch_.counters().probes;
     stream->probing = true;
     stream->probed = now;
-    // TCP notices most dead streams by itself; this is for the others.
-    const bool itself =
-        !options_.probe ||
-        now - std::max(stream->last_byte, stream->asked_itself) >= limits.stream_silence;
-    if (itself) stream->asked_itself = now;
-    stream->probe = tasks_.start(doing("probe"), probe_server(stream, itself));
+    stream->probe = tasks_.start(doing("probe"), probe_server(stream));
   }
   return nullptr;
 }
 
-awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream, bool itself) {
-  if (!itself) {
-    const auto answer = co_await options_.probe();
-    if (!answer && answer.error().cancelled) co_return;
-    if (answer)
-      stream->answer = result<resource_version>(resource_version());
-    else
-      stream->answer = result<resource_version>(answer.error());
-    co_return;
-  }
+/// Asks about this very stream, over another connection: that the server answers somebody says nothing about it.
+awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream) {
   auto answer = co_await newest_after(watch_.version());
   if (!answer && answer.error().cancelled) co_return;
   stream->answer = std::move(answer);

@@ -47,7 +47,7 @@ awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stre
   if (!opened) co_return line_outcome::failure(opened.error());
   stream->exchange = std::move(*opened);
   const steady_time now = loop_.now();
-  stream->last_byte = stream->probed = stream->asked_itself = last_contact_ = now;
+  stream->last_byte = stream->probed = last_contact_ = now;
   watch_.stream_opened(now);
   if (!stream->initial) set_state(informer_state::live);
   co_return nullptr;

@@ -30,10 +30,8 @@ struct watch_limits {
   reactor::nanoseconds watch_longest = 10min;
   reactor::nanoseconds relist_jitter = 2s;     // a restarted server forgets every stream at once
   reactor::nanoseconds too_short = 1s;  // a stream that ends sooner without a word is a failure
-  reactor::nanoseconds silence = 10s;   // without a byte: ask whether the server is there
-  // Where one answer counts for many streams: ask for this one itself.
-  reactor::nanoseconds stream_silence = 30s;
-  reactor::nanoseconds probe_patience = 8s;         // and believe that it is not after this
+  reactor::nanoseconds silence = 10s;   // without a byte: ask whether the stream missed something
+  reactor::nanoseconds probe_patience = 8s;         // and believe that nobody is there after this
   reactor::nanoseconds list_idle = 15s;             // without a byte in a list
   reactor::nanoseconds longest_retry_after = 5min;  // a server may not silence us longer
   // A server that insists on a past was restored from a backup.

@@ -1,6 +1,7 @@
 #include "helm/objects/waits.hpp"
 
 #include "k8s/client.hpp"
+#include "k8s/list_pages.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/array.hpp>
@@ -66,27 +67,19 @@ awaitable<k8s::result<std::vector<json::object>>> waits::selected(k8s::resource 
                                                                   std::string selector) {
   std::vector<json::object> all;
   if (selector.empty()) co_return all;
-  std::string token;
-  do {
-    k8s::list_options page;
-    page.ns = ns;
-    page.label_selector = selector;
-    page.continue_token = token;
-    auto got = co_await api_.list(of, std::move(page));
-    if (!got) co_return got.error();
-    json::value* items = got->if_contains("items");
-    if (items && items->is_array()) {
-      for (json::value& one : items->get_array()) {
-        if (one.is_object()) all.push_back(std::move(one.get_object()));
-      }
-    }
-    const json::value* metadata = got->if_contains("metadata");
-    const json::value* more = metadata && metadata->is_object()
-                                  ? metadata->get_object().if_contains("continue")
-                                  : nullptr;
-    token = more && more->is_string() ? std::string(more->get_string()) : std::string();
-  } while (!token.empty());
-  co_return all;
+  k8s::list_options options;
+  options.ns = std::move(ns);
+  options.label_selector = std::move(selector);
+  k8s::list_pages pages(api_, std::move(of), std::move(options));
+  for (;;) {
+    auto page = co_await pages.next();
+    if (!page) co_return page.error();
+    if (!*page) co_return all;
+    const json::array* items = k8s::items_of(**page);
+    if (!items) continue;
+    for (const json::value& one : *items)
+      if (one.is_object()) all.push_back(one.get_object());
+  }
 }
 
 awaitable<k8s::result<readiness>> waits::look(const object& o, bool jobs,

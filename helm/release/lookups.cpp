@@ -1,6 +1,7 @@
 #include "helm/release/lookups.hpp"
 
 #include "k8s/client.hpp"
+#include "k8s/list_pages.hpp"
 
 #include <boost/json.hpp>
 
@@ -76,28 +77,21 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
 
 reactor::awaitable<lookup_answer> cluster_lookups::find_list(k8s::resource r, std::string ns) {
   json::object whole;
-  std::string next;
   lookup_answer out;
-  do {
-    k8s::list_options o;
-    o.ns = ns;
-    o.continue_token = next;
-    auto page = co_await api_.list(r, std::move(o));
+  k8s::list_options options;
+  options.ns = std::move(ns);
+  k8s::list_pages pages(api_, std::move(r), std::move(options));
+  for (;;) {
+    auto page = co_await pages.next();
     if (!page) {
       if (page.error().code != k8s::errc::not_found) out.error = words(page.error());
       co_return out;
     }
-    name_items(*page);
-    auto* meta = page->contains("metadata") ? page->at("metadata").if_object() : nullptr;
-    const auto* token = meta ? meta->if_contains("continue") : nullptr;
-    next = token && token->is_string() ? std::string(token->as_string()) : std::string();
-    if (meta) {
-      meta->erase("continue");
-      meta->erase("remainingItemCount");
-    }
+    if (!*page) break;
+    name_items(**page);
     if (whole.empty()) {
-      whole = std::move(*page);
-    } else if (auto* items = page->if_contains("items"); items && items->is_array()) {
+      whole = std::move(**page);
+    } else if (auto* items = (*page)->if_contains("items"); items && items->is_array()) {
       auto& into = whole["items"].as_array();
       for (auto& i : items->as_array()) into.push_back(std::move(i));
       if (into.size() > objects_limit) {
@@ -105,7 +99,7 @@ reactor::awaitable<lookup_answer> cluster_lookups::find_list(k8s::resource r, st
         co_return out;
       }
     }
-  } while (!next.empty());
+  }
   out.json = json::serialize(whole);
   co_return out;
 }

@@ -3,6 +3,7 @@
 #include "helm/go_text.hpp"
 #include "k8s/base64.hpp"
 #include "k8s/client.hpp"
+#include "k8s/list_pages.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -100,19 +101,19 @@ awaitable<outcome<record>> cluster_records::get(std::string name, int revision) 
 
 awaitable<outcome<history>> cluster_records::query(std::string selector, std::string doing) {
   history out;
-  std::string next;
-  do {
-    k8s::list_options o;
-    o.ns = ns_;
-    o.label_selector = selector;
-    o.limit = records_per_page;
-    o.continue_token = next;
-    auto page = co_await api_.list(collection(), std::move(o));
+  k8s::list_options options;
+  options.ns = ns_;
+  options.label_selector = std::move(selector);
+  options.limit = records_per_page;
+  k8s::list_pages pages(api_, collection(), std::move(options));
+  for (;;) {
+    auto page = co_await pages.next();
     if (!page) co_return problem{doing + ": " + words(page.error())};
-    const auto* items = page->if_contains("items");
-    const std::size_t count = items && items->is_array() ? items->as_array().size() : 0;
+    if (!*page) break;
+    const auto* items = k8s::items_of(**page);
+    const std::size_t count = items ? items->size() : 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto* item = page->at("items").as_array()[i].if_object();
+      const auto* item = (*items)[i].if_object();
       auto r = item ? record_of(*item) : outcome<record>(problem{"it is not an object"});
       if (r)
         out.push_back(std::move(*r));
@@ -120,10 +121,7 @@ awaitable<outcome<history>> cluster_records::query(std::string selector, std::st
         say(doing.substr(0, doing.find(':')) + ": failed to decode release: " + r.error().text);
       co_await loop_.yield();  // unpacking one is all that may be done in a turn
     }
-    const auto* meta = object_at(*page, "metadata");
-    const auto* token = meta ? meta->if_contains("continue") : nullptr;
-    next = token && token->is_string() ? std::string(token->as_string()) : std::string();
-  } while (!next.empty());
+  }
   sort_history(out);
   co_return out;
 }

@@ -88,6 +88,16 @@ TEST(RolloutSlots, PercentagesRoundUp) {
   EXPECT_EQ(*slot_capacity(with_limit("-5%"), 10), 0u);
 }
 
+TEST(RolloutSlots, AShareIsOfTheNodesWhoseObjectsExist) {
+  testing::situation s;
+  s.max_unavailable("25%");
+  for (const char* name : {"a", "b", "c", "d"}) s.member(name, unit_state::staged);
+  s.node("e").meta.labels = k8s::string_map{{"pool", "workers"}};
+  EXPECT_EQ(drained(s.plan()), "a") << "a quarter of four; that of e may fail to be created";
+  s.member("f", unit_state::staged);
+  EXPECT_EQ(drained(s.plan()), "ab");
+}
+
 TEST(RolloutSlots, NegativeNumbersMeanNone) {
   EXPECT_EQ(*slot_capacity(with_limit(-2), 10), 0u);
   EXPECT_EQ(*slot_capacity(with_limit(0), 10), 0u);

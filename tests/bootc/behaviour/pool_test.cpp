@@ -555,6 +555,69 @@ TEST(RolloutBehaviour, ARestartedControllerGoesOnWhereTheFormerStopped) {
   });
 }
 
+/// What a predecessor's last request does, whenever it lands.
+awaitable<void> take_slot(stage& s, std::string node) {
+  json::object patch =
+      json::parse(
+          R"({"metadata":{"annotations":{"bootc.dev/in-reboot-slot":"","bootc.dev/was-cordoned":"false"}}})")
+          .as_object();
+  k8s::object_key key{"", s.named(node)};
+  auto done = co_await s.api().merge_patch(bootc_nodes(), std::move(key), std::move(patch));
+  EXPECT_TRUE(done);
+}
+
+TEST(RolloutBehaviour, ASlotThatTheViewDoesNotShowYetIsNotTakenASecondTime) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 2, R"({"maxUnavailable":0})");
+    co_await s.stop_controller();
+    co_await s.patch_pool("p", R"({"spec":{"rollout":{"maxUnavailable":1}}})");
+    if (auto* server = s.embedded()) {
+      // It lands after everything has been listed, and before the event of it is delivered.
+      auto landed = std::make_shared<bool>(false);
+      server->before = [&s, server, landed](const k8s::sim::request& r) {
+        const bool asks =
+            r.fields.get("accept").find("PartialObjectMetadata") != std::string_view::npos;
+        if (asks && !std::exchange(*landed, true))
+          server->edit("node.bootc.dev", "bootcnodes", "", s.named("w2"), [](json::object& o) {
+            json::object& annotations = o["metadata"].as_object()["annotations"].emplace_object();
+            annotations[names::in_reboot_slot] = "";
+            annotations[names::was_cordoned] = "false";
+          });
+        return std::optional<k8s::sim::answer>();
+      };
+    } else {
+      co_await take_slot(s, "w2");
+    }
+    s.start_controller();
+    co_await s.until("approved", "w2", approved);
+    auto other = co_await s.see("w1");
+    EXPECT_TRUE(other && !other->in_slot());
+  });
+}
+
+TEST(RolloutBehaviour, ASlotThatCouldNotBeGivenBackIsNotTakenByAnother) {
+  play([](stage& s) -> awaitable<void> {
+    co_await all_staged(s, 2, "{}");
+    co_await s.until("in a slot", "w1", holds_slot);
+    if (auto* server = s.embedded()) {
+      auto refusals = std::make_shared<int>(2);
+      server->before = [&s, server, refusals](const k8s::sim::request& r) {
+        std::optional<k8s::sim::answer> out;
+        const bool of_w1 = r.path.ends_with("bootcnodes/" + s.named("w1"));
+        if (r.method == "DELETE" && of_w1 && (*refusals)-- > 0) out.emplace().status = 500;
+        if (r.method == "PATCH" && r.path.ends_with("bootcnodes/" + s.named("w2"))) {
+          EXPECT_FALSE(server->get("node.bootc.dev", "bootcnodes", "", s.named("w1")))
+              << "w1 still holds its slot: " << r.body;
+        }
+        return out;
+      };
+    }
+    co_await s.label("w1", "pool", std::nullopt);
+    co_await s.until_gone("w1");
+    co_await s.until("in a slot", "w2", holds_slot);
+  });
+}
+
 TEST(RolloutBehaviour, NothingIsWrittenWhileNothingChanges) {
   play([](stage& s) -> awaitable<void> {
     co_await all_staged(s, 2, "{}");

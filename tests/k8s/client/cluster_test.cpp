@@ -288,29 +288,6 @@ TEST_F(Cluster, IsStaleWhileItsInformersHearNothing) {
   });
 }
 
-TEST_F(Cluster, AsksOnceForAllOfItsInformersWhetherTheServerIsThere) {
-  reactor::run_task(l, [&]() -> awaitable<void> {
-    api_server api(l, "c1");
-    cluster_options o = named("c1");
-    o.steps.push_back({"secrets", [](cluster& c) -> awaitable<result<void>> {
-                         for (const char* name : {"one", "two", "three"})
-                           c.attach(name, std::make_unique<secrets_part>(c));
-                         co_return result<void>();
-                       }});
-    cluster c(l, api.server.to(), o);
-    c.start();
-    co_await l.sleep_for(5s);
-    EXPECT_EQ(api.server.count("GET", "/version"), 1u);
-    const auto watches = api.server.count("GET", "/api/v1/namespaces/default/secrets?watch");
-    co_await l.sleep_for(20s);
-    EXPECT_EQ(api.server.count("GET", "/version"), 3u) << "after 10 s and after 20 s of silence";
-    EXPECT_EQ(api.server.count("GET", "/api/v1/namespaces/default/secrets?watch"), watches);
-    EXPECT_TRUE(c.is_live());
-    co_await c.stop();
-    co_await api.server.stop();
-  });
-}
-
 TEST_F(Cluster, CountsWhatItsInformersDo) {
   reactor::run_task(l, [&]() -> awaitable<void> {
     api_server api(l, "c1");

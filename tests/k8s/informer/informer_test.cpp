@@ -505,45 +505,6 @@ TEST_F(InformerTest, EventsArriveWhileAProbeRuns) {
   EXPECT_EQ(stored(), "a@1 b@11");
 }
 
-TEST_F(InformerTest, AClusterCanAnswerForItsServer) {
-  informer_options options = pod_options();
-  int asked = 0;
-  bool there = true;
-  options.probe = [&]() -> awaitable<result<void>> {
-    ++asked;
-    fault f;
-    f.code = errc::unavailable;
-    if (there) co_return result<void>();
-    co_return f;
-  };
-  server.on("GET", list_path, list_of(10, {}));
-  server.on("GET", watch_path, watch_saying({}));
-  begin(std::move(options));
-  run_for(25s);
-  EXPECT_EQ(asked, 2);
-  EXPECT_EQ(watches(), 1u);
-  EXPECT_LT(l.now() - pods->last_contact(), 13s);
-  EXPECT_EQ(pods->state(), informer_state::live);
-  there = false;
-  run_for(25s);  // the stream itself is asked about in between, and answered
-  EXPECT_EQ(pods->state(), informer_state::retrying);
-}
-
-TEST_F(InformerTest, ASingleDeadStreamIsNoticedAlsoWhereTheClusterAnswers) {
-  informer_options options = pod_options();
-  options.probe = []() -> awaitable<result<void>> { co_return result<void>(); };
-  server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
-  server.on("GET", watch_path, watch_saying({}));
-  begin(std::move(options));
-  run_for(1s);
-  server.always("GET", watch_path, answer::stream().piece(event("ADDED", "b", 11)));
-  run_for(28s);
-  EXPECT_EQ(stored(), "a@1");
-  run_for(10s);
-  EXPECT_EQ(pods->counters().silent, 1u);
-  EXPECT_EQ(stored(), "a@1 b@11");
-}
-
 // ---- views
 
 TEST_F(InformerTest, RemovingManyLetsOthersRunInBetween) {
