@@ -1,19 +1,39 @@
-# The headers that nearly every file pays for, compiled once and shared. `windlass_pch(target)` uses them.
+# The headers that nearly every file pays for, compiled once and shared.
+#   windlass_pch(target)       coroutines and the standard library: what stands on the reactor
+#   windlass_pure_pch(target)  the standard library alone: what knows nothing of the reactor
+# Test programs have one of their own (windlass_tests in windlass.cmake).
 option(WINDLASS_PCH "Use precompiled headers" ON)
 
-function(windlass_pch target)
+set(windlass_standard_headers
+  <algorithm> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
+set(windlass_coroutine_headers
+  <boost/asio/as_tuple.hpp> <boost/asio/awaitable.hpp> <boost/asio/bind_cancellation_slot.hpp> <boost/asio/cancellation_signal.hpp>
+  <boost/asio/co_spawn.hpp> <boost/asio/io_context.hpp> <boost/asio/post.hpp> <boost/asio/this_coro.hpp> <boost/asio/use_awaitable.hpp>
+  <boost/system/result.hpp>)
+
+# Gives `target` the precompiled headers of the object library `from`, which is made at the first call; its LIBS and OPTIONS
+# must be what every user has as well, or the compiler refuses them.
+function(windlass_share_headers target from)
+  cmake_parse_arguments(arg "" "" "LIBS;OPTIONS;HEADERS" ${ARGN})
   if(NOT WINDLASS_PCH)
     return()
   endif()
-  if(NOT TARGET windlass_pch)
-    file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "")
-    add_library(windlass_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
-    target_link_libraries(windlass_pch PRIVATE reactor_build)
-    target_precompile_headers(windlass_pch PRIVATE
-      <algorithm> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
-      <boost/asio/as_tuple.hpp> <boost/asio/awaitable.hpp> <boost/asio/bind_cancellation_slot.hpp> <boost/asio/cancellation_signal.hpp>
-      <boost/asio/co_spawn.hpp> <boost/asio/io_context.hpp> <boost/asio/post.hpp> <boost/asio/this_coro.hpp> <boost/asio/use_awaitable.hpp>
-      <boost/system/result.hpp>)
+  if(NOT TARGET ${from})
+    file(WRITE ${PROJECT_BINARY_DIR}/${from}.cpp "")
+    add_library(${from} OBJECT ${PROJECT_BINARY_DIR}/${from}.cpp)
+    target_link_libraries(${from} PRIVATE ${arg_LIBS})
+    target_compile_options(${from} PRIVATE ${arg_OPTIONS})
+    target_precompile_headers(${from} PRIVATE ${arg_HEADERS})
   endif()
-  target_precompile_headers(${target} REUSE_FROM windlass_pch)
+  target_precompile_headers(${target} REUSE_FROM ${from})
+endfunction()
+
+function(windlass_pch target)
+  windlass_share_headers(${target} windlass_pch
+    LIBS reactor_build HEADERS ${windlass_standard_headers} ${windlass_coroutine_headers})
+endfunction()
+
+function(windlass_pure_pch target)
+  target_compile_options(${target} PRIVATE -pthread)
+  windlass_share_headers(${target} windlass_pure_pch OPTIONS -pthread HEADERS ${windlass_standard_headers})
 endfunction()
