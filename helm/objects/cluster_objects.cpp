@@ -421,9 +421,23 @@ awaitable<outcome<done>> cluster_objects::wait_gone(object_list list,
   co_return without_value(std::move(waited));
 }
 
-awaitable<outcome<done>> cluster_objects::wait_hook(object o, reactor::steady_time deadline) {
-  auto waited = co_await impl_->wait.until_hook_done(std::move(o), deadline);
-  co_return without_value(std::move(waited));
+awaitable<outcome<done>> cluster_objects::wait_hook(object_list list,
+                                                    reactor::nanoseconds timeout) {
+  std::vector<std::string> problems(list.size());
+  for (std::size_t from = 0; from < list.size();) {
+    const std::size_t end = end_of_run(list, from);
+    const reactor::steady_time deadline = impl_->loop.now() + timeout;
+    act_on wait = [this, &list, &problems, from, deadline](std::size_t i) -> awaitable<void> {
+      object one = list[from + i];
+      auto ended = co_await impl_->wait.until_hook_done(std::move(one), deadline);
+      if (!ended) problems[from + i] = ended.error().text;
+    };
+    co_await side_by_side(end - from, std::move(wait));
+    from = end;
+  }
+  std::erase(problems, std::string());
+  if (problems.empty()) co_return done{};
+  co_return problem{errors_occurred(problems)};
 }
 
 awaitable<outcome<done>> cluster_objects::install_crds(

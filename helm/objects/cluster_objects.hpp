@@ -85,9 +85,11 @@ public:
   awaitable<outcome<done>> wait_ready(object_list list, bool jobs, reactor::steady_time deadline);
   /// Until none of the objects is there.
   awaitable<outcome<done>> wait_gone(object_list list, reactor::steady_time deadline);
-  /// What a hook is waited for: a Job completes, a Pod succeeds, any other kind exists at once.
-  /// Problems "job x failed: BackoffLimitExceeded", "pod x failed", "timed out waiting for the condition".
-  awaitable<outcome<done>> wait_hook(object o, reactor::steady_time deadline);
+  /// What a hook's objects are waited for: a Job completes, a Pod succeeds, any other kind exists at once; neighbours of one
+  /// kind at the same time, each kind for `timeout`.
+  /// Problems of all objects, as in create(): "job x failed: BackoffLimitExceeded", "pod x failed",
+  /// "timed out waiting for the condition".
+  awaitable<outcome<done>> wait_hook(object_list list, reactor::nanoseconds timeout);
 
   /// Files of crds/ (name, text): created unless there, then waited for until established and discovered again.
   /// Problems "failed to install CRD <file>: …"

@@ -15,7 +15,8 @@ namespace json = boost::json;
 using reactor::awaitable;
 using namespace std::chrono_literals;
 
-constexpr auto poll_interval = 2s;
+// Most hooks end within a second; what takes minutes is looked at as often as Helm does.
+constexpr reactor::backoff_settings looks{100ms, 2s, 2, 0.1};
 constexpr int retry_limit = 30;
 constexpr std::string_view too_late = "context deadline exceeded";
 
@@ -57,8 +58,8 @@ reactor::nanoseconds waits::request_time(reactor::steady_time deadline) const {
 }
 
 /// Until the next look; false when the deadline comes first.
-awaitable<bool> waits::pause(reactor::steady_time deadline) {
-  const reactor::steady_time next = loop_.now() + poll_interval;
+awaitable<bool> waits::pause(reactor::backoff& pace, reactor::steady_time deadline) {
+  const reactor::steady_time next = loop_.now() + pace.next(loop_.random());
   co_await loop_.sleep_until(std::min(next, deadline));
   co_return next < deadline;
 }
@@ -110,6 +111,7 @@ awaitable<outcome<bool>> waits::until_ready(object_list list, bool jobs,
                                             reactor::steady_time deadline) {
   if (has_nameless(list)) co_return problem{"resource name may not be empty"};
   std::vector<int> failures(list.size());
+  reactor::backoff pace(looks);
   for (;;) {
     std::size_t i = 0;
     for (; i < list.size(); ++i) {
@@ -125,7 +127,7 @@ awaitable<outcome<bool>> waits::until_ready(object_list list, bool jobs,
       if (!seen->ready) break;
     }
     if (i == list.size()) co_return true;
-    const bool in_time = co_await pause(deadline);
+    const bool in_time = co_await pause(pace, deadline);
     if (!in_time) co_return problem{std::string(too_late)};
   }
 }
@@ -134,6 +136,7 @@ awaitable<outcome<bool>> waits::until_gone(object_list list, reactor::steady_tim
   if (has_nameless(list)) co_return problem{"resource name may not be empty"};
   std::size_t i = 0;  // what is before is gone
   int failures = 0;
+  reactor::backoff pace(looks);
   for (;;) {
     for (; i < list.size(); ++i) {
       auto live = co_await api_.get(list[i].resource, list[i].key(), {}, request_time(deadline));
@@ -144,7 +147,7 @@ awaitable<outcome<bool>> waits::until_gone(object_list list, reactor::steady_tim
       break;
     }
     if (i == list.size()) co_return true;
-    const bool in_time = co_await pause(deadline);
+    const bool in_time = co_await pause(pace, deadline);
     if (!in_time) co_return problem{std::string(too_late)};
   }
 }
@@ -154,6 +157,7 @@ awaitable<outcome<bool>> waits::until_hook_done(object hook, reactor::steady_tim
   if (!job && !pod) co_return true;
   if (hook.name.empty()) co_return problem{"resource name may not be empty"};
   bool was_there = false;
+  reactor::backoff pace(looks);
   for (;;) {
     auto live = co_await api_.get(hook.resource, hook.key(), {}, request_time(deadline));
     if (live) {
@@ -164,7 +168,7 @@ awaitable<outcome<bool>> waits::until_hook_done(object hook, reactor::steady_tim
     } else if (was_there && live.error().code == k8s::errc::not_found) {
       co_return true;  // deleted by whoever cleans up after finished jobs
     }
-    const bool in_time = co_await pause(deadline);
+    const bool in_time = co_await pause(pace, deadline);
     if (!in_time) co_return problem{"timed out waiting for the condition"};
   }
 }

@@ -5,6 +5,7 @@
 #include "helm/problem.hpp"
 #include "k8s/fault.hpp"
 #include "reactor/awaitable.hpp"
+#include "reactor/backoff.hpp"
 #include "reactor/time.hpp"
 
 #include <boost/json/object.hpp>
@@ -20,7 +21,7 @@ class client;
 
 namespace helm::objects {
 
-/// Waits for live objects by looking at them every two seconds, as Helm does.
+/// Waits for live objects by looking at them: soon at first, later every two seconds.
 /// Lifetime loop and client outlive it.
 class waits {
 public:
@@ -38,7 +39,7 @@ private:
                                                                              std::string ns,
                                                                              std::string selector);
   reactor::nanoseconds request_time(reactor::steady_time deadline) const;
-  reactor::awaitable<bool> pause(reactor::steady_time deadline);
+  reactor::awaitable<bool> pause(reactor::backoff& pace, reactor::steady_time deadline);
 
   reactor::loop& loop_;
   k8s::client& api_;

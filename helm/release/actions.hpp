@@ -156,8 +156,8 @@ private:
   awaitable<problem> fail_upgrade(record r, upgrade_request request, objects::object_list created,
                                   problem why);
   // rollback.cpp
-  awaitable<outcome<done>> perform_rollback(record current, record target,
-                                            rollback_request request);
+  awaitable<outcome<done>> perform_rollback(record current, record target, rollback_request request,
+                                            std::string unfinished);
   // hooks.cpp. They note in the record how each hook went and borrow it: awaited on the spot.
   awaitable<std::optional<problem>> run_hooks(record& r, std::string event,
                                               reactor::nanoseconds timeout);  // borrowed
@@ -184,6 +184,8 @@ private:
   awaitable<void> store(record r, reactor::nanoseconds timeout);
   awaitable<outcome<done>> store_or_fail(record r, reactor::nanoseconds timeout);
   awaitable<outcome<done>> wait_ready(objects::object_list list, work_options work);
+  /// A process of ours left it pending, and its deadline is over.
+  bool abandoned(const record& r) const;
   /// The last revision, after a pending one that we left behind was ended.
   awaitable<outcome<history>> recovered(std::string name);
   /// Labels of a record that is about to be stored: whose it is and until when, while its action is under way.

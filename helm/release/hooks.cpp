@@ -46,11 +46,8 @@ awaitable<release_actions::hook_end> release_actions::run_one_hook(record& r, st
     co_return hook_end{std::move(why), false};
   }
   std::optional<problem> failure;
-  for (std::size_t i = 0; i < list->size() && !failure; ++i) {
-    objects::object one = (*list)[i];
-    auto ended = co_await objects_.wait_hook(std::move(one), loop_.now() + timeout);
-    if (!ended) failure = ended.error();
-  }
+  auto ended = co_await objects_.wait_hook(std::move(*list), timeout);
+  if (!ended) failure = ended.error();
   run.completed = now();
   run.phase = failure ? "Failed" : "Succeeded";
   co_return hook_end{failure, true};

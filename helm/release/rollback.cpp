@@ -11,8 +11,17 @@ awaitable<outcome<done>> release_actions::rollback(rollback_request r) {
   if (!valid_release_name(r.name))
     co_return problem{"prepareRollback: Release name is invalid: " + r.name};
   if (r.revision < 0) co_return problem{"invalid release revision"};
+  // A pending record does not stop a rollback; one of ours that ended long ago is not left pending behind it.
   auto past = co_await records_.all_of(r.name);
   if (!past) co_return past.error();
+  // A pending record does not stop a rollback. One of ours whose process ended is not left pending behind it, and nor are
+  // the objects of the deployed revision that it was about to take away.
+  std::string unfinished;
+  if (!r.dry_run && abandoned(past->back())) {
+    past = co_await recovered(r.name);
+    if (!past) co_return past.error();
+    if (const record* deployed = newest_deployed(*past)) unfinished = deployed->manifest;
+  }
   record current = past->back();
   const int wanted = r.revision == 0 ? current.revision - 1 : r.revision;
   const record* previous = find_revision(*past, wanted);
@@ -35,17 +44,26 @@ awaitable<outcome<done>> release_actions::rollback(rollback_request r) {
   auto stored = co_await store_new(target, r.work.timeout);
   if (!stored) co_return stored.error();
   rolling_back_ = interrupted_rollback{current, target, r.work.timeout};
-  auto ended = co_await perform_rollback(std::move(current), std::move(target), std::move(r));
+  auto ended = co_await perform_rollback(std::move(current), std::move(target), std::move(r),
+                                         std::move(unfinished));
   rolling_back_.reset();
   co_return ended;
 }
 
 awaitable<outcome<done>> release_actions::perform_rollback(record current, record target,
-                                                           rollback_request request) {
+                                                           rollback_request request,
+                                                           std::string unfinished) {
   const work_options work = request.work;
   auto before = co_await build(current.manifest,
                                "unable to build kubernetes objects from current release manifest");
   if (!before) co_return before.error();
+  if (!unfinished.empty()) {
+    auto left = co_await build(std::move(unfinished),
+                               "unable to build kubernetes objects from deployed release manifest");
+    if (!left) co_return left.error();
+    for (objects::object& o : *left)
+      if (!objects::find_same(*before, o)) before->push_back(std::move(o));
+  }
   auto built = co_await build(target.manifest,
                               "unable to build kubernetes objects from new release manifest");
   if (!built) co_return built.error();

@@ -67,10 +67,13 @@ awaitable<outcome<record>> release_actions::find(std::string name, int revision)
   co_return std::move(all->back());
 }
 
+bool release_actions::abandoned(const record& r) const {
+  return is_abandoned(r, settings_.instance, seconds_of(loop_.wall()));
+}
+
 awaitable<outcome<history>> release_actions::recovered(std::string name) {
   auto all = co_await records_.all_of(std::move(name));
-  if (!all || !is_abandoned(all->back(), settings_.instance, seconds_of(loop_.wall())))
-    co_return all;
+  if (!all || !abandoned(all->back())) co_return all;
   record& last = all->back();
   warn("WARNING: revision " + std::to_string(last.revision) + " was left " +
        std::string(to_string(last.state)) + " by a process that ended; it is marked as failed");

@@ -157,7 +157,7 @@ void check_hook(const char* status, const std::string& wanted) {
     object_list list = co_await s.built(job);
     (void)co_await s.objects().create(list);
     std::function<awaitable<outcome<done>>()> wait = [&] {
-      return s.objects().wait_hook(list[0], s.soon());
+      return s.objects().wait_hook(list, 60s);
     };
     std::function<awaitable<void>()> world = [&]() -> awaitable<void> {
       co_await s.loop().sleep_for(1s);
@@ -173,7 +173,7 @@ TEST(WaitHook, OfAJobEndsWhenItIsComplete) {
 }
 
 TEST(WaitHook, OfAJobThatFailsSaysWhy) {
-  check_hook(failed, "job work failed: BackoffLimitExceeded");
+  check_hook(failed, "1 error occurred:\n\t* job work failed: BackoffLimitExceeded\n\n");
 }
 
 TEST(WaitHook, EndsWhenTheHookIsDeleted) {
@@ -181,7 +181,7 @@ TEST(WaitHook, EndsWhenTheHookIsDeleted) {
     object_list list = co_await s.built(job);
     (void)co_await s.objects().create(list);
     std::function<awaitable<outcome<done>>()> wait = [&] {
-      return s.objects().wait_hook(list[0], s.soon());
+      return s.objects().wait_hook(list, 60s);
     };
     std::function<awaitable<void>()> world = [&]() -> awaitable<void> {
       co_await s.loop().sleep_for(1s);
@@ -196,8 +196,8 @@ TEST(WaitHook, HasADeadline) {
   play([](stage& s) -> awaitable<void> {
     object_list list = co_await s.built(job);
     (void)co_await s.objects().create(list);
-    auto waited = co_await s.objects().wait_hook(list[0], s.loop().now() + 3s);
-    EXPECT_EQ(problem_of(waited), "timed out waiting for the condition");
+    auto waited = co_await s.objects().wait_hook(list, 3s);
+    EXPECT_EQ(problem_of(waited), "1 error occurred:\n\t* timed out waiting for the condition\n\n");
   });
 }
 
@@ -205,7 +205,7 @@ TEST(WaitHook, OfOtherKindsIsOverAtOnce) {
   play([](stage& s) -> awaitable<void> {
     object_list list = co_await s.built(config_map("a", "k: v"));
     const reactor::steady_time begin = s.loop().now();
-    auto waited = co_await s.objects().wait_hook(list[0], s.soon());
+    auto waited = co_await s.objects().wait_hook(list, 60s);
     EXPECT_EQ(problem_of(waited), "");
     EXPECT_LT(s.loop().now() - begin, 1s);
   });

@@ -271,11 +271,13 @@ TEST(ReleaseHooks, ThatFailStopTheActionAndAreCleanedUpAsTheirPolicySays) {
         hook_file("ok", "ConfigMap", "pre-install", "helm.sh/hook-delete-policy: hook-succeeded"),
         hook_file("z", "Pod", "pre-install", "helm.sh/hook-delete-policy: hook-failed"));
     auto failed = co_await install(s, c);
-    EXPECT_EQ(text_of(failed), "failed pre-install: pod z failed");
+    EXPECT_EQ(text_of(failed), "failed pre-install: 1 error occurred:\n\t* pod z failed\n\n");
     EXPECT_EQ(s.created, std::vector<std::string>({"configmaps/ok", "pods/z"}));
     EXPECT_EQ(s.deleted, std::vector<std::string>({"pods/z", "configmaps/ok"}));
     auto told = co_await s.told("web", true);
-    EXPECT_EQ(told, "1:failed(Release \"web\" failed: failed pre-install: pod z failed)");
+    EXPECT_EQ(told,
+              "1:failed(Release \"web\" failed: failed pre-install: 1 error occurred:\n\t* pod z "
+              "failed\n\n)");
   });
 }
 
@@ -283,7 +285,9 @@ TEST(ReleaseHooks, ThatNeverEndAreWaitedForUntilTheTimeout) {
   play([](stage& s) -> awaitable<void> {
     const auto before = s.loop().now();
     auto failed = co_await install(s, chart_of(hook_file("z", "Pod", "post-install")));
-    EXPECT_EQ(text_of(failed), "failed post-install: timed out waiting for the condition");
+    EXPECT_EQ(
+        text_of(failed),
+        "failed post-install: 1 error occurred:\n\t* timed out waiting for the condition\n\n");
     EXPECT_GE(s.loop().now() - before, std::chrono::seconds(20));
     EXPECT_LT(s.loop().now() - before, std::chrono::seconds(25));
   });
@@ -307,7 +311,8 @@ TEST(ReleaseTests, RunOnRequestAndAreRemembered) {
     test_request all;
     all.name = "web";
     tested = co_await s.actions().test(std::move(all));
-    EXPECT_EQ(tested.failure ? tested.failure->text : "", "pod t1 failed");
+    EXPECT_EQ(tested.failure ? tested.failure->text : "",
+              "1 error occurred:\n\t* pod t1 failed\n\n");
     auto r = co_await s.actions().find("web", 0);
     if (!r) co_return;
     for (const auto& h : r->hooks)
@@ -623,6 +628,54 @@ TEST(ReleaseRecovery, OfAnUpgradeKilledAtEveryRequest) {
     }
     EXPECT_GT(killed, 15);
     EXPECT_GT(waited, 5);
+  });
+}
+
+TEST(ReleaseRecovery, OfARollbackKilledAtEveryRequest) {
+  play([](stage& s) -> awaitable<void> {
+    s.let_pods_end(stage::ending::well);
+    const auto old =
+        chart_of(config_map("a", "1"), config_map("b", "1"), hook_file("h", "Pod", "pre-rollback"));
+    const auto next = chart_of(config_map("a", "2"), config_map("c", "2"));
+    const auto back = [&s]() -> awaitable<std::string> {
+      rollback_request r;
+      r.name = "web";
+      r.revision = 1;
+      r.work.timeout = std::chrono::seconds(20);
+      auto ended = co_await s.actions().rollback(std::move(r));
+      co_return text_of(ended);
+    };
+    int killed = 0;
+    for (int n = 1;; ++n) {
+      auto made = co_await install(s, old);
+      EXPECT_EQ(text_of(made), "") << n;
+      auto moved = co_await upgrade(s, next);
+      EXPECT_EQ(moved, "") << n;
+      auto end = co_await cancelled_at(s, n, back);
+      s.restart_actions();
+      if (!end.finished) {
+        ++killed;
+        co_await s.loop().sleep_for(std::chrono::seconds(25));
+        auto again = co_await back();
+        EXPECT_EQ(again, "") << n;
+      }
+      EXPECT_EQ(s.seen("a") + s.seen("b") + s.seen("c"), "11-") << n;
+      auto all = co_await s.records().all_of("web");
+      if (all) {
+        int deployed = 0;
+        for (const auto& r : *all) {
+          deployed += r.state == status::deployed;
+          EXPECT_FALSE(is_pending(r.state)) << n << ", revision " << r.revision;
+        }
+        EXPECT_EQ(deployed, 1) << n;
+      }
+      uninstall_request r;
+      r.name = "web";
+      auto gone = co_await s.actions().uninstall(std::move(r));
+      EXPECT_EQ(text_of(gone), "") << n;
+      if (end.finished) break;
+    }
+    EXPECT_GT(killed, 10);
   });
 }
 

@@ -1,0 +1,4 @@
+{{- define "shop.labels" -}}
+app: {{ .Release.Name }}
+revision: "{{ .Release.Revision }}"
+{{- end -}}
