@@ -270,9 +270,9 @@ def killed_at(proxy, n, namespace, *arguments):
 
 
 def recovered(namespace, *arguments):
-    """Repeats our command until nothing stands in its way; the deadline of what was left behind is three seconds."""
+    """Repeats our command until nothing stands in its way; the deadline of what was left behind is four seconds."""
     if arguments[0] == "rollback":
-        time.sleep(3.1)  # it does not refuse, so it is asked when the deadline is over
+        time.sleep(5.5)  # it does not refuse, so it is asked when the deadline (a second later) is over
     for _ in range(20):
         code, out, err = run("ours", namespace, *arguments)
         if code == 0 or "another operation" not in err:
