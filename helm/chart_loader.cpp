@@ -24,7 +24,7 @@ const value* member(const value& v, std::string_view name) {
   return nullptr;
 }
 
-problem mismatch(const value& v, const std::string& field, const char* wanted) {
+problem mismatch(const value& v, const std::string& field, const std::string& wanted) {
   return {"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
           std::string(json_kind(v)) + " into Go struct field " + field + " of type " + wanted};
 }
@@ -72,7 +72,7 @@ public:
     const auto* v = member(v_, name);
     return v && !v->is_nil() ? v : nullptr;
   }
-  void fail(const value& v, const char* name, const char* wanted) {
+  void fail(const value& v, const char* name, const std::string& wanted) {
     if (failure.text.empty()) failure = mismatch(v, type_ + "." + name, wanted);
   }
 
@@ -99,6 +99,38 @@ problem decode_dependency(const value& v, dependency& out) {
   return d.failure;
 }
 
+problem decode_maintainer(const value& v, maintainer& m) {
+  decoder d(v, "Metadata.maintainers");
+  d.text("name", m.name);
+  d.text("email", m.email);
+  d.text("url", m.url);
+  return d.failure;
+}
+
+/// A list of pointers to structs: null stays null, and the first failure is the one that counts.
+template <class T>
+void decode_structs(decoder& d, const char* name, const std::string& type,
+                    std::vector<std::shared_ptr<T>>& into, problem (*decode)(const value&, T&)) {
+  const value* list = d.find(name);
+  if (!list) return;
+  if (!list->is_list()) d.fail(*list, name, "[]*chart." + type);
+  into.clear();
+  for (const auto& item : list->items()) {
+    if (item.is_nil()) {
+      into.push_back(nullptr);
+      continue;
+    }
+    if (!item.is_map()) {
+      d.fail(item, name, "chart." + type);
+      break;
+    }
+    auto one = std::make_shared<T>();
+    problem failure = decode(item, *one);
+    if (!failure.text.empty() && d.failure.text.empty()) d.failure = std::move(failure);
+    into.push_back(std::move(one));
+  }
+}
+
 problem decode_metadata(const value& v, metadata& m) {
   decoder d(v, "Metadata");
   d.text("name", m.name);
@@ -107,27 +139,7 @@ problem decode_metadata(const value& v, metadata& m) {
   d.text("version", m.version);
   d.text("description", m.description);
   d.texts("keywords", m.keywords);
-  if (const auto* list = d.find("maintainers")) {
-    if (!list->is_list()) d.fail(*list, "maintainers", "[]*chart.Maintainer");
-    m.maintainers.clear();
-    for (const auto& item : list->items()) {
-      if (item.is_nil()) {
-        m.maintainers.push_back(nullptr);
-        continue;
-      }
-      if (!item.is_map()) {
-        d.fail(item, "maintainers", "chart.Maintainer");
-        break;
-      }
-      auto p = std::make_shared<maintainer>();
-      decoder inner(item, "Metadata.maintainers");
-      inner.text("name", p->name);
-      inner.text("email", p->email);
-      inner.text("url", p->url);
-      if (!inner.failure.text.empty() && d.failure.text.empty()) d.failure = inner.failure;
-      m.maintainers.push_back(std::move(p));
-    }
-  }
+  decode_structs(d, "maintainers", "Maintainer", m.maintainers, decode_maintainer);
   d.text("icon", m.icon);
   d.text("apiVersion", m.api_version);
   d.text("condition", m.condition);
@@ -146,24 +158,7 @@ problem decode_metadata(const value& v, metadata& m) {
     }
   }
   d.text("kubeVersion", m.kube_version);
-  if (const auto* list = d.find("dependencies")) {
-    if (!list->is_list()) d.fail(*list, "dependencies", "[]*chart.Dependency");
-    m.dependencies.clear();
-    for (const auto& item : list->items()) {
-      if (item.is_nil()) {
-        m.dependencies.push_back(nullptr);
-        continue;
-      }
-      if (!item.is_map()) {
-        d.fail(item, "dependencies", "chart.Dependency");
-        break;
-      }
-      auto p = std::make_shared<dependency>();
-      auto failure = decode_dependency(item, *p);
-      if (!failure.text.empty() && d.failure.text.empty()) d.failure = failure;
-      m.dependencies.push_back(std::move(p));
-    }
-  }
+  decode_structs(d, "dependencies", "Dependency", m.dependencies, decode_dependency);
   d.text("type", m.type);
   return d.failure;
 }

@@ -3,13 +3,13 @@
 #include "helm/go_text.hpp"
 #include "helm/objects/manifest_reader.hpp"
 #include "helm/objects/served_kinds.hpp"
-#include "helm/objects/side_by_side.hpp"
 #include "helm/objects/three_way_merge.hpp"
 #include "helm/objects/waits.hpp"
 #include "k8s/client.hpp"
 #include "k8s/merge_schema.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/side_by_side.hpp"
 
 #include <boost/json/serialize.hpp>
 
@@ -234,7 +234,7 @@ awaitable<std::vector<k8s::fault>> cluster_objects::impl::create_all(object_list
     act_on create = [this, &list, &faults, from](std::size_t i) -> awaitable<void> {
       faults[from + i] = co_await create_one(list[from + i]);
     };
-    co_await side_by_side(end - from, std::move(create));
+    co_await reactor::side_by_side(end - from, std::move(create));
     from = end;
   }
   std::vector<k8s::fault> out;
@@ -260,7 +260,7 @@ awaitable<remove_result> cluster_objects::remove(object_list list, std::string p
     act_on take = [this, &list, &faults, &propagation, from](std::size_t i) -> awaitable<void> {
       faults[from + i] = co_await impl_->remove_one(list[from + i], propagation);
     };
-    co_await side_by_side(end - from, std::move(take));
+    co_await reactor::side_by_side(end - from, std::move(take));
     from = end;
   }
   remove_result out;
@@ -432,7 +432,7 @@ awaitable<outcome<done>> cluster_objects::wait_hook(object_list list,
       auto ended = co_await impl_->wait.until_hook_done(std::move(one), deadline);
       if (!ended) problems[from + i] = ended.error().text;
     };
-    co_await side_by_side(end - from, std::move(wait));
+    co_await reactor::side_by_side(end - from, std::move(wait));
     from = end;
   }
   std::erase(problems, std::string());

@@ -1,9 +1,9 @@
 #include "helm/objects/served_kinds.hpp"
 
 #include "helm/objects/manifest_reader.hpp"
-#include "helm/objects/side_by_side.hpp"
 #include "k8s/client.hpp"
 #include "k8s/discovery.hpp"
+#include "reactor/side_by_side.hpp"
 
 #include <boost/json/array.hpp>
 
@@ -74,7 +74,7 @@ awaitable<k8s::result<std::vector<std::string>>> served_kinds::everything(
     auto got = co_await read(versions[i]);
     if (!got) skipped.push_back(versions[i]);
   };
-  co_await side_by_side(versions.size(), std::move(each));
+  co_await reactor::side_by_side(versions.size(), std::move(each));
   std::set<std::string> all(versions.begin(), versions.end());
   for (const std::string& v : versions) {
     const auto known = known_.find(v);

@@ -12,9 +12,11 @@
 #include "helm/yaml_writer.hpp"
 #include "reactor/files.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/side_by_side.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 namespace helm::sources {
 namespace {
@@ -170,12 +172,21 @@ awaitable<command_result> update(command_context c, words arguments) {
       co_return std::move(out).failed("no repositories found matching '" + name +
                                       "'.  Nothing will be updated");
   out.say("Hang tight while we grab the latest from your chart repositories...");
+  std::vector<repository_entry> wanted;
+  for (const auto& e : file->entries)
+    if (rest->empty() || std::find(rest->begin(), rest->end(), e.name) != rest->end())
+      wanted.push_back(e);
+  std::vector<outcome<words>> ends(wanted.size(), problem{"not asked"});
   web network(c.loop, c.env);
+  std::function<awaitable<void>(std::size_t)> one = [&](std::size_t i) -> awaitable<void> {
+    repository_entry entry = wanted[i];
+    ends[i] = co_await update_cache(c.loop, network, c.where, std::move(entry), timeout);
+  };
+  co_await reactor::side_by_side(wanted.size(), std::move(one));
   std::string failures;
-  for (const auto& e : file->entries) {
-    if (!rest->empty() && std::find(rest->begin(), rest->end(), e.name) == rest->end()) continue;
-    repository_entry entry = e;
-    auto done = co_await update_cache(c.loop, network, c.where, std::move(entry), timeout);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const repository_entry& e = wanted[i];
+    const outcome<words>& done = ends[i];
     if (!done) {
       out.say("...Unable to get an update from the " + quote(e.name) + " chart repository (" +
               without_user(e.url) + "):\n\t" + done.error().text);

@@ -20,6 +20,7 @@ class loop;
 
 namespace reactor::http {
 
+class connection_pool;
 using tls_settings = reactor::tls_settings;
 
 struct origin {
@@ -99,8 +100,7 @@ public:
   awaitable<void> stop();
 
 private:
-  struct impl;
-  std::shared_ptr<impl> impl_;  // shared with requests under way, which may end after us
+  std::shared_ptr<connection_pool> pool_;  // shared with requests under way, which may end after us
 };
 
 }  // namespace reactor::http

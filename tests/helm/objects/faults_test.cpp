@@ -1,5 +1,5 @@
-#include "helm/objects/side_by_side.hpp"
 #include "k8s/sim/server.hpp"
+#include "reactor/side_by_side.hpp"
 #include "reactor/task_group.hpp"
 #include "tests/helm/objects/stage.hpp"
 #include "tests/reactor/run.hpp"
@@ -158,10 +158,10 @@ TEST(SideBySide, EndsWhenAllHaveEnded) {
       co_await l.sleep_for(std::chrono::seconds(1 + i % 3));
       --running, ++ended;
     };
-    co_await side_by_side(25, act, 4);
+    co_await reactor::side_by_side(25, act, 4);
     EXPECT_EQ(ended, 25u);
     EXPECT_EQ(most, 4u);
-    co_await side_by_side(0, act);
+    co_await reactor::side_by_side(0, act);
     EXPECT_EQ(ended, 25u);
   });
 }

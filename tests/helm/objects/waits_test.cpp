@@ -1,4 +1,4 @@
-#include "helm/objects/side_by_side.hpp"
+#include "reactor/side_by_side.hpp"
 #include "tests/helm/objects/stage.hpp"
 
 #include <boost/json/parse.hpp>
@@ -54,7 +54,7 @@ awaitable<std::string> meanwhile(std::function<awaitable<outcome<done>>()> wait,
     auto waited = co_await wait();
     why = problem_of(waited);
   };
-  co_await side_by_side(2, std::move(both));
+  co_await reactor::side_by_side(2, std::move(both));
   co_return why;
 }
 

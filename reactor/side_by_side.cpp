@@ -1,4 +1,4 @@
-#include "helm/objects/side_by_side.hpp"
+#include "reactor/side_by_side.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/multiple_exceptions.hpp>
@@ -7,10 +7,9 @@
 #include <exception>
 #include <memory>
 
-namespace helm::objects {
+namespace reactor {
 namespace {
 
-using reactor::awaitable;
 using namespace boost::asio::experimental::awaitable_operators;
 
 struct work {
@@ -52,4 +51,4 @@ awaitable<void> side_by_side(std::size_t count, std::function<awaitable<void>(st
   return lanes(std::move(shared), std::min(count, at_once));
 }
 
-}  // namespace helm::objects
+}  // namespace reactor

@@ -1,0 +1,224 @@
+#include "reactor/http/connection_pool.hpp"
+
+#include "reactor/http/connect.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace reactor::http {
+namespace {
+
+/// How long a connection may be held back for the session of the first one.
+constexpr nanoseconds session_patience = 1s;
+
+/// A connection being made.
+struct attempt {
+  explicit attempt(loop& l) : done(l) {}
+  event done;
+  std::optional<result<std::unique_ptr<stream>>> outcome;  // none when it was cancelled
+};
+
+/// A parameter, because a task that is cancelled before its first turn never runs its body.
+struct finishing {
+  explicit finishing(std::shared_ptr<attempt> a) : what(std::move(a)) {}
+  finishing(finishing&&) noexcept = default;
+  finishing& operator=(finishing&&) = delete;
+  ~finishing() {
+    if (what) what->done.set();
+  }
+  std::shared_ptr<attempt> what;
+};
+
+awaitable<void> run(loop& l, connect_plan plan, steady_time deadline, finishing shared) {
+  auto s = co_await connect(l, std::move(plan), deadline);
+  shared.what->outcome.emplace(std::move(s));
+}
+
+}  // namespace
+
+connection_pool::connection_pool(loop& l, client_options options)
+    : loop_(l),
+      options_(std::move(options)),
+      turn_(l),
+      ended_(l),
+      introduced_(l),
+      permits_(options_.max_connections) {
+  new_session();
+}
+
+connection_pool::~connection_pool() {
+  session_->on_ready = nullptr;
+}
+
+void connection_pool::release_permit() {
+  if (turn_.size() > 0) {
+    turn_.wake_one();  // the permit goes along
+  } else {
+    ++permits_;
+  }
+}
+
+awaitable<bool> connection_pool::acquire(steady_time deadline) {
+  if (permits_ > 0) {
+    --permits_;
+    co_return true;
+  }
+  const woken how = co_await turn_.wait(deadline);
+  co_return how == woken::by_call;
+}
+
+std::unique_ptr<connection> connection_pool::take_idle() {
+  while (!idle_.empty()) {
+    std::unique_ptr<connection> c = std::move(idle_.back());
+    idle_.pop_back();
+    // An idle peer has nothing to say: bytes or an end mean that it gave up on us.
+    auto n = c->w.try_fill();
+    if (n && !*n && c->w.window().empty()) {
+      c->reused = true;
+      return c;
+    }
+    --open_;
+  }
+  return nullptr;
+}
+
+void connection_pool::give_back(std::unique_ptr<connection> c, place at) {
+  in_use_.erase(at);
+  const bool keep = !stopping_ && c->generation == generation_ && c->w.window().empty() &&
+                    idle_.size() < options_.max_idle_connections;
+  if (!keep) {
+    --open_;
+    return;
+  }
+  c->w.stream().expire_at(never);
+  c->idle_since = loop_.now();
+  idle_.push_back(std::move(c));
+  arm_reaper();
+}
+
+void connection_pool::drop(std::unique_ptr<connection> c, place at) {
+  in_use_.erase(at);
+  introduced_as_far_as_it_goes(false);
+  c.reset();
+  --open_;
+}
+
+void connection_pool::drop_idle() {
+  open_ -= idle_.size();
+  idle_.clear();
+  loop_.timers().disarm(std::exchange(reaper_, 0));
+}
+
+void connection_pool::arm_reaper() {
+  if (reaper_ != 0 || idle_.empty()) return;
+  const auto oldest =
+      std::min_element(idle_.begin(), idle_.end(),
+                       [](const auto& a, const auto& b) { return a->idle_since < b->idle_since; });
+  reaper_ = loop_.timers().arm((*oldest)->idle_since + options_.idle_connection, [this] {
+    reaper_ = 0;
+    const steady_time limit = loop_.now() - options_.idle_connection;
+    open_ -= std::erase_if(idle_, [&](const auto& c) { return c->idle_since <= limit; });
+    arm_reaper();
+  });
+}
+
+/// The first connection to an https origin is made alone. Those that are asked for meanwhile wait for the session that
+/// it is given, so that a fleet of watches costs each server one certificate's work, not one for each watch.
+awaitable<void> connection_pool::wait_for_session() {
+  const steady_time until = loop_.now() + session_patience;
+  while (introducing_ && wants_introduction() && loop_.now() < until)
+    (void)co_await introduced_.wait(until);
+  introducing_ = wants_introduction();
+}
+
+bool connection_pool::wants_introduction() const {
+  return options_.origin.tls && !no_session_ && !session_->ready(loop_.wall());
+}
+
+/// The first connection has got its session, or will not get one any more.
+void connection_pool::end_introduction() {
+  introducing_ = false;
+  introduced_.wake_all();
+}
+
+void connection_pool::introduced_as_far_as_it_goes(bool answered) {
+  if (!introducing_) return;
+  no_session_ = answered && options_.origin.tls;
+  end_introduction();
+}
+
+void connection_pool::new_session() {
+  if (session_) session_->on_ready = nullptr;
+  session_ = std::make_shared<tls_resumption>();
+  session_->on_ready = [this] {
+    if (introducing_) end_introduction();
+  };
+  no_session_ = false;
+}
+
+void connection_pool::replace_tls(tls_settings tls) {
+  options_.tls = std::move(tls);
+  ++generation_;
+  context_.reset();
+  new_session();
+  drop_idle();
+}
+
+awaitable<result<std::unique_ptr<connection>>> connection_pool::open_connection() {
+  co_await wait_for_session();
+  if (stopping_) co_return stopped();
+  auto how = plan_connection(options_);
+  if (!how) {
+    end_introduction();
+    co_return how.error();
+  }
+  how->session = session_;
+  context_ = how->tls;
+  const std::uint64_t made_with = generation_;
+  struct counted {
+    std::size_t& n;
+    bool kept = false;
+    ~counted() { n -= kept ? 0 : 1; }
+  } count{++open_};
+  // A task of its own, so that stop() can end it; it ends with us, too.
+  auto shared = std::make_shared<attempt>(loop_);
+  struct started {
+    task_group& tasks;
+    task_group::task_id id;
+    ~started() { tasks.cancel(id); }
+  } connecting{tasks_, tasks_.start("connect", run(loop_, std::move(*how),
+                                                   loop_.now() + options_.connect_timeout,
+                                                   finishing(shared)))};
+  if (connecting.id != 0) co_await shared->done.wait();
+  if (stopping_ || !shared->outcome) co_return stopped();
+  if (!*shared->outcome) {
+    end_introduction();
+    co_return shared->outcome->error();
+  }
+  count.kept = true;
+  co_return std::make_unique<connection>(std::move(**shared->outcome), made_with);
+}
+
+fault connection_pool::stopped() const {
+  return make_fault(asio::error::operation_aborted, "request to " + options_.origin.text(),
+                    "the client is stopping");
+}
+
+void connection_pool::begin_stop() {
+  stopping_ = true;
+  drop_idle();
+}
+
+awaitable<void> connection_pool::stop() {
+  begin_stop();
+  for (connection* c : in_use_) c->w.stream().close();
+  while (turn_.size() > 0) turn_.wake_one();
+  end_introduction();
+  co_await tasks_.cancel_and_join();
+  while (requests_ > 0) co_await ended_.wait();
+}
+
+}  // namespace reactor::http
