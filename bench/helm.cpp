@@ -162,8 +162,8 @@ std::string build_peer() {
   const char* home = std::getenv("HOME");
   const fs::path program = (cache ? fs::path(cache) : fs::path(home ? home : "/tmp") / ".cache") /
                            "windlass" / "helm_peer";
-  auto build = child::start_program(
-      {"go", "build", "-C", WINDLASS_SOURCE_DIR "/bench/helm_peer", "-o", program.string(), "."});
+  const std::string sources = std::string(WINDLASS_SOURCE_DIR) + "/bench/helm_peer";
+  auto build = child::start_program({"go", "build", "-C", sources, "-o", program.string(), "."});
   return build && build->wait() == 0 ? program.string() : std::string();
 }
 

@@ -28,7 +28,7 @@ std::string digest_of(std::string_view image) {
 }  // namespace
 
 world::world(reactor::loop& l, world_options options, reactor::logger log)
-    : loop_(l), options_(std::move(options)), log_(std::move(log)), tasks_(l) {
+    : loop_(l), options_(options), log_(std::move(log)), tasks_(l) {
   home_ = std::make_unique<k8s::sim::api_server>(k8s::sim::options_on(loop_));
   home_->put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});
   for (std::size_t i = 0; i < options_.clusters; ++i) {

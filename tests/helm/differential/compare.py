@@ -24,9 +24,11 @@ def ask(program, questions):
 
 
 def mask(text):
-    # Go prints addresses of pointers and, without one, the order of a map.
-    text = re.sub(r"[ 0]*go1\.26(\.\d+)?[ ]*", "GO", text)
-    text = re.sub(r"0x[0-9a-f]{9,}", "ADDRESS", text)
+    # Go prints addresses of pointers and, without one, the order of a map. Megabytes of blanks are no place to search for padding.
+    if "go1.26" in text:
+        text = re.sub(r"[ 0]*go1\.26(\.\d+)?[ ]*", "GO", text)
+    if "0x" in text:
+        text = re.sub(r"0x[0-9a-f]{9,}", "ADDRESS", text)
     return text
 
 
@@ -38,10 +40,10 @@ def differences(questions, our_program, their_program):
     for q, a, b in zip(asked, ours, theirs):
         if b["err"] == "died" and a["err"] != "died":
             continue
-        if mask(a["out"]) == mask(b["out"]) and mask(a["err"]) == mask(b["err"]):
+        if a == b or mask(a["out"]) == mask(b["out"]) and mask(a["err"]) == mask(b["err"]):
             continue
         (texts if a["err"] and b["err"] else wrong).append((q, a, b))
-    for _ in range(6):
+    for _ in range(24):
         # What the reference itself answers differently when asked again (times, addresses as numbers, digits that overflow in its
         # order of keys, reasons in the order of a map) cannot be compared.
         if wrong or texts:
