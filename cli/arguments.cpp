@@ -407,9 +407,15 @@ parse_outcome parse_once(const std::vector<std::string>& arguments,
         settings_of(command, all, from_environment, from_file.value_or(std::set<std::string>()));
     return outcome;
   } catch (const CLI::ParseError& e) {
-    std::ostringstream out, err;
-    const bool help = app.exit(e, out, err) == 0;
-    return {std::nullopt, {}, help ? 0 : 2, out.str(), err.str()};
+    std::ostringstream out, ignored;
+    if (app.exit(e, out, ignored) == 0) return {std::nullopt, {}, 0, out.str(), {}};
+    std::string command = "windlass";
+    for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+      at = at->get_subcommands().front();
+      command += " " + at->get_name();
+    }
+    const std::string why = command + ": " + e.what();
+    return {std::nullopt, {}, 2, {}, why + "; `" + command + " --help` shows what it takes\n"};
   }
 }
 

@@ -51,8 +51,8 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   f.ignored({"atomic", "create-namespace", "disable-openapi-validation", "force", "hide-notes",
              "replace", "skip-crds", "take-ownership", "wait", "wait-for-jobs"},
             false);
-  f.unsupported({"validate", "post-renderer", "post-renderer-args", "dependency-update",
-                 "enable-dns"});
+  f.unsupported(
+      {"validate", "post-renderer", "post-renderer-args", "dependency-update", "enable-dns"});
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
   if (rest->empty())

@@ -152,7 +152,8 @@ private:
       running_[*key].since = loop_.now();
       const auto task = tasks_.start(options_.name + " " + text_of_(*key), run(*key));
       // A run that never waits has ended by now.
-      if (const auto started = running_.find(*key); started != running_.end()) started->second.task = task;
+      if (const auto started = running_.find(*key); started != running_.end())
+        started->second.task = task;
       figures_.depth(queue_.depth(), running_.size());
     }
   }

@@ -16,7 +16,8 @@ struct resource {
   /// "v1" or "apps/v1"
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
   /// "/api/v1/namespaces/ns/pods/name/status", percent-encoded; empty parts are left out.
-  std::string path(std::string_view ns = {}, std::string_view name = {}, std::string_view subresource = {}) const;
+  std::string path(std::string_view ns = {}, std::string_view name = {},
+                   std::string_view subresource = {}) const;
   friend auto operator<=>(const resource&, const resource&) = default;
 };
 
@@ -34,11 +35,11 @@ const resource& pods();
 const resource& namespaces();
 const resource& secrets();
 const resource& config_maps();
-const resource& events();         // events.k8s.io/v1
-const resource& leases();         // coordination.k8s.io/v1
-const resource& daemon_sets();    // apps/v1
+const resource& events();       // events.k8s.io/v1
+const resource& leases();       // coordination.k8s.io/v1
+const resource& daemon_sets();  // apps/v1
 const resource& pod_disruption_budgets();
-const resource& crds();           // apiextensions.k8s.io/v1
+const resource& crds();  // apiextensions.k8s.io/v1
 }  // namespace resources
 
 }  // namespace k8s

@@ -28,9 +28,9 @@ struct watch_limits {
   // Asked of the server, random in between, so that not all streams of a fleet end together.
   reactor::nanoseconds watch_shortest = 5min;
   reactor::nanoseconds watch_longest = 10min;
-  reactor::nanoseconds relist_jitter = 2s;     // a restarted server forgets every stream at once
-  reactor::nanoseconds too_short = 1s;  // a stream that ends sooner without a word is a failure
-  reactor::nanoseconds silence = 10s;   // without a byte: ask whether the stream missed something
+  reactor::nanoseconds relist_jitter = 2s;  // a restarted server forgets every stream at once
+  reactor::nanoseconds too_short = 1s;      // a stream that ends sooner without a word is a failure
+  reactor::nanoseconds silence = 10s;  // without a byte: ask whether the stream missed something
   reactor::nanoseconds probe_patience = 8s;         // and believe that nobody is there after this
   reactor::nanoseconds list_idle = 15s;             // without a byte in a list
   reactor::nanoseconds longest_retry_after = 5min;  // a server may not silence us longer

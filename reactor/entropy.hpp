@@ -1,10 +1,10 @@
 #pragma once
 
+#include "reactor/time.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
-
-#include "reactor/time.hpp"
 
 namespace reactor {
 

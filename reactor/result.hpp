@@ -2,6 +2,7 @@
 
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,7 +23,9 @@ enum class errc {
 };
 
 const boost::system::error_category& category() noexcept;
-inline error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), category()}; }
+inline error_code make_error_code(errc e) noexcept {
+  return {static_cast<int>(e), category()};
+}
 
 // GCC 12 takes the unused alternative of a moved result<void> for an uninitialised fault.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -53,7 +56,9 @@ fault while_doing(std::string_view doing, fault inner);
 
 /// True for what cancellation leaves behind; such a fault is passed up, never logged, retried or converted.
 bool is_cancelled(const error_code& code) noexcept;
-inline bool is_cancelled(const fault& f) noexcept { return is_cancelled(f.code); }
+inline bool is_cancelled(const fault& f) noexcept {
+  return is_cancelled(f.code);
+}
 
 [[noreturn]] void throw_exception_from_error(const fault& f, const boost::source_location& where);
 

@@ -1,15 +1,15 @@
 #pragma once
 
+#include "reactor/awaitable.hpp"
+#include "reactor/result.hpp"
+#include "reactor/time.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-
-#include "reactor/awaitable.hpp"
-#include "reactor/result.hpp"
-#include "reactor/time.hpp"
 
 namespace reactor {
 

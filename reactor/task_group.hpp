@@ -1,5 +1,9 @@
 #pragma once
 
+#include "reactor/awaitable.hpp"
+#include "reactor/time.hpp"
+#include "reactor/waiters.hpp"
+
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -8,10 +12,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "reactor/awaitable.hpp"
-#include "reactor/time.hpp"
-#include "reactor/waiters.hpp"
 
 namespace reactor {
 

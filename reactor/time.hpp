@@ -1,10 +1,10 @@
 #pragma once
 
+#include "reactor/result.hpp"
+
 #include <chrono>
 #include <string>
 #include <string_view>
-
-#include "reactor/result.hpp"
 
 namespace reactor {
 

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "reactor/time.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <utility>
-
-#include "reactor/time.hpp"
 
 namespace reactor {
 

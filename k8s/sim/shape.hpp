@@ -17,7 +17,7 @@ struct shape {
   list_kind list = list_kind::atomic;  // how server-side apply merges the list
   std::vector<std::string> keys;       // of a map list
   std::map<std::string, std::string, std::less<>> key_defaults;  // a key left out counts as this
-  std::shared_ptr<const shape> element;  // of the list or of a map's values
+  std::shared_ptr<const shape> element;                          // of the list or of a map's values
   std::map<std::string, std::shared_ptr<const shape>, std::less<>> fields;
   bool is_map = false;  // keys are data (labels), not fields
 

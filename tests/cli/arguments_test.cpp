@@ -1,17 +1,18 @@
 #include "cli/arguments.hpp"
 
+#include "cli/completion.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>
-
-#include "cli/completion.hpp"
-#include "tests/reactor/temporary_folder.hpp"
 
 namespace {
 
 using namespace cli;
 
-parse_outcome parse(const std::vector<std::string>& arguments, std::map<std::string, std::string> environment = {}) {
+parse_outcome parse(const std::vector<std::string>& arguments,
+                    std::map<std::string, std::string> environment = {}) {
   return parse_arguments(arguments, [environment](std::string_view name) {
     const auto found = environment.find(std::string(name));
     return found == environment.end() ? std::string() : found->second;
@@ -40,8 +41,11 @@ TEST(Arguments, EachSettingNamesItsOrigin) {
 TEST(Arguments, AFileHoldsTheSameSettingsAndFlagsWinOverIt) {
   reactor::temporary_folder folder;
   const std::string file = folder / "settings.yaml";
-  reactor::put(file, "namespace: fleet\nlog-format: json\napis: [bootc]\nleader-elect: true\nkubeconfig-key: a\n");
-  const parse_outcome o = parse({"run", "--config", file, "--log-format", "console"}, {{"KUBECONFIG_SECRET_KEY", "b"}});
+  reactor::put(
+      file,
+      "namespace: fleet\nlog-format: json\napis: [bootc]\nleader-elect: true\nkubeconfig-key: a\n");
+  const parse_outcome o =
+      parse({"run", "--config", file, "--log-format", "console"}, {{"KUBECONFIG_SECRET_KEY", "b"}});
   ASSERT_TRUE(o.parsed) << o.err;
   const auto& run = std::get<run_arguments>(*o.parsed);
   EXPECT_EQ(run.fleet.ns, "fleet");
@@ -56,12 +60,13 @@ TEST(Arguments, AFileHoldsTheSameSettingsAndFlagsWinOverIt) {
 TEST(Arguments, AFileThatCannotBeUsedIsNamedWithItsEntry) {
   reactor::temporary_folder folder;
   const std::string file = folder / "settings.yaml";
-  for (const auto& [text, named] : std::map<std::string, std::string>{{"namespaces: x\n", "\"namespaces\" is not a setting of `windlass run`"},
-                                                                     {"config: other.yaml\n", "\"config\""},
-                                                                     {"namespace: {a: b}\n", "\"namespace\": expected a text"},
-                                                                     {"- namespace\n", "expected a mapping"},
-                                                                     {"apis: [pods]\n", "pods"},
-                                                                     {"a: [\n", "line"}}) {
+  for (const auto& [text, named] : std::map<std::string, std::string>{
+           {"namespaces: x\n", "\"namespaces\" is not a setting of `windlass run`"},
+           {"config: other.yaml\n", "\"config\""},
+           {"namespace: {a: b}\n", "\"namespace\": expected a text"},
+           {"- namespace\n", "expected a mapping"},
+           {"apis: [pods]\n", "pods"},
+           {"a: [\n", "line"}}) {
     reactor::put(file, text);
     const parse_outcome o = parse({"run", "--config", file});
     EXPECT_EQ(o.exit_code, 2) << text;
@@ -71,13 +76,14 @@ TEST(Arguments, AFileThatCannotBeUsedIsNamedWithItsEntry) {
 }
 
 TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {
-  for (const auto& [words, named] : std::map<std::vector<std::string>, std::string>{{{"run", "--bogus"}, "--bogus"},
-                                                                                   {{"demo", "--clusters", "many"}, "--clusters"},
-                                                                                   {{"frobnicate"}, "frobnicate"},
-                                                                                   {{"status", "-o", "xml"}, "xml"},
-                                                                                   {{"completion", "tcsh"}, "tcsh"},
-                                                                                   {{"explain"}, "UNIT"},
-                                                                                   {{}, "subcommand"}}) {
+  for (const auto& [words, named] : std::map<std::vector<std::string>, std::string>{
+           {{"run", "--bogus"}, "--bogus"},
+           {{"demo", "--clusters", "many"}, "--clusters"},
+           {{"frobnicate"}, "frobnicate"},
+           {{"status", "-o", "xml"}, "xml"},
+           {{"completion", "tcsh"}, "tcsh"},
+           {{"explain"}, "UNIT"},
+           {{}, "subcommand"}}) {
     const parse_outcome o = parse(words);
     EXPECT_FALSE(o.parsed) << named;
     EXPECT_EQ(o.exit_code, 2) << named;
@@ -87,7 +93,8 @@ TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {
 }
 
 TEST(Arguments, HelpGoesToStandardOutputWithExamples) {
-  for (const char* command : {"run", "daemon", "apiserver", "demo", "status", "plan", "explain", "completion"}) {
+  for (const char* command :
+       {"run", "daemon", "apiserver", "demo", "status", "plan", "explain", "completion"}) {
     const parse_outcome o = parse({command, "--help"});
     EXPECT_EQ(o.exit_code, 0) << command;
     EXPECT_NE(o.out.find("Example"), std::string::npos) << command;
@@ -96,7 +103,8 @@ TEST(Arguments, HelpGoesToStandardOutputWithExamples) {
 }
 
 TEST(Arguments, TheDaemonTakesItsNameFromTheFlag) {
-  const parse_outcome o = parse({"daemon", "--node-name", "w1", "--host", "direct", "--bootc-poll-interval", "2.5"});
+  const parse_outcome o =
+      parse({"daemon", "--node-name", "w1", "--host", "direct", "--bootc-poll-interval", "2.5"});
   ASSERT_TRUE(o.parsed);
   const auto& d = std::get<daemon_arguments>(*o.parsed);
   EXPECT_EQ(d.node_name, "w1");
@@ -107,7 +115,8 @@ TEST(Arguments, TheDaemonTakesItsNameFromTheFlag) {
 TEST(Completion, KnowsEveryCommandInEveryShell) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const std::string script = completion_script(shell);
-    for (const command_words& command : completion_words()) EXPECT_NE(script.find(command.name), std::string::npos) << shell;
+    for (const command_words& command : completion_words())
+      EXPECT_NE(script.find(command.name), std::string::npos) << shell;
     EXPECT_NE(script.find("kubeconfig"), std::string::npos) << shell;
   }
 }

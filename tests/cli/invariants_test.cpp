@@ -1,13 +1,12 @@
 // The judge of the demo and of the simulation must see each kind of violation.
 #include "cli/demo/invariants.hpp"
 
-#include <gtest/gtest.h>
-
 #include "cli/demo/cluster.hpp"
 #include "cli/demo/manifests.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
+#include <gtest/gtest.h>
 
 namespace {
 
@@ -29,13 +28,19 @@ protected:
   void put_bootc_node(const std::string& node, bool slotted) {
     json::object metadata{{"name", node}};
     if (slotted) metadata["annotations"] = json::object{{"bootc.dev/in-reboot-slot", ""}};
-    cluster_.api().put({{"apiVersion", "node.bootc.dev/v1alpha1"}, {"kind", "BootcNode"}, {"metadata", metadata},
+    cluster_.api().put({{"apiVersion", "node.bootc.dev/v1alpha1"},
+                        {"kind", "BootcNode"},
+                        {"metadata", metadata},
                         {"spec", {{"desiredImage", new_image}, {"desiredImageState", "Staged"}}}});
   }
   void cordon(const std::string& node, bool unschedulable) {
-    cluster_.api().edit("", "nodes", "", node, [&](json::object& o) { o["spec"].as_object()["unschedulable"] = unschedulable; });
+    cluster_.api().edit("", "nodes", "", node, [&](json::object& o) {
+      o["spec"].as_object()["unschedulable"] = unschedulable;
+    });
   }
-  std::string first() const { return cluster_.checks().violations().empty() ? "none" : cluster_.checks().violations().front(); }
+  std::string first() const {
+    return cluster_.checks().violations().empty() ? "none" : cluster_.checks().violations().front();
+  }
 
   reactor::loop loop_;
   cluster cluster_;
@@ -84,7 +89,9 @@ TEST_F(Invariants, AnEvictionBelowTheBudgetIsSeen) {
   std::size_t deleted = 0;
   for (const json::object& pod : cluster_.api().list("", "pods")) {
     if (pod.at("metadata").at("labels").at("app").as_string() != "web") continue;
-    (void)cluster_.api().handle(k8s::sim::make_request("DELETE", "/api/v1/namespaces/default/pods/" + std::string(pod.at("metadata").at("name").as_string())));
+    (void)cluster_.api().handle(k8s::sim::make_request(
+        "DELETE", "/api/v1/namespaces/default/pods/" +
+                      std::string(pod.at("metadata").at("name").as_string())));
     if (++deleted == 3) break;
   }
   EXPECT_NE(first().find("healthy pods of web where 3 are required"), std::string::npos) << first();

@@ -1,15 +1,18 @@
 #include "cli/output.hpp"
 
-#include <gtest/gtest.h>
-
 #include <boost/json.hpp>
+#include <gtest/gtest.h>
 
 namespace {
 
 using namespace cli;
 
 TEST(Output, JsonHasPlainNumbersAndReadsBackEqual) {
-  const boost::json::value v = {{"ratio", 371.5}, {"count", 3}, {"none", nullptr}, {"list", {1, "a\"b"}}, {"empty", boost::json::array()}};
+  const boost::json::value v = {{"ratio", 371.5},
+                                {"count", 3},
+                                {"none", nullptr},
+                                {"list", {1, "a\"b"}},
+                                {"empty", boost::json::array()}};
   const std::string text = pretty_json(v);
   EXPECT_NE(text.find("\"ratio\": 371.5,"), std::string::npos) << text;
   EXPECT_NE(text.find("\"empty\": []"), std::string::npos) << text;

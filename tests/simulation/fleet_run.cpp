@@ -171,7 +171,8 @@ private:
       }
       // A pooled connection that went half-open while it was idle costs the first try its timeout.
       auto differences = co_await part->differences();
-      for (int tries = 1; !differences && tries < 3; ++tries) differences = co_await part->differences();
+      for (int tries = 1; !differences && tries < 3; ++tries)
+        differences = co_await part->differences();
       if (!differences) {
         outcome_.cache_differences.push_back(c->name() + ": " + differences.error().message());
         continue;

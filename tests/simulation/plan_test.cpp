@@ -1,13 +1,13 @@
 // What `windlass plan` says before a rollout is what `windlass run` then does: one planner behind both.
-#include <gtest/gtest.h>
-
-#include <boost/json.hpp>
-#include <set>
-
 #include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "cli/survey.hpp"
 #include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+#include <set>
 
 namespace {
 
@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 
 struct comparison {
-  std::vector<std::string> planned;     // `start` of the plan, in order
-  std::set<std::string> held;           // units with a hold
-  std::vector<std::string> happened;    // who took the first slots
+  std::vector<std::string> planned;   // `start` of the plan, in order
+  std::set<std::string> held;         // units with a hold
+  std::vector<std::string> happened;  // who took the first slots
   std::size_t nodes = 0;
   std::string problem;
 };
@@ -33,7 +33,8 @@ void edit_rollout(cli::demo::cluster& c, const std::function<void(json::object&)
 
 class plan_run {
 public:
-  explicit plan_run(std::uint64_t seed) : loop_(reactor::loop::mode::simulated, seed), tasks_(loop_) {}
+  explicit plan_run(std::uint64_t seed)
+      : loop_(reactor::loop::mode::simulated, seed), tasks_(loop_) {}
 
   comparison go() {
     cli::demo::world_options o;
@@ -76,15 +77,21 @@ private:
     const cli::fleet_survey survey = co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
     co_await looking->stop();
     const json::object plan = cli::plan_json(survey);
-    const json::object& pool = plan.at("clusters").as_array().at(0).at("pools").as_array().at(0).as_object();
-    for (const json::value& name : pool.at("start").as_array()) result_.planned.emplace_back(name.as_string());
-    for (const json::value& h : pool.at("holds").as_array()) result_.held.emplace(h.at("unit").as_string());
+    const json::object& pool =
+        plan.at("clusters").as_array().at(0).at("pools").as_array().at(0).as_object();
+    for (const json::value& name : pool.at("start").as_array())
+      result_.planned.emplace_back(name.as_string());
+    for (const json::value& h : pool.at("holds").as_array())
+      result_.held.emplace(h.at("unit").as_string());
 
     c.on_write = [this](const k8s::sim::written& w) {
       if (w.plural != "bootcnodes" || w.type == k8s::sim::write_type::deleted) return;
-      const json::value* annotations = w.after->at("metadata").as_object().if_contains("annotations");
-      const bool slotted = annotations && annotations->as_object().contains("bootc.dev/in-reboot-slot");
-      if (slotted && result_.happened.size() < result_.planned.size() && taken_.insert(std::string(w.name)).second)
+      const json::value* annotations =
+          w.after->at("metadata").as_object().if_contains("annotations");
+      const bool slotted =
+          annotations && annotations->as_object().contains("bootc.dev/in-reboot-slot");
+      if (slotted && result_.happened.size() < result_.planned.size() &&
+          taken_.insert(std::string(w.name)).second)
         result_.happened.emplace_back(w.name);
     };
     auto second = windlass(mode::act);
@@ -109,8 +116,10 @@ TEST_P(Plan, SaysWhoGoesFirstAndWhyEveryOtherNodeWaits) {
     const comparison c = plan_run(seed).go();
     ASSERT_FALSE(c.planned.empty()) << "seed " << seed;
     EXPECT_EQ(c.planned, c.happened) << "seed " << seed;
-    for (const std::string& starter : c.planned) EXPECT_FALSE(c.held.contains(starter)) << "seed " << seed;
-    EXPECT_EQ(c.planned.size() + c.held.size(), c.nodes) << "seed " << seed << ": every other node has a hold";
+    for (const std::string& starter : c.planned)
+      EXPECT_FALSE(c.held.contains(starter)) << "seed " << seed;
+    EXPECT_EQ(c.planned.size() + c.held.size(), c.nodes)
+        << "seed " << seed << ": every other node has a hold";
     if (HasFailure()) break;
   }
 }

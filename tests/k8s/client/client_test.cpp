@@ -384,7 +384,8 @@ TEST_F(Client, RefusesACompressedAnswerThatIsBroken) {
     list_options all;
     auto whole = co_await api.list(resources::pods(), all);
     EXPECT_EQ(whole.error().code, errc::malformed);
-    EXPECT_NE(whole.error().message().find("decompress"), std::string::npos) << whole.error().message();
+    EXPECT_NE(whole.error().message().find("decompress"), std::string::npos)
+        << whole.error().message();
   });
 }
 

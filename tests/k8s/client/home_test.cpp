@@ -2,8 +2,8 @@
 
 #include "tests/k8s/client/api_server.hpp"
 #include "tests/k8s/client/pems.hpp"
-#include "tests/reactor/temporary_folder.hpp"
 #include "tests/reactor/run.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
