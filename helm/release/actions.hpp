@@ -186,6 +186,8 @@ private:
   awaitable<outcome<done>> wait_ready(objects::object_list list, work_options work);
   /// A process of ours left it pending, and its deadline is over.
   bool abandoned(const record& r) const;
+  /// Marks it as failed, here and on the cluster.
+  awaitable<outcome<done>> end_abandoned(record& last);  // borrowed
   /// The last revision, after a pending one that we left behind was ended.
   awaitable<outcome<history>> recovered(std::string name);
   /// Labels of a record that is about to be stored: whose it is and until when, while its action is under way.

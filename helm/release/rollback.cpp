@@ -11,15 +11,14 @@ awaitable<outcome<done>> release_actions::rollback(rollback_request r) {
   if (!valid_release_name(r.name))
     co_return problem{"prepareRollback: Release name is invalid: " + r.name};
   if (r.revision < 0) co_return problem{"invalid release revision"};
-  // A pending record does not stop a rollback; one of ours that ended long ago is not left pending behind it.
   auto past = co_await records_.all_of(r.name);
   if (!past) co_return past.error();
   // A pending record does not stop a rollback. One of ours whose process ended is not left pending behind it, and nor are
   // the objects of the deployed revision that it was about to take away.
   std::string unfinished;
   if (!r.dry_run && abandoned(past->back())) {
-    past = co_await recovered(r.name);
-    if (!past) co_return past.error();
+    auto ended = co_await end_abandoned(past->back());
+    if (!ended) co_return ended.error();
     if (const record* deployed = newest_deployed(*past)) unfinished = deployed->manifest;
   }
   record current = past->back();

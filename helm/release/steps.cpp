@@ -74,14 +74,17 @@ bool release_actions::abandoned(const record& r) const {
 awaitable<outcome<history>> release_actions::recovered(std::string name) {
   auto all = co_await records_.all_of(std::move(name));
   if (!all || !abandoned(all->back())) co_return all;
-  record& last = all->back();
+  auto ended = co_await end_abandoned(all->back());
+  if (!ended) co_return ended.error();
+  co_return all;
+}
+
+awaitable<outcome<done>> release_actions::end_abandoned(record& last) {
   warn("WARNING: revision " + std::to_string(last.revision) + " was left " +
        std::string(to_string(last.state)) + " by a process that ended; it is marked as failed");
   last.description = failed_description(last, "the process that worked on it ended");
   last.state = status::failed;
-  auto written = co_await store_or_fail(last, {});
-  if (!written) co_return written.error();
-  co_return all;
+  co_return co_await store_or_fail(last, {});
 }
 
 awaitable<outcome<rendered>> release_actions::render(render_request r) {

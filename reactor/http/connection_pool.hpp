@@ -24,7 +24,6 @@ struct connection {
   std::uint64_t generation;  // of the TLS settings it was made with
   bool reused = false;
   steady_time idle_since{};
-  steady_time last_byte{};
 };
 
 /// The connections of a client, shared with its requests under way. They are counted by permits: one per request, so that

@@ -1,3 +1,4 @@
+// Longer than most files: the planner's rules as one table of situations, each readable alone.
 #include "bootc/rollout_planner.hpp"
 
 #include "tests/bootc/builders.hpp"

@@ -1,3 +1,4 @@
+// Longer than most files: each promise of the loop and what stands on it, on one fixture in virtual time.
 #include "reactor/deadline.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/waiters.hpp"

@@ -585,6 +585,19 @@ TEST(ReleaseCancellation, AtEveryRequestOfAnInstallEndsInARecordThatSaysSo) {
   });
 }
 
+/// After kill number `n` was recovered: no revision is pending, and one is deployed.
+awaitable<void> expect_one_deployed(stage& s, int n) {  // borrowed
+  auto all = co_await s.records().all_of("web");
+  EXPECT_TRUE(all) << n;
+  if (!all) co_return;
+  int deployed = 0;
+  for (const auto& r : *all) {
+    deployed += r.state == status::deployed;
+    EXPECT_FALSE(is_pending(r.state)) << n << ", revision " << r.revision;
+  }
+  EXPECT_EQ(deployed, 1) << n;
+}
+
 TEST(ReleaseRecovery, OfAnUpgradeKilledAtEveryRequest) {
   play([](stage& s) -> awaitable<void> {
     s.let_pods_end(stage::ending::well);
@@ -611,15 +624,7 @@ TEST(ReleaseRecovery, OfAnUpgradeKilledAtEveryRequest) {
         EXPECT_EQ(text_of(again), "") << n;
       }
       EXPECT_EQ(s.seen("a") + s.seen("b") + s.seen("c"), "2-2") << n;
-      auto all = co_await s.records().all_of("web");
-      if (all) {
-        int deployed = 0;
-        for (const auto& r : *all) {
-          deployed += r.state == status::deployed;
-          EXPECT_FALSE(is_pending(r.state)) << n;
-        }
-        EXPECT_EQ(deployed, 1) << n;
-      }
+      co_await expect_one_deployed(s, n);
       uninstall_request r;
       r.name = "web";
       auto gone = co_await s.actions().uninstall(std::move(r));
@@ -660,15 +665,7 @@ TEST(ReleaseRecovery, OfARollbackKilledAtEveryRequest) {
         EXPECT_EQ(again, "") << n;
       }
       EXPECT_EQ(s.seen("a") + s.seen("b") + s.seen("c"), "11-") << n;
-      auto all = co_await s.records().all_of("web");
-      if (all) {
-        int deployed = 0;
-        for (const auto& r : *all) {
-          deployed += r.state == status::deployed;
-          EXPECT_FALSE(is_pending(r.state)) << n << ", revision " << r.revision;
-        }
-        EXPECT_EQ(deployed, 1) << n;
-      }
+      co_await expect_one_deployed(s, n);
       uninstall_request r;
       r.name = "web";
       auto gone = co_await s.actions().uninstall(std::move(r));

@@ -259,10 +259,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def killed_at(proxy, n, namespace, *arguments):
     """Runs our command through the proxy. True when it was killed."""
     line = command("ours", namespace, *arguments) + ["--kube-apiserver", f"http://127.0.0.1:{proxy.server_address[1]}"]
-    gate = threading.Event()
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    proxy.arm(n, process)
-    gate.set()
+    with proxy.lock:  # no write is counted before its sender is known
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        proxy.arm(n, process)
     out, _ = process.communicate(timeout=120)
     if not proxy.hit:
         FAILED.check(f"{' '.join(arguments)} through the proxy", process.returncode == 0, out)
