@@ -11,6 +11,8 @@ namespace helm {
 namespace {
 
 constexpr std::size_t block = 512;
+/// All that may come out of the compression: the files, and for each its header, its padding and its extended name.
+constexpr std::uint64_t stream_bytes_limit = chart_bytes_limit + chart_files_limit * 8 * block;
 
 /// Unpacks gzip as it is asked for, so that a bomb is noticed before it is held.
 class gunzip {
@@ -28,6 +30,10 @@ public:
   bool read(char* out, std::size_t n, std::size_t& got) {
     got = 0;
     if (!ok_) return false;
+    if (total_ + n > stream_bytes_limit) {
+      too_big = true;
+      return false;
+    }
     while (got < n && !ended_) {
       stream_.next_out = reinterpret_cast<Bytef*>(out + got);
       auto room = static_cast<uInt>(std::min<std::size_t>(n - got, 1u << 30));
@@ -46,15 +52,23 @@ public:
         return false;
       }
     }
+    total_ += got;
     return true;
   }
   bool truncated = false;
+  bool too_big = false;
 
 private:
+  std::uint64_t total_ = 0;
   z_stream stream_{};
   bool ok_ = false;
   bool ended_ = false;
 };
+
+problem larger_than_allowed() {
+  return problem{"decompressed chart is larger than the maximum file size " +
+                 std::to_string(chart_bytes_limit)};
+}
 
 struct header {
   std::string name;
@@ -111,7 +125,10 @@ public:
       std::size_t got = 0;
       if (!in_.read(b, block, got)) return step::damaged;
       if (got == 0) return step::end;
-      if (got < block) return step::damaged;
+      if (got < block) {
+        in_.truncated = true;
+        return step::damaged;
+      }
       if (std::all_of(b, b + block, [](char c) { return c == 0; })) return step::end;
       if (!checksum_ok(b)) return step::damaged;
       h = {};
@@ -141,7 +158,11 @@ public:
     out.resize(static_cast<std::size_t>(size));
     return true;
   }
-  bool truncated() const { return in_.truncated; }
+  /// Why the last step or body failed.
+  problem why() const {
+    if (in_.too_big) return larger_than_allowed();
+    return problem{in_.truncated ? "unexpected EOF" : "archive/tar: invalid tar header"};
+  }
 
 private:
   static bool pax(std::string_view body, std::string& name, std::uint64_t& size, bool& has_size) {
@@ -177,8 +198,8 @@ std::string without_bom(std::string data) {
 }
 
 outcome<std::vector<chart_file>> read_archive(std::string_view bytes) {
-  if (bytes.size() < 10 || bytes[0] != '\x1f' || bytes[1] != '\x8b')
-    return problem{bytes.empty() ? "EOF" : "gzip: invalid header"};
+  if (bytes.size() < 10) return problem{bytes.empty() ? "EOF" : "unexpected EOF"};
+  if (!bytes.starts_with("\x1f\x8b\x08")) return problem{"gzip: invalid header"};
   tar_reader tar(bytes);
   std::vector<chart_file> out;
   std::uint64_t remaining = chart_bytes_limit;
@@ -186,8 +207,7 @@ outcome<std::vector<chart_file>> read_archive(std::string_view bytes) {
   for (;;) {
     auto step = tar.next(h);
     if (step == tar_reader::step::end) break;
-    if (step == tar_reader::step::damaged)
-      return problem{tar.truncated() ? "unexpected EOF" : "archive/tar: invalid tar header"};
+    if (step == tar_reader::step::damaged) return tar.why();
     bool directory = h.kind == '5' || (h.kind == '0' && h.name.ends_with('/'));
     if (directory || h.kind == 'g') {
       std::string skipped;
@@ -210,9 +230,7 @@ outcome<std::vector<chart_file>> read_archive(std::string_view bytes) {
                  name.substr(1).starts_with(":/");
     if (drive) return problem{"chart contains illegally named files"};
     if (top == "Chart.yaml") return problem{"chart yaml not in base directory"};
-    if (h.size > remaining)
-      return problem{"decompressed chart is larger than the maximum file size " +
-                     std::to_string(chart_bytes_limit)};
+    if (h.size > remaining) return larger_than_allowed();
     if (h.size > chart_file_bytes_limit)
       return problem{"decompressed chart file " + quote(h.name) +
                      " is larger than the maximum file size " +
@@ -222,7 +240,7 @@ outcome<std::vector<chart_file>> read_archive(std::string_view bytes) {
                      " files"};
     // Links and devices have no content; they become empty files, as they do in Helm.
     std::string data;
-    bool has_body = h.kind == '0' || h.kind == '7';
+    const bool has_body = std::string_view("12346").find(h.kind) == std::string_view::npos;
     if (has_body && !tar.read_body(h.size, data)) return problem{"unexpected EOF"};
     remaining -= data.size();
     out.push_back({name, without_bom(std::move(data))});

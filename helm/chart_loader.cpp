@@ -1,15 +1,15 @@
 #include "helm/chart.hpp"
 #include "helm/chart_archive.hpp"
 #include "helm/chart_ignore.hpp"
+#include "helm/content_type.hpp"
+#include "helm/files.hpp"
 #include "helm/go_text.hpp"
-#include "helm/schema.hpp"
+#include "helm/schema/schema.hpp"
 #include "helm/semver.hpp"
 #include "helm/yaml_reader.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -203,16 +203,12 @@ std::string extension(std::string_view name) {
   return at != name.npos && name[at] == '.' ? std::string(name.substr(at)) : std::string();
 }
 
-outcome<std::string> read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return problem{"open " + path.string() + ": no such file or directory"};
-  return std::string((std::istreambuf_iterator<char>(in)), {});
-}
-
 outcome<std::vector<chart_file>> read_directory(const std::string& directory) {
   namespace fs = std::filesystem;
   ignore_rules rules;
-  if (auto text = read_file(fs::path(directory) / ".helmignore")) {
+  if (const auto path = fs::path(directory) / ".helmignore"; fs::exists(path)) {
+    auto text = read_file(path.string(), chart_file_bytes_limit);
+    if (!text) return text.error();
     auto parsed = ignore_rules::parse(*text);
     if (!parsed) return parsed.error();
     rules = std::move(*parsed);
@@ -253,7 +249,7 @@ outcome<std::vector<chart_file>> read_directory(const std::string& directory) {
                    std::to_string(chart_file_bytes_limit)};
         return false;
       }
-      auto data = read_file(full);
+      auto data = read_file(full.string(), chart_file_bytes_limit);
       if (!data) {
         failure = {"error reading " + name + ": " + data.error().text};
         return false;
@@ -441,12 +437,11 @@ outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>&
   }
   auto data = read_file(path);
   if (!data) return data.error();
-  if (!data->starts_with("\x1f\x8b")) {
+  if (const auto type = content_type(*data); type != "application/x-gzip") {
     if (path.ends_with(".yml") || path.ends_with(".yaml"))
       return problem{"file '" + path + "' seems to be a YAML file, but expected a gzipped archive"};
-    bool text = data->find('\0') == data->npos && valid_utf8(*data);
     return problem{"file '" + path + "' does not appear to be a gzipped archive; got '" +
-                   (text ? "text/plain; charset=utf-8" : "application/octet-stream") + "'"};
+                   std::string(type) + "'"};
   }
   auto files = read_archive(*data);
   if (!files) return files.error();

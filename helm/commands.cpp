@@ -4,12 +4,13 @@
 #include "helm/chart_ignore.hpp"
 #include "helm/command_flags.hpp"
 #include "helm/dependencies.hpp"
+#include "helm/files.hpp"
 #include "helm/go_text.hpp"
 #include "helm/installation.hpp"
 #include "helm/lint.hpp"
 #include "helm/manifests.hpp"
 #include "helm/render.hpp"
-#include "helm/schema.hpp"
+#include "helm/schema/schema.hpp"
 #include "helm/set_values.hpp"
 #include "helm/yaml_reader.hpp"
 #include "helm/yaml_writer.hpp"
@@ -18,18 +19,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <set>
 
 namespace helm {
 namespace {
 
-outcome<std::string> read_file(const std::string& path) {
-  if (path == "-") return std::string((std::istreambuf_iterator<char>(std::cin)), {});
-  std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path))
-    return problem{"open " + path + ": no such file or directory"};
-  return std::string((std::istreambuf_iterator<char>(in)), {});
+/// A file, or with "-" standard input.
+outcome<std::string> read_input(const std::string& path) {
+  return read_file(path == "-" ? "/dev/stdin" : path);
 }
 
 command_result failure(const std::string& text, std::string warnings = {}) {
@@ -108,7 +105,7 @@ outcome<std::string> only(const std::vector<std::string>& wanted, const std::str
 outcome<value> read_values(const value_options& o) {
   value out(value::map_type{});
   for (const auto& path : o.files) {
-    auto text = read_file(path);
+    auto text = read_input(path);
     if (!text) return text.error();
     auto v = read_yaml_map(*text);
     if (!v) return problem{"failed to parse " + path + ": " + v.error().text};
@@ -117,7 +114,7 @@ outcome<value> read_values(const value_options& o) {
   auto apply = [&](const std::vector<std::string>& lines, set_kind kind,
                    auto prefix) -> outcome<bool> {
     for (const auto& line : lines)
-      if (auto done = apply_set(out, line, kind, read_file); !done)
+      if (auto done = apply_set(out, line, kind, read_input); !done)
         return problem{prefix(line) + ": " + done.error().text};
     return true;
   };

@@ -461,12 +461,19 @@ value frame::call(const value& dot, const function& f, const value* receiver, co
   return invoke(f, n, name, values);
 }
 
+/// What an item of a list counts for. Less than it takes, because loops that append make each list anew.
+constexpr std::uint64_t list_item_bytes = 4;
+
 value frame::invoke(const function& f, const node& n, std::string_view name,
                     std::vector<value>& arguments) {
   std::string problem;
   try {
     auto result = f.body(engine_, arguments);
-    if (result.is_list()) count_steps(result.size() / 2);
+    // What a function gives is held until the template lets go of it, and may be given to the next one twice.
+    if (result.is_string() || result.kind() == type::bytes)
+      engine_.reserve(result.text().size());
+    else if (result.is_list())
+      engine_.reserve(list_item_bytes * result.size());
     return f.boxed ? result.box() : result;
   } catch (const function_error& e) {
     problem = e.what();

@@ -8,7 +8,10 @@ namespace {
 
 using args = std::span<value>;
 
-value f_dict(executor&, args a) {
+constexpr std::uint64_t entry_bytes = 96;  // about what an entry of a map takes
+
+value f_dict(executor& e, args a) {
+  e.reserve(entry_bytes * (a.size() / 2));
   value::map_type out;
   for (std::size_t i = 0; i < a.size(); i += 2)
     out[text_form(a[i])] = i + 1 < a.size() ? a[i + 1] : value("");
@@ -22,7 +25,7 @@ value f_set(executor& e, args a) {
   if (a[0].is_nil_reference()) throw function_error("assignment to entry in nil map");
   // Scalars cannot tie a knot.
   if (a[2].is_map() || a[2].is_list()) e.changed(a[0]);
-  e.reserve(96 + a[1].text().size());  // about what an entry takes
+  e.reserve(entry_bytes + a[1].text().size());
   a[0].entries()[a[1].text()] = a[2];
   return a[0];
 }
@@ -50,13 +53,15 @@ value f_values(executor&, args a) {
   for (const auto& [key, v] : a[0].entries()) out.push_back(v);
   return value(std::move(out));
 }
-value f_pick(executor&, args a) {
+value f_pick(executor& e, args a) {
+  e.reserve(entry_bytes * a.size());
   value::map_type out;
   for (const auto& key : a.subspan(1))
     if (const auto* found = a[0].find(key.text())) out[key.text()] = *found;
   return out;
 }
-value f_omit(executor&, args a) {
+value f_omit(executor& e, args a) {
+  e.reserve(entry_bytes * a[0].size());
   value::map_type out = std::as_const(a[0]).entries();
   for (const auto& key : a.subspan(1)) out.erase(key.text());
   return out;
@@ -90,6 +95,7 @@ value f_dig(executor&, args a) {
 void merge(executor& e, value& into, const value& from, bool overwrite) {
   count_steps(1 + from.size());
   if (!from.is_map()) return;
+  e.reserve(entry_bytes * from.size());
   std::vector<std::pair<std::string, value>> source(from.entries().begin(), from.entries().end());
   e.changed(into);
   auto& target = into.entries();
@@ -137,9 +143,11 @@ value f_merge(executor& e, args a) {
 value f_merge_overwrite(executor& e, args a) {
   return merge_all(e, a, true);
 }
-value f_deep_copy(executor&, args a) {
+value f_deep_copy(executor& e, args a) {
   if (a[0].is_nil()) throw function_error("reflect: call of reflect.Value.Type on zero Value");
-  return deep_copy(a[0]);
+  auto out = deep_copy(a[0]);
+  e.reserve(footprint(out));
+  return out;
 }
 value f_deep_equal(executor&, args a) {
   return deep_equal(a[0], a[1]);

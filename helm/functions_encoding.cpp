@@ -32,19 +32,23 @@ value f_to_yaml_pretty(executor& e, args a) {
     throw function_error("cannot marshal type: complex128");
   return out ? counted_text(e, without_newline(std::move(*out))) : value("");
 }
+value counted_tree(executor& e, value v) {
+  e.reserve(footprint(v));
+  return v;
+}
 value error_map(const problem& p) {
   return value::map_type{{"Error", value(p.text)}};
 }
 value error_list(const problem& p) {
   return value(value::list_type{value(p.text)});
 }
-value f_from_yaml(executor&, args a) {
+value f_from_yaml(executor& e, args a) {
   auto v = read_yaml_map(a[0].text());
-  return v ? *v : error_map(v.error());
+  return v ? counted_tree(e, *v) : error_map(v.error());
 }
-value f_from_yaml_array(executor&, args a) {
+value f_from_yaml_array(executor& e, args a) {
   auto v = read_yaml_list(a[0].text());
-  return v ? *v : error_list(v.error());
+  return v ? counted_tree(e, *v) : error_list(v.error());
 }
 
 value json_text(executor& e, const value& v, json_style style, bool must) {
@@ -73,22 +77,22 @@ problem wrong_json(const value& v, const char* wanted) {
   return {"json: cannot unmarshal " + std::string(json_kind(v)) + " into Go value of type " +
           wanted};
 }
-value f_from_json(executor&, args a) {
+value f_from_json(executor& e, args a) {
   auto v = read_json(a[0].text());
   if (!v) return error_map(v.error());
   if (v->is_nil()) return value::nil_of(type::map);
-  return v->is_map() ? *v : error_map(wrong_json(*v, "map[string]interface {}"));
+  return v->is_map() ? counted_tree(e, *v) : error_map(wrong_json(*v, "map[string]interface {}"));
 }
-value f_from_json_array(executor&, args a) {
+value f_from_json_array(executor& e, args a) {
   auto v = read_json(a[0].text());
   if (!v) return error_list(v.error());
   if (v->is_nil()) return value::nil_of(type::list);
-  return v->is_list() ? *v : error_list(wrong_json(*v, "[]interface {}"));
+  return v->is_list() ? counted_tree(e, *v) : error_list(wrong_json(*v, "[]interface {}"));
 }
-value f_must_from_json(executor&, args a) {
+value f_must_from_json(executor& e, args a) {
   auto v = read_json(a[0].text());
   if (!v) throw function_error(v.error().text);
-  return *v;
+  return counted_tree(e, *v);
 }
 
 value f_to_toml(executor& e, args a) {
@@ -96,9 +100,9 @@ value f_to_toml(executor& e, args a) {
   auto out = write_toml(a[0]);
   return out ? counted_text(e, std::move(*out)) : value(out.error().text);
 }
-value f_from_toml(executor&, args a) {
+value f_from_toml(executor& e, args a) {
   auto v = read_toml(a[0].text());
-  return v ? *v : error_map(v.error());
+  return v ? counted_tree(e, *v) : error_map(v.error());
 }
 
 value f_b64enc(executor& e, args a) {

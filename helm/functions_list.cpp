@@ -121,10 +121,11 @@ value f_slice(executor&, args a) {
   return value(std::move(out), a[0].kind());
 }
 
-value f_concat(executor&, args a) {
+value f_concat(executor& e, args a) {
   value::list_type out;
   for (const auto& v : a) {
     auto more = elements(v, "Cannot concat type ", " as list");
+    e.reserve(sizeof(value) * more.size());
     out.insert(out.end(), more.begin(), more.end());
   }
   if (out.empty()) return value::nil_of(type::list);

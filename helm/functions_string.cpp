@@ -1,4 +1,5 @@
 // One table of functions; each is a few lines, and they are found here by their kind.
+#include "helm/deep_stack.hpp"
 #include "helm/executor.hpp"
 #include "helm/functions.hpp"
 #include "helm/go_format.hpp"
@@ -199,6 +200,7 @@ value f_quote(executor&, args a) {
   std::string out;
   for (const auto& v : a) {
     if (v.is_nil()) continue;
+    check_text(out.size());
     if (!out.empty()) out += ' ';
     out += quote(text_form(v));
   }
@@ -207,6 +209,7 @@ value f_quote(executor&, args a) {
 value f_squote(executor&, args a) {
   std::string out;
   for (const auto& v : a) {
+    check_text(out.size());
     if (v.is_nil()) continue;
     if (!out.empty()) out += ' ';
     out += '\'' + format_value(v) + '\'';
@@ -227,23 +230,24 @@ value f_cat(executor& e, args a) {
   return out;
 }
 
-std::vector<std::string> text_forms(const value& v) {
+std::vector<std::string> text_forms(executor& e, const value& v) {
   std::vector<std::string> out;
-  if (v.is_list()) {
-    for (std::size_t i = 0; i < v.size(); ++i) {
-      auto item = v.at(i);
-      if (!item.is_nil()) out.push_back(text_form(item));
-    }
-  } else if (!v.is_nil()) {
-    out.push_back(text_form(v));
-  }
+  const auto add = [&](const value& item) {
+    if (item.is_nil()) return;
+    out.push_back(text_form(item));
+    e.reserve(sizeof out[0] + out.back().size());
+  };
+  if (v.is_list())
+    for (std::size_t i = 0; i < v.size(); ++i) add(v.at(i));
+  else
+    add(v);
   return out;
 }
 
 value f_join(executor& e, args a) {
   std::string out;
   bool first = true;
-  for (const auto& s : text_forms(a[1])) {
+  for (const auto& s : text_forms(e, a[1])) {
     e.reserve(s.size() + text(a[0]).size());
     if (!first) out += text(a[0]);
     first = false;
@@ -251,12 +255,12 @@ value f_join(executor& e, args a) {
   }
   return out;
 }
-value f_to_strings(executor&, args a) {
-  return a[0].kind() == type::string_list ? a[0] : value::strings(text_forms(a[0]));
+value f_to_strings(executor& e, args a) {
+  return a[0].kind() == type::string_list ? a[0] : value::strings(text_forms(e, a[0]));
 }
-value f_sort_alpha(executor&, args a) {
+value f_sort_alpha(executor& e, args a) {
   if (!a[0].is_list()) return value::strings({text_form(a[0])});
-  auto out = text_forms(a[0]);
+  auto out = text_forms(e, a[0]);
   std::sort(out.begin(), out.end());
   return value::strings(out);
 }
@@ -347,7 +351,7 @@ value f_abbrevboth(executor&, args a) {
   return abbreviated(text(a[2]), left, right);
 }
 
-std::string wrapped(const std::string& s, std::int64_t width, std::string line_end,
+std::string wrapped(executor& e, const std::string& s, std::int64_t width, std::string line_end,
                     bool break_words) {
   if (s.empty()) return {};
   if (line_end.empty()) line_end = "\n";
@@ -358,6 +362,10 @@ std::string wrapped(const std::string& s, std::int64_t width, std::string line_e
   auto piece = [&](std::int64_t from, std::int64_t to) {
     out.append(s, static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
   };
+  const auto break_line = [&] {
+    e.reserve(line_end.size());
+    out += line_end;
+  };
   while (length - offset > width) {
     if (s[static_cast<std::size_t>(offset)] == ' ') {
       ++offset;
@@ -366,11 +374,11 @@ std::string wrapped(const std::string& s, std::int64_t width, std::string line_e
     auto space = s.rfind(' ', static_cast<std::size_t>(offset + width));
     if (space != s.npos && static_cast<std::int64_t>(space) >= offset) {
       piece(offset, static_cast<std::int64_t>(space));
-      out += line_end;
+      break_line();
       offset = static_cast<std::int64_t>(space) + 1;
     } else if (break_words) {
       piece(offset, offset + width);
-      out += line_end;
+      break_line();
       offset += width;
     } else {
       space = s.find(' ', static_cast<std::size_t>(offset + width));
@@ -379,7 +387,7 @@ std::string wrapped(const std::string& s, std::int64_t width, std::string line_e
         offset = length;
       } else {
         piece(offset, static_cast<std::int64_t>(space));
-        out += line_end;
+        break_line();
         offset = static_cast<std::int64_t>(space) + 1;
       }
     }
@@ -387,13 +395,11 @@ std::string wrapped(const std::string& s, std::int64_t width, std::string line_e
   piece(offset, length);
   return out;
 }
-value f_wrap(executor&, args a) {
-  return wrapped(text(a[1]), number(a[0]), "", false);
+value f_wrap(executor& e, args a) {
+  return wrapped(e, text(a[1]), number(a[0]), "", false);
 }
 value f_wrap_with(executor& e, args a) {
-  auto out = wrapped(text(a[2]), number(a[0]), text(a[1]), true);
-  e.reserve(out.size());
-  return out;
+  return wrapped(e, text(a[2]), number(a[0]), text(a[1]), true);
 }
 
 bool connector(char32_t r) {

@@ -389,6 +389,7 @@ void printer::list(const value& v, char32_t verb, int depth) {
   }
   out_ += '[';
   for (std::size_t i = 0; i < v.size(); ++i) {
+    check_text(out_.size());
     if (i > 0) out_ += ' ';
     argument(v.at(i), verb, depth + 1);
   }
@@ -409,6 +410,7 @@ void printer::map(const value& v, char32_t verb, int depth) {
   }
   bool first = true;
   for (const auto& [key, item] : v.entries()) {
+    check_text(out_.size());
     if (!first) out_ += sharp_v ? ", " : " ";
     first = false;
     argument(value(key), verb, depth + 1);
@@ -605,6 +607,7 @@ std::string format_value(const value& v) {
 std::string sprint(std::span<const value> operands) {
   std::string out;
   for (std::size_t i = 0; i < operands.size(); ++i) {
+    check_text(out.size());
     if (i > 0 && !operands[i].is_string() && !operands[i - 1].is_string()) out += ' ';
     append_value(out, operands[i]);
   }
@@ -614,6 +617,7 @@ std::string sprint(std::span<const value> operands) {
 std::string sprintln(std::span<const value> operands) {
   std::string out;
   for (std::size_t i = 0; i < operands.size(); ++i) {
+    check_text(out.size());
     if (i > 0) out += ' ';
     append_value(out, operands[i]);
   }
@@ -627,6 +631,7 @@ std::string sprintf(std::string_view format, std::span<const value> operands) {
   index_state index;
   std::size_t i = 0;
   while (i < format.size()) {
+    check_text(out.size());
     index.good = true;
     auto percent = format.find('%', i);
     if (percent == format.npos) percent = format.size();

@@ -1,13 +1,13 @@
 // Layouts, parsing and zones belong together: each knows the same table of layout words.
 #include "helm/go_time.hpp"
 
+#include "helm/files.hpp"
 #include "helm/go_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <vector>
 
@@ -83,11 +83,14 @@ std::int64_t big_endian(const std::string& s, std::size_t at, std::size_t n) {
   return static_cast<std::int64_t>(v);
 }
 
+constexpr std::uint64_t zone_bytes_limit = 1u << 20;
+
 std::optional<zone> load_zone(const std::string& name) {
   if (name.empty() || name[0] == '/' || name[0] == '\\' || name.find("..") != name.npos)
     return std::nullopt;
-  std::ifstream in("/usr/share/zoneinfo/" + name, std::ios::binary);
-  std::string s((std::istreambuf_iterator<char>(in)), {});
+  const auto read = read_file("/usr/share/zoneinfo/" + name, zone_bytes_limit);
+  if (!read) return std::nullopt;
+  const std::string& s = *read;
   if (s.size() < 44 || !s.starts_with("TZif")) return std::nullopt;
   std::size_t at = 0;
   std::size_t time_size = 4;
@@ -120,11 +123,12 @@ std::optional<zone> load_zone(const std::string& name) {
   return z;
 }
 
+/// Zones that there are stay in memory; a name of none is looked for again.
 const zone* find_zone(const std::string& name) {
-  static thread_local std::map<std::string, std::optional<zone>> cache;
-  auto found = cache.find(name);
-  if (found == cache.end()) found = cache.emplace(name, load_zone(name)).first;
-  return found->second ? &*found->second : nullptr;
+  static thread_local std::map<std::string, zone> known;
+  if (const auto found = known.find(name); found != known.end()) return &found->second;
+  auto z = load_zone(name);
+  return z ? &known.emplace(name, std::move(*z)).first->second : nullptr;
 }
 
 /// The words of a layout.

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 namespace helm {
 namespace {
 
-enum class url_part : std::uint8_t { path, userinfo, host, fragment };
+enum class url_part : std::uint8_t { path, path_segment, userinfo, host, fragment };
 
 bool unreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -23,7 +24,8 @@ bool needs_escape(char c, url_part part) {
     return false;
   if (std::string_view("$&+,/:;=?@").find(c) != std::string_view::npos) {
     switch (part) {
-      case url_part::path: return c == '?' || c == ':' ? c == '?' : false;
+      case url_part::path: return c == '?';
+      case url_part::path_segment: return c == '/' || c == ';' || c == ',' || c == '?';
       case url_part::userinfo: return c == '@' || c == '/' || c == '?' || c == ':';
       case url_part::fragment: return false;
       case url_part::host: return true;
@@ -86,6 +88,28 @@ std::string encoded_path(const url& u) {
   }
   if (u.path == "*") return "*";
   return escape(u.path, url_part::path);
+}
+
+/// `reference` below the folder of `base`, without dots: RFC 3986, 5.2.
+std::string joined_path(const std::string& base, const std::string& reference) {
+  const auto full = reference.empty()            ? base
+                    : reference.starts_with('/') ? reference
+                                                 : base.substr(0, base.rfind('/') + 1) + reference;
+  if (full.empty()) return {};
+  std::vector<std::string> kept;
+  const auto steps = split(full, "/");
+  for (const auto& step : steps) {
+    if (step == "..") {
+      if (!kept.empty()) kept.pop_back();
+    } else if (step != ".") {
+      kept.push_back(step);
+    }
+  }
+  std::string out;
+  for (const auto& step : kept) out += "/" + step;
+  if (steps.back() == "." || steps.back() == "..") out += '/';
+  if (out.starts_with("//")) out.erase(0, 1);  // the empty step before the first slash
+  return out.empty() ? "/" : out;
 }
 
 bool valid_port(std::string_view s) {
@@ -214,6 +238,41 @@ std::string url_text(const url& u) {
   if (!u.query.empty()) out += "?" + u.query;
   if (!u.fragment.empty()) out += "#" + escape(u.fragment, url_part::fragment);
   return out;
+}
+
+std::string unescape_path(const std::string& text) {
+  return unescape(text, url_part::path_segment);
+}
+
+std::string escape_path_segment(const std::string& text) {
+  return escape(text, url_part::path_segment);
+}
+
+url resolve_url(const url& base, url reference) {
+  const auto settle = [&reference](const std::string& path) {
+    const auto joined = joined_path(path, encoded_path(reference));
+    reference.raw_path.clear();
+    reference.path = unescape(joined, url_part::path);
+    if (escape(reference.path, url_part::path) != joined) reference.raw_path = joined;
+  };
+  const bool relative = reference.scheme.empty();
+  if (relative) reference.scheme = base.scheme;
+  if (!relative || !reference.host.empty() || reference.has_user) {
+    settle("");
+    return reference;
+  }
+  if (!reference.opaque.empty()) return reference;
+  if (reference.path.empty() && !reference.force_query && reference.query.empty()) {
+    reference.query = base.query;
+    if (reference.fragment.empty()) reference.fragment = base.fragment;
+  }
+  reference.opaque = base.opaque;
+  if (reference.path.empty() && !base.opaque.empty()) return reference;
+  reference.host = base.host;
+  reference.userinfo = base.userinfo;
+  reference.has_user = base.has_user;
+  settle(encoded_path(base));
+  return reference;
 }
 
 std::string host_name(const std::string& host) {

@@ -12,6 +12,12 @@ struct url {
 
 /// url.Parse. Errors   function_error: parse "x": first path segment in URL cannot contain colon
 url parse_url(const std::string& text);
+/// Where `reference` leads from a page at `base`: URL.ResolveReference, and what is opaque in the base stays so.
+url resolve_url(const url& base, url reference);
+/// url.PathUnescape. Errors   function_error: invalid URL escape "%z"
+std::string unescape_path(const std::string& text);
+/// url.PathEscape
+std::string escape_path_segment(const std::string& text);
 /// URL.String
 std::string url_text(const url& u);
 /// The host without port and brackets.

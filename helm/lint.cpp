@@ -2,10 +2,11 @@
 
 #include "helm/chart.hpp"
 #include "helm/dependencies.hpp"
+#include "helm/files.hpp"
 #include "helm/go_text.hpp"
 #include "helm/lint_rules.hpp"
 #include "helm/render.hpp"
-#include "helm/schema.hpp"
+#include "helm/schema/schema.hpp"
 #include "helm/semver.hpp"
 #include "helm/values.hpp"
 #include "helm/yaml_reader.hpp"
@@ -13,20 +14,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 namespace helm {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path)) return std::nullopt;
-  return std::string((std::istreambuf_iterator<char>(in)), {});
-}
 
 bool is_request_url(std::string_view s) {
   auto colon = s.find("://");
@@ -66,9 +59,9 @@ private:
     constexpr const char* name = "Chart.yaml";
     fs::path file = fs::path(path_) / name;
     rule(severity::error, name, fs::is_directory(file) ? "should be a file, not a directory" : "");
-    auto text = read_file(file);
+    auto text = read_file(file.string());
     metadata m;
-    std::string problem_text = text ? "" : "open " + file.string() + ": no such file or directory";
+    std::string problem_text = text ? "" : text.error().text;
     if (text)
       if (auto read = read_metadata(*text, m); !read) problem_text = read.error().text;
     if (!rule(severity::error, name,
@@ -131,15 +124,16 @@ private:
   }
 
   void values_rules() {
-    auto text = read_file(fs::path(path_) / "values.yaml");
-    if (!rule(severity::info, "values.yaml", text ? "" : "file does not exist")) return;
-    auto v = read_yaml_map(*text);
+    const auto file = fs::path(path_) / "values.yaml";
+    if (!rule(severity::info, "values.yaml", fs::exists(file) ? "" : "file does not exist")) return;
+    auto text = read_file(file.string());
+    auto v = text ? read_yaml_map(*text) : outcome<value>(text.error());
     auto failed = v ? "" : "unable to parse YAML: " + v.error().text;
     if (!rule(severity::error, "values.yaml",
               replace_all(failed, "type map[string]interface {}", "type chartutil.Values")))
       return;
     if (options_.skip_schema_validation) return;
-    auto schema = read_file(fs::path(path_) / "values.schema.json");
+    auto schema = read_file((fs::path(path_) / "values.schema.json").string());
     if (!schema || schema->empty()) return;
     auto values = deep_copy(user_);
     coalesce_tables(values, *v, nulls::remove, "", {});

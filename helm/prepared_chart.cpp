@@ -2,7 +2,7 @@
 
 #include "helm/dependencies.hpp"
 #include "helm/installation.hpp"
-#include "helm/schema.hpp"
+#include "helm/schema/schema.hpp"
 #include "helm/values.hpp"
 
 #include <algorithm>

@@ -350,6 +350,20 @@ value deep_copy(const value& v) {
   return out;
 }
 
+std::uint64_t footprint(const value& v) {
+  constexpr std::uint64_t per_entry = 96, per_container = 48;
+  if (v.is_string() || v.kind() == type::bytes) return v.text().size();
+  if (!v.is_map() && !v.is_list()) return 0;
+  std::uint64_t out = per_container + sizeof(value) * v.size();
+  with_room([&] {
+    if (v.is_map())
+      for (const auto& [key, item] : v.entries()) out += per_entry + key.size() + footprint(item);
+    else
+      for (const auto& item : v.items()) out += footprint(item);
+  });
+  return out;
+}
+
 value detached_copy(const value& v) {
   if (v.is_string()) return value(v.text());
   if (v.is_nil_reference() || (!v.is_map() && !v.is_list())) return v;

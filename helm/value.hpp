@@ -160,6 +160,8 @@ public:
 bool deep_equal(const value& a, const value& b);
 /// A copy that shares no map or list with the original.
 value deep_copy(const value& v);
+/// About how many bytes the maps, lists and texts of a tree take. Requires that none holds itself.
+std::uint64_t footprint(const value& v);
 /// A copy that shares nothing with the original, strings neither: for another thread. Of plain values only, no objects.
 value detached_copy(const value& v);
 

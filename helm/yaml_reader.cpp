@@ -53,7 +53,7 @@ struct yaml_node {
 
 /// f(key, content) for each pair of a mapping.
 template <class F>
-void each_pair(yaml_node& mapping, F f) {
+void each_pair(const yaml_node& mapping, F f) {
   for (auto* key = mapping.first; key && key->next; key = key->next->next) f(*key, *key->next);
 }
 
@@ -131,8 +131,12 @@ private:
     return out;
   }
   yaml_node* node_here(int depth) {
-    if (depth > depth_limit) throw yaml_failure{"yaml: exceeded max depth of 10000"};
     next();
+    if (depth > depth_limit) {
+      const auto line = event_.start_mark.line;
+      throw yaml_failure{"yaml: " + (line ? "line " + std::to_string(line + 1) + ": " : "") +
+                         "exceeded max depth of 10000"};
+    }
     switch (event_.type) {
       case YAML_SCALAR_EVENT: {
         auto& s = event_.data.scalar;
@@ -351,7 +355,7 @@ public:
     count();
     value::map_type out;
     each_pair(n, [&](yaml_node& key, yaml_node& content) {
-      auto name = key_text(key, content);
+      auto name = key_text(key, content, &n);
       if (std::any_of(wanted.begin(), wanted.end(),
                       [&](std::string_view w) { return equal_fold(w, name); }))
         out.insert_or_assign(std::move(name), decode(content));
@@ -374,13 +378,27 @@ private:
     with_room([&] {
       for (auto* child = n.first; child; child = child->next) {
         if (n.shape == form::mapping) {
-          key_text(*child, *child->next);
+          key_text(*child, *child->next, &n);
           child = child->next;
         }
         check(*child);
       }
     });
   }
+
+  /// One map or list around what is decoded while it lives.
+  class level {
+  public:
+    level(decoder& d, char opening) : d_(d) {
+      if (++d.depth_ > json_depth_limit && d.too_deep_ == 0) d.too_deep_ = opening;
+    }
+    level(const level&) = delete;
+    level& operator=(const level&) = delete;
+    ~level() { --d_.depth_; }
+
+  private:
+    decoder& d_;
+  };
 
   void count() {
     ++decoded_;
@@ -409,12 +427,14 @@ private:
       }
       case form::scalar: return scalar(n);
       case form::sequence: {
+        const level here(*this, '[');
         value::list_type out;
         out.reserve(n.size());
         for (auto* child = n.first; child; child = child->next) out.push_back(decode(*child));
         return out;
       }
       case form::mapping: {
+        const level here(*this, '{');
         value::map_type out;
         fill(n, out);
         return out;
@@ -457,7 +477,7 @@ private:
         merge(content, out);
         return;
       }
-      auto name = key_text(key, content);
+      auto name = key_text(key, content, &n);
       auto v = decode(content);
       const auto [at, added] = out.insert_or_assign(std::move(name), std::move(v));
       if (!added && keys_ == yaml_keys::unique && repeated_.size() < repeated_limit_bytes)
@@ -494,15 +514,18 @@ private:
     }
   }
 
-  /// A key becomes text; what cannot is an error that shows it in Go syntax.
-  std::string key_text(yaml_node& key, yaml_node& content) {
+  /// A key becomes text; what cannot is an error that shows it in Go syntax, or shows its value once all is decoded.
+  std::string key_text(yaml_node& key, yaml_node& content, const yaml_node* map) {
     auto* k = &key;
     for (int hops = 0; k->shape == form::alias; ++hops) {
       if (hops > 1000) throw yaml_failure{"yaml: anchor '" + k->text + "' value contains itself"};
       k = k->target;
     }
     count();
-    if (k->shape != form::scalar) throw yaml_failure{"yaml: invalid map key: " + go_syntax(*k)};
+    if (k->shape != form::scalar) {
+      static_cast<void>(decode(key));  // it may be wrong itself, or hold itself
+      throw yaml_failure{"yaml: invalid map key: " + go_syntax(*k)};
+    }
     auto r = scalar_type(*k);
     const auto& v = r.content;
     switch (v.kind()) {
@@ -515,17 +538,28 @@ private:
       }
       default: break;
     }
-    if (late_.empty())
-      late_ = "unsupported map key of type: " + std::string(v.is_nil() ? "%!s(<nil>)" : "uint64") +
-              ", key: " + (v.is_nil() ? "<nil>" : "0x" + std::to_string(v.integer())) +
-              ", value: " + go_syntax(content, true);
+    // Of several such keys in one map the last is the one that stays.
+    if (late_.empty() && (!odd_map_ || odd_map_ == map)) {
+      odd_map_ = map;
+      odd_key_ = v;
+      odd_content_ = &content;
+    }
     return {};
   }
 
   /// %#v of what go-yaml makes of a node.
-  std::string go_syntax(yaml_node& n, bool top = false) {
+  /// Requires a node that was decoded: then it does not hold itself.
+  /// Errors   yaml_failure when it would be longer than anybody reads.
+  std::string go_syntax(const yaml_node& n, bool top = false) {
+    std::string out;
+    with_room([&] { out = go_syntax_here(n, top); });
+    shown_ += out.size();
+    if (shown_ > shown_limit_bytes) throw yaml_failure{"yaml: invalid map key"};
+    return out;
+  }
+  std::string go_syntax_here(const yaml_node& n, bool top) {
     switch (n.shape) {
-      case form::alias: return n.expanding ? "" : go_syntax(*n.target, top);
+      case form::alias: return go_syntax(*n.target, top);
       case form::sequence: {
         std::string out = "[]interface {}{";
         for (auto* child = n.first; child; child = child->next)
@@ -557,12 +591,22 @@ private:
 
 public:
   /// Found only when the decoded document is turned into JSON, after everything decoded.
-  const std::string& late() const { return late_; }
+  std::string late() {
+    if (late_.empty() && odd_map_)
+      late_ = "unsupported map key of type: " +
+              std::string(odd_key_.is_nil() ? "%!s(<nil>)" : "uint64") + ", key: " +
+              (odd_key_.is_nil() ? "<nil>" : "0x" + std::to_string(odd_key_.integer())) +
+              ", value: " + go_syntax(*odd_content_, true);
+    return late_;
+  }
+  /// The opening of the first map or list that lies deeper than JSON may be read; 0 when there is none.
+  char too_deep() const { return too_deep_; }
   /// A line for each key that a mapping holds twice.
   const std::string& repeated() const { return repeated_; }
 
 private:
   static constexpr std::size_t repeated_limit_bytes = 64u << 10;
+  static constexpr std::uint64_t shown_limit_bytes = 4u << 20;
   yaml_numbers numbers_;
   yaml_keys keys_;
   std::string repeated_;
@@ -570,6 +614,13 @@ private:
   std::uint64_t aliased_ = 0;
   int alias_depth_ = 0;
   std::string late_;
+  const yaml_node* odd_map_ = nullptr;  // that has a key JSON has no text for
+  value odd_key_;
+  const yaml_node* odd_content_ = nullptr;
+  std::uint64_t shown_ = 0;
+  static constexpr int json_depth_limit = 10000;
+  int depth_ = 0;
+  char too_deep_ = 0;
 };
 
 }  // namespace
@@ -581,14 +632,17 @@ outcome<value> read_yaml_outline(std::string_view text, std::span<const std::str
     if (!root) return value();
     decoder d(yaml_numbers::typed, yaml_keys::last_wins);
     auto v = b.plain() ? d.outline(*root, wanted) : d.decode(*root);
-    if (!d.late().empty()) return problem{d.late()};
+    if (const auto late = d.late(); !late.empty()) return problem{late};
     return v;
   } catch (const yaml_failure& f) {
     return problem{f.text};
   }
 }
 
-outcome<value> read_yaml(std::string_view text, yaml_numbers numbers, yaml_keys keys) {
+namespace {
+
+outcome<value> decode_text(std::string_view text, yaml_numbers numbers, yaml_keys keys,
+                           char& too_deep) {
   try {
     builder b(text);
     auto* root = b.document();
@@ -596,11 +650,30 @@ outcome<value> read_yaml(std::string_view text, yaml_numbers numbers, yaml_keys 
     decoder d(numbers, keys);
     auto v = d.decode(*root);
     if (!d.repeated().empty()) return problem{"yaml: unmarshal errors:" + d.repeated()};
-    if (!d.late().empty()) return problem{d.late()};
+    if (const auto late = d.late(); !late.empty()) return problem{late};
+    too_deep = d.too_deep();
     return v;
   } catch (const yaml_failure& f) {
     return problem{f.text};
   }
+}
+
+/// What Helm's decoder gives: YAML turned into JSON, and JSON into a value.
+outcome<value> by_way_of_json(std::string_view text, yaml_numbers numbers) {
+  char too_deep = 0;
+  auto v = decode_text(text, numbers, yaml_keys::last_wins, too_deep);
+  if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
+  if (too_deep)
+    return problem{"error unmarshaling JSON: while decoding JSON: invalid character '" +
+                   std::string(1, too_deep) + "' exceeded max depth"};
+  return v;
+}
+
+}  // namespace
+
+outcome<value> read_yaml(std::string_view text, yaml_numbers numbers, yaml_keys keys) {
+  char too_deep = 0;
+  return decode_text(text, numbers, keys, too_deep);
 }
 
 std::string_view json_kind(const value& v) {
@@ -614,8 +687,8 @@ std::string_view json_kind(const value& v) {
 }
 
 outcome<value> read_yaml_map(std::string_view text, yaml_numbers numbers) {
-  auto v = read_yaml(text, numbers);
-  if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
+  auto v = by_way_of_json(text, numbers);
+  if (!v) return v.error();
   if (v->is_nil()) return value(value::map_type{});
   if (!v->is_map())
     return problem{"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
@@ -624,8 +697,8 @@ outcome<value> read_yaml_map(std::string_view text, yaml_numbers numbers) {
 }
 
 outcome<value> read_yaml_list(std::string_view text) {
-  auto v = read_yaml(text);
-  if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
+  auto v = by_way_of_json(text, yaml_numbers::floats);
+  if (!v) return v.error();
   if (v->is_nil()) return value::nil_of(type::list);
   if (!v->is_list())
     return problem{"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +

@@ -5,6 +5,8 @@
 #include "helm/render_context.hpp"
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace helm::release {
 namespace {
@@ -147,7 +149,9 @@ std::string text_in(const value& v, std::string_view name) {
 int number_in(const value& v, std::string_view name) {
   const auto* m = member(v, name);
   if (!m) return 0;
-  if (m->kind() != type::float64 || m->real() != static_cast<int>(m->real()))
+  constexpr double least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
+  if (m->kind() != type::float64 || !(m->real() >= least && m->real() <= most) ||
+      std::trunc(m->real()) != m->real())
     throw codec_failure{"member " + std::string(name) + " is not a whole number"};
   return static_cast<int>(m->real());
 }

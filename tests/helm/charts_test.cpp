@@ -1,9 +1,8 @@
 #include "helm/chart.hpp"
-#include "helm/chart_archive.hpp"
 #include "helm/chart_ignore.hpp"
 #include "helm/commands.hpp"
 #include "helm/render.hpp"
-#include "helm/schema.hpp"
+#include "helm/schema/schema.hpp"
 #include "helm/yaml_reader.hpp"
 
 #include <gtest/gtest.h>
@@ -66,11 +65,6 @@ TEST(ChartIgnore, KeepsHelmsIdeaOfNegation) {
   EXPECT_FALSE(rules->ignored("keep.md", false));
   EXPECT_TRUE(rules->ignored("other.md", false));
   EXPECT_FALSE(ignore_rules::parse("a/**/b"));
-}
-
-TEST(ChartArchive, RefusesWhatIsNotOne) {
-  EXPECT_EQ(read_archive("not gzip at all, surely").error().text, "gzip: invalid header");
-  EXPECT_FALSE(read_archive(std::string("\x1f\x8b\x08\0\0\0\0\0\0\3abc", 13)));
 }
 
 TEST(Render, StopsEndlessIncludesWithHelmsWords) {

@@ -4,7 +4,7 @@
 #include "helm/json.hpp"
 #include "helm/manifests.hpp"
 #include "helm/render.hpp"
-#include "helm/schema.hpp"
+#include "helm/schema/schema.hpp"
 #include "helm/semver.hpp"
 #include "helm/set_values.hpp"
 #include "helm/yaml_reader.hpp"

@@ -262,6 +262,8 @@ DRAFTS = ["", "http://json-schema.org/draft-04/schema#", "http://json-schema.org
 
 
 def sub_schema(r, depth, draft):
+    if depth and not r.randrange(4):
+        return other_schema(r, depth, draft)
     kind = r.randrange(17 if depth else 11)
     if kind == 0:
         return {"type": r.choice(["string", "integer", "number", "boolean", "object", "array", "null", ["string", "null"], ["integer", "string"]])}
@@ -296,18 +298,73 @@ def sub_schema(r, depth, draft):
     return {"if": sub_schema(r, depth - 1, draft), "then": sub_schema(r, depth - 1, draft), "else": sub_schema(r, depth - 1, draft)}
 
 
+def other_schema(r, depth, draft):
+    """The keywords that came with later drafts, or are rare; an earlier draft passes over them."""
+    def sub():
+        return sub_schema(r, depth - 1, draft)
+    return r.choice([
+        lambda: {"contains": sub(), **({"minContains": r.randrange(3)} if r.randrange(2) else {}), **({"maxContains": r.randrange(3)} if r.randrange(2) else {})},
+        lambda: {"prefixItems": [sub(), sub()], "items": sub()},
+        lambda: {"items": [sub()], "additionalItems": r.choice([False, sub()])} if "2020" not in draft and draft else {"prefixItems": [sub()], "items": False},
+        lambda: {"patternProperties": {"^[ab]$": sub(), "z": sub()}, "additionalProperties": sub()},
+        lambda: {"propertyNames": sub()},
+        lambda: {"dependencies": {"a": ["b", "c"], "b": sub()}},
+        lambda: {"dependentRequired": {"a": ["b"], "z": ["a", "c"]}},
+        lambda: {"dependentSchemas": {"a": sub()}},
+        lambda: {"allOf": [{"properties": {"a": sub()}}], "unevaluatedProperties": r.choice([False, sub()])},
+        lambda: {"anyOf": [{"prefixItems": [sub()]}, {"contains": sub()}], "unevaluatedItems": r.choice([False, sub()])},
+        lambda: {"$ref": r.choice(["file:///nowhere/tree", "tree", "#named", "file:///nowhere/other#inner", "other#/definitions/x", "urn:a:b",
+                                   "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema", "#/properties/a"])},
+        lambda: {"$dynamicRef": r.choice(["#node", "tree#node", "#named", "#/$defs/d"])},
+        lambda: {"$recursiveRef": "#"},
+        lambda: {"$ref": "#/$defs/strict"},
+    ])()
+
+
+ADDRESSED = {
+    "tree": {"$id": "file:///nowhere/tree", "$dynamicAnchor": "node", "$recursiveAnchor": True, "type": "object",
+             "properties": {"a": {"$dynamicRef": "#node"}, "b": {"$recursiveRef": "#"}, "z": {"type": "string"}}},
+    "strict": {"$id": "file:///nowhere/strict", "$dynamicAnchor": "node", "$recursiveAnchor": True, "$ref": "tree", "unevaluatedProperties": False},
+    "other": {"$id": "file:///nowhere/other", "definitions": {"x": {"$anchor": "inner", "$id": "#inner", "minimum": 2}}},
+    "named": {"$anchor": "named", "$id": "#named", "maxLength": 2},
+    "old": {"$id": "file:///nowhere/old", "$schema": "http://json-schema.org/draft-04/schema#", "id": "file:///nowhere/old", "minimum": 1, "exclusiveMinimum": True},
+}
+KEYWORDS = ["type", "enum", "const", "minimum", "exclusiveMaximum", "multipleOf", "minLength", "maxItems", "pattern", "required", "properties", "patternProperties",
+            "additionalProperties", "items", "additionalItems", "prefixItems", "contains", "minContains", "uniqueItems", "allOf", "anyOf", "oneOf", "not", "if", "then",
+            "$ref", "$id", "id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor", "$schema", "$comment", "$vocabulary", "definitions", "$defs",
+            "dependencies", "dependentRequired", "dependentSchemas", "propertyNames", "unevaluatedItems", "format", "title", "examples", "readOnly", "contentSchema"]
+JUNK = [None, True, False, 0, -1, 1.5, "", "a", "[", "(?=x)", "#", "#/a", "#/nope", "#nope", "::", "%zz", "%", "/a~5", "#/properties/a~1b", [], [1], ["a"], ["a", "a"], [{}], [True, {}], {},
+        {"a": 1}, {"a": {}}, {"a": ["b", 1]}, {"[": {}}, {"a": []}]
+
+
+def every_schema(schema):
+    yield schema
+    for v in schema.values():
+        for item in (v if isinstance(v, list) else v.values() if isinstance(v, dict) else []):
+            if isinstance(item, dict):
+                yield from every_schema(item)
+        if isinstance(v, dict):
+            yield from every_schema(v)
+
+
 def schema_question(r):
     used = r.choice(DRAFTS)
     schema = {"type": "object", "properties": {k: sub_schema(r, 2, used) for k in "abc"}, "definitions": {"d": {"type": "string"}, "e": {"minimum": 2}},
               "$defs": {"d": {"type": "string"}, "e": {"minimum": 2}}}
     if used:
         schema["$schema"] = used
-    pick = [None, 1, 0, 2.5, 3000, "a", "abc", "", "b1", True, [], [1, 1], ["a"], {}, {"a": 1}, {"a": "x", "z": 1}]
+    if r.randrange(2):
+        schema["definitions" if r.randrange(4) == 0 else "$defs"].update({k: json.loads(json.dumps(v)) for k, v in ADDRESSED.items()})
+        schema.setdefault("$id", "file:///nowhere/root")
+    for _ in range(r.choice([0, 0, 0, 1, 1, 2])):
+        r.choice(list(every_schema(schema)))[r.choice(KEYWORDS)] = json.loads(json.dumps(r.choice(JUNK)))
+    pick = [None, 1, 0, 2.5, 3000, "a", "abc", "", "b1", True, [], [1, 1], ["a"], {}, {"a": 1}, {"a": "x", "z": 1}, {"a": {"b": {"a": 1}}, "z": 2}, [{"a": 1}, 2], ["x", 3, None]]
     values = {}
     for k in "abc":
         if r.randrange(6):
-            name = schema["properties"][k].get("format")
-            values[k] = r.choice(FORMATS[name]) if name and r.randrange(5) else r.choice(pick)
+            sub = schema["properties"].get(k) if isinstance(schema["properties"], dict) else None
+            name = sub.get("format") if isinstance(sub, dict) else None
+            values[k] = r.choice(FORMATS[name]) if isinstance(name, str) and name in FORMATS and r.randrange(5) else r.choice(pick)
     return {"kind": "schema", "schema": json.dumps(schema), "values": json.dumps(values)}
 
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 
+import bad_input
 import charts
 import compare
 
@@ -80,6 +81,13 @@ def compare_charts(ours, program):
     return bool(differ)
 
 
+def compare_bad_input(ours, program):
+    tried, differ = bad_input.compare(ours, program)
+    print("\n".join(differ))
+    print(f"{tried} bad inputs, {len(differ)} differ", flush=True)
+    return bool(differ)
+
+
 def main():
     ours, answers = sys.argv[1:3]
     print(f"seed {seed}")
@@ -87,6 +95,7 @@ def main():
     if theirs := reference():
         bad = compare_answers(answers, theirs)
     if program := helm():
+        bad = compare_bad_input(ours, program) or bad
         bad = compare_charts(ours, program) or bad
     sys.exit(1 if bad else 0)
 

@@ -54,7 +54,7 @@ def record(reference, name, questions, count, seed, short=False):
             if any(other[i] != a for other in again):
                 continue
             a = json.loads(a)
-            if "0xc0" in a["out"] + a["err"]:
+            if "0xc0" in a["out"] + a["err"] or "failing loading" in a["err"]:  # ours reads no other document
                 continue
             if short:
                 q = {"template": q["files"]["x.yaml"]}

@@ -12,16 +12,21 @@
 
 namespace helm {
 
-/// A compiled values.schema.json, drafts 4 to 2020-12. References that leave the document are refused.
+namespace schemas {
+class library;
+}
+
+/// A compiled values.schema.json, drafts 4 to 2020-12. Nothing is read for it: a reference to a file or to the network is
+/// an error, one to json-schema.org is known, and one to a urn: holds for everything, as in Helm.
 class json_schema {
 public:
+  /// Errors   in the words of Helm's compiler, complete: "… is not valid against metaschema: …", "failing loading …".
   static outcome<json_schema> compile(std::string_view text);
   /// The reasons why `v` is not valid, as indented lines; empty when it is.
   std::string check(const value& v) const;
 
 private:
-  struct document;
-  std::shared_ptr<const document> document_;
+  std::shared_ptr<const schemas::library> compiled_;
 };
 
 /// What `chart::compiled` points to: the outcome of compiling, once somebody asked.

@@ -1,4 +1,4 @@
-#include "helm/schema_format.hpp"
+#include "helm/schema/format.hpp"
 
 #include "helm/function.hpp"
 #include "helm/go_regex.hpp"
