@@ -9,6 +9,8 @@
 
 #include <fstream>
 #include <map>
+#include <set>
+#include <sstream>
 
 namespace helm::tests {
 namespace {
@@ -62,12 +64,27 @@ value question_of(const value& row) {
   return value(value::map_type{{"kind", "template"}, {"files", files}, {"values", values}});
 }
 
-void replay(const std::string& name) {
+/// The lines of a text in one order: the reference gives the reasons of a schema in the order of a map.
+std::string sorted_lines(const std::string& text) {
+  std::multiset<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.insert(line);
+  std::string out;
+  for (const auto& line : lines) out += line + "\n";
+  return out;
+}
+
+enum class order : bool { counts, is_random };
+
+void replay(const std::string& name, order of_lines = order::counts) {
   int differing = 0;
   for (const auto& row : rows(name)) {
     auto got = ask(question_of(row));
     auto want = wanted(row);
     if (got == want) continue;
+    if (of_lines == order::is_random && got.out == want.out &&
+        sorted_lines(got.err) == sorted_lines(want.err))
+      continue;
     if (++differing <= 5)
       ADD_FAILURE() << *write_json(row) << "\ngot out: " << got.out << "\ngot err: " << got.err;
   }
@@ -84,7 +101,7 @@ TEST(ReferenceRows, NumbersAreTakenAsInTheReference) {
   replay("numbers.jsonl");
 }
 TEST(ReferenceRows, SchemasAcceptTheSameValuesForTheSameReasons) {
-  replay("schemas.jsonl");
+  replay("schemas.jsonl", order::is_random);
 }
 TEST(ReferenceRows, ValuesMakeTheTripThroughYamlUnharmed) {
   replay("yaml.jsonl");
