@@ -2,6 +2,8 @@
 
 #include "helm/command_flags.hpp"
 
+#include <cstdlib>
+
 namespace helm {
 
 void add_value_flags(command_flags& f, value_options& into) {
@@ -11,6 +13,17 @@ void add_value_flags(command_flags& f, value_options& into) {
   f.list("set-file", 0, into.set_file);
   f.list("set-json", 0, into.set_json);
   f.list("set-literal", 0, into.set_literal);
+}
+
+void add_post_renderer_flags(command_flags& f, post_renderer& into) {
+  f.checked("post-renderer", 0, [&into](const std::string& name) -> std::optional<std::string> {
+    const char* search = std::getenv("PATH");
+    auto found = find_program(name, search ? search : "");
+    if (!found) return found.error().text;
+    into.program = std::move(*found);
+    return std::nullopt;
+  });
+  f.list("post-renderer-args", 0, into.arguments);
 }
 
 namespace {
@@ -51,8 +64,8 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   f.ignored({"atomic", "create-namespace", "disable-openapi-validation", "force", "hide-notes",
              "replace", "skip-crds", "take-ownership", "wait", "wait-for-jobs"},
             false);
-  f.unsupported(
-      {"validate", "post-renderer", "post-renderer-args", "dependency-update", "enable-dns"});
+  add_post_renderer_flags(f, o.after);
+  f.unsupported({"validate", "dependency-update", "enable-dns"});
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
   if (rest->empty())

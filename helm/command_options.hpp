@@ -1,6 +1,7 @@
 #pragma once
 
 #include "helm/chart_flags.hpp"
+#include "helm/post_renderer.hpp"
 #include "helm/problem.hpp"
 
 #include <map>
@@ -19,6 +20,9 @@ struct value_options {
 /// -f and the flags of --set's family, for every command that takes values. Keeps a reference to `into`.
 void add_value_flags(command_flags& f, value_options& into);
 
+/// --post-renderer and --post-renderer-args. Keeps a reference to `into`.
+void add_post_renderer_flags(command_flags& f, post_renderer& into);
+
 struct template_options {
   std::string release_name;  // empty: "release-name"
   std::string chart;
@@ -27,6 +31,7 @@ struct template_options {
   value_options values;
   std::string kube_version;
   std::vector<std::string> api_versions;
+  post_renderer after;
   std::vector<std::string> show_only;
   std::string output_dir;
   std::string name_template;

@@ -215,6 +215,11 @@ command_result template_command(const template_options& o, const surroundings& a
   if (o.include_crds)
     for (const auto& f : crd_files(root)) put(f.path, *f.data);
   for (const auto& m : sorted->manifests) put(m.path, m.content);
+  if (o.after) {
+    auto done = post_render(o.after, manifest);
+    if (!done) return render_failure(done.error().text);
+    manifest = std::move(*done);
+  }
   auto all = std::string(trim_space(manifest)) + "\n";
   manifest.clear();
   if (!o.no_hooks)

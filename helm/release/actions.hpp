@@ -43,6 +43,7 @@ struct install_request {
   bool skip_schema = false;
   bool take_ownership = false;
   bool hide_secrets = false;
+  post_renderer after;
 };
 
 struct upgrade_request {
@@ -61,6 +62,7 @@ struct upgrade_request {
   bool skip_schema = false;
   bool take_ownership = false;
   bool hide_secrets = false;
+  post_renderer after;
 };
 
 struct rollback_request {

@@ -67,7 +67,7 @@ struct reading {
     add_chart_flags(flags, c);
     add_place_flags(flags, c);
     flags.ignored({"disable-openapi-validation"}, false);
-    flags.unsupported({"post-renderer", "post-renderer-args", "dependency-update", "enable-dns"});
+    flags.unsupported({"dependency-update", "enable-dns"});
   }
   void with_work(work_options& w) {
     flags.duration("timeout", 0, w.timeout);
@@ -89,6 +89,7 @@ struct reading {
     flags.flag("skip-schema-validation", 0, r.skip_schema);
     flags.flag("take-ownership", 0, r.take_ownership);
     flags.flag("hide-secret", 0, r.hide_secrets);
+    add_post_renderer_flags(flags, r.after);
   }
   outcome<enum dry_run> chosen_dry_run() const {
     if (dry_run.empty() || dry_run == "none" || dry_run == "false") return dry_run::none;

@@ -129,6 +129,7 @@ awaitable<int> command_runner::run(upgrade_command c, command_line line) {
       r.skip_schema = request.skip_schema;
       r.take_ownership = request.take_ownership;
       r.hide_secrets = request.hide_secrets;
+      r.after = request.after;
       co_return co_await install(std::move(first), std::move(line), std::string());
     }
   }

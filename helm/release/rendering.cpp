@@ -95,6 +95,14 @@ rendered render_release(const render_request& r) {
     out.manifest += source_block(
         m.path, hidden ? "# HIDDEN: The Secret output has been suppressed" : m.content);
   }
+  if (r.after) {
+    auto done = post_render(r.after, out.manifest, r.cancelled.get());
+    if (!done) {
+      out.failure = done.error();
+      return out;
+    }
+    out.manifest = std::move(*done);
+  }
   // Imported values may be the user's; the record leaves this thread.
   tree->values = detached_copy(tree->values);
   tree->dependencies.clear();

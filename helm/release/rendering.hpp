@@ -1,6 +1,7 @@
 #pragma once
 
 #include "helm/manifests.hpp"
+#include "helm/post_renderer.hpp"
 #include "helm/prepared_chart.hpp"
 #include "helm/render_context.hpp"
 
@@ -40,6 +41,7 @@ struct render_request {
   bool skip_schema = false;
   bool sub_notes = false;
   bool hide_secrets = false;
+  post_renderer after;
   bool look_up = true;  // false: every lookup finds nothing
   std::shared_ptr<const lookup_answers> answers;
   std::shared_ptr<const std::atomic<bool>> cancelled;
@@ -55,7 +57,7 @@ struct rendered {
   std::vector<std::string> lines;  // warnings
 };
 
-/// Pure and long: for loop::offload.
+/// Long, and pure but for a post-renderer: for loop::offload.
 rendered render_release(const render_request& r);
 
 /// crds/ of a chart and of the subcharts that these values enable: path in the chart tree and text.

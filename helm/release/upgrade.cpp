@@ -52,6 +52,7 @@ awaitable<outcome<record>> release_actions::upgrade(upgrade_request r) {
   job.skip_schema = r.skip_schema;
   job.sub_notes = r.sub_notes;
   job.hide_secrets = r.hide_secrets;
+  job.after = r.after;
   job.look_up = r.dry != dry_run::client;
   auto made = co_await render(std::move(job));
   if (!made) co_return made.error();
