@@ -122,6 +122,7 @@ outcome<lint_options> parse_lint_arguments(std::span<const std::string> argument
   f.flag("strict", 0, o.strict);
   f.flag("quiet", 0, o.quiet);
   f.flag("with-subcharts", 0, o.with_subcharts);
+  f.flag("fleet", 0, o.fleet);
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
   f.ignored({"debug"}, false);
   auto rest = f.parse(arguments);

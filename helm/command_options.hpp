@@ -61,6 +61,7 @@ struct lint_options {
   bool strict = false;
   bool quiet = false;
   bool with_subcharts = false;
+  bool fleet = false;  // ours: the rules of lint_for_fleets as well
   bool skip_schema_validation = false;
 };
 

@@ -178,10 +178,11 @@ private:
     if (!rule(severity::error, "templates/", parsed ? "" : parsed.error().text)) return;
     auto files = parsed->render(*values, release, caps, how);
     if (!rule(severity::error, "templates/", files ? "" : files.error().text)) return;
-    lint_templates(root, *files, std::atoi(caps.kube.minor.c_str()),
-                   [&](severity level, const std::string& where, const std::string& text) {
-                     rule(level, where, text);
-                   });
+    const lint_sink found = [&](severity level, const std::string& where, const std::string& text) {
+      rule(level, where, text);
+    };
+    lint_templates(root, *files, std::atoi(caps.kube.minor.c_str()), found);
+    if (options_.fleet) lint_for_fleets(root, *files, found);
   }
 
   void dependency_rules() {

@@ -17,6 +17,10 @@ using lint_sink = std::function<void(severity, const std::string&, const std::st
 void lint_templates(const chart& c, const rendered_files& files, int minor_version,
                     const lint_sink& found);
 
+/// What makes the chart give another result from run to run or from cluster to cluster, in its templates and those of its
+/// dependencies, and floats that were printed with an exponent.
+void lint_for_fleets(const chart& c, const rendered_files& files, const lint_sink& found);
+
 /// Why a kind's name is not one Kubernetes takes, in its words; empty when it is.
 std::string name_problem(const std::string& kind, const std::string& name);
 

@@ -41,5 +41,31 @@ TEST(Lint, WarnsOfWhatAVersionDeprecates) {
   EXPECT_EQ(deprecation_warning("apps/v1", "Deployment", 36), "");
 }
 
+TEST(LintForFleets, SaysWhatChangesFromRunToRunAndFromClusterToCluster) {
+  chart sub;
+  sub.meta.name = "sub";
+  sub.templates = {{"templates/_h.tpl", "{{ define \"h\" }}\n{{ uuidv4 }}{{ end }}"}};
+  chart c;
+  c.meta.name = "c";
+  c.templates = {{"templates/a.yaml",
+                  "a: {{ .Values.now }}\n{{- if not (lookup \"v1\" \"Pod\" \"\" \"\") }}\n"
+                  "b: {{ \"x\" | cat (randInt 1 2 | quote) }}{{ end }}\n"},
+                 {"templates/broken.yaml", "{{ now"}};
+  c.dependencies = {std::make_shared<chart>(sub)};
+  std::vector<std::string> said;
+  lint_for_fleets(
+      c,
+      {{"c/templates/a.yaml", "a: 1.234e+07\nb: \"1e+06\"\nc: [1e-05, x]\nd: v1e+06\ne: 100000\n"}},
+      [&](severity, const std::string& where, const std::string& text) {
+        said.push_back(where + ", " + text);
+      });
+  for (auto& s : said) s = s.substr(0, s.find(' ', s.find(": ") + 2));
+  EXPECT_EQ(said, (std::vector<std::string>{"templates/a.yaml, line 2: lookup",
+                                            "templates/a.yaml, line 3: randInt",
+                                            "charts/sub/templates/_h.tpl, line 2: uuidv4",
+                                            "templates/a.yaml, line 1 of the output: 1.234e+07",
+                                            "templates/a.yaml, line 3 of the output: 1e-05"}));
+}
+
 }  // namespace
 }  // namespace helm
