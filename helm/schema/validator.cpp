@@ -236,6 +236,7 @@ private:
   /// `schema`, or the schema of its own draft when a part of the schema being checked has one.
   const node* own_draft(const node* schema, const node* meta, const step* where) const {
     if (!resources_ || schema != meta) return schema;
+    if (where && resources_->size() == 1) return schema;  // the head is the only one
     const auto found = resources_->find(pointer(where));
     return found == resources_->end() ? schema : &metaschema(found->second.draft).root();
   }
