@@ -131,6 +131,7 @@ int helm_release_command(const std::vector<std::string>& arguments) {
   settings.ns = ns;
   settings.instance = instance_name();
   settings.line = debug;
+  settings.hook_log = [](const std::string& text) { write_out(STDERR_FILENO, text); };
   settings.warning = [](const std::string& text) { write_out(STDERR_FILENO, text + "\n"); };
   release::release_actions actions(loop, api, objects, records, std::move(settings));
   release::console console{[](std::string_view text) { write_out(STDOUT_FILENO, text); },

@@ -104,6 +104,13 @@ result<json::object> as_object(result<json::value> got, const std::string& doing
 
 }  // namespace
 
+namespace {
+
+/// What the body of a good answer is taken for.
+enum class body_form : bool { json, text };
+
+}  // namespace
+
 struct client::impl {
   impl(reactor::loop& l, connection to, std::string manager)
       : loop(l),
@@ -158,7 +165,8 @@ struct client::impl {
   /// changed.
   awaitable<result<json::value>> call(http::request r, std::string doing,
                                       reactor::nanoseconds within = request_deadline,
-                                      std::size_t limit_bytes = object_limit_bytes) {
+                                      std::size_t limit_bytes = object_limit_bytes,
+                                      body_form form = body_form::json) {
     const reactor::steady_time deadline = loop.now() + within;
     (void)co_await refresh(credentials::look::when_due);
     for (int attempt = 0;; ++attempt) {
@@ -172,6 +180,10 @@ struct client::impl {
       if (!got) co_return failed(got.error(), doing);
       auto body = http::decoded(got->fields, std::move(got->body), limit_bytes);
       if (!body) co_return failed(body.error(), doing);
+      if (form == body_form::text && got->status == 200) {
+        observe(nullptr);
+        co_return json::value(json::string(*body));
+      }
       auto answer = read_answer(got->status, got->fields, *body, doing);
       if (answer) {
         observe(nullptr);
@@ -422,6 +434,16 @@ awaitable<result<json::value>> client::get_path(std::string path, reactor::nanos
   std::string doing = "get " + path;
   http::request request = impl_->make("GET", std::move(path));
   return impl_->call(std::move(request), std::move(doing), within);
+}
+
+awaitable<result<std::string>> client::get_text(std::string path, std::size_t limit_bytes,
+                                                reactor::nanoseconds within) {
+  std::string doing = "get " + path.substr(0, path.find('?'));
+  http::request request = impl_->make("GET", std::move(path));
+  auto got = co_await impl_->call(std::move(request), std::move(doing), within, limit_bytes,
+                                  body_form::text);
+  if (!got) co_return got.error();
+  co_return std::string(got->get_string());
 }
 
 awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,

@@ -101,6 +101,10 @@ public:
   awaitable<result<boost::json::value>> get_path(std::string target,
                                                  reactor::nanoseconds within = request_deadline);
 
+  /// The same for what is not JSON: a pod's log. Errors errc::too_large or the like when it is longer than `limit_bytes`.
+  awaitable<result<std::string>> get_text(std::string target, std::size_t limit_bytes,
+                                          reactor::nanoseconds within = request_deadline);
+
   /// A list page or a watch as a stream of bytes for whoever parses it himself. The head has been
   /// checked: 200.
   awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_list(resource r,

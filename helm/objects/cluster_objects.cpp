@@ -440,6 +440,57 @@ awaitable<outcome<done>> cluster_objects::wait_hook(object_list list,
   co_return problem{errors_occurred(problems)};
 }
 
+namespace {
+
+std::string log_path(const std::string& ns, const std::string& pod, const std::string& container) {
+  std::string out = "/api/v1/namespaces/" + ns + "/pods/" + pod + "/log?";
+  if (!container.empty()) out += "container=" + container + "&";
+  return out + "limitBytes=" + std::to_string(log_bytes_limit);
+}
+
+}  // namespace
+
+awaitable<outcome<std::string>> cluster_objects::pod_log(std::string ns, std::string pod) {
+  auto text =
+      co_await impl_->api.get_text(log_path(ns, pod, std::string()), log_bytes_limit + 4096);
+  if (!text) co_return problem{said(text.error())};
+  co_return std::move(*text);
+}
+
+awaitable<outcome<done>> cluster_objects::pod_logs(std::string ns, std::string selector,
+                                                   std::string field_selector, std::string* into) {
+  k8s::list_options wanted;
+  wanted.ns = ns;
+  wanted.label_selector = std::move(selector);
+  wanted.field_selector = std::move(field_selector);
+  wanted.limit = 500;
+  const k8s::resource pods{"", "v1", "pods", "Pod", true};
+  auto page = co_await impl_->api.list(pods, std::move(wanted));
+  if (!page) co_return problem{said(page.error())};
+  const json::value* items = page->if_contains("items");
+  if (!items || !items->is_array()) co_return done{};
+  for (const json::value& item : items->get_array()) {
+    const json::object* pod = item.if_object();
+    const json::value* metadata = pod ? pod->if_contains("metadata") : nullptr;
+    const json::value* spec = pod ? pod->if_contains("spec") : nullptr;
+    if (!metadata || !metadata->is_object() || !spec || !spec->is_object()) continue;
+    const std::string name(text_member(metadata->get_object(), "name"));
+    const json::value* containers = spec->get_object().if_contains("containers");
+    if (!containers || !containers->is_array()) continue;
+    for (const json::value& one : containers->get_array()) {
+      if (!one.is_object()) continue;
+      const std::string container(text_member(one.get_object(), "name"));
+      auto text =
+          co_await impl_->api.get_text(log_path(ns, name, container), log_bytes_limit + 4096);
+      if (!text)
+        co_return problem{"Failed to stream pod logs for pod: " + name +
+                          ", container: " + container};
+      *into += *text;
+    }
+  }
+  co_return done{};
+}
+
 awaitable<outcome<done>> cluster_objects::install_crds(
     std::vector<std::pair<std::string, std::string>> files, reactor::steady_time deadline) {
   object_list made;

@@ -32,6 +32,9 @@ struct update_options {
   bool force_conflicts = false;             // of server_side: take fields from their other managers
   bool three_way_for_unstructured = false;  // what an install that takes ownership does
 };
+/// How much of a container's log is shown: its beginning, as the server counts.
+inline constexpr std::size_t log_bytes_limit = 4u << 20;
+
 /// It worked and there is nothing more to say.
 struct done {};
 
@@ -90,6 +93,13 @@ public:
   /// Problems of all objects, as in create(): "job x failed: BackoffLimitExceeded", "pod x failed",
   /// "timed out waiting for the condition".
   awaitable<outcome<done>> wait_hook(object_list list, reactor::nanoseconds timeout);
+
+  /// What the containers of pods printed, at most log_bytes_limit of each; `selector` is of labels, `field_selector` of fields.
+  /// Problems "Failed to stream pod logs for pod: p, container: c"; what came before is in `into`, which outlives the call.
+  awaitable<outcome<done>> pod_logs(std::string ns, std::string selector,
+                                    std::string field_selector, std::string* into);
+  /// The log of a pod with one container. Problems the server's.
+  awaitable<outcome<std::string>> pod_log(std::string ns, std::string pod);
 
   /// Files of crds/ (name, text): created unless there, then waited for until established and discovered again.
   /// Problems "failed to install CRD <file>: …"

@@ -106,6 +106,8 @@ public:
     std::string instance = "windlass";             // whose pending records are whose; a label value
     std::function<void(const std::string&)> line;  // what Helm prints with --debug
     std::function<void(const std::string&)> warning;  // what it prints anyway
+    std::function<void(const std::string&)>
+        hook_log;  // what hooks printed whose output is asked for, as it is
   };
   release_actions(reactor::loop& l, k8s::client& api, objects::cluster_objects& on,
                   record_store& records, settings s);
@@ -116,6 +118,9 @@ public:
   /// What to tell the user: kept objects. Nothing when there was no such release and that was fine.
   awaitable<outcome<std::string>> uninstall(uninstall_request r);
   awaitable<test_outcome> test(test_request r);
+  /// What the pods of these tests printed, by weight, each under its name. Errors "unable to get pod logs for x: …"; what
+  /// came before is in `into`, which outlives the call.
+  awaitable<outcome<done>> test_logs(record tested, test_request r, std::string* into);
 
   /// Every revision, oldest first. Errors "release: not found".
   awaitable<outcome<history>> revisions(std::string name);
@@ -171,6 +176,8 @@ private:
                                    reactor::nanoseconds timeout);  // borrowed
   awaitable<std::optional<problem>> delete_hook(hook h, std::string policy,
                                                 reactor::nanoseconds timeout);
+  /// Gives settings::hook_log what a Job's or a Pod's containers printed, when the hook asks for it; a failure is a line.
+  awaitable<void> show_log(hook h, std::string policy, std::string ns);
   // uninstall.cpp
   awaitable<outcome<done>> purge(history all);
   // steps.cpp

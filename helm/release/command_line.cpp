@@ -306,7 +306,7 @@ std::optional<problem> read_test(reading& r, arguments_view arguments) {
   r.flags.duration("timeout", 0, c.request.timeout);
   r.flags.split_list("filter", 0, filters);
   r.flags.flag("hide-notes", 0, c.hide_notes);
-  r.flags.unsupported({"logs"});
+  r.flags.flag("logs", 0, c.logs);
   auto rest = r.flags.parse(arguments);
   if (!rest) return rest.error();
   if (rest->size() != 1) return wrong_count("test", "requires 1 argument", "test [RELEASE]");

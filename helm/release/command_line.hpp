@@ -74,6 +74,7 @@ struct get_command {
 struct test_command {
   test_request request;
   bool hide_notes = false;
+  bool logs = false;
 };
 
 struct command_line {

@@ -226,12 +226,21 @@ awaitable<int> command_runner::run(get_command c, command_line line) {
 }
 
 awaitable<int> command_runner::run(test_command c, command_line line) {
-  auto tested = co_await actions_.test(std::move(c.request));
+  test_request request = c.request;
+  auto tested = co_await actions_.test(std::move(request));
   if (!tested.tested) co_return fail(tested.failure->text);
   status_shape shape;
   shape.debug = line.cluster.debug;
   shape.hide_notes = c.hide_notes;
   const int shown = show(status_report(*tested.tested, line.output, shape));
+  if (c.logs) {
+    std::string text;
+    auto got = co_await actions_.test_logs(*tested.tested, std::move(c.request), &text);
+    to_.out("\n" + text);
+    // Where the tests went well Helm says nothing of logs that it could not get; a script that asked wants to know.
+    if (!got)
+      co_return fail(got.error().text + (tested.failure ? ": " + tested.failure->text : ""));
+  }
   co_return tested.failure ? fail(tested.failure->text) : shown;
 }
 

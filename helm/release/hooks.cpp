@@ -1,5 +1,8 @@
 #include "helm/release/actions.hpp"
+#include "helm/yaml_reader.hpp"
 #include "reactor/loop.hpp"
+
+#include <algorithm>
 
 namespace helm::release {
 
@@ -20,6 +23,27 @@ awaitable<std::optional<problem>> release_actions::delete_hook(hook h, std::stri
   auto gone = co_await objects_.wait_gone(std::move(*list), loop_.now() + timeout);
   if (!gone) co_return gone.error();
   co_return std::nullopt;
+}
+
+awaitable<void> release_actions::show_log(hook h, std::string policy, std::string ns) {
+  const auto& wanted = h.output_log_policies;
+  if (std::find(wanted.begin(), wanted.end(), policy) == wanted.end()) co_return;
+  if (h.kind != "Job" && h.kind != "Pod") co_return;
+  if (const auto read = read_yaml_map(h.content))
+    if (const auto* metadata = read->find("metadata"); metadata && metadata->is_map())
+      if (const auto* own = metadata->find("namespace");
+          own && own->is_string() && !own->text().empty())
+        ns = own->text();
+  std::string labels, fields;
+  if (h.kind == "Job")
+    labels = "job-name=" + h.name;
+  else
+    fields = "metadata.name=" + h.name;
+  std::string text;
+  auto shown =
+      co_await objects_.pod_logs(std::move(ns), std::move(labels), std::move(fields), &text);
+  if (settings_.hook_log && !text.empty()) settings_.hook_log(text);
+  if (!shown) warn("error outputting logs for hook failure: " + shown.error().text);
 }
 
 awaitable<release_actions::hook_end> release_actions::run_one_hook(record& r, std::size_t at,
@@ -63,6 +87,7 @@ awaitable<std::optional<problem>> release_actions::run_hooks(record& r, std::str
     if (!end.failure) continue;
     if (!end.ran) co_return end.failure;
     hook failed = r.hooks[order[i]].what;
+    co_await show_log(failed, "hook-failed", r.ns);
     auto kept = co_await delete_hook(std::move(failed), "hook-failed", timeout);
     if (kept) warn("error deleting the hook resource on hook failure: " + kept->text);
     for (std::size_t j = 0; j < i; ++j) {
@@ -74,6 +99,7 @@ awaitable<std::optional<problem>> release_actions::run_hooks(record& r, std::str
   }
   for (std::size_t i = order.size(); i-- > 0;) {
     hook ended = r.hooks[order[i]].what;
+    co_await show_log(ended, "hook-succeeded", r.ns);
     auto left = co_await delete_hook(std::move(ended), "hook-succeeded", timeout);
     if (left) co_return left;
   }

@@ -151,4 +151,24 @@ awaitable<test_outcome> release_actions::test(test_request r) {
   co_return out;
 }
 
+awaitable<outcome<done>> release_actions::test_logs(record tested, test_request r,
+                                                    std::string* into) {
+  const auto listed = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  std::stable_sort(tested.hooks.begin(), tested.hooks.end(), [](const auto& a, const auto& b) {
+    return a.what.weight != b.what.weight ? a.what.weight < b.what.weight
+                                          : a.what.name < b.what.name;
+  });
+  for (const auto& h : tested.hooks) {
+    if (!listed(h.what.events, "test") || listed(r.exclude, h.what.name)) continue;
+    if (!r.include.empty() && !listed(r.include, h.what.name)) continue;
+    auto text = co_await objects_.pod_log(tested.ns, h.what.name);
+    if (!text)
+      co_return problem{"unable to get pod logs for " + h.what.name + ": " + text.error().text};
+    *into += "POD LOGS: " + h.what.name + "\n" + *text + "\n";
+  }
+  co_return done{};
+}
+
 }  // namespace helm::release

@@ -80,6 +80,10 @@ struct api_options {
   /// How long a deleted pod on a node takes to end; none = until finish_termination().
   std::optional<reactor::nanoseconds> pod_termination;
   access_rules access;
+  /// What the kubelet would say of a container; without it every pod is one that no node runs.
+  std::function<std::optional<std::string>(std::string_view ns, std::string_view pod,
+                                           std::string_view container)>
+      pod_log;
 };
 
 /// An API server without I/O: a request goes in, an answer or a watch comes out. What the real kube-apiserver (with the

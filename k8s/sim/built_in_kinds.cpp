@@ -72,7 +72,7 @@ std::vector<kind_ptr> make_kinds() {
     kind_info k = core("pods", "pod", "Pod", {"po"});
     k.categories = {"all"};
     k.status_subresource = true;
-    k.other_subresources = {"binding", "eviction"};
+    k.other_subresources = {"binding", "eviction", "log"};
     k.graceful = true;
     k.generation = true;
     k.field_labels = {"spec.nodeName",

@@ -125,6 +125,8 @@ struct core {
   void uninstall_crd(const json::object& crd);
   void settle_crd(json::object& crd);
 
+  // reads.cpp
+  outcome<answer> log(call& c);
   // eviction.cpp
   outcome<answer> evict(call& c);
   outcome<answer> bind(call& c);

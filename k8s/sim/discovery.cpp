@@ -45,6 +45,8 @@ std::vector<subresource> subresources(const kind_info& k) {
     if (s == "eviction") {
       all.push_back(
           {s, {{"group", "policy"}, {"version", "v1"}, {"kind", "Eviction"}}, {"create"}});
+    } else if (s == "log") {
+      all.push_back({s, {{"group", k.group}, {"version", k.version}, {"kind", k.kind}}, {"get"}});
     } else if (s == "binding") {
       all.push_back({s, {{"group", ""}, {"version", "v1"}, {"kind", "Binding"}}, {"create"}});
     } else {

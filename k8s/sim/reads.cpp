@@ -309,4 +309,17 @@ outcome<answer> core::watch(call& c) {
   return a;
 }
 
+outcome<answer> core::log(call& c) {
+  const version_ptr v = find(*c.kind, c.key());
+  if (!v) return not_found(*c.kind, c.name);
+  const json::object pod = v->parsed();
+  const std::string container = c.query("container");
+  auto text = options.pod_log ? options.pod_log(c.ns, c.name, container) : std::nullopt;
+  if (!text) return bad_request("pod " + c.name + " does not have a host assigned");
+  answer a;
+  a.content_type = "text/plain";
+  a.body = std::move(*text);
+  return a;
+}
+
 }  // namespace k8s::sim

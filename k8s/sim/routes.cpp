@@ -245,6 +245,8 @@ outcome<answer> core::serve(call& c) {
     if (method != "POST") return method_not_allowed();
     return c.subresource == "eviction" ? evict(c) : bind(c);
   }
+  if (c.subresource == "log")
+    return method == "GET" ? log(c) : outcome<answer>(method_not_allowed());
   if (c.subresource == "finalize") {
     if (method != "PUT") return method_not_allowed();
     return replace(c);

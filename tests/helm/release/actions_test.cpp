@@ -321,6 +321,60 @@ TEST(ReleaseTests, RunOnRequestAndAreRemembered) {
   });
 }
 
+TEST(ReleaseHooks, ShowWhatTheyPrintedWhenTheyAskForIt) {
+  play([](stage& s) -> awaitable<void> {
+    const std::string on_success = "helm.sh/hook-output-log-policy: hook-succeeded";
+    const std::string always = "helm.sh/hook-output-log-policy: hook-succeeded,hook-failed";
+    s.let_pods_end(stage::ending::well);
+    auto made = co_await install(s, chart_of(hook_file("a", "Pod", "pre-install", on_success),
+                                             hook_file("b", "Pod", "pre-install"),
+                                             hook_file("c", "Pod", "pre-install", always)));
+    EXPECT_EQ(text_of(made), "");
+    EXPECT_EQ(s.logs, "log of c/c\nlog of a/c\n") << "the last hook first, as they are cleaned up";
+    s.logs.clear();
+    s.let_pods_end(stage::ending::badly);
+    auto failed = co_await upgrade(s, chart_of(hook_file("c", "Pod", "pre-upgrade", always)));
+    EXPECT_NE(text_of(failed), "");
+    EXPECT_EQ(s.logs, "log of c/c\n");
+    s.logs.clear();
+    s.unscheduled = "c";
+    auto again = co_await upgrade(s, chart_of(hook_file("c", "Pod", "pre-upgrade", always)));
+    EXPECT_NE(text_of(again), "");
+    EXPECT_EQ(s.logs, "");
+    EXPECT_EQ(s.warnings.back(),
+              "error outputting logs for hook failure: Failed to stream pod logs for pod: c, "
+              "container: c");
+  });
+}
+
+TEST(ReleaseTests, GiveTheirLogsWhenAsked) {
+  play([](stage& s) -> awaitable<void> {
+    s.let_pods_end(stage::ending::well);
+    const std::string first = "helm.sh/hook-weight: \"-1\"";
+    auto made = co_await install(
+        s, chart_of(hook_file("a", "Pod", "test"), hook_file("b", "Pod", "test", first),
+                    hook_file("c", "Pod", "post-delete")));
+    EXPECT_EQ(text_of(made), "");
+    test_request all;
+    all.name = "web";
+    test_request asked = all;
+    auto tested = co_await s.actions().test(std::move(asked));
+    EXPECT_TRUE(tested.tested);
+    if (!tested.tested) co_return;
+    std::string text;
+    asked = all;
+    auto got = co_await s.actions().test_logs(*tested.tested, std::move(asked), &text);
+    EXPECT_TRUE(got);
+    EXPECT_EQ(text, "POD LOGS: b\nlog of b\n\nPOD LOGS: a\nlog of a\n\n");
+    s.unscheduled = "a";
+    text.clear();
+    got = co_await s.actions().test_logs(*tested.tested, std::move(all), &text);
+    EXPECT_EQ(text, "POD LOGS: b\nlog of b\n\n");
+    EXPECT_EQ(got ? "" : got.error().text,
+              "unable to get pod logs for a: pod a does not have a host assigned");
+  });
+}
+
 TEST(ReleaseUpgrade, ChangesObjectsDropsOldOnesAndKeepsHistory) {
   play([](stage& s) -> awaitable<void> {
     auto made = co_await install(s, chart_of(config_map("a", "1"), config_map("b", "1")));

@@ -44,7 +44,14 @@ value values_of(const std::string& text) {
 }
 
 stage::stage(reactor::loop& l) : loop_(l) {
-  api_ = std::make_unique<k8s::sim::api_server>(k8s::sim::options_on(l));
+  auto options = k8s::sim::options_on(l);
+  options.pod_log = [this](std::string_view, std::string_view pod,
+                           std::string_view container) -> std::optional<std::string> {
+    if (pod == unscheduled) return std::nullopt;
+    return "log of " + std::string(pod) + (container.empty() ? "" : "/") + std::string(container) +
+           "\n";
+  };
+  api_ = std::make_unique<k8s::sim::api_server>(std::move(options));
   front_ =
       std::make_unique<k8s::sim::server>(l, k8s::sim::server::settings{{"api", 6443}, nullptr});
   front_->add(*api_);
@@ -73,6 +80,7 @@ void stage::restart_actions() {
   release_actions::settings s;
   s.ns = "shops";
   s.instance = "tests";
+  s.hook_log = [this](const std::string& text) { logs += text; };
   s.warning = [this](const std::string& line) { warnings.push_back(line); };
   actions_ = std::make_unique<release_actions>(loop_, *client_, *objects_, *records_, std::move(s));
 }
