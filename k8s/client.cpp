@@ -180,7 +180,7 @@ struct client::impl {
       if (!got) co_return failed(got.error(), doing);
       auto body = http::decoded(got->fields, std::move(got->body), limit_bytes);
       if (!body) co_return failed(body.error(), doing);
-      if (form == body_form::text && got->status == 200) {
+      if (form == body_form::text && got->status / 100 == 2) {
         observe(nullptr);
         co_return json::value(json::string(*body));
       }

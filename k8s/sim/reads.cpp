@@ -315,9 +315,12 @@ outcome<answer> core::log(call& c) {
   const json::object pod = v->parsed();
   const std::string container = c.query("container");
   auto text = options.pod_log ? options.pod_log(c.ns, c.name, container) : std::nullopt;
-  if (!text) return bad_request("pod " + c.name + " does not have a host assigned");
   answer a;
   a.content_type = "text/plain";
+  if (!text) {
+    a.status = 204;
+    return a;
+  }
   a.body = std::move(*text);
   return a;
 }

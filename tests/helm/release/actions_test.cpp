@@ -337,13 +337,30 @@ TEST(ReleaseHooks, ShowWhatTheyPrintedWhenTheyAskForIt) {
     EXPECT_NE(text_of(failed), "");
     EXPECT_EQ(s.logs, "log of c/c\n");
     s.logs.clear();
-    s.unscheduled = "c";
+    s.logs_forbidden = true;
     auto again = co_await upgrade(s, chart_of(hook_file("c", "Pod", "pre-upgrade", always)));
     EXPECT_NE(text_of(again), "");
     EXPECT_EQ(s.logs, "");
     EXPECT_EQ(s.warnings.back(),
               "error outputting logs for hook failure: Failed to stream pod logs for pod: c, "
               "container: c");
+  });
+}
+
+TEST(ReleaseTests, OnNoNodeHaveAnEmptyLog) {
+  play([](stage& s) -> awaitable<void> {
+    s.let_pods_end(stage::ending::well);
+    auto made = co_await install(s, chart_of(hook_file("waiting", "Pod", "test")));
+    EXPECT_EQ(text_of(made), "");
+    test_request all;
+    all.name = "web";
+    test_request asked = all;
+    auto tested = co_await s.actions().test(std::move(asked));
+    if (!tested.tested) co_return;
+    std::string text;
+    auto got = co_await s.actions().test_logs(*tested.tested, std::move(all), &text);
+    EXPECT_TRUE(got);
+    EXPECT_EQ(text, "POD LOGS: waiting\n\n");
   });
 }
 
@@ -366,12 +383,16 @@ TEST(ReleaseTests, GiveTheirLogsWhenAsked) {
     auto got = co_await s.actions().test_logs(*tested.tested, std::move(asked), &text);
     EXPECT_TRUE(got);
     EXPECT_EQ(text, "POD LOGS: b\nlog of b\n\nPOD LOGS: a\nlog of a\n\n");
-    s.unscheduled = "a";
+    s.api().erase("", "pods", "shops", "a");
     text.clear();
-    got = co_await s.actions().test_logs(*tested.tested, std::move(all), &text);
+    asked = all;
+    got = co_await s.actions().test_logs(*tested.tested, std::move(asked), &text);
     EXPECT_EQ(text, "POD LOGS: b\nlog of b\n\n");
-    EXPECT_EQ(got ? "" : got.error().text,
-              "unable to get pod logs for a: pod a does not have a host assigned");
+    EXPECT_EQ(got ? "" : got.error().text, "unable to get pod logs for a: pods \"a\" not found");
+    s.logs_forbidden = true;
+    got = co_await s.actions().test_logs(*tested.tested, std::move(all), &text);
+    EXPECT_TRUE(got ? false : got.error().text.starts_with("unable to get pod logs for b: "))
+        << got.error().text;
   });
 }
 

@@ -47,9 +47,12 @@ stage::stage(reactor::loop& l) : loop_(l) {
   auto options = k8s::sim::options_on(l);
   options.pod_log = [this](std::string_view, std::string_view pod,
                            std::string_view container) -> std::optional<std::string> {
-    if (pod == unscheduled) return std::nullopt;
+    if (pod == "waiting") return std::nullopt;  // on no node yet
     return "log of " + std::string(pod) + (container.empty() ? "" : "/") + std::string(container) +
            "\n";
+  };
+  options.access.authorize = [this](const std::string&, const k8s::sim::request& r) {
+    return !(logs_forbidden && r.path.ends_with("/log"));
   };
   api_ = std::make_unique<k8s::sim::api_server>(std::move(options));
   front_ =

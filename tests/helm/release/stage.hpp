@@ -55,8 +55,8 @@ public:
   awaitable<std::string> told(std::string name, bool descriptions = false);
 
   std::vector<std::string> warnings;
-  std::string logs;                  // what hooks printed
-  std::string unscheduled = "";      // the pod that has no log
+  std::string logs;  // what hooks printed
+  bool logs_forbidden = false;
   std::vector<std::string> created;  // "configmaps/a", in order, without records
   std::vector<std::string> deleted;
 
