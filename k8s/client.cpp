@@ -436,12 +436,14 @@ awaitable<result<json::value>> client::get_path(std::string path, reactor::nanos
   return impl_->call(std::move(request), std::move(doing), within);
 }
 
-awaitable<result<std::string>> client::get_text(std::string path, std::size_t limit_bytes,
-                                                reactor::nanoseconds within) {
-  std::string doing = "get " + path.substr(0, path.find('?'));
-  http::request request = impl_->make("GET", std::move(path));
-  auto got = co_await impl_->call(std::move(request), std::move(doing), within, limit_bytes,
-                                  body_form::text);
+awaitable<result<std::string>> client::pod_log(object_key pod, std::string container,
+                                               std::size_t limit_bytes) {
+  std::string doing = "get log of pod " + pod.text();
+  target t(resources::pods().path(pod.ns, pod.name, "log"));
+  t.add("container", container).add("limitBytes", std::to_string(limit_bytes));
+  http::request request = impl_->make("GET", t.take());
+  auto got = co_await impl_->call(std::move(request), std::move(doing), request_deadline,
+                                  limit_bytes + 4096, body_form::text);
   if (!got) co_return got.error();
   co_return std::string(got->get_string());
 }

@@ -101,9 +101,10 @@ public:
   awaitable<result<boost::json::value>> get_path(std::string target,
                                                  reactor::nanoseconds within = request_deadline);
 
-  /// The same for what is not JSON: a pod's log. Errors errc::too_large or the like when it is longer than `limit_bytes`.
-  awaitable<result<std::string>> get_text(std::string target, std::size_t limit_bytes,
-                                          reactor::nanoseconds within = request_deadline);
+  /// The beginning of what a container printed; `container` may be empty for a pod that has one. A pod on no node printed
+  /// nothing.
+  awaitable<result<std::string>> pod_log(object_key pod, std::string container,
+                                         std::size_t limit_bytes);
 
   /// A list page or a watch as a stream of bytes for whoever parses it himself. The head has been
   /// checked: 200.

@@ -440,19 +440,9 @@ awaitable<outcome<done>> cluster_objects::wait_hook(object_list list,
   co_return problem{errors_occurred(problems)};
 }
 
-namespace {
-
-std::string log_path(const std::string& ns, const std::string& pod, const std::string& container) {
-  std::string out = "/api/v1/namespaces/" + ns + "/pods/" + pod + "/log?";
-  if (!container.empty()) out += "container=" + container + "&";
-  return out + "limitBytes=" + std::to_string(log_bytes_limit);
-}
-
-}  // namespace
-
 awaitable<outcome<std::string>> cluster_objects::pod_log(std::string ns, std::string pod) {
-  auto text =
-      co_await impl_->api.get_text(log_path(ns, pod, std::string()), log_bytes_limit + 4096);
+  k8s::object_key key{std::move(ns), std::move(pod)};
+  auto text = co_await impl_->api.pod_log(std::move(key), std::string(), log_bytes_limit);
   if (!text) co_return problem{said(text.error())};
   co_return std::move(*text);
 }
@@ -464,8 +454,7 @@ awaitable<outcome<done>> cluster_objects::pod_logs(std::string ns, std::string s
   wanted.label_selector = std::move(selector);
   wanted.field_selector = std::move(field_selector);
   wanted.limit = 500;
-  const k8s::resource pods{"", "v1", "pods", "Pod", true};
-  auto page = co_await impl_->api.list(pods, std::move(wanted));
+  auto page = co_await impl_->api.list(k8s::resources::pods(), std::move(wanted));
   if (!page) co_return problem{said(page.error())};
   const json::value* items = page->if_contains("items");
   if (!items || !items->is_array()) co_return done{};
@@ -480,12 +469,16 @@ awaitable<outcome<done>> cluster_objects::pod_logs(std::string ns, std::string s
     for (const json::value& one : containers->get_array()) {
       if (!one.is_object()) continue;
       const std::string container(text_member(one.get_object(), "name"));
-      auto text =
-          co_await impl_->api.get_text(log_path(ns, name, container), log_bytes_limit + 4096);
+      k8s::object_key key{ns, name};
+      auto text = co_await impl_->api.pod_log(std::move(key), container, log_bytes_limit);
       if (!text)
         co_return problem{"Failed to stream pod logs for pod: " + name +
                           ", container: " + container};
       *into += *text;
+      if (into->size() > log_bytes_limit) {  // a Job may have hundreds of pods
+        *into += "\n(the rest is left out)\n";
+        co_return done{};
+      }
     }
   }
   co_return done{};

@@ -94,7 +94,7 @@ public:
   /// "timed out waiting for the condition".
   awaitable<outcome<done>> wait_hook(object_list list, reactor::nanoseconds timeout);
 
-  /// What the containers of pods printed, at most log_bytes_limit of each; `selector` is of labels, `field_selector` of fields.
+  /// What the containers of pods printed, at most log_bytes_limit of each and about twice that in all; `selector` is of labels, `field_selector` of fields.
   /// Problems "Failed to stream pod logs for pod: p, container: c"; what came before is in `into`, which outlives the call.
   awaitable<outcome<done>> pod_logs(std::string ns, std::string selector,
                                     std::string field_selector, std::string* into);

@@ -1,6 +1,5 @@
 #include "helm/chart_archive.hpp"
-
-#include <zlib.h>
+#include "tests/gzip.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,21 +28,6 @@ void mend_checksums(std::string& tar) {
   }
 }
 
-std::string gzipped(const std::string& text) {
-  z_stream z{};
-  if (deflateInit2(&z, Z_NO_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    std::abort();
-  std::string out(deflateBound(&z, text.size()), '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  if (deflate(&z, Z_FINISH) != Z_STREAM_END) std::abort();
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
-
 }  // namespace
 
 /// Any bytes as a packed chart: as they are when they begin like gzip, else as the tar inside.
@@ -51,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string bytes(reinterpret_cast<const char*>(data), size);
   if (!bytes.starts_with("\x1f\x8b")) {
     mend_checksums(bytes);
-    bytes = gzipped(bytes);
+    bytes = tests::gzip(bytes, 0);
   }
   auto files = helm::read_archive(bytes);
   std::vector<std::string> warnings;

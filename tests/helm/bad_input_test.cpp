@@ -6,10 +6,9 @@
 #include "helm/render.hpp"
 #include "helm/schema/schema.hpp"
 #include "helm/yaml_reader.hpp"
-#include "helm/yaml_writer.hpp"
+#include "tests/gzip.hpp"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cstdio>
 #include <string>
@@ -46,24 +45,10 @@ std::string entry(const std::string& name, const std::string& data = "", char ki
   return header + data + std::string((512 - data.size() % 512) % 512, '\0');
 }
 
-std::string gzipped(const std::string& text) {
-  z_stream z{};
-  EXPECT_EQ(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&z, text.size()), '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
-
 /// The error that a packed chart with these entries as well gives; "" when it is read.
 std::string archive_error(const std::string& entries) {
-  const auto read =
-      read_archive(gzipped(entry("c/Chart.yaml", chart_yaml) + entries + std::string(1024, '\0')));
+  const auto read = read_archive(
+      tests::gzip(entry("c/Chart.yaml", chart_yaml) + entries + std::string(1024, '\0')));
   return read ? "" : read.error().text;
 }
 
@@ -87,15 +72,15 @@ TEST(BadArchive, IsRefusedInHelmsWords) {
 
 TEST(BadArchive, LinksAndDevicesAreEmptyFiles) {
   for (const char kind : {'1', '2', '3', '4', '6'}) {
-    const auto read = read_archive(gzipped(entry("c/Chart.yaml", chart_yaml) +
-                                           entry("c/l", "", kind, 12) + std::string(1024, '\0')));
+    const auto read = read_archive(tests::gzip(
+        entry("c/Chart.yaml", chart_yaml) + entry("c/l", "", kind, 12) + std::string(1024, '\0')));
     ASSERT_TRUE(read) << kind << read.error().text;
     EXPECT_EQ(read->at(1).data, "") << kind;
   }
 }
 
 TEST(BadArchive, ThatIsCutSaysSo) {
-  const auto whole = gzipped(entry("c/Chart.yaml", chart_yaml) + std::string(1024, '\0'));
+  const auto whole = tests::gzip(entry("c/Chart.yaml", chart_yaml) + std::string(1024, '\0'));
   for (const std::size_t cut : {std::size_t{5}, std::size_t{12}, whole.size() / 2}) {
     const auto read = read_archive(std::string_view(whole).substr(0, cut));
     ASSERT_FALSE(read);
@@ -103,8 +88,8 @@ TEST(BadArchive, ThatIsCutSaysSo) {
   }
   EXPECT_EQ(read_archive("").error().text, "EOF");
   EXPECT_EQ(read_archive("not gzip at all, surely").error().text, "gzip: invalid header");
-  EXPECT_EQ(read_archive(gzipped("hello")).error().text, "unexpected EOF");
-  EXPECT_EQ(read_archive(gzipped(std::string(2000, 'x'))).error().text,
+  EXPECT_EQ(read_archive(tests::gzip("hello")).error().text, "unexpected EOF");
+  EXPECT_EQ(read_archive(tests::gzip(std::string(2000, 'x'))).error().text,
             "archive/tar: invalid tar header");
 }
 
@@ -112,7 +97,7 @@ TEST(BadArchive, OfNothingButFoldersIsBoundedToo) {
   const auto folder = entry("c/d/", "", '5');
   std::string folders;
   for (int i = 0; i < 290000; ++i) folders += folder;
-  const auto packed = gzipped(folders);
+  const auto packed = tests::gzip(folders, 1);
   EXPECT_LT(packed.size(), 4u << 20);
   EXPECT_EQ(read_archive(packed).error().text,
             "decompressed chart is larger than the maximum file size 104857600");
@@ -292,7 +277,8 @@ TEST(BadTemplate, MapsAndListsThatAreCopiedCount) {
 
 TEST(BadTemplate, ZonesThatAreFoldersAreNoZones) {
   for (const char* name : {"Europe", "nowhere", "UTC\\x00", "../../../etc/passwd", "/etc/passwd"})
-    EXPECT_EQ(render_error("{{ dateInZone \"15:04\" 0 \"" + std::string(name) + "\" }}"), "") << name;
+    EXPECT_EQ(render_error("{{ dateInZone \"15:04\" 0 \"" + std::string(name) + "\" }}"), "")
+        << name;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "k8s/kubeconfig.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/memory_network.hpp"
+#include "tests/gzip.hpp"
 #include "tests/k8s/client/pems.hpp"
 #include "tests/k8s/scripted_server.hpp"
 #include "tests/reactor/run.hpp"
@@ -11,7 +12,6 @@
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <functional>
 
@@ -28,20 +28,6 @@ const object_key pod_a{"ns", "a"}, node_n{"", "n"}, daemon_set_d{"ns", "d"}, lea
 const watch_options any_watch;
 
 const std::string pod = R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}})";
-
-std::string gzip(std::string_view text) {
-  z_stream z{};
-  EXPECT_EQ(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&z, text.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
 
 class Client : public testing::Test {
 protected:
@@ -356,7 +342,7 @@ TEST_F(Client, AsksForCompressedListsAndNothingElse) {
     const std::string list =
         R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]})";
     server.always("GET", "/api/v1/pods?limit",
-                  answer::json(200, gzip(list)).header("Content-Encoding", "gzip"));
+                  answer::json(200, tests::gzip(list)).header("Content-Encoding", "gzip"));
     server.always("GET", "/api/v1/pods?watch", answer::stream());
     server.always("GET", "/version", answer::json(200, pod));
     list_options all;

@@ -1,27 +1,12 @@
 #include "reactor/http/gzip.hpp"
 
+#include "tests/gzip.hpp"
 #include "tests/reactor/http/http_test.hpp"
-
-#include <zlib.h>
 
 namespace reactor::http {
 namespace {
 
 using testing::HasSubstr;
-
-std::string gzip(std::string_view text) {
-  z_stream z{};
-  EXPECT_EQ(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&z, text.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
 
 std::string some_text(std::size_t bytes) {
   std::string text;
@@ -71,7 +56,7 @@ TEST_F(Gzip, IsUndoneHoweverTheBytesArrive) {
   const std::string text = some_text(700'000);
   for (const std::size_t pieces : {std::size_t{0}, std::size_t{1'000}, std::size_t{7}}) {
     net().faults("api").piece_limit_bytes = pieces;
-    EXPECT_EQ(read(gzip(text), "gzip"), text) << pieces;
+    EXPECT_EQ(read(tests::gzip(text), "gzip"), text) << pieces;
     EXPECT_LE(largest, 64u * 1024);
   }
 }
@@ -83,24 +68,24 @@ TEST_F(Gzip, LeavesOtherBodiesAsTheyAre) {
 }
 
 TEST_F(Gzip, ReadsSeveralMembersAndEmptyOnes) {
-  EXPECT_EQ(read(gzip("one ") + gzip("") + gzip("two"), "gzip"), "one two");
-  EXPECT_EQ(read(gzip(""), "gzip"), "");
+  EXPECT_EQ(read(tests::gzip("one ") + tests::gzip("") + tests::gzip("two"), "gzip"), "one two");
+  EXPECT_EQ(read(tests::gzip(""), "gzip"), "");
 }
 
 TEST_F(Gzip, RefusesWhatIsNoGzip) {
   EXPECT_THAT(read("plain", "gzip"), HasSubstr("! decompress answer"));
   EXPECT_THAT(read("plain", "br"), HasSubstr("its coding \"br\" was not asked for"));
-  std::string damaged = gzip(some_text(10'000));
+  std::string damaged = tests::gzip(some_text(10'000));
   damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);
   EXPECT_THAT(read(damaged, "gzip"), HasSubstr("incorrect data check"));
-  const std::string whole = gzip(some_text(10'000));
+  const std::string whole = tests::gzip(some_text(10'000));
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{5}, whole.size() / 2, whole.size() - 1})
     EXPECT_THAT(read(whole.substr(0, length), "gzip"), HasSubstr("it ends too soon")) << length;
 }
 
 TEST_F(Gzip, BoundsWhatABombExpandsTo) {
-  const std::string bomb = gzip(std::string(50'000'000, '\0'));
+  const std::string bomb = tests::gzip(std::string(50'000'000, '\0'));
   EXPECT_LT(bomb.size(), 100'000u);
   EXPECT_THAT(read(bomb, "gzip"), HasSubstr("larger than is allowed"));
   EXPECT_LE(largest, 64u * 1024);
@@ -109,8 +94,8 @@ TEST_F(Gzip, BoundsWhatABombExpandsTo) {
 TEST_F(Gzip, OfAWholeBodyIsUndoneToo) {
   const std::string text = some_text(200'000);
   const headers coded{{"Content-Encoding", "GZIP"}};
-  EXPECT_EQ(decoded(coded, gzip(text), text.size()).value(), text);
-  EXPECT_EQ(decoded(coded, gzip(text), text.size() - 1).error().code, errc::limit);
+  EXPECT_EQ(decoded(coded, tests::gzip(text), text.size()).value(), text);
+  EXPECT_EQ(decoded(coded, tests::gzip(text), text.size() - 1).error().code, errc::limit);
   EXPECT_EQ(decoded(coded, "nonsense", 100).error().code, errc::malformed);
   EXPECT_EQ(decoded(headers{}, text, 1).value(), text) << "the limit is for what it expands to";
 }
