@@ -148,9 +148,9 @@ TEST(ReleaseCommandLine, RefusesWithHelmsWords) {
 
 TEST(ReleaseCommandLine, SaysWhatWeDoNotHave) {
   for (const auto& arguments :
-       std::vector<std::vector<std::string>>{{"test", "web", "--logs"},
+       std::vector<std::vector<std::string>>{{"install", "a", "b", "--dependency-update"},
                                              {"status", "web", "--show-resources"},
-                                             {"upgrade", "a", "b", "--post-renderer", "x"}}) {
+                                             {"upgrade", "a", "b", "--enable-dns"}}) {
     const problem p{refused(arguments)};
     EXPECT_TRUE(is_unsupported(p)) << p.text;
   }
