@@ -45,8 +45,8 @@ value values_of(const std::string& text) {
 
 stage::stage(reactor::loop& l) : loop_(l) {
   auto options = k8s::sim::options_on(l);
-  options.pod_log = [this](std::string_view, std::string_view pod,
-                           std::string_view container) -> std::optional<std::string> {
+  options.pod_log = [](std::string_view, std::string_view pod,
+                       std::string_view container) -> std::optional<std::string> {
     if (pod == "waiting") return std::nullopt;  // on no node yet
     return "log of " + std::string(pod) + (container.empty() ? "" : "/") + std::string(container) +
            "\n";
