@@ -216,7 +216,7 @@ command_result template_command(const template_options& o, const surroundings& a
     for (const auto& f : crd_files(root)) put(f.path, *f.data);
   for (const auto& m : sorted->manifests) put(m.path, m.content);
   if (o.after) {
-    auto done = post_render(o.after, manifest);
+    auto done = post_render(o.after, manifest, around.steady);
     if (!done) return render_failure(done.error().text);
     manifest = std::move(*done);
   }

@@ -23,7 +23,7 @@ namespace helm {
 namespace {
 
 constexpr std::size_t error_bytes_limit = 64u << 10;
-constexpr auto between_looks = std::chrono::milliseconds(100);
+constexpr auto between_looks = std::chrono::milliseconds(20);
 
 class descriptor {
 public:
@@ -127,6 +127,7 @@ outcome<std::string> find_program(const std::string& name, const std::string& se
 }
 
 outcome<std::string> post_render(const post_renderer& how, const std::string& manifests,
+                                 const std::function<std::chrono::nanoseconds()>& steady,
                                  const std::atomic<bool>* cancelled) {
   const std::string prefix = "error while running post render on files: ";
   const auto in = in_memory(manifests);
@@ -147,23 +148,25 @@ outcome<std::string> post_render(const post_renderer& how, const std::string& ma
   err_end.close();
 
   std::string text, errors, stopped;
-  const auto end = std::chrono::steady_clock::now() + how.limit;
-  while (out.get() >= 0 || err.get() >= 0) {
+  const auto begin = steady ? steady() : std::chrono::nanoseconds(0);
+  int status = 0;
+  // It may close its output and go on, so its end is asked for as well.
+  while (out.get() >= 0 || err.get() >= 0 || ::waitpid(pid, &status, WNOHANG) == 0) {
     pollfd waiting[] = {{out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
     ::poll(waiting, 2, static_cast<int>(between_looks.count()));
     if (waiting[0].revents && out.get() >= 0) take(out, text, file_bytes_limit + 1);
     if (waiting[1].revents && err.get() >= 0) take(err, errors, error_bytes_limit);
     if (cancelled && cancelled->load(std::memory_order_relaxed))
       stopped = "cancelled";
-    else if (std::chrono::steady_clock::now() > end)
+    else if (steady && steady() - begin > how.limit)
       stopped = "it ran longer than " + std::to_string(how.limit.count()) + " s";
     else if (text.size() > file_bytes_limit)
       stopped = "it printed more than " + std::to_string(file_bytes_limit) + " bytes";
-    if (!stopped.empty()) break;
-  }
-  if (!stopped.empty()) ::kill(-pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    if (stopped.empty()) continue;
+    ::kill(-pid, SIGKILL);
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    break;
   }
   if (stopped.empty() && status == 0) return text;
   return problem{prefix + "error while running command " + how.program + ". error output:\n" +

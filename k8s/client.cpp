@@ -1,3 +1,4 @@
+// One class: every request goes through the same few steps (limiter, credentials, deadline, answer), kept beside them.
 #include "k8s/client.hpp"
 
 #include "k8s/answer.hpp"

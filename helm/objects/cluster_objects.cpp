@@ -1,3 +1,4 @@
+// The operations of one class on one cluster; each is a few lines over the same client and list of kinds.
 #include "helm/objects/cluster_objects.hpp"
 
 #include "helm/go_text.hpp"

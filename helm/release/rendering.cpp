@@ -96,7 +96,7 @@ rendered render_release(const render_request& r) {
         m.path, hidden ? "# HIDDEN: The Secret output has been suppressed" : m.content);
   }
   if (r.after) {
-    auto done = post_render(r.after, out.manifest, r.cancelled.get());
+    auto done = post_render(r.after, out.manifest, r.steady, r.cancelled.get());
     if (!done) {
       out.failure = done.error();
       return out;

@@ -84,8 +84,6 @@ public:
   }
 
 private:
-  using found_node = outcome<const node*>;
-
   static bool describes_schemas(std::string_view url) {
     return url.starts_with("http://json-schema.org/") ||
            url.starts_with("https://json-schema.org/");
@@ -168,7 +166,7 @@ private:
     if (auto bad = refer("$ref", n.reference)) return bad;
     if (const auto* v = n.draft >= 6 ? schema.find("const") : nullptr) n.constant = *v;
     if (n.draft < 2019 && n.reference) return std::nullopt;
-    if (n.draft == 2019 || n.draft == 2020) {
+    if (n.draft >= 2019) {
       if (auto bad = refer("$recursiveRef", n.recursive_reference)) return bad;
       n.recursive_anchor = true_in(schema, "$recursiveAnchor");
     }
@@ -188,8 +186,8 @@ private:
     return describe_scalar(n, schema);
   }
 
-  found_node reference(const value& schema, std::string_view name, document& doc,
-                       const resource& in) {
+  outcome<const node*> reference(const value& schema, std::string_view name, document& doc,
+                                 const resource& in) {
     const auto* text = schema.find(name);
     if (!text || !text->is_string()) return static_cast<const node*>(nullptr);
     const auto target = join_address(in.id, text->text());

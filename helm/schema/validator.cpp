@@ -1,3 +1,5 @@
+// One walk over a schema and a value; the keywords refer to one another (what is evaluated, where a reference leads),
+// so they are kept together.
 #include "helm/schema/validator.hpp"
 
 #include "helm/deep_stack.hpp"
