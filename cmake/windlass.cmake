@@ -14,7 +14,8 @@ function(windlass_unhurried name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is a ctest test.
+# windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is the ctest test <name>/<Suite>.<Test>,
+# so that `./dev test <part of name>` runs a program. A line that begins with "## " is shown by ./dev after the run.
 # A test that cannot run in a sandbox without peers carries LABELS live. TIMEOUT is in seconds, 120 when not given: how long
 # one test may take at most with sanitizers on a busy machine. The release preset does not optimise what is only a test:
 # that is half of its compile time.
@@ -33,7 +34,7 @@ function(windlass_tests name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE WINDLASS_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WINDLASS_BINARY_DIR="${PROJECT_BINARY_DIR}")
   include(GoogleTest)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  gtest_discover_tests(${name} TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
 
 # windlass_fuzzer(<name> LIBS ... SOURCES ...): a libFuzzer program, built by the fuzz preset only.

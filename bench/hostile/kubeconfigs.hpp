@@ -1,0 +1,28 @@
+#pragma once
+
+#include "reactor/time.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bench::hostile {
+
+/// What every credential in these tables contains; wherever it is seen in an output, something leaked.
+inline constexpr const char* canary = "c4n4ry";
+
+/// A kubeconfig by somebody who means harm.
+struct kubeconfig {
+  std::string name;  // "a tag in front of the password"
+  std::string text;
+  std::string says;  // part of the error; empty: it is usable
+};
+const std::vector<kubeconfig>& kubeconfigs();
+
+struct kubeconfig_outcome {
+  std::string error;  // empty: it was taken
+  bool leaked = false;
+  reactor::nanoseconds took{0};  // processor time on the loop
+};
+kubeconfig_outcome try_kubeconfig(const kubeconfig& k);
+
+}  // namespace bench::hostile
