@@ -151,7 +151,21 @@ void bootc_cluster::pool_changed(const node_pool* before, const node_pool* now) 
   if (!now || (before && !(before->spec.node_selector == now->spec.node_selector))) reconsider();
 }
 
+std::size_t bootc_cluster::slotted(const std::string& pool) const {
+  const auto found = slotted_.find(pool);
+  return found == slotted_.end() ? 0 : found->second;
+}
+
+void bootc_cluster::count_slot(const bootc_node* b, int by) {
+  if (!b || !b->in_slot() || !b->meta.owner) return;
+  const auto counted = slotted_.try_emplace(b->meta.owner.name.str(), 0).first;
+  counted->second += static_cast<std::size_t>(by);
+  if (counted->second == 0) slotted_.erase(counted);
+}
+
 void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_node* now) {
+  count_slot(before, -1);
+  count_slot(now, +1);
   for (const bootc_node* b : {before, now})
     if (b && b->meta.owner) controller_.add(b->meta.owner.name.str());
   const bootc_node& any = now ? *now : *before;

@@ -6,6 +6,7 @@
 #include "k8s/controller.hpp"
 #include "k8s/informer.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ public:
   /// Names, sorted.
   std::vector<std::string> pools() const;
   const node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
+  /// How many of its nodes hold a reboot slot.
+  std::size_t slotted(const std::string& pool) const;
   /// What the next pass of this pool would do and why each unit waits; with `everybody_staged` who would go first once
   /// all nodes have the image.
   awaitable<std::optional<rollout_plan>> preview(
@@ -58,6 +61,7 @@ private:
   void pool_changed(const node_pool* before, const node_pool* now);
   void bootc_node_changed(const bootc_node* before, const bootc_node* now);
   void node_changed(const k8s::node* before, const k8s::node* now);
+  void count_slot(const bootc_node* b, int by);
   void wake_matching(const k8s::string_map& labels);
   void wake_owner_of(const std::string& node);
   bool is_current() const;
@@ -69,6 +73,7 @@ private:
   drains drains_;
   node_pool_reconciler reconciler_;
   k8s::controller<std::string> controller_;
+  std::map<std::string, std::size_t> slotted_;  // by pool, kept with each change of a BootcNode
   reactor::task_group tasks_;
 };
 

@@ -7,6 +7,12 @@ namespace {
 
 constexpr std::string_view zone_label = "topology.kubernetes.io/zone";
 
+policies::labels as_labels(const k8s::string_map& from) {
+  policies::labels out;
+  for (const auto& [key, value] : from) out.emplace(key.str(), value.str());
+  return out;
+}
+
 policies::rollout_input as_input(const policy_question& q) {
   policies::rollout_input in;
   policies::rollout_fleet& fleet = in.fleet;
@@ -23,7 +29,8 @@ policies::rollout_input as_input(const policy_question& q) {
     out.name = u.name;
     out.cluster = q.cluster;
     out.pool = q.pool;
-    for (const auto& [key, value] : u.labels) out.node_labels.emplace(key.str(), value.str());
+    out.node_labels = u.labels;
+    out.annotations = u.annotations;
     out.zone = std::string(u.labels.get(zone_label));
     out.state = text(u.state);
     out.slotted = u.slotted;
@@ -51,12 +58,12 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   policies::subject about;
   about.api = "bootc";
   about.pack = question.pack;
-  if (around_.labels_of) about.cluster_labels = around_.labels_of(question.cluster);
-  input->fleet.cluster_labels = about.cluster_labels;
-  for (const auto& [key, value] : question.pool_labels)
-    about.object_labels.emplace(key.str(), value.str());
-  input->fleet.pool_labels = about.object_labels;
-  if (around_.clusters) input->fleet.clusters = around_.clusters();
+  policies::rollout_fleet& fleet = input->fleet;
+  if (around_.labels_of) fleet.cluster_labels = around_.labels_of(question.cluster);
+  fleet.pool_labels = question.pool_labels;
+  about.cluster_labels = as_labels(fleet.cluster_labels);
+  about.object_labels = as_labels(fleet.pool_labels);
+  if (around_.clusters) fleet.clusters = around_.clusters(question.pool);
   const reactor::wall_time now = question.now;
   const bool named = !about.pack.empty();
   auto said = co_await policies::plan_rollout(packs_, std::move(about), std::move(input), now);

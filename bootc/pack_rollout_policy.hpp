@@ -17,8 +17,10 @@ class pack_rollout_policy final : public rollout_policy {
 public:
   /// What is known about the clusters, asked with each question. May be empty.
   struct surroundings {
-    std::function<policies::labels(const std::string& cluster)> labels_of;
-    std::function<std::vector<policies::rollout_cluster>()> clusters;
+    /// What the cluster's owner says about it.
+    std::function<k8s::string_map(const std::string& cluster)> labels_of;
+    /// The pool of that name wherever there is one, by name of cluster.
+    std::function<std::vector<policies::rollout_cluster>(const std::string& pool)> clusters;
   };
   explicit pack_rollout_policy(policies::host& packs, surroundings around = {})
       : packs_(packs), around_(std::move(around)) {}

@@ -146,6 +146,7 @@ void pass::explain() {
     u.desired_image = m.spec.desired_image;
     u.since = since(m);
     u.labels = m.node->meta.labels;
+    u.annotations = m.node->meta.annotations;
     if (m.object && m.object->status.booted) {
       u.booted_image = m.object->status.booted->image;
       u.booted_digest = m.object->status.booted->digest;

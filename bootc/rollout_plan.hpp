@@ -94,7 +94,7 @@ struct unit {
   std::string
       trouble;  // why the pool counts it degraded although its daemon does not: "drain timed out"
   std::string booted_image, booted_digest, desired_image, message;
-  k8s::string_map labels;
+  k8s::string_map labels, annotations;  // of the Node
 };
 
 struct warning {

@@ -24,16 +24,20 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
       options_(std::move(options)),
       log_(std::move(log)),
       packs_(l, pack_options(options_.policies)),
-      policy_(packs_, {.labels_of = {}, .clusters = [this] { return what_clusters_do(); }}),
+      policy_(packs_,
+              {.labels_of = [this](const std::string& name) { return labels_of(name); },
+               .clusters = [this](const std::string& pool) { return what_clusters_do(pool); }}),
       tasks_(l) {
   k8s::fleet_options f;
   f.ns = options_.ns;
   f.label = options_.label;
   f.key = options_.key;
   f.metrics = &metrics_;
-  f.on_recovered = [](k8s::cluster& c) {
+  const auto ask_again = [](k8s::cluster& c) {
     if (auto* part = bootc::bootc_part(c)) part->reconsider();
   };
+  f.on_recovered = ask_again;
+  f.on_labels = ask_again;  // another policy may apply now
   bootc::bootc_cluster::options b;
   b.policy = &policy_;
   b.metrics = &metrics_;
@@ -203,25 +207,33 @@ reactor::awaitable<void> service::answer_health(reactor::http::request r,
   (void)co_await to.send(std::move(answer));
 }
 
-const std::vector<policies::rollout_cluster>& service::what_clusters_do() {
+k8s::string_map service::labels_of(const std::string& cluster) const {
+  const k8s::cluster* c = fleet_->find(cluster);
+  return c ? c->labels() : k8s::string_map();
+}
+
+const std::vector<policies::rollout_cluster>& service::what_clusters_do(const std::string& pool) {
   // Policies are asked often and a fleet is large: a summary serves for a second.
-  if (loop_.now() - summarised_at_ < std::chrono::seconds(1)) return cluster_summary_;
-  summarised_at_ = loop_.now();
-  cluster_summary_.clear();
+  if (loop_.now() - summarised_at_ >= std::chrono::seconds(1)) {
+    summarised_at_ = loop_.now();
+    pool_summaries_.clear();
+  }
+  const auto [summary, fresh] = pool_summaries_.try_emplace(pool);
+  if (!fresh) return summary->second;
   for (k8s::cluster* c : fleet_->clusters()) {
+    const bootc::bootc_cluster* part = bootc::bootc_part(*c);
+    const bootc::node_pool* found = part ? part->pool(pool) : nullptr;
+    if (!found) continue;
     policies::rollout_cluster one;
     one.name = c->name();
-    const bootc::bootc_cluster* part = bootc::bootc_part(*c);
-    const std::vector<std::string> pools = part ? part->pools() : std::vector<std::string>();
-    for (const std::string& name : pools) {
-      const bootc::node_pool_status& status = part->pool(name)->status;
-      one.nodes += static_cast<std::uint64_t>(status.node_count);
-      one.updated += static_cast<std::uint64_t>(status.updated_count);
-      one.degraded += static_cast<std::uint64_t>(status.degraded_count);
-    }
-    cluster_summary_.push_back(std::move(one));
+    one.cluster_labels = c->labels();
+    one.nodes = static_cast<std::uint64_t>(found->status.node_count);
+    one.updated = static_cast<std::uint64_t>(found->status.updated_count);
+    one.degraded = static_cast<std::uint64_t>(found->status.degraded_count);
+    one.slotted = part->slotted(pool);
+    summary->second.push_back(std::move(one));
   }
-  return cluster_summary_;
+  return summary->second;
 }
 
 void service::reload() {

@@ -79,7 +79,8 @@ private:
   reactor::awaitable<reactor::result<void>> start_fleet();
   void pack_changed(const policies::pack_event& e);
   void reconsider_all();
-  const std::vector<policies::rollout_cluster>& what_clusters_do();
+  k8s::string_map labels_of(const std::string& cluster) const;
+  const std::vector<policies::rollout_cluster>& what_clusters_do(const std::string& pool);
   reactor::awaitable<void> answer_health(reactor::http::request r, reactor::http::responder& to);
 
   reactor::loop& loop_;
@@ -93,7 +94,7 @@ private:
   std::unique_ptr<k8s::leader_election> election_;
   std::unique_ptr<k8s::fleet> fleet_;
   std::vector<std::unique_ptr<reactor::http::server>> servers_;
-  std::vector<policies::rollout_cluster> cluster_summary_;
+  std::map<std::string, std::vector<policies::rollout_cluster>> pool_summaries_;
   reactor::steady_time summarised_at_{};
   bool fleet_started_ = false, packs_started_ = false;
   reactor::task_group tasks_;

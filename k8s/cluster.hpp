@@ -4,6 +4,7 @@
 #include "k8s/cluster_health.hpp"
 #include "k8s/discovery.hpp"
 #include "k8s/kubeconfig.hpp"
+#include "k8s/meta.hpp"
 #include "k8s/watch_state.hpp"
 #include "reactor/backoff.hpp"
 #include "reactor/log.hpp"
@@ -42,7 +43,8 @@ struct engage_step {
 struct cluster_options {
   std::string name;
   std::string field_manager = "windlass";
-  std::string hash;  // of the kubeconfig's bytes, hexadecimal
+  std::string hash;   // of the kubeconfig's bytes, hexadecimal
+  string_map labels;  // of whatever named it: its kubeconfig Secret
   std::vector<engage_step> steps;
   /// The server answered, every step is done: the cluster is Live. Once per engagement.
   std::function<void(cluster& c)> on_engaged;
@@ -83,6 +85,9 @@ public:
   /// Of kube-system, which names the cluster behind any address; empty before it was read.
   const std::string& uid() const noexcept { return uid_; }
   const std::string& hash() const noexcept { return options_.hash; }
+  /// What its owner says about it ("env: prod"): policies choose by them.
+  const string_map& labels() const noexcept { return options_.labels; }
+  void set_labels(string_map labels) { options_.labels = std::move(labels); }
   reactor::loop& loop() noexcept { return loop_; }
   const reactor::logger& log() const noexcept { return log_; }
 

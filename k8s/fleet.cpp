@@ -124,6 +124,7 @@ void fleet::consider(const std::string& name) {
   const std::string hash = raw.empty() ? std::string("-") : sha256_hex(raw);
   if (found != entries_.end() && found->second.hash == hash) {
     log_.debug("kubeconfig unchanged", {{"cluster", name}});
+    relabel(found->second, wanted->meta.labels);
     return;
   }
   const bool existed = found != entries_.end() && found->second.running;
@@ -151,14 +152,21 @@ void fleet::consider(const std::string& name) {
             {{"cluster", name}, {"server", to->server}, {"context", to->context}});
   if (existed)
     tell(e.secret, event_severity::normal, "ClusterReconnected", "the kubeconfig changed");
-  engage(name, e, *std::move(to));
+  engage(name, e, *std::move(to), wanted->meta.labels);
 }
 
-void fleet::engage(const std::string& name, entry& e, connection to) {
+void fleet::relabel(entry& e, const string_map& labels) {
+  if (!e.running || e.running->labels() == labels) return;
+  e.running->set_labels(labels);
+  if (options_.on_labels) options_.on_labels(*e.running);
+}
+
+void fleet::engage(const std::string& name, entry& e, connection to, string_map labels) {
   cluster_options o;
   o.name = name;
   o.field_manager = options_.field_manager;
   o.hash = e.hash;
+  o.labels = std::move(labels);
   o.steps = options_.steps;
   o.metrics = options_.metrics;
   o.on_engaged = [this](cluster& c) {

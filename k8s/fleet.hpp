@@ -31,6 +31,8 @@ struct fleet_options {
   std::function<void(cluster& c)> on_disengaged;
   std::function<void(cluster& c, cluster_state before)> on_state;
   std::function<void(cluster& c)> on_recovered;
+  /// The labels of its Secret changed; nothing was reconnected.
+  std::function<void(cluster& c)> on_labels;
   /// Whether this replica takes care of a cluster; empty = of all. Call reshard() when the answer changes.
   std::function<bool(const std::string& name)> owns;
   /// Adds what the apis know ("tenants") to a cluster's entry of to_json().
@@ -39,7 +41,7 @@ struct fleet_options {
 };
 
 /// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added by hand.
-/// Change     SHA-256 of the bytes under the key; anything else of a Secret changes nothing.
+/// Change     SHA-256 of the bytes under the key reconnects; labels are handed on; nothing else of a Secret counts.
 /// Isolation  each cluster has its own tasks, connections and parts; none waits for another.
 /// Home lost  the clusters stay; discovery goes on when home is back.
 /// Lifetime   loop, home client, events and metrics outlive it; co_await stop() before destruction.
@@ -87,7 +89,8 @@ private:
   awaitable<void> supervise();
   void touch(const std::string& name);
   void consider(const std::string& name);
-  void engage(const std::string& name, entry& e, connection to);
+  void engage(const std::string& name, entry& e, connection to, string_map labels = {});
+  void relabel(entry& e, const string_map& labels);
   void disengage(const std::string& name, entry& e);
   awaitable<void> close(std::unique_ptr<cluster> leaving);
   void tell(const object_reference& secret, event_severity type, std::string reason,

@@ -1,5 +1,7 @@
 #include "policies/rollout.hpp"
 
+#include "policies/label_views.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s/meta.hpp"
 #include "policies/host/host.hpp"
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace policies {
 struct rollout_unit {
   std::string name, cluster, pool, zone;
   std::string state;  // Pending, Staging, Staged, Rebooting, UpToDate, Degraded
-  labels node_labels, annotations;
+  k8s::string_map node_labels, annotations;
   bool slotted = false;   // holds a reboot slot: it is going or about to
   bool degraded = false;  // reported by the node
   bool ready = true;      // the Node's Ready condition
@@ -25,17 +26,17 @@ struct rollout_unit {
   std::string target;  // desired
 };
 
-/// What other clusters are doing, for policies that let clusters go in waves.
+/// What the pool of that name is doing on one of the clusters that have it, for policies that let clusters go in waves.
 struct rollout_cluster {
   std::string name;
-  labels cluster_labels;
+  k8s::string_map cluster_labels;
   std::uint64_t nodes = 0, updated = 0, degraded = 0, slotted = 0;
 };
 
 /// The pool that is planned, and its surroundings.
 struct rollout_fleet {
   std::string pool, cluster;
-  labels cluster_labels, pool_labels;
+  k8s::string_map cluster_labels, pool_labels;
   std::uint64_t capacity = 0;  // maxUnavailable as a number
   std::uint64_t free = 0;      // slots that may be given now
   std::uint64_t occupied = 0, node_count = 0, updated = 0, degraded = 0;

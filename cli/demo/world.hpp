@@ -41,6 +41,7 @@ public:
 
   /// How to reach home as an administrator.
   k8s::connection home() const;
+  k8s::sim::api_server& home_api() noexcept { return *home_; }
   /// Contexts "home" and one for each cluster; the first cluster's is current.
   std::string kubeconfig() const;
   const std::vector<std::unique_ptr<cluster>>& clusters() const noexcept { return clusters_; }
