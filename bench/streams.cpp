@@ -2,7 +2,7 @@
 
 #include "bench/child.hpp"
 #include "bench/measure.hpp"
-#include "bench/pods.hpp"
+#include "bench/quiet_server.hpp"
 #include "bench/sender.hpp"
 #include "k8s/client.hpp"
 #include "k8s/informer.hpp"
@@ -17,11 +17,9 @@
 #include "reactor/tls.hpp"
 
 #include <boost/json.hpp>
-#include <sys/resource.h>
 
 #include <array>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -30,49 +28,6 @@ namespace bench {
 namespace {
 
 constexpr std::size_t objects_of_a_kind = 50, kinds = 4;
-constexpr std::string_view version = "1000000000";
-
-/// More descriptors than the shell's usual thousand: one for each stream.
-void allow_many_descriptors() {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-std::string meta(const std::string& name, const std::string& ns, std::size_t seed) {
-  boost::json::object o{
-      {"name", name}, {"resourceVersion", version}, {"creationTimestamp", "2026-01-01T00:00:00Z"}};
-  if (!ns.empty()) o["namespace"] = ns;
-  std::string uid = "00000000-0000-4000-a000-000000000000" + std::to_string(seed);
-  o["uid"] = uid.substr(uid.size() - 36);
-  o["labels"] = boost::json::object{{"app", name.substr(0, 3)}, {"tier", "backend"}};
-  return boost::json::serialize(o);
-}
-
-std::string list_body(const std::string& kind, std::size_t objects) {
-  std::string body = R"({"kind":")" + kind +
-                     R"(List","apiVersion":"v1","metadata":{"resourceVersion":")" +
-                     std::string(version) + R"("},"items":[)";
-  for (std::size_t i = 0; i < objects; ++i) {
-    if (i) body += ",";
-    const std::string n = std::to_string(i);
-    if (kind == "Pod") body += pod_json(i, 1'000'000'000, 4'096);
-    if (kind == "Node")
-      body +=
-          R"({"metadata":)" + meta("node-" + n, "", i) +
-          R"(,"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"}],"nodeInfo":{"bootID":")" +
-          n + R"("}}})";
-    if (kind == "Secret")
-      body += R"({"metadata":)" + meta("secret-" + n, "default", i) +
-              R"(,"type":"Opaque","data":{"kubeconfig":"YXBpVmVyc2lvbjogdjEK"}})";
-    if (kind == "Lease")
-      body += R"({"metadata":)" + meta("lease-" + n, "kube-node-lease", i) +
-              R"(,"spec":{"holderIdentity":"node-)" + n +
-              R"(","leaseDurationSeconds":40,"renewTime":"2026-01-01T00:00:00.000000Z"}})";
-  }
-  return body + "]}";
-}
 
 /// What follows one cluster.
 class follower {
@@ -116,48 +71,6 @@ private:
   k8s::informer<k8s::pod> pods_;
   k8s::informer<k8s::secret> secrets_;
   k8s::informer<k8s::lease> leases_;
-};
-
-/// The other side: lists at once, and watches on which nothing but a bookmark happens.
-class quiet_server {
-public:
-  quiet_server(reactor::loop& l, std::size_t objects) : loop_(l) {
-    for (const auto& [plural, kind] : std::map<std::string, std::string>{
-             {"nodes", "Node"}, {"pods", "Pod"}, {"secrets", "Secret"}, {"leases", "Lease"}})
-      bodies_[plural] = list_body(kind, objects);
-  }
-
-  reactor::awaitable<void> answer(reactor::http::request r, reactor::http::responder& to) {
-    const reactor::http::target_parts target = reactor::http::split_target(r.target);
-    if (target.get("watch")) {
-      co_await stay_quiet(to);
-      co_return;
-    }
-    const auto found = bodies_.find(target.path.substr(target.path.rfind('/') + 1));
-    reactor::http::response list;
-    list.status = found == bodies_.end() ? 404 : 200;
-    list.fields.add("Content-Type", "application/json");
-    if (found != bodies_.end()) list.body = found->second;
-    (void)co_await to.send(std::move(list));
-  }
-
-private:
-  reactor::awaitable<void> stay_quiet(reactor::http::responder& to) {
-    reactor::http::response_head head;
-    head.status = 200;
-    head.fields.add("Content-Type", "application/json");
-    auto started = co_await to.start(std::move(head));
-    const std::string bookmark =
-        R"({"type":"BOOKMARK","object":{"kind":"Any","apiVersion":"v1","metadata":{"resourceVersion":")" +
-        std::string(version) + "\"}}}\n";
-    while (started) {
-      co_await loop_.sleep_for(std::chrono::seconds(30));
-      started = co_await to.write(bookmark);
-    }
-  }
-
-  reactor::loop& loop_;
-  std::map<std::string, std::string> bodies_;
 };
 
 struct reading {
@@ -349,17 +262,6 @@ boost::json::object measure_streams(std::size_t clusters) {
   o["complete"] = largest.at("complete");
   o["points"] = std::move(points);
   return o;
-}
-
-int run_streams_sender(const std::string& objects) {
-  allow_many_descriptors();
-  const std::size_t n = std::strtoul(objects.c_str(), nullptr, 10);
-  return run_sender(true, [n](reactor::loop& l) -> reactor::http::handler {
-    auto side = std::make_shared<quiet_server>(l, n);
-    return [side](reactor::http::request r, reactor::http::responder& to) {
-      return side->answer(std::move(r), to);
-    };
-  });
 }
 
 }  // namespace bench

@@ -3,7 +3,6 @@
 #include <boost/json/fwd.hpp>
 
 #include <cstddef>
-#include <string>
 
 namespace bench {
 
@@ -15,8 +14,5 @@ namespace bench {
 /// the other head figures are those of the largest fleet.
 /// `clusters`: only that fleet; 0 = 100, 1,000 and 2,000. Throws std::runtime_error when the sender does not come up.
 boost::json::object measure_streams(std::size_t clusters);
-
-/// The sender's side: the objects of each kind ("50" or "0").
-int run_streams_sender(const std::string& objects);
 
 }  // namespace bench

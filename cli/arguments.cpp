@@ -282,6 +282,12 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   streams->add_option("--clusters", all.bench.clusters,
                       "only this fleet (default: 100, 1000 and 2000)");
   streams->add_option("--sender", all.bench.sender, "")->group("");
+  auto* idle = add_bench("idle", "Processor time and requests of a fleet in which nothing happens");
+  idle->add_option("--clusters", all.bench.clusters, "how many (default: 2000)");
+  idle->add_option("--seconds", all.bench.seconds, "how long to look; watches live 300 to 600")
+      ->check(CLI::Range(10u, 86'400u))
+      ->capture_default_str();
+  idle->add_option("--sender", all.bench.sender, "")->group("");
   add_bench("policy", "Time of one rollout.plan call for 10, 500 and 5,000 units");
   auto* charts = add_bench("helm", "Time and memory of rendering charts, beside Helm's own engine");
   charts->add_option("CHART", all.bench.charts,

@@ -78,9 +78,10 @@ struct policy_arguments {
 };
 
 struct bench_arguments {
-  std::string what;  // watch, store, streams, policy, helm
+  std::string what;  // watch, store, streams, idle, policy, helm
   output_format output = output_format::text;
-  std::size_t clusters = 0;         // streams: 0 = 100, 1000, 2000
+  std::size_t clusters = 0;         // streams: 0 = 100, 1000, 2000; idle: 0 = 2000
+  unsigned seconds = 600;           // idle
   std::size_t events = 0;           // watch: 0 = a size that takes about a second per point
   std::vector<std::string> charts;  // helm: none = the usual ones
   std::string sender;               // internal: this process is the sender

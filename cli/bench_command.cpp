@@ -1,5 +1,7 @@
 #include "bench/helm.hpp"
+#include "bench/idle.hpp"
 #include "bench/policy.hpp"
+#include "bench/quiet_server.hpp"
 #include "bench/store.hpp"
 #include "bench/streams.hpp"
 #include "bench/watch.hpp"
@@ -23,8 +25,10 @@ std::string report(const boost::json::object& result) {
       while (shown.ends_with('\n')) shown.pop_back();
       text += std::string(key) + ": " + shown + "\n";
     }
-  const boost::json::array& points =
-      result.at(result.contains("points") ? "points" : "charts").as_array();
+  const boost::json::value* listed = result.if_contains("points");
+  if (!listed) listed = result.if_contains("charts");
+  if (!listed) return text;
+  const boost::json::array& points = listed->as_array();
   std::vector<std::string> head;
   for (const auto& member : points.front().as_object()) head.emplace_back(member.key());
   table t(head);
@@ -45,13 +49,16 @@ std::string report(const boost::json::object& result) {
 int bench_command(const bench_arguments& a) {
   if (!a.sender.empty())
     return a.what == "watch" ? bench::run_watch_sender(a.sender)
-                             : bench::run_streams_sender(a.sender);
+                             : bench::run_quiet_sender(std::strtoul(a.sender.c_str(), nullptr, 10));
   try {
-    const boost::json::object result = a.what == "watch"    ? bench::measure_watch(a.events)
-                                       : a.what == "store"  ? bench::measure_store()
-                                       : a.what == "policy" ? bench::measure_policy()
-                                       : a.what == "helm"   ? bench::measure_helm(a.charts)
-                                                            : bench::measure_streams(a.clusters);
+    const boost::json::object result =
+        a.what == "watch"    ? bench::measure_watch(a.events)
+        : a.what == "store"  ? bench::measure_store()
+        : a.what == "policy" ? bench::measure_policy()
+        : a.what == "helm"   ? bench::measure_helm(a.charts)
+        : a.what == "idle"
+            ? bench::measure_idle(a.clusters ? a.clusters : 2'000, std::chrono::seconds(a.seconds))
+            : bench::measure_streams(a.clusters);
     return write_out(STDOUT_FILENO, a.output == output_format::text
                                         ? report(result)
                                         : machine_text(result, a.output))
