@@ -1,13 +1,18 @@
 #include "cli/commands.hpp"
+#include "reactor/memory.hpp"
 
 #include <csignal>
 #include <exception>
+#include <new>
 
 int main(int argc, char** argv) {
+  reactor::end_when_memory_is_lost();
   std::signal(SIGPIPE,
               SIG_IGN);  // a reader that is gone is a failed write, not the end of the process
   try {
     return cli::dispatch({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    reactor::memory_lost();
   } catch (const std::exception& e) {
     return cli::complain(std::string("internal error: ") + e.what());
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace helm {
 namespace {
@@ -20,7 +21,9 @@ public:
   explicit gunzip(std::string_view in) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
     stream_.avail_in = static_cast<uInt>(in.size());
-    ok_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
+    const int begun = inflateInit2(&stream_, 15 + 16);
+    if (begun == Z_MEM_ERROR) throw std::bad_alloc();  // and no word about the archive
+    ok_ = begun == Z_OK;
   }
   gunzip(const gunzip&) = delete;
   gunzip& operator=(const gunzip&) = delete;

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -61,7 +62,7 @@ void each_pair(const yaml_node& mapping, F f) {
 class builder {
 public:
   explicit builder(std::string_view text) {
-    yaml_parser_initialize(&parser_);
+    if (!yaml_parser_initialize(&parser_)) throw std::bad_alloc();
     static const unsigned char newline[] = "\n";
     auto* bytes = text.empty() ? newline : reinterpret_cast<const unsigned char*>(text.data());
     yaml_parser_set_input_string(&parser_, bytes, text.empty() ? 1 : text.size());
@@ -91,7 +92,10 @@ public:
 private:
   void next() {
     if (have_) return;
-    if (!yaml_parser_parse(&parser_, &event_)) fail();
+    if (!yaml_parser_parse(&parser_, &event_)) {
+      if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
+      fail();
+    }
     have_ = true;
   }
   void drop() {

@@ -1,6 +1,7 @@
 #include "k8s/intern.hpp"
 
 #include "k8s/compact_string.hpp"
+#include "reactor/per_thread.hpp"
 
 #include <new>
 #include <vector>
@@ -103,8 +104,7 @@ struct table_holder {
 };
 
 intern_table& this_threads_table() {
-  static thread_local table_holder holder;
-  return *holder.table;
+  return *reactor::of_this_thread<table_holder>().table;
 }
 
 }  // namespace

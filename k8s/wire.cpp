@@ -1,5 +1,7 @@
 #include "k8s/wire.hpp"
 
+#include "reactor/per_thread.hpp"
+
 #include <simdjson.h>
 
 #include <bit>
@@ -217,8 +219,7 @@ std::size_t wire_parser::memory_bytes() const noexcept {
 }
 
 wire_parser& shared_parser() {
-  static thread_local wire_parser parser;
-  return parser;
+  return reactor::of_this_thread<wire_parser>();
 }
 
 }  // namespace k8s

@@ -2,6 +2,7 @@
 
 #include "k8s/base64.hpp"
 #include "k8s/yaml_scalar.hpp"
+#include "reactor/memory.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -53,7 +54,7 @@ struct anchored {
 class reader {
 public:
   reader(std::string_view text, const yaml_limits& limits) : limits_(limits) {
-    if (!yaml_parser_initialize(&parser_)) throw std::bad_alloc();
+    if (!yaml_parser_initialize(&parser_)) reactor::memory_lost();
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
   }
@@ -86,6 +87,7 @@ public:
 private:
   void next(event& e) {
     if (yaml_parser_parse(&parser_, &e.raw)) return;
+    if (parser_.error == YAML_MEMORY_ERROR) reactor::memory_lost();
     std::string what = parser_.problem ? parser_.problem : "cannot be read";
     if (parser_.error == YAML_READER_ERROR) {
       what += " at byte " + std::to_string(parser_.problem_offset);

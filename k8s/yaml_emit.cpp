@@ -1,12 +1,12 @@
 #include "k8s/yaml.hpp"
 #include "k8s/yaml_scalar.hpp"
+#include "reactor/memory.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <yaml.h>
 
 #include <algorithm>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -23,7 +23,7 @@ int append(void* to, unsigned char* bytes, std::size_t size) {
 class writer {
 public:
   writer(std::string& out, key_order order) : order_(order) {
-    if (!yaml_emitter_initialize(&emitter_)) throw std::bad_alloc();
+    if (!yaml_emitter_initialize(&emitter_)) reactor::memory_lost();
     yaml_emitter_set_output(&emitter_, append, &out);
     yaml_emitter_set_unicode(&emitter_, 1);
     yaml_emitter_set_width(&emitter_, -1);
@@ -35,28 +35,25 @@ public:
 
   void document(const json::value& value) {
     yaml_event_t e;
-    yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING);
-    emit(e);
-    yaml_document_start_event_initialize(&e, nullptr, nullptr, nullptr, 1);
-    emit(e);
+    emit(e, yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING));
+    emit(e, yaml_document_start_event_initialize(&e, nullptr, nullptr, nullptr, 1));
     node(value);
-    yaml_document_end_event_initialize(&e, 1);
-    emit(e);
-    yaml_stream_end_event_initialize(&e);
-    emit(e);
+    emit(e, yaml_document_end_event_initialize(&e, 1));
+    emit(e, yaml_stream_end_event_initialize(&e));
   }
 
 private:
-  void emit(yaml_event_t& e) {
-    if (!yaml_emitter_emit(&emitter_, &e)) throw std::bad_alloc();
+  /// `made`: what libyaml's function that fills the event said; the event is nothing without memory.
+  void emit(yaml_event_t& e, int made) {
+    if (!made || !yaml_emitter_emit(&emitter_, &e)) reactor::memory_lost();
   }
 
   void scalar(std::string_view text, yaml_scalar_style_t style) {
     yaml_event_t e;
-    yaml_scalar_event_initialize(&e, nullptr, nullptr,
-                                 reinterpret_cast<const yaml_char_t*>(text.data()),
-                                 static_cast<int>(text.size()), 1, 1, style);
-    emit(e);
+    const int made = yaml_scalar_event_initialize(&e, nullptr, nullptr,
+                                                  reinterpret_cast<const yaml_char_t*>(text.data()),
+                                                  static_cast<int>(text.size()), 1, 1, style);
+    emit(e, made);
   }
 
   void text(std::string_view s) {
@@ -100,21 +97,18 @@ private:
 
   void array(const json::array& values) {
     yaml_event_t e;
-    yaml_sequence_start_event_initialize(
-        &e, nullptr, nullptr, 1,
-        values.empty() ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE);
-    emit(e);
+    emit(e, yaml_sequence_start_event_initialize(
+                &e, nullptr, nullptr, 1,
+                values.empty() ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE));
     for (const json::value& v : values) node(v);
-    yaml_sequence_end_event_initialize(&e);
-    emit(e);
+    emit(e, yaml_sequence_end_event_initialize(&e));
   }
 
   void object(const json::object& fields) {
     yaml_event_t e;
-    yaml_mapping_start_event_initialize(
-        &e, nullptr, nullptr, 1,
-        fields.empty() ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE);
-    emit(e);
+    emit(e, yaml_mapping_start_event_initialize(
+                &e, nullptr, nullptr, 1,
+                fields.empty() ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE));
     std::vector<const json::key_value_pair*> ordered;
     ordered.reserve(fields.size());
     for (const auto& field : fields) ordered.push_back(&field);
@@ -132,8 +126,7 @@ private:
       scalar(key, reads_as_text(key) ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
       node(field->value());
     }
-    yaml_mapping_end_event_initialize(&e);
-    emit(e);
+    emit(e, yaml_mapping_end_event_initialize(&e));
   }
 
   yaml_emitter_t emitter_{};

@@ -1,6 +1,8 @@
 #include "reactor/tls.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/memory.hpp"
+#include "reactor/per_thread.hpp"
 #include "reactor/read_window.hpp"
 #include "reactor/tls_context.hpp"
 
@@ -26,8 +28,7 @@ struct shared_memory {
   std::string spare_output;  // capacity of the last output, for the next
 };
 shared_memory& shared() {
-  static thread_local shared_memory memory;
-  return memory;
+  return of_this_thread<shared_memory>();
 }
 
 /// How long a session may stand in for looking at the server's certificate.
@@ -301,7 +302,7 @@ private:
   static BIO_METHOD* bio_method() {
     static BIO_METHOD* const method = [] {
       BIO_METHOD* m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "reactor stream");
-      if (!m) throw std::bad_alloc();
+      if (!m) memory_lost();
       BIO_meth_set_read(m, [](BIO* b, char* into, int n) { return self(b).take(b, into, n); });
       BIO_meth_set_write(m,
                          [](BIO* b, const char* from, int n) { return self(b).give(b, from, n); });

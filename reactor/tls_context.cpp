@@ -1,5 +1,6 @@
 #include "reactor/tls_context.hpp"
 
+#include "reactor/per_thread.hpp"
 #include "reactor/tls.hpp"
 
 #include <openssl/err.h>
@@ -99,7 +100,10 @@ result<ssl_ctx_ptr> new_context(const SSL_METHOD* method) {
 
 /// What all clients of the thread have in common.
 result<ssl_ctx_ptr> client_ctx() {
-  static thread_local ssl_ctx_ptr shared;
+  struct clients {
+    ssl_ctx_ptr ctx;
+  };
+  ssl_ctx_ptr& shared = of_this_thread<clients>().ctx;
   if (!shared) {
     auto made = new_context(TLS_client_method());
     if (!made) return made.error();
@@ -118,8 +122,10 @@ result<ssl_ctx_ptr> client_ctx() {
 
 /// Settings that live streams use. One per thread, like everything that streams share.
 std::map<std::string, std::weak_ptr<tls_context>>& contexts() {
-  static thread_local std::map<std::string, std::weak_ptr<tls_context>> all;
-  return all;
+  struct table {
+    std::map<std::string, std::weak_ptr<tls_context>> all;
+  };
+  return of_this_thread<table>().all;
 }
 
 /// Stands for the texts, so that the table holds no second copy of private keys.

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstring>
+#include <new>
 
 namespace helm::sources {
 namespace {
@@ -101,7 +102,8 @@ outcome<bool> put_chart(tar_writer& out, const chart& c, const std::string& pref
 
 std::string gzip(std::string_view data) {
   z_stream s{};
-  deflateInit2(&s, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  if (deflateInit2(&s, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();
   std::string comment("Helm");
   gz_header header{};
   header.comment = reinterpret_cast<Bytef*>(comment.data());

@@ -15,6 +15,15 @@ using reactor::fault;
 using reactor::make_fault;
 using reactor::result;
 
+using namespace std::chrono_literals;
+
+constexpr reactor::nanoseconds longest_reread = 5min;
+
+/// Said by the operating system about files, not by us about a pack.
+bool is_systems(const fault& f) {
+  return f.code.category() == boost::system::system_category();
+}
+
 /// "default/policy.lua:3: unexpected symbol" taken apart.
 struct placed_reason {
   std::string file;
@@ -134,7 +143,13 @@ awaitable<void> host::follow(std::size_t root_index) {
   for (;;) {
     co_await roots_[root_index]->watch->changed();
     auto looked = co_await look(root_index);
-    if (!looked) continue;  // reported as an event; the next change is the next chance
+    // Reported as an event. The next change is the next chance, but files that could not even be read may be readable
+    // without one: descriptors were short, or the disk was busy.
+    for (reactor::nanoseconds wait = 10s; !looked && is_systems(looked.error());
+         wait = std::min(2 * wait, longest_reread)) {
+      co_await loop_.sleep_for(wait);
+      looked = co_await look(root_index);
+    }
   }
 }
 
@@ -198,7 +213,8 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
       r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}});
       e = &r.entries.back();
     }
-    e->seen = std::move(source.files);
+    // What was read before something stood in the way is no state of the pack: the rest of it may be all that is left next time.
+    e->seen = source.unreadable ? pack_files() : std::move(source.files);
     if (!fresh) {
       ++refusals_;
       e->refused = fresh.error().message();

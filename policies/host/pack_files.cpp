@@ -2,6 +2,7 @@
 #include "policies/host/pack.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -71,11 +72,17 @@ private:
   result<void> read_file(const fs::path& path, const fs::path& real, const std::string& name) {
     if (files_.size() >= max_files) return refuse(path, "a pack has 64 files at most");
     const std::uintmax_t limit = name.ends_with(".lua") ? max_lua_bytes : max_data_bytes;
+    errno = 0;
     std::ifstream in(real, std::ios::binary);
-    if (!in) return make_fault(errc::not_found, "read " + path.string(), "it cannot be opened");
+    if (!in)
+      return make_fault(
+          reactor::error_code(errno == 0 ? EIO : errno, boost::system::system_category()),
+          "read " + path.string());
     std::string content(limit + 1, '\0');
     in.read(content.data(), static_cast<std::streamsize>(content.size()));
-    if (in.bad()) return refuse(path, "it cannot be read");
+    if (in.bad())
+      return make_fault(reactor::error_code(EIO, boost::system::system_category()),
+                        "read " + path.string());
     const auto size = static_cast<std::uintmax_t>(in.gcount());
     if (size > limit)
       return refuse(path, "is larger than " + std::to_string(limit / 1024) + " KiB");
@@ -98,9 +105,27 @@ pack_source read_pack(const fs::path& root, const fs::path& folder, std::string 
   return source;
 }
 
-bool is_pack(const fs::path& folder) {
+/// What `path` is. That it cannot be told now is no proof that it is not there: a pack would count as removed.
+result<fs::file_type> type_of(const fs::path& path) {
   std::error_code ec;
-  return fs::exists(folder / "policy.lua", ec);
+  const fs::file_status status = fs::status(path, ec);
+  if (status.type() == fs::file_type::none)
+    return make_fault(reactor::error_code(ec), "read " + path.string());
+  return status.type();
+}
+
+result<bool> is_folder(const fs::path& path) {
+  auto type = type_of(path);
+  if (!type) return type.error();
+  return *type == fs::file_type::directory;
+}
+
+result<bool> is_pack(const fs::path& folder) {
+  auto is = is_folder(folder);
+  if (!is || !*is) return is;
+  auto type = type_of(folder / "policy.lua");
+  if (!type) return type.error();
+  return *type != fs::file_type::not_found;
 }
 
 }  // namespace
@@ -108,26 +133,37 @@ bool is_pack(const fs::path& folder) {
 result<std::vector<pack_source>> read_packs(std::string root) {
   std::error_code ec;
   const fs::path real = fs::canonical(root, ec);
-  if (ec || !fs::is_directory(real, ec))
-    return make_fault(errc::not_found, "read policies " + root, "no such folder");
+  const bool absent =
+      ec == std::errc::no_such_file_or_directory || ec == std::errc::not_a_directory;
+  if (ec && !absent) return make_fault(reactor::error_code(ec), "read policies " + root);
+  auto folder_there = absent ? result<bool>(false) : is_folder(real);
+  if (!folder_there) return folder_there.error();
+  if (!*folder_there) return make_fault(errc::not_found, "read policies " + root, "no such folder");
   std::vector<pack_source> packs;
-  if (is_pack(real)) {
+  auto alone = is_pack(real);
+  if (!alone) return alone.error();
+  if (*alone) {
     packs.push_back(read_pack(real, real, real.filename().string()));
     return packs;
   }
   auto outer = entries(real);
   if (!outer) return outer.error();
   for (const fs::path& folder : *outer) {
-    if (!fs::is_directory(folder, ec)) continue;
+    auto is = is_folder(folder);
+    if (!is) return is.error();
+    if (!*is) continue;
     const std::string name = folder.filename().string();
-    if (is_pack(folder)) {
+    auto here = is_pack(folder);
+    if (!here) return here.error();
+    if (*here) {
       packs.push_back(read_pack(real, folder, name));
     } else {
       auto inner = entries(folder);
       if (!inner) return inner.error();
       for (const fs::path& below : *inner) {
-        if (fs::is_directory(below, ec) && is_pack(below))
-          packs.push_back(read_pack(real, below, name + "/" + below.filename().string()));
+        auto there = is_pack(below);
+        if (!there) return there.error();
+        if (*there) packs.push_back(read_pack(real, below, name + "/" + below.filename().string()));
       }
     }
     if (packs.size() > max_packs)

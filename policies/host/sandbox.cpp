@@ -2,6 +2,7 @@
 
 #include "policies/host/embedded.hpp"
 #include "policies/host/state.hpp"
+#include "reactor/memory.hpp"
 
 #include <luajit.h>
 
@@ -35,7 +36,11 @@ void* allocate(void* user, void* block, std::size_t old_size, std::size_t new_si
     std::free(block);
   } else {
     moved = std::realloc(block, new_size);
-    if (moved == nullptr) return new_size <= old_size ? block : nullptr;
+    if (moved == nullptr) {
+      if (new_size <= old_size) return block;
+      // The pack is within its limit: it is the process that has none left, and no verdict about the pack.
+      reactor::memory_lost();
+    }
   }
   state.used_bytes = state.used_bytes - old_size + new_size;
   if (state.used_bytes > state.peak_bytes) state.peak_bytes = state.used_bytes;

@@ -1,9 +1,10 @@
 #include "reactor/http/gzip.hpp"
 
+#include "reactor/memory.hpp"
+
 #include <zlib.h>
 
 #include <array>
-#include <new>
 #include <utility>
 
 namespace reactor::http {
@@ -38,7 +39,7 @@ fault unknown_coding(const headers& fields) {
 class inflater {
 public:
   explicit inflater(std::size_t limit_bytes) : left_(limit_bytes) {
-    if (inflateInit2(&z_, gzip_only) != Z_OK) throw std::bad_alloc();
+    if (inflateInit2(&z_, gzip_only) != Z_OK) memory_lost();
   }
   ~inflater() { inflateEnd(&z_); }
   inflater(const inflater&) = delete;

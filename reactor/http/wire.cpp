@@ -1,5 +1,7 @@
 #include "reactor/http/wire.hpp"
 
+#include "reactor/per_thread.hpp"
+
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/status.hpp>
@@ -23,9 +25,11 @@ constexpr std::size_t most_fields = 1000;
 /// "0\r\n\r\n": every chunked body has at least these ahead of it where a chunk's header begins.
 constexpr std::size_t shortest_chunked_end = 5;
 
+struct plaintext_buffer : shared_buffer {
+  plaintext_buffer() : shared_buffer(window_bytes) {}
+};
 shared_buffer& plaintext() {
-  static thread_local shared_buffer buffer(window_bytes);
-  return buffer;
+  return of_this_thread<plaintext_buffer>();
 }
 
 std::string_view view(beast::string_view text) {

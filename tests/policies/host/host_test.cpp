@@ -133,6 +133,32 @@ TEST(PolicyHost, RefusesLinksOutOfTheFolder) {
   EXPECT_THAT(fixture({folder.path()}).load(), HasSubstr("is a link out of the folder of packs"));
 }
 
+TEST(PolicyHost, TakesAPackOnceWhatStoodInItsWayIsGone) {
+  temporary_folder folder, elsewhere;
+  elsewhere.write("more.lua", "return {}");
+  folder.write("p/policy.lua", pack_text("p", "'p'"));
+  fs::create_symlink(elsewhere / "more.lua", folder / "p/stolen.lua");
+  fixture f({folder.path()});
+  EXPECT_NE(f.load(), "");
+  fs::remove(folder / "p/stolen.lua");
+  f.reload();
+  EXPECT_EQ(f.ask(), R"("p")");
+}
+
+TEST(PolicyHost, KeepsAPackWhoseFolderCannotBeReadNow) {
+  temporary_folder folder;
+  folder.write("p/policy.lua", pack_text("p", "'p'"));
+  folder.write("q/policy.lua", pack_text("q", "'q'"));
+  fixture f({folder.path()});
+  ASSERT_EQ(f.load(), "");
+  // Nobody can ask what is behind a link that leads to itself, root neither; it stands for a disk that does not answer.
+  fs::rename(folder / "p/policy.lua", folder / "p/policy.txt");
+  fs::create_symlink("policy.lua", folder / "p/policy.lua");
+  f.reload();
+  EXPECT_EQ(f.ask(), R"("p")");
+  EXPECT_EQ(f.events.back().what, pack_event::kind::refused);
+}
+
 TEST(PolicyHost, LoadsModulesAndDataOfThePack) {
   temporary_folder folder;
   folder.write("p/policy.lua",

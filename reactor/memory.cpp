@@ -1,0 +1,65 @@
+#include "reactor/memory.hpp"
+
+#include <openssl/crypto.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace reactor {
+namespace {
+
+void refuse_or_end() {
+  if (memory_may_be_refused::depth() > 0) throw std::bad_alloc();
+  memory_lost();
+}
+
+void* or_end(void* block, std::size_t size) {
+  if (block == nullptr && size > 0) memory_lost();
+  return block;
+}
+
+}  // namespace
+
+int& memory_may_be_refused::depth() noexcept {
+  static thread_local int depth = 0;
+  return depth;
+}
+
+void memory_lost() noexcept {
+  static constexpr char sentence[] =
+      "windlass: out of memory: this process ends; started again it goes on where it was\n";
+  (void)!::write(STDERR_FILENO, sentence, sizeof sentence - 1);
+  ::_exit(1);
+}
+
+void end_when_memory_is_lost() noexcept {
+  std::set_new_handler(&refuse_or_end);
+  // OpenSSL checks what it is given, but what it makes of a missing piece ("the certificate cannot be read") is not what
+  // happened, and would be remembered.
+  CRYPTO_set_mem_functions(
+      [](std::size_t n, const char*, int) { return n == 0 ? nullptr : or_end(std::malloc(n), n); },
+      [](void* block, std::size_t n, const char*, int) -> void* {
+        if (n > 0) return or_end(std::realloc(block, n), n);
+        std::free(block);
+        return nullptr;
+      },
+      [](void* block, const char*, int) { std::free(block); });
+}
+
+}  // namespace reactor
+
+/// Asio takes what its handlers and coroutine frames live in from here and throws when there is none, past the new handler.
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  for (;;) {
+    void* block = nullptr;
+    if (::posix_memalign(&block, std::max(alignment, sizeof(void*)), size) == 0) return block;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) return nullptr;
+    try {
+      handler();
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+}
