@@ -36,8 +36,8 @@ int apiserver_command(const apiserver_arguments& a) {
   if (!written) {
     stop.set();
   } else {
-    write_out(STDOUT_FILENO, *written + "\n");
-    write_out(STDERR_FILENO, std::to_string(servers.size()) + " API server" +
+    write_bytes(STDOUT_FILENO, *written + "\n");
+    write_out(STDERR_FILENO, page(std::to_string(servers.size())) + " API server" +
                                  (servers.size() == 1 ? "" : "s") + " at " + servers.url(0) +
                                  (servers.size() > 1 ? " …" : "") + "; try: kubectl --kubeconfig " +
                                  *written + " get namespaces\nStop with Ctrl-C.\n");

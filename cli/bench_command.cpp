@@ -17,23 +17,24 @@ namespace cli {
 namespace {
 
 /// The points as a table, the head figures above it.
-std::string report(const boost::json::object& result) {
-  std::string text;
+page report(const boost::json::object& result) {
+  page text;
   for (const auto& [key, value] : result)
     if (!value.is_array()) {
       std::string shown = value.is_string() ? std::string(value.get_string()) : pretty_json(value);
       while (shown.ends_with('\n')) shown.pop_back();
-      text += std::string(key) + ": " + shown + "\n";
+      text += page(std::string(key)) + ": " + shown + "\n";
     }
   const boost::json::value* listed = result.if_contains("points");
   if (!listed) listed = result.if_contains("charts");
   if (!listed) return text;
   const boost::json::array& points = listed->as_array();
-  std::vector<std::string> head;
-  for (const auto& member : points.front().as_object()) head.emplace_back(member.key());
+  std::vector<page> head;
+  for (const auto& member : points.front().as_object())
+    head.emplace_back(std::string(member.key()));
   table t(head);
   for (const boost::json::value& point : points) {
-    std::vector<std::string> cells;
+    std::vector<page> cells;
     for (const auto& member : point.as_object()) {
       std::string shown = pretty_json(member.value());
       shown.pop_back();
@@ -59,11 +60,10 @@ int bench_command(const bench_arguments& a) {
         : a.what == "idle"
             ? bench::measure_idle(a.clusters ? a.clusters : 2'000, std::chrono::seconds(a.seconds))
             : bench::measure_streams(a.clusters);
-    return write_out(STDOUT_FILENO, a.output == output_format::text
-                                        ? report(result)
-                                        : machine_text(result, a.output))
-               ? success
-               : failure;
+    const bool written = a.output == output_format::text
+                             ? write_out(STDOUT_FILENO, report(result))
+                             : write_bytes(STDOUT_FILENO, machine_text(result, a.output));
+    return written ? success : failure;
   } catch (const std::runtime_error& e) {
     return complain(std::string("bench ") + a.what + ": " + e.what());
   }

@@ -34,19 +34,19 @@ int dispatch(const std::vector<std::string>& arguments) {
     return std::string(value ? value : "");
   };
   const parse_outcome outcome = parse_arguments(arguments, environment);
-  write_out(STDOUT_FILENO, outcome.out);
-  write_out(STDERR_FILENO, outcome.err);
+  write_bytes(STDOUT_FILENO, outcome.out);
+  write_bytes(STDERR_FILENO, outcome.err);
   if (!outcome.parsed) return outcome.exit_code;
   return std::visit(runner{outcome.settings}, *outcome.parsed);
 }
 
 int complain(std::string_view sentence, int code) {
-  write_out(STDERR_FILENO, "windlass: " + std::string(sentence) + "\n");
+  write_out(STDERR_FILENO, page("windlass: ") + page::lines(sentence) + "\n");
   return code;
 }
 
 int completion_command(const completion_arguments& a) {
-  return write_out(STDOUT_FILENO, completion_script(a.shell)) ? success : failure;
+  return write_bytes(STDOUT_FILENO, completion_script(a.shell)) ? success : failure;
 }
 
 }  // namespace cli

@@ -99,7 +99,7 @@ int demo_command(const demo_arguments& a) {
   options.home = world.home();
   options.policies = *packs;
   service windlass(loop, std::move(options), reactor::logger());
-  const auto print = [machine](const std::string& line) {
+  const auto print = [machine](const page& line) {
     write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
   };
   windlass.on_pack_event = [&](const policies::pack_event& e) {
@@ -111,18 +111,12 @@ int demo_command(const demo_arguments& a) {
   show.keep = a.keep;
   if (!lively) show.tell = print;
   if (lively)
-    show.draw = [&drawn](const std::string& block) {
-      std::string text = drawn ? "\033[" + std::to_string(drawn) + "A" : "";
-      for (std::size_t begin = 0; begin < block.size();) {
-        const std::size_t end = block.find('\n', begin);
-        text += "\033[2K" + block.substr(begin, end - begin) + "\n";
-        begin = end + 1;
-      }
-      drawn = static_cast<std::size_t>(std::count(block.begin(), block.end(), '\n'));
-      write_out(STDOUT_FILENO, text);
+    show.draw = [&drawn](const page& block) {
+      write_out(STDOUT_FILENO, redrawn(drawn, block, terminal_columns(STDOUT_FILENO)));
+      drawn = static_cast<std::size_t>(std::ranges::count(block.text(), '\n'));
     };
   if (!a.simulate)
-    print("look at it:   kubectl --kubeconfig " + kubeconfig +
+    print(page("look at it:   kubectl --kubeconfig ") + kubeconfig +
           " get bnp,bn,nodes\n              windlass status --kubeconfig " + kubeconfig +
           " --context home\nedit a policy: " + *packs);
 
@@ -145,11 +139,11 @@ int demo_command(const demo_arguments& a) {
   if (machine) {
     boost::json::object o = demo::result_json(world, p.result);
     if (a.simulate) o["trace"] = std::to_string(world.trace_hash());
-    write_out(STDOUT_FILENO, machine_text(o, a.output));
+    write_bytes(STDOUT_FILENO, machine_text(o, a.output));
   } else {
     write_out(STDOUT_FILENO, demo::result_text(world, p.result, lively));
     if (a.simulate)
-      write_out(STDOUT_FILENO, "trace " + std::to_string(world.trace_hash()) + " of seed " +
+      write_out(STDOUT_FILENO, page("trace ") + std::to_string(world.trace_hash()) + " of seed " +
                                    std::to_string(a.seed) + "\n");
   }
   const bool good = world.violation_count() == 0 && (p.result.finished || stop.is_set());

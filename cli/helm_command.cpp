@@ -13,22 +13,23 @@ namespace cli {
 
 int helm_command(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() == "--help" || arguments.front() == "-h") {
-    write_out(STDOUT_FILENO,
-              "Render, check, install, fetch and publish Helm charts as Helm v3.21.4 does.\n"
-              "Usage: windlass helm COMMAND ARGUMENTS\n\n"
-              "  template, show, lint                charts by path, URL, repository or registry\n"
-              "  install, upgrade, rollback,         releases on a cluster (--kubeconfig, "
-              "--kube-context,\n"
-              "  uninstall, test                     --namespace); the records are Helm's own\n"
-              "  list, status, history, get          what is installed there\n" +
-                  std::string(helm::sources::source_commands_help()) +
-                  "\n"
-                  "Examples:\n"
-                  "  windlass helm template NAME cert-manager.tgz -f values.yaml\n"
-                  "  windlass helm show values ./chart\n"
-                  "  windlass helm lint ./chart\n"
-                  "  windlass helm upgrade --install web ./chart --atomic -n shops\n"
-                  "  windlass helm verify ./chart -f values.yaml\n");
+    write_bytes(
+        STDOUT_FILENO,
+        "Render, check, install, fetch and publish Helm charts as Helm v3.21.4 does.\n"
+        "Usage: windlass helm COMMAND ARGUMENTS\n\n"
+        "  template, show, lint                charts by path, URL, repository or registry\n"
+        "  install, upgrade, rollback,         releases on a cluster (--kubeconfig, "
+        "--kube-context,\n"
+        "  uninstall, test                     --namespace); the records are Helm's own\n"
+        "  list, status, history, get          what is installed there\n" +
+            std::string(helm::sources::source_commands_help()) +
+            "\n"
+            "Examples:\n"
+            "  windlass helm template NAME cert-manager.tgz -f values.yaml\n"
+            "  windlass helm show values ./chart\n"
+            "  windlass helm lint ./chart\n"
+            "  windlass helm upgrade --install web ./chart --atomic -n shops\n"
+            "  windlass helm verify ./chart -f values.yaml\n");
     return arguments.empty() ? wrong_usage : success;
   }
   if (helm::release::is_release_command(arguments.front())) return helm_release_command(arguments);
@@ -43,7 +44,7 @@ int helm_command(const std::vector<std::string>& arguments) {
   const helm::command_result r = helm::sources::is_source_command(arguments.front())
                                      ? run_source_command(arguments, around)
                                      : helm::run_command(arguments, around, chart_locator());
-  const bool written = write_out(STDOUT_FILENO, r.out) && write_out(STDERR_FILENO, r.err);
+  const bool written = write_bytes(STDOUT_FILENO, r.out) && write_bytes(STDERR_FILENO, r.err);
   return written ? r.exit_code : failure;
 }
 

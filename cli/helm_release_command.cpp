@@ -68,7 +68,7 @@ reactor::awaitable<helm::outcome<std::shared_ptr<helm::prepared_chart>>> find_ch
     std::string reference, helm::chart_flags from) {
   std::vector<std::string> notes, warnings;
   auto path = chart_locator()(reference, from, notes);
-  for (const std::string& line : notes) write_out(STDERR_FILENO, line + "\n");
+  for (const std::string& line : notes) write_bytes(STDERR_FILENO, line + "\n");
   if (!path) co_return path.error();
   auto loaded = helm::load_chart(*path, warnings);
   if (!loaded) co_return loaded.error();
@@ -76,7 +76,7 @@ reactor::awaitable<helm::outcome<std::shared_ptr<helm::prepared_chart>>> find_ch
 }
 
 int report(const helm::problem& p) {
-  write_out(STDERR_FILENO, "Error: " + p.text + "\n");
+  write_bytes(STDERR_FILENO, "Error: " + p.text + "\n");
   return helm::is_unsupported(p) ? wrong_usage : failure;
 }
 
@@ -123,7 +123,7 @@ int helm_release_command(const std::vector<std::string>& arguments) {
   helm::objects::cluster_objects objects(loop, api);
   release::cluster_records records(loop, api, listed && listed->all_namespaces ? "" : ns, *driver);
   const auto debug = [on = line->cluster.debug](const std::string& text) {
-    if (on) write_out(STDERR_FILENO, "[debug] " + text + "\n");
+    if (on) write_bytes(STDERR_FILENO, "[debug] " + text + "\n");
   };
   records.on_line = debug;
   objects.on_line(debug);
@@ -131,11 +131,11 @@ int helm_release_command(const std::vector<std::string>& arguments) {
   settings.ns = ns;
   settings.instance = instance_name();
   settings.line = debug;
-  settings.hook_log = [](const std::string& text) { write_out(STDERR_FILENO, text); };
-  settings.warning = [](const std::string& text) { write_out(STDERR_FILENO, text + "\n"); };
+  settings.hook_log = [](const std::string& text) { write_bytes(STDERR_FILENO, text); };
+  settings.warning = [](const std::string& text) { write_bytes(STDERR_FILENO, text + "\n"); };
   release::release_actions actions(loop, api, objects, records, std::move(settings));
-  release::console console{[](std::string_view text) { write_out(STDOUT_FILENO, text); },
-                           [](std::string_view text) { write_out(STDERR_FILENO, text); }};
+  release::console console{[](std::string_view text) { write_bytes(STDOUT_FILENO, text); },
+                           [](std::string_view text) { write_bytes(STDERR_FILENO, text); }};
   release::command_runner runner(loop, actions, console, find_chart);
   reactor::task_group action(loop), tasks(loop);
   running r{loop, api, runner, std::move(*line), action, std::nullopt};

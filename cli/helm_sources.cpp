@@ -42,7 +42,7 @@ void run_to_the_end(reactor::loop& l, std::function<reactor::awaitable<void>()> 
 }
 
 std::string ask_name(const std::string& prompt) {
-  write_out(STDERR_FILENO, prompt);
+  write_bytes(STDERR_FILENO, prompt);
   std::string line;
   std::getline(std::cin, line);
   return line;

@@ -1,8 +1,10 @@
 #include "cli/output.hpp"
 
 #include "k8s/yaml.hpp"
+#include "reactor/printable.hpp"
 
 #include <boost/json.hpp>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,17 +60,43 @@ void append(std::string& out, const json::value& v, std::size_t depth) {
   }
 }
 
-/// Characters a terminal shows: neither continuation bytes nor colour sequences.
-std::size_t width(std::string_view text) {
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\033') {
-      i = std::min(text.find('m', i), text.size());
-    } else if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) {
-      ++n;
+constexpr std::size_t most_padded_columns = 200;
+
+/// The length of the colour sequence at the start of a page's text; 0 for none. Only toned() puts them there.
+std::size_t colour_length(std::string_view text) {
+  if (!text.starts_with("\033[")) return 0;
+  const std::size_t end = text.find('m');
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+/// What a line shows in at most so many columns, with its colours.
+std::string cut_line(std::string_view line, std::size_t most) {
+  std::string out;
+  while (!line.empty()) {
+    std::size_t n = colour_length(line);
+    if (n == 0) {
+      const std::size_t end = std::min(line.find('\033'), line.size());
+      const std::string_view kept = reactor::first_columns(line.substr(0, end), most);
+      most -= reactor::columns(kept);
+      if (kept.size() < end) most = 0;
+      out += kept;
+      n = end;
+    } else {
+      out += line.substr(0, n);
     }
+    line.remove_prefix(n);
   }
-  return n;
+  return out;
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
 }
 
 }  // namespace
@@ -76,11 +104,13 @@ std::size_t width(std::string_view text) {
 std::string pretty_json(const json::value& v) {
   std::string out;
   append(out, v, 0);
-  return out + "\n";
+  return reactor::printable_json(std::move(out)) + "\n";
 }
 
 std::string machine_text(const json::value& v, output_format format) {
-  return format == output_format::yaml ? k8s::to_yaml(v) : pretty_json(v);
+  return format == output_format::yaml
+             ? k8s::to_yaml(v, k8s::key_order::sorted, k8s::yaml_text::printable)
+             : pretty_json(v);
 }
 
 bool is_lively(int fd) {
@@ -88,12 +118,61 @@ bool is_lively(int fd) {
   return isatty(fd) && !(no_colour && *no_colour);
 }
 
-std::string toned(std::string_view text, tone t, bool lively) {
+std::size_t terminal_columns(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 120;
+}
+
+std::string page::one_line(std::string_view theirs) {
+  return reactor::printable(theirs);
+}
+
+page page::lines(std::string_view theirs) {
+  page made;
+  const std::string fit = reactor::printable_lines(theirs);
+  for (std::size_t begin = 0; begin < fit.size();) {
+    const std::size_t end = std::min(fit.find('\n', begin), fit.size());
+    const std::string_view line = std::string_view(fit).substr(begin, end - begin);
+    if (begin > 0) made.text_ += line.starts_with("  ") ? "\n" : "\n  ";
+    made.text_ += line;
+    begin = end + 1;
+  }
+  return made;
+}
+
+std::size_t page::width() const noexcept {
+  std::size_t n = 0;
+  for (std::string_view rest = text_; !rest.empty();) {
+    if (const std::size_t colour = colour_length(rest)) {
+      rest.remove_prefix(colour);
+      continue;
+    }
+    const std::size_t end = std::min(rest.find('\033'), rest.size());
+    n += reactor::columns(rest.substr(0, end));
+    rest.remove_prefix(end);
+  }
+  return n;
+}
+
+page toned(const page& text, tone t, bool lively) {
   static constexpr std::array<std::string_view, 5> codes = {"", "\033[32m", "\033[33m", "\033[31m",
                                                             "\033[2m"};
   const std::string_view code = codes[static_cast<std::size_t>(t)];
-  if (!lively || code.empty() || text.empty()) return std::string(text);
-  return std::string(code) + std::string(text) + "\033[0m";
+  if (!lively || code.empty() || text.empty()) return text;
+  page made;
+  made.text_ = std::string(code) + text.text_ + "\033[0m";
+  return made;
+}
+
+page redrawn(std::size_t lines_before, const page& block, std::size_t columns) {
+  page made;
+  if (lines_before > 0) made.text_ = "\033[" + std::to_string(lines_before) + "A";
+  for (std::string_view rest = block.text_; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    made.text_ += "\033[2K" + cut_line(rest.substr(0, end), columns) + "\n";
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return made;
 }
 
 std::string with_short_digests(std::string_view text) {
@@ -115,36 +194,39 @@ std::string with_short_digests(std::string_view text) {
   return out;
 }
 
-table::table(std::vector<std::string> head) {
+table::table(std::vector<page> head) {
   rows_.push_back(std::move(head));
 }
 
-std::string table::text(std::string_view indent) const {
+page table::text(const page& indent) const {
   std::vector<std::size_t> widths;
   for (const auto& cells : rows_) {
     widths.resize(std::max(widths.size(), cells.size()));
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], width(cells[i]));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::size_t width = cells[i].width();
+      if (width <= most_padded_columns) widths[i] = std::max(widths[i], width);
+    }
   }
-  std::string out;
+  page out;
   for (const auto& cells : rows_) {
     out += indent;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       out += cells[i];
-      if (i + 1 < cells.size()) out.append(widths[i] - width(cells[i]) + 2, ' ');
+      if (i + 1 == cells.size()) continue;
+      const std::size_t width = cells[i].width();
+      out.text_.append(widths[i] > width ? widths[i] - width + 2 : 2, ' ');
     }
-    out += '\n';
+    out += "\n";
   }
   return out;
 }
 
-bool write_out(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
+bool write_out(int fd, const page& text) {
+  return write_all(fd, text.text());
+}
+
+bool write_bytes(int fd, std::string_view bytes) {
+  return ::isatty(fd) ? write_all(fd, reactor::printable_lines(bytes)) : write_all(fd, bytes);
 }
 
 }  // namespace cli

@@ -28,27 +28,31 @@ int policy_command(const policy_arguments& a) {
   if (!found) return complain(found.error().message());
   const bool lively = is_lively(STDOUT_FILENO);
   bool good = true;
-  std::string text;
+  page text;
   boost::json::array packs;
   for (const policies::pack_report& r : *found) {
     good = good && r.passed();
     boost::json::array tests;
-    text += r.folder + ": " +
+    text += page(r.folder) + ": " +
             (r.fault ? toned("refused", tone::bad, lively) + ": " + r.fault->message()
-                     : std::to_string(r.tests.size()) + " tests") +
+                     : page(std::to_string(r.tests.size())) + " tests") +
             "\n";
     for (const policies::test_outcome& t : r.tests) {
       tests.push_back(
           boost::json::object{{"name", t.name}, {"passed", t.passed}, {"message", t.message}});
-      text += "  " + toned(t.passed ? "ok  " : "FAIL", t.passed ? tone::good : tone::bad, lively) +
-              " " + t.name + (t.passed ? "" : ": " + t.message) + "\n";
+      text += page("  ") +
+              toned(t.passed ? "ok  " : "FAIL", t.passed ? tone::good : tone::bad, lively) + " " +
+              t.name + (t.passed ? page() : page(": ") + t.message) + "\n";
     }
     boost::json::object pack{
         {"folder", r.folder}, {"passed", r.passed()}, {"tests", std::move(tests)}};
     if (r.fault) pack["refused"] = r.fault->message();
     packs.push_back(std::move(pack));
   }
-  write_out(STDOUT_FILENO, a.output == output_format::text ? text : machine_text(packs, a.output));
+  if (a.output == output_format::text)
+    write_out(STDOUT_FILENO, text);
+  else
+    write_bytes(STDOUT_FILENO, machine_text(packs, a.output));
   return good ? success : failure;
 }
 

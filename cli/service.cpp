@@ -1,6 +1,7 @@
 #include "cli/service.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
 
 #include <boost/json.hpp>
 
@@ -199,7 +200,7 @@ reactor::awaitable<void> service::answer_health(reactor::http::request r,
     answer.body = ready ? "ok\n" : "the clusters are not known yet\n";
   } else if (path == "/clusters") {
     answer.fields.set("Content-Type", "application/json");
-    answer.body = boost::json::serialize(fleet_->to_json()) + "\n";
+    answer.body = reactor::printable_json(boost::json::serialize(fleet_->to_json())) + "\n";
   } else {
     answer.status = 404;
     answer.body = "not here: /healthz, /readyz and /clusters are\n";

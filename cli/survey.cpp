@@ -109,28 +109,31 @@ tone tone_of(std::string_view state) {
   return tone::busy;
 }
 
-std::string heading(const fleet_survey& f) {
+page heading(const fleet_survey& f) {
   std::map<std::string, std::size_t> states;
   for (const cluster_survey& c : f.clusters) ++states[c.state];
-  std::string text =
+  page text =
       std::to_string(f.clusters.size()) + (f.clusters.size() == 1 ? " cluster" : " clusters");
-  for (const auto& [state, n] : states)
-    text += (text.find(':') == std::string::npos ? ": " : ", ") + std::to_string(n) + " " + state;
+  bool first = true;
+  for (const auto& [state, n] : states) {
+    text += (first ? ": " : ", ") + std::to_string(n) + " " + state;
+    first = false;
+  }
   return text + "    " + std::to_string(f.nodes) + " nodes: " + std::to_string(f.updated) +
          " updated, " + std::to_string(f.updating) + " updating, " + std::to_string(f.degraded) +
          " degraded\n";
 }
 
-std::string joined(const std::vector<std::string>& names, std::size_t most) {
-  std::string text;
+page joined(const std::vector<std::string>& names, std::size_t most) {
+  page text;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i ? ", " : "") + names[i];
   if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
   return text;
 }
 
 /// One line per reason with the nodes that share it, so that a big pool stays readable.
-std::string grouped_holds(const std::vector<bootc::hold>& holds, bool wide, bool lively,
-                          std::string_view indent) {
+page grouped_holds(const std::vector<bootc::hold>& holds, bool wide, bool lively,
+                   const page& indent) {
   std::vector<std::pair<const bootc::hold*, std::vector<std::string>>> groups;
   for (const bootc::hold& h : holds) {
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) {
@@ -146,7 +149,7 @@ std::string grouped_holds(const std::vector<bootc::hold>& holds, bool wide, bool
   for (const auto& [h, names] : groups)
     t.row({joined(names, wide ? names.size() : 4), toned(h->code, tone::busy, lively),
            with_short_digests(h->sentence), toned(h->released_by, tone::faint, lively)});
-  return groups.empty() ? std::string() : t.text(indent);
+  return groups.empty() ? page() : t.text(indent);
 }
 
 struct place {
@@ -230,8 +233,8 @@ json::object plan_json(const fleet_survey& f) {
   });
 }
 
-std::string status_text(const fleet_survey& f, bool wide, bool lively) {
-  std::string text = heading(f);
+page status_text(const fleet_survey& f, bool wide, bool lively) {
+  page text = heading(f);
   table t({"CLUSTER", "STATE", "POOL", "TARGET", "NODES", "UPDATED", "UPDATING", "DEGRADED",
            "SLOTS", "NOTE"});
   for (const cluster_survey& c : f.clusters) {
@@ -258,56 +261,57 @@ std::string status_text(const fleet_survey& f, bool wide, bool lively) {
                      u.slotted ? (u.approved ? "booting" : "draining") : "-",
                      u.ready ? "yes" : "no", with_short_digests(u.booted_digest),
                      with_short_digests(u.trouble.empty() ? u.message : u.trouble)});
-        text += "\n" + c.name + "/" + p.name + "\n" + units.text("  ");
+        text += page("\n") + c.name + "/" + p.name + "\n" + units.text("  ");
       }
       if (!p.now.holds.empty())
-        text +=
-            "\n" + c.name + "/" + p.name + "\n" + grouped_holds(p.now.holds, wide, lively, "  ");
+        text += page("\n") + c.name + "/" + p.name + "\n" +
+                grouped_holds(p.now.holds, wide, lively, "  ");
     }
   return text;
 }
 
-std::string plan_text(const fleet_survey& f, bool wide, bool lively) {
-  std::string text = heading(f);
+page plan_text(const fleet_survey& f, bool wide, bool lively) {
+  page text = heading(f);
   for (const cluster_survey& c : f.clusters) {
     if (c.pools.empty())
-      text += "\n" + c.name + ": " + toned(c.state, tone_of(c.state), lively) +
-              (c.last_error.empty() ? "" : ", " + c.last_error) + "\n";
+      text += page("\n") + c.name + ": " + toned(c.state, tone_of(c.state), lively) +
+              (c.last_error.empty() ? page() : page(", ") + c.last_error) + "\n";
     for (const pool_survey& p : c.pools) {
-      text += "\n" + c.name + "/" + p.name + " → " + with_short_digests(p.target_digest) + "\n";
+      text +=
+          page("\n") + c.name + "/" + p.name + " → " + with_short_digests(p.target_digest) + "\n";
       const std::vector<std::string> first = starters(p.forecast);
       if (p.now.units.size() == static_cast<std::size_t>(p.now.status.updated_count)) {
         text += "  nothing to do: every node runs the target\n";
       } else {
-        text += "  goes first: " +
-                (first.empty() ? std::string("nobody") : joined(first, wide ? first.size() : 8)) +
-                "\n";
+        text += page("  goes first: ") +
+                (first.empty() ? page("nobody") : joined(first, wide ? first.size() : 8)) + "\n";
       }
       text += grouped_holds(p.forecast.holds, wide, lively, "  ");
       if (wide)
         for (const bootc::action& a : p.now.actions)
-          text += "  would " + std::string(bootc::text(a.kind)) + " " + a.node + "\n";
+          text += page("  would ") + bootc::text(a.kind) + " " + a.node + "\n";
     }
   }
   return text;
 }
 
-std::string explain_text(const fleet_survey& f, const std::string& unit, bool lively) {
-  std::string text;
+page explain_text(const fleet_survey& f, const std::string& unit, bool lively) {
+  page text;
   for (const place& at : find_unit(f, unit)) {
     const bootc::unit& u = *at.unit;
-    text += (text.empty() ? "" : "\n") + at.cluster->name + "/" + u.name + " in pool " +
-            at.pool->name + ": " +
+    if (!text.empty()) text += "\n";
+    text += page(at.cluster->name) + "/" + u.name + " in pool " + at.pool->name + ": " +
             toned(bootc::text(u.state), tone_of(bootc::text(u.state)), lively) + "\n";
-    if (!u.trouble.empty()) text += "  trouble:  " + u.trouble + "\n";
-    if (!u.message.empty()) text += "  reported: " + with_short_digests(u.message) + "\n";
-    text += "  booted:   " + u.booted_digest + "\n  desired:  " + u.desired_image + "\n";
+    if (!u.trouble.empty()) text += page("  trouble:  ") + u.trouble + "\n";
+    if (!u.message.empty()) text += page("  reported: ") + with_short_digests(u.message) + "\n";
+    text += page("  booted:   ") + u.booted_digest + "\n  desired:  " + u.desired_image + "\n";
     if (const bootc::hold* h = hold_of(at.pool->now, u.name)) {
-      text += "  waits:    " + with_short_digests(h->sentence) + " [" + std::string(h->code) +
+      text += page("  waits:    ") + with_short_digests(h->sentence) + " [" + h->code +
               "]\n  released: " + h->released_by + "\n";
     } else {
-      text += u.state == bootc::unit_state::up_to_date ? "  waits:    no, it runs the target\n"
-                                                       : "  waits:    no, it is on its way\n";
+      text += u.state == bootc::unit_state::up_to_date
+                  ? page("  waits:    no, it runs the target\n")
+                  : page("  waits:    no, it is on its way\n");
     }
   }
   return text;

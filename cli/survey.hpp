@@ -2,6 +2,7 @@
 
 #include "bootc/rollout_plan.hpp"
 #include "cli/arguments.hpp"
+#include "cli/output.hpp"
 #include "cli/service.hpp"
 
 #include <boost/json/fwd.hpp>
@@ -37,10 +38,10 @@ reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::stri
 boost::json::object status_json(const fleet_survey& f);
 /// The same shape with `start` (the nodes that go next, in order), `actions`, and a hold for every other node.
 boost::json::object plan_json(const fleet_survey& f);
-std::string status_text(const fleet_survey& f, bool wide, bool lively);
-std::string plan_text(const fleet_survey& f, bool wide, bool lively);
+page status_text(const fleet_survey& f, bool wide, bool lively);
+page plan_text(const fleet_survey& f, bool wide, bool lively);
 /// Why the unit waits; empty when no cluster has it. `unit` is "node" or "cluster/node".
-std::string explain_text(const fleet_survey& f, const std::string& unit, bool lively);
+page explain_text(const fleet_survey& f, const std::string& unit, bool lively);
 boost::json::array explain_json(const fleet_survey& f, const std::string& unit);
 
 }  // namespace cli

@@ -20,11 +20,6 @@ struct surveying {
 int show(const fleet_survey& f, const survey_arguments& a) {
   const bool lively = is_lively(STDOUT_FILENO), wide = a.output == output_format::wide;
   const bool machine = a.output == output_format::json || a.output == output_format::yaml;
-  std::string text;
-  if (a.what == survey_arguments::command::status)
-    text = machine ? machine_text(status_json(f), a.output) : status_text(f, wide, lively);
-  if (a.what == survey_arguments::command::plan)
-    text = machine ? machine_text(plan_json(f), a.output) : plan_text(f, wide, lively);
   if (a.what == survey_arguments::command::explain) {
     if (explain_json(f, a.unit).empty()) {
       std::string unanswered;
@@ -36,10 +31,21 @@ int show(const fleet_survey& f, const survey_arguments& a) {
                       " clusters has a node \"" + a.unit +
                       "\"; `windlass status -o wide` lists them" + unanswered);
     }
-    text =
-        machine ? machine_text(explain_json(f, a.unit), a.output) : explain_text(f, a.unit, lively);
   }
-  return write_out(STDOUT_FILENO, text) ? success : failure;
+  using command = survey_arguments::command;
+  if (machine)
+    return write_bytes(STDOUT_FILENO,
+                       machine_text(a.what == command::status ? boost::json::value(status_json(f))
+                                    : a.what == command::plan ? boost::json::value(plan_json(f))
+                                                              : explain_json(f, a.unit),
+                                    a.output))
+               ? success
+               : failure;
+  return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, wide, lively)
+                                  : a.what == command::plan ? plan_text(f, wide, lively)
+                                                            : explain_text(f, a.unit, lively))
+             ? success
+             : failure;
 }
 
 reactor::awaitable<void> look_and_show(surveying& s) {

@@ -20,7 +20,7 @@ int version_command(const version_arguments& a) {
   o["openssl"] = OpenSSL_version(OPENSSL_VERSION_STRING);
   const std::string text = a.output == output_format::text ? "windlass " WINDLASS_VERSION "\n"
                                                            : machine_text(o, a.output);
-  return write_out(STDOUT_FILENO, text) ? success : failure;
+  return write_bytes(STDOUT_FILENO, text) ? success : failure;
 }
 
 }  // namespace cli

@@ -1,5 +1,6 @@
 #include "k8s/answer.hpp"
 
+#include "reactor/printable.hpp"
 #include "reactor/secret.hpp"
 
 #include <boost/json/object.hpp>
@@ -35,20 +36,12 @@ errc classify(int status, std::string_view reason) {
   return errc::malformed;
 }
 
-/// What a stranger sent, fit to be shown: one line, printable, cut on a character.
+/// What a stranger sent, fit to be shown: one line, printable, without credentials, cut on a character.
 std::string shown(std::string_view text, std::size_t limit = message_limit_bytes) {
-  std::string out;
-  for (const char c : text.substr(0, limit)) {
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  if (text.size() > limit) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
-    if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xC0) out.pop_back();
-    out += "...";
-  }
+  const std::string out = reactor::redact(reactor::printable(text, limit));
   const auto begin = out.find_first_not_of(' ');
   if (begin == std::string::npos) return {};
-  return reactor::redact(out.substr(begin, out.find_last_not_of(' ') - begin + 1));
+  return out.substr(begin, out.find_last_not_of(' ') - begin + 1);
 }
 
 std::string text_field(const json::object& o, std::string_view name) {

@@ -1,6 +1,7 @@
 #include "k8s/condition.hpp"
 
 #include "k8s/events.hpp"
+#include "reactor/printable.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -39,7 +40,7 @@ const condition* find_condition(const std::vector<condition>& all, std::string_v
 }
 
 bool set_condition(std::vector<condition>& all, condition next, reactor::wall_time now) {
-  next.message = cut_utf8(next.message, message_limit_bytes);
+  next.message = cut_utf8(reactor::printable_lines(next.message), message_limit_bytes);
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const condition& c) { return c.type == next.type; });
   if (found == all.end()) {

@@ -2,6 +2,8 @@
 
 #include "k8s/client.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
+#include "reactor/secret.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -46,6 +48,11 @@ std::string event_name(const std::string& regarding, std::uint64_t chance) {
   return name + suffix;
 }
 
+/// Notes quote servers, and `kubectl get events` prints them.
+std::string shown(std::string_view text, std::size_t limit) {
+  return cut_utf8(reactor::redact(reactor::printable(text, limit + 1)), limit);
+}
+
 }  // namespace
 
 std::string cut_utf8(std::string_view text, std::size_t limit) {
@@ -76,9 +83,9 @@ void event_recorder::record(event_note note) {
   key k{std::move(note.regarding),
         std::move(note.related),
         note.type,
-        cut_utf8(note.reason, word_limit_bytes),
-        cut_utf8(note.action.empty() ? note.reason : note.action, word_limit_bytes),
-        cut_utf8(note.note, note_limit_bytes)};
+        shown(note.reason, word_limit_bytes),
+        shown(note.action.empty() ? note.reason : note.action, word_limit_bytes),
+        shown(note.note, note_limit_bytes)};
   auto found = series_.find(k);
   if (found != series_.end() && loop_.now() - found->second.seen > options_.series_window &&
       !found->second.queued) {

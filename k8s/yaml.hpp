@@ -33,8 +33,11 @@ reactor::result<boost::json::value> parse_yaml(std::string_view text, std::strin
                                                yaml_limits limits = {});
 
 enum class key_order { sorted, kept };
+/// printable: a document that holds what is not fit to be seen is written in ASCII, the rest as escapes.
+enum class yaml_text { as_it_is, printable };
 /// One document in block style, ending in a newline, as `kubectl -o yaml` prints it. What it
 /// writes, parse_yaml reads back equal.
-std::string to_yaml(const boost::json::value& value, key_order order = key_order::sorted);
+std::string to_yaml(const boost::json::value& value, key_order order = key_order::sorted,
+                    yaml_text how = yaml_text::as_it_is);
 
 }  // namespace k8s

@@ -1,6 +1,7 @@
 #include "k8s/yaml.hpp"
 #include "k8s/yaml_scalar.hpp"
 #include "reactor/memory.hpp"
+#include "reactor/printable.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
@@ -22,10 +23,10 @@ int append(void* to, unsigned char* bytes, std::size_t size) {
 
 class writer {
 public:
-  writer(std::string& out, key_order order) : order_(order) {
+  writer(std::string& out, key_order order, bool ascii) : order_(order) {
     if (!yaml_emitter_initialize(&emitter_)) reactor::memory_lost();
     yaml_emitter_set_output(&emitter_, append, &out);
-    yaml_emitter_set_unicode(&emitter_, 1);
+    yaml_emitter_set_unicode(&emitter_, ascii ? 0 : 1);
     yaml_emitter_set_width(&emitter_, -1);
     yaml_emitter_set_indent(&emitter_, 2);
   }
@@ -135,9 +136,12 @@ private:
 
 }  // namespace
 
-std::string to_yaml(const json::value& value, key_order order) {
+std::string to_yaml(const json::value& value, key_order order, yaml_text how) {
   std::string out;
-  writer(out, order).document(value);
+  writer(out, order, false).document(value);
+  if (how == yaml_text::as_it_is || reactor::printable_lines(out) == out) return out;
+  out.clear();
+  writer(out, order, true).document(value);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "reactor/log.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
 #include "reactor/secret.hpp"
 
 #include <spdlog/logger.h>
@@ -19,64 +20,9 @@
 namespace reactor {
 namespace {
 
-/// The length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  std::size_t n = first < 0x80                    ? 1
-                  : first >= 0xc2 && first < 0xe0 ? 2
-                  : first >= 0xe0 && first < 0xf0 ? 3
-                  : first >= 0xf0 && first < 0xf5 ? 4
-                                                  : 0;
-  if (n == 0 || n > text.size()) return 0;
-  for (std::size_t i = 1; i < n; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates and beyond U+10FFFF (RFC 3629).
-  if (first == 0xe0 && byte(1) < 0xa0) return 0;
-  if (first == 0xed && byte(1) > 0x9f) return 0;
-  if (first == 0xf0 && byte(1) < 0x90) return 0;
-  if (first == 0xf4 && byte(1) > 0x8f) return 0;
-  return n;
-}
-
-/// Escapes as JSON does. Control characters never reach a terminal, so a name cannot forge a line or a colour.
-void append_escaped(std::string& out, std::string_view text) {
-  while (!text.empty()) {
-    const char c = text.front();
-    const std::size_t n = utf8_length(text);
-    if (n == 0) {
-      out += "\\ufffd";
-      text.remove_prefix(1);
-      continue;
-    }
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      out += code;
-    } else if (n == 2 && static_cast<unsigned char>(c) == 0xc2 &&
-               static_cast<unsigned char>(text[1]) < 0xa0) {
-      char code[8];  // the C1 controls, which some terminals obey
-      std::snprintf(code, sizeof code, "\\u%04x",
-                    static_cast<unsigned>(static_cast<unsigned char>(text[1])));
-      out += code;
-    } else {
-      out += text.substr(0, n);
-    }
-    text.remove_prefix(n);
-  }
-}
-
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
-  append_escaped(out, text);
+  append_json_escaped(out, text);
   out += '"';
 }
 
@@ -93,8 +39,18 @@ std::string number(double d) {
   return std::string(digits.data(), end);
 }
 
+// A line is read by people; who needs more asks the cluster.
+constexpr std::size_t value_limit_bytes = 8'192;
+
 void clean(log_field& f) {
-  if (auto* t = std::get_if<std::string>(&f.value)) *t = redact(*t);
+  auto* t = std::get_if<std::string>(&f.value);
+  if (t == nullptr) return;
+  *t = redact(std::string_view(*t).substr(0, 2 * value_limit_bytes));
+  if (t->size() <= value_limit_bytes) return;
+  std::size_t end = value_limit_bytes;
+  while (end > 0 && (static_cast<unsigned char>((*t)[end]) & 0xc0) == 0x80) --end;
+  t->resize(end);
+  *t += "…";
 }
 
 class console_colours {
@@ -244,11 +200,11 @@ std::string format_console(const log_record& r, bool coloured) {
                                           : "ERROR";
   line += colours.none();
   line += ' ';
-  append_escaped(line, r.message);
+  append_json_escaped(line, r.message);
   for (const log_field& f : r.fields) {
     line += ' ';
     line += colours.faint();
-    append_escaped(line, f.key);
+    append_json_escaped(line, f.key);
     line += '=';
     line += colours.none();
     const std::string value = text(f.value);

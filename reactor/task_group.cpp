@@ -1,7 +1,9 @@
 #include "reactor/task_group.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
 #include "reactor/result.hpp"
+#include "reactor/secret.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -58,7 +60,8 @@ void say_what_failed(const std::string& task, const std::exception_ptr& why) {
     text = e.what();
   } catch (...) {
   }
-  std::fprintf(stderr, "task \"%s\" failed: %s\n", task.c_str(), text.c_str());
+  std::fprintf(stderr, "task \"%s\" failed: %s\n", printable(task).c_str(),
+               printable(redact(text)).c_str());
 }
 
 }  // namespace

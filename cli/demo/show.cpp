@@ -42,7 +42,7 @@ reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windla
     r.problem = started.error().message();
     co_return r;
   }
-  const auto tell = [&](const std::string& line) {
+  const auto tell = [&](const page& line) {
     if (options.tell) options.tell(line);
   };
   const reactor::steady_time began = l.now(), give_up = began + options.time_limit;
@@ -114,9 +114,9 @@ boost::json::object result_json(const world& w, const show_result& r) {
   return o;
 }
 
-std::string result_text(const world& w, const show_result& r, bool lively) {
-  std::string text =
-      "\n" +
+page result_text(const world& w, const show_result& r, bool lively) {
+  page text =
+      page("\n") +
       toned(r.finished ? "done" : "not finished", r.finished ? tone::good : tone::bad, lively) +
       ": " + std::to_string(r.updated) + " of " + std::to_string(w.node_count()) +
       " nodes run the new image after " + seconds_text(r.seconds) + ", " + std::to_string(r.held) +
@@ -126,19 +126,19 @@ std::string result_text(const world& w, const show_result& r, bool lively) {
   for (const cluster_survey& c : r.last.clusters)
     for (const pool_survey& p : c.pools)
       for (const bootc::hold& h : p.now.holds)
-        text += "  " + c.name + "/" + h.node + " waits: " + with_short_digests(h.sentence) + " [" +
-                std::string(h.code) + "]; released by: " + h.released_by + "\n";
+        text += page("  ") + c.name + "/" + h.node + " waits: " + with_short_digests(h.sentence) +
+                " [" + h.code + "]; released by: " + h.released_by + "\n";
   text += w.violation_count() == 0
-              ? toned("no invariant was broken", tone::good, lively) + "\n"
+              ? toned("no invariant was broken", tone::good, lively)
               : toned(std::to_string(w.violation_count()) + " invariants were broken:", tone::bad,
-                      lively) +
-                    "\n";
-  for (const std::string& v : w.violations()) text += "  " + v + "\n";
+                      lively);
+  text += "\n";
+  for (const std::string& v : w.violations()) text += page("  ") + v + "\n";
   return text;
 }
 
-std::string progress_block(world& w, service& windlass, bool lively) {
-  std::string block;
+page progress_block(world& w, service& windlass, bool lively) {
+  page block;
   constexpr std::size_t most_lines = 24;
   std::size_t line = 0;
   for (const auto& c : w.clusters()) {
@@ -150,8 +150,9 @@ std::string progress_block(world& w, service& windlass, bool lively) {
     std::string bar;
     for (std::size_t i = 0; i < std::min<std::size_t>(nodes, 40); ++i)
       bar += i * nodes / std::min<std::size_t>(nodes, 40) < p.updated ? "█" : "·";
-    block += c->name() + "  " + toned(bar, p.updated == nodes ? tone::good : tone::busy, lively) +
-             "  " + std::to_string(p.updated) + "/" + std::to_string(nodes) + "  " +
+    block += page(c->name()) + "  " +
+             toned(bar, p.updated == nodes ? tone::good : tone::busy, lively) + "  " +
+             std::to_string(p.updated) + "/" + std::to_string(nodes) + "  " +
              toned(state, state == "Live" ? tone::plain : tone::bad, lively) + "  " +
              toned(p.degraded == "Healthy" ? "" : p.degraded, tone::bad, lively) + "  " +
              toned(p.updated == nodes ? "" : p.message, tone::faint, lively) + "\n";

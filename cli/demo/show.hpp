@@ -15,8 +15,8 @@ struct show_options {
   reactor::nanoseconds time_limit = std::chrono::seconds(150);  // of the rollout
   bool keep = false;
   /// Lines for a person as it goes; empty = silence. The view is redrawn where `lively`.
-  std::function<void(const std::string& line)> tell;
-  std::function<void(const std::string& block)> draw;
+  std::function<void(const page& line)> tell;
+  std::function<void(const page& block)> draw;
 };
 
 struct show_result {
@@ -33,8 +33,8 @@ reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windla
 
 /// {clusters, nodes, updated, held, violations, max_disrupted, policy_reloads, seconds, …}
 boost::json::object result_json(const world& w, const show_result& r);
-std::string result_text(const world& w, const show_result& r, bool lively);
+page result_text(const world& w, const show_result& r, bool lively);
 /// One line for each cluster with a bar.
-std::string progress_block(world& w, service& windlass, bool lively);
+page progress_block(world& w, service& windlass, bool lively);
 
 }  // namespace cli::demo

@@ -1,7 +1,18 @@
 #include "cli/output.hpp"
 
+#include "k8s/yaml.hpp"
+#include "reactor/printable.hpp"
+
 #include <boost/json.hpp>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
 
 namespace {
 
@@ -30,11 +41,120 @@ TEST(Output, ColumnsAlignByWhatIsSeen) {
   table t({"NAME", "STATE"});
   t.row({"é", toned("Live", tone::good, true)});
   t.row({"longer", "Stale"});
-  EXPECT_EQ(t.text(), "NAME    STATE\né       \033[32mLive\033[0m\nlonger  Stale\n");
+  EXPECT_EQ(t.text().text(), "NAME    STATE\né       \033[32mLive\033[0m\nlonger  Stale\n");
+}
+
+TEST(Output, ColumnsAlignBesideWideAndCombinedCharacters) {
+  table t({"NAME", "STATE"});
+  t.row({"東京", "Live"});
+  t.row({"e\u0301", "Live"});
+  t.row({"longer", "Live"});
+  EXPECT_EQ(t.text().text(), "NAME    STATE\n東京    Live\ne\u0301       Live\nlonger  Live\n");
+}
+
+TEST(Output, AnEndlessCellSticksOutInsteadOfWideningItsColumn) {
+  table t({"NAME", "STATE"});
+  t.row({std::string(3'000'000, 'x'), "Live"});
+  t.row({"a", "Live"});
+  const std::string text = t.text().text();
+  EXPECT_TRUE(text.ends_with("…  Live\na     Live\n")) << text.substr(text.size() - 60);
+  EXPECT_LT(text.size(), 5'000u);
+}
+
+TEST(Page, KeepsOurLayoutAndMakesOneLineOfTheirs) {
+  const std::string theirs = "a\x1b]0;owned\x07\nb\r\u202ec\u009b2J";
+  const page p = page("head\n  ") + theirs + "\n";
+  EXPECT_EQ(p.text(), "head\n  a\\u001b]0;owned\\u0007 b \\u202ec\\u009b2J\n");
+  EXPECT_EQ(page::lines("one\ntwo\n  three\x1b").text(), "one\n  two\n  three\\u001b");
+}
+
+TEST(Page, ARedrawnBlockFitsTheTerminal) {
+  page block = toned(std::string(300, 'x'), tone::good, true) + "\n";
+  block += "second\n";
+  EXPECT_EQ(redrawn(2, block, 10).text(),
+            "\033[2A\033[2K\033[32m" + std::string(10, 'x') + "\033[0m\n\033[2Ksecond\n");
+}
+
+TEST(Output, MachineTextKeepsItsValueAndShowsNothingUnfit) {
+  const boost::json::value v = {{"message", "\x1b]0;x\x07\u009b31m\x7f \u202e Zürich"}};
+  for (const auto format : {output_format::json, output_format::yaml}) {
+    const std::string text = machine_text(v, format);
+    EXPECT_EQ(reactor::printable_lines(text), text);
+    EXPECT_EQ(format == output_format::json ? boost::json::parse(text)
+                                            : k8s::parse_yaml(text, "test").value(),
+              v);
+  }
+}
+
+TEST(Output, MachineYamlLeavesWhatPeopleWriteAsItIs) {
+  EXPECT_EQ(machine_text({{"city", "Zürich"}}, output_format::yaml), "city: Zürich\n");
+}
+
+/// Pretends to be a terminal's other end.
+struct terminal {
+  int outer = ::posix_openpt(O_RDWR | O_NOCTTY), inner = -1;
+  terminal() {
+    ::grantpt(outer);
+    ::unlockpt(outer);
+    inner = ::open(::ptsname(outer), O_RDWR | O_NOCTTY);
+  }
+  ~terminal() {
+    ::close(inner);
+    ::close(outer);
+  }
+  std::string seen() const {
+    char text[1'024];
+    const auto n = ::read(outer, text, sizeof text);
+    return std::string(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+  }
+};
+
+TEST(Output, BytesAreHelmsInAPipeAndPrintableOnATerminal) {
+  const std::string bytes = "a: \"\x1b]0;owned\x07\"\n\tb\n";
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  EXPECT_TRUE(write_bytes(ends[1], bytes));
+  char read[100];
+  EXPECT_EQ(std::string(read, static_cast<std::size_t>(::read(ends[0], read, sizeof read))), bytes);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  const terminal t;
+  ASSERT_GE(t.inner, 0);
+  EXPECT_TRUE(write_bytes(t.inner, bytes));
+  const std::string seen = t.seen();
+  EXPECT_EQ(seen.find('\x1b'), std::string::npos);
+  EXPECT_NE(seen.find("\\u001b]0;owned\\u0007"), std::string::npos) << seen;
+}
+
+/// Whoever writes to a terminal goes through cli/output; these write elsewhere, or a last word before the end.
+const std::set<std::string> writers = {"cli/output.cpp",         "reactor/files.cpp",
+                                       "reactor/log.cpp",        "reactor/process.cpp",
+                                       "reactor/task_group.cpp", "policies/host/sandbox.cpp",
+                                       "helm/post_renderer.cpp"};
+
+TEST(Output, NothingElseWritesToATerminal) {
+  namespace fs = std::filesystem;
+  std::size_t files = 0;
+  for (const char* layer : {"reactor", "k8s", "policies", "bootc", "helm", "cli"}) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(WINDLASS_SOURCE_DIR) / layer)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+      const std::string name = fs::relative(entry.path(), WINDLASS_SOURCE_DIR).generic_string();
+      if (writers.contains(name)) continue;
+      ++files;
+      std::ifstream in(entry.path());
+      const std::string text{std::istreambuf_iterator<char>(in), {}};
+      for (const char* call :
+           {" ::write(", "std::cout", "std::cerr", "std::clog", " printf(", "::printf(", "fprintf(",
+            "fputs(", "::puts(", "fwrite(", "::perror("})
+        EXPECT_EQ(text.find(call), std::string::npos) << name << " calls " << call;
+    }
+  }
+  EXPECT_GT(files, 100u);
 }
 
 TEST(Output, ColoursNeedATerminal) {
-  EXPECT_EQ(toned("Live", tone::good, false), "Live");
+  EXPECT_EQ(toned("Live", tone::good, false), page("Live"));
 }
 
 }  // namespace

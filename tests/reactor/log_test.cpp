@@ -1,5 +1,6 @@
 #include "reactor/log.hpp"
 
+#include "reactor/printable.hpp"
 #include "reactor/secret.hpp"
 #include "tests/reactor/run.hpp"
 
@@ -67,6 +68,19 @@ TEST(Log, EscapesWhatCouldForgeALineOrATerminalCode) {
   k.log.info("read", {{"city", "Zürich"}, {"empty", ""}, {"number", 0.0 / 0.0 * -1}});
   EXPECT_NE(format_json(k.last()).find("\"city\":\"Zürich\",\"empty\":\"\",\"number\":\"NaN\""),
             std::string::npos);
+}
+
+TEST(Log, ShowsNoHiddenOrTurnedTextAndBoundsEachValue) {
+  kept k;
+  k.log.info("read\u202e", {{"a\u200b", "\u202egnp\u2066\ufeff\u2028\U000e0041"},
+                            {"long", std::string(5'000'000, 'x')}});
+  const std::string line = format_console(k.last(), false), json = format_json(k.last());
+  for (const std::string& text : {line, json}) {
+    EXPECT_EQ(printable(text, text.size()), text);
+    EXPECT_NE(text.find("\\u202egnp\\u2066\\ufeff\\u2028\\udb40\\udc41"), std::string::npos)
+        << text;
+    EXPECT_LT(text.size(), 9'000u);
+  }
 }
 
 TEST(Log, AFieldNamedTwiceOrLikeTheRecordsOwnKeepsTheJsonUnambiguous) {

@@ -130,6 +130,27 @@ TEST_F(Client, NamesEachRefusalAfterWhatTheCallerDoesNext) {
   });
 }
 
+TEST_F(Client, ShowsNothingOfAnAnswerRaw) {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
+    const std::string raw = "\x1b]0;owned\x07\r\nnext \u009b31m\u202e\x7f";
+    server.on("GET", "/",
+              answer::json(403, json::serialize(
+                                    json::value{{"kind", "Status"},
+                                                {"status", "Failure"},
+                                                {"reason", raw},
+                                                {"message", raw},
+                                                {"details", {{"causes", {{{"message", raw}}}}}}})));
+    auto got = co_await api.get(resources::pods(), pod_a);
+    const std::string fit = "\\u001b]0;owned\\u0007  next \\u009b31m\\u202e\\u007f";
+    EXPECT_EQ(got.error().detail, fit);
+    EXPECT_EQ(got.error().reason, fit);
+    EXPECT_EQ(got.error().causes.at(0).message, fit);
+    server.on("GET", "/", answer::text(503, "text/plain", raw + "\x9b" + "2J"));
+    got = co_await api.get(resources::pods(), pod_a);
+    EXPECT_EQ(got.error().detail, "the server answered 503: " + fit + "\\x9b2J");
+  });
+}
+
 TEST_F(Client, ReadsCausesAndHowLongToWait) {
   run([](scripted_server& server, client& api) -> awaitable<void> {
     server.on("POST", "/",

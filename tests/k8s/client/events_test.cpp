@@ -144,6 +144,29 @@ TEST_F(Events, OnlyLogsWhatFails) {
   });
 }
 
+TEST_F(Events, ShowNothingRawAndNoCredential) {
+  run([&](scripted_server& server, client&, event_recorder& events) -> awaitable<void> {
+    event_note n = note("it said\n\x1b]0;owned\x07 \u202ex https://u:hunter22@proxy");
+    n.reason = "A\x1b[2J";
+    events.record(n);
+    const bool done = co_await events.flush(l.now() + 5s);
+    EXPECT_TRUE(done);
+    const json::object e = sent(server, 0);
+    EXPECT_EQ(e.at("note"), "it said \\u001b]0;owned\\u0007 \\u202ex https://***@proxy");
+    EXPECT_EQ(e.at("reason"), "A\\u001b[2J");
+    EXPECT_EQ(e.at("action"), "A\\u001b[2J");
+  });
+}
+
+TEST(Conditions, QuoteNothingRaw) {
+  std::vector<condition> all;
+  condition c;
+  c.type = "Degraded";
+  c.message = "line\nnext\x1b[2J\u009b";
+  EXPECT_TRUE(set_condition(all, c, {}));
+  EXPECT_EQ(all[0].message, "line\nnext\\u001b[2J\\u009b");
+}
+
 TEST(CutUtf8, NeverCutsACharacter) {
   EXPECT_EQ(cut_utf8("abc", 3), "abc");
   EXPECT_EQ(cut_utf8("abcdef", 5), "ab...");

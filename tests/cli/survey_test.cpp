@@ -1,0 +1,92 @@
+#include "cli/survey.hpp"
+
+#include "reactor/printable.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace cli;
+
+// Everything a terminal must not be given, once: a title, a carriage return, C1 as UTF-8 and raw, a turned text, a hidden
+// character, a forged line and marks without end.
+std::string hostile(const std::string& who) {
+  std::string text = who +
+                     "\x1b]0;owned\x07\r\x1b[2J\u009b31m\x9b"
+                     "32m\u202egnp\u2066\u200b\ufeff\u2028\nprod  Live  all is well\x7f";
+  for (int i = 0; i < 100; ++i) text += "\u0301";
+  return text;
+}
+
+/// A fleet whose every text a cluster or a policy chose.
+fleet_survey hostile_fleet() {
+  pool_survey p;
+  p.name = hostile("pool");
+  p.target_digest = hostile("target");
+  bootc::unit u;
+  u.name = "n1" + hostile("unit");
+  u.state = bootc::unit_state::degraded;
+  u.message = hostile("message");
+  u.trouble = hostile("trouble");
+  u.booted_image = hostile("booted");
+  u.booted_digest = hostile("digest");
+  u.desired_image = hostile("desired");
+  p.now.units = {u};
+  u.name = hostile("other");
+  u.trouble.clear();
+  p.now.units.push_back(u);
+  p.now.holds = {{u.name, hostile("policy"), hostile("sentence"), hostile("released")}};
+  bootc::action act;
+  act.kind = bootc::action_kind::take_slot;
+  act.node = u.name;
+  p.now.actions = {act};
+  p.forecast = p.now;
+  fleet_survey f;
+  f.clusters.push_back(
+      {hostile("cluster"), hostile("server"), hostile("Live"), hostile("error"), {std::move(p)}});
+  f.clusters.push_back({hostile("empty"), hostile("server"), "Invalid", hostile("error"), {}});
+  return f;
+}
+
+/// The lines that people see; a colour of ours is taken out first.
+std::string without_colours(std::string text) {
+  for (const char* code : {"\033[32m", "\033[33m", "\033[31m", "\033[2m", "\033[0m"})
+    for (std::size_t at; (at = text.find(code)) != std::string::npos;)
+      text.erase(at, std::string_view(code).size());
+  return text;
+}
+
+TEST(Survey, NothingAClusterSaysReachesATerminalRaw) {
+  const fleet_survey f = hostile_fleet();
+  for (const bool wide : {false, true}) {
+    for (const bool lively : {false, true}) {
+      for (const page& shown :
+           {status_text(f, wide, lively), plan_text(f, wide, lively),
+            explain_text(f, f.clusters[0].pools[0].now.units[0].name, lively),
+            explain_text(f, f.clusters[0].pools[0].now.units[1].name, lively)}) {
+        const std::string text = without_colours(shown.text());
+        EXPECT_FALSE(text.empty());
+        EXPECT_EQ(reactor::printable_lines(text), text);
+        EXPECT_EQ(text.find("\nprod"), std::string::npos) << "a forged line";
+        EXPECT_EQ(text.find('\t'), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST(Survey, JsonAndYamlKeepEveryTextAndShowNothingRaw) {
+  const fleet_survey f = hostile_fleet();
+  for (const boost::json::value& v :
+       {boost::json::value(status_json(f)), boost::json::value(plan_json(f)),
+        boost::json::value(explain_json(f, f.clusters[0].pools[0].now.units[0].name))}) {
+    for (const auto format : {output_format::json, output_format::yaml}) {
+      const std::string text = machine_text(v, format);
+      EXPECT_EQ(reactor::printable_lines(text), text);
+    }
+  }
+  EXPECT_NE(machine_text(status_json(f), output_format::json).find("unit\\u001b]0;owned\\u0007"),
+            std::string::npos);
+}
+
+}  // namespace
