@@ -249,20 +249,20 @@ reactor::awaitable<result<rollout_answer>> plan_rollout(host& packs, subject s,
       view_of(std::shared_ptr<const std::vector<rollout_unit>>(input, &input->units)));
   arguments.emplace_back(view_of(std::shared_ptr<const rollout_fleet>(input, &input->fleet)));
   arguments.emplace_back(now_argument(now));
-  rollout_answer answer;
-  host::judge accept = [&](const value& proposed) -> result<void> {
+  const auto answer = std::make_shared<rollout_answer>();
+  judge accept = [answer, input](const value& proposed) -> result<void> {
     auto read = read_rollout_answer(proposed, *input);
     if (!read) return read.error();
-    answer = std::move(*read);
+    *answer = std::move(*read);
     return {};
   };
   auto made = co_await packs.call("rollout.plan", std::move(s), std::move(arguments),
                                   rollout_instructions(input->units.size()), std::move(accept));
   if (!made) co_return made.error();
-  answer.pack = made->pack;
-  answer.version = made->version;
-  answer.cost = made->cost;
-  co_return answer;
+  answer->pack = made->pack;
+  answer->version = made->version;
+  answer->cost = made->cost;
+  co_return std::move(*answer);
 }
 
 }  // namespace policies

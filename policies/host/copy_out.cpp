@@ -44,6 +44,8 @@ bool is_name(std::string_view text) {
 }
 
 /// Uses only functions of the Lua interface that raise nothing, because the values it builds have destructors.
+constexpr std::size_t max_path_bytes = 100;  // of one key, in a message
+
 class copier {
 public:
   copier(lua_State* L, const value_limits& limits) : L_(L), limits_(limits) {}
@@ -70,6 +72,8 @@ public:
   }
 
   std::string error() const { return error_; }
+  std::size_t values() const { return nodes_; }
+  std::size_t bytes() const { return bytes_; }
 
 private:
   bool refuse(const std::string& why) {
@@ -145,11 +149,15 @@ private:
       const char* text = lua_tolstring(L_, -2, &size);
       const std::string key(text, size);
       bytes_ += size;
+      if (bytes_ > limits_.text_bytes) {
+        lua_pop(L_, 2);
+        return refuse("has more than " + std::to_string(limits_.text_bytes) + " bytes of text");
+      }
       if (is_name(key)) {
         if (outer != 0) path_ += '.';
-        path_ += key;
+        path_.append(key, 0, max_path_bytes);
       } else {
-        path_ += "[\"" + key + "\"]";
+        path_ += "[\"" + key.substr(0, max_path_bytes) + "\"]";
       }
       const bool ok =
           valid_utf8(key) ? copy(lua_gettop(L_), object[key]) : refuse("is not valid UTF-8");
@@ -172,10 +180,12 @@ private:
 
 }  // namespace
 
-result<value> copy_out(lua_State* L, int index, const value_limits& limits) {
+result<copied> copy_out(lua_State* L, int index, const value_limits& limits) {
   copier c(L, limits);
-  value out;
-  if (!c.copy(index, out)) return reactor::make_fault(errc::malformed, {}, c.error());
+  copied out;
+  if (!c.copy(index, out.what)) return reactor::make_fault(errc::malformed, {}, c.error());
+  out.values = c.values();
+  out.bytes = c.bytes();
   return out;
 }
 

@@ -188,14 +188,16 @@ awaitable<result<void>> host::look(std::size_t root_index) {
 
 awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_source> sources) {
   result<void> outcome;
+  const author by = roots_[root_index]->path.empty() ? author::ourselves : author::stranger;
   for (pack_source& source : sources) {
+    co_await loop_.yield();  // comparing and copying a pack takes up to 1 ms
     const entry* known = roots_[root_index]->find(source.folder);
     if (known != nullptr && !source.unreadable && known->seen == source.files) continue;
     result<std::shared_ptr<pack>> fresh = make_fault(errc::refused, {});
     if (source.unreadable) {
       fresh = *source.unreadable;
     } else {
-      fresh = co_await examine(source.folder, source.files);
+      fresh = co_await examine(source.folder, source.files, by);
     }
     root& r = *roots_[root_index];
     if (fresh) {
@@ -243,8 +245,9 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
 }
 
 /// Loads a pack aside and runs its tests.
-awaitable<result<std::shared_ptr<pack>>> host::examine(std::string folder, pack_files files) {
-  auto loaded = co_await pack::load(loop_, folder, files, options_.limits);
+awaitable<result<std::shared_ptr<pack>>> host::examine(std::string folder, pack_files files,
+                                                       author by) {
+  auto loaded = co_await pack::load(loop_, folder, files, options_.limits, by);
   if (!loaded) co_return loaded.error();
   auto tests = co_await run_pack_tests(loop_, folder, std::move(files), options_.limits);
   if (!tests) co_return tests.error();
@@ -311,7 +314,8 @@ awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<
   auto chosen = select(hook, s);
   if (!chosen) co_return chosen.error();
   const std::shared_ptr<const pack> p = *chosen;
-  auto answered = co_await pack::call(p, hook, std::move(arguments), instructions);
+  auto answered =
+      co_await pack::call(p, hook, std::move(arguments), instructions, std::move(accept));
   if (!answered) {
     note(p, hook, answered.error());
     co_return answered.error();
@@ -319,13 +323,11 @@ awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<
   if (on_log) {
     for (const std::string& line : answered->log) on_log(p->about().name, line);
   }
-  if (accept) {
-    if (auto accepted = accept(answered->answer); !accepted) {
-      fault refused =
-          reactor::while_doing("policy " + p->about().name + ": " + hook, accepted.error());
-      note(p, hook, refused);
-      co_return refused;
-    }
+  if (!answered->accepted) {
+    fault refused =
+        reactor::while_doing("policy " + p->about().name + ": " + hook, answered->accepted.error());
+    note(p, hook, refused);
+    co_return refused;
   }
   note(p, hook, std::nullopt);
   decision made{p->about().name, p->about().version, std::move(answered->answer), answered->cost};

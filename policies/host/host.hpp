@@ -49,7 +49,7 @@ struct pack_status {
 /// An answer with its author.
 struct decision {
   std::string pack, version;
-  value answer;
+  answer_value answer;  // null when there was a judge
   call_cost cost;
 };
 
@@ -83,8 +83,7 @@ public:
 
   reactor::result<std::shared_ptr<const pack>> select(const std::string& hook,
                                                       const subject& s) const;
-  /// Reads an answer; what it refuses counts as a fault of the policy.
-  using judge = std::function<reactor::result<void>(const value&)>;
+  /// What `accept` refuses counts as a fault of the policy.
   reactor::awaitable<reactor::result<decision>> call(std::string hook, subject s,
                                                      std::vector<argument> arguments,
                                                      std::int64_t instructions = unit_instructions,
@@ -103,7 +102,7 @@ private:
   reactor::awaitable<reactor::result<void>> take(std::size_t root_index,
                                                  std::vector<pack_source> sources);
   reactor::awaitable<reactor::result<std::shared_ptr<pack>>> examine(std::string folder,
-                                                                     pack_files files);
+                                                                     pack_files files, author by);
   void report(pack_event::kind what, const std::string& folder, const pack* p,
               const std::optional<reactor::fault>& why = {});
   void note(const std::shared_ptr<const pack>& p, const std::string& hook,

@@ -10,6 +10,7 @@ namespace policies {
 namespace {
 
 constexpr std::size_t max_log_lines = 100, max_log_bytes = 1000;
+constexpr std::ptrdiff_t max_parts = 100'000;  // of one concat
 
 void check_table(lua_State* L, int index, const char* function) {
   if (!lua_istable(L, index))
@@ -26,25 +27,32 @@ int table_concat(lua_State* L) {
   const std::ptrdiff_t first = integer_or(L, 3, 1, "concat");
   const std::ptrdiff_t last =
       integer_or(L, 4, static_cast<std::ptrdiff_t>(lua_objlen(L, 1)), "concat");
-  if (last - first >= static_cast<std::ptrdiff_t>(max_text_bytes))
-    raise(L, "concat: too many parts");
-  std::size_t total = 0;
-  luaL_Buffer out;
-  luaL_buffinit(L, &out);
-  for (std::ptrdiff_t i = first; i <= last; ++i) {
+  if (last - first >= max_parts) raise(L, "concat: more than %td parts", max_parts);
+  charge_bytes(L, static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, last - first)) * 32);
+  std::size_t total = 0, size = 0;
+  const auto part = [&](std::ptrdiff_t i) {
     lua_rawgeti(L, 1, static_cast<int>(i));
     if (lua_type(L, -1) != LUA_TSTRING && lua_type(L, -1) != LUA_TNUMBER)
       raise(L, "concat: entry %td: expected a string or number, got %s", i, type_name(L, -1));
-    std::size_t size = 0;
-    lua_tolstring(L, -1, &size);
-    total += size + between.size();
+    return lua_tolstring(L, -1, &size);
+  };
+  for (std::ptrdiff_t i = first; i <= last; ++i) {
+    part(i);
+    lua_pop(L, 1);
+    total += size + (i != last ? between.size() : 0);
     if (total > max_text_bytes)
       raise(L, "concat: the text would be longer than %zu bytes", max_text_bytes);
-    luaL_addvalue(&out);
-    if (i != last) luaL_addlstring(&out, between.data(), between.size());
   }
-  charge_bytes(L, total + static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, last - first)) * 32);
-  luaL_pushresult(&out);
+  charge_bytes(L, total);
+  char* out = scratch(L, total);
+  char* next = out;
+  for (std::ptrdiff_t i = first; i <= last; ++i) {
+    const char* text = part(i);
+    next = std::copy(text, text + size, next);
+    lua_pop(L, 1);
+    if (i != last) next = std::copy(between.begin(), between.end(), next);
+  }
+  lua_pushlstring(L, out, total);
   return 1;
 }
 
@@ -260,8 +268,6 @@ int compile(lua_State* L) {
   if (source == nullptr) raise(L, "require: no file '%s' in this pack", path);
   char chunk[256];
   std::snprintf(chunk, sizeof chunk, "@%.100s/%s", sandbox_state::of(L).label.c_str(), path);
-  if (!source->empty() && source->front() == LUA_SIGNATURE[0])
-    raise(L, "%s:1: is compiled Lua; only source text is accepted", chunk + 1);
   charge_bytes(L, source->size() * 8);
   struct reading {
     const std::string* source;

@@ -117,6 +117,7 @@ std::size_t matcher::class_end(std::size_t p) {
     return p + 1;
   }
   if (c != '[') return p;
+  const std::size_t begin = p;
   if (p < pattern_.size() && pattern_[p] == '^') ++p;
   do {  // the first ']' is a member
     if (p >= pattern_.size()) return fail("malformed pattern (missing ']')");
@@ -125,6 +126,8 @@ std::size_t matcher::class_end(std::size_t p) {
       ++p;
     }
   } while (p >= pattern_.size() || pattern_[p] != ']');
+  // Where nothing is left to match a long set is only walked over, again and again.
+  if (!spend((p - begin) / 4)) return none;
   return p + 1;
 }
 

@@ -13,6 +13,9 @@ using reactor::make_fault;
 using reactor::result;
 
 constexpr std::int64_t load_instructions = 2'000'000, test_instructions = 20'000'000;
+/// What a pack says about itself, and the names of its tests: read on the loop.
+constexpr value_limits about_limits{.depth = 6, .nodes = 2'000, .text_bytes = 64 * 1024};
+constexpr std::size_t max_version_bytes = 63;
 
 bool one_of(const std::vector<std::string>& all, std::string_view wanted) {
   return std::find(all.begin(), all.end(), wanted) != all.end();
@@ -61,7 +64,15 @@ result<label_selector> read_selector(const std::string& where, const value& v) {
 result<manifest> read_manifest(const value& about) {
   manifest m;
   if (const value* name = about.find("name")) m.name = *name->if_string();
-  if (const value* version = about.find("version")) m.version = *version->if_string();
+  if (const value* version = about.find("version")) {
+    m.version = *version->if_string();
+    const bool plain =
+        m.version.size() <= max_version_bytes &&
+        std::all_of(m.version.begin(), m.version.end(), [](char c) { return c >= ' ' && c < 127; });
+    if (!plain)
+      return make_fault(errc::malformed, {},
+                        "policy.lua: version: expected printable characters (63 at most)");
+  }
   if (const value* order = about.find("order")) m.order = *order->if_number();
   if (const value* hooks = about.find("hooks")) {
     auto texts = read_texts("hooks", *hooks);
@@ -112,17 +123,18 @@ bool pack::applies_to(const subject& s) const {
 }
 
 awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::string folder,
-                                                    pack_files files, sandbox_limits limits) {
+                                                    pack_files files, sandbox_limits limits,
+                                                    author by) {
   const std::string doing = "load policy pack " + folder;
   if (!files.contains("policy.lua"))
     co_return make_fault(errc::not_found, doing, "it has no policy.lua");
-  auto opened = sandbox::open(l, folder, std::move(files), limits);
+  auto opened = co_await sandbox::open_aside(l, folder, std::move(files), limits, by);
   if (!opened) co_return reactor::while_doing(doing, opened.error());
   std::vector<argument> no_arguments;
-  auto loaded =
-      co_await sandbox::run(*opened, "load_pack", std::move(no_arguments), load_instructions);
+  auto loaded = co_await sandbox::run(*opened, "load_pack", std::move(no_arguments),
+                                      load_instructions, {}, about_limits);
   if (!loaded) co_return reactor::while_doing(doing, loaded.error());
-  auto about = read_manifest(loaded->answer);
+  auto about = read_manifest(*loaded->answer);
   if (!about) co_return reactor::while_doing(doing, about.error());
   std::shared_ptr<pack> made(new pack);
   made->folder_ = std::move(folder);
@@ -133,13 +145,14 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
 
 awaitable<result<call_answer>> pack::call(std::shared_ptr<const pack> self, std::string hook,
                                           std::vector<argument> arguments,
-                                          std::int64_t instructions) {
+                                          std::int64_t instructions, judge accept) {
   const std::string doing = "policy " + self->about_.name + ": " + hook;
   if (!self->has(hook)) co_return make_fault(errc::not_found, doing, "the pack has no such hook");
   const std::size_t dot = hook.find('.');
   arguments.insert(arguments.begin(),
                    {argument(value(hook.substr(0, dot))), argument(value(hook.substr(dot + 1)))});
-  auto answer = co_await sandbox::run(self->sandbox_, "call", std::move(arguments), instructions);
+  auto answer = co_await sandbox::run(self->sandbox_, "call", std::move(arguments), instructions,
+                                      std::move(accept));
   if (!answer) co_return reactor::while_doing(doing, answer.error());
   co_return std::move(answer);
 }
@@ -154,19 +167,21 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
   }
   std::vector<test_outcome> outcomes;
   if (test_files.empty()) co_return outcomes;
-  auto opened = sandbox::open(l, folder, std::move(files), limits);
+  auto opened = co_await sandbox::open_aside(l, folder, std::move(files), limits, author::stranger);
   if (!opened) co_return reactor::while_doing(doing, opened.error());
   for (const std::string& file : test_files) {
     std::string name = file;
     std::replace(name.begin(), name.end(), '/', '.');
     std::vector<argument> which{argument(value(name))};
-    auto tests = co_await sandbox::run(*opened, "load_tests", std::move(which), load_instructions);
+    auto tests = co_await sandbox::run(*opened, "load_tests", std::move(which), load_instructions,
+                                       {}, about_limits);
     if (!tests) co_return reactor::while_doing(doing, tests.error());
-    auto names = read_texts(file, tests->answer);
+    auto names = read_texts(file, *tests->answer);
     if (!names) co_return reactor::while_doing(doing, names.error());
     for (std::size_t i = 0; i < names->size(); ++i) {
       std::vector<argument> number{argument(value(static_cast<double>(i + 1)))};
-      auto ran = co_await sandbox::run(*opened, "run_test", std::move(number), test_instructions);
+      auto ran = co_await sandbox::run(*opened, "run_test", std::move(number), test_instructions,
+                                       {}, about_limits);
       test_outcome outcome{file + ".lua", (*names)[i], ran.has_value(), {}};
       if (!ran) outcome.message = ran.error().message();
       outcomes.push_back(std::move(outcome));

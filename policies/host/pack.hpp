@@ -47,7 +47,8 @@ class pack {
 public:
   /// `folder` is for people ("rollout/default"), it begins the file names in messages.
   static reactor::awaitable<reactor::result<std::shared_ptr<pack>>> load(
-      reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {});
+      reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {},
+      author by = author::stranger);
   const manifest& about() const { return about_; }
   const std::string& folder() const { return folder_; }
   const pack_files& files() const { return sandbox_->files(); }
@@ -58,7 +59,8 @@ public:
   static reactor::awaitable<reactor::result<call_answer>> call(std::shared_ptr<const pack> self,
                                                                std::string hook,
                                                                std::vector<argument> arguments,
-                                                               std::int64_t instructions);
+                                                               std::int64_t instructions,
+                                                               judge accept = {});
 
 private:
   pack() = default;

@@ -1,13 +1,14 @@
 #include "policies/host/sandbox.hpp"
 
 #include "policies/host/embedded.hpp"
+#include "policies/host/source_check.hpp"
 #include "policies/host/state.hpp"
-#include "reactor/memory.hpp"
 
 #include <luajit.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
 namespace policies {
@@ -19,41 +20,7 @@ using reactor::make_fault;
 using reactor::result;
 
 constexpr const char* entry_key = "windlass.entries";
-/// Every use of the heap costs: this many bytes count as one instruction.
-constexpr std::size_t bytes_per_step = 64;
 constexpr int max_arguments = 16;  // fits the stack that a new Lua thread starts with
-
-void* allocate(void* user, void* block, std::size_t old_size, std::size_t new_size) {
-  auto& state = *static_cast<sandbox_state*>(user);
-  if (block == nullptr) old_size = 0;
-  if (state.bounded && new_size > old_size &&
-      (new_size > max_block_bytes ||
-       state.used_bytes - old_size + new_size > state.limits.heap_bytes)) {
-    return nullptr;
-  }
-  void* moved = nullptr;
-  if (new_size == 0) {
-    std::free(block);
-  } else {
-    moved = std::realloc(block, new_size);
-    if (moved == nullptr) {
-      if (new_size <= old_size) return block;
-      // The pack is within its limit: it is the process that has none left, and no verdict about the pack.
-      reactor::memory_lost();
-    }
-  }
-  state.used_bytes = state.used_bytes - old_size + new_size;
-  if (state.used_bytes > state.peak_bytes) state.peak_bytes = state.used_bytes;
-  if (old_size > big_block_bytes) --state.big_blocks;
-  if (new_size > big_block_bytes) {
-    ++state.big_blocks;
-    if (state.current != nullptr && state.armed > hook_every_with_big_blocks)
-      state.arm(hook_every_with_big_blocks);
-  }
-  if (new_size >= 16 * bytes_per_step)
-    state.charge(static_cast<std::int64_t>(new_size / bytes_per_step));
-  return moved;
-}
 
 /// The last resort: an error outside of every protected call is a bug of the host.
 int panic(lua_State* L) {
@@ -61,30 +28,6 @@ int panic(lua_State* L) {
       lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "an error that is no text";
   std::fprintf(stderr, "windlass: policy host: unprotected Lua error: %s\n", why);
   std::abort();
-}
-
-/// Runs every `hook_every` instructions. A call that is over its budget is paused as well and never
-/// resumed, so that no pcall of the policy can catch the end.
-void on_count(lua_State* L, lua_Debug*) {
-  sandbox_state& state = sandbox_state::of(L);
-  call_state* call = state.current;
-  if (call == nullptr) return;
-  call->spent += state.armed;
-  call->slice += state.armed;
-  if (state.armed != state.usual_interval()) state.arm(state.usual_interval());
-  if (call->spent > call->budget) call->exhausted = true;
-  const bool pause = call->exhausted || call->slice >= quantum ||
-                     state.loop.now() - call->resumed_at >= quantum_time;
-  if (!pause) return;
-  if (lua_isyieldable(L) != 0) {
-    lua_yield(L, 0);
-  } else if (call->exhausted || call->slice >= 4 * quantum) {
-    // Below a C function that called back. The sandbox offers none, but should one appear: raise at every
-    // instruction until the call has unwound.
-    call->exhausted = true;
-    state.arm(1);
-    luaL_error(L, "the instruction budget is used up");
-  }
 }
 
 /// Calls f(L) in protected mode; f must own nothing with a destructor when it raises. The error text, if any.
@@ -163,6 +106,14 @@ void set_up(lua_State* L) {
   luaL_unref(L, LUA_REGISTRYINDEX, luaL_ref(L, LUA_REGISTRYINDEX));
 }
 
+void forget(reactor::loop& l, const value* v, bool large) {
+  if (large) {
+    l.start_on_worker([v] { delete v; });
+  } else {
+    delete v;
+  }
+}
+
 /// The text of the error on top of the finished thread, with the policy's own line where Lua named the prelude's.
 std::string error_text(lua_State* thread) {
   if (lua_type(thread, -1) != LUA_TSTRING) {
@@ -184,39 +135,76 @@ std::string error_text(lua_State* thread) {
 
 }  // namespace
 
-sandbox_state& sandbox_state::of(lua_State* L) {
-  void* user = nullptr;
-  lua_getallocf(L, &user);
-  return *static_cast<sandbox_state*>(user);
-}
-
-void sandbox_state::charge(std::int64_t steps) {
-  if (current == nullptr) return;
-  current->spent += steps;
-  current->slice += steps;
-  if (current->slice >= quantum && armed != 1) arm(1);
-}
-
-void sandbox_state::arm(int every) {
-  armed = every;
-  lua_sethook(lua, on_count, LUA_MASKCOUNT, every);
-}
-
-/// What a suspended call holds; its destructor is what cancellation leaves to do.
+/// One call. All that it does to the Lua state happens in advance(), whose caller has the state to itself.
 struct sandbox::running {
-  running(sandbox_state& s, std::int64_t budget) : state(s) {
-    call.id = ++s.last_call;
-    call.budget = budget;
+  running(std::shared_ptr<sandbox> sandbox, std::string entry_name, std::vector<argument> given,
+          std::int64_t instructions, judge reader, const value_limits& limits)
+      : in(std::move(sandbox)),
+        state(*in->state_),
+        entry(std::move(entry_name)),
+        arguments(std::move(given)),
+        accept(std::move(reader)),
+        answer_limits(limits) {
+    call.id = ++state.last_call;
+    call.budget = instructions;
   }
   running(const running&) = delete;
   running& operator=(const running&) = delete;
+  /// On the loop. Another call may be using the state meanwhile.
   ~running() {
-    if (thread != nullptr) luaL_unref(state.lua, LUA_REGISTRYINDEX, reference);
+    if (thread != nullptr) state.abandoned.push_back(reference);
+  }
+
+  /// Runs one slice; there is an outcome when it was the last.
+  void advance() noexcept {
+    step();
+    if (outcome) drop();
+  }
+
+  std::shared_ptr<sandbox> in;
+  sandbox_state& state;
+  call_state call;
+  std::string entry;
+  std::vector<argument> arguments;
+  judge accept;
+  value_limits answer_limits;
+  std::optional<result<call_answer>> outcome;
+  bool aside = false;       // this slice runs on the worker
+  bool must_aside = false;  // the rest is too much for the loop
+
+private:
+  void step() {
+    if (returned) {
+      outcome = finish(0);
+      return;
+    }
+    int given = 0;
+    if (thread == nullptr) {
+      if (auto failed = prepare()) {
+        outcome = make_fault(errc::limit, {}, *failed);
+        return;
+      }
+      given = static_cast<int>(arguments.size());
+    }
+    const int status = resume(given);
+    if (status == 0 && !aside && state.answers_much) {
+      returned = must_aside = true;
+    } else if (status != LUA_YIELD) {
+      outcome = finish(status);
+      // On the loop only a small answer is tried; whatever was wrong with it, the worker finds again.
+      if (status == 0 && !aside && !*outcome && outcome->error().code == errc::malformed) {
+        outcome.reset();
+        returned = must_aside = true;
+      }
+    } else if (call.exhausted) {
+      outcome = make_fault(errc::limit, {},
+                           "gave up after " + std::to_string(call.budget) +
+                               " instructions, the budget of this call");
+    }
   }
 
   /// Makes the thread with the entry and its arguments on its stack.
-  std::optional<std::string> prepare(const std::string& entry,
-                                     const std::vector<argument>& arguments) {
+  std::optional<std::string> prepare() {
     state.current = &call;
     auto failed = protect(state.lua, [&](lua_State* L) {
       lua_State* made = lua_newthread(L);
@@ -233,55 +221,127 @@ struct sandbox::running {
     return failed;
   }
 
-  int resume(int arguments) {
+  int resume(int given) {
     call.slice = 0;
     call.resumed_at = state.loop.now();
     state.current = &call;
     state.arm(state.usual_interval());
-    const int status = lua_resume(thread, arguments);
+    const int status = lua_resume(thread, given);
     state.current = nullptr;
     return status;
   }
 
-  result<value> take_answer() {
+  result<call_answer> finish(int status) {
+    if (status == LUA_ERRMEM) {
+      return make_fault(errc::limit, {},
+                        error_text(thread) + " (" +
+                            std::to_string(state.limits.heap_bytes / (1024 * 1024)) +
+                            " MiB at most)");
+    }
+    if (status != 0)
+      return make_fault(call.exhausted ? errc::limit : errc::refused, {}, error_text(thread));
+    auto answer = take_answer();
+    if (!answer) return answer.error();
+    const bool large = answer->values > loop_answer_values || answer->bytes > loop_answer_bytes;
+    state.answers_much = large;
+    call_answer done;
+    if (accept) {
+      done.accepted = accept(answer->what);
+    } else {
+      done.answer = answer_value(new value(std::move(answer->what)),
+                                 [large, &l = state.loop](const value* v) { forget(l, v, large); });
+    }
+    done.cost.instructions = call.spent;
+    done.cost.heap_bytes = state.used_bytes;
+    done.log = std::move(call.log);
+    return done;
+  }
+
+  result<copied> take_answer() {
     lua_State* L = state.lua;
-    const int depth = static_cast<int>(state.limits.answer.depth);
+    value_limits limits = answer_limits;
+    if (!aside) {
+      limits.nodes = std::min(limits.nodes, loop_answer_values);
+      limits.text_bytes = std::min(limits.text_bytes, loop_answer_bytes);
+    }
+    const int depth = static_cast<int>(limits.depth);
     const int found = lua_gettop(thread);
     auto failed =
         protect(L, [&](lua_State* inner) { luaL_checkstack(inner, 3 * depth + 16, "answer"); });
     if (failed) return make_fault(errc::limit, {}, *failed);
-    if (found == 0) return value();
+    if (found == 0) return copied();
     lua_settop(thread, 1);  // what a function returns beyond its first value is not asked for
     lua_xmove(thread, L, 1);
-    auto answer = copy_out(L, lua_gettop(L), state.limits.answer);
-    lua_settop(L, 0);
+    auto answer = copy_out(L, lua_gettop(L), limits);
+    lua_settop(L, 1);
+    lua_xmove(L, thread, 1);
     return answer;
   }
 
-  sandbox_state& state;
-  call_state call;
+  void drop() {
+    lua_settop(state.lua, 0);
+    if (thread != nullptr) luaL_unref(state.lua, LUA_REGISTRYINDEX, reference);
+    thread = nullptr;
+  }
+
   lua_State* thread = nullptr;
   int reference = LUA_NOREF;
+  bool returned = false;  // what it returned is still on the thread
+};
+
+/// The Lua state belongs to one call at a time. Taken and given back on the loop; in between it may go to the worker.
+class sandbox::turn {
+public:
+  explicit turn(std::shared_ptr<sandbox> in) : in_(std::move(in)), state_(*in_->state_) {}
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+  ~turn() {
+    if (has_it_) state_.busy = false;
+    if (!state_.busy) state_.idle.wake_one();
+  }
+
+  reactor::awaitable<void> take() {
+    struct wish {
+      std::size_t& count;
+      explicit wish(std::size_t& c) : count(c) { ++count; }
+      ~wish() { --count; }
+    } mine(state_.wanted);
+    while (state_.busy) co_await state_.idle.wait();
+    state_.busy = has_it_ = true;
+  }
+
+private:
+  std::shared_ptr<sandbox> in_;
+  sandbox_state& state_;
+  bool has_it_ = false;
 };
 
 sandbox::sandbox(std::unique_ptr<sandbox_state> state) : state_(std::move(state)) {}
 
+/// Freeing a full heap takes 50 ms, which the worker has.
 sandbox::~sandbox() {
-  if (state_->lua != nullptr) lua_close(state_->lua);
+  if (state_->lua == nullptr) return;
+  reactor::loop& l = state_->loop;
+  std::shared_ptr<sandbox_state> last(std::move(state_));
+  l.start_on_worker([last] { last->close(); });
 }
 
 const pack_files& sandbox::files() const {
   return state_->files;
 }
 
-std::size_t sandbox::heap_bytes() const {
-  return state_->used_bytes;
-}
-
 result<std::shared_ptr<sandbox>> sandbox::open(reactor::loop& l, std::string label,
-                                               pack_files files, sandbox_limits limits) {
+                                               pack_files files, sandbox_limits limits, author by) {
+  for (const auto& [name, content] : files) {
+    if (!name.ends_with(".lua")) continue;
+    if (const auto wrong = check_source(content)) {
+      return make_fault(
+          errc::refused, {},
+          label + "/" + name + ":" + std::to_string(wrong->line) + ": " + wrong->reason);
+    }
+  }
   auto state = std::unique_ptr<sandbox_state>(new sandbox_state{
-      .loop = l, .limits = limits, .files = std::move(files), .label = std::move(label)});
+      .loop = l, .limits = limits, .files = std::move(files), .label = std::move(label), .by = by});
   std::shared_ptr<sandbox> made(new sandbox(std::move(state)));
   sandbox_state& s = *made->state_;
   s.lua = lua_newstate(allocate, &s);
@@ -294,46 +354,71 @@ result<std::shared_ptr<sandbox>> sandbox::open(reactor::loop& l, std::string lab
   return made;
 }
 
+reactor::awaitable<result<std::shared_ptr<sandbox>>> sandbox::open_aside(
+    reactor::loop& l, std::string label, pack_files files, sandbox_limits limits, author by) {
+  std::function<result<std::shared_ptr<sandbox>>()> opening =
+      [&l, label = std::move(label), files = std::move(files), limits, by]() mutable {
+        return open(l, std::move(label), std::move(files), limits, by);
+      };
+  co_return co_await l.offload(std::move(opening));
+}
+
 reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in, std::string entry,
                                                      std::vector<argument> arguments,
-                                                     std::int64_t instructions) {
+                                                     std::int64_t instructions, judge accept,
+                                                     std::optional<value_limits> limits) {
   sandbox_state& state = *in->state_;
-  running r(state, instructions);
   if (arguments.size() + 1 > max_arguments)
     co_return make_fault(errc::refused, {}, "too many arguments");
-  if (auto failed = r.prepare(entry, arguments)) co_return make_fault(errc::limit, {}, *failed);
+  const bool loop_may = state.by == author::ourselves && entry == "call";
   const reactor::steady_time started = state.loop.now();
-  call_cost cost;
-  int status = r.resume(static_cast<int>(arguments.size()));
-  while (status == LUA_YIELD) {
-    if (r.call.exhausted) {
-      co_return make_fault(errc::limit, {},
-                           "gave up after " + std::to_string(instructions) +
-                               " instructions, the budget of this call");
+  auto r = std::make_shared<running>(in, std::move(entry), std::move(arguments), instructions,
+                                     std::move(accept), limits.value_or(state.limits.answer));
+  const auto off_loop = [&] {
+    return !loop_may || r->must_aside || state.used_bytes > loop_heap_bytes;
+  };
+  std::size_t turns = 0;
+  for (;;) {
+    std::shared_ptr<turn> held;
+    if (state.busy || state.wanted != 0 || off_loop()) {
+      held = std::make_shared<turn>(in);
+      co_await held->take();
     }
+    for (const int reference : state.abandoned) luaL_unref(state.lua, LUA_REGISTRYINDEX, reference);
+    state.abandoned.clear();
+    ++turns;
+    r->aside = off_loop();
+    if (r->aside) {
+      if (!state.loop.simulated()) {  // there the worker is the loop
+        r->call.pause_every = worker_quantum;
+        r->call.pause_after = worker_quantum_time;
+      }
+      // A cancelled call leaves here at once; what it holds comes back to the loop when the slice has ended.
+      std::function<void()> slice = [r, held, &l = state.loop]() mutable {
+        r->advance();
+        l.post([r = std::move(r), held = std::move(held)]() mutable {
+          r.reset();
+          held.reset();
+        });
+      };
+      held.reset();
+      co_await state.loop.offload(std::move(slice));
+    } else {
+      r->call.pause_every = quantum;
+      r->call.pause_after = quantum_time;
+      r->advance();
+      held.reset();
+    }
+    if (r->outcome) break;
     if (state.loop.now() - started > state.limits.wall_time) {
       co_return make_fault(errc::limit, {},
                            "gave up after " + reactor::format_duration(state.limits.wall_time) +
                                ", the longest a call may take");
     }
     co_await state.loop.yield();
-    ++cost.turns;
-    status = r.resume(0);
   }
-  if (status == LUA_ERRMEM) {
-    co_return make_fault(errc::limit, {},
-                         error_text(r.thread) + " (" +
-                             std::to_string(state.limits.heap_bytes / (1024 * 1024)) +
-                             " MiB at most)");
-  }
-  if (status != 0)
-    co_return make_fault(r.call.exhausted ? errc::limit : errc::refused, {}, error_text(r.thread));
-  auto answer = r.take_answer();
-  if (!answer) co_return answer.error();
-  cost.instructions = r.call.spent;
-  cost.heap_bytes = state.used_bytes;
-  call_answer done{std::move(*answer), cost, std::move(r.call.log)};
-  co_return std::move(done);
+  if (*r->outcome) (*r->outcome)->cost.turns = turns;
+  co_return std::move(*r->outcome);
 }
 
 }  // namespace policies

@@ -146,6 +146,12 @@ int push_captures(lua_State* L, matcher& m, std::size_t at_least, std::string_vi
   return static_cast<int>(count);
 }
 
+/// Its length is work that no step counts.
+void check_pattern(lua_State* L, std::string_view pattern, const char* function) {
+  if (pattern.size() > max_pattern_bytes)
+    raise(L, "%s: the pattern is longer than %zu bytes", function, max_pattern_bytes);
+}
+
 enum class wants { place, captures };
 
 int find_or_match(lua_State* L, const char* function, wants what) {
@@ -154,10 +160,11 @@ int find_or_match(lua_State* L, const char* function, wants what) {
       std::max<std::ptrdiff_t>(1, from_end(integer_or(L, 3, 1, function), text.size()));
   // Lua 5.1 clamps a start behind the end to the end.
   const std::size_t from = std::min(static_cast<std::size_t>(init - 1), text.size());
-  matcher m(text, pattern, max_match_steps);
   matcher::span whole;
-  const bool plain =
-      what == wants::place && (lua_toboolean(L, 4) != 0 || is_literal_pattern(pattern));
+  bool plain = what == wants::place && lua_toboolean(L, 4) != 0;
+  if (!plain) check_pattern(L, pattern, function);
+  matcher m(text, pattern, max_match_steps);
+  plain = plain || (what == wants::place && is_literal_pattern(pattern));
   const bool found = plain ? m.search_plain(from, whole) : m.search(from, whole);
   sandbox_state::of(L).charge(static_cast<std::int64_t>(m.steps()));
   if (m.error() != nullptr) refuse_pattern(L, m);
@@ -185,6 +192,7 @@ int find_from(lua_State* L) {
   const std::string_view text = text_at(L, 1, "match"), pattern = text_at(L, 2, "match");
   const std::ptrdiff_t from = integer_at(L, 3, "match") - 1;
   if (from < 0 || static_cast<std::size_t>(from) > text.size()) return 0;
+  check_pattern(L, pattern, "match");
   matcher m(text, pattern, max_match_steps);
   matcher::span whole;
   const bool found = lua_toboolean(L, 4) != 0
@@ -206,10 +214,18 @@ int expand(lua_State* L) {
     lua_pushvalue(L, 1);
     return 1;
   }
-  const auto capture = [&](char digit) -> std::string_view {
-    const int index = digit == '0' || (digit == '1' && captures == 0) ? 2 : 2 + (digit - '0');
-    if (index > captures + 2) raise(L, "invalid capture index");
-    return text_at(L, index, "gsub");
+  charge_bytes(L, pattern.size() * 4);
+  // Looked up once: a replacement may name them a hundred thousand times.
+  std::string_view known[10];
+  bool exists[10] = {};
+  for (int digit = 0; digit < 10; ++digit) {
+    const int index = digit == 0 || (digit == 1 && captures == 0) ? 2 : 2 + digit;
+    exists[digit] = index <= captures + 2;
+    if (exists[digit]) known[digit] = text_at(L, index, "gsub");
+  }
+  const auto capture = [&](char digit) {
+    if (!exists[digit - '0']) raise(L, "invalid capture index");
+    return known[digit - '0'];
   };
   std::size_t size = 0;
   for (std::size_t i = 0; i < pattern.size(); ++i) {

@@ -35,7 +35,7 @@ struct fixture {
     run_task(l, [&]() -> reactor::awaitable<void> {
       std::vector<argument> none;
       auto made = co_await packs.call("rollout.plan", s, std::move(none));
-      text = made ? to_text(made->answer) : "!" + made.error().message();
+      text = made ? to_text(*made->answer) : "!" + made.error().message();
     });
     return text;
   }
@@ -274,7 +274,7 @@ TEST(PolicyHost, FinishesACallOnThePackItBeganWith) {
     subject anyone;
     auto made =
         co_await f.packs.call("rollout.plan", std::move(anyone), std::move(none), 1'000'000);
-    if (made) old_answer = to_text(made->answer);
+    if (made) old_answer = to_text(*made->answer);
   });
   tasks.start("reload", [&]() -> reactor::awaitable<void> {
     folder.write("p/policy.lua", pack_text("p", slow + "'new' end)()"));
@@ -316,7 +316,7 @@ TEST(PolicyHost, CountsAnAnswerThatItsCallerRefuses) {
     run_task(f.l, [&]() -> reactor::awaitable<void> {
       std::vector<argument> none;
       subject anyone;
-      host::judge refuse = [](const value&) -> reactor::result<void> {
+      judge refuse = [](const value&) -> reactor::result<void> {
         return reactor::make_fault(errc::malformed, {}, "expected sense");
       };
       auto made = co_await f.packs.call("rollout.plan", std::move(anyone), std::move(none),

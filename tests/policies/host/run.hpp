@@ -62,7 +62,7 @@ inline evaluated evaluate(std::string source, std::int64_t instructions = 2'000'
   run_task(l, [&]() -> reactor::awaitable<void> {
     auto ran = co_await sandbox::run(*box, "evaluate", arguments, instructions);
     if (ran) {
-      out.answer = std::move(ran->answer);
+      out.answer = *ran->answer;
       out.cost = ran->cost;
     } else {
       out.error = ran.error().message();

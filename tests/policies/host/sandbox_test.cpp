@@ -308,7 +308,7 @@ TEST(Sandbox, RunsCallsBesideEachOther) {
     tasks.start("policy", [&, id]() -> reactor::awaitable<void> {
       std::vector<argument> arguments{argument(value("main")), argument(value(id))};
       auto ran = co_await sandbox::run(box, "evaluate", std::move(arguments), 5'000'000);
-      answers.push_back(ran ? to_text(ran->answer) : ran.error().message());
+      answers.push_back(ran ? to_text(*ran->answer) : ran.error().message());
     });
   }
   l.run();

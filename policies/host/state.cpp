@@ -1,0 +1,105 @@
+// The Lua state's memory and its hook: what bounds a policy from below.
+
+#include "policies/host/state.hpp"
+
+#include "reactor/memory.hpp"
+
+#include <cstdlib>
+
+namespace policies {
+namespace {
+
+/// Every use of the heap costs: this many bytes count as one instruction.
+constexpr std::size_t bytes_per_step = 64;
+
+/// Runs every `hook_every` instructions. A call that is over its budget is paused as well and never
+/// resumed, so that no pcall of the policy can catch the end.
+void on_count(lua_State* L, lua_Debug*) {
+  sandbox_state& state = sandbox_state::of(L);
+  call_state* call = state.current;
+  if (call == nullptr) return;
+  call->spent += state.armed;
+  call->slice += state.armed;
+  if (state.armed != state.usual_interval()) state.arm(state.usual_interval());
+  if (call->spent > call->budget) call->exhausted = true;
+  const bool pause = call->exhausted || call->slice >= call->pause_every ||
+                     state.loop.now() - call->resumed_at >= call->pause_after;
+  if (!pause) return;
+  if (lua_isyieldable(L) != 0) {
+    lua_yield(L, 0);
+  } else if (call->exhausted || call->slice >= 4 * call->pause_every) {
+    // Below a C function that called back. The sandbox offers none, but should one appear: raise at every
+    // instruction until the call has unwound.
+    call->exhausted = true;
+    state.arm(1);
+    luaL_error(L, "the instruction budget is used up");
+  }
+}
+
+}  // namespace
+
+sandbox_state& sandbox_state::of(lua_State* L) {
+  void* user = nullptr;
+  lua_getallocf(L, &user);
+  return *static_cast<sandbox_state*>(user);
+}
+
+bool sandbox_state::grants(std::size_t old_size, std::size_t new_size) {
+  if (!bounded) return true;
+  if (memory_trial* t = limits.trial;
+      t != nullptr && t->asked++ >= t->fail_from && t->failed < t->fail_count) {
+    ++t->failed;
+    return false;
+  }
+  return new_size <= max_block_bytes && used_bytes - old_size + new_size <= limits.heap_bytes;
+}
+
+/// As realloc and free.
+void* sandbox_state::resize(void* block, std::size_t old_size, std::size_t new_size) {
+  if (new_size == 0) {
+    std::free(block);
+    return nullptr;
+  }
+  void* moved = std::realloc(block, new_size);
+  if (moved != nullptr) return moved;
+  if (new_size <= old_size) return block;
+  // The pack is within its limit: it is the process that has none left, and no verdict about the pack.
+  reactor::memory_lost();
+}
+
+void* allocate(void* user, void* block, std::size_t old_size, std::size_t new_size) {
+  auto& state = *static_cast<sandbox_state*>(user);
+  if (block == nullptr) old_size = 0;
+  if (new_size > old_size && !state.grants(old_size, new_size)) return nullptr;
+  void* moved = state.resize(block, old_size, new_size);
+  if (moved == nullptr && new_size != 0) return nullptr;
+  state.used_bytes = state.used_bytes - old_size + new_size;
+  if (old_size > big_block_bytes) --state.big_blocks;
+  if (new_size > big_block_bytes) {
+    ++state.big_blocks;
+    if (state.current != nullptr && state.armed > hook_every_with_big_blocks)
+      state.arm(hook_every_with_big_blocks);
+  }
+  if (new_size >= 16 * bytes_per_step)
+    state.charge(static_cast<std::int64_t>(new_size / bytes_per_step));
+  return moved;
+}
+
+void sandbox_state::charge(std::int64_t steps) {
+  if (current == nullptr) return;
+  current->spent += steps;
+  current->slice += steps;
+  if (current->slice >= current->pause_every && armed != 1) arm(1);
+}
+
+void sandbox_state::arm(int every) {
+  armed = every;
+  lua_sethook(lua, on_count, LUA_MASKCOUNT, every);
+}
+
+void sandbox_state::close() {
+  if (lua != nullptr) lua_close(lua);
+  lua = nullptr;
+}
+
+}  // namespace policies
