@@ -10,7 +10,11 @@ namespace bench::hostile {
 
 /// A policy pack by somebody who means harm, and what the host is expected to make of it.
 struct pack {
-  enum class verdict { refused, fault, answered };  // not loaded; loaded, then a policy fault; an answer
+  enum class verdict {
+    refused,
+    fault,
+    answered
+  };                   // not loaded; loaded, then a policy fault; an answer
   std::string name;    // "string.rep in a loop"
   std::string policy;  // policy.lua
   verdict expected = verdict::refused;
@@ -26,7 +30,8 @@ struct pack_outcome {
   /// The pack reached what it must not: a file, the process, another pack, a frozen global.
   bool escaped = false;
 };
-/// Loads the pack into a host of its own on a real loop, asks it once, unloads it.
+/// Loads the pack into a host of its own on a real loop, beside a harmless one, asks both once, unloads them.
+/// The stall is the least of up to five tries.
 pack_outcome try_pack(const pack& p);
 
 }  // namespace bench::hostile

@@ -1,9 +1,13 @@
-// Policy source from strangers: the first byte chooses between a program for the sandbox and a pattern with its subject.
+// Policy source from strangers: the first byte chooses between a program for the sandbox, one whose n-th allocation fails,
+// a pattern with its subject, and a text that our reader and LuaJIT's must see alike.
 
 #include "policies/host/matcher.hpp"
 #include "policies/host/sandbox.hpp"
+#include "policies/host/source_check.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
+
+#include <lua.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -13,14 +17,15 @@
 
 namespace {
 
-void run_source(const std::uint8_t* data, std::size_t size) {
+void run_source(const std::uint8_t* data, std::size_t size, policies::memory_trial* trial) {
   reactor::loop l(reactor::loop::mode::simulated, 1);
   policies::sandbox_limits limits;
   limits.heap_bytes = 4 * 1024 * 1024;
+  limits.trial = trial;
   policies::pack_files files{{"main.lua", std::string(reinterpret_cast<const char*>(data), size)}};
   auto box = policies::sandbox::open(l, "fuzz", std::move(files), limits);
   if (!box) {
-    if (box.error().code != reactor::errc::refused) std::abort();
+    if (box.error().code != reactor::errc::refused && trial == nullptr) std::abort();
     return;
   }
   reactor::task_group tasks(l);
@@ -31,6 +36,21 @@ void run_source(const std::uint8_t* data, std::size_t size) {
   });
   l.run();
   if (!tasks.empty()) std::abort();
+}
+
+/// LuaJIT must not come to load its FFI: where it does, the source was to be refused.
+void read_source(const std::uint8_t* data, std::size_t size) {
+  const std::string source(reinterpret_cast<const char*>(data), size);
+  if (policies::check_source(source)) return;
+  lua_State* L = luaL_newstate();
+  lua_pushcfunction(L, luaopen_package);
+  lua_pushstring(L, LUA_LOADLIBNAME);
+  lua_call(L, 1, 0);
+  if (luaL_loadbufferx(L, source.data(), source.size(), "x", "t") == 0) lua_pop(L, 1);
+  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+  lua_getfield(L, -1, "ffi");
+  if (!lua_isnil(L, -1)) std::abort();
+  lua_close(L);
 }
 
 void run_pattern(const std::uint8_t* data, std::size_t size) {
@@ -56,8 +76,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0 || size > 4096) return 0;
   if (data[0] == 'P') {
     run_pattern(data + 1, size - 1);
+  } else if (data[0] == 'L') {
+    read_source(data + 1, size - 1);
+  } else if (data[0] == 'M' && size > 3) {
+    policies::memory_trial trial{.fail_from = data[1] + std::uint64_t{256} * (data[2] % 16),
+                                 .fail_count = data[2] < 128 ? 1 : ~std::uint64_t{0}};
+    run_source(data + 3, size - 3, &trial);
   } else {
-    run_source(data, size);
+    run_source(data, size, nullptr);
   }
   return 0;
 }
