@@ -289,6 +289,9 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->capture_default_str();
   idle->add_option("--sender", all.bench.sender, "")->group("");
   add_bench("policy", "Time of one rollout.plan call for 10, 500 and 5,000 units");
+  auto* hostile = add_bench(
+      "hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters");
+  hostile->add_option("--sender", all.bench.sender, "")->group("");
   auto* charts = add_bench("helm", "Time and memory of rendering charts, beside Helm's own engine");
   charts->add_option("CHART", all.bench.charts,
                      "folders or .tgz files (default: the usual ones of $WINDLASS_CHARTS)");

@@ -1,4 +1,5 @@
 #include "bench/helm.hpp"
+#include "bench/hostile.hpp"
 #include "bench/idle.hpp"
 #include "bench/policy.hpp"
 #include "bench/quiet_server.hpp"
@@ -50,13 +51,16 @@ page report(const boost::json::object& result) {
 int bench_command(const bench_arguments& a) {
   if (!a.sender.empty())
     return a.what == "watch" ? bench::run_watch_sender(a.sender)
-                             : bench::run_quiet_sender(std::strtoul(a.sender.c_str(), nullptr, 10));
+           : a.what == "hostile"
+               ? bench::run_hostile_side(a.sender)
+               : bench::run_quiet_sender(std::strtoul(a.sender.c_str(), nullptr, 10));
   try {
     const boost::json::object result =
-        a.what == "watch"    ? bench::measure_watch(a.events)
-        : a.what == "store"  ? bench::measure_store()
-        : a.what == "policy" ? bench::measure_policy()
-        : a.what == "helm"   ? bench::measure_helm(a.charts)
+        a.what == "watch"     ? bench::measure_watch(a.events)
+        : a.what == "store"   ? bench::measure_store()
+        : a.what == "policy"  ? bench::measure_policy()
+        : a.what == "hostile" ? bench::measure_hostile()
+        : a.what == "helm"    ? bench::measure_helm(a.charts)
         : a.what == "idle"
             ? bench::measure_idle(a.clusters ? a.clusters : 2'000, std::chrono::seconds(a.seconds))
             : bench::measure_streams(a.clusters);

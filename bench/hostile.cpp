@@ -1,0 +1,191 @@
+#include "bench/hostile.hpp"
+
+#include "bench/child.hpp"
+#include "bench/hostile/attackers.hpp"
+#include "bench/hostile/victim.hpp"
+#include "bench/measure.hpp"
+
+#include <boost/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+namespace bench {
+namespace {
+
+using hostile::attack;
+using hostile::attacks;
+using hostile::reading;
+
+constexpr std::size_t again = 4;   // so many of the worst are looked at again
+constexpr std::size_t rounds = 5;  // so often
+constexpr std::size_t shown = 40;
+
+/// Undergoes them all, in as many processes as it takes.
+class trial {
+public:
+  explicit trial(std::string attackers) : attackers_(std::move(attackers)) {}
+
+  void run(std::vector<std::size_t> wanted, std::size_t times) {
+    std::size_t next = 0;
+    while (next < wanted.size()) {
+      std::string list;
+      for (std::size_t i = next; i < wanted.size(); ++i) list += " " + std::to_string(wanted[i]);
+      auto process = child::start({"bench", "hostile", "--sender",
+                                   "victim " + std::to_string(times) + list + " : " + attackers_});
+      if (!process) throw std::runtime_error(process.error().message());
+      std::size_t before = next;
+      for (std::string line = process->read_line(); !line.empty(); line = process->read_line()) {
+        reading r;
+        if (!parse_reading(line, r)) continue;
+        take(r);
+        // Packs and kubeconfigs come first, whatever the order.
+        const auto found =
+            std::find(wanted.begin() + static_cast<std::ptrdiff_t>(next), wanted.end(), r.attack);
+        if (found == wanted.end()) continue;
+        std::iter_swap(found, wanted.begin() + static_cast<std::ptrdiff_t>(next));
+        ++next;
+      }
+      if (process->wait() == 0 && next == wanted.size()) return;
+      if (next == before && !came_up_) throw std::runtime_error("no victim came up");
+      if (next < wanted.size()) {
+        std::fprintf(stderr, "bench: the process ended in \"%s\"\n",
+                     attacks()[wanted[next]].name().c_str());
+        ++crashes;
+        ++next;
+      }
+    }
+  }
+
+  std::map<std::size_t, reading> readings;
+  std::size_t crashes = 0;
+
+private:
+  void take(const reading& r) {
+    came_up_ = true;
+    const auto [at, fresh] = readings.emplace(r.attack, r);
+    if (fresh) return;
+    reading merged = r;
+    merged.stall_ms = std::min(r.stall_ms, at->second.stall_ms);
+    merged.rss_mb = std::max(r.rss_mb, at->second.rss_mb);
+    merged.canary_hits += at->second.canary_hits;
+    merged.escaped |= at->second.escaped;
+    at->second = merged;
+  }
+  std::string attackers_;
+  bool came_up_ = false;
+};
+
+bool networked(const reading& r) {
+  const auto what = attacks()[r.attack].what;
+  return what == attack::kind::server || what == attack::kind::caller;
+}
+bool is_pack(const reading& r) {
+  return attacks()[r.attack].what == attack::kind::pack;
+}
+double ratio(const reading& r) {
+  return r.quiet_p99_ms > 0 ? r.p99_ms / r.quiet_p99_ms : 0;
+}
+
+/// The attacks with the largest `of`, largest first.
+template <class Of, class Which>
+std::vector<std::size_t> largest(const std::map<std::size_t, reading>& all, std::size_t n, Of of,
+                                 Which which) {
+  std::vector<std::size_t> order;
+  for (const auto& [index, r] : all)
+    if (which(r)) order.push_back(index);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return of(all.at(a)) > of(all.at(b)); });
+  order.resize(std::min(order.size(), n));
+  return order;
+}
+
+}  // namespace
+
+boost::json::object measure_hostile() {
+  auto attackers = child::start({"bench", "hostile", "--sender", "attackers"});
+  if (!attackers) throw std::runtime_error(attackers.error().message());
+  const std::string where = attackers->read_line();
+  if (where.empty()) throw std::runtime_error("the attackers did not come up");
+  struct remove_file {
+    std::string path;
+    ~remove_file() { unlink(path.c_str()); }
+  } const ca{hostile::parse_attackers(where).ca_file};
+
+  trial all(where);
+  std::vector<std::size_t> alone, beside_neighbours;
+  for (std::size_t i = 0; i < attacks().size(); ++i) {
+    const auto what = attacks()[i].what;
+    (what == attack::kind::server || what == attack::kind::caller ? beside_neighbours : alone)
+        .push_back(i);
+  }
+  all.run(alone, 1);
+  all.run(beside_neighbours, 1);
+  const auto stall = [](const reading& r) { return r.stall_ms; };
+  for (int i = 0; i < 3; ++i) all.run(largest(all.readings, 20, stall, is_pack), 1);
+  std::vector<std::size_t> worst = largest(all.readings, again, stall, networked);
+  const std::vector<std::size_t> unfair = largest(all.readings, again, ratio, networked);
+  for (const std::size_t i : unfair)
+    if (std::find(worst.begin(), worst.end(), i) == worst.end()) worst.push_back(i);
+  all.run(worst, rounds);
+
+  boost::json::object o = environment();
+  o["attacks"] = attacks().size();
+  const auto of_loop = [](const reading& r) { return !is_pack(r); };
+  const std::vector<std::size_t> by_stall = largest(all.readings, shown, stall, of_loop);
+  const reading* const most = by_stall.empty() ? nullptr : &all.readings.at(by_stall.front());
+  o["worst_stall_ms"] = most ? rounded(most->stall_ms) : 0;
+  o["worst_stall_attack"] = most ? attacks()[most->attack].name() : "";
+  double rss = 0, policy = 0, unfairness = 0;
+  std::size_t escapes = 0, hits = 0;
+  for (const auto& [index, r] : all.readings) {
+    rss = std::max(rss, r.rss_mb);
+    if (is_pack(r)) policy = std::max(policy, r.stall_ms);
+    escapes += r.escaped ? 1 : 0;
+    hits += r.canary_hits;
+  }
+  for (const std::size_t i : worst) unfairness = std::max(unfairness, ratio(all.readings.at(i)));
+  o["worst_rss_mb"] = rounded(rss, 1);
+  o["neighbour_p99_ratio"] = rounded(unfairness);
+  o["policy_worst_stall_ms"] = rounded(policy);
+  o["crashes"] = all.crashes;
+  o["escapes"] = escapes;
+  o["canary_hits"] = hits;
+  boost::json::array points;
+  for (const std::size_t i : by_stall) {
+    const reading& r = all.readings.at(i);
+    boost::json::object p;
+    p["attack"] = attacks()[i].name();
+    p["stall_ms"] = rounded(r.stall_ms);
+    p["rss_mb"] = rounded(r.rss_mb, 1);
+    p["neighbour_p99_ms"] = rounded(r.p99_ms);
+    p["quiet_p99_ms"] = rounded(r.quiet_p99_ms);
+    p["log_lines"] = r.log_lines;
+    p["series"] = r.series;
+    p["connections"] = r.connections;
+    points.push_back(std::move(p));
+  }
+  o["points"] = std::move(points);
+  return o;
+}
+
+int run_hostile_side(const std::string& specification) {
+  if (specification == "attackers") return hostile::run_attackers();
+  std::istringstream in(specification);
+  std::string word;
+  std::size_t times = 1;
+  in >> word >> times;
+  std::vector<std::size_t> wanted;
+  while (in >> word && word != ":")
+    wanted.push_back(std::strtoul(word.c_str(), nullptr, 10) % attacks().size());
+  std::string attackers;
+  std::getline(in, attackers);
+  return hostile::run_victim(attackers, wanted, times);
+}
+
+}  // namespace bench
