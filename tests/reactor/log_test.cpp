@@ -161,5 +161,24 @@ TEST(Redact, HidesUserInformationTokensAndNamedParameters) {
   EXPECT_EQ(redact(""), "");
 }
 
+TEST(Redact, ChangesNothingThatItHasRedacted) {
+  // Hiding a token that has a slash brings the @ behind it into the address; the first one is what the fuzzer found.
+  const std::string token = "eyJzbGciObGcidWI.Oi/ey.eyJzbGciObGcidWI.Oi/eyJWdWIdis";
+  for (const std::string& text :
+       {"://c\x98" + ("e." + token) + "@h?@h)", "://a " + token + "/b@c d",
+        "bearer ://" + token + "/x@y", "token=://" + token + "/&@",
+        "://a:b@c://" + token + "/@" + token, "://" + token + "/@h"}) {
+    const std::string once = redact(text);
+    EXPECT_EQ(redact(once), once);
+  }
+}
+
+TEST(Redact, HidesAllOfATextThatAlwaysHasMoreToHide) {
+  std::string nested = "@h";
+  for (int i = 0; i < 40; ++i) nested = "://a eyJ.eyJ.eyJ/" + nested;
+  const std::string once = redact(nested);
+  EXPECT_EQ(redact(once), once);
+}
+
 }  // namespace
 }  // namespace reactor
