@@ -73,12 +73,7 @@ reactor::awaitable<reactor::result<void>> service::start() {
         });
     auto bound = listen(
         *options_.metrics_at,
-        [this](reactor::http::request, reactor::http::responder& to) -> reactor::awaitable<void> {
-          reactor::http::response r;
-          r.fields.add("Content-Type", std::string(reactor::metrics::content_type));
-          r.body = metrics_.text();
-          (void)co_await to.send(std::move(r));
-        },
+        [this](reactor::http::request, reactor::http::responder& to) { return answer_metrics(to); },
         "metrics");
     if (!bound) co_return bound.error();
   }
@@ -177,13 +172,35 @@ reactor::result<void> service::listen(const reactor::endpoint& at, reactor::http
                                       const char* purpose) {
   reactor::http::server_options o;
   o.at = at;
+  // Probes and scrapes: short requests without a body.
   o.max_connections = 200;
+  o.header_timeout = std::chrono::seconds(5);
+  o.write_timeout = std::chrono::seconds(10);
+  o.header_limit_bytes = 16 * 1024;
+  o.body_limit_bytes = 16 * 1024;
   auto server = std::make_unique<reactor::http::server>(loop_, std::move(o), std::move(h));
   auto started = server->start();
   if (!started) return reactor::while_doing(std::string("serve ") + purpose, started.error());
   log_.info("listening", {{"for", purpose}, {"at", server->local().text()}});
   servers_.push_back(std::move(server));
   return {};
+}
+
+/// A fleet's metrics are a megabyte: they are made and sent in pieces, between which everything else runs.
+reactor::awaitable<void> service::answer_metrics(reactor::http::responder& to) {
+  reactor::http::response_head head{200, {}};
+  head.fields.add("Content-Type", std::string(reactor::metrics::content_type));
+  auto sent = co_await to.start(std::move(head));
+  reactor::metrics::reading all(metrics_);
+  const reactor::steady_time until = loop_.now() + std::chrono::seconds(30);
+  while (sent) {
+    std::optional<std::string> piece = all.next();
+    if (!piece) break;
+    if (loop_.now() > until) co_return to.abandon();
+    sent = co_await to.write(std::move(*piece));
+    co_await loop_.yield();
+  }
+  if (sent) (void)co_await to.finish();
 }
 
 reactor::awaitable<void> service::answer_health(reactor::http::request r,

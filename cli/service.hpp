@@ -81,6 +81,7 @@ private:
   void reconsider_all();
   k8s::string_map labels_of(const std::string& cluster) const;
   const std::vector<policies::rollout_cluster>& what_clusters_do(const std::string& pool);
+  reactor::awaitable<void> answer_metrics(reactor::http::responder& to);  // borrowed
   reactor::awaitable<void> answer_health(reactor::http::request r, reactor::http::responder& to);
 
   reactor::loop& loop_;

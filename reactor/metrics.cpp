@@ -1,13 +1,10 @@
 #include "reactor/metrics.hpp"
 
-#include <prometheus/check_names.h>
-#include <prometheus/counter.h>
-#include <prometheus/family.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
-#include <prometheus/text_serializer.h>
-
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -15,27 +12,37 @@
 namespace reactor {
 namespace metric {
 
-// A dropped series has no metric any more; the handles that still name it then do nothing.
+// The handles of a dropped series do nothing.
 struct counter_series {
-  prometheus::Counter* metric = nullptr;
+  static constexpr std::string_view type = "counter";
+  double value = 0;
+  bool dropped = false;
 };
 struct gauge_series {
-  prometheus::Gauge* metric = nullptr;
+  static constexpr std::string_view type = "gauge";
+  double value = 0;
+  bool dropped = false;
 };
 struct histogram_series {
-  prometheus::Histogram* metric = nullptr;
+  static constexpr std::string_view type = "histogram";
+  std::shared_ptr<const std::vector<double>> bounds;
+  std::vector<std::uint64_t> counts;  // one more than bounds
+  double sum = 0;
+  bool dropped = false;
 };
 
 namespace {
 
 constexpr std::size_t max_series = 100'000;
+/// Where a piece of text ends: well below what a socket takes at once, some 50 µs of work.
+constexpr std::size_t piece_bytes = 16 * 1024;
 
-template <class Metric, class Series>
+template <class Series>
 struct family {
-  family(const std::string& name, const std::string& help, std::vector<double> b = {})
-      : known(name, help, {}), bounds(std::move(b)) {}
+  explicit family(std::string h, std::vector<double> b = {})
+      : help(std::move(h)), bounds(std::make_shared<std::vector<double>>(std::move(b))) {}
   ~family() {
-    for (auto& [labels, s] : series) s->metric = nullptr;
+    for (auto& [labels, s] : series) s->dropped = true;
   }
   family(const family&) = delete;
   family& operator=(const family&) = delete;
@@ -44,50 +51,156 @@ struct family {
     return std::erase_if(series, [&](auto& entry) {
       const auto found = entry.first.find(label);
       if (found == entry.first.end() || found->second != value) return false;
-      known.Remove(std::exchange(entry.second->metric, nullptr));
+      entry.second->dropped = true;
       return true;
     });
   }
 
-  prometheus::Family<Metric> known;
-  std::vector<double> bounds;
+  std::string help;
+  std::shared_ptr<const std::vector<double>> bounds;
   std::map<metric_labels, std::shared_ptr<Series>> series;
 };
 
-using counters = family<prometheus::Counter, counter_series>;
-using gauges = family<prometheus::Gauge, gauge_series>;
-using histograms = family<prometheus::Histogram, histogram_series>;
+using counters = family<counter_series>;
+using gauges = family<gauge_series>;
+using histograms = family<histogram_series>;
 using any_family =
     std::variant<std::unique_ptr<counters>, std::unique_ptr<gauges>, std::unique_ptr<histograms>>;
 
-bool label_less(const prometheus::ClientMetric& a, const prometheus::ClientMetric& b) {
-  return std::ranges::lexicographical_compare(a.label, b.label, [](const auto& x, const auto& y) {
-    return std::tie(x.name, x.value) < std::tie(y.name, y.value);
-  });
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Prometheus' data model; names that begin with two underscores are its own.
+bool is_name(std::string_view name, std::string_view also) {
+  const auto fits = [also](char c) { return is_letter(c) || also.find(c) != also.npos; };
+  if (name.empty() || name.starts_with("__") || !fits(name.front())) return false;
+  return std::ranges::all_of(name, [&](char c) { return fits(c) || (c >= '0' && c <= '9'); });
+}
+
+void append_number(std::string& out, double v) {
+  if (std::isnan(v)) {
+    out += "NaN";
+  } else if (std::isinf(v)) {
+    out += v > 0 ? "+Inf" : "-Inf";
+  } else {
+    std::array<char, 32> text{};
+    // Whole numbers as people write them; the format would allow 1e+06.
+    constexpr double largest_whole = 9'007'199'254'740'992;  // 2^53
+    const bool whole = v == std::trunc(v) && std::abs(v) <= largest_whole;
+    const auto end =
+        whole ? std::to_chars(text.data(), text.data() + text.size(), static_cast<std::int64_t>(v))
+              : std::to_chars(text.data(), text.data() + text.size(), v);
+    out.append(text.data(), end.ptr);
+  }
+}
+
+void append_escaped(std::string& out, std::string_view text, bool quoted) {
+  for (const char c : text) {
+    if (c == '\\')
+      out += "\\\\";
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '"' && quoted)
+      out += "\\\"";
+    else
+      out += c;
+  }
+}
+
+struct label {
+  std::string_view name, value;
+};
+
+/// `extra` goes last, as the bounds of buckets do.
+void append_line(std::string& out, std::string_view name, std::string_view suffix,
+                 const metric_labels& labels, const label* extra, double value) {
+  out.append(name).append(suffix);
+  char before = '{';
+  const auto append = [&](std::string_view label_name, std::string_view text) {
+    out += std::exchange(before, ',');
+    out.append(label_name).append("=\"");
+    append_escaped(out, text, true);
+    out += '"';
+  };
+  for (const auto& [label_name, text] : labels) append(label_name, text);
+  if (extra) append(extra->name, extra->value);
+  if (before == ',') out += '}';
+  out += ' ';
+  append_number(out, value);
+  out += '\n';
+}
+
+template <class Series>
+void append_series(std::string& out, std::string_view name, const metric_labels& labels,
+                   const Series& s) {
+  append_line(out, name, "", labels, nullptr, s.value);
+}
+
+void append_series(std::string& out, std::string_view name, const metric_labels& labels,
+                   const histogram_series& s) {
+  std::uint64_t below = 0;
+  append_line(out, name, "_count", labels, nullptr, [&] {
+    std::uint64_t all = 0;
+    for (const std::uint64_t n : s.counts) all += n;
+    return static_cast<double>(all);
+  }());
+  append_line(out, name, "_sum", labels, nullptr, s.sum);
+  std::string bound;
+  for (std::size_t i = 0; i < s.counts.size(); ++i) {
+    below += s.counts[i];
+    bound.clear();
+    append_number(bound, i < s.bounds->size() ? (*s.bounds)[i] : INFINITY);
+    const label le{"le", bound};
+    append_line(out, name, "_bucket", labels, &le, static_cast<double>(below));
+  }
+}
+
+/// What follows `last`, until the piece is full. True when the family is through.
+template <class Series>
+bool append_family(std::string& out, const std::string& name, const family<Series>& f,
+                   std::optional<metric_labels>& last) {
+  auto at = last ? f.series.upper_bound(*last) : f.series.begin();
+  if (!last && !f.series.empty()) {
+    out.append("# HELP ").append(name).append(" ");
+    append_escaped(out, f.help, false);
+    out.append("\n# TYPE ").append(name).append(" ").append(Series::type).append("\n");
+  }
+  while (at != f.series.end()) {
+    append_series(out, name, at->first, *at->second);
+    const auto written = at++;
+    if (out.size() < piece_bytes || at == f.series.end()) continue;
+    last = written->first;
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
 }  // namespace metric
 
 void counter::add(double n) {
-  if (series_ && series_->metric) series_->metric->Increment(n);
+  if (series_ && !series_->dropped && n > 0) series_->value += n;
 }
 double counter::value() const {
-  return series_ && series_->metric ? series_->metric->Value() : 0;
+  return series_ && !series_->dropped ? series_->value : 0;
 }
 
 void gauge::set(double v) {
-  if (series_ && series_->metric) series_->metric->Set(v);
+  if (series_ && !series_->dropped) series_->value = v;
 }
 void gauge::add(double n) {
-  if (series_ && series_->metric) series_->metric->Increment(n);
+  if (series_ && !series_->dropped) series_->value += n;
 }
 double gauge::value() const {
-  return series_ && series_->metric ? series_->metric->Value() : 0;
+  return series_ && !series_->dropped ? series_->value : 0;
 }
 
 void histogram::observe(double v) {
-  if (series_ && series_->metric) series_->metric->Observe(v);
+  if (!series_ || series_->dropped) return;
+  const auto& bounds = *series_->bounds;
+  ++series_->counts[static_cast<std::size_t>(std::ranges::lower_bound(bounds, v) - bounds.begin())];
+  series_->sum += v;
 }
 
 struct metrics::impl {
@@ -96,36 +209,31 @@ struct metrics::impl {
                  const std::vector<double>& bounds = {}) {
     auto found = families.find(name);
     if (found == families.end()) {
-      if (!prometheus::CheckMetricName(name))
+      if (!metric::is_name(name, ":"))
         throw std::logic_error("\"" + name + "\" is not a metric name");
-      std::unique_ptr<Family> made;
-      if constexpr (std::is_same_v<Family, metric::histograms>)
-        made = std::make_unique<Family>(name, help, bounds);
-      else
-        made = std::make_unique<Family>(name, help);
-      found = families.emplace(name, std::move(made)).first;
+      found = families.emplace(name, std::make_unique<Family>(help, bounds)).first;
     }
     auto* right_type = std::get_if<std::unique_ptr<Family>>(&found->second);
     if (right_type == nullptr) throw std::logic_error("metric " + name + " has two types");
     return **right_type;
   }
 
-  template <class Series, class Family>
-  std::shared_ptr<Series> series(Family& f, metric_labels labels) {
+  template <class Series>
+  std::shared_ptr<Series> series(metric::family<Series>& f, metric_labels labels) {
     if (const auto found = f.series.find(labels); found != f.series.end()) return found->second;
     for (const auto& [label, value] : labels) {
-      if (!prometheus::CheckLabelName(label))
+      if (!metric::is_name(label, ""))
         throw std::logic_error("\"" + label + "\" is not a label name");
     }
     if (f.series.size() >= metric::max_series) {
-      refused->metric->Increment();
+      refused->value += 1;
       return nullptr;
     }
     auto made = std::make_shared<Series>();
-    if constexpr (std::is_same_v<Series, metric::histogram_series>)
-      made->metric = &f.known.Add(labels, f.bounds);
-    else
-      made->metric = &f.known.Add(labels);
+    if constexpr (std::is_same_v<Series, metric::histogram_series>) {
+      made->bounds = f.bounds;
+      made->counts.resize(f.bounds->size() + 1);
+    }
     f.series.emplace(std::move(labels), made);
     return made;
   }
@@ -139,25 +247,23 @@ metrics::metrics() : impl_(std::make_unique<impl>()) {
   auto& family =
       impl_->family<metric::counters>("windlass_metric_series_refused_total",
                                       "Series that were not made because their family is full");
-  impl_->refused = impl_->series<metric::counter_series>(family, {});
+  impl_->refused = impl_->series(family, {});
 }
 metrics::~metrics() = default;
 
 counter metrics::get_counter(const std::string& name, const std::string& help,
                              metric_labels labels) {
-  auto& family = impl_->family<metric::counters>(name, help);
-  return counter(impl_->series<metric::counter_series>(family, std::move(labels)));
+  return counter(impl_->series(impl_->family<metric::counters>(name, help), std::move(labels)));
 }
 
 gauge metrics::get_gauge(const std::string& name, const std::string& help, metric_labels labels) {
-  auto& family = impl_->family<metric::gauges>(name, help);
-  return gauge(impl_->series<metric::gauge_series>(family, std::move(labels)));
+  return gauge(impl_->series(impl_->family<metric::gauges>(name, help), std::move(labels)));
 }
 
 histogram metrics::get_histogram(const std::string& name, const std::string& help,
                                  const std::vector<double>& bounds, metric_labels labels) {
   auto& family = impl_->family<metric::histograms>(name, help, bounds);
-  return histogram(impl_->series<metric::histogram_series>(family, std::move(labels)));
+  return histogram(impl_->series(family, std::move(labels)));
 }
 
 std::size_t metrics::drop(const std::string& label, const std::string& value) {
@@ -178,18 +284,35 @@ std::size_t metrics::series() const {
   return n;
 }
 
-std::string metrics::text() {
-  for (const auto& refresh : impl_->refreshers) refresh();
-  std::vector<prometheus::MetricFamily> all;
-  for (const auto& [name, family] : impl_->families) {
-    auto collected = std::visit([](const auto& f) { return f->known.Collect(); }, family);
-    for (auto& one : collected) {
-      std::ranges::sort(one.metric, metric::label_less);
-      all.push_back(std::move(one));
-    }
+std::optional<std::string> metrics::reading::next() {
+  const impl& all = *from_.impl_;
+  if (refreshed_ < all.refreshers.size()) {
+    all.refreshers[refreshed_++]();
+    return std::string();
   }
-  const prometheus::TextSerializer serializer;
-  return static_cast<const prometheus::Serializer&>(serializer).Serialize(all);
+  std::string out;
+  auto at = last_ ? all.families.lower_bound(family_) : all.families.upper_bound(family_);
+  while (at != all.families.end()) {
+    if (at->first != family_) last_.reset();  // also when the one under way has gone
+    family_ = at->first;
+    const bool through = std::visit(
+        [&](const auto& f) { return metric::append_family(out, family_, *f, last_); }, at->second);
+    if (!through) return out;
+    last_.reset();
+    ++at;
+    if (out.size() >= metric::piece_bytes) return out;
+  }
+  if (out.empty()) return std::nullopt;
+  return out;
+}
+
+std::string metrics::text() {
+  std::string all;
+  for (reading r(*this);;) {
+    const auto piece = r.next();
+    if (!piece) return all;
+    all += *piece;
+  }
 }
 
 const std::vector<double>& latency_bounds() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,12 +77,28 @@ public:
 
   /// Removes every series whose label has this value (a cluster that was disengaged); returns how many.
   std::size_t drop(const std::string& label, const std::string& value);
-  /// Called before each text(), to set gauges that are cheaper to read than to maintain.
+  /// Called at the beginning of each reading, to set gauges that are cheaper to read than to maintain.
   void on_collect(std::function<void()> refresh);
   std::size_t series() const;
-  /// Prometheus text format 0.0.4, families sorted by name.
+  /// Everything in Prometheus text format 0.0.4, families and their series sorted. For tests; a fleet's is read in pieces.
   std::string text();
   static constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
+
+  /// The same text piece by piece, each well below a millisecond's work, so that others may run between two of them.
+  /// Shape    what changes meanwhile is in it as it was or as it is; each series is whole.
+  /// Lifetime the metrics outlive it.
+  class reading {
+  public:
+    explicit reading(metrics& from) noexcept : from_(from) {}
+    /// Some more of it, perhaps nothing yet; none at the end.
+    std::optional<std::string> next();
+
+  private:
+    metrics& from_;
+    std::size_t refreshed_ = 0;
+    std::string family_;  // under way; empty before the first
+    std::optional<metric_labels> last_;
+  };
 
 private:
   struct impl;

@@ -1,7 +1,11 @@
 #include "reactor/metrics.hpp"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
 #include <stdexcept>
 
 namespace reactor {
@@ -77,6 +81,94 @@ TEST(Metrics, RefreshGaugesRightBeforeTheyAreRead) {
   EXPECT_NE(all.text().find("queue_depth 4"), std::string::npos);
   depth = 9;
   EXPECT_NE(all.text().find("queue_depth 9"), std::string::npos);
+}
+
+/// What 500 clusters have: 30 gauges, 5 counters and 2 histograms each.
+void fill(metrics& all) {
+  for (int i = 0; i < 500; ++i) {
+    const metric_labels of{{"cluster", "cluster-with-a-name-" + std::to_string(i)}};
+    for (int k = 0; k < 30; ++k) {
+      metric_labels labels = of;
+      labels["state"] = "state-" + std::to_string(k);
+      all.get_gauge("windlass_gauge_" + std::to_string(k % 3), "Help.", labels).set(k);
+    }
+    for (int k = 0; k < 5; ++k)
+      all.get_counter("windlass_counter_" + std::to_string(k), "Help.", of).add(i + 0.5);
+    for (int k = 0; k < 2; ++k)
+      all.get_histogram("windlass_seconds_" + std::to_string(k), "Help.", latency_bounds(), of)
+          .observe(0.1);
+  }
+}
+
+TEST(Metrics, OfAFleetAreReadInPiecesOfLittleWork) {
+  metrics all;
+  fill(all);
+  int refreshed = 0;
+  for (int i = 0; i < 3; ++i) all.on_collect([&] { ++refreshed; });
+  const auto processor_time = [] {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+  };
+  std::string joined;
+  std::size_t pieces = 0, largest = 0;
+  std::chrono::nanoseconds longest{};
+  metrics::reading reading(all);
+  for (;;) {
+    const auto before = processor_time();
+    const auto piece = reading.next();
+    longest = std::max(longest, processor_time() - before);
+    if (!piece) break;
+    ++pieces;
+    largest = std::max(largest, piece->size());
+    joined += *piece;
+  }
+  EXPECT_EQ(refreshed, 3);
+  EXPECT_EQ(joined, all.text());
+  EXPECT_GT(joined.size(), 1'000'000u);
+  EXPECT_LT(largest, 20'000u);
+  EXPECT_LT(longest, std::chrono::milliseconds(2));
+  std::printf("## metrics of 500 clusters: %zu bytes in %zu pieces, the longest %.3f ms\n",
+              joined.size(), pieces, std::chrono::duration<double, std::milli>(longest).count());
+}
+
+TEST(Metrics, MayComeAndGoWhileTheyAreRead) {
+  metrics all;
+  fill(all);
+  metrics::reading reading(all);
+  std::string text;
+  for (int pieces = 0;; ++pieces) {
+    const auto piece = reading.next();
+    if (!piece) break;
+    text += *piece;
+    all.drop("cluster", "cluster-with-a-name-" + std::to_string(pieces * 7 % 500));
+    all.get_gauge("windlass_gauge_1", "Help.", {{"cluster", "new" + std::to_string(pieces)}})
+        .set(1);
+    all.get_gauge("windlass_a" + std::to_string(pieces), "Help.").set(1);
+  }
+  EXPECT_TRUE(text.ends_with("\n"));
+  std::size_t heads = 0;
+  for (std::size_t at = 0; (at = text.find("# TYPE windlass_gauge_1 ", at)) != text.npos; ++at)
+    ++heads;
+  EXPECT_EQ(heads, 1u);
+  EXPECT_NE(
+      text.find("windlass_seconds_1_bucket{cluster=\"cluster-with-a-name-499\",le=\"+Inf\"} 1\n"),
+      std::string::npos);
+}
+
+TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
+  metrics all;
+  all.get_gauge("a", "Two\nlines and a \\.", {{"k", "\"q\" \\ \n"}}).set(1e6);
+  all.get_gauge("b", "").set(0.1);
+  all.get_gauge("c", "").set(std::numeric_limits<double>::infinity());
+  all.get_gauge("d", "").set(-std::numeric_limits<double>::infinity());
+  all.get_gauge("e", "").set(std::numeric_limits<double>::quiet_NaN());
+  all.get_gauge("f", "").set(1e300);
+  const std::string text = all.text();
+  for (const char* line :
+       {"# HELP a Two\\nlines and a \\\\.\n# TYPE a gauge\na{k=\"\\\"q\\\" \\\\ \\n\"} 1000000\n",
+        "\nb 0.1\n", "\nc +Inf\n", "\nd -Inf\n", "\ne NaN\n", "\nf 1e+300\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
 TEST(Metrics, RefuseNamesThatPrometheusForbidsAndTwoTypesOfOneName) {
