@@ -19,7 +19,7 @@ fault failed(std::string_view why = {}) {
 template <class Write>
 std::string to_pem(Write write) {
   const bio_ptr out(BIO_new(BIO_s_mem()));
-  write(out.get());
+  require(out && write(out.get()) == 1);
   char* text = nullptr;
   const long length = BIO_get_mem_data(out.get(), &text);
   return std::string(text, static_cast<std::size_t>(length));
@@ -35,10 +35,10 @@ bool add_extension(X509* certificate, X509* issuer, int id, const std::string& v
   return added;
 }
 
-void add_name(X509_NAME* name, const char* field, const std::string& text) {
-  X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,
-                             reinterpret_cast<const unsigned char*>(text.data()),
-                             static_cast<int>(text.size()), -1, 0);
+bool add_name(X509_NAME* name, const char* field, const std::string& text) {
+  return X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,
+                                    reinterpret_cast<const unsigned char*>(text.data()),
+                                    static_cast<int>(text.size()), -1, 0) == 1;
 }
 
 std::time_t seconds(wall_time t) {
@@ -58,21 +58,22 @@ result<certified_key> make(const certificate_request& wanted, std::optional<issu
   if (!key || !certificate || RAND_bytes(serial, sizeof serial) != 1) return failed();
   X509* const c = certificate.get();
   serial[0] = static_cast<unsigned char>((serial[0] & 0x3f) | 0x40);  // positive, of full length
-  BIGNUM* number = BN_bin2bn(serial, sizeof serial, nullptr);
-  BN_to_ASN1_INTEGER(number, X509_get_serialNumber(c));
-  BN_free(number);
-  X509_set_version(c, X509_VERSION_3);
-  ASN1_TIME_set(X509_getm_notBefore(c), seconds(wanted.not_before));
-  ASN1_TIME_set(X509_getm_notAfter(c), seconds(wanted.not_after));
-  X509_set_pubkey(c, key.get());
+  const std::unique_ptr<BIGNUM, openssl_free<&BN_free>> number(
+      BN_bin2bn(serial, sizeof serial, nullptr));
   X509_NAME* subject = X509_get_subject_name(c);
-  for (const std::string& organization : wanted.organizations) add_name(subject, "O", organization);
-  add_name(subject, "CN", wanted.common_name);
   X509* const signer = by ? by->certificate : c;
-  X509_set_issuer_name(c, X509_get_subject_name(signer));
+  bool ok = number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(c)) &&
+            X509_set_version(c, X509_VERSION_3) == 1 &&
+            ASN1_TIME_set(X509_getm_notBefore(c), seconds(wanted.not_before)) &&
+            ASN1_TIME_set(X509_getm_notAfter(c), seconds(wanted.not_after)) &&
+            X509_set_pubkey(c, key.get()) == 1;
+  for (const std::string& organization : wanted.organizations)
+    ok = ok && add_name(subject, "O", organization);
+  ok = ok && add_name(subject, "CN", wanted.common_name) &&
+       X509_set_issuer_name(c, X509_get_subject_name(signer)) == 1;
 
-  bool ok = add_extension(c, signer, NID_subject_key_identifier, "hash") &&
-            add_extension(c, signer, NID_authority_key_identifier, "keyid");
+  ok = ok && add_extension(c, signer, NID_subject_key_identifier, "hash") &&
+       add_extension(c, signer, NID_authority_key_identifier, "keyid");
   if (by) {
     ok = ok && add_extension(c, signer, NID_basic_constraints, "critical,CA:FALSE") &&
          add_extension(c, signer, NID_key_usage, "critical,digitalSignature") &&
@@ -83,10 +84,12 @@ result<certified_key> make(const certificate_request& wanted, std::optional<issu
   }
   if (!ok) return failed();
   GENERAL_NAMES* names = GENERAL_NAMES_new();
+  require(names != nullptr);
   const auto add_alternative = [&](int type, const std::string& text) {
     GENERAL_NAME* name = a2i_GENERAL_NAME(nullptr, nullptr, nullptr, type, text.c_str(), 0);
-    if (name) sk_GENERAL_NAME_push(names, name);
-    return name != nullptr;
+    if (name && sk_GENERAL_NAME_push(names, name) > 0) return true;
+    GENERAL_NAME_free(name);
+    return false;
   };
   for (const std::string& name : wanted.dns_names) ok = add_alternative(GEN_DNS, name) && ok;
   for (const std::string& address : wanted.ip_addresses)
@@ -96,10 +99,10 @@ result<certified_key> make(const certificate_request& wanted, std::optional<issu
   GENERAL_NAMES_free(names);
   if (!ok) return failed("an alternative name is neither a DNS name nor an IP address");
   if (X509_sign(c, by ? by->key : key.get(), EVP_sha256()) == 0) return failed();
-  return certified_key{to_pem([&](BIO* out) { PEM_write_bio_X509(out, c); }), to_pem([&](BIO* out) {
-                         PEM_write_bio_PKCS8PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr,
-                                                       nullptr);
-                       })};
+  return certified_key{
+      to_pem([&](BIO* out) { return PEM_write_bio_X509(out, c); }), to_pem([&](BIO* out) {
+        return PEM_write_bio_PKCS8PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+      })};
 }
 
 }  // namespace

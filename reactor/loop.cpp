@@ -2,6 +2,7 @@
 
 #include "reactor/memory_network.hpp"
 #include "reactor/tcp.hpp"
+#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -30,7 +31,10 @@ nanoseconds thread_cpu() {
 /// A stop() ends one run, the present one or else the next; also when an exception ends it.
 struct loop::served_stop {
   bool& stopped;
-  ~served_stop() { stopped = false; }
+  ~served_stop() {
+    stopped = false;
+    turn::begin(turn::clock::none);
+  }
 };
 
 struct loop::real_parts {
@@ -83,8 +87,7 @@ void loop::arm_real_timer() {
   real_->wakeup.expires_at(std::chrono::time_point_cast<std::chrono::steady_clock::duration>(next));
   real_->wakeup.async_wait([this](const error_code& ec) {
     if (ec) return;
-    while (timers_.fire_one(now())) {
-    }
+    while (!turn::is_over() && timers_.fire_one(now())) turn::spend();
     arm_real_timer();
   });
 }
@@ -97,6 +100,7 @@ void loop::run() {
   const served_stop at_end{stopped_};
   context_->restart();
   nanoseconds before = thread_cpu();
+  turn::begin(turn::clock::machine);
   while (!stopped_ && context_->run_one() > 0) {
     // Processor time, because run_one also sleeps in epoll.
     const nanoseconds after = thread_cpu();
@@ -105,6 +109,7 @@ void loop::run() {
     ++health_.callbacks;
     health_.busy += took;
     if (took > health_.longest_stall) health_.longest_stall = took;
+    turn::begin(turn::clock::machine);
   }
 }
 
@@ -112,7 +117,11 @@ void loop::run_until(steady_time until) {
   const served_stop at_end{stopped_};
   context_->restart();
   for (;;) {
-    while (!stopped_ && context_->poll_one() > 0) ++health_.callbacks;
+    turn::begin(turn::clock::none);
+    while (!stopped_ && context_->poll_one() > 0) {
+      ++health_.callbacks;
+      turn::begin(turn::clock::none);
+    }
     if (stopped_) return;
     if (context_->stopped())
       context_->restart();  // "out of work" is not the end: a timer may make some
@@ -128,6 +137,7 @@ void loop::run_until(steady_time until) {
 
 bool loop::run_one() {
   if (context_->stopped()) context_->restart();
+  turn::begin(turn::clock::none);
   if (context_->poll_one() > 0) {
     ++health_.callbacks;
     return true;

@@ -2,6 +2,7 @@
 
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -91,9 +92,14 @@ public:
 
   result<std::optional<std::size_t>> try_read(std::span<char> into) override {
     if (auto code = not_usable()) return failed(code, "read from ");
+    // Whoever wants more waits for it like for anything else, which lets the others run.
+    if (turn::is_over()) return std::optional<std::size_t>();
     for (;;) {
       const ssize_t n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
-      if (n >= 0) return std::optional<std::size_t>(static_cast<std::size_t>(n));
+      if (n >= 0) {
+        turn::spend(static_cast<std::size_t>(n));
+        return std::optional<std::size_t>(static_cast<std::size_t>(n));
+      }
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return std::optional<std::size_t>();
       return failed(error_code(errno, boost::system::system_category()), "read from ");

@@ -1,10 +1,10 @@
 #include "reactor/tls.hpp"
 
 #include "reactor/loop.hpp"
-#include "reactor/memory.hpp"
 #include "reactor/per_thread.hpp"
 #include "reactor/read_window.hpp"
 #include "reactor/tls_context.hpp"
+#include "reactor/turn.hpp"
 
 #include <boost/asio/error.hpp>
 #include <openssl/err.h>
@@ -33,6 +33,12 @@ shared_memory& shared() {
 
 /// How long a session may stand in for looking at the server's certificate.
 constexpr nanoseconds longest_resumption = 1h;
+
+/// What both sides must have for a handshake.
+constexpr const char* wanted = "TLS 1.3, or TLS 1.2 with ECDHE and an AEAD cipher, is needed";
+
+/// Servers offer one or two sessions after a handshake. Each costs work, and 700 fit into one record.
+constexpr unsigned most_kept_sessions = 4, most_offered_sessions = 32;
 
 std::time_t to_seconds(wall_time t) {
   return std::chrono::system_clock::to_time_t(std::chrono::floor<std::chrono::seconds>(t));
@@ -86,7 +92,7 @@ public:
         resumption_(std::move(session)),
         verified_(l.wall()) {
     BIO* bio = ssl_ ? BIO_new(bio_method()) : nullptr;
-    if (!bio) throw std::bad_alloc();
+    require(bio != nullptr);
     BIO_set_data(bio, this);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);
@@ -94,7 +100,7 @@ public:
     X509_VERIFY_PARAM_set_time(checks, to_seconds(verified_));
     if (as == role::client) {
       SSL_set_connect_state(ssl_.get());
-      expect_name(checks);
+      name_expected_ = expect_name(checks);
       if (resumption_ && resumption_->ready(verified_)) {
         const session_ptr known = resumption_access::session(*resumption_);
         trying_ = known && SSL_set_session(ssl_.get(), known.get()) == 1;
@@ -102,12 +108,19 @@ public:
     } else {
       SSL_set_accept_state(ssl_.get());
     }
-    SSL_set_app_data(ssl_.get(), this);
-    SSL_set_verify(ssl_.get(), context_->verifies() ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, &verified);
+    require(SSL_set_app_data(ssl_.get(), this) == 1);
+    // A client looks at the certificate in any case, if only at what its key costs; a server asks for one or does not.
+    const bool asks = as == role::client || context_->verifies();
+    SSL_set_verify(ssl_.get(), asks ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, &verified);
   }
   ~openssl_stream() override { close(); }
 
   awaitable<result<void>> shake_hands() {
+    if (!name_expected_) {
+      ERR_clear_error();
+      co_return make_fault(errc::refused, "TLS handshake with " + peer(),
+                           "the server's name cannot be asked for or looked up in a certificate");
+    }
     for (;;) {
       ERR_clear_error();
       const int status = SSL_do_handshake(ssl_.get());
@@ -126,6 +139,10 @@ public:
         if (resumption_ && resumed()) verified_ = resumption_access::verified(*resumption_);
         co_return result<void>();
       }
+      if (std::exchange(paused_, false)) {
+        co_await turn::give_way();
+        continue;
+      }
       auto readable = co_await inner_->wait_readable();
       if (!readable) co_return readable.error();
       drained_ = false;
@@ -143,6 +160,7 @@ public:
   }
 
   awaitable<result<void>> wait_readable() override {
+    if (std::exchange(paused_, false)) return after_the_others();
     if (!wants_more_ || failed_) return at_once();
     // Ahead of time, so that an idle stream needs no coroutine of its own; whoever reads before looks once for nothing.
     drained_ = false;
@@ -165,7 +183,7 @@ public:
       }
       const int error = SSL_get_error(ssl_.get(), status);
       if (error == SSL_ERROR_WANT_READ) {
-        wants_more_ = true;
+        wants_more_ = !paused_;
         if (total == 0) return std::optional<std::size_t>();
         break;
       }
@@ -201,7 +219,7 @@ public:
     if (std::exchange(closed_, true)) return;
     if (established_ && !failed_ && !writing_) {
       ERR_clear_error();
-      SSL_shutdown(ssl_.get());
+      (void)SSL_shutdown(ssl_.get());  // whether it could be said changes nothing any more
       ERR_clear_error();
       send_what_fits();
     }
@@ -212,9 +230,31 @@ public:
 
   /// A server offers a session, with TLS 1.3 some time after the handshake.
   void offered(SSL_SESSION* session) {
-    if (resumption_ && SSL_SESSION_is_resumable(session) == 1)
+    if (++offered_sessions_ > most_offered_sessions && !transport_failure_)
+      transport_failure_ = std::make_unique<fault>(make_fault(
+          errc::malformed, "read from " + peer(), "the peer offers TLS sessions without end"));
+    if (resumption_ && offered_sessions_ <= most_kept_sessions &&
+        SSL_SESSION_is_resumable(session) == 1)
       resumption_access::keep(*resumption_, session, verified_);
   }
+
+  /// The peer's certificates are here. What their keys would cost is looked at before any of them is used, who they are for
+  /// only where somebody asks.
+  int shown(X509_STORE_CTX* store) {
+    const STACK_OF(X509)* all = X509_STORE_CTX_get0_untrusted(store);
+    for (int i = 0; i < sk_X509_num(all); ++i) {
+      X509* one = sk_X509_value(all, i);
+      const auto costly = too_costly(X509_get0_pubkey(one));
+      if (!costly) continue;
+      not_verified_ = "the key of the certificate \"" + subject_name(one) + "\" " + *costly;
+      X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
+      return 0;
+    }
+    if (context_->verifies()) return X509_verify_cert(store);
+    X509_STORE_CTX_set_error(store, X509_V_OK);
+    return 1;
+  }
+  static int certificates_shown(X509_STORE_CTX* store) { return of(store)->shown(store); }
 
   std::string peer_common_name() const override {
     X509* certificate = SSL_get0_peer_certificate(ssl_.get());
@@ -224,21 +264,29 @@ public:
   }
 
 private:
-  void expect_name(X509_VERIFY_PARAM* checks) {
+  /// False for a name that no certificate can be compared with. OpenSSL takes an empty one for "any", and one with a zero
+  /// byte for less than it is.
+  bool expect_name(X509_VERIFY_PARAM* checks) {
+    if (name_.empty()) return !context_->verifies();
+    if (name_.find('\0') != std::string::npos) return false;
     // SNI is for names only (RFC 6066).
-    if (X509_VERIFY_PARAM_set1_ip_asc(checks, name_.c_str()) == 1) return;
-    SSL_set_tlsext_host_name(ssl_.get(), name_.c_str());
+    if (X509_VERIFY_PARAM_set1_ip_asc(checks, name_.c_str()) == 1) return true;
     // As Go does: the subject is not a name, and a wildcard stands for a whole label.
     X509_VERIFY_PARAM_set_hostflags(
         checks, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    X509_VERIFY_PARAM_set1_host(checks, name_.data(), name_.size());
+    return SSL_set_tlsext_host_name(ssl_.get(), name_.c_str()) == 1 &&
+           X509_VERIFY_PARAM_set1_host(checks, name_.data(), name_.size()) == 1;
+  }
+
+  static openssl_stream* of(X509_STORE_CTX* store) {
+    auto* ssl =
+        static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    return static_cast<openssl_stream*>(SSL_get_app_data(ssl));
   }
 
   static int verified(int ok, X509_STORE_CTX* store) {
     if (ok == 1) return 1;
-    auto* ssl =
-        static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
-    auto* me = static_cast<openssl_stream*>(SSL_get_app_data(ssl));
+    auto* me = of(store);
     if (me->not_verified_.empty())
       me->not_verified_ = verification_sentence(X509_STORE_CTX_get_error(store),
                                                 X509_STORE_CTX_get_current_cert(store), me->name_);
@@ -246,6 +294,10 @@ private:
   }
 
   static awaitable<result<void>> at_once() { co_return result<void>(); }
+  static awaitable<result<void>> after_the_others() {
+    co_await turn::give_way();
+    co_return result<void>();
+  }
 
   /// What OpenSSL says went wrong, as ours. Fatal: every later call gives the same.
   fault failure(int error, std::string_view doing) {
@@ -264,12 +316,17 @@ private:
       why = make_fault(errc::closed, what,
                        established_ ? "the peer ended the connection without a TLS goodbye"
                                     : "the peer ended the connection during the TLS handshake");
+    } else if (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE) {
+      why = make_fault(errc::refused, what, "the peer refused: " + sentence + "; " + wanted);
     } else if (reason >= SSL_AD_REASON_OFFSET) {
       why = make_fault(errc::refused, what, "the peer refused: " + sentence);
     } else if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST) {
       why = make_fault(errc::malformed, what, "the peer does not speak TLS");
-    } else if (reason == SSL_R_UNSUPPORTED_PROTOCOL || reason == SSL_R_NO_SHARED_CIPHER) {
-      why = make_fault(errc::refused, what, "no common TLS version or cipher: " + sentence);
+    } else if (reason == SSL_R_UNSUPPORTED_PROTOCOL || reason == SSL_R_NO_SHARED_CIPHER ||
+               reason == SSL_R_WRONG_CIPHER_RETURNED || reason == SSL_R_UNKNOWN_CIPHER_RETURNED ||
+               reason == SSL_R_WRONG_CURVE || reason == SSL_R_BAD_KEY_SHARE) {
+      why = make_fault(errc::refused, what,
+                       "no common TLS version or cipher: " + sentence + "; " + wanted);
     } else {
       why = make_fault(errc::malformed, what, "TLS: " + sentence);
     }
@@ -281,7 +338,8 @@ private:
   /// Sends what OpenSSL has put out. Nothing of it is lost when reading adds more meanwhile.
   awaitable<result<void>> flush() {
     std::string sending = std::exchange(out_, {});
-    const std::size_t sent = inner_->try_write(sending);
+    const std::size_t sent = turn::is_over() ? 0 : inner_->try_write(sending);
+    turn::spend(sent);
     if (sent < sending.size()) {
       writing_ = true;  // and stays so when this is cancelled: what follows would not be understood
       auto written = co_await inner_->write_all(std::span<const char>(sending).subspan(sent));
@@ -302,15 +360,18 @@ private:
   static BIO_METHOD* bio_method() {
     static BIO_METHOD* const method = [] {
       BIO_METHOD* m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "reactor stream");
-      if (!m) memory_lost();
-      BIO_meth_set_read(m, [](BIO* b, char* into, int n) { return self(b).take(b, into, n); });
-      BIO_meth_set_write(m,
-                         [](BIO* b, const char* from, int n) { return self(b).give(b, from, n); });
-      BIO_meth_set_ctrl(m, [](BIO* b, int command, long, void*) -> long {
-        if (command == BIO_CTRL_FLUSH) return 1;
-        if (command == BIO_CTRL_EOF) return self(b).ended_ ? 1 : 0;
-        return 0;
-      });
+      require(m != nullptr);
+      const bool made =
+          BIO_meth_set_read(
+              m, [](BIO* b, char* into, int n) { return self(b).take(b, into, n); }) == 1 &&
+          BIO_meth_set_write(
+              m, [](BIO* b, const char* from, int n) { return self(b).give(b, from, n); }) == 1 &&
+          BIO_meth_set_ctrl(m, [](BIO* b, int command, long, void*) -> long {
+            if (command == BIO_CTRL_FLUSH) return 1;
+            if (command == BIO_CTRL_EOF) return self(b).ended_ ? 1 : 0;
+            return 0;
+          }) == 1;
+      require(made);
       return m;
     }();
     return method;
@@ -320,6 +381,13 @@ private:
   /// OpenSSL reads.
   int take(BIO* bio, char* into, int n) {
     BIO_clear_retry_flags(bio);
+    // A record costs what it costs, also one without data: between two of them others may run.
+    if (turn::is_over()) {
+      paused_ = true;
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    if (transport_failure_) return -1;
     if (ciphertext_.empty() && !read_more()) {
       if (!ended_ && !transport_failure_) BIO_set_retry_read(bio);
       return ended_ ? 0 : -1;
@@ -367,16 +435,23 @@ private:
   std::shared_ptr<tls_resumption> resumption_;         // none = never
   wall_time verified_;                                 // when the peer's certificate was looked at
   std::unique_ptr<fault> transport_failure_, failed_;  // rarely there, so kept outside
-  bool trying_ = false;                                // to resume
+  unsigned offered_sessions_ = 0;
+  bool name_expected_ = true;  // by whoever verifies; of a client
+  bool trying_ = false;        // to resume
   bool established_ = false;
   bool closed_ = false;
   bool writing_ = false;  // a record is sent in part, perhaps for ever
   bool ended_ = false;
+  bool paused_ = false;      // the turn was over before everything that is here was looked at
   bool wants_more_ = false;  // OpenSSL has nothing to decrypt until more arrives
   bool drained_ = false;     // the transport had nothing more when last asked
 };
 
 }  // namespace
+
+int tls_certificates_shown(X509_STORE_CTX* chain) {
+  return openssl_stream::certificates_shown(chain);
+}
 
 void tls_session_offered(SSL* to, SSL_SESSION* session) {
   if (auto* stream = static_cast<openssl_stream*>(SSL_get_app_data(to))) stream->offered(session);

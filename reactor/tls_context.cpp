@@ -3,9 +3,13 @@
 #include "reactor/per_thread.hpp"
 #include "reactor/tls.hpp"
 
+#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -24,6 +28,27 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* length,
   return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
+// What Go offers and accepts by default (crypto/tls, defaults.go). A peer chooses among what we offer, and with it what a
+// handshake costs us: OpenSSL's own list lets it choose a finite-field group of any size, a third of a second each time.
+constexpr const char* tls12_ciphers =
+    "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:"
+    "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
+constexpr const char* groups = "X25519:P-256:P-384:P-521";
+constexpr const char* signature_algorithms =
+    "rsa_pss_rsae_sha256:ECDSA+SHA256:ed25519:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512:RSA+SHA256:"
+    "RSA+SHA384:RSA+SHA512:ECDSA+SHA384:ECDSA+SHA512";
+
+// The same for the keys of certificates; Go refuses larger RSA keys and exponents (crypto/tls, crypto/rsa).
+constexpr int most_rsa_bits = 8192, most_exponent_bits = 31;
+/// To sign costs thirty times what checking does, and each handshake signs: 6 ms with that many bits.
+constexpr int most_own_rsa_bits = 4096;
+constexpr int most_intermediates = 8;
+constexpr long most_chain_bytes = 64 * 1024;  // Kubernetes' have 2 to 5 KB
+
+// The usual trust store of a whole system has 140 certificates in 220 KB.
+constexpr std::size_t most_pem_bytes = 512 * 1024;
+constexpr std::size_t most_certificates = 500;
+
 fault unusable(std::string_view what) {
   return make_fault(errc::malformed, "set up TLS",
                     std::string(what) + ": " + drain_openssl_errors());
@@ -31,9 +56,18 @@ fault unusable(std::string_view what) {
 
 result<std::vector<x509_ptr>> read_certificates(std::string_view pem, std::string_view what) {
   std::vector<x509_ptr> all;
+  const auto too_much = [&] {
+    return make_fault(errc::malformed, "set up TLS",
+                      std::string(what) + " has more than " + std::to_string(most_certificates) +
+                          " certificates or " + std::to_string(most_pem_bytes) + " bytes");
+  };
+  if (pem.size() > most_pem_bytes) return too_much();
+  ERR_clear_error();
   const bio_ptr in = pem_reader(pem);
-  while (X509* found = PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr))
+  while (X509* found = PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr)) {
     all.emplace_back(found);
+    if (all.size() > most_certificates) return too_much();
+  }
   const unsigned long last = ERR_peek_last_error();
   const bool at_end =
       ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
@@ -52,9 +86,20 @@ result<tls_identity> read_identity(std::string_view certificate_pem, std::string
                                    std::string_view whose) {
   auto chain = read_certificates(certificate_pem, std::string(whose) + " certificate");
   if (!chain) return chain.error();
+  if (key_pem.size() > most_pem_bytes)
+    return make_fault(errc::malformed, "set up TLS",
+                      "the " + std::string(whose) + " certificate's private key is too long");
   const bio_ptr in = pem_reader(key_pem);
   key_ptr key(PEM_read_bio_PrivateKey(in.get(), nullptr, &no_passphrase, nullptr));
   if (!key) return unusable("the " + std::string(whose) + " certificate's private key");
+  auto costly = too_costly(key.get());
+  if (!costly && EVP_PKEY_get_base_id(key.get()) == EVP_PKEY_RSA &&
+      EVP_PKEY_get_bits(key.get()) > most_own_rsa_bits)
+    costly = "is an RSA key with more than " + std::to_string(most_own_rsa_bits) + " bits";
+  if (costly)
+    return make_fault(errc::malformed, "set up TLS",
+                      "the " + std::string(whose) + " certificate's private key " + *costly +
+                          ": every handshake would hold up everything else");
   if (X509_check_private_key(chain->front().get(), key.get()) != 1) {
     ERR_clear_error();
     return make_fault(
@@ -79,22 +124,37 @@ result<void> use_identity(SSL_CTX* ctx, const tls_identity& identity, std::strin
 result<void> trust(X509_STORE* store, std::string_view ca_pem, std::string_view what) {
   auto roots = read_certificates(ca_pem, what);
   if (!roots) return roots.error();
-  for (const x509_ptr& root : *roots)
+  for (const x509_ptr& root : *roots) {
+    if (const auto costly = too_costly(X509_get0_pubkey(root.get())))
+      return make_fault(
+          errc::malformed, "set up TLS",
+          std::string(what) + ": the key of \"" + subject_name(root.get()) + "\" " + *costly);
     if (X509_STORE_add_cert(store, root.get()) != 1) return unusable(what);
+  }
   return {};
 }
 
 result<ssl_ctx_ptr> new_context(const SSL_METHOD* method) {
   ERR_clear_error();
   ssl_ctx_ptr ctx(SSL_CTX_new(method));
-  if (!ctx || SSL_CTX_set_min_proto_version(ctx.get(), TLS1_2_VERSION) != 1)
+  if (!ctx || SSL_CTX_set_min_proto_version(ctx.get(), TLS1_2_VERSION) != 1 ||
+      SSL_CTX_set_cipher_list(ctx.get(), tls12_ciphers) != 1 ||
+      SSL_CTX_set1_groups_list(ctx.get(), groups) != 1 ||
+      SSL_CTX_set1_sigalgs_list(ctx.get(), signature_algorithms) != 1)
     return unusable("OpenSSL");
+  SSL_CTX_set_max_cert_list(ctx.get(), most_chain_bytes);
+  SSL_CTX_set_cert_verify_callback(
+      ctx.get(), [](X509_STORE_CTX* chain, void*) { return tls_certificates_shown(chain); },
+      nullptr);
   // RELEASE_BUFFERS lets an idle stream give back its record buffers, 17 KB each way.
   SSL_CTX_set_mode(ctx.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(ctx.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_session_cache_mode(ctx.get(), SSL_SESS_CACHE_OFF);
   // Every certificate of a CA file is trusted by itself, an intermediate too, as in Go's pools.
-  X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx.get()), X509_V_FLAG_PARTIAL_CHAIN);
+  X509_VERIFY_PARAM* checks = SSL_CTX_get0_param(ctx.get());
+  if (X509_VERIFY_PARAM_set_flags(checks, X509_V_FLAG_PARTIAL_CHAIN) != 1)
+    return unusable("OpenSSL");
+  X509_VERIFY_PARAM_set_depth(checks, most_intermediates);
   return ctx;
 }
 
@@ -116,7 +176,7 @@ result<ssl_ctx_ptr> client_ctx() {
     });
     shared = std::move(*made);
   }
-  SSL_CTX_up_ref(shared.get());
+  require(SSL_CTX_up_ref(shared.get()) == 1);
   return ssl_ctx_ptr(shared.get());
 }
 
@@ -131,15 +191,16 @@ std::map<std::string, std::weak_ptr<tls_context>>& contexts() {
 /// Stands for the texts, so that the table holds no second copy of private keys.
 std::string digest_of(std::initializer_list<std::string_view> texts) {
   const std::unique_ptr<EVP_MD_CTX, openssl_free<&EVP_MD_CTX_free>> digest(EVP_MD_CTX_new());
-  EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr);
+  require(digest && EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) == 1);
   for (std::string_view text : texts) {
     const std::size_t length = text.size();
-    EVP_DigestUpdate(digest.get(), &length, sizeof length);
-    EVP_DigestUpdate(digest.get(), text.data(), text.size());
+    require(EVP_DigestUpdate(digest.get(), &length, sizeof length) == 1);
+    require(EVP_DigestUpdate(digest.get(), text.data(), text.size()) == 1);
   }
   std::string out(EVP_MAX_MD_SIZE, '\0');
   unsigned int length = 0;
-  EVP_DigestFinal_ex(digest.get(), reinterpret_cast<unsigned char*>(out.data()), &length);
+  require(EVP_DigestFinal_ex(digest.get(), reinterpret_cast<unsigned char*>(out.data()), &length) ==
+          1);
   out.resize(length);
   return out;
 }
@@ -159,7 +220,8 @@ result<std::shared_ptr<tls_context>> find_or_make(std::initializer_list<std::str
 
 std::string text_of(X509_NAME* name) {
   char text[256];
-  return X509_NAME_oneline(name, text, sizeof text);
+  const char* written = X509_NAME_oneline(name, text, sizeof text);
+  return written ? written : "an unreadable name";
 }
 
 std::string text_of(const ASN1_TIME* t) {
@@ -209,7 +271,10 @@ std::string names_of(X509* certificate) {
 }  // namespace
 
 bio_ptr pem_reader(std::string_view pem) {
-  return bio_ptr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  require(pem.size() <= std::size_t{std::numeric_limits<int>::max()});
+  bio_ptr in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  require(in != nullptr);
+  return in;
 }
 
 std::string drain_openssl_errors() {
@@ -223,8 +288,36 @@ std::string drain_openssl_errors() {
 std::string subject_name(X509* certificate) {
   X509_NAME* subject = X509_get_subject_name(certificate);
   char text[256];
-  if (X509_NAME_get_text_by_NID(subject, NID_commonName, text, sizeof text) > 0) return text;
+  // By its length: a zero byte inside would otherwise hide what follows it.
+  const int length = X509_NAME_get_text_by_NID(subject, NID_commonName, text, sizeof text);
+  if (length > 0) return std::string(text, static_cast<std::size_t>(length));
   return text_of(subject);
+}
+
+std::optional<std::string> too_costly(const EVP_PKEY* key) {
+  switch (key ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE) {
+    case EVP_PKEY_ED25519: return std::nullopt;
+    case EVP_PKEY_RSA: {
+      if (EVP_PKEY_get_bits(key) > most_rsa_bits)
+        return "is an RSA key with more than " + std::to_string(most_rsa_bits) + " bits";
+      BIGNUM* exponent = nullptr;
+      const bool known = EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) == 1;
+      const bool small = known && BN_num_bits(exponent) <= most_exponent_bits;
+      BN_free(exponent);
+      if (!small) return "is an RSA key with an exponent of more than 31 bits";
+      return std::nullopt;
+    }
+    case EVP_PKEY_EC: {
+      char curve[64];
+      const bool named = EVP_PKEY_get_group_name(key, curve, sizeof curve, nullptr) == 1;
+      const std::array<std::string_view, 4> usual = {"secp224r1", "prime256v1", "secp384r1",
+                                                     "secp521r1"};
+      if (named && std::ranges::find(usual, std::string_view(curve)) != usual.end())
+        return std::nullopt;
+      return "is on a curve other than P-224, P-256, P-384 and P-521";
+    }
+    default: return "is none of RSA, ECDSA and Ed25519";
+  }
 }
 
 std::string verification_sentence(int why, X509* certificate, std::string_view wanted_name) {
@@ -307,7 +400,7 @@ result<std::shared_ptr<tls_context>> tls_server_context(const tls_server_setting
       // A resumed session would bring its client's certificate along without looking at it again.
       SSL_CTX_set_options(ctx->get(), SSL_OP_NO_TICKET);
     }
-    SSL_CTX_set_num_tickets(ctx->get(), verify ? 0 : 1);
+    if (SSL_CTX_set_num_tickets(ctx->get(), verify ? 0 : 1) != 1) return unusable("OpenSSL");
     return std::make_shared<tls_context>(std::move(*ctx), verify);
   };
   return find_or_make({"server", s.certificate_pem, s.key_pem, s.client_ca_pem}, make);

@@ -1,6 +1,7 @@
 #pragma once
 
 // Private to the TLS files: this header pulls in OpenSSL.
+#include "reactor/memory.hpp"
 #include "reactor/result.hpp"
 #include "reactor/time.hpp"
 
@@ -8,6 +9,7 @@
 #include <openssl/x509v3.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +32,11 @@ using key_ptr = std::unique_ptr<EVP_PKEY, openssl_free<&EVP_PKEY_free>>;
 using bio_ptr = std::unique_ptr<BIO, openssl_free<&BIO_free_all>>;
 using x509_store_ptr = std::unique_ptr<X509_STORE, openssl_free<&X509_STORE_free>>;
 using session_ptr = std::unique_ptr<SSL_SESSION, openssl_free<&SSL_SESSION_free>>;
+
+/// For calls that fail only without memory.
+inline void require(bool done) noexcept {
+  if (!done) memory_lost();
+}
 
 /// A certificate, its chain and its private key.
 struct tls_identity {
@@ -61,6 +68,12 @@ private:
 
 /// A server offers one of our connections a session. Defined with the streams, called by OpenSSL through the SSL_CTX.
 void tls_session_offered(SSL* to, SSL_SESSION* session);
+
+/// OpenSSL asks whether the peer's certificates are to be trusted. Defined with the streams; 1 = they are.
+int tls_certificates_shown(X509_STORE_CTX* chain);
+
+/// What is wrong with a key whose use would hold up everybody else: nothing for those that Go accepts too.
+std::optional<std::string> too_costly(const EVP_PKEY* key);
 
 /// Reads `pem`. The view must outlive the result.
 bio_ptr pem_reader(std::string_view pem);

@@ -2,6 +2,7 @@
 
 #include "reactor/backoff.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/this_coro.hpp>
@@ -91,6 +92,9 @@ public:
 
   /// The next key, which is running until done(). None once the queue is closed.
   awaitable<std::optional<Key>> get() {
+    // Keys that are ready come without waiting, and their runs need not wait either.
+    if (turn::is_over()) co_await turn::give_way();
+    turn::spend();
     for (;;) {
       const auto cancellation = co_await asio::this_coro::cancellation_state;
       if (cancellation.cancelled() != asio::cancellation_type::none) {

@@ -1,9 +1,11 @@
 #include "reactor/http/client.hpp"
 
 #include "reactor/http/connection_pool.hpp"
+#include "reactor/http/gathered.hpp"
 #include "reactor/http/proxy.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
 
 #include <optional>
 #include <utility>
@@ -72,7 +74,11 @@ public:
       auto step = next_step();
       if (!step) co_return step.error();
       if (step->what == wire_parser::event::head) {
-        if (!accept_head()) continue;
+        if (!accept_head()) {
+          if (++interim_ <= most_interim_answers) continue;
+          co_return failed(
+              make_fault(errc::malformed, {}, "the server sends interim answers without end"));
+        }
         pool_->introduced_as_far_as_it_goes(true);
         if (parser_->complete()) finish();
         co_return result<void>();
@@ -88,6 +94,9 @@ public:
 
   awaitable<result<std::string_view>> read(nanoseconds idle) override {
     if (connection_) connection_->w.stream().expire_at(pool_->owner().now() + idle);
+    // A piece that is here already would be handed on without waiting, and so would the next one.
+    if (turn::is_over()) co_await turn::give_way();
+    turn::spend();
     for (;;) {
       if (auto got = try_read()) co_return std::move(*got);
       auto readable = co_await connection_->w.stream().wait_readable();
@@ -189,6 +198,7 @@ private:
   connection_pool::place place_;
   std::optional<wire_parser> parser_;
   wire_parser::body body_;
+  unsigned interim_ = 0;
   response_head head_;
   std::unique_ptr<fault> failed_;
   steady_time last_byte_{};
@@ -207,6 +217,8 @@ awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection
         "all " + std::to_string(pool->options().max_connections) + " connections stayed in use");
   }
   connection_pool::permit right(pool);
+  // An idle connection is looked at before it is used again, which a turn that is over would not do.
+  if (turn::is_over()) co_await turn::give_way();
   if (pool->is_stopping()) co_return pool->stopped();
   std::unique_ptr<connection> c;
   if (!fresh) c = pool->take_idle();
@@ -284,17 +296,19 @@ awaitable<void> client::stop() {
 
 awaitable<result<std::string>> read_body(std::unique_ptr<exchange>& from, std::size_t limit_bytes,
                                          nanoseconds idle) {
-  std::string all;
+  gathered all;
   for (;;) {
     auto piece = co_await from->read(idle);
     if (!piece) co_return piece.error();
-    if (piece->empty()) co_return all;
+    if (piece->empty()) break;
     if (piece->size() > limit_bytes - all.size()) {
       co_return make_fault(errc::limit, "read response",
                            "the body is larger than " + std::to_string(limit_bytes) + " bytes");
     }
     all.append(*piece);
   }
+  std::string body = co_await all.join();
+  co_return body;
 }
 
 }  // namespace reactor::http

@@ -37,6 +37,7 @@ awaitable<result<std::unique_ptr<stream>>> open_tunnel(std::unique_ptr<stream> s
   auto sent = co_await w.write(std::move(*head));
   if (!sent) co_return while_doing(doing, sent.error());
   wire_parser parser(wire_parser::kind::response, plan.header_limit_bytes, wire_parser::body::none);
+  unsigned interim = 0;
   for (;;) {
     auto step = parser.advance(w.window().data());
     if (!step) co_return while_doing(doing, step.error());
@@ -45,6 +46,8 @@ awaitable<result<std::unique_ptr<stream>>> open_tunnel(std::unique_ptr<stream> s
       const int status = parser.head().status;
       if (status / 100 == 2) break;
       if (status / 100 != 1) co_return refused_by_proxy(plan, status);
+      if (++interim > most_interim_answers)
+        co_return make_fault(errc::malformed, doing, "the proxy sends interim answers without end");
       parser = wire_parser(wire_parser::kind::response, plan.header_limit_bytes,
                            wire_parser::body::none);
     }

@@ -1,9 +1,11 @@
 #include "reactor/http/gzip.hpp"
 
 #include "reactor/memory.hpp"
+#include "reactor/turn.hpp"
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -11,7 +13,10 @@ namespace reactor::http {
 namespace {
 
 constexpr std::size_t plain_bytes = 64 * 1024;  // so much is handed on at once
-constexpr int gzip_only = 15 + 16;              // zlib.h, inflateInit2: largest window, gzip header
+constexpr std::size_t slice_bytes = 4 * 1024;   // so much is looked at before others may run
+/// Compressed bytes beyond twice what came of them: headers of members, blocks without text.
+constexpr std::size_t most_empty_bytes = 32 * 1024;
+constexpr int gzip_only = 15 + 16;  // zlib.h, inflateInit2: largest window, gzip header
 
 /// What one piece was turned into is read before the next one of any stream comes.
 std::array<char, plain_bytes>& plain() {
@@ -45,39 +50,45 @@ public:
   inflater(const inflater&) = delete;
   inflater& operator=(const inflater&) = delete;
 
-  /// The bytes stay where they are until next() has returned nothing.
-  void take(std::string_view compressed) noexcept {
-    z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
-    z_.avail_in = static_cast<uInt>(compressed.size());
-  }
-  /// Some plain text; empty = it needs more.
+  /// The bytes stay where they are until hungry().
+  void take(std::string_view compressed) noexcept { rest_ = compressed; }
+  /// Nothing comes of next() before more is taken.
+  bool hungry() const noexcept { return rest_.empty() && !more_; }
+  /// The text of the next few bytes, perhaps none.
   result<std::string_view> next() {
     auto& out = plain();
     // A member may follow the one before; a full buffer may have hidden what is still inside.
-    while (z_.avail_in > 0 || more_) {
-      if (ended_ && inflateReset(&z_) != Z_OK) return not_gzip("it cannot be read");
-      ended_ = false;
-      z_.next_out = reinterpret_cast<Bytef*>(out.data());
-      z_.avail_out = static_cast<uInt>(out.size());
-      const int status = inflate(&z_, Z_NO_FLUSH);
-      if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-        return not_gzip(z_.msg ? z_.msg : "it is not gzip");
-      ended_ = status == Z_STREAM_END;
-      more_ = !ended_ && z_.avail_out == 0;
-      const std::size_t n = out.size() - z_.avail_out;
-      if (n > left_)
-        return make_fault(errc::limit, "decompress answer", "its text is larger than is allowed");
-      left_ -= n;
-      if (n > 0) return std::string_view(out.data(), n);
-    }
-    return std::string_view();
+    if (ended_ && inflateReset(&z_) != Z_OK) return not_gzip("it cannot be read");
+    ended_ = false;
+    const std::string_view slice = rest_.substr(0, slice_bytes);
+    z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(slice.data()));
+    z_.avail_in = static_cast<uInt>(slice.size());
+    z_.next_out = reinterpret_cast<Bytef*>(out.data());
+    z_.avail_out = static_cast<uInt>(out.size());
+    const int status = inflate(&z_, Z_NO_FLUSH);
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+      return not_gzip(z_.msg ? z_.msg : "it is not gzip");
+    ended_ = status == Z_STREAM_END;
+    more_ = !ended_ && z_.avail_out == 0;
+    const std::size_t read = slice.size() - z_.avail_in, n = out.size() - z_.avail_out;
+    rest_.remove_prefix(read);
+    turn::spend(n);
+    empty_ += read;
+    empty_ -= std::min(empty_, 2 * n);
+    if (empty_ > most_empty_bytes)
+      return make_fault(errc::limit, "decompress answer", "it has too little text in it");
+    if (n > left_)
+      return make_fault(errc::limit, "decompress answer", "its text is larger than is allowed");
+    left_ -= n;
+    return std::string_view(out.data(), n);
   }
   /// The last member is complete.
   bool ended() const noexcept { return ended_; }
 
 private:
   z_stream z_{};
-  std::size_t left_;
+  std::string_view rest_;
+  std::size_t left_, empty_ = 0;
   bool ended_ = false, more_ = false;
 };
 
@@ -92,9 +103,14 @@ public:
   awaitable<result<std::string_view>> read(nanoseconds idle) override {
     for (;;) {
       if (failed_) co_return *failed_;
-      auto text = inflater_.next();
-      if (!text) co_return failed(text.error());
-      if (!text->empty()) co_return text;
+      // A few bytes may be much text, or much work for none.
+      if (turn::is_over()) co_await turn::give_way();
+      if (!inflater_.hungry()) {
+        auto text = inflater_.next();
+        if (!text) co_return failed(text.error());
+        if (!text->empty()) co_return text;
+        continue;
+      }
       if (complete_) co_return std::string_view();
       auto piece = co_await from_->read(idle);
       if (!piece) co_return piece.error();
@@ -138,10 +154,9 @@ result<std::string> decoded(const headers& fields, std::string body, std::size_t
   inflater from(limit_bytes);
   from.take(body);
   std::string out;
-  for (;;) {
+  while (!from.hungry()) {
     auto text = from.next();
     if (!text) return text.error();
-    if (text->empty()) break;
     out.append(*text);
   }
   if (!from.ended()) return not_gzip("it ends too soon");

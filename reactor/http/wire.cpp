@@ -1,6 +1,7 @@
 #include "reactor/http/wire.hpp"
 
 #include "reactor/per_thread.hpp"
+#include "reactor/turn.hpp"
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -21,6 +22,9 @@ constexpr std::size_t window_bytes = most_header_bytes + 32 * 1024;
 constexpr std::size_t fill_bytes = 32 * 1024;
 /// As many as curl and Go accept in 64 KB in practice; each costs two strings.
 constexpr std::size_t most_fields = 1000;
+
+/// What may accompany the data of a chunked body (Go, net/http/internal, chunkedReader).
+constexpr std::uint64_t overhead_of_a_chunk = 16, overhead_of_all_chunks = 16 * 1024;
 
 /// "0\r\n\r\n": every chunked body has at least these ahead of it where a chunk's header begins.
 constexpr std::size_t shortest_chunked_end = 5;
@@ -53,6 +57,7 @@ struct wire_parser::impl {
   message_head head;
   std::string_view piece;
   std::uint64_t chunk_left = 0;
+  std::uint64_t overhead = 0;  // of chunks, beyond what is usual
   bool head_reported = false;
 };
 
@@ -120,6 +125,8 @@ struct wire_parser::typed final : wire_parser::impl, bhttp::basic_parser<is_requ
   }
   void on_chunk_header_impl(std::uint64_t size, beast::string_view, error_code&) override {
     chunk_left = size;
+    const std::uint64_t data = std::min(size, overhead);
+    overhead -= std::min(overhead, overhead_of_a_chunk + 2 * data);
   }
   std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view body, error_code&) override {
     piece = view(body);
@@ -172,7 +179,14 @@ result<wire_parser::step> wire_parser::advance(std::string_view bytes) {
       return step{event::need_more, consumed, {}};
     p.piece = {};
     error_code ec;
-    consumed += p.put(bytes.substr(consumed), ec);
+    const bool in_body = p.header_done();
+    const std::size_t taken = p.put(bytes.substr(consumed), ec);
+    consumed += taken;
+    if (in_body && p.is_chunked()) {
+      p.overhead += taken - p.piece.size();
+      if (p.overhead > overhead_of_all_chunks)
+        return make_fault(errc::limit, {}, "the message's chunks have too little data in them");
+    }
     if (ec == bhttp::error::need_more) return step{event::need_more, consumed, {}};
     if (ec) return parse_fault(ec);
     if (!p.piece.empty()) return step{event::piece, consumed, p.piece};
@@ -304,7 +318,8 @@ result<std::optional<std::size_t>> wire::try_fill() {
 }
 
 awaitable<result<void>> wire::write(std::string bytes) {
-  const std::size_t sent = stream_->try_write(bytes);
+  const std::size_t sent = turn::is_over() ? 0 : stream_->try_write(bytes);
+  turn::spend(sent);
   if (sent == bytes.size()) co_return result<void>();
   co_return co_await stream_->write_all(std::span<const char>(bytes).subspan(sent));
 }

@@ -25,6 +25,8 @@ struct message_head {
 };
 
 /// Takes one message apart while its bytes arrive.
+/// Limits: a head, and the fields behind a chunked body, have header_limit_bytes; what else chunks consist of besides data has
+///         16 bytes a chunk, twice the data and 16 KiB, as with Go.
 /// Errors: errc::limit, errc::malformed with what is wrong, errc::closed for a message that was cut
 ///         short. No further call after one.
 class wire_parser {
@@ -107,6 +109,9 @@ private:
   std::unique_ptr<reactor::stream> stream_;
   read_window window_;
 };
+
+/// So many interim answers (1xx) may precede one answer.
+constexpr unsigned most_interim_answers = 32;
 
 /// The largest header_limit_bytes that the window has room for.
 constexpr std::size_t most_header_bytes = 96 * 1024;

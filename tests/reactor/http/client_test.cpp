@@ -466,7 +466,7 @@ TEST(ClientOnThisMachine, TalksTlsOverRealSockets) {
       r.method = "POST";
       r.body = std::string(500'000, 'y');
       auto got = co_await c.fetch(std::move(r));
-      EXPECT_TRUE(got.has_value());
+      EXPECT_TRUE(got.has_value()) << got.error().message();
       if (got) {
         EXPECT_EQ(got->body, std::string(1'000'000, 'x') + std::string(500'000, 'y'));
       }

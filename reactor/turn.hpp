@@ -1,0 +1,36 @@
+#pragma once
+
+#include "reactor/awaitable.hpp"
+#include "reactor/time.hpp"
+
+#include <cstddef>
+
+namespace reactor {
+
+class loop;
+
+/// What the present turn of the thread's loop may still do. What awaits something that may be there already goes on without
+/// letting anybody else run, timers included, so a peer whose bytes never end would have the thread for itself. Hence a rule
+/// for everything that hands on without waiting what came from outside: it spends its turn's share, and once that is used
+/// up it gives way first. The streams do so for bytes, http::exchange for pieces of a body, the work queue for keys.
+class turn {
+public:
+  static constexpr nanoseconds longest =
+      1ms;  // of the machine's clock; where time stands still, the others count
+  static constexpr std::size_t most_bytes = 256 * 1024;
+  static constexpr std::size_t most_steps = 1000;
+
+  /// One step was taken, with so many bytes.
+  static void spend(std::size_t bytes = 0) noexcept;
+  /// The share is used up: whoever would go on now gives way or says "would block".
+  static bool is_over() noexcept;
+  /// Lets everything else that is ready run first.
+  static awaitable<void> give_way();
+
+private:
+  friend class loop;
+  enum class clock { machine, none };
+  static void begin(clock by) noexcept;
+};
+
+}  // namespace reactor
