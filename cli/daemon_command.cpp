@@ -62,6 +62,9 @@ int daemon_command(const daemon_arguments& a) {
     reactor::http::server_options o;
     o.at = **health_at;
     o.max_connections = 50;
+    o.header_timeout = std::chrono::seconds(5);
+    o.header_limit_bytes = 16 * 1024;
+    o.body_limit_bytes = 16 * 1024;
     s.health = std::make_unique<reactor::http::server>(
         loop, std::move(o),
         [](reactor::http::request, reactor::http::responder& r) -> reactor::awaitable<void> {

@@ -43,12 +43,14 @@ using server_tls = tls_server_settings;
 struct server_options {
   endpoint at;                                 // port 0 = any
   std::unique_ptr<server_tls> tls;             // none = plain
-  nanoseconds header_timeout = 10s;            // a slow client cannot hold a connection open
+  nanoseconds header_timeout = 10s;            // for a whole header, and for the first byte to come
   nanoseconds idle_timeout = 120s;             // between requests; also for a whole body to arrive
   nanoseconds write_timeout = 30s;             // a client that does not read
   std::size_t header_limit_bytes = 64 * 1024;  // at most 96 KiB
   std::size_t body_limit_bytes = 8 * 1024 * 1024;
-  std::size_t max_connections = 10'000;  // further ones wait in the listen queue
+  // For one more, the connection that has waited longest for its client is ended; a request that is being answered is
+  // not, so that further ones wait in the listen queue while all are.
+  std::size_t max_connections = 10'000;
 };
 
 /// One handler call per request; it runs as a task that is cancelled when the client goes away or the server stops.

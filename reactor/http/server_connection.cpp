@@ -3,6 +3,7 @@
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
+#include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/error.hpp>
@@ -18,6 +19,8 @@ namespace {
 /// make its kernel throw the answer away (RFC 9112, section 9.6).
 constexpr nanoseconds linger = 500ms;
 constexpr std::size_t linger_limit_bytes = 256 * 1024;
+
+using waits_for = connection_place::waits_for;
 
 struct connection;
 
@@ -43,13 +46,14 @@ private:
 /// when the server stops, so each of them owns it.
 struct connection : std::enable_shared_from_this<connection> {
   connection(loop& l, task_group& t, const server_options& o, const handler& h,
-             std::unique_ptr<stream> s, std::string name)
+             std::unique_ptr<stream> s, std::string name, std::shared_ptr<connection_place> p)
       : loop_(l),
         tasks(t),
         options(o),
         handle(h),
         w(std::move(s)),
         client_name(std::move(name)),
+        place(std::move(p)),
         handled(l),
         unwatched(l) {}
 
@@ -69,10 +73,12 @@ struct connection : std::enable_shared_from_this<connection> {
   const handler& handle;
   wire w;
   std::string client_name;
+  std::shared_ptr<connection_place> place;
   event handled, unwatched;
   task_group::task_id handler_task = 0;
   bool keep_alive = false;
   bool head_request = false;
+  bool first_request = true;
   int version = 11;
 };
 
@@ -152,11 +158,14 @@ private:
     if (broken_) co_return make_fault(errc::closed, "answer " + peer(), "the client is gone");
     broken_ = true;  // and stays so when this is cancelled half way
     reactor::stream& s = c_.w.stream();
-    const std::size_t sent = s.try_write(bytes);
+    const std::size_t sent = turn::is_over() ? 0 : s.try_write(bytes);
+    turn::spend(sent);
     if (sent < bytes.size()) {
       s.expire_at(c_.loop_.now() + c_.options.write_timeout);
+      c_.place->wait_for(waits_for::client, c_.loop_.now());
       auto written = co_await s.write_all(std::span<const char>(bytes).subspan(sent));
       if (!written) co_return written;
+      c_.place->wait_for(waits_for::nobody, c_.loop_.now());
       s.expire_at(never);
     }
     broken_ = false;
@@ -190,6 +199,7 @@ awaitable<void> connection::refuse(int status, std::string why) {
   auto sent = co_await to.send(std::move(r));
   if (!sent) co_return;
   w.stream().expire_at(loop_.now() + linger);
+  place->wait_for(waits_for::request, loop_.now());
   for (std::size_t thrown_away = 0; thrown_away < linger_limit_bytes;) {
     w.window().consume(w.window().data().size());
     auto more = co_await fill();
@@ -207,7 +217,10 @@ awaitable<connection::received> connection::receive(request& into) {
   bool begun = !w.window().empty();
   head_request = false;
   version = 11;
-  w.stream().expire_at(loop_.now() + (begun ? options.header_timeout : options.idle_timeout));
+  // Who has just connected has something to say.
+  const bool at_once = std::exchange(first_request, false) || begun;
+  w.stream().expire_at(loop_.now() + (at_once ? options.header_timeout : options.idle_timeout));
+  place->wait_for(begun ? waits_for::client : waits_for::request, loop_.now());
   for (;;) {
     auto step = parser.advance(w.window().data());
     if (!step) {
@@ -227,7 +240,10 @@ awaitable<connection::received> connection::receive(request& into) {
     }
     if (!more || !*more) co_return received::nothing;
     // From the first byte on, however slowly the others follow.
-    if (!std::exchange(begun, true)) w.stream().expire_at(loop_.now() + options.header_timeout);
+    if (!std::exchange(begun, true)) {
+      w.stream().expire_at(loop_.now() + options.header_timeout);
+      place->wait_for(waits_for::client, loop_.now());
+    }
   }
 
   message_head& head = parser.head();
@@ -336,6 +352,8 @@ awaitable<void> connection::watch(share) {
     auto more = co_await fill();
     if (more && *more) continue;
     if (!more && more.error().code == errc::limit) co_return;
+    // Ended by us: the answer is complete, and nothing is known about the client.
+    if (!more && is_cancelled(more.error())) co_return;
     keep_alive = false;
     tasks.cancel(handler_task);
     co_return;
@@ -345,6 +363,7 @@ awaitable<void> connection::watch(share) {
 /// Runs the handler. True when another request may follow.
 awaitable<bool> connection::answer(request r) {
   w.stream().expire_at(never);
+  place->wait_for(waits_for::nobody, loop_.now());
   handled.reset();
   handler_task =
       tasks.start("request", handle_one(std::move(r), share(shared_from_this(), handled)));
@@ -379,9 +398,9 @@ awaitable<void> connection::serve() {
 
 awaitable<void> serve_connection(loop& l, task_group& tasks, const server_options& options,
                                  const handler& handle, std::unique_ptr<stream> s,
-                                 std::string client_name) {
-  auto c =
-      std::make_shared<connection>(l, tasks, options, handle, std::move(s), std::move(client_name));
+                                 std::string client_name, std::shared_ptr<connection_place> place) {
+  auto c = std::make_shared<connection>(l, tasks, options, handle, std::move(s),
+                                        std::move(client_name), std::move(place));
   co_await c->serve();
 }
 

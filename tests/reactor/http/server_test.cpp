@@ -140,9 +140,10 @@ TEST_F(Server, EndsAConnectionThatTricklesItsBody) {
 
 TEST_F(Server, EndsIdleConnectionsQuietly) {
   talk([&](stream& s) -> awaitable<void> {
+    (void)co_await s.write_all(std::string_view("GET /a HTTP/1.1\r\nHost: x\r\n\r\n"));
     const steady_time start = l.now();
     const std::string got = co_await read_all(s);
-    EXPECT_EQ(got, "");
+    EXPECT_THAT(got, EndsWith("GET /a "));
     EXPECT_EQ(l.now() - start, 120s);
   });
 }
@@ -240,6 +241,159 @@ TEST_F(Server, KeepsFurtherConnectionsWaitingAtItsLimit) {
     EXPECT_EQ(answered, 6);
     co_await s.stop();
   });
+}
+
+/// Somebody who connects, sends so much, and then no more.
+class reticent {
+public:
+  awaitable<void> connect(loop& l, std::uint16_t port, std::string_view says) {  // borrowed
+    endpoint to{"127.0.0.1", port};
+    auto made = co_await l.net().connect(std::move(to), never);
+    stream_ = std::move(*made);
+    (void)co_await stream_->write_all(says);
+  }
+  bool ended() {
+    char bytes[4096];
+    auto n = stream_->try_read(bytes);
+    return !n || (*n && **n == 0);
+  }
+  stream& wire() { return *stream_; }
+
+private:
+  std::unique_ptr<stream> stream_;
+};
+
+class ServerIsFull : public Server {
+protected:
+  /// A full server, its callers made a tenth of a second after one another; then one more asks.
+  void ask_a_server_of(std::vector<std::string> callers, nanoseconds later) {
+    run([&]() -> awaitable<void> {
+      server_options o;
+      o.at = {"", 80};
+      o.max_connections = callers.size();
+      o.write_timeout = 60s;
+      server s(l, std::move(o), [this](request r, responder& to) -> awaitable<void> {
+        if (r.target == "/slow") co_await l.sleep_for(5s);
+        response out;
+        out.body = r.target == "/large" ? std::string(1 << 20, 'x') : "hello";
+        (void)co_await to.send(std::move(out));
+      });
+      EXPECT_TRUE(s.start().has_value());
+      std::vector<reticent> clients(callers.size());
+      for (std::size_t i = 0; i < clients.size(); ++i) {
+        co_await clients[i].connect(l, 80, callers[i]);
+        co_await l.sleep_for(100ms);
+      }
+      co_await l.sleep_for(later);
+      client c(l, options());
+      request r = get("/healthz");
+      const steady_time asked = l.now();
+      auto got = co_await c.fetch(std::move(r));
+      EXPECT_EQ(summary(got), "200 hello");
+      waited = l.now() - asked;
+      for (reticent& one : clients) ended += one.ended() ? 'x' : '.';
+      EXPECT_LE(s.connections(), callers.size());
+      co_await c.stop();
+      clients.clear();
+      co_await s.stop();
+    });
+  }
+  static std::string asking(std::string path) {
+    return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  }
+  std::string ended;
+  nanoseconds waited{};
+};
+
+TEST_F(ServerIsFull, TheOldestSilentCallerMakesRoom) {
+  ask_a_server_of({asking("/slow"), "GET / HT", "", asking("/"), ""}, 0s);
+  EXPECT_EQ(ended, "..x..");
+  EXPECT_EQ(waited, 0s);
+}
+
+TEST_F(ServerIsFull, ACallerWhoDripsMakesRoomWhereNobodyIsSilent) {
+  ask_a_server_of(
+      {asking("/slow"), "GET / HT", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"}, 2s);
+  EXPECT_EQ(ended, ".x.");
+  EXPECT_EQ(waited, 0s);
+}
+
+TEST_F(ServerIsFull, ACallerWhoDoesNotReadMakesRoom) {
+  ask_a_server_of({asking("/slow"), asking("/large"), asking("/large")}, 2s);
+  EXPECT_EQ(waited, 0s);
+}
+
+TEST_F(ServerIsFull, ACallerWhoIsBeingAnsweredDoesNot) {
+  ask_a_server_of({asking("/slow"), asking("/slow")}, 0s);
+  EXPECT_EQ(ended, "..");
+  EXPECT_EQ(waited, 5050ms);  // the first to be answered, and 250 ms later nobody says more
+}
+
+TEST_F(Server, WaitsForTheFirstByteNoLongerThanForAHeader) {
+  talk([&](stream& s) -> awaitable<void> {
+    const steady_time start = l.now();
+    const std::string got = co_await read_all(s);
+    EXPECT_EQ(got, "");
+    EXPECT_EQ(l.now() - start, 10s);
+  });
+}
+
+TEST(ServerOnSockets, KeepsAConnectionWhoseAnswerTookLong) {
+  loop l;
+  run_task(l, [&]() -> awaitable<void> {
+    server_options o;
+    o.at = {"127.0.0.1", 0};
+    server s(l, std::move(o), [&l](request, responder& to) -> awaitable<void> {
+      co_await l.sleep_for(5ms);
+      response out;
+      (void)co_await to.send(std::move(out));
+    });
+    EXPECT_TRUE(s.start().has_value());
+    std::vector<reticent> one(1);
+    co_await one[0].connect(l, s.local().port, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    const std::string first = co_await read_head(one[0].wire());
+    EXPECT_THAT(first, StartsWith("HTTP/1.1 200"));
+    co_await l.sleep_for(5ms);
+    EXPECT_FALSE(one[0].ended());
+    one.clear();
+    co_await s.stop();
+  });
+}
+
+TEST(ServerOnSockets, AnswersAProbeBesideSilentConnections) {
+  loop l;
+  run_task(l, [&]() -> awaitable<void> {
+    server_options o;
+    o.at = {"127.0.0.1", 0};
+    o.max_connections = 200;
+    server s(l, std::move(o), [](request, responder& to) -> awaitable<void> {
+      response out;
+      out.body = "ok";
+      (void)co_await to.send(std::move(out));
+    });
+    EXPECT_TRUE(s.start().has_value());
+    const std::uint16_t port = s.local().port;
+    std::vector<reticent> silent(200);
+    for (reticent& one : silent) co_await one.connect(l, port, "");
+    client_options co;
+    co.origin = {false, "127.0.0.1", port};
+    co.response_timeout = 1s;  // as a liveness probe; those who are silent are given ten
+    for (int probes = 0; probes < 20; ++probes) {
+      client c(l, co);
+      request r;
+      auto got = co_await c.fetch(std::move(r));
+      EXPECT_EQ(summary(got), "200 ok");
+      co_await c.stop();
+      std::vector<reticent> again(5);
+      for (reticent& one : again) {
+        co_await one.connect(l, port, "GET /");
+        silent.push_back(std::move(one));
+      }
+    }
+    silent.clear();
+    co_await s.stop();
+  });
+  EXPECT_EQ(l.live(), nothing_live);
 }
 
 TEST_F(Server, StopsWithinASecondWhateverItsClientsDo) {
