@@ -1,6 +1,7 @@
 #include "helm/chart_cache.hpp"
 
 #include "helm/chart_archive.hpp"
+#include "reactor/memory.hpp"
 
 #include <openssl/evp.h>
 
@@ -9,7 +10,8 @@ namespace helm {
 std::string archive_digest(std::string_view archive) {
   unsigned char raw[EVP_MAX_MD_SIZE];
   unsigned length = 0;
-  EVP_Digest(archive.data(), archive.size(), raw, &length, EVP_sha256(), nullptr);
+  if (EVP_Digest(archive.data(), archive.size(), raw, &length, EVP_sha256(), nullptr) != 1)
+    reactor::memory_lost();
   std::string out = "sha256:";
   for (unsigned i = 0; i < length; ++i) {
     constexpr char digits[] = "0123456789abcdef";

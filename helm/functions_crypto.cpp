@@ -36,6 +36,11 @@ struct freer {
     Free(p);
   }
 };
+/// For calls of OpenSSL that do not fail for what a chart can give.
+void require(bool done) {
+  if (!done) throw function_error("the cryptography library has failed");
+}
+
 using key_ptr = std::unique_ptr<EVP_PKEY, freer<EVP_PKEY_free>>;
 using cert_ptr = std::unique_ptr<X509, freer<X509_free>>;
 using bio_ptr = std::unique_ptr<BIO, freer<BIO_free>>;
@@ -78,7 +83,7 @@ std::string hex(const unsigned char* bytes, std::size_t n) {
 value digest(const EVP_MD* kind, const std::string& s) {
   unsigned char out[EVP_MAX_MD_SIZE];
   unsigned n = 0;
-  EVP_Digest(s.data(), s.size(), out, &n, kind, nullptr);
+  require(EVP_Digest(s.data(), s.size(), out, &n, kind, nullptr) == 1);
   return hex(out, n);
 }
 value f_sha1sum(executor&, args a) {
@@ -175,15 +180,16 @@ value f_derive_password(executor& e, args a) {
   auto salt = scope + big_endian(static_cast<std::uint32_t>(user.size())) + user;
   unsigned char key[64];
   e.about_to_work();
-  EVP_PBE_scrypt(a[2].text().data(), a[2].text().size(),
-                 reinterpret_cast<const unsigned char*>(salt.data()), salt.size(), 32768, 8, 2,
-                 256u << 20, key, sizeof key);
+  require(EVP_PBE_scrypt(a[2].text().data(), a[2].text().size(),
+                         reinterpret_cast<const unsigned char*>(salt.data()), salt.size(), 32768, 8,
+                         2, 256u << 20, key, sizeof key) == 1);
   auto message = scope + big_endian(static_cast<std::uint32_t>(site.size())) + site +
                  big_endian(static_cast<std::uint32_t>(a[0].integer()));
   unsigned char seed[32];
   unsigned n = 0;
-  HMAC(EVP_sha256(), key, sizeof key, reinterpret_cast<const unsigned char*>(message.data()),
-       message.size(), seed, &n);
+  require(HMAC(EVP_sha256(), key, sizeof key,
+               reinterpret_cast<const unsigned char*>(message.data()), message.size(), seed,
+               &n) != nullptr);
   auto chosen = (*choices)[seed[0] % choices->size()];
   std::string out;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -318,7 +324,7 @@ void add_extension(X509* cert, X509* issuer, int nid, const std::string& text) {
   std::unique_ptr<X509_EXTENSION, freer<X509_EXTENSION_free>> e(
       X509V3_EXT_conf_nid(nullptr, &context, nid, text.c_str()));
   if (!e) throw function_error("error creating certificate: " + openssl_error());
-  X509_add_ext(cert, e.get(), -1);
+  require(X509_add_ext(cert, e.get(), -1) == 1);
 }
 
 void add_names(X509* cert, const std::string& text) {
@@ -327,37 +333,42 @@ void add_names(X509* cert, const std::string& text) {
   for (const auto& part : split(text, ",")) {
     bool ip = part.starts_with("IP:");
     auto body = part.substr(ip ? 3 : 4);
-    auto* name = GENERAL_NAME_new();
-    if (ip) {
-      auto* address = a2i_IPADDRESS(body.c_str());
-      GENERAL_NAME_set0_value(name, GEN_IPADD, address);
-    } else {
-      auto* dns = ASN1_IA5STRING_new();
-      ASN1_STRING_set(dns, body.data(), static_cast<int>(body.size()));
-      GENERAL_NAME_set0_value(name, GEN_DNS, dns);
-    }
-    sk_GENERAL_NAME_push(names.get(), name);
+    std::unique_ptr<GENERAL_NAME, freer<GENERAL_NAME_free>> name(GENERAL_NAME_new());
+    require(names && name);
+    auto* text_of_it = ip ? a2i_IPADDRESS(body.c_str()) : ASN1_IA5STRING_new();
+    require(text_of_it != nullptr);
+    GENERAL_NAME_set0_value(name.get(), ip ? GEN_IPADD : GEN_DNS, text_of_it);
+    require(ip || ASN1_STRING_set(text_of_it, body.data(), static_cast<int>(body.size())) == 1);
+    require(sk_GENERAL_NAME_push(names.get(), name.get()) > 0);
+    (void)name.release();  // it is the list's now
   }
-  X509_add1_ext_i2d(cert, NID_subject_alt_name, names.get(), 0, 0);
+  require(X509_add1_ext_i2d(cert, NID_subject_alt_name, names.get(), 0, 0) == 1);
 }
 
 std::string make_certificate(executor& e, const request& r, EVP_PKEY* key, X509* signer,
                              EVP_PKEY* signing_key) {
   cert_ptr cert(X509_new());
-  X509_set_version(cert.get(), 2);
+  require(cert && X509_set_version(cert.get(), 2) == 1);
   unsigned char serial[16];
   e.random(serial);
   std::unique_ptr<BIGNUM, freer<BN_free>> n(BN_bin2bn(serial, sizeof serial, nullptr));
-  BN_to_ASN1_INTEGER(n.get(), X509_get_serialNumber(cert.get()));
+  require(n && BN_to_ASN1_INTEGER(n.get(), X509_get_serialNumber(cert.get())) != nullptr);
   auto now = std::chrono::system_clock::to_time_t(e.now());
-  ASN1_TIME_adj(X509_getm_notBefore(cert.get()), now, 0, 0);
-  ASN1_TIME_adj(X509_getm_notAfter(cert.get()), now, static_cast<int>(r.days), 0);
+  require(ASN1_TIME_adj(X509_getm_notBefore(cert.get()), now, 0, 0) != nullptr);
+  require(ASN1_TIME_adj(X509_getm_notAfter(cert.get()), now, static_cast<int>(r.days), 0) !=
+          nullptr);
   auto* subject = X509_get_subject_name(cert.get());
-  X509_NAME_add_entry_by_NID(subject, NID_commonName, MBSTRING_UTF8,
-                             reinterpret_cast<const unsigned char*>(r.name.data()),
-                             static_cast<int>(r.name.size()), -1, 0);
-  X509_set_issuer_name(cert.get(), signer ? X509_get_subject_name(signer) : subject);
-  X509_set_pubkey(cert.get(), key);
+  // OpenSSL measures a name against X.520's 64 characters, Go does not; as plain bytes it is not measured.
+  bool named = false;
+  for (const int form : {MBSTRING_UTF8, V_ASN1_UTF8STRING})
+    named =
+        named || X509_NAME_add_entry_by_NID(subject, NID_commonName, form,
+                                            reinterpret_cast<const unsigned char*>(r.name.data()),
+                                            static_cast<int>(r.name.size()), -1, 0) == 1;
+  ERR_clear_error();
+  require(named &&
+          X509_set_issuer_name(cert.get(), signer ? X509_get_subject_name(signer) : subject) == 1 &&
+          X509_set_pubkey(cert.get(), key) == 1);
   auto* issuer = signer ? signer : cert.get();
   add_extension(cert.get(), issuer, NID_key_usage,
                 r.authority ? "critical,digitalSignature,keyEncipherment,keyCertSign"
@@ -373,7 +384,7 @@ std::string make_certificate(executor& e, const request& r, EVP_PKEY* key, X509*
   if (X509_sign(cert.get(), signing_key, md) <= 0)
     throw function_error("error creating certificate: " + openssl_error());
   bio_ptr out(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509(out.get(), cert.get());
+  require(out && PEM_write_bio_X509(out.get(), cert.get()) == 1);
   return drained(out.get());
 }
 
@@ -462,11 +473,12 @@ value f_encrypt_aes(executor& e, args a) {
   out.resize(sizeof iv + text.size() + 16);
   cipher_ptr c(EVP_CIPHER_CTX_new());
   int n = 0, last = 0;
-  EVP_EncryptInit_ex(c.get(), EVP_aes_256_cbc(), nullptr, key, iv);
+  require(c && EVP_EncryptInit_ex(c.get(), EVP_aes_256_cbc(), nullptr, key, iv) == 1);
   auto* target = reinterpret_cast<unsigned char*>(out.data()) + sizeof iv;
-  EVP_EncryptUpdate(c.get(), target, &n, reinterpret_cast<const unsigned char*>(text.data()),
-                    static_cast<int>(text.size()));
-  EVP_EncryptFinal_ex(c.get(), target + n, &last);
+  require(EVP_EncryptUpdate(c.get(), target, &n,
+                            reinterpret_cast<const unsigned char*>(text.data()),
+                            static_cast<int>(text.size())) == 1 &&
+          EVP_EncryptFinal_ex(c.get(), target + n, &last) == 1);
   out.resize(sizeof iv + static_cast<std::size_t>(n + last));
   return base64_encode(out);
 }
@@ -486,12 +498,13 @@ value f_decrypt_aes(executor&, args a) {
   if (out.empty()) throw function_error("runtime error: index out of range [-1]");
   cipher_ptr c(EVP_CIPHER_CTX_new());
   int n = 0;
-  EVP_DecryptInit_ex(c.get(), EVP_aes_256_cbc(), nullptr, key,
-                     reinterpret_cast<const unsigned char*>(data->data()));
-  EVP_CIPHER_CTX_set_padding(c.get(), 0);
-  EVP_DecryptUpdate(c.get(), reinterpret_cast<unsigned char*>(out.data()), &n,
-                    reinterpret_cast<const unsigned char*>(data->data()) + 16,
-                    static_cast<int>(out.size()));
+  require(c &&
+          EVP_DecryptInit_ex(c.get(), EVP_aes_256_cbc(), nullptr, key,
+                             reinterpret_cast<const unsigned char*>(data->data())) == 1 &&
+          EVP_CIPHER_CTX_set_padding(c.get(), 0) == 1 &&
+          EVP_DecryptUpdate(c.get(), reinterpret_cast<unsigned char*>(out.data()), &n,
+                            reinterpret_cast<const unsigned char*>(data->data()) + 16,
+                            static_cast<int>(out.size())) == 1);
   auto cut = static_cast<std::int64_t>(out.size()) - static_cast<unsigned char>(out.back());
   if (cut < 0)
     throw function_error("runtime error: slice bounds out of range [:" + std::to_string(cut) + "]");

@@ -4,6 +4,7 @@
 #include "helm/sources/record.hpp"
 #include "helm/yaml_reader.hpp"
 #include "helm/yaml_writer.hpp"
+#include "reactor/memory.hpp"
 
 #include <openssl/evp.h>
 
@@ -32,7 +33,8 @@ std::size_t find_line(std::string_view text, std::string_view mark, std::size_t 
 
 std::string sha256(std::string_view bytes) {
   std::array<unsigned char, 32> digest{};
-  EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1)
+    reactor::memory_lost();
   std::string out;
   for (const unsigned char b : digest) {
     out += "0123456789abcdef"[b >> 4];
