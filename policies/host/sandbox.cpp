@@ -375,7 +375,7 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
   auto r = std::make_shared<running>(in, std::move(entry), std::move(arguments), instructions,
                                      std::move(accept), limits.value_or(state.limits.answer));
   const auto off_loop = [&] {
-    return !loop_may || r->must_aside || state.used_bytes > loop_heap_bytes;
+    return !loop_may || r->must_aside || state.answers_much || state.used_bytes > loop_heap_bytes;
   };
   std::size_t turns = 0;
   for (;;) {
