@@ -1,5 +1,6 @@
 #include "k8s/answer.hpp"
 
+#include "reactor/memory.hpp"
 #include "reactor/printable.hpp"
 #include "reactor/secret.hpp"
 
@@ -141,7 +142,15 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
   json::parse_options limits;
   limits.max_depth = 64;
   boost::system::error_code code;
-  json::value parsed = json::parse(body, code, {}, limits);
+  json::value parsed;
+  if (!reactor::memory_allows([&] { parsed = json::parse(body, code, {}, limits); })) {
+    fault f;
+    f.code = errc::unavailable;
+    f.http_status = status;
+    f.doing = std::move(doing);
+    f.detail = "there is not enough memory for the answer";
+    return f;
+  }
   if (code) {
     if (!success) return plain_failure(status, fields, body, std::move(doing));
     return stranger(status, std::move(doing), "something that is not JSON");

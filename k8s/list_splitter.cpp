@@ -1,5 +1,7 @@
 #include "k8s/list_splitter.hpp"
 
+#include "reactor/memory.hpp"
+
 namespace k8s {
 
 namespace {
@@ -16,6 +18,12 @@ fault broken(std::string_view why) {
   f.code = errc::malformed;
   f.doing = "read list";
   f.detail = why;
+  return f;
+}
+
+fault no_room() {
+  fault f = broken("there is not enough memory for one of its objects");
+  f.code = errc::unavailable;
   return f;
 }
 
@@ -141,14 +149,14 @@ result<void> list_splitter::feed(std::string_view bytes,
         if (object_.size() + piece.size() > limit_)
           return broken("an object is larger than the limit");
         if (place_ == place::in_object) {
-          object_.append(piece);
+          if (!reactor::memory_allows([&] { object_.append(piece); })) return no_room();
           break;
         }
         bool go_on = false;
         if (object_.empty()) {
           go_on = take(piece);
         } else {
-          object_.append(piece);
+          if (!reactor::memory_allows([&] { object_.append(piece); })) return no_room();
           go_on = take(object_);
           std::string().swap(object_);
         }

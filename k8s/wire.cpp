@@ -1,5 +1,6 @@
 #include "k8s/wire.hpp"
 
+#include "reactor/memory.hpp"
 #include "reactor/per_thread.hpp"
 
 #include <simdjson.h>
@@ -181,20 +182,38 @@ struct wire_parser::impl {
 wire_parser::wire_parser() : impl_(std::make_unique<impl>()) {}
 wire_parser::~wire_parser() = default;
 
+/// Of this one text; the next try may find more.
+static fault no_room() {
+  fault f;
+  f.code = errc::unavailable;
+  f.doing = "read JSON";
+  f.detail = "there is not enough memory for it";
+  return f;
+}
+
 result<wire_value> wire_parser::parse(std::string_view json) {
   impl& i = *impl_;
   i.problem.reset();
   const std::size_t needed = json.size() + simdjson::SIMDJSON_PADDING;
-  if (i.padded.size() < needed) i.padded.resize(std::max(needed, first_capacity));
+  if (i.padded.size() < needed &&
+      !reactor::memory_allows([&] { i.padded.resize(std::max(needed, first_capacity)); }))
+    return no_room();
   if (!json.empty()) std::memcpy(i.padded.data(), json.data(), json.size());
   std::memset(i.padded.data() + json.size(), 0, simdjson::SIMDJSON_PADDING);
   simdjson::error_code error = simdjson::SUCCESS;
-  if (i.parser.capacity() < json.size() || i.parser.max_depth() != depth_limit)
+  // simdjson copes with what it is refused, but not while it looks, at its first use, for what the processor can do.
+  static const std::string chosen = simdjson::get_active_implementation()->name();
+  if (i.parser.capacity() < json.size() || i.parser.max_depth() != depth_limit) {
+    const reactor::memory_may_be_refused here;
     error = i.parser.allocate(std::max(json.size(), first_capacity), depth_limit);
+  }
   dom::element root;
-  if (error == simdjson::SUCCESS)
+  if (error == simdjson::SUCCESS) {
+    const reactor::memory_may_be_refused here;  // the document grows with what is in it
     error = i.parser.parse(i.padded.data(), json.size(), false).get(root);
+  }
   if (error == simdjson::SUCCESS) return wire_access::value(root, &i.problem);
+  if (error == simdjson::MEMALLOC) return no_room();
   fault f;
   f.code = errc::malformed;
   f.doing = "read JSON";

@@ -1,9 +1,11 @@
 #include "reactor/entropy.hpp"
 
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <bit>
-#include <cstdlib>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace reactor {
@@ -68,7 +70,9 @@ void system_entropy::fill(std::span<unsigned char> bytes) {
     const ssize_t n = getrandom(bytes.data() + done, bytes.size() - done, 0);
     if (n < 0) {
       if (errno == EINTR) continue;
-      std::abort();
+      // Nothing here works without; a kernel that has the call only refuses it before it is ready.
+      std::fputs("windlass: the kernel gives no random numbers\n", stderr);
+      ::_exit(1);
     }
     done += static_cast<std::size_t>(n);
   }

@@ -200,7 +200,14 @@ awaitable<void> file_watch::wait_for_hint(int inotify) {
     co_await loop_.sleep_for(settings_.poll);
     co_return;
   }
-  asio::posix::basic_stream_descriptor<executor> hints(loop_.get_executor(), inotify);
+  asio::posix::basic_stream_descriptor<executor> hints(loop_.get_executor());
+  error_code unusable;
+  hints.assign(inotify, unusable);
+  if (unusable) {
+    ::close(inotify);
+    co_await loop_.sleep_for(settings_.poll);
+    co_return;
+  }
   ++loop_.live().streams;
   bool expired = false;
   expiry limit(loop_, [&] {

@@ -1,15 +1,20 @@
 #include "reactor/loop.hpp"
 
+#include "reactor/kernel_watches.hpp"
 #include "reactor/memory_network.hpp"
 #include "reactor/tcp.hpp"
 #include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <time.h>
+
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace reactor {
 namespace {
@@ -19,6 +24,9 @@ constexpr std::size_t worker_threads = 4;
 
 /// Where virtual wall time starts: 2026-01-01T00:00:00Z.
 constexpr wall_time virtual_epoch{std::chrono::seconds(1'767'225'600)};
+
+/// What Asio has the kernel watch for it.
+constexpr std::size_t wake_ups_and_timers = 2;
 
 nanoseconds thread_cpu() {
   timespec t;
@@ -40,9 +48,30 @@ struct loop::served_stop {
 struct loop::real_parts {
   using timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                            asio::wait_traits<std::chrono::steady_clock>, executor>;
-  explicit real_parts(executor e) : wakeup(e) {}
+  /// asio::thread_pool waits for ever for its first thread where the second cannot be started. Fewer do as well.
+  explicit real_parts(executor e) : wakeup(e) {
+    for (std::size_t i = 0; i < worker_threads; ++i) {
+      try {
+        threads.emplace_back([this] { workers.run(); });
+      } catch (const std::system_error&) {
+        if (threads.empty()) throw;
+        break;
+      }
+    }
+  }
+  ~real_parts() { join(); }
+  real_parts(const real_parts&) = delete;
+  real_parts& operator=(const real_parts&) = delete;
+  /// What was handed over is done first.
+  void join() {
+    more_may_come.reset();
+    for (std::thread& t : threads)
+      if (t.joinable()) t.join();
+  }
   timer wakeup;
-  asio::thread_pool workers{worker_threads};
+  asio::io_context workers;
+  asio::executor_work_guard<asio::io_context::executor_type> more_may_come{workers.get_executor()};
+  std::vector<std::thread> threads;
 };
 
 loop::loop(mode m, std::uint64_t seed) : mode_(m), context_(std::make_unique<asio::io_context>()) {
@@ -52,7 +81,11 @@ loop::loop(mode m, std::uint64_t seed) : mode_(m), context_(std::make_unique<asi
     network_ = make_memory_network(*this);
   } else {
     entropy_ = std::make_unique<system_entropy>();
+    const kernel_watches before = look_at_kernel_watches();
     real_ = std::make_unique<real_parts>(get_executor());
+    const kernel_watches made = look_at_kernel_watches(before.pollers);
+    if (!made.pollers.empty() && made.watched < wake_ups_and_timers)
+      throw std::system_error(ENOMEM, std::system_category(), "the kernel refused to watch timers");
     timers_.on_next_changed = [this] { arm_real_timer(); };
     network_ = make_tcp_network(*this);
   }
@@ -60,7 +93,7 @@ loop::loop(mode m, std::uint64_t seed) : mode_(m), context_(std::make_unique<asi
 }
 
 loop::~loop() {
-  if (real_) real_->workers.join();
+  if (real_) real_->join();
   timers_.on_next_changed = nullptr;
   real_.reset();
   network_.reset();

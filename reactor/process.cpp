@@ -75,13 +75,19 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 int spawn(command& c, int out, int err, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&files, 3);
-  if (!c.folder.empty()) posix_spawn_file_actions_addchdir_np(&files, c.folder.c_str());
+  int status = posix_spawn_file_actions_init(&files);
+  if (status != 0) return status;
+  if ((status = posix_spawnattr_init(&attributes)) != 0) {
+    posix_spawn_file_actions_destroy(&files);
+    return status;
+  }
+  // Each of them allocates; without it the program would have our own input or output.
+  status = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (status == 0) status = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  if (status == 0) status = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
+  if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&files, 3);
+  if (status == 0 && !c.folder.empty())
+    status = posix_spawn_file_actions_addchdir_np(&files, c.folder.c_str());
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -91,8 +97,9 @@ int spawn(command& c, int out, int err, pid_t& pid) {
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::vector<std::string> variables = environment_with(c.environment);
-  const int status = ::posix_spawnp(&pid, c.argv[0].c_str(), &files, &attributes,
-                                    pointers(c.argv).data(), pointers(variables).data());
+  if (status == 0)
+    status = ::posix_spawnp(&pid, c.argv[0].c_str(), &files, &attributes, pointers(c.argv).data(),
+                            pointers(variables).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   return status;
@@ -101,16 +108,16 @@ int spawn(command& c, int out, int err, pid_t& pid) {
 /// One running child. Its pending operations keep it alive; timers only observe it.
 class child : public std::enable_shared_from_this<child> {
 public:
-  child(loop& l, const command& c, pid_t pid, int pidfd, int out, int err)
+  child(loop& l, const command& c, pid_t pid)
       : changed(l),
         loop_(l),
         pid_(pid),
         out_limit_bytes_(c.out_limit_bytes),
         err_limit_bytes_(c.err_limit_bytes),
         grace_(c.grace),
-        process_(l.get_executor(), pidfd),
-        out_{descriptor(l.get_executor(), out)},
-        err_{descriptor(l.get_executor(), err)} {
+        process_(l.get_executor()),
+        out_{descriptor(l.get_executor())},
+        err_{descriptor(l.get_executor())} {
     ++loop_.live().streams;
   }
   ~child() {
@@ -124,11 +131,26 @@ public:
   child(const child&) = delete;
   child& operator=(const child&) = delete;
 
+  /// Owns the descriptors from now on. Where the kernel cannot watch them the program ends at once.
+  error_code take(int pidfd, int out, int err) {
+    error_code failed;
+    const std::initializer_list<std::pair<descriptor*, int>> all = {
+        {&process_, pidfd}, {&out_.from, out}, {&err_.from, err}};
+    for (const auto& [to, fd] : all) {
+      if (!failed) to->assign(fd, failed);
+      if (failed) ::close(fd);
+    }
+    if (failed) end_now();
+    return failed;
+  }
+
   void start() {
     read(out_);
     read(err_);
     process_.async_wait(descriptor::wait_read, [self = shared_from_this()](const error_code& code) {
-      if (!code) self->reap();
+      if (code == asio::error::operation_aborted) return;
+      if (code) ::kill(-self->pid_, SIGKILL);  // or waiting for it would stop the loop
+      self->reap();
     });
   }
 
@@ -198,6 +220,13 @@ private:
     }
   }
 
+  void end_now() {
+    ::kill(-pid_, SIGKILL);
+    while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+    }
+    exited_ = true;
+  }
+
   void reap() {
     while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
@@ -243,8 +272,10 @@ result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::strin
     return failed(number);
   }
   ::fcntl(pidfd, F_SETFD, FD_CLOEXEC);
-  auto started = std::make_shared<child>(l, c, pid, pidfd, std::exchange(out.read, -1),
-                                         std::exchange(err.read, -1));
+  auto started = std::make_shared<child>(l, c, pid);
+  if (const error_code unusable =
+          started->take(pidfd, std::exchange(out.read, -1), std::exchange(err.read, -1)))
+    return make_fault(unusable, doing);
   started->start();
   return started;
 }

@@ -1,11 +1,14 @@
 #include "reactor/signals.hpp"
 
+#include "reactor/kernel_watches.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/asio/basic_signal_set.hpp>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <system_error>
 #include <utility>
 
 namespace reactor {
@@ -42,9 +45,14 @@ struct signals::impl : std::enable_shared_from_this<signals::impl> {
   bool closed = false;
 };
 
-signals::signals(loop& l, signal_actions actions)
-    : impl_(std::make_shared<impl>(l, std::move(actions))) {
+signals::signals(loop& l, signal_actions actions) {
+  const bool first = !asio::has_service<asio::detail::signal_set_service>(l.context());
+  const kernel_watches before = look_at_kernel_watches();
+  impl_ = std::make_shared<impl>(l, std::move(actions));
   std::signal(SIGPIPE, SIG_IGN);
+  const kernel_watches with = look_at_kernel_watches();
+  if (first && !with.pollers.empty() && with.watched <= before.watched)
+    throw std::system_error(ENOMEM, std::system_category(), "the kernel refused to watch signals");
   impl_->wait();
 }
 

@@ -186,13 +186,9 @@ public:
           code == asio::error::host_unreachable || code == asio::error::network_unreachable ||
           code == boost::system::errc::protocol_error)
         continue;
-      const bool out_of_something = code == asio::error::no_descriptors ||
-                                    code == asio::error::no_buffer_space ||
-                                    code == asio::error::no_memory ||
-                                    code == boost::system::errc::too_many_files_open_in_system;
-      if (!out_of_something) co_return make_fault(code, "accept on " + local_.text());
-      co_await loop_.sleep_for(
-          100ms);  // until some connection has ended; without it this would spin
+      // Out of descriptors or memory, or whatever else a kernel or its filters think of: nothing but close() ends listening.
+      // Until some connection has ended; without it this would spin.
+      co_await loop_.sleep_for(100ms);
     }
   }
 

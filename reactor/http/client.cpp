@@ -5,6 +5,7 @@
 #include "reactor/http/proxy.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/memory.hpp"
 #include "reactor/turn.hpp"
 
 #include <optional>
@@ -305,8 +306,11 @@ awaitable<result<std::string>> read_body(std::unique_ptr<exchange>& from, std::s
       co_return make_fault(errc::limit, "read response",
                            "the body is larger than " + std::to_string(limit_bytes) + " bytes");
     }
-    all.append(*piece);
+    if (!memory_allows([&] { all.append(*piece); }))
+      co_return make_fault(errc::limit, "read response", "there is not enough memory for its body");
   }
+  if (!all.fits_in_memory())
+    co_return make_fault(errc::limit, "read response", "there is not enough memory for its body");
   std::string body = co_await all.join();
   co_return body;
 }

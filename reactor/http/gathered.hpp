@@ -1,6 +1,7 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
+#include "reactor/memory.hpp"
 #include "reactor/turn.hpp"
 
 #include <cstddef>
@@ -27,9 +28,13 @@ public:
   }
   std::size_t size() const noexcept { return size_bytes_; }
 
+  /// Before join(): false when there is no memory for all of it in one piece.
+  [[nodiscard]] bool fits_in_memory() {
+    return blocks_.size() == 1 || memory_allows([this] { whole_.reserve(size_bytes_); });
+  }
   /// All of it; nothing stays here.
   awaitable<std::string> join() {
-    std::string all;
+    std::string all = std::move(whole_);
     if (blocks_.size() == 1) {
       all = std::move(blocks_.front());
       blocks_.clear();
@@ -47,6 +52,7 @@ public:
 private:
   static constexpr std::size_t block_bytes = 256 * 1024;
   std::deque<std::string> blocks_;
+  std::string whole_;
   std::size_t size_bytes_ = 0;
 };
 

@@ -157,7 +157,9 @@ result<std::string> decoded(const headers& fields, std::string body, std::size_t
   while (!from.hungry()) {
     auto text = from.next();
     if (!text) return text.error();
-    out.append(*text);
+    if (!memory_allows([&] { out.append(*text); }))
+      return make_fault(errc::limit, "decompress answer",
+                        "there is not enough memory for its text");
   }
   if (!from.ended()) return not_gzip("it ends too soon");
   return out;

@@ -2,6 +2,7 @@
 
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/memory.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
@@ -303,7 +304,10 @@ awaitable<connection::received> connection::receive_body(wire_parser& parser, re
         co_await refuse(413, limit);
         co_return received::trouble;
       }
-      into.body.append(step->piece);
+      if (!memory_allows([&] { into.body.append(step->piece); })) {
+        co_await refuse(503, "there is not enough memory for the request's body");
+        co_return received::trouble;
+      }
     }
     w.window().consume(step->consumed);
     if (step->what == wire_parser::event::done) co_return received::request;

@@ -1,10 +1,17 @@
 #include "tests/fail_points/memory_run.hpp"
 
 #include "bootc/bootc_cluster.hpp"
+#include "cli/demo/manifests.hpp"
 #include "cli/demo/world.hpp"
 #include "cli/service.hpp"
+#include "k8s/kubeconfig.hpp"
+#include "k8s/sim/fleet_server.hpp"
+#include "k8s/yaml.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 
 #include <memory>
 #include <optional>
@@ -56,10 +63,14 @@ private:
   reactor::awaitable<void> run() {
     (void)world_->start();
     world_->roll_out(cli::demo::new_image);
+    (void)secure_.start();
+    for (const std::string& crd : cli::demo::crd_manifests())
+      secure_.api(0).put(k8s::parse_yaml(crd, "CRD").value().as_object());
     hooks_.begin();
     co_await serve();
     hooks_.end();
     co_await world_->stop();
+    co_await secure_.stop();
     ended_ = true;
   }
 
@@ -69,6 +80,12 @@ private:
     o.policies = WINDLASS_SOURCE_DIR "/policies/examples";
     o.metrics_at = reactor::endpoint{"windlass", 8080};
     o.health_at = reactor::endpoint{"windlass", 8081};
+    auto to = k8s::load_kubeconfig(secure_.kubeconfig(0), {});
+    if (!to) {
+      refused_ = to.error().message();
+      co_return;
+    }
+    o.clusters.push_back({secure_.name(0), std::move(*to)});
     windlass_ = std::make_unique<cli::service>(loop_, std::move(o), log_);
     auto started = co_await windlass_->start();
     if (!started) {
@@ -110,20 +127,22 @@ private:
            " hosts were updated");
     for (const auto& c : world_->clusters()) c->checks().check_at_rest();
     for (const std::string& v : world_->violations()) note(v);
-    for (const auto& c : world_->clusters()) {
-      k8s::cluster* seen = windlass_->fleet().find(c->name());
+    std::vector<std::string> names = {secure_.name(0)};
+    for (const auto& c : world_->clusters()) names.push_back(c->name());
+    for (const std::string& name : names) {
+      k8s::cluster* seen = windlass_->fleet().find(name);
       bootc::bootc_cluster* part = seen ? bootc::bootc_part(*seen) : nullptr;
       if (!part) {
-        note(c->name() + " is not engaged");
+        note(name + " is not engaged");
         continue;
       }
       auto differences = co_await part->differences();
       if (!differences) differences = co_await part->differences();
       if (!differences) {
-        note(c->name() + ": " + differences.error().message());
+        note(name + ": " + differences.error().message());
         continue;
       }
-      for (const std::string& d : *differences) note(c->name() + ": " + d);
+      for (const std::string& d : *differences) note(name + ": " + d);
     }
   }
 
@@ -132,6 +151,13 @@ private:
   std::shared_ptr<formatting_sink> sink_;
   reactor::logger log_;
   std::unique_ptr<cli::demo::world> world_;
+  /// One more cluster, behind TLS with a client certificate.
+  k8s::sim::fleet_server secure_{loop_,
+                                 {.clusters = 1,
+                                  .host = "secure",
+                                  .port = 6443,
+                                  .security = k8s::sim::transport_security::tls,
+                                  .name_prefix = "secure-"}};
   std::unique_ptr<cli::service> windlass_;
   std::string wrong_, refused_;
   bool ended_ = false;

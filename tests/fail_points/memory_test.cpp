@@ -11,7 +11,7 @@ namespace {
 
 using namespace fail_points;
 
-constexpr unsigned shards = 4;
+constexpr unsigned shards = 2;
 unsigned shard_now = 0;
 
 class Allocations : public testing::TestWithParam<unsigned> {};

@@ -42,7 +42,7 @@ TEST(LostMemory, OfOneRequestFailsThatRequest) {
 /// Registering a destructor for a thread allocates inside the C library, which aborts when it cannot: reactor/per_thread.hpp.
 TEST(LostMemory, NoThreadLocalHasADestructor) {
   const std::regex plain(
-      R"(thread_local (const )?(int|bool|char|std::size_t|std::uint64_t|std::array<char, \w+>|\w+\*|const char\*) )");
+      R"(thread_local (const |constinit )?(share|int|bool|char|std::size_t|std::uint64_t|std::array<char, \w+>|\w+\*|const char\*) )");
   std::size_t seen = 0;
   for (const char* folder : {"reactor", "k8s", "policies", "bootc", "cli"})
     for (const auto& file :
