@@ -66,6 +66,7 @@ public:
     z_.next_out = reinterpret_cast<Bytef*>(out.data());
     z_.avail_out = static_cast<uInt>(out.size());
     const int status = inflate(&z_, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) memory_lost();  // its window is made with the first byte
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
       return not_gzip(z_.msg ? z_.msg : "it is not gzip");
     ended_ = status == Z_STREAM_END;
