@@ -152,6 +152,7 @@ struct client::impl {
   /// A transport's fault, with the likely reason when it is ours to know.
   fault failed(const reactor::fault& f, std::string doing) {
     fault out = from_transport(f, std::move(doing));
+    who.hide_in(out);
     if (!out.cancelled) add_certificate_problem(out);
     observe(&out);
     return out;
@@ -191,6 +192,7 @@ struct client::impl {
         co_return answer;
       }
       fault why = answer.error();
+      who.hide_in(why);
       observe(&why);
       if (why.code == errc::unauthorized && attempt == 0) {
         const bool changed = co_await refresh(credentials::look::now);
@@ -253,6 +255,7 @@ struct client::impl {
         co_return why;
       }
       why = answer.error();
+      who.hide_in(why);
       observe(&why);
       if (why.code == errc::unauthorized && attempt == 0) {
         const bool changed = co_await refresh(credentials::look::now);
@@ -284,6 +287,10 @@ client::client(reactor::loop& l, connection to, std::string field_manager)
     : impl_(std::make_unique<impl>(l, std::move(to), std::move(field_manager))) {}
 
 client::~client() = default;
+
+void client::hide_credentials(fault& f) const {
+  impl_->who.hide_in(f);
+}
 
 awaitable<result<json::object>> client::get(resource r, object_key key, std::string subresource,
                                             reactor::nanoseconds within) {

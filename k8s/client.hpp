@@ -118,6 +118,8 @@ public:
   /// The namespace that the connection's context names; may be empty.
   std::string default_namespace() const;
   const std::string& field_manager() const noexcept;
+  /// Takes this connection's credentials out of a fault that was read from a stream; every other fault comes without them.
+  void hide_credentials(fault& f) const;
   /// A sentence when the client certificate is expired or not valid yet, else empty.
   std::string certificate_problem() const;
   /// Called after each answer (null: a success) and each failure to get one, but not for cancellation.

@@ -2,10 +2,14 @@
 
 #include "k8s/base64.hpp"
 #include "k8s/certificates.hpp"
+#include "reactor/files.hpp"
+#include "reactor/http/proxy.hpp"
 #include "reactor/loop.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 namespace k8s {
 namespace {
@@ -16,6 +20,8 @@ using namespace std::chrono_literals;
 // harmless.
 constexpr reactor::nanoseconds look_interval = 10s;
 
+constexpr std::size_t file_limit_bytes = 4 * 1024 * 1024;
+
 using paths = std::array<std::string, 4>;
 using contents = std::array<std::optional<std::string>, 4>;
 
@@ -23,10 +29,27 @@ contents read_all(const paths& files) {
   contents out;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (files[i].empty()) continue;
-    if (auto bytes = read_small_file(files[i]); bytes && !bytes->empty())
+    if (auto bytes = reactor::load_file(files[i], file_limit_bytes); bytes && !bytes->empty())
       out[i] = *std::move(bytes);
   }
   return out;
+}
+
+// Shorter ones stand in many a word by chance.
+constexpr std::size_t shortest_hidden = 6;
+// As much of the beginning of a longer one says nothing.
+constexpr std::size_t longest_shown = 7;
+constexpr std::string_view hidden = "***";
+
+/// Takes `secret` out of a text, and its beginning where whoever quoted it has cut it.
+void hide(std::string& text, std::string_view secret) {
+  if (secret.size() < shortest_hidden) return;
+  const std::string_view begin = secret.substr(0, longest_shown + 1);
+  for (std::size_t at = 0; (at = text.find(begin, at)) != text.npos; at += hidden.size()) {
+    std::size_t n = begin.size();
+    while (n < secret.size() && at + n < text.size() && text[at + n] == secret[n]) ++n;
+    text.replace(at, n, hidden);
+  }
 }
 
 std::string one_line(std::string text) {
@@ -82,6 +105,34 @@ std::string credentials::authorization() const {
     return "Basic " + encode_base64(to_.username + ":" + to_.password.reveal());
   }
   return {};
+}
+
+void credentials::hide_in(fault& f) const {
+  std::vector<reactor::secret> ours;
+  ours.push_back(to_.token.bytes);
+  ours.push_back(to_.password);
+  if (!to_.username.empty())
+    ours.emplace_back(encode_base64(to_.username + ":" + to_.password.reveal()));
+  if (!to_.proxy_url.empty()) {
+    if (const auto via = reactor::http::parse_proxy({to_.proxy_url.reveal()})) {
+      const std::string& said = via->authorization.reveal();
+      if (const auto blank = said.find(' '); blank != said.npos) {
+        ours.emplace_back(said.substr(blank + 1));
+        if (auto plain = decode_base64(ours.back().reveal()))
+          ours.emplace_back(plain->substr(std::min(plain->find(':') + 1, plain->size())));
+      }
+    }
+  }
+  const auto clean = [&](std::string& text) {
+    for (const reactor::secret& one : ours) hide(text, one.reveal());
+  };
+  clean(f.detail);
+  clean(f.reason);
+  for (cause& c : f.causes) {
+    clean(c.reason);
+    clean(c.message);
+    clean(c.field);
+  }
 }
 
 reactor::http::tls_settings credentials::tls() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "k8s/fault.hpp"
 #include "k8s/kubeconfig.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/http/client.hpp"
@@ -31,6 +32,8 @@ public:
   /// The Authorization header's value; empty = none.
   std::string authorization() const;
   reactor::http::tls_settings tls() const;
+  /// Takes our own credentials out of what a server or proxy said: some repeat what they were sent.
+  void hide_in(fault& f) const;
   /// A sentence about a client certificate outside its validity, or empty.
   std::string certificate_problem() const;
   const connection& to() const noexcept { return to_; }

@@ -82,9 +82,9 @@ awaitable<void> fleet::supervise() {
   (void)co_await secrets_->synced();
   for (;;) {
     while (!touched_.empty()) {
-      const std::string name = *touched_.begin();
+      std::string name = *touched_.begin();
       touched_.erase(touched_.begin());
-      consider(name);
+      co_await consider(std::move(name));
       co_await loop_.yield();
     }
     if (!discovered_.is_set()) {
@@ -103,13 +103,13 @@ void fleet::reshard() {
 }
 
 /// Brings one name in line with its Secret as it is now.
-void fleet::consider(const std::string& name) {
+awaitable<void> fleet::consider(std::string name) {
   const auto found = entries_.find(name);
   const secret* wanted = secrets_->find(object_key{options_.ns, name});
   const bool ours = !options_.owns || options_.owns(name);
-  if (found != entries_.end() && found->second.secret.kind.empty()) return;  // added by hand
+  if (found != entries_.end() && found->second.secret.kind.empty()) co_return;  // added by hand
   if (!wanted || wanted->meta.deleting() || !ours) {
-    if (found == entries_.end()) return;
+    if (found == entries_.end()) co_return;
     log_.info("cluster disengaged", {{"cluster", name}});
     const object_reference about = found->second.secret;
     disengage(name, found->second);
@@ -117,35 +117,45 @@ void fleet::consider(const std::string& name) {
     tell(about, event_severity::normal, "ClusterDisengaged",
          !wanted || wanted->meta.deleting() ? "the kubeconfig Secret is gone or lost its label"
                                             : "another replica takes care of it");
-    return;
+    co_return;
   }
   const reactor::secret* bytes = wanted->find(options_.key);
-  const std::string raw = bytes ? bytes->reveal() : std::string();
-  const std::string hash = raw.empty() ? std::string("-") : sha256_hex(raw);
+  reactor::secret raw = bytes ? *bytes : reactor::secret();
+  const std::string hash = raw.empty() ? std::string("-") : sha256_hex(raw.reveal());
   if (found != entries_.end() && found->second.hash == hash) {
     log_.debug("kubeconfig unchanged", {{"cluster", name}});
     relabel(found->second, wanted->meta.labels);
-    return;
+    co_return;
   }
   const bool existed = found != entries_.end() && found->second.running;
-  entry& e = entries_[name];
-  disengage(name, e);
-  e.invalid.clear();
-  e.hash = hash;
-  e.since = loop_.wall();
-  e.secret = {"v1", "Secret", options_.ns, name, wanted->meta.uid.text()};
+  {
+    entry& changing = entries_[name];
+    disengage(name, changing);
+    changing.invalid.clear();
+    changing.hash = hash;
+    changing.since = loop_.wall();
+    changing.secret = {"v1", "Secret", options_.ns, name, wanted->meta.uid.text()};
+  }
   kubeconfig_options reading;
   reading.source = "Secret " + options_.ns + "/" + name + ", key " + options_.key;
-  auto to = raw.empty()
-                ? reactor::result<connection>(reactor::make_fault(
-                      reactor::errc::not_found, reading.source, "the key is missing or empty"))
-                : load_kubeconfig(raw, reading);
+  reactor::result<connection> to =
+      reactor::make_fault(reactor::errc::not_found, reading.source, "the key is missing or empty");
+  if (!raw.empty()) {
+    auto read = load_kubeconfig_aside(loop_, std::move(raw), std::move(reading));
+    to = co_await std::move(read);
+  }
+  // Its Secret may have changed meanwhile: it is touched again then, and this reading is void.
+  const auto still = entries_.find(name);
+  wanted = secrets_->find(object_key{options_.ns, name});
+  if (still == entries_.end() || still->second.hash != hash || still->second.running || !wanted)
+    co_return;
+  entry& e = still->second;
   if (!to) {
     e.invalid = to.error().message();
     count_reload(name, "failure");
     log_.warning("kubeconfig invalid", {{"cluster", name}, {"error", e.invalid}});
     tell(e.secret, event_severity::warning, "KubeconfigInvalid", e.invalid);
-    return;
+    co_return;
   }
   count_reload(name, "success");
   log_.info(existed ? "cluster reconnects" : "cluster found",

@@ -88,7 +88,7 @@ private:
   };
   awaitable<void> supervise();
   void touch(const std::string& name);
-  void consider(const std::string& name);
+  awaitable<void> consider(std::string name);
   void engage(const std::string& name, entry& e, connection to, string_map labels = {});
   void relabel(entry& e, const string_map& labels);
   void disengage(const std::string& name, entry& e);

@@ -130,7 +130,9 @@ informer_base::ending informer_base::take_line(stream_run& stream, std::string_v
     const auto status = boost::json::parse(object.json(), error);
     if (error || !status.is_object())
       return line_outcome::failure(malformed("an ERROR event without a Status"));
-    return line_outcome::failure(fault_from_status(status.as_object(), 0, doing("watch")));
+    fault why = fault_from_status(status.as_object(), 0, doing("watch"));
+    api_.hide_credentials(why);
+    return line_outcome::failure(std::move(why));
   } else {
     return line_outcome::failure(malformed("an event of unknown type"));
   }

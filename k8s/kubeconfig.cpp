@@ -3,17 +3,25 @@
 #include "k8s/base64.hpp"
 #include "k8s/certificates.hpp"
 #include "k8s/yaml.hpp"
+#include "reactor/files.hpp"
 #include "reactor/http/client.hpp"
+#include "reactor/http/proxy.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
 
+#include <boost/json/memory_resource.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <openssl/crypto.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -23,24 +31,83 @@ namespace {
 namespace json = boost::json;
 using reactor::fault;
 
+constexpr std::size_t file_limit_bytes = 4 * 1024 * 1024;
+constexpr std::size_t pem_limit_bytes = 512 * 1024;    // the trust of a browser is 220 KiB
+constexpr std::size_t header_limit_bytes = 16 * 1024;  // servers refuse heads of that size
+
 /// Unwinds the reading inside this file; the public functions turn it into a result.
 struct refusal {
   reactor::errc code;
   std::string what;
 };
 
-[[noreturn]] void malformed(std::string what) {
-  throw refusal{reactor::errc::malformed, std::move(what)};
-}
+/// Memory of parsed kubeconfigs: overwritten when it is given back.
+class wiping_memory final : public json::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t) override { return ::operator new(bytes); }
+  void do_deallocate(void* p, std::size_t bytes, std::size_t) override {
+    OPENSSL_cleanse(p, bytes);
+    ::operator delete(p);
+  }
+  bool do_is_equal(const json::memory_resource& other) const noexcept override {
+    return dynamic_cast<const wiping_memory*>(&other) != nullptr;
+  }
+};
 
 std::string in_quotes(std::string_view name) {
-  return '"' + std::string(name.substr(0, 128)) + (name.size() > 128 ? "…\"" : "\"");
+  return '"' + reactor::printable(name, 128) + '"';
+}
+
+/// A kubeconfig's bytes, kept until all of it is read: to say in which line something is wrong.
+struct document {
+  reactor::secret bytes;
+  std::string name;  // of its file where there are several
+};
+
+/// Where in a document something stands. Its steps are words of ours and numbers, since the document's own words may be
+/// secrets in the wrong place.
+struct spot {
+  std::shared_ptr<const document> in;
+  std::vector<std::string> path;
+  std::string where;  // 'cluster "a"'; empty: the document itself
+
+  spot at(std::string_view field) const {
+    spot inner = *this;
+    inner.path.emplace_back(field);
+    return inner;
+  }
+};
+
+std::string text_of(const std::vector<std::string>& path) {
+  std::string out;
+  for (const std::string& step : path) {
+    const bool index = step.find_first_not_of("0123456789") == std::string::npos;
+    out += index ? "[" + step + "]" : (out.empty() ? "" : ".") + step;
+  }
+  return out;
+}
+
+[[noreturn]] void refuse(reactor::errc code, const spot& s, std::string what) {
+  if (!s.where.empty()) what = s.where + ": " + what;
+  if (s.in && !s.path.empty()) {
+    what += " (" + text_of(s.path) + ", line " +
+            std::to_string(yaml_line_of(s.in->bytes.reveal(), s.path)) +
+            (s.in->name.empty() ? "" : " of " + s.in->name) + ")";
+  }
+  throw refusal{code, std::move(what)};
+}
+
+[[noreturn]] void malformed(const spot& s, std::string what) {
+  refuse(reactor::errc::malformed, s, std::move(what));
+}
+
+[[noreturn]] void malformed(std::string what) {
+  refuse(reactor::errc::malformed, {}, std::move(what));
 }
 
 /// One named entry of clusters, users or contexts, and where its relative paths start.
 struct entry {
   json::object body;
-  std::string where;  // 'cluster "a"'
+  spot place;  // of the body
   std::string folder;
 };
 
@@ -48,19 +115,21 @@ struct config {
   std::map<std::string, entry> clusters, users, contexts;
   std::vector<std::string> context_order;
   std::string current;
+  spot current_place;
 };
 
-std::string text(const json::object& from, std::string_view field, const std::string& where) {
+/// A field that holds text; a view of the document's memory.
+std::string_view text(const json::object& from, std::string_view field, const spot& place) {
   const json::value* v = from.if_contains(field);
   if (!v || v->is_null()) return {};
-  if (!v->is_string()) malformed(where + ": " + std::string(field) + " is not text");
-  return std::string(v->get_string());
+  if (!v->is_string()) malformed(place.at(field), std::string(field) + " is not text");
+  return std::string_view(v->get_string());
 }
 
-bool flag(const json::object& from, std::string_view field, const std::string& where) {
+bool flag(const json::object& from, std::string_view field, const spot& place) {
   const json::value* v = from.if_contains(field);
   if (!v || v->is_null()) return false;
-  if (!v->is_bool()) malformed(where + ": " + std::string(field) + " is not true or false");
+  if (!v->is_bool()) malformed(place.at(field), std::string(field) + " is not true or false");
   return v->get_bool();
 }
 
@@ -73,44 +142,55 @@ bool present(const json::object& from, std::string_view field) {
   return true;
 }
 
-/// Adds what `bytes` names and is not named yet: kubectl's merge.
-void merge(config& into, std::string_view bytes, const std::string& source,
+/// Adds what the document names and is not named yet: kubectl's merge.
+void merge(config& into, std::shared_ptr<const document> from, const std::string& source,
            const std::string& folder) {
   yaml_limits limits;
   limits.nodes = 100'000;
   limits.depth = 16;
-  auto parsed = parse_yaml(bytes, source, limits);
+  limits.storage = json::make_shared_resource<wiping_memory>();
+  auto parsed = parse_yaml(from->bytes.reveal(), source, limits);
   if (!parsed) {
     throw refusal{parsed.error().code == make_error_code(reactor::errc::limit)
                       ? reactor::errc::limit
                       : reactor::errc::malformed,
                   parsed.error().detail};
   }
+  const spot top{from, {}, {}};
   if (!parsed->is_object()) malformed("is not a kubeconfig: the document is not a mapping");
   const json::object& root = parsed->get_object();
   if (!root.contains("clusters") && !root.contains("contexts") && !root.contains("users")) {
     malformed("is not a kubeconfig: it has neither clusters nor contexts nor users");
   }
-  if (const std::string kind = text(root, "kind", "the document");
-      !kind.empty() && kind != "Config") {
-    malformed("is not a kubeconfig: its kind is " + in_quotes(kind));
+  if (const std::string_view kind = text(root, "kind", top); !kind.empty() && kind != "Config") {
+    malformed(top.at("kind"), "is not a kubeconfig: its kind is not Config");
   }
-  if (into.current.empty()) into.current = text(root, "current-context", "the document");
+  if (into.current.empty()) {
+    into.current = text(root, "current-context", top);
+    into.current_place = top.at("current-context");
+  }
   const auto section = [&](std::string_view list, std::string_view member,
                            std::map<std::string, entry>& to, std::vector<std::string>* order) {
     const json::value* all = root.if_contains(list);
     if (!all || all->is_null()) return;
-    if (!all->is_array()) malformed(std::string(list) + " is not a list");
+    const spot listed = top.at(list);
+    if (!all->is_array()) malformed(listed, std::string(list) + " is not a list");
     std::set<std::string> seen;
+    std::size_t index = 0;
     for (const json::value& one : all->get_array()) {
-      if (!one.is_object()) malformed(std::string(list) + " holds something that is no mapping");
+      spot place = listed.at(std::to_string(index++));
+      if (!one.is_object())
+        malformed(place, std::string(list) + " holds something that is no mapping");
       const json::object& named = one.get_object();
-      const std::string name = text(named, "name", std::string(list));
-      const std::string where = std::string(member) + " " + in_quotes(name);
-      if (!seen.insert(name).second) malformed(where + " is there twice");
+      const std::string name(text(named, "name", place));
+      place.where = std::string(member) + " " + in_quotes(name);
+      if (!seen.insert(name).second) malformed(place, "is there twice");
       const json::value* body = named.if_contains(member);
-      if (body && !body->is_null() && !body->is_object()) malformed(where + " is not a mapping");
-      entry made{body && body->is_object() ? body->get_object() : json::object(), where, folder};
+      place = place.at(member);
+      if (body && !body->is_null() && !body->is_object()) malformed(place, "is not a mapping");
+      entry made{body && body->is_object() ? json::object(body->get_object(), limits.storage)
+                                           : json::object(limits.storage),
+                 std::move(place), folder};
       if (to.emplace(name, std::move(made)).second && order) order->push_back(name);
     }
   };
@@ -129,7 +209,8 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 const entry& chosen_context(const config& c, std::string& name) {
-  if (name.empty()) name = c.current;
+  const bool by_file = name.empty();
+  if (by_file) name = c.current;
   if (name.empty()) {
     if (c.contexts.empty()) malformed("has no context");
     if (c.contexts.size() > 1) {
@@ -140,10 +221,10 @@ const entry& chosen_context(const config& c, std::string& name) {
   }
   const auto found = c.contexts.find(name);
   if (found == c.contexts.end()) {
-    throw refusal{reactor::errc::not_found,
-                  "there is no context " + in_quotes(name) +
-                      (c.contexts.empty() ? std::string("; it has none")
-                                          : "; it has " + listed(c.context_order))};
+    refuse(reactor::errc::not_found, by_file ? c.current_place : spot{},
+           "there is no context " + in_quotes(name) +
+               (c.contexts.empty() ? std::string("; it has none")
+                                   : "; it has " + listed(c.context_order)));
   }
   return found->second;
 }
@@ -154,31 +235,51 @@ public:
 
   /// The pair `field`-data and `field`; only one of them may be there.
   material pem(const entry& from, const std::string& field) {
-    const std::string data = text(from.body, field + "-data", from.where);
-    const std::string path = text(from.body, field, from.where);
+    const std::string_view data = text(from.body, field + "-data", from.place);
+    const std::string_view path = text(from.body, field, from.place);
     if (!data.empty() && !path.empty()) {
-      malformed(from.where + ": " + field + " and " + field + "-data are both there");
+      malformed(from.place.at(field), field + " and " + field + "-data are both there");
     }
-    if (!path.empty()) return file(from, field, path);
-    if (data.empty()) return {};
-    auto bytes = decode_base64(data);
-    if (!bytes) malformed(from.where + ": " + field + "-data is not base64");
-    if (bytes->empty()) malformed(from.where + ": " + field + "-data is empty");
-    return {reactor::secret(*std::move(bytes)), {}};
+    material got;
+    if (!path.empty()) {
+      got = file(from, field, path);
+    } else if (!data.empty()) {
+      auto bytes = decode_base64(data);
+      if (!bytes) malformed(from.place.at(field + "-data"), field + "-data is not base64");
+      if (bytes->empty()) malformed(from.place.at(field + "-data"), field + "-data is empty");
+      got.bytes = reactor::secret(*std::move(bytes));
+    }
+    if (got.bytes.reveal().size() > pem_limit_bytes) {
+      refuse(reactor::errc::limit, from.place.at(path.empty() ? field + "-data" : field),
+             field + (path.empty() ? "-data" : "") + " is larger than 512 KiB");
+    }
+    return got;
   }
 
-  material file(const entry& from, const std::string& field, const std::string& path) {
+  /// Not even the path is quoted: who confuses the fields puts a token where its file's name belongs.
+  material file(const entry& from, const std::string& field, std::string_view path) {
+    const spot place = from.place.at(field);
     if (options_.origin == kubeconfig_origin::discovered) {
-      throw refusal{reactor::errc::refused, from.where + ": " + field +
-                                                " names a file, which a kubeconfig in a Secret "
-                                                "must not; put the bytes in it instead"};
+      refuse(reactor::errc::refused, place,
+             field +
+                 " names a file, which a kubeconfig in a Secret must not; put the bytes in it "
+                 "instead");
     }
+    if (path.find('\0') != path.npos) malformed(place, field + " is not a path");
     std::filesystem::path full(path);
     if (full.is_relative()) full = std::filesystem::path(from.folder) / full;
-    auto bytes = read_small_file(full.string());
+    auto bytes = reactor::load_file(full.string(), file_limit_bytes);
     if (!bytes) {
-      throw refusal{reactor::errc::not_found,
-                    from.where + ": " + field + ": " + bytes.error().message()};
+      const reactor::error_code why = bytes.error().code;
+      const bool missing = why == make_error_code(reactor::errc::not_found);
+      const bool large = why == make_error_code(reactor::errc::limit);
+      const bool odd = why == make_error_code(reactor::errc::refused);
+      refuse(reactor::errc::not_found, place,
+             field + ": the file that it names " +
+                 (missing ? "is not there"
+                  : large ? "is larger than 4 MiB"
+                  : odd   ? "is not a regular file"
+                          : "cannot be read: " + why.message()));
     }
     return {reactor::secret(*std::move(bytes)), full.string()};
   }
@@ -188,93 +289,114 @@ private:
 };
 
 void refuse_unsupported(const entry& user) {
-  const auto refuse = [&](std::string_view field, std::string_view instead) {
-    throw refusal{reactor::errc::refused, user.where + ": " + std::string(field) +
-                                              " is not supported; " + std::string(instead)};
+  const auto unsupported = [&](std::string_view field, std::string_view instead) {
+    if (!present(user.body, field)) return;
+    refuse(reactor::errc::refused, user.place.at(field),
+           std::string(field) + " is not supported; " + std::string(instead));
   };
   constexpr std::string_view use_token = "give this user a token or a client certificate";
-  if (present(user.body, "exec")) refuse("exec", use_token);
-  if (present(user.body, "auth-provider")) refuse("auth-provider", use_token);
-  for (const std::string_view field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
-    if (present(user.body, field)) refuse(field, "let the user itself have the rights");
-  }
+  unsupported("exec", use_token);
+  unsupported("auth-provider", use_token);
+  for (const std::string_view field : {"as", "as-uid", "as-groups", "as-user-extra"})
+    unsupported(field, "let the user itself have the rights");
 }
 
-void check_header_text(std::string_view value, const std::string& what) {
+void check_header_text(std::string_view value, const spot& place, const std::string& what) {
   const bool bad = std::any_of(value.begin(), value.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f;
   });
-  if (bad) malformed(what + " holds control characters");
+  if (bad) malformed(place, what + " holds control characters");
+  if (value.size() > header_limit_bytes)
+    refuse(reactor::errc::limit, place, what + " is longer than 16 KiB");
 }
 
-std::string trimmed(std::string_view s) {
+std::string_view trimmed(std::string_view s) {
   const auto begin = s.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return {};
-  return std::string(s.substr(begin, s.find_last_not_of(" \t\r\n") - begin + 1));
+  return s.substr(begin, s.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+/// What a name in TLS or a namespace is made of; anything else is somebody's trick.
+bool is_name(std::string_view text, std::string_view also) {
+  return text.size() <= 253 && std::all_of(text.begin(), text.end(), [&](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) || c == '-' ||
+                  also.find(c) != also.npos;
+         });
 }
 
 void read_cluster(connection& to, const entry& cluster, credentials_reader& files) {
-  to.server = text(cluster.body, "server", cluster.where);
-  if (to.server.empty()) malformed(cluster.where + ": server is missing");
+  const spot& place = cluster.place;
+  to.server = text(cluster.body, "server", place);
+  if (to.server.empty()) malformed(place, "server is missing");
   while (to.server.ends_with('/')) to.server.pop_back();
   const auto origin = reactor::http::parse_origin(to.server);
   if (!origin) {
-    malformed(cluster.where +
-              ": server is not a URL that begins with https:// or http:// and names a host");
+    to.server.clear();
+    malformed(place.at("server"),
+              "server is not a URL that begins with https:// or http:// and names a host");
   }
-  to.insecure = flag(cluster.body, "insecure-skip-tls-verify", cluster.where);
-  to.tls_server_name = text(cluster.body, "tls-server-name", cluster.where);
+  to.insecure = flag(cluster.body, "insecure-skip-tls-verify", place);
+  to.tls_server_name = text(cluster.body, "tls-server-name", place);
+  if (!is_name(to.tls_server_name, "._:"))
+    malformed(place.at("tls-server-name"), "tls-server-name is neither a name nor an address");
   to.ca = files.pem(cluster, "certificate-authority");
   if (to.insecure && !to.ca.empty()) {
-    malformed(cluster.where +
-              ": insecure-skip-tls-verify and a certificate-authority exclude each other");
+    malformed(place.at("insecure-skip-tls-verify"),
+              "insecure-skip-tls-verify and a certificate-authority exclude each other");
   }
   if (!to.ca.empty()) {
     if (const auto ok = check_ca(to.ca.bytes.reveal()); !ok) {
-      malformed(cluster.where + ": certificate-authority" + (to.ca.file.empty() ? "-data " : " ") +
-                ok.error().detail);
+      const bool data = to.ca.file.empty();
+      malformed(place.at(data ? "certificate-authority-data" : "certificate-authority"),
+                std::string("certificate-authority") + (data ? "-data " : " ") + ok.error().detail);
     }
   }
-  const std::string proxy = text(cluster.body, "proxy-url", cluster.where);
+  const std::string_view proxy = text(cluster.body, "proxy-url", place);
   if (!proxy.empty()) {
-    const auto at = proxy.find("://");
-    const std::string scheme = at == std::string::npos ? "" : proxy.substr(0, at);
-    if (scheme != "http" && scheme != "https") {
-      throw refusal{reactor::errc::refused,
-                    cluster.where + ": proxy-url is not an http:// or https:// URL"};
+    if (!proxy.starts_with("http://") && !proxy.starts_with("https://")) {
+      refuse(reactor::errc::refused, place.at("proxy-url"),
+             "proxy-url is not an http:// or https:// URL");
     }
-    check_header_text(proxy, cluster.where + ": proxy-url");
-    to.proxy_url = reactor::secret(proxy);
+    check_header_text(proxy, place.at("proxy-url"), "proxy-url");
+    to.proxy_url = reactor::secret(std::string(proxy));
+    if (!reactor::http::parse_proxy({to.proxy_url.reveal()}))
+      malformed(place.at("proxy-url"), "proxy-url is not a URL that names a host");
   }
 }
 
 void read_user(connection& to, const entry& user, credentials_reader& files) {
+  const spot& place = user.place;
   refuse_unsupported(user);
   to.certificate = files.pem(user, "client-certificate");
   to.key = files.pem(user, "client-key");
   if (to.certificate.empty() != to.key.empty()) {
-    malformed(user.where + (to.key.empty() ? ": client-certificate is there without client-key"
-                                           : ": client-key is there without client-certificate"));
+    malformed(place, to.key.empty() ? "client-certificate is there without client-key"
+                                    : "client-key is there without client-certificate");
   }
   if (!to.certificate.empty()) {
     const auto ok = check_key_pair(to.certificate.bytes.reveal(), to.key.bytes.reveal());
-    if (!ok) malformed(user.where + ": " + ok.error().detail);
+    if (!ok)
+      malformed(place.at(to.key.file.empty() ? "client-key-data" : "client-key"),
+                ok.error().detail);
   }
-  if (const std::string path = text(user.body, "tokenFile", user.where); !path.empty()) {
+  if (const std::string_view path = text(user.body, "tokenFile", place); !path.empty()) {
     to.token = files.file(user, "tokenFile", path);
-    to.token.bytes = reactor::secret(trimmed(to.token.bytes.reveal()));
+    to.token.bytes = reactor::secret(std::string(trimmed(to.token.bytes.reveal())));
     if (to.token.bytes.empty())
-      malformed(user.where + ": tokenFile " + to.token.file + " is empty");
+      malformed(place.at("tokenFile"), "tokenFile: the file that it names is empty");
+    check_header_text(to.token.bytes.reveal(), place.at("tokenFile"), "token");
   } else {
-    to.token.bytes = reactor::secret(trimmed(text(user.body, "token", user.where)));
+    to.token.bytes = reactor::secret(std::string(trimmed(text(user.body, "token", place))));
+    check_header_text(to.token.bytes.reveal(), place.at("token"), "token");
   }
-  check_header_text(to.token.bytes.reveal(), user.where + ": token");
-  to.username = text(user.body, "username", user.where);
-  to.password = reactor::secret(text(user.body, "password", user.where));
+  to.username = text(user.body, "username", place);
+  to.password = reactor::secret(std::string(text(user.body, "password", place)));
   if (!to.username.empty() && !to.token.empty()) {
-    malformed(user.where + ": token and username/password exclude each other");
+    malformed(place.at("username"), "token and username/password exclude each other");
   }
-  check_header_text(to.username, user.where + ": username");
+  check_header_text(to.username, place.at("username"), "username");
+  if (to.password.reveal().size() > header_limit_bytes)
+    refuse(reactor::errc::limit, place.at("password"), "password is longer than 16 KiB");
 }
 
 connection resolve(const config& c, const kubeconfig_options& options) {
@@ -283,20 +405,21 @@ connection resolve(const config& c, const kubeconfig_options& options) {
   std::string name = options.context;
   const entry& context = chosen_context(c, name);
   to.context = name;
-  to.ns = text(context.body, "namespace", context.where);
-  const std::string cluster_name = text(context.body, "cluster", context.where);
+  to.ns = text(context.body, "namespace", context.place);
+  if (!is_name(to.ns, "."))
+    malformed(context.place.at("namespace"), "namespace is not the name of one");
+  const std::string cluster_name(text(context.body, "cluster", context.place));
   const auto cluster = c.clusters.find(cluster_name);
   if (cluster == c.clusters.end()) {
-    throw refusal{reactor::errc::not_found, context.where + " names cluster " +
-                                                in_quotes(cluster_name) + ", which is not there"};
+    refuse(reactor::errc::not_found, context.place.at("cluster"),
+           "names a cluster that is not there");
   }
   credentials_reader files(options);
   read_cluster(to, cluster->second, files);
-  const std::string user_name = text(context.body, "user", context.where);
+  const std::string user_name(text(context.body, "user", context.place));
   const auto user = c.users.find(user_name);
   if (user == c.users.end() && !user_name.empty()) {
-    throw refusal{reactor::errc::not_found,
-                  context.where + " names user " + in_quotes(user_name) + ", which is not there"};
+    refuse(reactor::errc::not_found, context.place.at("user"), "names a user that is not there");
   }
   if (user != c.users.end()) read_user(to, user->second, files);
   return to;
@@ -345,9 +468,19 @@ reactor::result<std::string> read_small_file(const std::string& path) {
 reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_options options) {
   return guarded(options.source, [&] {
     config c;
-    merge(c, bytes, options.source, options.folder);
+    merge(c, std::make_shared<document>(document{reactor::secret(std::string(bytes)), {}}),
+          options.source, options.folder);
     return resolve(c, options);
   });
+}
+
+reactor::awaitable<reactor::result<connection>> load_kubeconfig_aside(reactor::loop& l,
+                                                                      reactor::secret bytes,
+                                                                      kubeconfig_options options) {
+  auto job = [bytes = std::move(bytes), options = std::move(options)] {
+    return load_kubeconfig(bytes.reveal(), options);
+  };  // named: see STYLE.md 3.9
+  return l.offload(std::move(job));
 }
 
 reactor::result<connection> load_kubeconfig_file(std::string path, std::string context) {
@@ -383,7 +516,8 @@ reactor::result<connection> load_kubeconfig_files(std::vector<std::string> paths
     }
     any = true;
     const auto merged = guarded(source, [&] {
-      merge(c, *bytes, source, std::filesystem::absolute(path).parent_path().string());
+      auto from = std::make_shared<document>(document{reactor::secret(*std::move(bytes)), path});
+      merge(c, std::move(from), source, std::filesystem::absolute(path).parent_path().string());
       return true;
     });
     if (!merged) return merged.error();
@@ -428,7 +562,8 @@ reactor::result<connection> load_in_cluster(const environment& env) {
   const std::string token = env.service_account + "/token";
   auto bytes = read_small_file(token);
   if (!bytes) return while_doing(source, bytes.error());
-  to.token = {reactor::secret(trimmed(*bytes)), token};
+  to.token = {reactor::secret(std::string(trimmed(*bytes))), token};
+  reactor::secret(*std::move(bytes));  // is overwritten
   const std::string ca = env.service_account + "/ca.crt";
   if (auto pem = read_small_file(ca); pem) {
     if (const auto ok = check_ca(*pem); !ok) {
@@ -436,7 +571,8 @@ reactor::result<connection> load_in_cluster(const environment& env) {
     }
     to.ca = {reactor::secret(*std::move(pem)), ca};
   }
-  if (auto ns = read_small_file(env.service_account + "/namespace"); ns) to.ns = trimmed(*ns);
+  if (auto ns = read_small_file(env.service_account + "/namespace"); ns)
+    to.ns = std::string(trimmed(*ns));
   return to;
 }
 
@@ -470,7 +606,8 @@ reactor::result<std::vector<std::string>> kubeconfig_contexts(std::string_view b
                                                               std::string_view source) {
   return guarded(std::string(source), [&] {
     config c;
-    merge(c, bytes, std::string(source), "");
+    merge(c, std::make_shared<document>(document{reactor::secret(std::string(bytes)), {}}),
+          std::string(source), "");
     return c.context_order;
   });
 }

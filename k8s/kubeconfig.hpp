@@ -1,5 +1,6 @@
 #pragma once
 
+#include "reactor/awaitable.hpp"
 #include "reactor/result.hpp"
 #include "reactor/secret.hpp"
 
@@ -7,6 +8,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace reactor {
+class loop;
+}
 
 namespace k8s {
 
@@ -51,9 +56,13 @@ struct kubeconfig_options {
 /// Errors  one sentence that names source, field and reason: errc::malformed for what cannot be
 ///         read, errc::refused for what is forbidden or unsupported (exec, auth-provider,
 ///         impersonation; file paths if discovered), errc::not_found for a context, cluster, user
-///         or file that is not there. Never quotes secret material.
+///         or file that is not there. Names the field's path and line and the entry's name, and quotes no value.
 /// Source  contracts/tenants.md §3.3.
 reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_options options);
+/// The same on the worker: keys and certificates of somebody who means harm take long to read.
+reactor::awaitable<reactor::result<connection>> load_kubeconfig_aside(reactor::loop& l,
+                                                                      reactor::secret bytes,
+                                                                      kubeconfig_options options);
 /// Blocks on the file; call it at start or through loop::offload, as the next three.
 reactor::result<connection> load_kubeconfig_file(std::string path, std::string context = {});
 /// $KUBECONFIG: the first file that names a thing wins; files that are not there are skipped.

@@ -7,12 +7,14 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
+#include <openssl/crypto.h>
 #include <yaml.h>
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -22,7 +24,8 @@ namespace {
 namespace json = boost::json;
 using reactor::fault;
 
-/// Unwinds the descent inside this file; parse_yaml_documents turns it into a result.
+/// Unwinds the descent inside this file; parse_yaml_documents turns it into a result. `what` is made of constants and
+/// numbers alone: this also reads kubeconfigs, where every key, tag and value may be a password.
 struct yaml_failure {
   reactor::errc code;
   std::string what;
@@ -37,12 +40,28 @@ struct event {
   event() = default;
   event(const event&) = delete;
   event& operator=(const event&) = delete;
-  ~event() { yaml_event_delete(&raw); }
+  ~event() {
+    if (raw.type == YAML_SCALAR_EVENT && raw.data.scalar.value)
+      OPENSSL_cleanse(raw.data.scalar.value, raw.data.scalar.length);
+    yaml_event_delete(&raw);
+  }
   yaml_event_type_t type() const { return raw.type; }
 };
 
 std::string_view text_of(const yaml_char_t* chars) {
   return chars ? std::string_view(reinterpret_cast<const char*>(chars)) : std::string_view();
+}
+
+/// The text may be a kubeconfig: what libyaml has read of it is overwritten before it is given back.
+void forget(yaml_parser_t& parser) {
+  const auto wipe = [](yaml_char_t* begin, const yaml_char_t* end) {
+    if (begin) OPENSSL_cleanse(begin, static_cast<std::size_t>(end - begin));
+  };
+  wipe(parser.raw_buffer.start, parser.raw_buffer.end);
+  wipe(parser.buffer.start, parser.buffer.end);
+  for (yaml_token_t* t = parser.tokens.head; t != parser.tokens.tail; ++t)
+    if (t->type == YAML_SCALAR_TOKEN)
+      wipe(t->data.scalar.value, t->data.scalar.value + t->data.scalar.length);
 }
 
 struct anchored {
@@ -53,12 +72,16 @@ struct anchored {
 
 class reader {
 public:
-  reader(std::string_view text, const yaml_limits& limits) : limits_(limits) {
+  reader(std::string_view text, const yaml_limits& limits)
+      : limits_(limits), storage_(limits.storage) {
     if (!yaml_parser_initialize(&parser_)) reactor::memory_lost();
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
   }
-  ~reader() { yaml_parser_delete(&parser_); }
+  ~reader() {
+    forget(parser_);
+    yaml_parser_delete(&parser_);
+  }
   reader(const reader&) = delete;
   reader& operator=(const reader&) = delete;
 
@@ -142,7 +165,9 @@ private:
   }
 
   void remember(const yaml_char_t* anchor, const anchored& made) {
-    if (anchor) anchors_.insert_or_assign(std::string(text_of(anchor)), made);
+    if (!anchor) return;
+    anchors_.insert_or_assign(std::string(text_of(anchor)),
+                              anchored{json::value(made.value, storage_), made.nodes, made.depth});
   }
 
   anchored alias(const event& e, std::size_t depth) {
@@ -151,7 +176,7 @@ private:
     if (found == anchors_.end()) refuse(e, "unknown alias");
     count(found->second.nodes);  // before the copy: this is what stops exponential growth
     check_depth(e, depth + found->second.depth - 1);
-    return found->second;
+    return {json::value(found->second.value, storage_), found->second.nodes, found->second.depth};
   }
 
   json::value scalar(const event& e) {
@@ -159,30 +184,30 @@ private:
     const std::string_view text(reinterpret_cast<const char*>(s.value), s.length);
     std::string_view tag = text_of(s.tag);
     if (tag.empty() || tag == "!") {
-      if (s.style != YAML_PLAIN_SCALAR_STYLE || tag == "!") return json::value(text);
+      if (s.style != YAML_PLAIN_SCALAR_STYLE || tag == "!") return json::value(text, storage_);
       auto value = resolve_plain_scalar(text);
-      // Values are never quoted: this also reads kubeconfigs.
       if (!value) refuse(e, "a number that has no form in JSON");
-      return *std::move(value);
+      if (!value->is_string()) return *std::move(value);
+      OPENSSL_cleanse(value->get_string().data(), value->get_string().size());
+      return json::value(text, storage_);
     }
     constexpr std::string_view core = "tag:yaml.org,2002:";
-    if (!tag.starts_with(core))
-      refuse(e, "the tag '" + std::string(tag.substr(0, 64)) + "' is not supported");
+    if (!tag.starts_with(core)) refuse(e, "a tag that is not supported");
     tag.remove_prefix(core.size());
-    if (tag == "str" || tag == "timestamp") return json::value(text);
+    if (tag == "str" || tag == "timestamp") return json::value(text, storage_);
     if (tag == "binary") {
       auto bytes = decode_base64(text);
       if (!bytes) refuse(e, "!!binary is not base64");
       if (!is_utf8(*bytes))
         refuse(e, "!!binary holds bytes that are no text, which JSON cannot hold");
-      return json::value(*bytes);
+      return json::value(*bytes, storage_);
     }
     auto value = resolve_plain_scalar(text);
     const bool fits =
         value && ((tag == "null" && value->is_null()) || (tag == "bool" && value->is_bool()) ||
                   (tag == "int" && (value->is_int64() || value->is_uint64())) ||
                   (tag == "float" && value->is_number()));
-    if (!fits) refuse(e, "the value does not fit its tag !!" + std::string(tag.substr(0, 16)));
+    if (!fits) refuse(e, "a value that does not fit its tag");
     if (tag == "float") return json::value(value->to_number<double>());
     return *std::move(value);
   }
@@ -190,7 +215,7 @@ private:
   anchored sequence(const event& start, std::size_t depth) {
     check_tag(start, text_of(start.raw.data.sequence_start.tag), "seq");
     count(1);
-    anchored made{json::array(), 1, 1};
+    anchored made{json::array(storage_), 1, 1};
     for (;;) {
       event e;
       next(e);
@@ -205,7 +230,7 @@ private:
   anchored mapping(const event& start, std::size_t depth) {
     check_tag(start, text_of(start.raw.data.mapping_start.tag), "map");
     count(1);
-    anchored made{json::object(), 1, 1};
+    anchored made{json::object(storage_), 1, 1};
     json::object& object = made.value.get_object();
     std::vector<json::value> merged;
     for (;;) {
@@ -218,8 +243,7 @@ private:
       std::string key;
       if (!merge) {
         key = key_text(key_event, depth);
-        if (object.contains(key))
-          refuse(key_event, "the key '" + key.substr(0, 64) + "' is there twice");
+        if (object.contains(key)) refuse(key_event, "a key that is there twice");
       }
       event value_event;
       next(value_event);
@@ -263,16 +287,102 @@ private:
 
   static void check_tag(const event& e, std::string_view tag, std::string_view kind) {
     if (tag.empty() || tag == "!" || tag == "tag:yaml.org,2002:" + std::string(kind)) return;
-    refuse(e, "the tag '" + std::string(tag.substr(0, 64)) + "' is not supported");
+    refuse(e, "a tag that is not supported");
   }
 
   yaml_parser_t parser_{};
   yaml_limits limits_;
+  json::storage_ptr storage_;
   std::map<std::string, anchored> anchors_;
   std::size_t nodes_ = 0;
 };
 
+/// Follows a path through the events of a text's first document.
+class locator {
+public:
+  explicit locator(std::string_view text) {
+    if (!yaml_parser_initialize(&parser_)) reactor::memory_lost();
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  }
+  ~locator() {
+    forget(parser_);
+    yaml_parser_delete(&parser_);
+  }
+  locator(const locator&) = delete;
+  locator& operator=(const locator&) = delete;
+
+  std::size_t find(std::span<const std::string> path) {
+    bool good = true;
+    for (yaml_event_type_t wanted : {YAML_STREAM_START_EVENT, YAML_DOCUMENT_START_EVENT}) {
+      event e;
+      good = good && next(e) && e.type() == wanted;
+    }
+    event root;
+    if (good && next(root)) follow(root, path);
+    return line_;
+  }
+
+private:
+  bool next(event& e) { return yaml_parser_parse(&parser_, &e.raw) != 0; }
+
+  bool skip(const event& first) {
+    int depth = opens(first);
+    while (depth > 0) {
+      event e;
+      if (!next(e)) return false;
+      depth += opens(e);
+    }
+    return true;
+  }
+
+  static int opens(const event& e) {
+    switch (e.type()) {
+      case YAML_MAPPING_START_EVENT:
+      case YAML_SEQUENCE_START_EVENT: return 1;
+      case YAML_MAPPING_END_EVENT:
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_STREAM_END_EVENT: return -1;
+      default: return 0;
+    }
+  }
+
+  void follow(const event& e, std::span<const std::string> path) {
+    line_ = e.raw.start_mark.line + 1;
+    if (path.empty()) return;
+    const bool mapping = e.type() == YAML_MAPPING_START_EVENT;
+    if (!mapping && e.type() != YAML_SEQUENCE_START_EVENT) return;
+    for (std::size_t i = 0;; ++i) {
+      event key, value;
+      if (!next(key) || opens(key) < 0) return;
+      if (!mapping) {
+        if (std::to_string(i) == path.front()) return follow(key, path.subspan(1));
+        if (!skip(key)) return;
+        continue;
+      }
+      const bool found =
+          key.type() == YAML_SCALAR_EVENT && text_of(key.raw.data.scalar.value) == path.front();
+      if (found) line_ = key.raw.start_mark.line + 1;
+      if (!skip(key) || !next(value)) return;
+      if (found) return follow_value(value, path.subspan(1));
+      if (!skip(value)) return;
+    }
+  }
+
+  /// A field's line is its name's, unless the path goes on.
+  void follow_value(const event& value, std::span<const std::string> rest) {
+    if (!rest.empty()) follow(value, rest);
+  }
+
+  yaml_parser_t parser_{};
+  std::size_t line_ = 1;
+};
+
 }  // namespace
+
+std::size_t yaml_line_of(std::string_view text, std::span<const std::string> path) {
+  return locator(text).find(path);
+}
 
 reactor::result<std::vector<json::value>> parse_yaml_documents(std::string_view text,
                                                                std::string_view source,

@@ -3,8 +3,10 @@
 #include "reactor/result.hpp"
 
 #include <boost/json/fwd.hpp>
+#include <boost/json/storage_ptr.hpp>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,7 @@ struct yaml_limits {
   std::size_t depth = 64;
   std::size_t nodes = 200'000;  // every alias counts what it stands for
   std::size_t documents = 1'000;
+  boost::json::storage_ptr storage = {};  // where the values' memory comes from
 };
 
 /// Reads Kubernetes manifests: each YAML document as the JSON value that kubectl would send.
@@ -23,7 +26,8 @@ struct yaml_limits {
 ///         are numbers, times stay text); keys become text; merge keys are merged; empty documents
 ///         are left out.
 /// Errors  errc::malformed with line and column; errc::limit. Duplicate keys, tags of other
-///         languages and numbers JSON has no form for are malformed. `doing` names `source`.
+///         languages and numbers JSON has no form for are malformed. `doing` names `source`. Nothing of
+///         the text is quoted: any of it may be a password.
 /// Source  sigs.k8s.io/yaml, which reads through go-yaml v2.
 reactor::result<std::vector<boost::json::value>> parse_yaml_documents(std::string_view text,
                                                                       std::string_view source,
@@ -31,6 +35,10 @@ reactor::result<std::vector<boost::json::value>> parse_yaml_documents(std::strin
 /// The same for a text that must hold exactly one document.
 reactor::result<boost::json::value> parse_yaml(std::string_view text, std::string_view source,
                                                yaml_limits limits = {});
+
+/// The line, from 1, of what `path` leads to in the first document ({"users", "3", "user"}), or of the last of its steps
+/// that is there. For the sentence about a text that parse_yaml has read.
+std::size_t yaml_line_of(std::string_view text, std::span<const std::string> path);
 
 enum class key_order { sorted, kept };
 /// printable: a document that holds what is not fit to be seen is written in ASCII, the rest as escapes.

@@ -52,8 +52,11 @@ result<parsed_url> parse(std::string_view text, std::string_view doing) {
     return refuse("the URL's host is not a name or an address");
   out.to.port = out.to.tls ? 443 : 80;
   if (u.has_port() && !u.port().empty()) {
-    if (u.port_number() == 0) return refuse("the URL's port is not between 1 and 65535");
-    out.to.port = u.port_number();
+    // Not port_number(): Boost 1.81 takes 99999 modulo 65536.
+    const std::string_view port(u.port());
+    const auto [end, bad] = std::from_chars(port.data(), port.data() + port.size(), out.to.port);
+    if (bad != std::errc() || end != port.data() + port.size() || out.to.port == 0)
+      return refuse("the URL's port is not between 1 and 65535");
   }
   out.has_credentials = u.has_userinfo();
   out.user = std::string(u.user());

@@ -37,9 +37,31 @@ kubeconfig_options discovered() {
   return o;
 }
 
-std::string refusal(const std::string& bytes, kubeconfig_options o = discovered()) {
+std::string whole_refusal(const std::string& bytes, kubeconfig_options o = discovered()) {
   const auto got = load_kubeconfig(bytes, o);
   return got ? "accepted" : got.error().message();
+}
+
+/// Without the field's path and line.
+std::string without_place(std::string said) {
+  if (const auto at = said.rfind(" ("); said.ends_with(')') && at != said.npos) said.resize(at);
+  return said;
+}
+
+std::string refusal(const std::string& bytes, kubeconfig_options o = discovered()) {
+  return without_place(whole_refusal(bytes, o));
+}
+
+TEST(Kubeconfig, NamesPathAndLineOfWhatIsWrong) {
+  const std::string source = "Secret default/a, key kubeconfig: ";
+  EXPECT_EQ(whole_refusal(config(plain_server, "    token: \"a\\tb\"\n")),
+            source + "user \"u\": token holds control characters (users[0].user.token, line 11)");
+  EXPECT_EQ(whole_refusal(config("    foo: bar\n", plain_token)),
+            source + "cluster \"c\": server is missing (clusters[0].cluster, line 6)");
+  EXPECT_EQ(whole_refusal("contexts:\n- name: a\n- name: a\n"),
+            source + "context \"a\": is there twice (contexts[1], line 3)");
+  EXPECT_EQ(whole_refusal("clusters: 5\ncontexts: []\n"),
+            source + "clusters is not a list (clusters, line 1)");
 }
 
 TEST(Kubeconfig, ReadsServerUserAndNamespace) {
@@ -129,14 +151,14 @@ TEST(Kubeconfig, SaysInOneSentenceWhatIsWrong) {
       {"\x01\x02garbage: [", "control characters are not allowed at byte 0"},
       {"just text", "is not a kubeconfig: the document is not a mapping"},
       {"a: b\n", "is not a kubeconfig: it has neither clusters nor contexts nor users"},
-      {"kind: Pod\nclusters: []\n", "is not a kubeconfig: its kind is \"Pod\""},
+      {"kind: Pod\nclusters: []\n", "is not a kubeconfig: its kind is not Config"},
       {"clusters: []\n", "has no context"},
       {"clusters: 5\ncontexts: []\n", "clusters is not a list"},
       {"contexts:\n- name: a\n- name: b\n",
        "current-context is empty and there are several contexts: \"a\", \"b\""},
-      {"contexts:\n- name: a\n- name: a\n", "context \"a\" is there twice"},
+      {"contexts:\n- name: a\n- name: a\n", "context \"a\": is there twice"},
       {"contexts:\n- name: a\n  context: {cluster: nope}\n",
-       "context \"a\" names cluster \"nope\", which is not there"},
+       "context \"a\": names a cluster that is not there"},
       {config("    foo: bar\n", plain_token), "cluster \"c\": server is missing"},
       {config("    server: 10.0.0.1:6443\n", plain_token),
        "cluster \"c\": server is not a URL that begins with https:// or http:// and names a host"},
@@ -228,8 +250,9 @@ TEST(KubeconfigFiles, NamesMissingAndUnreadableFiles) {
   const std::string path = dir.write(
       "config", config(plain_server + "    certificate-authority: gone.crt\n", plain_token));
   EXPECT_EQ(load_kubeconfig_file(path).error().message(),
-            "kubeconfig " + path + ": cluster \"c\": certificate-authority: read " + dir.path() +
-                "/gone.crt: the file is not there");
+            "kubeconfig " + path +
+                ": cluster \"c\": certificate-authority: the file that it names is not there "
+                "(clusters[0].cluster.certificate-authority, line 8)");
   if (geteuid() != 0) {
     chmod(path.c_str(), 0);
     EXPECT_EQ(load_kubeconfig_file(path).error().message(),

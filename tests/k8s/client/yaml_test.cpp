@@ -93,7 +93,7 @@ TEST(Yaml, TurnsKeysIntoText) {
 TEST(Yaml, RefusesTheSameKeyTwice) {
   const auto twice = parse_yaml("a: 1\nb: 2\na: 3\n", "file x.yaml");
   ASSERT_FALSE(twice);
-  EXPECT_EQ(twice.error().message(), "file x.yaml: the key 'a' is there twice at line 3, column 1");
+  EXPECT_EQ(twice.error().message(), "file x.yaml: a key that is there twice at line 3, column 1");
 }
 
 TEST(Yaml, MergesWithoutOverwriting) {
@@ -141,12 +141,58 @@ TEST(Yaml, LimitsDepthSizeAndDocuments) {
   EXPECT_FALSE(parse_yaml_documents("--- a\n--- b\n--- c\n", "t", small));
 }
 
+TEST(Yaml, QuotesNothingInAnError) {
+  const std::string secret = "Sup3rS3cret";
+  for (const std::string& text : {"password: !" + secret + " x\n",
+                                  "a: !<tag:" + secret + "> x\n",
+                                  "a: !" + secret + " {}\n",
+                                  "a: !" + secret + " []\n",
+                                  "a: !!" + secret + " x\n",
+                                  "a: !!int " + secret + "\n",
+                                  secret + ": 1\n" + secret + ": 2\n",
+                                  "{" + secret + ": 1, " + secret + ": 2}",
+                                  "*" + secret,
+                                  "&" + secret + " a: *x" + secret,
+                                  "<<: " + secret + "\n",
+                                  "? [" + secret + "]\n: 1\n",
+                                  "a: " + secret + ": " + secret,
+                                  "%" + secret + "\n---\na\n",
+                                  "a: \"" + secret + "\\q\"",
+                                  "a: '" + secret,
+                                  "a: |" + secret + "\n",
+                                  "@" + secret,
+                                  "- " + secret + "\n" + secret,
+                                  "!" + secret + "!x y",
+                                  "a: [" + secret,
+                                  secret + "\x01"}) {
+    const auto got = parse_yaml(text, "text");
+    ASSERT_FALSE(got) << text;
+    EXPECT_EQ(got.error().message().find(secret), std::string::npos) << got.error().message();
+    EXPECT_NE(got.error().message().find(" at "), std::string::npos) << got.error().message();
+  }
+}
+
+TEST(Yaml, FindsTheLineOfAPath) {
+  const std::string text =
+      "# a comment\nusers:\n- name: a\n- name: b\n  user:\n    exec: {a: 1}\n    token: x\nend: "
+      "*x\n";
+  const auto line = [&](std::vector<std::string> path) { return yaml_line_of(text, path); };
+  EXPECT_EQ(line({"users"}), 2u);
+  EXPECT_EQ(line({"users", "0"}), 3u);
+  EXPECT_EQ(line({"users", "1", "user", "exec"}), 6u);
+  EXPECT_EQ(line({"users", "1", "user", "token"}), 7u);
+  EXPECT_EQ(line({"users", "1", "user", "none"}), 6u);
+  EXPECT_EQ(line({"end"}), 8u);
+  EXPECT_EQ(line({"none"}), 2u);
+  EXPECT_EQ(yaml_line_of("{", std::vector<std::string>{"a"}), 1u);
+}
+
 TEST(Yaml, NamesWhereItIsBroken) {
   EXPECT_EQ(as_json("a: [1, 2\nb: 3\n"),
             "fault: text: did not find expected ',' or ']' at line 2, column 2");
   EXPECT_EQ(as_json("a: *nope\n"), "fault: text: unknown alias at line 1, column 4");
   EXPECT_EQ(as_json("a: !ruby/object x\n"),
-            "fault: text: the tag '!ruby/object' is not supported at line 1, column 4");
+            "fault: text: a tag that is not supported at line 1, column 4");
   EXPECT_FALSE(parse_yaml(std::string("a: \xff\xfe\x00\x01", 7), "t"));
 }
 

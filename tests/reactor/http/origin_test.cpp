@@ -27,8 +27,9 @@ TEST(Origin, IsReadFromAUrl) {
 TEST(Origin, RefusesWhatIsNotOne) {
   for (const char* bad :
        {"", "api:6443", "ftp://api", "https://", "https:///x", "https://api:0", "https://api:70000",
-        "https://api:x", "https://user:hunter2@api", "https://a b", "https://api?x=1",
-        "https://api#x", "//api", "https://a%2fb", "https://a%0ab", "https://[::1"}) {
+        "https://api:99999", "https://api:65536", "https://api:x", "https://user:hunter2@api",
+        "https://a b", "https://api?x=1", "https://api#x", "//api", "https://a%2fb",
+        "https://a%0ab", "https://[::1"}) {
     auto got = parse_origin(bad);
     ASSERT_FALSE(got.has_value()) << bad;
     EXPECT_EQ(got.error().code, errc::malformed) << bad;
