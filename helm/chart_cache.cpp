@@ -22,10 +22,10 @@ std::string archive_digest(std::string_view archive) {
 }
 
 std::shared_ptr<prepared_chart> chart_cache::take(std::string_view digest) {
-  auto found = by_digest_.find(digest);
-  if (found == by_digest_.end()) return nullptr;
-  used_.splice(used_.begin(), used_, found->second);
-  return found->second->chart;
+  const order::iterator* found = by_digest_.find(digest);
+  if (!found) return nullptr;
+  used_.splice(used_.begin(), used_, *found);
+  return (*found)->chart;
 }
 
 std::shared_ptr<prepared_chart> chart_cache::find(std::string_view digest) {
@@ -48,7 +48,7 @@ outcome<std::shared_ptr<prepared_chart>> chart_cache::from_archive(std::string_v
   std::lock_guard lock(lock_);
   if (auto other = take(digest)) return other;
   used_.push_front({std::move(digest), fresh});
-  by_digest_.emplace(used_.front().digest, used_.begin());
+  by_digest_.try_emplace(used_.front().digest, used_.begin());
   shrink();
   return fresh;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "helm/prepared_chart.hpp"
+#include "reactor/keyed_map.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace helm {
 
@@ -49,7 +49,7 @@ private:
   const std::size_t limit_bytes_;
   mutable std::mutex lock_;
   order used_;                                                       // most recently used first
-  std::unordered_map<std::string_view, order::iterator> by_digest_;  // keys live in used_
+  reactor::keyed_map<std::string_view, order::iterator> by_digest_;  // keys live in used_
   std::uint64_t hits_ = 0, misses_ = 0, evictions_ = 0;
 };
 

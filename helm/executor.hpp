@@ -2,15 +2,16 @@
 
 #include "helm/function.hpp"
 #include "helm/template_node.hpp"
+#include "reactor/keyed_map.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace helm {
@@ -94,8 +95,8 @@ private:
   std::uint64_t bytes_ = 0;
   int tpl_depth_ = 0;
   std::chrono::nanoseconds start_{0};
-  std::unordered_map<std::string, int> includes_;
-  std::unordered_map<const void*, value> changed_;
+  reactor::keyed_map<std::string, int> includes_;
+  std::map<const void*, value> changed_;
 };
 
 /// What a `fail` or `required` message is wrapped in until the error is worded.

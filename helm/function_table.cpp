@@ -1,14 +1,13 @@
 #include "helm/functions.hpp"
 
-#include <algorithm>
-#include <unordered_map>
+#include <map>
 
 namespace helm {
 namespace {
 
-const std::unordered_map<std::string_view, const function*>& table() {
+const std::map<std::string_view, const function*>& table() {
   static const auto all = [] {
-    std::unordered_map<std::string_view, const function*> out;
+    std::map<std::string_view, const function*> out;
     for (auto part : {builtin_functions(), string_functions(), list_functions(),
                       dictionary_functions(), number_functions(), encoding_functions(),
                       regex_functions(), crypto_functions(), date_functions(), engine_functions()})
@@ -28,7 +27,6 @@ const function* find_function(std::string_view name) {
 std::vector<std::string_view> function_names() {
   std::vector<std::string_view> out;
   for (const auto& [name, f] : table()) out.push_back(name);
-  std::sort(out.begin(), out.end());
   return out;
 }
 

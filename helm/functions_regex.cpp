@@ -2,11 +2,11 @@
 #include "helm/functions.hpp"
 #include "helm/go_regex.hpp"
 #include "helm/go_text.hpp"
+#include "reactor/keyed_map.hpp"
 
 #include <re2/re2.h>
 
 #include <memory>
-#include <unordered_map>
 
 namespace helm {
 
@@ -48,9 +48,8 @@ struct compiled {
 };
 
 const compiled& compile(const std::string& pattern) {
-  static thread_local std::unordered_map<std::string, compiled> cache;
-  auto found = cache.find(pattern);
-  if (found != cache.end()) return found->second;
+  static thread_local reactor::keyed_map<std::string, compiled> cache;
+  if (const compiled* found = cache.find(pattern)) return *found;
   if (cache.size() >= 256) cache.clear();
   RE2::Options options;
   options.set_log_errors(false);
@@ -59,7 +58,7 @@ const compiled& compile(const std::string& pattern) {
   // Go's flags: $ without (?m) is the end of the text, . does not match a newline.
   c.re = std::make_unique<RE2>(pattern, options);
   if (!c.re->ok()) c.error = regex_syntax_text(*c.re, pattern);
-  return cache.emplace(pattern, std::move(c)).first->second;
+  return *cache.try_emplace(pattern, std::move(c)).first;
 }
 
 std::string quoted_pattern(const std::string& p) {

@@ -119,8 +119,7 @@ bool is_empty_tree(const node& n) {
 const template_ptr* template_set::find(std::string_view name) const {
   for (const auto* set = this; set; set = set->parent_) {
     if (set->own_.empty()) continue;
-    auto found = set->own_.find(std::string(name));
-    if (found != set->own_.end()) return &found->second;
+    if (const template_ptr* found = set->own_.find(name)) return found;
   }
   return nullptr;
 }

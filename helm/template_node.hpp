@@ -1,12 +1,12 @@
 #pragma once
 
 #include "helm/value.hpp"
+#include "reactor/keyed_map.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace helm {
@@ -105,7 +105,7 @@ public:
 
 private:
   const template_set* parent_;
-  std::unordered_map<std::string, template_ptr> own_;
+  reactor::keyed_map<std::string, template_ptr> own_;
 };
 
 }  // namespace helm

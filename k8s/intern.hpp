@@ -1,5 +1,7 @@
 #pragma once
 
+#include "reactor/keyed_hash.hpp"
+
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +41,7 @@ public:
   operator std::string_view() const noexcept { return view(); }
   std::string str() const { return std::string(view()); }
   bool empty() const noexcept { return !entry_; }
-  /// Equal strings have equal hashes, also across runs.
+  /// Equal strings have equal hashes in one process; another one has others (reactor/keyed_hash.hpp).
   std::size_t hash() const noexcept { return entry_ ? entry_->hash : 0; }
 
   friend bool operator==(const interned& a, const interned& b) noexcept {
@@ -59,6 +61,8 @@ public:
     std::size_t strings = 0, bytes = 0;
   };
   static usage used() noexcept;
+  /// For tests, after reactor::set_hash_key(): the strings that are alive get their hashes anew.
+  static void hash_again();
 
 private:
   friend class intern_table;
@@ -71,12 +75,9 @@ private:
   entry* entry_ = nullptr;
 };
 
-/// The same text always hashes to the same number (FNV-1a, folded), in every run.
-std::uint32_t stable_hash(std::string_view text) noexcept;
+/// The hash that an interned copy of `text` has.
+inline std::uint32_t intern_hash(std::string_view text) noexcept {
+  return text.empty() ? 0 : static_cast<std::uint32_t>(reactor::keyed_hash(text));
+}
 
 }  // namespace k8s
-
-template <>
-struct std::hash<k8s::interned> {
-  std::size_t operator()(const k8s::interned& s) const noexcept { return s.hash(); }
-};

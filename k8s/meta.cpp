@@ -1,6 +1,7 @@
 #include "k8s/meta.hpp"
 
 #include "k8s/wire.hpp"
+#include "reactor/keyed_hash.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -29,6 +30,11 @@ constexpr bool is_dash_place(std::size_t i) {
 constexpr std::uint64_t version_nibble = 0xf000;  // in the high word; never 0 in an RFC 9562 UUID
 
 constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
+
+// An API server refuses more annotations on one object (TotalAnnotationSizeLimitB); labels have no sum of their own there,
+// and names are at most 253 bytes.
+constexpr std::size_t map_limit_bytes = 256 * 1024;
+constexpr std::size_t name_limit_bytes = 1024;
 
 bool is_wanted(std::string_view key, const annotation_filter& wanted) {
   if (wanted.all) return key != last_applied;
@@ -139,8 +145,7 @@ std::string uid::text() const {
 
 std::uint32_t uid::hash() const noexcept {
   if (!is_uuid()) return static_cast<std::uint32_t>(text_.hash());
-  const std::uint64_t h = (high_ ^ low_ * 0x9fb21c651e98df25) * 0x9e3779b97f4a7c15;
-  return static_cast<std::uint32_t>(h >> 32);
+  return static_cast<std::uint32_t>(reactor::keyed_hash(high_, low_));
 }
 
 string_map::string_map(std::vector<member> members) {
@@ -179,9 +184,15 @@ bool operator==(const object_meta& a, const object_meta& b) noexcept {
 
 string_map parse_string_map(wire_value map, const annotation_filter& wanted) {
   std::vector<string_map::member> members;
+  std::size_t bytes = 0;
   map.members([&](std::string_view key, wire_value value) {
-    if (is_wanted(key, wanted)) members.emplace_back(interned(key), interned(value.text()));
+    if (!is_wanted(key, wanted) || bytes > map_limit_bytes) return;
+    const std::string_view text = value.text();
+    bytes += key.size() + text.size();
+    if (bytes <= map_limit_bytes) members.emplace_back(interned(key), interned(text));
   });
+  if (bytes > map_limit_bytes)
+    map.refuse("labels or annotations of more than 256 KiB, which no API server takes");
   sort_by_key(members);
   const auto twice = std::adjacent_find(members.begin(), members.end(), has_same_key);
   if (twice != members.end()) map.refuse("key \"" + twice->first.str() + "\" is there twice");
@@ -196,6 +207,8 @@ object_meta parse_meta(wire_value object, const annotation_filter& annotations) 
   m.uid = uid(metadata["uid"].text());
   m.resource_version = metadata["resourceVersion"].text();
   m.generation = metadata["generation"].integer();
+  if (std::max(m.name.size(), m.ns.view().size()) > name_limit_bytes)
+    object.refuse("a name that no API server takes");
   if (m.name.empty()) object.refuse("an object without metadata.name");
   if (m.uid.empty()) object.refuse("object " + m.name.str() + " has no metadata.uid");
   if (m.resource_version.empty())

@@ -145,8 +145,3 @@ object_meta parse_meta(wire_value object, const annotation_filter& annotations =
 string_map parse_string_map(wire_value map, const annotation_filter& wanted = all_annotations);
 
 }  // namespace k8s
-
-template <>
-struct std::hash<k8s::uid> {
-  std::size_t operator()(const k8s::uid& u) const noexcept { return u.hash(); }
-};

@@ -3,6 +3,8 @@
 #include "k8s/resource.hpp"
 #include "k8s/slot_table.hpp"
 #include "k8s/view.hpp"
+#include "k8s/view_budget.hpp"
+#include "reactor/keyed_map.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +14,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ enum class put_outcome {
   repeated,  // the resource version that is stored already
   older,     // older than what is stored: not taken
   replaced,  // another object of that name (other uid): the old one was removed, this one added
+  refused,   // the budget has no room for it: what is stored stays, and is no longer the truth
 };
 enum class origin { list, watch };
 
@@ -34,7 +36,8 @@ enum class origin { list, watch };
 ///           key.
 /// Order     each() and by() follow the order of arrival with gaps refilled; sort where order
 ///           matters.
-/// Memory    a relist works in place: begin_relist(), put() each, sweep() what was not put.
+/// Memory    a relist works in place: begin_relist(), put() each, sweep() what was not put. What does not fit the budget
+///           is refused.
 template <stored_view View>
 class store {
 public:
@@ -46,6 +49,19 @@ public:
   store() = default;
   store(const store&) = delete;
   store& operator=(const store&) = delete;
+  ~store() {
+    if (shared_) shared_->bytes -= weight_;
+  }
+
+  /// Before the first object arrives; `shared` (may be null) is what several stores may take together.
+  void set_budget(store_budget own, std::shared_ptr<view_budget> shared) {
+    budget_ = own;
+    if (shared) shared->bytes += weight_;
+    if (shared_) shared_->bytes -= weight_;
+    shared_ = std::move(shared);
+  }
+  /// What counts against the budget.
+  std::size_t weight() const noexcept { return weight_; }
 
   const View* find(std::string_view ns, std::string_view name) const {
     const std::uint32_t slot = find_slot(ns, name);
@@ -90,19 +106,21 @@ public:
   void on_change(change_handler f) { handlers_.push_back(std::move(f)); }
 
   /// Takes a version of an object. From a list a repeated version is compared again, since a list
-  /// is the truth.
-  put_outcome put(View now, origin from) {
-    const std::uint32_t slot = find_slot(now.meta.ns, now.meta.name);
+  /// is the truth. `weight`: what it counts against the budget.
+  put_outcome put(View now, origin from, std::uint32_t weight = sizeof(View)) {
+    const std::uint32_t slot = find_slot(now.meta.ns.hash(), now.meta.ns, now.meta.name);
     if (slot == slot_table::none) {
-      add(std::move(now));
+      if (size() >= budget_.most_objects || !has_room(0, weight)) return put_outcome::refused;
+      add(std::move(now), weight);
       return put_outcome::added;
     }
     View& stored = at(slot);
     if (!(stored.meta.uid == now.meta.uid)) {
       // An older incarnation that comes late must not replace the present one.
       if (now.meta.resource_version < stored.meta.resource_version) return put_outcome::older;
+      if (!has_room(weights_[slot], weight)) return put_outcome::refused;
       remove_slot(slot);
-      add(std::move(now));
+      add(std::move(now), weight);
       return put_outcome::replaced;
     }
     if (now.meta.resource_version < stored.meta.resource_version) {
@@ -116,6 +134,8 @@ public:
       stored.meta.resource_version = std::move(now.meta.resource_version);
       return repeated ? put_outcome::repeated : put_outcome::same;
     }
+    if (!has_room(weights_[slot], weight)) return put_outcome::refused;
+    weigh(slot, weight);
     const View before = std::exchange(stored, std::move(now));
     reindex(slot, before);
     notify(&before, &stored);
@@ -154,15 +174,13 @@ public:
   /// thread elsewhere (interned::used()).
   std::size_t memory_bytes() const {
     std::size_t total = by_name_.memory_bytes() + by_uid_.memory_bytes() + marks_.capacity() +
-                        free_.capacity() * sizeof(std::uint32_t) +
+                        (weights_.capacity() + free_.capacity()) * sizeof(std::uint32_t) +
                         chunks_.capacity() * sizeof(void*) +
                         chunks_.size() * chunk_size * sizeof(View);
     each([&](const View& v) { total += heap_bytes_of(v); });
-    for (const index& i : indices_) {
-      total += i.values.bucket_count() * sizeof(void*);
-      for (const auto& [value, slots] : i.values)
-        total += 64 + slots.capacity() * sizeof(std::uint32_t);
-    }
+    for (const index& i : indices_)
+      total += i.values.bucket_count() * sizeof(void*) + i.values.size() * 64 +
+               i.entries * sizeof(std::uint32_t);
     return total;
   }
 
@@ -172,55 +190,73 @@ private:
   struct index {
     std::string name;
     index_function values_of;
-    std::unordered_map<interned, std::vector<std::uint32_t>> values;
+    reactor::keyed_map<interned, std::vector<std::uint32_t>> values;
+    std::size_t entries = 0;
   };
 
   View& at(std::uint32_t slot) { return chunks_[slot / chunk_size][slot % chunk_size]; }
   const View& at(std::uint32_t slot) const { return chunks_[slot / chunk_size][slot % chunk_size]; }
 
-  static std::uint32_t hash_name(std::string_view ns, std::string_view name) noexcept {
-    return stable_hash(name) ^ (stable_hash(ns) * 0x9e3779b1u);
+  static std::uint32_t hash_name(std::size_t ns_hash, std::string_view name) noexcept {
+    return intern_hash(name) ^ (static_cast<std::uint32_t>(ns_hash) * 0x9e3779b1u);
   }
   auto name_hash() const {
-    return [this](std::uint32_t s) { return hash_name(at(s).meta.ns, at(s).meta.name); };
+    return [this](std::uint32_t s) { return hash_name(at(s).meta.ns.hash(), at(s).meta.name); };
   }
   auto uid_hash() const {
     return [this](std::uint32_t s) { return at(s).meta.uid.hash(); };
   }
   std::uint32_t find_slot(std::string_view ns, std::string_view name) const {
-    return by_name_.find(hash_name(ns, name), [&](std::uint32_t s) {
+    return find_slot(intern_hash(ns), ns, name);
+  }
+  std::uint32_t find_slot(std::size_t ns_hash, std::string_view ns, std::string_view name) const {
+    return by_name_.find(hash_name(ns_hash, name), [&](std::uint32_t s) {
       const object_meta& m = at(s).meta;
       return m.name == name && m.ns == ns;
     });
   }
+
+  bool has_room(std::uint32_t before, std::uint32_t now) const noexcept {
+    if (now <= before) return true;
+    const std::size_t more = now - before;
+    return weight_ + more <= budget_.most_bytes &&
+           (!shared_ || shared_->bytes + more <= shared_->most_bytes);
+  }
+  void weigh(std::uint32_t slot, std::uint32_t now) noexcept {
+    const std::uint32_t before = std::exchange(weights_[slot], now);
+    weight_ = weight_ - before + now;
+    if (shared_) shared_->bytes = shared_->bytes - before + now;
+  }
+
   const std::vector<std::uint32_t>* find_value(std::string_view index_name,
                                                std::string_view value) const {
     for (const index& i : indices_) {
       if (i.name != index_name) continue;
-      const auto found = i.values.find(interned(value));
-      return found == i.values.end() ? nullptr : &found->second;
+      return i.values.find(interned(value));
     }
     return nullptr;
   }
 
-  void add(View now) {
+  void add(View now, std::uint32_t weight) {
     std::uint32_t slot = 0;
     if (free_.empty()) {
       slot = static_cast<std::uint32_t>(marks_.size());
       if (slot % chunk_size == 0) chunks_.push_back(std::make_unique<View[]>(chunk_size));
       marks_.push_back(mark::free);
+      weights_.push_back(0);
     } else {
       slot = free_.back();
       free_.pop_back();
     }
     at(slot) = std::move(now);
     marks_[slot] = mark::seen;
+    weigh(slot, weight);
     by_name_.insert(slot, name_hash());
     by_uid_.insert(slot, uid_hash());
     for (index& i : indices_) {
       std::vector<interned> values;
       i.values_of(at(slot), values);
-      for (interned& value : values) i.values[std::move(value)].push_back(slot);
+      for (interned& value : values) enter(i, std::move(value), slot);
     }
     notify(nullptr, &at(slot));
   }
@@ -235,6 +271,7 @@ private:
     }
     const View before = std::exchange(at(slot), View{});
     marks_[slot] = mark::free;
+    weigh(slot, 0);
     free_.push_back(slot);
     if (size() == 0) give_back();
     notify(&before, nullptr);
@@ -245,10 +282,12 @@ private:
     // A swap each: = {} would take the list assignment, which keeps the capacity.
     decltype(chunks_)().swap(chunks_);
     decltype(marks_)().swap(marks_);
+    decltype(weights_)().swap(weights_);
     decltype(free_)().swap(free_);
     by_name_ = slot_table();
     by_uid_ = slot_table();
     for (index& i : indices_) decltype(i.values)().swap(i.values);
+    swept_ = 0;
   }
 
   void reindex(std::uint32_t slot, const View& before) {
@@ -258,17 +297,21 @@ private:
       i.values_of(at(slot), new_values);
       if (old_values == new_values) continue;
       for (const interned& value : old_values) unindex(i, value, slot);
-      for (interned& value : new_values) i.values[std::move(value)].push_back(slot);
+      for (interned& value : new_values) enter(i, std::move(value), slot);
     }
   }
 
+  static void enter(index& i, interned value, std::uint32_t slot) {
+    i.values[std::move(value)].push_back(slot);
+    ++i.entries;
+  }
   static void unindex(index& i, const interned& value, std::uint32_t slot) {
-    const auto found = i.values.find(value);
-    auto& slots = found->second;
+    std::vector<std::uint32_t>& slots = *i.values.find(value);
     const auto place = std::find(slots.begin(), slots.end(), slot);
     *place = slots.back();
     slots.pop_back();
-    if (slots.empty()) i.values.erase(found);
+    --i.entries;
+    if (slots.empty()) i.values.erase(value);
   }
 
   void notify(const View* before, const View* now) const {
@@ -277,6 +320,10 @@ private:
 
   std::vector<std::unique_ptr<View[]>> chunks_;
   std::vector<mark> marks_;
+  std::vector<std::uint32_t> weights_;  // of each slot
+  std::size_t weight_ = 0;
+  store_budget budget_;
+  std::shared_ptr<view_budget> shared_;
   std::uint32_t swept_ = 0;  // how far a sweep has come
   std::vector<std::uint32_t> free_;
   slot_table by_name_, by_uid_;

@@ -5,9 +5,9 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <unordered_set>
 #include <vector>
 
 namespace k8s {
@@ -29,18 +29,18 @@ struct wire_access {
     std::memcpy(static_cast<void*>(&e), &words, sizeof e);
     return e;
   }
-  static wire_value value(dom::element e, std::optional<std::string>* problem) noexcept {
+  static wire_value value(dom::element e, wire_reading* reading) noexcept {
     element_words words{};
     std::memcpy(&words, static_cast<const void*>(&e), sizeof words);
     wire_value v;
     v.document_ = words.document;
     v.index_ = words.index;
-    v.problem_ = problem;
+    v.reading_ = reading;
     return v;
   }
-  static wire_value absent(std::optional<std::string>* problem) noexcept {
+  static wire_value absent(wire_reading* reading) noexcept {
     wire_value v;
-    v.problem_ = problem;
+    v.reading_ = reading;
     return v;
   }
 };
@@ -64,19 +64,42 @@ const char* kind_name(wire_kind k) {
   return "";
 }
 
-void look_for_duplicates(dom::element e, const wire_value& root) {
+/// What a kept text costs beside its characters: its entry among the shared ones and a pointer to it.
+constexpr std::size_t kept_text_bytes = 32;
+
+void refuse_more_steps(wire_reading& reading) {
+  if (!reading.problem) reading.problem.emplace("it has more members than anybody reads");
+}
+
+/// False once the readers of this text have walked over more than they may.
+bool one_step(wire_reading* reading) {
+  if (reading->steps < wire_reading::most_steps) {
+    ++reading->steps;
+    return true;
+  }
+  refuse_more_steps(*reading);
+  return false;
+}
+
+void look_for_duplicates(dom::element e, const wire_value& root, wire_reading* reading) {
   if (dom::array a; e.get(a) == simdjson::SUCCESS) {
-    for (const dom::element child : a) look_for_duplicates(child, root);
+    for (const dom::element child : a) {
+      if (!one_step(reading)) return;
+      look_for_duplicates(child, root, reading);
+    }
     return;
   }
   dom::object o;
   if (e.get(o) != simdjson::SUCCESS) return;
-  std::unordered_set<std::string_view> keys;
+  std::vector<std::string_view> keys;
   for (const auto member : o) {
-    if (!keys.insert(member.key).second)
-      root.refuse("key \"" + std::string(member.key) + "\" is there twice");
-    look_for_duplicates(member.value, root);
+    if (!one_step(reading)) return;
+    keys.push_back(member.key);
+    look_for_duplicates(member.value, root, reading);
   }
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice != keys.end()) root.refuse("key \"" + std::string(*twice) + "\" is there twice");
 }
 
 }  // namespace
@@ -94,7 +117,12 @@ wire_kind wire_value::kind() const {
 }
 
 void wire_value::refuse(std::string_view why) const {
-  if (problem_ && !*problem_) problem_->emplace(why);
+  if (reading_ && !reading_->problem) reading_->problem.emplace(why);
+}
+
+const wire_reading& wire_value::reading() const noexcept {
+  static const wire_reading none;
+  return reading_ ? *reading_ : none;
 }
 
 wire_value wire_value::field(std::string_view key) const {
@@ -104,15 +132,23 @@ wire_value wire_value::field(std::string_view key) const {
   if (self.get(object) != simdjson::SUCCESS) {
     if (!self.is_null())
       refuse("expected an object with \"" + std::string(key) + "\", found " + kind_name(kind()));
-    return wire_access::absent(problem_);
+    return wire_access::absent(reading_);
   }
-  wire_value found = wire_access::absent(problem_);
+  wire_value found = wire_access::absent(reading_);
+  const std::uint32_t allowed = wire_reading::most_steps - reading_->steps;
+  std::uint32_t walked = 0;
   for (auto at = object.begin(); at != object.end(); ++at) {
+    if (++walked > allowed) {
+      --walked;
+      refuse_more_steps(*reading_);
+      break;
+    }
     if (at.key_length() != key.size() || std::memcmp(at.key_c_str(), key.data(), key.size()) != 0)
       continue;
     if (found.document_) refuse("key \"" + std::string(key) + "\" is there twice");
-    found = wire_access::value(at.value(), problem_);
+    found = wire_access::value(at.value(), reading_);
   }
+  reading_->steps += walked;
   return found;
 }
 
@@ -122,6 +158,7 @@ std::string_view wire_value::text() const {
   std::string_view text;
   if (self.get(text) != simdjson::SUCCESS && !self.is_null())
     refuse("expected text, found " + std::string(kind_name(kind())));
+  reading_->kept_bytes += text.size() + kept_text_bytes;
   return text;
 }
 
@@ -151,7 +188,11 @@ void wire_value::visit_members(void* to, void (*call)(void*, std::string_view, w
     if (!self.is_null()) refuse("expected an object, found " + std::string(kind_name(kind())));
     return;
   }
-  for (const auto member : object) call(to, member.key, wire_access::value(member.value, problem_));
+  for (const auto member : object) {
+    if (!one_step(reading_)) return;
+    reading_->kept_bytes += member.key.size() + kept_text_bytes;
+    call(to, member.key, wire_access::value(member.value, reading_));
+  }
 }
 
 void wire_value::visit_elements(void* to, void (*call)(void*, wire_value)) const {
@@ -162,21 +203,29 @@ void wire_value::visit_elements(void* to, void (*call)(void*, wire_value)) const
     if (!self.is_null()) refuse("expected an array, found " + std::string(kind_name(kind())));
     return;
   }
-  for (const dom::element element : array) call(to, wire_access::value(element, problem_));
+  for (const dom::element element : array) {
+    if (!one_step(reading_)) return;
+    call(to, wire_access::value(element, reading_));
+  }
 }
 
 void wire_value::refuse_duplicates() const {
-  if (document_) look_for_duplicates(wire_access::element(*this), *this);
+  if (document_) look_for_duplicates(wire_access::element(*this), *this, reading_);
 }
 
 std::string wire_value::json() const {
-  return document_ ? simdjson::minify(wire_access::element(*this)) : std::string("null");
+  std::string text =
+      document_ ? simdjson::minify(wire_access::element(*this)) : std::string("null");
+  if (reading_) reading_->kept_bytes += text.size() + kept_text_bytes;
+  return text;
 }
 
 struct wire_parser::impl {
   dom::parser parser;
   std::vector<char> padded;
-  std::optional<std::string> problem;
+  dom::element root;
+  bool parsed = false;
+  wire_reading reading;
 };
 
 wire_parser::wire_parser() : impl_(std::make_unique<impl>()) {}
@@ -193,7 +242,8 @@ static fault no_room() {
 
 result<wire_value> wire_parser::parse(std::string_view json) {
   impl& i = *impl_;
-  i.problem.reset();
+  i.reading = wire_reading();
+  i.parsed = false;
   const std::size_t needed = json.size() + simdjson::SIMDJSON_PADDING;
   if (i.padded.size() < needed &&
       !reactor::memory_allows([&] { i.padded.resize(std::max(needed, first_capacity)); }))
@@ -207,12 +257,12 @@ result<wire_value> wire_parser::parse(std::string_view json) {
     const reactor::memory_may_be_refused here;
     error = i.parser.allocate(std::max(json.size(), first_capacity), depth_limit);
   }
-  dom::element root;
   if (error == simdjson::SUCCESS) {
     const reactor::memory_may_be_refused here;  // the document grows with what is in it
-    error = i.parser.parse(i.padded.data(), json.size(), false).get(root);
+    error = i.parser.parse(i.padded.data(), json.size(), false).get(i.root);
   }
-  if (error == simdjson::SUCCESS) return wire_access::value(root, &i.problem);
+  i.parsed = error == simdjson::SUCCESS;
+  if (i.parsed) return root();
   if (error == simdjson::MEMALLOC) return no_room();
   fault f;
   f.code = errc::malformed;
@@ -222,7 +272,12 @@ result<wire_value> wire_parser::parse(std::string_view json) {
 }
 
 const std::optional<std::string>& wire_parser::problem() const noexcept {
-  return impl_->problem;
+  return impl_->reading.problem;
+}
+
+wire_value wire_parser::root() const noexcept {
+  return impl_->parsed ? wire_access::value(impl_->root, &impl_->reading)
+                       : wire_access::absent(&impl_->reading);
 }
 
 void wire_parser::shrink() {

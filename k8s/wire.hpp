@@ -14,10 +14,23 @@ namespace k8s {
 
 enum class wire_kind { absent, null, object, array, text, number, boolean };
 
+/// What the readers of one text did so far.
+struct wire_reading {
+  /// Members and elements that readers may walk over in one text: some milliseconds. No object of a real server has a
+  /// tenth of it in what views read.
+  static constexpr std::uint32_t most_steps = 20'000;
+
+  std::optional<std::string> problem;  // the first reason to refuse the text
+  std::uint32_t steps = 0;
+  /// Of the texts that were handed out, each with what keeping it costs beside its characters: an upper bound of what a
+  /// view that was read can own.
+  std::size_t kept_bytes = 0;
+};
+
 /// A value of a parsed JSON text, for the functions that turn objects into views. Absent and null
 /// read as the default. What is not as the reader expects (another type, a key twice, a number out
-/// of range) refuses the whole text: the reader goes on with defaults and whoever parsed finds the
-/// first reason in wire_parser::problem().
+/// of range, more members than anybody reads) refuses the whole text: the reader goes on with
+/// defaults and whoever parsed finds the first reason in wire_parser::problem().
 /// Lifetime  until the parser's next text; copy what you keep.
 class wire_value {
 public:
@@ -53,6 +66,8 @@ public:
   std::string json() const;
   /// The text is not what it should be; the first reason stays.
   void refuse(std::string_view why) const;
+  /// Of the whole text that this is a part of.
+  const wire_reading& reading() const noexcept;
 
 private:
   friend class wire_parser;
@@ -60,9 +75,9 @@ private:
   void visit_members(void* to, void (*call)(void*, std::string_view, wire_value)) const;
   void visit_elements(void* to, void (*call)(void*, wire_value)) const;
 
-  const void* document_ = nullptr;  // a simdjson DOM element, in two words
+  const void* document_ = nullptr;  // a simdjson DOM element, in two words; it has a reading
   std::size_t index_ = 0;
-  std::optional<std::string>* problem_ = nullptr;
+  wire_reading* reading_ = nullptr;
 };
 
 /// Parses one JSON text at a time, validating all of it, in buffers that it keeps.
@@ -77,6 +92,8 @@ public:
   result<wire_value> parse(std::string_view json);
   /// Why the last text was refused by its readers.
   const std::optional<std::string>& problem() const noexcept;
+  /// What parse() returned last; for a text that another thread parsed.
+  wire_value root() const noexcept;
   /// Gives back what a big text made it grow to.
   void shrink();
   std::size_t memory_bytes() const noexcept;

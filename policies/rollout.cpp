@@ -1,12 +1,12 @@
 #include "policies/rollout.hpp"
 
 #include "policies/label_views.hpp"
+#include "reactor/keyed_map.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <set>
-#include <unordered_map>
 
 namespace policies {
 
@@ -140,9 +140,9 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
   const value::object* object = answer.if_object();
   if (object == nullptr)
     return wrong("the answer", "a table with start, holds, look_again", answer);
-  std::unordered_map<std::string_view, const rollout_unit*> known;
+  reactor::keyed_map<std::string_view, const rollout_unit*> known;
   known.reserve(input.units.size());
-  for (const rollout_unit& u : input.units) known.emplace(u.name, &u);
+  for (const rollout_unit& u : input.units) known.try_emplace(u.name, &u);
 
   rollout_answer out;
   std::size_t not_taken = 0;
@@ -170,22 +170,23 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
       const std::string where = "start[" + std::to_string(i + 1) + "]";
       const std::string* name = (*list)[i].if_string();
       if (name == nullptr) return wrong(where, "a unit name", (*list)[i]);
-      const auto unit = known.find(*name);
-      if (unit == known.end()) {
+      const auto found = known.find(*name);
+      const rollout_unit* unit = found ? *found : nullptr;
+      if (!unit) {
         clamp(where + ": there is no unit named '" + one_line(*name) + "'");
-      } else if (starting.contains(unit->first)) {
+      } else if (starting.contains(unit->name)) {
         clamp(where + ": " + *name + " is named twice");
-      } else if (unit->second->slotted) {
+      } else if (unit->slotted) {
         clamp(where + ": " + *name + " has a slot already");
-      } else if (unit->second->state != "Staged") {
-        clamp(where + ": " + *name + " is " + unit->second->state + ", not Staged");
-      } else if (unit->second->degraded) {
+      } else if (unit->state != "Staged") {
+        clamp(where + ": " + *name + " is " + unit->state + ", not Staged");
+      } else if (unit->degraded) {
         clamp(where + ": " + *name + " is degraded");
       } else if (out.start.size() >= input.fleet.free) {
         clamp(where + ": " + *name + " exceeds the " + std::to_string(input.fleet.free) +
               " free slots");
       } else {
-        starting.insert(unit->first);
+        starting.insert(unit->name);
         out.start.push_back(*name);
       }
     }

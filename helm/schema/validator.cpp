@@ -8,11 +8,11 @@
 #include "helm/json.hpp"
 #include "helm/schema/compiler.hpp"
 #include "helm/schema/format.hpp"
+#include "reactor/keyed_map.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <unordered_map>
 
 namespace helm::schemas {
 namespace {
@@ -465,12 +465,11 @@ private:
       }));
     };
     if (v.size() > few_items) {
-      std::unordered_map<std::string, std::size_t> seen;
+      reactor::keyed_map<std::string, std::size_t> seen;
       for (std::size_t j = 0; j < v.size(); ++j) {
         const auto text = write_json(v.items()[j]);
         if (!text) continue;  // not a number: equal to nothing
-        if (const auto [first, fresh] = seen.try_emplace(*text, j); !fresh)
-          return equal(first->second, j);
+        if (const auto [first, fresh] = seen.try_emplace(*text, j); !fresh) return equal(*first, j);
       }
       return;
     }

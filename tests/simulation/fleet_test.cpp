@@ -1,4 +1,6 @@
 // Whole fleets in virtual time: one seed decides every delay, cut and crash, so a failing seed replays bit for bit.
+#include "k8s/intern.hpp"
+#include "reactor/keyed_hash.hpp"
 #include "tests/simulation/fleet_run.hpp"
 
 #include <gtest/gtest.h>
@@ -34,6 +36,17 @@ TEST(FleetSimulation, TheSameSeedGivesTheSameTrace) {
     EXPECT_EQ(first.writes, second.writes) << "seed " << seed;
   }
   EXPECT_NE(run_fleet(7, everything).trace, run_fleet(8, everything).trace);
+}
+
+TEST(FleetSimulation, TheTraceDoesNotDependOnTheHashKey) {
+  const run_outcome here = run_fleet(7, everything);
+  const reactor::hash_key before = reactor::set_hash_key({0x1234, 0x5678});
+  k8s::interned::hash_again();
+  const run_outcome elsewhere = run_fleet(7, everything);
+  reactor::set_hash_key(before);
+  k8s::interned::hash_again();
+  EXPECT_EQ(here.trace, elsewhere.trace);
+  EXPECT_EQ(here.writes, elsewhere.writes);
 }
 
 /// 200 seeds with everything that may go wrong, 25 a test so that they share the cores.

@@ -4,9 +4,13 @@
 #include "tests/k8s/informer/objects.hpp"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <random>
+#include <set>
 
 namespace k8s {
 namespace {
@@ -177,6 +181,88 @@ TEST_F(StoreTest, EqualsAMapAfterAnyHistory) {
   std::size_t visited = 0;
   pods.each([&](const pod&) { ++visited; });
   EXPECT_EQ(visited, expected.size());
+}
+
+TEST(SlotTable, FindsEverythingWhileItGrows) {
+  // Hashes that collide a lot, so that chains run over the places where the old table was emptied.
+  const auto hash_of = [](std::uint32_t slot) { return slot % 97 * 13; };
+  slot_table table;
+  std::set<std::uint32_t> in;
+  std::uint64_t chance = 7;
+  for (std::uint32_t step = 0; step < 4'000; ++step) {
+    chance = chance * 6364136223846793005u + 1442695040888963407u;
+    if (chance >> 62 == 0 && !in.empty()) {
+      const auto at = in.lower_bound(static_cast<std::uint32_t>(chance >> 33) % step);
+      const std::uint32_t slot = at == in.end() ? *in.begin() : *at;
+      table.erase(slot, hash_of);
+      in.erase(slot);
+    } else {
+      table.insert(step, hash_of);
+      in.insert(step);
+    }
+    if (step % 50) continue;
+    ASSERT_EQ(table.size(), in.size());
+    for (std::uint32_t slot = 0; slot <= step; ++slot) {
+      const std::uint32_t found =
+          table.find(hash_of(slot), [&](std::uint32_t s) { return s == slot; });
+      ASSERT_EQ(found == slot, in.contains(slot)) << slot << " at step " << step;
+    }
+  }
+}
+
+TEST(StoreSize, NoPutTakesLongHoweverManyThereAre) {
+  store<pod> many;
+  const auto cpu = [] {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::chrono::seconds(t.tv_sec) + reactor::nanoseconds(t.tv_nsec);
+  };
+  reactor::nanoseconds longest{};
+  pod p = named("x", 1);
+  for (int i = 0; i < 200'000; ++i) {
+    pod one = p;
+    one.meta.name = "pod-" + std::to_string(i);
+    one.meta.uid = uid("00000000-0000-4000-8000-" + std::to_string(100'000'000'000 + i));
+    const auto before = cpu();
+    many.put(std::move(one), origin::list);
+    longest = std::max<reactor::nanoseconds>(longest, cpu() - before);
+  }
+  EXPECT_EQ(many.size(), 200'000u);
+  EXPECT_LT(longest, std::chrono::milliseconds(10));
+  EXPECT_EQ(many.put(named("one more", 2), origin::watch), put_outcome::refused);
+}
+
+/// What is done to a store, told in the order that its users see.
+std::string told_under(reactor::hash_key key) {
+  const reactor::hash_key before = reactor::set_hash_key(key);
+  interned::hash_again();
+  std::string told;
+  {
+    store<pod> pods;
+    pods.add_index("node", pods_by_node());
+    pods.on_change([&](const pod* old, const pod* now) {
+      told += (old ? "-" + old->meta.name.str() : "") + (now ? "+" + now->meta.name.str() : "");
+    });
+    for (int round = 0; round < 3; ++round) {
+      pods.begin_relist();
+      for (int i = round; i < 300; i += round + 1)
+        pods.put(named("p" + std::to_string(i), static_cast<std::uint64_t>(round + 1),
+                       "w" + std::to_string(i % 7)),
+                 origin::list);
+      pods.sweep();
+    }
+    pods.each([&](const pod& p) { told += " " + p.meta.name.str(); });
+    for (const pod* p : pods.by("node", "w3")) told += "/" + p->meta.name.str();
+  }
+  reactor::set_hash_key(before);
+  interned::hash_again();
+  return told;
+}
+
+TEST(StoreOrder, DoesNotDependOnTheHash) {
+  const std::string told = told_under({1, 2});
+  EXPECT_GT(told.size(), 1'000u);
+  EXPECT_EQ(told_under({3, 4}), told);
 }
 
 TEST_F(StoreTest, StaysBelowItsBudgetPerPod) {
