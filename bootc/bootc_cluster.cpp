@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view part_name = "bootc";
 constexpr reactor::nanoseconds sync_timeout = 60s;
+constexpr reactor::nanoseconds doubt_interval = 1s;  // a view that does not fit is not waited for
 
 k8s::informer_options all_of(const k8s::resource& r, const k8s::watch_limits& limits) {
   k8s::informer_options out;
@@ -104,6 +105,8 @@ awaitable<void> bootc_cluster::stop() {
   co_await pools_.stop();
   co_await bootc_nodes_.stop();
   co_await nodes_.stop();
+  const std::array<k8s::informer_base*, 3> informers = {&pools_, &bootc_nodes_, &nodes_};
+  for (k8s::informer_base* i : informers) co_await i->forget();
 }
 
 awaitable<bool> bootc_cluster::synced(reactor::steady_time deadline) {
@@ -116,6 +119,13 @@ awaitable<bool> bootc_cluster::synced(reactor::steady_time deadline) {
 bool bootc_cluster::is_current() const {
   const bool complete = pools_.is_synced() && bootc_nodes_.is_synced() && nodes_.is_synced();
   return complete && (!options_.is_current || options_.is_current());
+}
+
+std::string bootc_cluster::doubt() const {
+  for (const k8s::informer_base* i :
+       std::initializer_list<const k8s::informer_base*>{&pools_, &bootc_nodes_, &nodes_})
+    if (!i->doubt().empty()) return i->doubt();
+  return {};
 }
 
 std::vector<std::string> bootc_cluster::pools() const {
@@ -217,9 +227,16 @@ k8s::engage_step engage_bootc(bootc_cluster::options o) {
       }
       running = attach(c, o);
     }
-    const bool complete = co_await running->synced(c.loop().now() + sync_timeout);
-    if (complete) co_return k8s::result<void>();
+    const reactor::steady_time until = c.loop().now() + sync_timeout;
+    bool complete = false;
     k8s::fault f;
+    while (!complete && c.loop().now() < until) {
+      complete = co_await running->synced(std::min(until, c.loop().now() + doubt_interval));
+      if (complete) co_return k8s::result<void>();
+      f.detail = running->doubt();
+      f.code = k8s::errc::over_budget;
+      if (!f.detail.empty()) co_return f;
+    }
     f.code = k8s::errc::unavailable;
     f.doing = "load node pools and nodes";
     f.detail = "not complete within a minute";

@@ -38,6 +38,8 @@ public:
   /// All views were complete once. False when the deadline came first.
   awaitable<bool> synced(reactor::steady_time deadline = reactor::never);
 
+  /// Why a view is known not to be the truth (k8s::informer_base); empty when nothing is.
+  std::string doubt() const;
   /// Names, sorted.
   std::vector<std::string> pools() const;
   const node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }

@@ -22,6 +22,7 @@ constexpr reactor::nanoseconds retry_pod = 5s, look_at_pod = 1s;
 constexpr reactor::nanoseconds first_retry = 5s;
 constexpr unsigned most_doublings = 6;  // up to 320 s
 /// A second look finds pods that the scheduler bound while the Node was being cordoned.
+constexpr std::size_t bytes_a_turn = 256 * 1024;  // of pods that are read again
 constexpr int most_rounds = 2;
 
 }  // namespace
@@ -180,7 +181,7 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
 awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) {
   std::vector<k8s::pod> out;
   k8s::list_options options;
-  options.field_selector = "spec.nodeName=" + node;
+  options.field_selector = k8s::field_is("spec.nodeName", node);
   k8s::list_pages pages(api_, k8s::resources::pods(), std::move(options));
   for (;;) {
     auto page = co_await pages.next();
@@ -188,10 +189,15 @@ awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) 
     if (!*page) co_return out;
     const auto* items = k8s::items_of(**page);
     if (!items) continue;
+    std::size_t read = 0;
     for (const auto& item : *items) {
-      auto pod = k8s::parse_view<k8s::pod>(boost::json::serialize(item));
+      const std::string text = boost::json::serialize(item);
+      auto pod = k8s::parse_view<k8s::pod>(text);
       if (!pod) co_return pod.error();
       if (pod->node == node) out.push_back(std::move(*pod));
+      if ((read += text.size()) < bytes_a_turn) continue;
+      read = 0;
+      co_await loop_.yield();
     }
   }
 }

@@ -14,7 +14,7 @@ namespace {
 k8s::informer_options one_object(const std::string& node) {
   k8s::informer_options out;
   out.collection = bootc_nodes();
-  out.field_selector = "metadata.name=" + node;
+  out.field_selector = k8s::field_is("metadata.name", node);
   return out;
 }
 

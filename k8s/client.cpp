@@ -2,7 +2,9 @@
 #include "k8s/client.hpp"
 
 #include "k8s/answer.hpp"
+#include "k8s/apart.hpp"
 #include "k8s/credentials.hpp"
+#include "k8s/json_values.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/http/gzip.hpp"
 #include "reactor/limiter.hpp"
@@ -12,7 +14,9 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 namespace k8s {
 namespace {
@@ -21,17 +25,19 @@ namespace json = boost::json;
 namespace http = reactor::http;
 using namespace std::chrono_literals;
 
-constexpr std::size_t object_limit_bytes = 8 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
-constexpr std::size_t page_limit_bytes = 64 * 1024 * 1024;   // 500 large objects
-constexpr std::size_t refusal_limit_bytes = 1024 * 1024;
+constexpr std::size_t object_limit_bytes = 4 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
+constexpr std::size_t page_limit_bytes =
+    16 * 1024 * 1024;  // list_pages asks for smaller ones where this is not enough
+constexpr std::size_t unpacked_on_loop_bytes = 512;                // gzip makes a thousand of one
+constexpr std::size_t refusal_limit_bytes = 64 * 1024;             // a Status; read on the loop
 constexpr std::size_t plain_list_limit_bytes = 512 * 1024 * 1024;  // read piece by piece
 
-/// "/path?a=b&c=d" from pieces; empty values are left out.
+/// "/path?a=b&c=d" from pieces; empty values are left out. Without a path it stays empty, and nothing is sent.
 class target {
 public:
-  explicit target(std::string path) : text_(std::move(path)) {}
+  explicit target(std::optional<std::string> path) : text_(std::move(path).value_or("")) {}
   target& add(std::string_view name, std::string_view value) {
-    if (value.empty()) return *this;
+    if (value.empty() || text_.empty()) return *this;
     text_ += first_ ? '?' : '&';
     first_ = false;
     text_ += name;
@@ -45,6 +51,21 @@ private:
   std::string text_;
   bool first_ = true;
 };
+
+/// What may be asked for as it is: "/apis/apps/v1", of which a chart or a server may have named the parts.
+bool is_plain_path(std::string_view path) {
+  if (!path.starts_with('/')) return false;
+  path.remove_prefix(1);
+  for (;;) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    const bool printable =
+        std::all_of(part.begin(), part.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+    if (!printable || !problem_of_name(part).empty()) return false;
+    if (end == path.size()) return true;
+    path.remove_prefix(end + 1);
+  }
+}
 
 std::string naming(const resource& r, const std::string& subresource) {
   return subresource.empty() ? r.plural : r.plural + "/" + subresource;
@@ -110,6 +131,47 @@ namespace {
 /// What the body of a good answer is taken for.
 enum class body_form : bool { json, text };
 
+/// Of a list smaller pages may be asked for; one object of that size is not what a server stores.
+fault too_much(std::string doing, std::size_t limit_bytes, const std::string& what) {
+  fault f;
+  f.code = limit_bytes == page_limit_bytes ? errc::over_budget : errc::malformed;
+  f.http_status = 200;
+  f.doing = std::move(doing);
+  f.detail = "the answer has more than " + what;
+  return f;
+}
+
+fault too_long(std::string doing, std::size_t limit_bytes) {
+  return too_much(std::move(doing), limit_bytes, std::to_string(limit_bytes / 1024) + " KiB");
+}
+
+/// An answer's body as what it stands for; pure, so that a long one is read off the loop.
+struct body_reader {
+  int status = 0;
+  http::headers fields;
+  std::string body;
+  std::size_t limit_bytes = 0;
+  body_form form = body_form::json;
+  std::string doing;
+
+  bool is_long() const {
+    const bool packed = !fields.get("Content-Encoding").empty();
+    return body.size() > (packed ? unpacked_on_loop_bytes : parsed_on_loop_bytes);
+  }
+  result<json::value> read() {
+    auto plain = http::decoded(fields, std::exchange(body, {}), limit_bytes);
+    if (!plain && plain.error().code == reactor::errc::limit) return too_long(doing, limit_bytes);
+    if (!plain) return from_transport(plain.error(), doing);
+    const bool good = status / 100 == 2;
+    if (form == body_form::text && good) return json::value(json::string(*plain));
+    if (good && plain->size() > parsed_on_loop_bytes && json_values_in(*plain) > most_json_values)
+      return too_much(doing, limit_bytes, std::to_string(most_json_values) + " values");
+    // A refusal is a sentence; what is longer is not read for one.
+    if (!good && plain->size() > parsed_on_loop_bytes) plain->resize(parsed_on_loop_bytes);
+    return read_answer(status, fields, *plain, doing);
+  }
+};
+
 }  // namespace
 
 struct client::impl {
@@ -119,7 +181,8 @@ struct client::impl {
         field_manager(std::move(manager)),
         prefix(path_prefix(who.to().server)),
         transport(l, transport_options(l, who, who.to().server)),
-        limiter(l, {}) {}
+        limiter(l, {}),
+        off_loop(l) {}
 
   /// Common header fields; `body` decides whether there is a Content-Type.
   http::request make(std::string method, std::string path_and_query,
@@ -127,7 +190,7 @@ struct client::impl {
                      std::string content_type = "application/json") const {
     http::request r;
     r.method = std::move(method);
-    r.target = prefix + path_and_query;
+    r.target = path_and_query.empty() ? "" : prefix + path_and_query;
     r.fields.add("Accept", "application/json");
     r.fields.add("User-Agent", "windlass/" WINDLASS_VERSION);
     if (body) {
@@ -141,6 +204,15 @@ struct client::impl {
     if (std::string value = who.authorization(); !value.empty()) {
       r.fields.set("Authorization", value);
     }
+  }
+
+  /// A name, a namespace or a kind that would make the request another one.
+  static fault unsendable(std::string doing) {
+    fault f;
+    f.code = errc::invalid;
+    f.doing = std::move(doing);
+    f.detail = "nothing was sent: a name in it is empty or cannot be a part of a path";
+    return f;
   }
 
   awaitable<bool> refresh(credentials::look how) {
@@ -169,6 +241,7 @@ struct client::impl {
                                       reactor::nanoseconds within = request_deadline,
                                       std::size_t limit_bytes = object_limit_bytes,
                                       body_form form = body_form::json) {
+    if (r.target.empty()) co_return unsendable(std::move(doing));
     const reactor::steady_time deadline = loop.now() + within;
     (void)co_await refresh(credentials::look::when_due);
     for (int attempt = 0;; ++attempt) {
@@ -179,17 +252,27 @@ struct client::impl {
       auto got =
           co_await reactor::with_deadline(loop, transport.fetch(std::move(sent), limit_bytes),
                                           deadline, "request to " + who.to().server);
-      if (!got) co_return failed(got.error(), doing);
-      auto body = http::decoded(got->fields, std::move(got->body), limit_bytes);
-      if (!body) co_return failed(body.error(), doing);
-      if (form == body_form::text && got->status / 100 == 2) {
-        observe(nullptr);
-        co_return json::value(json::string(*body));
+      if (!got && limit_bytes == page_limit_bytes && got.error().code == reactor::errc::limit) {
+        const fault why = too_long(doing, limit_bytes);
+        observe(&why);
+        co_return why;
       }
-      auto answer = read_answer(got->status, got->fields, *body, doing);
+      if (!got) co_return failed(got.error(), doing);
+      body_reader reader{
+          got->status, std::move(got->fields), std::move(got->body), limit_bytes, form, doing};
+      const bool long_body = reader.is_long();
+      std::optional<result<json::value>> read;
+      if (long_body) {
+        auto job = [reader = std::move(reader)]() mutable { return reader.read(); };
+        auto done = co_await off_loop.run(std::move(job));
+        read.emplace(std::move(done));
+      } else {
+        read.emplace(reader.read());
+      }
+      auto& answer = *read;
       if (answer) {
         observe(nullptr);
-        co_return answer;
+        co_return std::move(answer);
       }
       fault why = answer.error();
       who.hide_in(why);
@@ -223,6 +306,7 @@ struct client::impl {
   }
 
   awaitable<result<std::unique_ptr<http::exchange>>> open(http::request r, std::string doing) {
+    if (r.target.empty()) co_return unsendable(std::move(doing));
     (void)co_await refresh(credentials::look::when_due);
     for (int attempt = 0;; ++attempt) {
       const bool turn = co_await limiter.acquire_until(loop.now() + request_deadline);
@@ -280,6 +364,7 @@ struct client::impl {
   std::string prefix;
   http::client transport;
   reactor::limiter limiter;
+  apart off_loop;
   std::function<void(const fault*)> on_outcome;
 };
 
@@ -295,14 +380,15 @@ void client::hide_credentials(fault& f) const {
 awaitable<result<json::object>> client::get(resource r, object_key key, std::string subresource,
                                             reactor::nanoseconds within) {
   std::string doing = "get " + naming(r, subresource) + " " + key.text();
-  http::request request = impl_->make("GET", r.path(key.ns, key.name, subresource));
+  http::request request =
+      impl_->make("GET", target(r.object_path(key.ns, key.name, subresource)).take());
   return impl_->object_call(std::move(request), std::move(doing), within);
 }
 
 namespace {
 
 target list_target(const resource& r, const list_options& o) {
-  target t(r.path(o.ns));
+  target t(r.collection_path(o.ns));
   if (o.limit > 0) t.add("limit", std::to_string(o.limit));
   t.add("continue", o.continue_token)
       .add("labelSelector", o.label_selector)
@@ -343,7 +429,8 @@ awaitable<result<json::object>> client::create(resource r, std::string ns, json:
   } else {
     doing += in_namespace(ns);
   }
-  target t(r.path(ns, name, subresource));
+  const bool to_collection = name.empty() && subresource.empty();
+  target t(to_collection ? r.collection_path(ns) : r.object_path(ns, name, subresource));
   t.add("fieldManager", impl_->field_manager);
   const json::value document(std::move(body));
   http::request request = impl_->make("POST", t.take(), &document);
@@ -358,7 +445,7 @@ awaitable<result<json::object>> client::apply(resource r, object_key key, json::
   json::object& metadata = metadata_of(body);
   metadata["name"] = key.name;
   if (!key.ns.empty()) metadata["namespace"] = key.ns;
-  target t(r.path(key.ns, key.name, subresource));
+  target t(r.object_path(key.ns, key.name, subresource));
   t.add("fieldManager", field_manager.empty() ? impl_->field_manager : field_manager);
   if (conflicts == apply_conflicts::force) t.add("force", "true");
   const json::value document(std::move(body));
@@ -375,7 +462,7 @@ awaitable<result<json::object>> client::merge_patch(resource r, object_key key, 
 awaitable<result<json::object>> client::patch(resource r, object_key key, patch_kind kind,
                                               json::object patch, std::string subresource) {
   std::string doing = "patch " + naming(r, subresource) + " " + key.text();
-  target t(r.path(key.ns, key.name, subresource));
+  target t(r.object_path(key.ns, key.name, subresource));
   t.add("fieldManager", impl_->field_manager);
   const json::value document(std::move(patch));
   http::request request =
@@ -390,7 +477,7 @@ awaitable<result<json::object>> client::replace(resource r, object_key key, json
                                                 reactor::nanoseconds within) {
   std::string doing = "update " + naming(r, subresource) + " " + key.text();
   fill_identity(body, r);
-  target t(r.path(key.ns, key.name, subresource));
+  target t(r.object_path(key.ns, key.name, subresource));
   t.add("fieldManager", impl_->field_manager);
   const json::value document(std::move(body));
   http::request request = impl_->make("PUT", t.take(), &document);
@@ -414,7 +501,8 @@ awaitable<result<void>> client::remove(resource r, object_key key, delete_option
   if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
   if (!options.propagation.empty()) body["propagationPolicy"] = options.propagation;
   const json::value document(std::move(body));
-  http::request request = impl_->make("DELETE", r.path(key.ns, key.name), &document);
+  http::request request =
+      impl_->make("DELETE", target(r.object_path(key.ns, key.name)).take(), &document);
   auto done = co_await impl_->call(std::move(request), std::move(doing), within);
   if (!done) co_return done.error();
   co_return result<void>();
@@ -431,8 +519,9 @@ awaitable<result<void>> client::evict(object_key pod, std::string uid) {
     body["deleteOptions"] = std::move(options);
   }
   const json::value document(std::move(body));
-  http::request request =
-      impl_->make("POST", resources::pods().path(pod.ns, pod.name, "eviction"), &document);
+  http::request request = impl_->make(
+      "POST", target(resources::pods().object_path(pod.ns, pod.name, "eviction")).take(),
+      &document);
   auto done = co_await impl_->call(std::move(request), std::move(doing));
   if (!done) co_return done.error();
   co_return result<void>();
@@ -440,14 +529,14 @@ awaitable<result<void>> client::evict(object_key pod, std::string uid) {
 
 awaitable<result<json::value>> client::get_path(std::string path, reactor::nanoseconds within) {
   std::string doing = "get " + path;
-  http::request request = impl_->make("GET", std::move(path));
+  http::request request = impl_->make("GET", is_plain_path(path) ? std::move(path) : "");
   return impl_->call(std::move(request), std::move(doing), within);
 }
 
 awaitable<result<std::string>> client::pod_log(object_key pod, std::string container,
                                                std::size_t limit_bytes) {
   std::string doing = "get log of pod " + pod.text();
-  target t(resources::pods().path(pod.ns, pod.name, "log"));
+  target t(resources::pods().object_path(pod.ns, pod.name, "log"));
   t.add("container", container).add("limitBytes", std::to_string(limit_bytes));
   http::request request = impl_->make("GET", t.take());
   auto got = co_await impl_->call(std::move(request), std::move(doing), request_deadline,
@@ -468,7 +557,7 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,
 awaitable<result<std::unique_ptr<http::exchange>>> client::open_watch(resource r,
                                                                       watch_options options) {
   std::string doing = "watch " + r.plural + in_namespace(options.ns);
-  target t(r.path(options.ns));
+  target t(r.collection_path(options.ns));
   t.add("watch", "true")
       .add("allowWatchBookmarks", options.bookmarks ? "true" : "")
       .add("labelSelector", options.label_selector)
@@ -485,6 +574,9 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_watch(resource r
   return impl_->open(std::move(request), std::move(doing));
 }
 
+apart& client::off_loop() noexcept {
+  return impl_->off_loop;
+}
 std::string client::server() const {
   return impl_->who.to().server;
 }

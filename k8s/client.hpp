@@ -20,6 +20,7 @@ class limiter;
 
 namespace k8s {
 
+class apart;
 struct connection;  // k8s/kubeconfig.hpp: where the server is and who we are there
 
 struct list_options {
@@ -113,6 +114,8 @@ public:
   awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_watch(resource r,
                                                                          watch_options options);
 
+  /// Where what is long to compute about this server's answers is done, one at a time.
+  apart& off_loop() noexcept;
   /// "https://10.0.0.1:6443", for messages and metrics.
   std::string server() const;
   /// The namespace that the connection's context names; may be empty.

@@ -25,7 +25,8 @@ std::string uid_of(const json::object& object) {
   return uid && uid->is_string() ? std::string(uid->get_string()) : std::string();
 }
 
-constexpr const char* state_help = "1 for the state that a cluster is in, 0 for the others.";
+constexpr const char* state_help =
+    "1 for the state that a cluster is in, 0 for those that it was in before.";
 
 }  // namespace
 
@@ -36,6 +37,7 @@ cluster::cluster(reactor::loop& l, connection to, cluster_options options, react
       api_(l, std::move(to), options_.field_manager),
       discovery_(api_),
       health_(l.now(), l.wall()),
+      views_(std::make_shared<view_budget>(options_.views)),
       backoff_(retry),
       engaged_(l),
       changed_(l),
@@ -60,13 +62,14 @@ void cluster::change(F f) {
   const cluster_state now = health_.state();
   if (now == before) return;
   if (options_.metrics) {
-    for (const cluster_state s : all_cluster_states) {
-      const reactor::metric_labels labels{{"cluster", options_.name},
-                                          {"state", std::string(name_of(s))}};
-      for (const char* family : {"windlass_cluster_state", "krypton_cluster_state"}) {
-        options_.metrics->get_gauge(family, state_help, labels).set(s == now ? 1 : 0);
-      }
-    }
+    // A state gets its series when it is first seen: most clusters never see more than two.
+    const auto show = [&](cluster_state s, double value) {
+      reactor::metric_labels labels{{"cluster", options_.name}, {"state", std::string(name_of(s))}};
+      options_.metrics->get_gauge("windlass_cluster_state", state_help, std::move(labels))
+          .set(value);
+    };
+    if (std::exchange(state_shown_, true)) show(before, 0);
+    show(now, 1);
   }
   const bool bad = now == cluster_state::unreachable || now == cluster_state::unauthorized ||
                    now == cluster_state::forbidden || now == cluster_state::crd_missing;
@@ -165,13 +168,24 @@ awaitable<void> cluster::probe_until_answered() {
 }
 
 void cluster::watch_freshness() {
-  health_.freshness(everything_is_current(), loop_.now(), loop_.wall());
+  const std::string why = doubt();
+  health_.freshness(why.empty(), loop_.now(), loop_.wall(), why);
 }
 
-bool cluster::everything_is_current() const {
-  return std::all_of(followed_.begin(), followed_.end(), [&](const followed_informer& f) {
-    return f.informer->is_synced() && loop_.now() - f.informer->last_contact() <= stale_after;
-  });
+/// Why something that is kept of the cluster may not be as it is there; empty when all is current.
+std::string cluster::doubt() const {
+  for (const followed_informer& f : followed_) {
+    const informer_base& i = *f.informer;
+    if (!i.doubt().empty()) return i.doubt();
+    const bool current = i.is_synced() && loop_.now() - i.last_contact() <= stale_after;
+    if (current) continue;
+    std::string why = i.is_synced() ? "nothing shows that what is known of " +
+                                          i.collection().plural + " is current"
+                                    : i.collection().plural + " are not complete";
+    if (i.last_error()) why += ": " + i.last_error()->message();
+    return why;
+  }
+  return {};
 }
 
 void cluster::attach(std::string part_name, std::unique_ptr<cluster_part> part) {
@@ -186,6 +200,9 @@ cluster_part* cluster::part(std::string_view part_name) const noexcept {
 
 void cluster::follow(informer_base& i) {
   followed_.push_back({&i, {}});
+  i.share(views_);
+  // Decisions must not be made until the next look.
+  i.on_doubt([this] { change([&] { watch_freshness(); }); });
 }
 void cluster::unfollow(const informer_base& i) noexcept {
   std::erase_if(followed_, [&](const followed_informer& f) { return f.informer == &i; });
@@ -231,6 +248,7 @@ void cluster::forget_observers() {
 
 awaitable<void> cluster::stop() {
   co_await tasks_.cancel_and_join();
+  for (const followed_informer& f : followed_) f.informer->on_doubt({});
   followed_.clear();
   while (!parts_.empty()) {
     cluster_part& newest = *parts_.back().part;

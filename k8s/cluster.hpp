@@ -54,6 +54,7 @@ struct cluster_options {
   /// that over recovery_spread.
   std::function<void(cluster& c)> on_recovered;
   reactor::metrics* metrics = nullptr;
+  view_budget views;  // what is kept of it, all collections together
 };
 
 /// One API server of the fleet: client, discovery, what runs on it, and its health.
@@ -95,8 +96,8 @@ public:
   void attach(std::string part_name, std::unique_ptr<cluster_part> part);
   /// Null when there is none of that name.
   cluster_part* part(std::string_view part_name) const noexcept;
-  /// Its age decides between Live and Stale, and its counters become metrics. The informer outlives
-  /// the cluster's stop().
+  /// Its age and its doubts decide between Live and Stale, what it stores counts against the cluster's budget, and its
+  /// counters become metrics. The informer outlives the cluster's stop().
   void follow(informer_base& i);
   /// It is about to be destroyed.
   void unfollow(const informer_base& i) noexcept;
@@ -115,7 +116,7 @@ private:
   awaitable<void> probe_until_answered();
   awaitable<void> wait_before_retry();
   void watch_freshness();
-  bool everything_is_current() const;
+  std::string doubt() const;
   void count_informers();
   void requested(const fault* why);
   template <class F>
@@ -134,12 +135,14 @@ private:
   };
   std::vector<named_part> parts_;
   struct followed_informer {
-    const informer_base* informer;
+    informer_base* informer;
     watch_counters counted;  // what the metrics have of it
   };
   std::vector<followed_informer> followed_;
+  std::shared_ptr<view_budget> views_;  // what their stores take together
   reactor::backoff backoff_;
   bool probe_wanted_ = false;
+  bool state_shown_ = false;  // as a metric
   reactor::event engaged_;
   reactor::waiters changed_;
   reactor::counter requests_, failures_;

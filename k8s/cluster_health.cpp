@@ -30,6 +30,7 @@ cluster_state state_after(const fault& why) noexcept {
     case errc::unauthorized: return cluster_state::unauthorized;
     case errc::forbidden: return cluster_state::forbidden;
     case errc::not_found: return cluster_state::crd_missing;
+    case errc::over_budget: return cluster_state::stale;
     default: return cluster_state::unreachable;
   }
 }
@@ -48,7 +49,9 @@ void cluster_health::dialling(reactor::steady_time now, reactor::wall_time wall)
 
 void cluster_health::answered(reactor::steady_time now, reactor::wall_time wall) {
   transport_failures_ = 0;
-  if (!engaged_) set(cluster_state::syncing, now, wall);
+  // What it was refused for stays to be seen while it is tried again.
+  const bool was_answered = !last_error_.empty() && state_ != cluster_state::unreachable;
+  if (!engaged_ && !was_answered) set(cluster_state::syncing, now, wall);
 }
 
 cluster_health::verdict cluster_health::failed(const fault& why, reactor::steady_time now,
@@ -97,8 +100,10 @@ cluster_health::verdict cluster_health::probed(reactor::steady_time now, reactor
   return verdict::recovered;
 }
 
-void cluster_health::freshness(bool current, reactor::steady_time now, reactor::wall_time wall) {
+void cluster_health::freshness(bool current, reactor::steady_time now, reactor::wall_time wall,
+                               std::string_view doubt) {
   if (!engaged_ || !is_up()) return;
+  last_error_ = current ? std::string_view() : doubt;
   set(current ? cluster_state::live : cluster_state::stale, now, wall);
 }
 

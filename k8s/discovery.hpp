@@ -5,7 +5,12 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/time.hpp"
 
+#include <boost/json/fwd.hpp>
+
+#include <cstddef>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,11 +51,24 @@ public:
   /// it can be turned off.
   bool offers_watch_list() const noexcept { return version_.at_least(1, 32); }
 
+  // A cluster with many operators has some hundreds of each.
+  static constexpr std::size_t most_api_versions = 5'000;
+  static constexpr std::size_t most_resources = 20'000;
+
 private:
   client& api_;
   server_version version_;
   std::vector<std::string> api_versions_;
+  std::set<std::string, std::less<>> known_;  // the same, to look one up
+  std::size_t kept_ = 0;                      // resources in resources_, at most most_resources
   std::map<std::string, std::vector<resource>> resources_;
 };
+
+/// "v1", "apps/v1", … from the documents of /api and /apis, each once. errc::malformed for what is none, or too many.
+result<std::vector<std::string>> api_versions_in(const boost::json::value& api,
+                                                 const boost::json::value& apis);
+/// The collections of an APIResourceList, without subresources. Errors as above.
+result<std::vector<resource>> resources_in(const std::string& api_version,
+                                           const boost::json::value& document);
 
 }  // namespace k8s

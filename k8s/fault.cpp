@@ -49,6 +49,7 @@ const char* to_string(errc code) noexcept {
     case errc::invalid: return "invalid";
     case errc::unavailable: return "unavailable";
     case errc::malformed: return "malformed";
+    case errc::over_budget: return "over_budget";
   }
   return "unknown";
 }

@@ -24,6 +24,7 @@ enum class errc {
   invalid,       // 400, 422: the request is wrong; do not repeat it unchanged
   unavailable,   // 5xx, refused, reset, timed out: back off and retry
   malformed,     // not what a Kubernetes API server answers
+  over_budget,   // more than we keep of one server: nothing is decided on the part that we have
 };
 
 /// "not_found"; for logs and metrics.

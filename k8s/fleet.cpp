@@ -81,7 +81,9 @@ void fleet::touch(const std::string& name) {
 awaitable<void> fleet::supervise() {
   (void)co_await secrets_->synced();
   for (;;) {
-    while (!touched_.empty()) {
+    // While the Secrets are not known to be all there, none that seems to be gone is believed.
+    if (!secrets_->is_synced()) (void)co_await secrets_->synced();
+    while (!touched_.empty() && secrets_->is_synced()) {
       std::string name = *touched_.begin();
       touched_.erase(touched_.begin());
       co_await consider(std::move(name));

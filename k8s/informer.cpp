@@ -8,6 +8,9 @@ namespace k8s {
 using reactor::nanoseconds;
 using reactor::steady_time;
 
+static constexpr std::size_t mebibyte = 1024 * 1024;
+static constexpr nanoseconds say_again_after = 10min;
+
 std::string_view name_of(informer_state s) noexcept {
   switch (s) {
     case informer_state::idle: return "idle";
@@ -41,6 +44,11 @@ awaitable<void> informer_base::stop() {
   set_state(informer_state::stopped);
 }
 
+awaitable<void> informer_base::forget() {
+  constexpr std::size_t views_at_once = 512;
+  while (forget_some(views_at_once) > 0) co_await loop_.yield();
+}
+
 awaitable<bool> informer_base::synced(steady_time deadline) {
   return synced_.wait(deadline);
 }
@@ -69,14 +77,45 @@ void informer_base::set_state(informer_state s) {
   if (options_.on_state) options_.on_state(s);
 }
 
+fault informer_base::no_room() const {
+  const store_budget& own = options_.limits.budget;
+  fault f;
+  f.code = errc::over_budget;
+  f.doing = doing("follow");
+  f.detail = "there are more than this process keeps of one cluster: " + std::to_string(stored()) +
+             " fit into " + std::to_string(own.most_objects) + " objects, " +
+             std::to_string(own.most_bytes / mebibyte) + " MiB and the cluster's share";
+  return f;
+}
+
+fault informer_base::too_slow(std::uint64_t bytes) const {
+  fault f;
+  f.code = errc::unavailable;
+  f.doing = doing("list");
+  f.detail = "the list comes too slowly: " + std::to_string(bytes) + " bytes in " +
+             std::to_string(options_.limits.list_allowance(bytes) / 1s) + " s";
+  return f;
+}
+
 step informer_base::fail(const fault& why) {
   step next = watch_.failed(why, loop_.now(), loop_.random());
   if (next.delay > nanoseconds{}) {
-    options_.log.info("following failed", {{"collection", options_.collection.plural},
-                                           {"why", why.message()},
-                                           {"retry_in", next.delay}});
+    std::string text = why.message();
+    // What stays the same for hours is not said with every attempt.
+    if (text != said_ || loop_.now() - said_at_ >= say_again_after) {
+      options_.log.info(
+          "following failed",
+          {{"collection", options_.collection.plural}, {"why", text}, {"retry_in", next.delay}});
+      said_ = text;
+      said_at_ = loop_.now();
+    }
     last_error_ = why;
+    if (why.code == errc::over_budget) {
+      doubt_ = std::move(text);
+      synced_.reset();
+    }
     set_state(informer_state::retrying);
+    if (!doubt_.empty() && on_doubt_) on_doubt_();
   }
   return next;
 }
@@ -97,6 +136,25 @@ awaitable<std::optional<step>> informer_base::carry_out(step s) {
 awaitable<void> informer_base::sweep() {
   constexpr std::size_t objects_at_once = 256;
   while (sweep_some(objects_at_once) > 0) co_await loop_.yield();
+}
+
+/// Before a complete list: what did not fit is tried from the beginning, because in the part that is kept may be much that
+/// the server has no more. Nothing is decided on it, and the handlers hear of what goes.
+awaitable<void> informer_base::make_room() {
+  if (doubt_.empty()) co_return;
+  begin_relist();
+  co_await sweep();
+}
+
+/// The store is complete.
+void informer_base::completed() {
+  doubt_.clear();
+  said_.clear();
+  synced_.set();
+}
+
+void informer_base::record_proof() {
+  if (const auto proof = watch_.take_proof()) current_.record(*proof, loop_.now());
 }
 
 step informer_base::settle(const line_outcome& outcome) {

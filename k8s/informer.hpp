@@ -59,7 +59,10 @@ public:
   /// Ends within one turn of the loop; the store keeps what it has. Idempotent.
   awaitable<void> stop();
 
-  /// True when the store has been complete once. False when the deadline came first.
+  /// After stop(), before the end of a large one: gives its store back in steps.
+  awaitable<void> forget();
+
+  /// True when the store has been complete, and did not outgrow its budget since. False when the deadline came first.
   awaitable<bool> synced(reactor::steady_time deadline = reactor::never);
   bool is_synced() const noexcept { return synced_.is_set(); }
 
@@ -67,9 +70,15 @@ public:
   reactor::steady_time since() const noexcept { return since_; }
   /// Why the last request or stream failed; kept until the informer is live again.
   const std::optional<fault>& last_error() const noexcept { return last_error_; }
-  /// When the server last proved that this view of it is current: a byte of the stream or an
-  /// answered probe.
-  reactor::steady_time last_contact() const noexcept { return last_contact_; }
+  /// When the server last proved that this view of it is current.
+  reactor::steady_time last_contact() const noexcept { return current_.at(); }
+  /// Why what the store has is known not to be the truth; empty when nothing is known against it. While it says
+  /// something is_synced() is false.
+  const std::string& doubt() const noexcept { return doubt_; }
+  /// Called at once when there is a doubt.
+  void on_doubt(std::function<void()> f) { on_doubt_ = std::move(f); }
+  /// What the store takes together with those of others; before start().
+  virtual void share(std::shared_ptr<view_budget> with) = 0;
   const watch_counters& counters() const noexcept { return watch_.counters(); }
   /// The version up to which the store has followed the server.
   const resource_version& version() const noexcept { return watch_.version(); }
@@ -92,6 +101,8 @@ private:
   virtual void begin_relist() = 0;
   /// Removes at most `most` of what was not put since begin_relist(); 0 = nothing is left of it.
   virtual std::size_t sweep_some(std::size_t most) = 0;
+  virtual std::size_t stored() const = 0;
+  virtual std::size_t forget_some(std::size_t most) = 0;
   struct taken {
     put_outcome outcome{};
     bool was_known = false;
@@ -117,20 +128,27 @@ private:
   awaitable<std::optional<step>> follow(step s);
   awaitable<ending> open_stream(std::shared_ptr<stream_run> stream, step s);
   awaitable<ending> read_stream(std::shared_ptr<stream_run> stream);
+  awaitable<ending> take_queued(std::shared_ptr<stream_run> stream);
   awaitable<void> complete(std::shared_ptr<stream_run> stream);
   awaitable<void> sweep();
+  awaitable<void> make_room();
+  void completed();
+  void record_proof();
   awaitable<void> probe_server(std::shared_ptr<stream_run> stream);
   awaitable<result<resource_version>> newest_after(resource_version version);
   ending broken(const reactor::fault& why) const;
   ending take_last(stream_run& stream);
   ending take_lines(stream_run& stream, std::string_view bytes);
   ending take_line(stream_run& stream, std::string_view line);
+  ending take_event(stream_run& stream, wire_value event, std::size_t event_bytes);
   ending take_bookmark(stream_run& stream, wire_value object);
   ending judge_silence(std::shared_ptr<stream_run> stream);
-  reactor::nanoseconds until_next_look(const stream_run& stream) const;
+  reactor::steady_time next_look(const stream_run& stream) const;
   step settle(const line_outcome& outcome);
   step fail(const fault& why);
   fault malformed(std::string_view detail) const;
+  fault no_room() const;
+  fault too_slow(std::uint64_t bytes) const;
   void set_state(informer_state s);
   std::string doing(std::string_view verb) const;
 
@@ -139,8 +157,13 @@ private:
   informer_options options_;
   watch_state watch_;
   informer_state state_ = informer_state::idle;
-  reactor::steady_time since_{}, last_contact_{};
+  reactor::steady_time since_{};
+  currency current_;
   std::optional<fault> last_error_;
+  std::string doubt_;
+  std::function<void()> on_doubt_;
+  std::string said_;  // the last failure in the log
+  reactor::steady_time said_at_{};
   std::size_t buffered_ = 0;
   reactor::event synced_;
   reactor::task_group tasks_;
@@ -155,7 +178,9 @@ template <stored_view View>
 class informer final : public informer_base {
 public:
   informer(reactor::loop& l, client& api, informer_options options)
-      : informer_base(l, api, std::move(options)) {}
+      : informer_base(l, api, std::move(options)) {
+    store_.set_budget(options_.limits.budget, nullptr);
+  }
 
   const store<View>& objects() const noexcept { return store_; }
   const View* find(const object_key& key) const { return store_.find(key); }
@@ -163,30 +188,38 @@ public:
     store_.add_index(std::move(name), std::move(f));
   }
   void on_change(typename store<View>::change_handler f) { store_.on_change(std::move(f)); }
+  void share(std::shared_ptr<view_budget> with) override {
+    store_.set_budget(options_.limits.budget, std::move(with));
+  }
 
 private:
   void begin_relist() override { store_.begin_relist(); }
   std::size_t sweep_some(std::size_t most) override { return store_.sweep_some(most); }
+  std::size_t stored() const override { return store_.size(); }
+  std::size_t forget_some(std::size_t most) override { return store_.forget_some(most); }
   taken put(wire_value object, origin from, const resource_version& not_before) override {
+    const std::size_t before = object.reading().kept_bytes;
     View view = View::parse(object);
     taken t;
-    if (shared_parser().problem()) return t;
+    if (object.reading().problem) return t;
+    const auto weight =
+        static_cast<std::uint32_t>(sizeof(View) + object.reading().kept_bytes - before);
     t.version = view.meta.resource_version;
     t.outcome = put_outcome::older;
-    if (!(t.version < not_before)) t.outcome = store_.put(std::move(view), from);
+    if (!(t.version < not_before)) t.outcome = store_.put(std::move(view), from, weight);
     return t;
   }
   taken remove(wire_value object, const resource_version& not_before) override {
     const object_meta meta = parse_meta(object);
     taken t;
-    if (shared_parser().problem()) return t;
+    if (object.reading().problem) return t;
     t.version = meta.resource_version;
     t.was_known = !(t.version < not_before) && store_.remove(meta);
     return t;
   }
   std::string compare(wire_value object, std::vector<object_key>& seen) override {
     const View view = View::parse(object);
-    if (shared_parser().problem()) return {};
+    if (object.reading().problem) return {};
     seen.push_back(view.meta.key());
     const View* stored = store_.find(view.meta.ns, view.meta.name);
     if (!stored) return view.meta.key().text() + " is missing";

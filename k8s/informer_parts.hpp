@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace k8s {
 
@@ -43,8 +44,8 @@ private:
 /// What a list page is read into. `begin` gets the list's version before any object and says whether to take them.
 struct informer_base::page {
   std::function<bool(const resource_version&)> begin;
-  std::function<void(wire_value)> take;
-  bool refused = false;  // by begin
+  std::function<bool(wire_value)> take;  // false: there is no room for it
+  bool refused = false;                  // by begin
   resource_version version;
   std::string continue_token;
 };
@@ -52,10 +53,12 @@ struct informer_base::page {
 /// One watch under way, shared with its probe.
 struct informer_base::stream_run {
   std::unique_ptr<reactor::http::exchange> exchange;
-  std::string carry;     // the beginning of a line
-  bool initial = false;  // the initial events of a watch-list are still coming
-  bool swept = true;     // false between their end and the sweep
-  reactor::steady_time last_byte{}, ends_by{}, probed{};
+  std::string carry;                // the beginning of a line
+  bool initial = false;             // the initial events of a watch-list are still coming
+  bool swept = true;                // false between their end and the sweep
+  std::vector<std::string> queued;  // lines that wait for one that is parsed off the loop
+  std::uint64_t bytes = 0;
+  reactor::steady_time opened{}, last_byte{}, ends_by{}, probed{}, looked{};
   bool probing = false;
   reactor::task_group::task_id probe = 0;
   std::optional<result<resource_version>> answer;  // the newest version that the probe saw

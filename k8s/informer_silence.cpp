@@ -1,3 +1,4 @@
+#include "k8s/apart.hpp"
 #include "k8s/client.hpp"
 #include "k8s/informer_parts.hpp"
 
@@ -17,16 +18,21 @@ constexpr std::size_t probe_limit_bytes = 1024 * 1024;
 
 }  // namespace
 
-nanoseconds informer_base::until_next_look(const stream_run& stream) const {
-  const steady_time now = loop_.now();
-  if (stream.probing || stream.ahead) return probe_poll;
-  const steady_time look = std::max(stream.last_byte, stream.probed) + options_.limits.silence;
-  return std::max(std::min(look, stream.ends_by) - now, nanoseconds(1ms));
+/// When to ask for a proof, or to look at what was asked; the initial events are expected to flow.
+steady_time informer_base::next_look(const stream_run& stream) const {
+  const watch_limits& limits = options_.limits;
+  if (stream.initial)
+    return std::min({stream.last_byte + limits.silence,
+                     stream.opened + limits.list_allowance(stream.bytes), stream.ends_by});
+  if (stream.probing || stream.ahead) return std::max(stream.looked, stream.probed) + probe_poll;
+  const steady_time look = std::max(
+      {current_.at() + limits.silence, stream.probed + limits.silence, stream.opened + probe_poll});
+  return std::min(look, stream.ends_by);
 }
 
 /// Nothing came for a while. Starts a probe, or looks at what one has found.
 informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> stream) {
-  const steady_time now = loop_.now();
+  const steady_time now = stream->looked = loop_.now();
   const watch_limits& limits = options_.limits;
   const auto give_up = [&](std::string_view why) {
     ++watch_.counters().silent;
@@ -37,7 +43,8 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
     return line_outcome::failure(std::move(f));
   };
   if (now >= stream->ends_by) return line_outcome::in_order();
-  if (stream->initial && now - stream->last_byte >= limits.silence) {
+  if (stream->initial) {
+    if (now < next_look(*stream)) return nullptr;
     // An older server takes the request for a plain watch and never says that the beginning is complete.
     fault f;
     f.code = errc::invalid;
@@ -54,7 +61,7 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
     return nullptr;
   }
   if (stream->probing && !stream->answer) {
-    if (now - std::max(stream->last_byte, stream->probed) < limits.probe_patience) return nullptr;
+    if (now - std::max(current_.at(), stream->probed) < limits.probe_patience) return nullptr;
     return give_up("the server is silent");
   }
   if (stream->answer) {
@@ -69,14 +76,11 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
                        answer.error().detail);
       return nullptr;
     }
-    if (watch_.version() < *answer) {
-      stream->ahead = *answer;
-    } else {
-      last_contact_ = now;
-    }
+    if (!watch_.probed(*answer)) stream->ahead = *answer;
+    record_proof();
     return nullptr;
   }
-  if (now - std::max(stream->last_byte, stream->probed) >= limits.silence) {
+  if (now >= next_look(*stream)) {
     ++watch_.counters().probes;
     stream->probing = true;
     stream->probed = now;
@@ -106,6 +110,7 @@ awaitable<result<resource_version>> informer_base::newest_after(resource_version
   const std::unique_ptr<reactor::http::exchange> exchange = std::move(*opened);
   resource_version newest;
   std::string carry;
+  std::vector<std::string> lines;
   std::size_t total = 0;
   const steady_time until = loop_.now() + probe_longest;
   while (total < probe_limit_bytes && loop_.now() < until) {
@@ -118,14 +123,30 @@ awaitable<result<resource_version>> informer_base::newest_after(resource_version
     bool too_long = false;
     split_lines(carry, *piece, options_.limits.line_limit_bytes, too_long,
                 [&](std::string_view line) {
-                  const auto event = shared_parser().parse(line);
-                  if (!event) return false;
-                  const std::string_view type = (*event)["type"].text();
-                  if (type == "ADDED" || type == "MODIFIED" || type == "DELETED")
-                    newest = (*event)["object"]["metadata"]["resourceVersion"].text();
+                  lines.emplace_back(line);
                   return true;
                 });
     if (too_long) break;
+  }
+  pacer pace(loop_);
+  const auto look_at = [&newest](wire_value event) {
+    const std::string_view type = event["type"].text();
+    if (type == "ADDED" || type == "MODIFIED" || type == "DELETED")
+      newest = event["object"]["metadata"]["resourceVersion"].text();
+  };
+  for (std::string& line : lines) {
+    const std::size_t bytes = line.size();
+    pace.begin();
+    if (bytes > parsed_on_loop_bytes) {
+      const auto event = co_await api_.off_loop().parse(std::move(line));
+      if (!event->problem().empty()) co_return malformed(event->problem());
+      look_at(event->root());
+    } else {
+      const auto event = shared_parser().parse(line);
+      if (!event) co_return malformed(event.error().detail);
+      look_at(*event);
+    }
+    if (pace.end(bytes)) co_await loop_.yield();
   }
   co_return newest;
 }

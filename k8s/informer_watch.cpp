@@ -1,4 +1,5 @@
 #include "k8s/answer.hpp"
+#include "k8s/apart.hpp"
 #include "k8s/client.hpp"
 #include "k8s/informer_parts.hpp"
 
@@ -39,6 +40,7 @@ awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stre
   if (stream->initial) {
     ++watch_.counters().streams;
     set_state(informer_state::listing);
+    co_await make_room();
     begin_relist();
   } else {
     ++watch_.counters().watches;
@@ -47,7 +49,7 @@ awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stre
   if (!opened) co_return line_outcome::failure(opened.error());
   stream->exchange = std::move(*opened);
   const steady_time now = loop_.now();
-  stream->last_byte = stream->probed = last_contact_ = now;
+  stream->opened = stream->last_byte = now;
   watch_.stream_opened(now);
   if (!stream->initial) set_state(informer_state::live);
   co_return nullptr;
@@ -56,7 +58,7 @@ awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stre
 awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stream_run> stream) {
   pacer pace(loop_);
   for (;;) {
-    const nanoseconds patience = until_next_look(*stream);
+    const nanoseconds patience = std::max(next_look(*stream) - loop_.now(), nanoseconds(1ms));
     const auto piece = co_await stream->exchange->read(patience);
     if (!piece && piece.error().code == reactor::errc::timed_out) {
       if (ending outcome = judge_silence(stream)) co_return outcome;
@@ -64,25 +66,59 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
     }
     if (!piece) co_return broken(piece.error());
     if (piece->empty()) co_return take_last(*stream);
-    stream->last_byte = last_contact_ = loop_.now();
-    stream->ahead.reset();
-    if (stream->answer) stream->probing = false;  // outrun
-    stream->answer.reset();
-    watch_.counters().bytes += piece->size();
+    const std::size_t piece_bytes = piece->size();
+    stream->last_byte = loop_.now();
+    stream->bytes += piece_bytes;
+    watch_.counters().bytes += piece_bytes;
     pace.begin();
     ending outcome = take_lines(*stream, *piece);
+    const bool full = pace.end(piece_bytes);
+    if (!outcome && !stream->queued.empty()) outcome = co_await take_queued(stream);
     if (!stream->swept) co_await complete(stream);
     if (outcome) co_return outcome;
+    if (const auto proof = watch_.take_proof()) {
+      current_.record(*proof, loop_.now());
+      stream->ahead.reset();
+      if (stream->answer) stream->probing = false;  // outrun
+      stream->answer.reset();
+    }
     buffered_ = stream->carry.capacity();
-    if (pace.end(piece->size())) co_await loop_.yield();
+    // Bytes that prove nothing put no question off.
+    if (loop_.now() >= next_look(*stream))
+      if (ending silent = judge_silence(stream)) co_return silent;
+    if (full) co_await loop_.yield();
   }
+}
+
+/// A line that is parsed off the loop and those behind it; the piece that they came in is gone.
+awaitable<informer_base::ending> informer_base::take_queued(std::shared_ptr<stream_run> stream) {
+  std::vector<std::string> lines;
+  lines.swap(stream->queued);
+  pacer pace(loop_);
+  for (std::string& line : lines) {
+    const std::size_t bytes = line.size();
+    ending outcome;
+    pace.begin();
+    if (bytes <= parsed_on_loop_bytes) {
+      outcome = take_line(*stream, line);
+    } else {
+      const auto event = co_await api_.off_loop().parse(std::move(line));
+      pace.begin();
+      outcome = event->problem().empty()
+                    ? take_event(*stream, event->root(), bytes)
+                    : line_outcome::failure(malformed("an event is not JSON: " + event->problem()));
+    }
+    if (outcome) co_return outcome;
+    if (pace.end(bytes)) co_await loop_.yield();
+  }
+  co_return nullptr;
 }
 
 /// The initial events are over. Events that came in the same piece are in the store already, and what they put stays.
 awaitable<void> informer_base::complete(std::shared_ptr<stream_run> stream) {
   co_await sweep();
   stream->swept = true;
-  synced_.set();
+  completed();
   set_state(informer_state::live);
 }
 
@@ -102,6 +138,10 @@ informer_base::ending informer_base::take_lines(stream_run& stream, std::string_
   bool too_long = false;
   split_lines(stream.carry, bytes, options_.limits.line_limit_bytes, too_long,
               [&](std::string_view line) {
+                if (line.size() > parsed_on_loop_bytes || !stream.queued.empty()) {
+                  stream.queued.emplace_back(line);
+                  return true;
+                }
                 outcome = take_line(stream, line);
                 return !outcome;
               });
@@ -110,12 +150,16 @@ informer_base::ending informer_base::take_lines(stream_run& stream, std::string_
 }
 
 informer_base::ending informer_base::take_line(stream_run& stream, std::string_view line) {
-  wire_parser& parser = shared_parser();
-  const auto parsed = parser.parse(line);
+  const auto parsed = shared_parser().parse(line);
   if (!parsed)
     return line_outcome::failure(malformed("an event is not JSON: " + parsed.error().detail));
-  const wire_value object = (*parsed)["object"];
-  const std::string_view type_name = (*parsed)["type"].text();
+  return take_event(stream, *parsed, line.size());
+}
+
+informer_base::ending informer_base::take_event(stream_run& stream, wire_value event,
+                                                std::size_t event_bytes) {
+  const wire_value object = event["object"];
+  const std::string_view type_name = event["type"].text();
   event_type type{};
   if (type_name == "ADDED") {
     type = event_type::added;
@@ -126,6 +170,8 @@ informer_base::ending informer_base::take_line(stream_run& stream, std::string_v
   } else if (type_name == "BOOKMARK") {
     return take_bookmark(stream, object);
   } else if (type_name == "ERROR") {
+    if (event_bytes > parsed_on_loop_bytes)
+      return line_outcome::failure(malformed("an ERROR event longer than any Status"));
     boost::system::error_code error;
     const auto status = boost::json::parse(object.json(), error);
     if (error || !status.is_object())
@@ -136,17 +182,18 @@ informer_base::ending informer_base::take_line(stream_run& stream, std::string_v
   } else {
     return line_outcome::failure(malformed("an event of unknown type"));
   }
-  if (parser.problem()) return line_outcome::failure(malformed(*parser.problem()));
+  if (event.reading().problem) return line_outcome::failure(malformed(*event.reading().problem));
 
   const bool initial = stream.initial;
   const resource_version& not_before = initial ? resource_version() : watch_.highest();
   const taken t = type == event_type::deleted
                       ? remove(object, not_before)
                       : put(object, initial ? origin::list : origin::watch, not_before);
-  // Handlers ran: what `parsed` views may be another text by now, but a problem of ours came before them.
+  // Handlers ran: what `event` views may be another text by now, but a problem of ours came before them.
   if (t.version.empty())
     return line_outcome::failure(
-        malformed(parser.problem().value_or("an event without a version")));
+        malformed(event.reading().problem.value_or("an event without a version")));
+  if (t.outcome == put_outcome::refused) return line_outcome::failure(no_room());
   if (initial && type != event_type::deleted) {
     watch_.initial_event();
     return nullptr;
@@ -160,8 +207,7 @@ informer_base::ending informer_base::take_bookmark(stream_run& stream, wire_valu
   const wire_value metadata = object["metadata"];
   const resource_version version(metadata["resourceVersion"].text());
   const bool ends_initial = metadata["annotations"]["k8s.io/initial-events-end"].text() == "true";
-  if (shared_parser().problem())
-    return line_outcome::failure(malformed(*shared_parser().problem()));
+  if (object.reading().problem) return line_outcome::failure(malformed(*object.reading().problem));
   if (version.empty()) return line_outcome::failure(malformed("a bookmark without a version"));
   if (!stream.initial) {
     if (watch_.bookmark(version) == oddity::fits) return nullptr;

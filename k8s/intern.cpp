@@ -1,6 +1,7 @@
 #include "k8s/intern.hpp"
 
 #include "k8s/compact_string.hpp"
+#include "reactor/memory.hpp"
 #include "reactor/per_thread.hpp"
 
 #include <algorithm>
@@ -103,10 +104,9 @@ private:
     in.slots[at] = e;
   }
   void grow(shard& in) { resize(in, in.slots.empty() ? first_slots : in.slots.size() * 2); }
-  /// What one cluster made it grow to goes back when that cluster is gone.
-  void shrink(shard& in) noexcept try {
-    resize(in, in.slots.size() / 4);
-  } catch (const std::bad_alloc&) {  // it stays as it is
+  /// What one cluster made it grow to goes back when that cluster is gone; without memory it stays as it is.
+  void shrink(shard& in) noexcept {
+    (void)reactor::memory_allows([&] { resize(in, in.slots.size() / 4); });
   }
   void resize(shard& in, std::size_t slots) {
     std::vector<entry*> old(std::max(slots, first_slots));

@@ -4,6 +4,8 @@
 
 #include <boost/json/array.hpp>
 
+#include <algorithm>
+
 namespace k8s {
 
 namespace json = boost::json;
@@ -18,6 +20,11 @@ awaitable<result<std::optional<json::object>>> list_pages::next() {
     co_return f;
   }
   auto page = co_await api_.list(resource_, options_);
+  // Objects may be large: a page that is more than is taken at once is asked for in parts.
+  while (!page && page.error().code == errc::over_budget && options_.limit > 1) {
+    options_.limit = std::max<std::uint32_t>(options_.limit / 8, 1);
+    page = co_await api_.list(resource_, options_);
+  }
   if (!page) co_return page.error();
   options_.continue_token.clear();
   json::value* metadata = page->if_contains("metadata");

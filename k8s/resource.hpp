@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,9 +16,12 @@ struct resource {
 
   /// "v1" or "apps/v1"
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
-  /// "/api/v1/namespaces/ns/pods/name/status", percent-encoded; empty parts are left out.
-  std::string path(std::string_view ns = {}, std::string_view name = {},
-                   std::string_view subresource = {}) const;
+  /// "/api/v1/pods" or "/api/v1/namespaces/ns/pods", percent-encoded. None for what is no name (problem_of_name).
+  std::optional<std::string> collection_path(std::string_view ns = {}) const;
+  /// "/api/v1/namespaces/ns/pods/name/status". None also for an empty name: what is meant for one object can never reach
+  /// its collection.
+  std::optional<std::string> object_path(std::string_view ns, std::string_view name,
+                                         std::string_view subresource = {}) const;
   friend auto operator<=>(const resource&, const resource&) = default;
 };
 
@@ -28,6 +32,12 @@ struct object_key {
   std::string text() const { return ns.empty() ? name : ns + "/" + name; }
   friend auto operator<=>(const object_key&, const object_key&) = default;
 };
+
+/// Why this cannot be a name, a namespace or another part of a path; empty when it can. As the API server sees it: not
+/// empty, not "." or "..", without '/', '%' and control characters.
+std::string_view problem_of_name(std::string_view name) noexcept;
+/// "field=value" for a field selector, whatever characters the value has.
+std::string field_is(std::string_view field, std::string_view value);
 
 namespace resources {
 const resource& nodes();

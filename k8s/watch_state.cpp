@@ -40,6 +40,7 @@ step watch_state::first() {
 }
 
 step watch_state::list_again(reactor::nanoseconds delay) {
+  pages_ = 0;
   step s;
   s.delay = delay;
   s.what = may_stream_ ? step::action::stream : step::action::list;
@@ -82,6 +83,7 @@ reactor::nanoseconds watch_state::backoff(reactor::steady_time now, reactor::ent
 step watch_state::page_ended(const resource_version& list_version, std::string continue_token) {
   ++counters_.pages;
   if (!continue_token.empty()) {
+    ++pages_;
     current_.delay = {};
     current_.continue_token = std::move(continue_token);
     return current_;
@@ -98,6 +100,13 @@ void watch_state::initial_ended(const resource_version& version) {
   // From here on the stream is a watch: what fails now goes on from this version.
   current_.what = step::action::watch;
   current_.continue_token.clear();
+  proven_ = true;
+}
+
+bool watch_state::probed(const resource_version& newest) {
+  if (version_ < newest) return false;
+  proven_ = true;
+  return true;
 }
 
 step watch_state::past_refused(reactor::steady_time now, reactor::entropy& chance) {
@@ -134,6 +143,7 @@ oddity watch_state::event(event_type type, const resource_version& version, put_
   malformed_ = 0;
   too_large_ = 0;
   advance(version);
+  proven_ = current_.what == step::action::watch;
   return oddity::fits;
 }
 
@@ -144,6 +154,7 @@ oddity watch_state::bookmark(const resource_version& version) {
     return oddity::regressed;
   }
   advance(version);
+  proven_ = current_.what == step::action::watch;
   return oddity::fits;
 }
 
@@ -198,6 +209,9 @@ step watch_state::failed(const fault& why, reactor::steady_time now, reactor::en
         return list_again(backoff(now, chance));
       }
       return same_again(backoff(now, chance));
+    case errc::over_budget:
+      ++counters_.over_budget;
+      return list_again(chance.jitter(limits_.over_budget_retry, jitter_share));
     default: return same_again(backoff(now, chance));
   }
 }

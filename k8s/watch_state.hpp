@@ -1,14 +1,17 @@
 #pragma once
 
+#include "k8s/currency.hpp"
 #include "k8s/fault.hpp"
 #include "k8s/meta.hpp"
 #include "k8s/store.hpp"
+#include "k8s/view_budget.hpp"
 #include "reactor/time.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace reactor {
 class entropy;
@@ -38,6 +41,18 @@ struct watch_limits {
   reactor::nanoseconds older_patience = 15min;
   std::uint32_t too_large_patience = 3;  // answers "too large resource version" before a list
   std::size_t line_limit_bytes = 4 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
+  // A page of a list, or the initial events of a stream, has this long and then a second for so many bytes: a slow line is
+  // waited for, one that drips is given up.
+  reactor::nanoseconds list_patience = 60s;
+  std::size_t list_slowest_bytes = 4 * 1024;
+  std::uint32_t most_pages = 2'000;  // five times what the budget's objects need
+  store_budget budget;
+  reactor::nanoseconds over_budget_retry = 60s;  // ±20 %; a list of that size is work for both
+
+  /// How long a page may have taken when it has come to `bytes`.
+  reactor::nanoseconds list_allowance(std::uint64_t bytes) const {
+    return list_patience + std::chrono::seconds(bytes / list_slowest_bytes);
+  }
 };
 
 /// What to do next. `delay` comes first.
@@ -65,6 +80,7 @@ struct watch_counters {
   std::uint64_t repeated = 0, regressed = 0, unknown = 0, replaced = 0;  // oddities
   std::uint64_t older_refused = 0;  // whole answers from the past
   std::uint64_t malformed = 0;      // texts that are not what a server sends
+  std::uint64_t over_budget = 0;    // lists and events that the store had no room for
   std::uint64_t probes = 0,
                 silent = 0;  // questions to a silent server, streams given up for silence
 };
@@ -79,6 +95,8 @@ public:
 
   /// True when an answer of that version is from the past: none of it may be taken.
   bool is_past(const resource_version& version) const { return version < highest_; }
+  /// Pages of the list under way that were taken.
+  std::uint32_t pages_under_way() const noexcept { return pages_; }
   /// A whole answer was from the past.
   step past_refused(reactor::steady_time now, reactor::entropy& chance);
   /// A page of a list was taken; after the last one (no token) the store was swept.
@@ -92,6 +110,14 @@ public:
   oddity bookmark(const resource_version& version);
   /// The initial events of a stream are complete and none of it is_past().
   void initial_ended(const resource_version& version);
+
+  /// A question about events after version() was answered: the newest one, or empty. False when the stream is behind.
+  bool probed(const resource_version& newest);
+  /// What was judged since the last call proved that the view is current.
+  std::optional<current_proof> take_proof() {
+    if (!std::exchange(proven_, false)) return std::nullopt;
+    return current_proof();
+  }
 
   void stream_opened(reactor::steady_time now) { opened_ = now; }
   /// The server ended the stream in order.
@@ -122,6 +148,8 @@ private:
   watch_limits limits_;
   bool may_stream_;
   step current_;
+  bool proven_ = false;
+  std::uint32_t pages_ = 0;  // of the list under way
   resource_version version_, highest_;
   std::uint32_t attempt_ = 0;    // failures in a row
   std::uint32_t too_large_ = 0;  // answers "too large resource version" in a row

@@ -76,10 +76,10 @@ awaitable<k8s::result<std::vector<json::object>>> waits::selected(k8s::resource 
     auto page = co_await pages.next();
     if (!page) co_return page.error();
     if (!*page) co_return all;
-    const json::array* items = k8s::items_of(**page);
-    if (!items) continue;
-    for (const json::value& one : *items)
-      if (one.is_object()) all.push_back(one.get_object());
+    json::value* items = (*page)->if_contains("items");
+    if (!items || !items->is_array()) continue;
+    for (json::value& one : items->get_array())
+      if (one.is_object()) all.push_back(std::move(one.get_object()));
   }
 }
 

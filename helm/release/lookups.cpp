@@ -1,5 +1,6 @@
 #include "helm/release/lookups.hpp"
 
+#include "k8s/apart.hpp"
 #include "k8s/client.hpp"
 #include "k8s/list_pages.hpp"
 
@@ -12,6 +13,7 @@ namespace json = boost::json;
 
 // A template that lists more than this would not fit into a release.
 constexpr std::size_t objects_limit = 50'000;
+constexpr std::size_t bytes_limit = 64 * 1024 * 1024;
 
 std::string words(const k8s::fault& f) {
   return f.detail.empty() ? f.message() : f.detail;
@@ -35,6 +37,38 @@ void name_items(json::object& list) {
       (*o)["kind"] = name;
       (*o)["apiVersion"] = *version;
     }
+}
+
+/// A page as text: what stands before and behind its items, and these without their brackets.
+struct page_text {
+  std::string before, items, after;
+  std::size_t objects = 0;
+};
+
+page_text written(json::object page) {
+  name_items(page);
+  page_text out;
+  out.before = "{";
+  std::string* part = &out.before;
+  for (const auto& [key, value] : page) {
+    if (part->size() > 1 || part == &out.after) *part += ',';
+    *part += json::serialize(json::value(key)) + ":";
+    const auto* items = value.if_array();
+    if (key != "items" || !items) {
+      *part += json::serialize(value);
+      continue;
+    }
+    out.before += '[';
+    out.after = "]";
+    part = &out.after;
+    out.objects = items->size();
+    for (const auto& item : *items) {
+      if (!out.items.empty()) out.items += ',';
+      out.items += json::serialize(item);
+    }
+  }
+  out.after += "}";
+  return out;
 }
 
 }  // namespace
@@ -75,32 +109,38 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
   co_return out;
 }
 
+/// Pages are written where they can take their time, and no list is held as a document.
 reactor::awaitable<lookup_answer> cluster_lookups::find_list(k8s::resource r, std::string ns) {
-  json::object whole;
   lookup_answer out;
+  std::string items, after;
+  std::size_t objects = 0;
   k8s::list_options options;
   options.ns = std::move(ns);
   k8s::list_pages pages(api_, std::move(r), std::move(options));
-  for (;;) {
+  for (bool first = true;; first = false) {
     auto page = co_await pages.next();
     if (!page) {
+      out.json.clear();
       if (page.error().code != k8s::errc::not_found) out.error = words(page.error());
       co_return out;
     }
     if (!*page) break;
-    name_items(**page);
-    if (whole.empty()) {
-      whole = std::move(**page);
-    } else if (auto* items = (*page)->if_contains("items"); items && items->is_array()) {
-      auto& into = whole["items"].as_array();
-      for (auto& i : items->as_array()) into.push_back(std::move(i));
-      if (into.size() > objects_limit) {
-        out.error = "lookup: more than 50000 objects";
-        co_return out;
-      }
+    auto job = [whole = std::move(**page)]() mutable { return written(std::move(whole)); };
+    page_text text = co_await api_.off_loop().run(std::move(job));
+    objects += text.objects;
+    if (first) {
+      out.json = std::move(text.before);
+      after = std::move(text.after);
+    }
+    if (!text.items.empty()) items += (items.empty() ? "" : ",") + text.items;
+    if (objects > objects_limit || items.size() > bytes_limit) {
+      out.json.clear();
+      out.error = objects > objects_limit ? "lookup: more than 50000 objects"
+                                          : "lookup: more than 64 MiB of objects";
+      co_return out;
     }
   }
-  out.json = json::serialize(whole);
+  out.json += items + after;
   co_return out;
 }
 

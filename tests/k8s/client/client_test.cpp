@@ -51,8 +51,8 @@ protected:
 
 TEST_F(Client, AsksForAnObjectAsJson) {
   run([](scripted_server& server, client& api) -> awaitable<void> {
-    server.on("GET", "/api/v1/namespaces/kube-system/pods/a%2Fb", answer::json(200, pod));
-    const object_key odd{"kube-system", "a/b"};
+    server.on("GET", "/api/v1/namespaces/kube-system/pods/a%3Ab", answer::json(200, pod));
+    const object_key odd{"kube-system", "a:b"};
     auto got = co_await api.get(resources::pods(), odd);
     EXPECT_TRUE(got) << got.error().message();
     EXPECT_EQ(got->at("kind"), "Pod");

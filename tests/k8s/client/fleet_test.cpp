@@ -140,7 +140,7 @@ TEST_F(Fleet, DisengagesWhenTheSecretGoesOrIsEmptied) {
               "Secret default/b, key kubeconfig: the key is missing or empty");
     EXPECT_EQ(w.events_sent(),
               "ClusterEngaged:a ClusterEngaged:b ClusterDisengaged:a KubeconfigInvalid:b ");
-    EXPECT_EQ(metrics.text().find("krypton_cluster_state{cluster=\"a\""), std::string::npos);
+    EXPECT_EQ(metrics.text().find("windlass_cluster_state{cluster=\"a\""), std::string::npos);
     EXPECT_EQ(net().connections("c1"), 0u);
     w.home.put("b", kubeconfig_for("c2"));
     co_await l.sleep_for(2s);

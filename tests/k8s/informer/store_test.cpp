@@ -183,6 +183,20 @@ TEST_F(StoreTest, EqualsAMapAfterAnyHistory) {
   EXPECT_EQ(visited, expected.size());
 }
 
+TEST_F(StoreTest, IsGivenBackInSteps) {
+  for (int i = 0; i < 100; ++i) pods.put(named("p" + std::to_string(i), 1), origin::list);
+  pods.remove(named("p3", 2).meta);
+  EXPECT_EQ(pods.weight(), 99 * sizeof(pod));
+  seen.clear();
+  std::size_t steps = 0;
+  while (pods.forget_some(20) > 0) ++steps;
+  EXPECT_EQ(steps, 4u);
+  EXPECT_EQ(pods.size(), 0u);
+  EXPECT_EQ(pods.weight(), 0u);
+  EXPECT_TRUE(seen.empty());
+  EXPECT_EQ(pods.put(named("p1", 3), origin::list), put_outcome::added) << "and it can begin again";
+}
+
 TEST(SlotTable, FindsEverythingWhileItGrows) {
   // Hashes that collide a lot, so that chains run over the places where the old table was emptied.
   const auto hash_of = [](std::uint32_t slot) { return slot % 97 * 13; };
