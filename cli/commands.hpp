@@ -6,6 +6,10 @@
 #include <string_view>
 #include <vector>
 
+namespace reactor {
+class loop;
+}
+
 namespace cli {
 
 inline constexpr int success = 0, failure = 1, wrong_usage = 2;
@@ -23,8 +27,8 @@ int completion_command(const completion_arguments& a);
 
 /// `windlass helm …`: Helm's own commands, flags, output and exit codes.
 int helm_command(const std::vector<std::string>& arguments);
-/// Those of them that need a cluster: install, upgrade, list, …
-int helm_release_command(const std::vector<std::string>& arguments);
+/// Those of them that need a cluster: install, upgrade, list, … Runs `l` until the command ended or was cancelled by a signal.
+int helm_release_command(reactor::loop& l, const std::vector<std::string>& arguments);
 
 /// Parses and dispatches. Usage errors go to standard error.
 int dispatch(const std::vector<std::string>& arguments);

@@ -32,18 +32,19 @@ int helm_command(const std::vector<std::string>& arguments) {
             "  windlass helm verify ./chart -f values.yaml\n");
     return arguments.empty() ? wrong_usage : success;
   }
-  if (helm::release::is_release_command(arguments.front())) return helm_release_command(arguments);
-  reactor::loop clock;
+  reactor::loop loop;  // the one of every helm command
+  if (helm::release::is_release_command(arguments.front()))
+    return helm_release_command(loop, arguments);
   reactor::system_entropy chance;
   helm::surroundings around;
   around.now = [&] {
-    return std::chrono::time_point_cast<std::chrono::system_clock::duration>(clock.wall());
+    return std::chrono::time_point_cast<std::chrono::system_clock::duration>(loop.wall());
   };
-  around.steady = [&] { return clock.now().time_since_epoch(); };
+  around.steady = [&] { return loop.now().time_since_epoch(); };
   around.random = [&](std::span<unsigned char> bytes) { chance.fill(bytes); };
   const helm::command_result r = helm::sources::is_source_command(arguments.front())
-                                     ? run_source_command(arguments, around)
-                                     : helm::run_command(arguments, around, chart_locator());
+                                     ? run_source_command(loop, arguments, around)
+                                     : helm::run_command(arguments, around, chart_locator(loop));
   const bool written = write_bytes(STDOUT_FILENO, r.out) && write_bytes(STDERR_FILENO, r.err);
   return written ? r.exit_code : failure;
 }

@@ -4,6 +4,7 @@
 #include "cli/output.hpp"
 #include "helm/command_flags.hpp"
 #include "helm/release/commands.hpp"
+#include "helm/sources/commands.hpp"
 #include "k8s/client.hpp"
 #include "k8s/kubeconfig.hpp"
 #include "reactor/loop.hpp"
@@ -14,6 +15,7 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 
 namespace cli {
@@ -64,16 +66,36 @@ helm::outcome<release::cluster_records::driver> chosen_driver() {
   return helm::problem{"unknown driver " + ("\"" + name + "\"")};
 }
 
-reactor::awaitable<helm::outcome<std::shared_ptr<helm::prepared_chart>>> find_chart(
-    std::string reference, helm::chart_flags from) {
-  std::vector<std::string> notes, warnings;
-  auto path = chart_locator()(reference, from, notes);
-  for (const std::string& line : notes) write_bytes(STDERR_FILENO, line + "\n");
-  if (!path) co_return path.error();
-  auto loaded = helm::load_chart(*path, warnings);
-  if (!loaded) co_return loaded.error();
-  co_return std::make_shared<helm::prepared_chart>(*loaded, std::move(warnings));
-}
+using loaded_chart = helm::outcome<std::shared_ptr<helm::prepared_chart>>;
+
+/// Finds and loads charts on the command's own loop, so that a signal ends a download. What it holds outlives a search
+/// that was cancelled, because giving connections back takes time.
+class chart_search {
+public:
+  explicit chart_search(reactor::loop& l) : loop_(l) {}
+
+  reactor::awaitable<loaded_chart> find(std::string reference, helm::chart_flags from) {
+    source_ = chart_source_for(loop_, from);
+    auto located = co_await source_->locate(reference, helm::sources::origin_of(from));
+    if (!located) co_return located.error();
+    for (const std::string& line : located->notes) write_bytes(STDERR_FILENO, line + "\n");
+    // An archive may be large: off the loop, which must hear the signals.
+    auto load = [path = located->path]() -> loaded_chart {
+      std::vector<std::string> warnings;
+      auto loaded = helm::load_chart(path, warnings);
+      if (!loaded) return loaded.error();
+      return std::make_shared<helm::prepared_chart>(*loaded, std::move(warnings));
+    };
+    co_return co_await loop_.offload(std::move(load));
+  }
+  reactor::awaitable<void> stop() {
+    if (source_) co_await source_->stop();
+  }
+
+private:
+  reactor::loop& loop_;
+  std::unique_ptr<helm::sources::chart_source> source_;
+};
 
 int report(const helm::problem& p) {
   write_bytes(STDERR_FILENO, "Error: " + p.text + "\n");
@@ -84,6 +106,7 @@ struct running {
   reactor::loop& loop;
   k8s::client& api;
   release::command_runner& runner;
+  chart_search& charts;
   release::command_line line;
   reactor::task_group& action;
   std::optional<int> exit_code;
@@ -101,18 +124,18 @@ reactor::awaitable<void> supervise(running& r) {
     release::command_line line = r.line;
     r.exit_code = co_await r.runner.cancelled(std::move(line));
   }
+  co_await r.charts.stop();
   co_await r.api.stop();
   r.loop.stop();
 }
 
 }  // namespace
 
-int helm_release_command(const std::vector<std::string>& arguments) {
+int helm_release_command(reactor::loop& loop, const std::vector<std::string>& arguments) {
   auto line = release::parse_command_line(arguments, variable);
   if (!line) return report(line.error());
   auto driver = chosen_driver();
   if (!driver) return report(driver.error());
-  reactor::loop loop;
   auto to = connect(line->cluster);
   if (!to) return report(helm::problem{"Kubernetes cluster unreachable: " + to.error().message()});
   const auto* listed = std::get_if<release::list_command>(&line->what);
@@ -136,9 +159,13 @@ int helm_release_command(const std::vector<std::string>& arguments) {
   release::release_actions actions(loop, api, objects, records, std::move(settings));
   release::console console{[](std::string_view text) { write_bytes(STDOUT_FILENO, text); },
                            [](std::string_view text) { write_bytes(STDERR_FILENO, text); }};
-  release::command_runner runner(loop, actions, console, find_chart);
+  chart_search charts(loop);
+  release::command_runner runner(loop, actions, console,
+                                 [&charts](std::string reference, helm::chart_flags from) {
+                                   return charts.find(std::move(reference), std::move(from));
+                                 });
   reactor::task_group action(loop), tasks(loop);
-  running r{loop, api, runner, std::move(*line), action, std::nullopt};
+  running r{loop, api, runner, charts, std::move(*line), action, std::nullopt};
   reactor::signals signals(loop,
                            {.stop = [&action] { action.cancel(); }, .reload = {}, .exit_now = {}});
   tasks.start("supervise", supervise(r));

@@ -82,16 +82,20 @@ helm::outcome<reactor::secret> ask_secret(const std::string& prompt) {
 
 }  // namespace
 
-helm::chart_locator chart_locator() {
-  return [](const std::string& reference, const helm::chart_flags& flags,
-            std::vector<std::string>& notes) -> helm::outcome<std::string> {
-    reactor::loop l;
+std::unique_ptr<sources::chart_source> chart_source_for(reactor::loop& l,
+                                                        const helm::chart_flags& flags) {
+  return std::make_unique<sources::chart_source>(
+      l, sources::settings_of(sources::settings_from(environment), flags), environment);
+}
+
+helm::chart_locator chart_locator(reactor::loop& l) {
+  return [&l](const std::string& reference, const helm::chart_flags& flags,
+              std::vector<std::string>& notes) -> helm::outcome<std::string> {
     helm::outcome<sources::located_chart> found = helm::problem{};
     run_to_the_end(l, [&]() -> reactor::awaitable<void> {
-      sources::chart_source source(
-          l, sources::settings_of(sources::settings_from(environment), flags), environment);
-      found = co_await source.locate(reference, sources::origin_of(flags));
-      co_await source.stop();
+      const auto source = chart_source_for(l, flags);
+      found = co_await source->locate(reference, sources::origin_of(flags));
+      co_await source->stop();
     });
     if (!found) return found.error();
     notes.insert(notes.end(), found->notes.begin(), found->notes.end());
@@ -99,9 +103,8 @@ helm::chart_locator chart_locator() {
   };
 }
 
-helm::command_result run_source_command(const std::vector<std::string>& arguments,
+helm::command_result run_source_command(reactor::loop& l, const std::vector<std::string>& arguments,
                                         const helm::surroundings& around) {
-  reactor::loop l;
   sources::command_context context{
       l,           sources::settings_from(environment),
       environment, [] { return std::string(std::istreambuf_iterator(std::cin), {}); },

@@ -2,17 +2,24 @@
 
 #include "helm/chart_flags.hpp"
 #include "helm/commands.hpp"
+#include "helm/sources/locate.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace cli {
 
-/// Finds charts in repositories and registries for commands that render: each call runs a loop of its own to the end.
-helm::chart_locator chart_locator();
+/// Finds charts in repositories and registries for commands that render. Each call runs `l`, which must not run yet: where
+/// it does, await a chart_source instead.
+helm::chart_locator chart_locator(reactor::loop& l);
 
-/// `windlass helm repo|registry|pull|push|package|dependency|search|verify …`
-helm::command_result run_source_command(const std::vector<std::string>& arguments,
+/// What the flags and the environment say about where charts come from. Lifetime: co_await stop() before destruction.
+std::unique_ptr<helm::sources::chart_source> chart_source_for(reactor::loop& l,
+                                                              const helm::chart_flags& flags);
+
+/// `windlass helm repo|registry|pull|push|package|dependency|search|verify …`. Runs `l` to the end.
+helm::command_result run_source_command(reactor::loop& l, const std::vector<std::string>& arguments,
                                         const helm::surroundings& around);
 
 }  // namespace cli

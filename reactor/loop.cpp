@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <time.h>
 
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -33,6 +34,26 @@ nanoseconds thread_cpu() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return std::chrono::seconds(t.tv_sec) + nanoseconds(t.tv_nsec);
 }
+
+/// The loop that this thread runs now. A second one inside it would hear neither the signals nor the cancellations that
+/// are meant for the first, and would hold up everything that the first has to do.
+thread_local const loop* running_here = nullptr;
+
+void refuse_a_second_one() {
+  if (running_here)
+    throw std::logic_error(
+        "a loop of this thread is running: what waits in it awaits, and does not run another");
+}
+
+struct marked_as_running {
+  explicit marked_as_running(const loop& l) {
+    refuse_a_second_one();
+    running_here = &l;
+  }
+  ~marked_as_running() { running_here = nullptr; }
+  marked_as_running(const marked_as_running&) = delete;
+  marked_as_running& operator=(const marked_as_running&) = delete;
+};
 
 }  // namespace
 
@@ -80,6 +101,7 @@ loop::loop(mode m, std::uint64_t seed) : mode_(m), context_(std::make_unique<asi
     entropy_ = std::make_unique<seeded_entropy>(seed);
     network_ = make_memory_network(*this);
   } else {
+    refuse_a_second_one();
     entropy_ = std::make_unique<system_entropy>();
     const kernel_watches before = look_at_kernel_watches();
     real_ = std::make_unique<real_parts>(get_executor());
@@ -130,6 +152,7 @@ void loop::run() {
     run_until(never);
     return;
   }
+  const marked_as_running now_running(*this);
   const served_stop at_end{stopped_};
   context_->restart();
   nanoseconds before = thread_cpu();
@@ -147,6 +170,7 @@ void loop::run() {
 }
 
 void loop::run_until(steady_time until) {
+  const marked_as_running now_running(*this);
   const served_stop at_end{stopped_};
   context_->restart();
   for (;;) {

@@ -154,7 +154,10 @@ awaitable<result<web_answer>> web::converse(web_request r) {
 awaitable<result<web_answer>> web::ask(web_request r) {
   const auto deadline = loop_.now() + r.timeout;
   auto whole = converse(std::move(r));
-  co_return co_await reactor::with_deadline(loop_, std::move(whole), deadline, "download");
+  auto answer = co_await reactor::with_deadline(loop_, std::move(whole), deadline, "download");
+  // Whoever was cancelled must not make a sentence of it: this wait unwinds.
+  if (!answer && reactor::is_cancelled(answer.error().code)) co_await loop_.yield();
+  co_return answer;
 }
 
 std::string status_text(int status) {

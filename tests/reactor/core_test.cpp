@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace reactor {
@@ -304,6 +305,27 @@ TEST_F(Core, AStopBeforeARunWithAnEndCountsToo) {
   EXPECT_EQ(l.now(), before);
   l.run_until(before + 1h);
   EXPECT_EQ(l.now(), before + 1h);
+}
+
+TEST_F(Core, ALoopInsideARunningOneOfItsThreadIsAProgrammingError) {
+  for (const loop::mode outer : {loop::mode::simulated, loop::mode::real}) {
+    loop other(loop::mode::simulated), first(outer);
+    first.post([&] {
+      EXPECT_THROW(loop second, std::logic_error);
+      EXPECT_THROW(other.run(), std::logic_error);
+      EXPECT_THROW(first.run(), std::logic_error);
+    });
+    first.run();
+    loop after;  // the thread is free again
+    std::size_t elsewhere = 0;
+    std::thread([&] {
+      loop of_its_own;
+      of_its_own.post([&] { ++elsewhere; });
+      of_its_own.run();
+    }).join();
+    after.run();
+    EXPECT_EQ(elsewhere, 1u);
+  }
 }
 
 TEST(CoreDeathTest, AGroupThatIsDestroyedWhileTasksRunSaysWhichAndEndsTheProcess) {
