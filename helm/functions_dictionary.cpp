@@ -91,57 +91,115 @@ value f_dig(executor&, args a) {
   return m;
 }
 
-/// Fills `into` from `from`: what is empty, or with `overwrite` everything. Nested maps are shared with the source.
-void merge(executor& e, value& into, const value& from, bool overwrite) {
-  count_steps(1 + from.size());
-  if (!from.is_map()) return;
-  e.reserve(entry_bytes * from.size());
-  std::vector<std::pair<std::string, value>> source(from.entries().begin(), from.entries().end());
-  e.changed(into);
-  auto& target = into.entries();
-  for (auto& [key, v] : source) {
-    auto found = target.find(key);
-    if (v.is_nil() || v.is_nil_reference()) {
-      if (overwrite) target.insert_or_assign(key, v);
-      continue;
-    }
-    if (v.is_map() && found != target.end() && found->second.is_map()) {
-      value inner = found->second;
-      if (inner.is_nil_reference()) {
-        inner = value(value::map_type{}, inner.kind());
-      }
-      merge(e, inner, v, overwrite);
-      if (!found->second.empty()) continue;
-      target.insert_or_assign(key, v);
-      continue;
+/// mergo's way of filling maps: what is empty, or with `overwrite` everything. Nested maps are shared with the source.
+class merger {
+public:
+  merger(executor& e, bool overwrite) : e_(e), overwrite_(overwrite) {}
+
+  /// False where mergo gives up half way: a pointer that should become something else.
+  bool merge(value& into, const value& from) {
+    count_steps(1 + from.size());
+    if (!from.is_map()) return true;
+    e_.reserve(entry_bytes * from.size());
+    const std::vector<std::pair<std::string, value>> source(from.entries().begin(),
+                                                            from.entries().end());
+    e_.changed(into);
+    for (const auto& [key, v] : source)
+      if (!merge_entry(into, key, v, element_type(from))) return false;
+    return true;
+  }
+
+private:
+  /// The static type of a map's entries, by which Go refuses what the map cannot hold.
+  static const char* element_type(const value& map) {
+    return map.kind() == type::string_map ? "string"
+           : map.kind() == type::files    ? "[]uint8"
+                                          : "interface {}";
+  }
+  static void put(value& into, const std::string& key, const value& v, const std::string& as) {
+    const std::string wanted = element_type(into);
+    if (wanted != "interface {}" && wanted != as)
+      throw function_error("reflect.Value.SetMapIndex: value of type " + as +
+                           " is not assignable to type " + wanted);
+    into.entries().insert_or_assign(key, v);
+  }
+
+  bool merge_entry(value& into, const std::string& key, const value& v, const char* as) {
+    auto& target = into.entries();
+    const auto found = target.find(key);
+    const bool known = found != target.end();
+    if (v.is_nil()) {
+      if (overwrite_) put(into, key, v, as);
+      return true;
     }
     if (v.is_list()) {
-      // An empty target takes the list; with overwrite every target does.
-      if (found == target.end() || found->second.empty() || overwrite)
-        target.insert_or_assign(key, v);
-      continue;
+      // Go first puts in a list of the right type, then decides; a map of texts already refuses that.
+      if (!known || found->second.is_nil() || overwrite_) put(into, key, v, v.type_name());
+      if (!known || found->second.empty()) put(into, key, v, as);
+      return true;
     }
-    if (overwrite || found == target.end() || found->second.empty())
-      target.insert_or_assign(key, v);
+    if (known && (v.is_map() || v.object())) {
+      value inner = found->second;
+      if (!merge_inner(inner, v)) return false;
+      if (inner.is_map() && v.is_map() && !inner.empty()) return true;
+    }
+    if (overwrite_ || !known || found->second.empty()) put(into, key, v, as);
+    return true;
   }
-}
 
-value merge_all(executor& e, args a, bool overwrite) {
+  bool merge_inner(value& inner, const value& v) {
+    if (inner.is_map()) return inner.is_nil_reference() || merge(inner, v);
+    if (!inner.object()) return true;
+    const std::string kind = inner.object()->kind_name();
+    if (kind == "struct") look_into(*inner.object(), v);
+    return kind != "ptr" || v.kind_name() == "ptr" || overwrite_;
+  }
+  /// A struct's fields are merged by their place, whatever the other is; that changes nothing and can fail.
+  static void look_into(const object& into, const value& from) {
+    const auto fields = into.fields();
+    if (fields.empty()) return;
+    if (from.kind_name() != "struct")
+      throw function_error("reflect: call of reflect.Value.Field on " + from.kind_name() +
+                           " Value");
+    const auto others = from.object()->fields();
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (i >= others.size()) throw function_error("reflect: Field index out of range");
+      const value& inner = fields[i].second;
+      if (inner.kind_name() == "struct") look_into(*inner.object(), others[i].second);
+    }
+  }
+
+  executor& e_;
+  bool overwrite_;
+};
+
+enum class on_failure : bool { say_nothing, fail };
+
+value merge_all(executor& e, args a, bool overwrite, on_failure then) {
+  merger m(e, overwrite);
   value into = a[0];
   for (const auto& source : a.subspan(1)) {
     if (into.is_nil_reference()) {
       if (source.is_nil_reference()) continue;
       into = value(value::map_type{});
     }
-    merge(e, into, source, overwrite);
+    if (m.merge(into, source)) continue;
+    if (then == on_failure::fail) throw function_error("src and dst must be of same type");
+    return "";
   }
   return into;
 }
 value f_merge(executor& e, args a) {
-  return merge_all(e, a, false);
+  return merge_all(e, a, false, on_failure::say_nothing);
+}
+value f_must_merge(executor& e, args a) {
+  return merge_all(e, a, false, on_failure::fail);
 }
 value f_merge_overwrite(executor& e, args a) {
-  return merge_all(e, a, true);
+  return merge_all(e, a, true, on_failure::say_nothing);
+}
+value f_must_merge_overwrite(executor& e, args a) {
+  return merge_all(e, a, true, on_failure::fail);
 }
 value f_deep_copy(executor& e, args a) {
   if (a[0].is_nil()) throw function_error("reflect: call of reflect.Value.Type on zero Value");
@@ -169,9 +227,9 @@ constexpr function table[] = {
     make_function("omit", {m, s}, f_omit, true),
     make_function("dig", {any}, f_dig, true, true),
     make_function("merge", {m, m}, f_merge, true, true),
-    make_function("mustMerge", {m, m}, f_merge, true, true),
+    make_function("mustMerge", {m, m}, f_must_merge, true, true),
     make_function("mergeOverwrite", {m, m}, f_merge_overwrite, true, true),
-    make_function("mustMergeOverwrite", {m, m}, f_merge_overwrite, true, true),
+    make_function("mustMergeOverwrite", {m, m}, f_must_merge_overwrite, true, true),
     make_function("deepCopy", {any}, f_deep_copy, false, true),
     make_function("mustDeepCopy", {any}, f_deep_copy, false, true),
     make_function("deepEqual", {any, any}, f_deep_equal),

@@ -77,14 +77,28 @@ problem wrong_json(const value& v, const char* wanted) {
   return {"json: cannot unmarshal " + std::string(json_kind(v)) + " into Go value of type " +
           wanted};
 }
+/// A text that would be no such thing in any case: Go does not come to look whether its numbers can be held.
+bool of_another_kind(std::string_view text, const problem& why, char first) {
+  const auto start = text.find_first_not_of(" \t\r\n");
+  return why.text.starts_with("json: cannot unmarshal number ") && text[start] != first;
+}
+problem wrong_text(std::string_view text, const char* wanted) {
+  const char c = text[text.find_first_not_of(" \t\r\n")];
+  const char* kind = c == '[' ? "array" : c == '{' ? "object" : "number";
+  return {"json: cannot unmarshal " + std::string(kind) + " into Go value of type " + wanted};
+}
 value f_from_json(executor& e, args a) {
   auto v = read_json(a[0].text());
+  if (!v && of_another_kind(a[0].text(), v.error(), '{'))
+    return error_map(wrong_text(a[0].text(), "map[string]interface {}"));
   if (!v) return error_map(v.error());
   if (v->is_nil()) return value::nil_of(type::map);
   return v->is_map() ? counted_tree(e, *v) : error_map(wrong_json(*v, "map[string]interface {}"));
 }
 value f_from_json_array(executor& e, args a) {
   auto v = read_json(a[0].text());
+  if (!v && of_another_kind(a[0].text(), v.error(), '['))
+    return error_list(wrong_text(a[0].text(), "[]interface {}"));
   if (!v) return error_list(v.error());
   if (v->is_nil()) return value::nil_of(type::list);
   return v->is_list() ? counted_tree(e, *v) : error_list(wrong_json(*v, "[]interface {}"));

@@ -381,7 +381,7 @@ std::string format_time(const go_time& t, std::string_view layout) {
         if (!c.abbreviation.empty()) {
           out += c.abbreviation;
         } else {
-          append_zone(out, c.offset % 3600 == 0 ? word::num_short : word::num_zone, c);
+          append_zone(out, word::num_zone, c);
         }
         break;
       case word::fraction_zeros:

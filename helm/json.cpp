@@ -148,14 +148,14 @@ private:
 
 class reader {
 public:
-  explicit reader(std::string_view s) : s_(s) {}
+  reader(std::string_view s, json_source from) : s_(s), from_(from) {}
 
   value document() {
     blanks();
     auto v = item(0, "looking for beginning of value");
     blanks();
     if (i_ < s_.size()) bad("after top-level value");
-    finish();
+    if (from_ == json_source::text) finish();  // who reads a schema keeps the digits
     return v;
   }
   value prefix(std::size_t& used) {
@@ -171,10 +171,13 @@ private:
   void finish() const {
     if (!late_.empty()) throw json_failure{late_};
   }
-  [[noreturn]] void end() { throw json_failure{"unexpected end of JSON input"}; }
+  [[noreturn]] void end() {
+    if (from_ == json_source::text) throw json_failure{"unexpected end of JSON input"};
+    const bool nothing = s_.find_first_not_of(" \t\r\n") == s_.npos;
+    throw json_failure{nothing ? "EOF" : "unexpected EOF"};
+  }
   [[noreturn]] void bad(const std::string& context) {
-    if (i_ >= s_.size()) end();
-    auto c = static_cast<unsigned char>(s_[i_]);
+    const auto c = static_cast<unsigned char>(peek_inside());
     std::string shown;
     if (c == '\'')
       shown = "'\\''";
@@ -197,6 +200,11 @@ private:
   char peek() {
     if (i_ >= s_.size()) end();
     return s_[i_];
+  }
+  /// Go's scanner learns of the end of a text by one more space: where none may stand, that space is wrong.
+  char peek_inside() {
+    if (i_ >= s_.size() && from_ == json_source::stream) end();
+    return i_ < s_.size() ? s_[i_] : ' ';
   }
 
   value item(int depth, const char* context) {
@@ -273,14 +281,14 @@ private:
 
   void word(std::string_view w) {
     for (std::size_t n = 0; n < w.size(); ++n, ++i_)
-      if (peek() != w[n])
+      if (peek_inside() != w[n])
         bad("in literal " + std::string(w) + " (expecting '" + std::string(1, w[n]) + "')");
   }
 
   char32_t hex4() {
     char32_t r = 0;
     for (int n = 0; n < 4; ++n, ++i_) {
-      char c = peek();
+      const char c = peek_inside();
       char32_t digit = 0;
       if (c >= '0' && c <= '9')
         digit = static_cast<char32_t>(c - '0');
@@ -309,7 +317,7 @@ private:
         continue;
       }
       ++i_;
-      c = peek();
+      c = peek_inside();
       switch (c) {
         case '"':
         case '\\':
@@ -371,6 +379,7 @@ private:
   }
 
   std::string_view s_;
+  json_source from_;
   std::size_t i_ = 0;
   std::string late_;
 };
@@ -399,9 +408,9 @@ outcome<std::string> write_json(const value& v, json_style style) {
   return std::move(w.out);
 }
 
-outcome<value> read_json(std::string_view text) {
+outcome<value> read_json(std::string_view text, json_source from) {
   try {
-    return reader(text).document();
+    return reader(text, from).document();
   } catch (const json_failure& f) {
     return problem{f.text};
   }
@@ -409,7 +418,7 @@ outcome<value> read_json(std::string_view text) {
 
 outcome<value> read_json_prefix(std::string_view text, std::size_t& used) {
   try {
-    return reader(text).prefix(used);
+    return reader(text, json_source::stream).prefix(used);
   } catch (const json_failure& f) {
     return problem{f.text};
   }

@@ -209,9 +209,7 @@ private:
       if (blank()) return store(value());
       std::size_t used = 0;
       auto v = read_json_prefix(s_, used);
-      if (!v)
-        return failed(v.error().text == "unexpected end of JSON input" ? "unexpected EOF"
-                                                                       : v.error().text);
+      if (!v) return failed(v.error().text);
       if (auto e = store(std::move(*v)); !e.ok()) return e;
       s_.remove_prefix(used);
       blank();

@@ -1,8 +1,8 @@
-// Writing and reading share the grammar of keys and strings; one file holds both directions.
 #include "helm/toml.hpp"
 
 #include "helm/deep_stack.hpp"
 #include "helm/go_text.hpp"
+#include "helm/go_time.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -48,10 +48,13 @@ bool bare(char c) {
          c == '-';
 }
 
-std::string key_text(const std::string& k) {
-  bool plain = !k.empty();
-  for (char c : k) plain = plain && bare(c);
-  return plain ? k : quoted(k);
+/// Dates without a zone are written as they were read.
+std::string toml_time(const go_time& t) {
+  const char* layout = t.fixed_name == toml_local_date_time ? "2006-01-02T15:04:05.999999999"
+                       : t.fixed_name == toml_local_date    ? "2006-01-02"
+                       : t.fixed_name == toml_local_time    ? "15:04:05.999999999"
+                                                            : "2006-01-02T15:04:05.999999999Z07:00";
+  return format_time(t, layout);
 }
 
 class toml_writer {
@@ -84,7 +87,7 @@ public:
 private:
   static std::string joined(const key_path& key) {
     std::string s;
-    for (const auto& k : key) s += (s.empty() ? "" : ".") + key_text(k);
+    for (const auto& k : key) s += (s.empty() ? "" : ".") + toml_key_text(k);
     return s;
   }
   void newline() {
@@ -133,7 +136,7 @@ private:
       return;
     }
     indent(key);
-    out += key_text(key.back()) + " = ";
+    out += toml_key_text(key.back()) + " = ";
     element(v);
     if (!is_inline) newline();
   }
@@ -182,7 +185,7 @@ private:
       }
       case type::object:
         if (v.type_name() == "time.Time") {
-          out += v.object()->json().text();
+          out += toml_time(*time_in(v));
           return;
         }
         if (v.type_name() == "complex128") throw toml_failure{"unsupported type: complex128"};
@@ -227,294 +230,19 @@ private:
   }
 };
 
-class toml_reader {
-public:
-  explicit toml_reader(std::string_view s) : s_(s) {}
-
-  value document() {
-    value root(value::map_type{});
-    value current = root;
-    for (;;) {
-      blanks(true);
-      if (i_ >= s_.size()) return root;
-      if (s_[i_] == '[') {
-        bool array = s_.substr(i_).starts_with("[[");
-        i_ += array ? 2 : 1;
-        blanks(false);
-        auto key = path();
-        if (!s_.substr(i_).starts_with(array ? "]]" : "]"))
-          fail("expected '.' or ']' to end table name");
-        i_ += array ? 2 : 1;
-        current = open(root, key, array);
-        end_of_line();
-      } else {
-        assignment(current);
-        end_of_line();
-      }
-    }
-  }
-
-private:
-  [[noreturn]] void fail(const std::string& what) {
-    int line = 1;
-    for (std::size_t n = 0; n < i_ && n < s_.size(); ++n) line += s_[n] == '\n';
-    throw toml_failure{"toml: line " + std::to_string(line) + ": " + what};
-  }
-  void blanks(bool lines) {
-    while (i_ < s_.size()) {
-      char c = s_[i_];
-      if (c == ' ' || c == '\t' || (lines && (c == '\n' || c == '\r'))) {
-        ++i_;
-      } else if (c == '#' && (lines || true)) {
-        while (i_ < s_.size() && s_[i_] != '\n') ++i_;
-        if (!lines) return;
-      } else {
-        return;
-      }
-    }
-  }
-  void end_of_line() {
-    blanks(false);
-    if (i_ < s_.size() && s_[i_] == '\r') ++i_;
-    if (i_ < s_.size() && s_[i_] != '\n')
-      fail("expected a top-level item to end with a newline, comment, or EOF, but got '" +
-           std::string(1, s_[i_]) + "' instead");
-  }
-  key_path path() {
-    key_path out;
-    for (;;) {
-      blanks(false);
-      if (i_ >= s_.size()) fail("unexpected EOF; expected a key");
-      if (s_[i_] == '"' || s_[i_] == '\'') {
-        out.push_back(text());
-      } else {
-        auto start = i_;
-        while (i_ < s_.size() && bare(s_[i_])) ++i_;
-        if (i_ == start) fail("bare keys cannot contain '" + std::string(1, s_[i_]) + "'");
-        out.emplace_back(s_.substr(start, i_ - start));
-      }
-      blanks(false);
-      if (i_ >= s_.size() || s_[i_] != '.') return out;
-      ++i_;
-    }
-  }
-  value step(value& at, const std::string& name) {
-    auto& entries = at.entries();
-    auto found = entries.find(name);
-    if (found == entries.end()) found = entries.emplace(name, value(value::map_type{})).first;
-    auto v = found->second;
-    if (v.kind() == type::list && v.size() > 0) v = v.items().back();
-    if (!v.is_map()) fail("Key '" + name + "' has already been defined.");
-    return v;
-  }
-  value open(value root, const key_path& key, bool array) {
-    value at = root;
-    for (std::size_t n = 0; n + 1 < key.size(); ++n) at = step(at, key[n]);
-    if (!array) return step(at, key.back());
-    auto& slot = at.entries()[key.back()];
-    value::list_type items;
-    if (slot.kind() == type::list)
-      items = slot.items();
-    else if (!slot.is_nil())
-      fail("Key '" + key.back() + "' has already been defined.");
-    items.emplace_back(value::map_type{});
-    auto last = items.back();
-    slot = value(std::move(items));
-    return last;
-  }
-  void assignment(value& into) {
-    auto key = path();
-    if (i_ >= s_.size() || s_[i_] != '=')
-      fail("" + (i_ < s_.size() ? "expected '.' or '=', but got " +
-                                      quote_rune(decode_rune(s_.substr(i_)).rune) + " instead"
-                                : std::string("unexpected EOF; expected key separator '='")));
-    ++i_;
-    blanks(false);
-    value at = into;
-    for (std::size_t n = 0; n + 1 < key.size(); ++n) at = step(at, key[n]);
-    auto v = item(0);
-    if (!at.entries().emplace(key.back(), v).second)
-      fail("Key '" + key.back() + "' has already been defined.");
-  }
-
-  value item(int depth) {
-    if (depth > depth_limit) fail("nested too deep");
-    if (i_ >= s_.size()) fail("unexpected EOF; expected value");
-    char c = s_[i_];
-    if (c == '"' || c == '\'') return text();
-    value out;
-    if (c == '[') {
-      with_room([&] { out = array(depth); });
-      return out;
-    }
-    if (c == '{') {
-      with_room([&] { out = table(depth); });
-      return out;
-    }
-    auto start = i_;
-    while (i_ < s_.size() && std::string_view(",]}#\n\r\t ").find(s_[i_]) == std::string_view::npos)
-      ++i_;
-    auto word = s_.substr(start, i_ - start);
-    // A date and a time may be separated by one space.
-    if (word.size() == 10 && word[4] == '-' && i_ + 1 < s_.size() && s_[i_] == ' ' &&
-        s_[i_ + 1] >= '0' && s_[i_ + 1] <= '9') {
-      ++i_;
-      while (i_ < s_.size() &&
-             std::string_view(",]}#\n\r\t ").find(s_[i_]) == std::string_view::npos)
-        ++i_;
-      word = s_.substr(start, i_ - start);
-    }
-    if (word == "true") return true;
-    if (word == "false") return false;
-    if (word == "inf" || word == "+inf") return HUGE_VAL;
-    if (word == "-inf") return -HUGE_VAL;
-    if (word == "nan" || word == "+nan" || word == "-nan") return std::nan("");
-    auto plain = replace_all(word, "_", "");
-    bool based = plain.starts_with("0x") || plain.starts_with("0o") || plain.starts_with("0b");
-    if (auto n = parse_int(plain, based ? 0 : 10); n.error == int_error::none)
-      return value::integer(n.number, type::int64);
-    bool date = word.size() >= 8 && ((word.size() >= 10 && word[4] == '-') || word[2] == ':');
-    if (date) return value(std::string(word));
-    if (auto f = parse_float(plain); f && !based && (plain.find_first_of(".eE") != plain.npos))
-      return f->number;
-    i_ = start;
-    fail("expected value but found " +
-         (word.empty() ? quote_rune(decode_rune(s_.substr(i_)).rune) : quote(word)) + " instead");
-  }
-
-  value array(int depth) {
-    value::list_type out;
-    ++i_;
-    for (;;) {
-      blanks(true);
-      if (i_ >= s_.size()) fail("unexpected EOF; expected value");
-      if (s_[i_] == ']') {
-        ++i_;
-        return out;
-      }
-      out.push_back(item(depth + 1));
-      blanks(true);
-      if (i_ < s_.size() && s_[i_] == ',') {
-        ++i_;
-        continue;
-      }
-      if (i_ >= s_.size() || s_[i_] != ']')
-        fail("expected a comma (',') or array terminator (']')");
-    }
-  }
-  value table(int) {
-    value out(value::map_type{});
-    ++i_;
-    blanks(true);
-    if (i_ < s_.size() && s_[i_] == '}') {
-      ++i_;
-      return out;
-    }
-    for (;;) {
-      blanks(true);
-      assignment(out);
-      blanks(true);
-      if (i_ >= s_.size()) fail("unexpected EOF; expected a comma or an inline table terminator");
-      if (s_[i_] == '}') {
-        ++i_;
-        return out;
-      }
-      if (s_[i_] != ',')
-        fail("expected a comma or an inline table terminator '}', but got '" +
-             std::string(1, s_[i_]) + "' instead");
-      ++i_;
-    }
-  }
-
-  std::string text() {
-    char mark = s_[i_];
-    bool raw = mark == '\'';
-    std::string triple(3, mark);
-    bool many = s_.substr(i_).starts_with(triple);
-    i_ += many ? 3 : 1;
-    if (many && s_.substr(i_).starts_with("\r\n"))
-      i_ += 2;
-    else if (many && i_ < s_.size() && s_[i_] == '\n')
-      ++i_;
-    std::string out;
-    for (;;) {
-      if (i_ >= s_.size())
-        fail(std::string("unexpected EOF; expected '") + (many ? triple : std::string(1, mark)) +
-             "'");
-      char c = s_[i_];
-      if (many ? s_.substr(i_).starts_with(triple) : c == mark) {
-        i_ += many ? 3 : 1;
-        // Up to two more quotes belong to the text.
-        while (many && i_ < s_.size() && s_[i_] == mark) {
-          out += mark;
-          ++i_;
-        }
-        return out;
-      }
-      if (c == '\n' && !many) fail("strings cannot contain newlines");
-      if (c != '\\' || raw) {
-        out += c;
-        ++i_;
-        continue;
-      }
-      escape(out, many);
-    }
-  }
-  void escape(std::string& out, bool many) {
-    ++i_;
-    if (i_ >= s_.size()) fail("unexpected EOF");
-    char c = s_[i_++];
-    switch (c) {
-      case 'b': out += '\b'; return;
-      case 't': out += '\t'; return;
-      case 'n': out += '\n'; return;
-      case 'f': out += '\f'; return;
-      case 'r': out += '\r'; return;
-      case 'e': out += '\x1b'; return;
-      case '"': out += '"'; return;
-      case '\\': out += '\\'; return;
-      case 'u':
-      case 'U': {
-        std::size_t n = c == 'u' ? 4 : 8;
-        if (s_.size() - i_ < n) fail("unexpected EOF");
-        auto number = parse_uint(s_.substr(i_, n), 16);
-        if (number.error != int_error::none || number.number > 0x10ffff)
-          fail("invalid unicode escape");
-        append_rune(out, static_cast<char32_t>(number.number));
-        i_ += n;
-        return;
-      }
-      default: break;
-    }
-    if (many && (c == '\n' || c == ' ' || c == '\t' || c == '\r')) {
-      while (i_ < s_.size() && std::string_view(" \t\r\n").find(s_[i_]) != std::string_view::npos)
-        ++i_;
-      return;
-    }
-    fail("invalid escape character '" + std::string(1, c) +
-         "'; only the following escape characters are allowed: \\b, \\t, \\n, \\f, \\r, \\\", "
-         "\\\\, \\uXXXX, and \\UXXXXXXXX");
-  }
-
-  std::string_view s_;
-  std::size_t i_ = 0;
-};
-
 }  // namespace
+
+std::string toml_key_text(const std::string& k) {
+  bool plain = !k.empty();
+  for (const char c : k) plain = plain && bare(c);
+  return plain ? k : quoted(k);
+}
 
 outcome<std::string> write_toml(const value& v) {
   try {
     toml_writer w;
     w.encode({}, v);
     return std::move(w.out);
-  } catch (const toml_failure& f) {
-    return problem{f.text};
-  }
-}
-
-outcome<value> read_toml(std::string_view text) {
-  try {
-    return toml_reader(text).document();
   } catch (const toml_failure& f) {
     return problem{f.text};
   }

@@ -224,6 +224,7 @@ std::string value::type_name() const {
     case type::string_list: return "[]string";
     case type::int_list: return "[]int";
     case type::list_list: return "[][]interface {}";
+    case type::map_list: return "[]map[string]interface {}";
     case type::maintainer_list: return "[]*chart.Maintainer";
     case type::dependency_list: return "[]*chart.Dependency";
     case type::version_set: return "chartutil.VersionSet";
@@ -245,6 +246,7 @@ std::string value::kind_name() const {
     case type::string_list:
     case type::int_list:
     case type::list_list:
+    case type::map_list:
     case type::maintainer_list:
     case type::dependency_list:
     case type::version_set: return "slice";

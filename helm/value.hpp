@@ -29,6 +29,7 @@ enum class type : std::uint8_t {
   string_list,
   int_list,
   list_list,
+  map_list,
   maintainer_list,
   dependency_list,
   version_set,

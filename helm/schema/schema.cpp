@@ -14,9 +14,7 @@ namespace {
 constexpr const char* own_url = "file:///values.schema.json";
 
 /// What the reference's decoder says of a text that is no JSON: it reads a value and looks whether more follows.
-std::string decoder_text(std::string_view text, const std::string& error) {
-  if (error == "unexpected end of JSON input")
-    return text.find_first_not_of(" \t\r\n") == text.npos ? "EOF" : "unexpected EOF";
+std::string decoder_text(const std::string& error) {
   return error.ends_with("after top-level value") ? "invalid character after top-level value"
                                                   : error;
 }
@@ -44,8 +42,8 @@ void check_tree(const chart& c, const value& values, std::string& out) {
 }  // namespace
 
 outcome<json_schema> json_schema::compile(std::string_view text) {
-  auto v = read_json(text);
-  if (!v) return problem{decoder_text(text, v.error().text)};
+  auto v = read_json(text, json_source::stream);
+  if (!v) return problem{decoder_text(v.error().text)};
   auto compiled = schemas::library::compile(own_url, std::move(*v));
   if (!compiled) return compiled.error();
   json_schema out;

@@ -116,6 +116,10 @@ TEST(ReferenceRows, VersionConstraintsHoldForTheSameVersions) {
   replay("constraints.jsonl");
 }
 
+TEST(ReferenceRows, WhatIsEmptyCutShortOrWrongIsTakenAndToldAsInTheReference) {
+  replay("damaged.jsonl");
+}
+
 std::vector<std::pair<std::string, std::string>> chance_rows() {
   std::ifstream in(WINDLASS_SOURCE_DIR "/tests/helm/data/chance.txt");
   std::vector<std::pair<std::string, std::string>> out;

@@ -49,15 +49,16 @@ def helm():
     return os.path.expanduser("~/go/bin/helm")
 
 
-def questions(kind, *arguments):
-    return subprocess.run([sys.executable, os.path.join(here, "generate.py"), kind, *arguments], capture_output=True, check=True).stdout
+def questions(program, kind, *arguments):
+    return subprocess.run([sys.executable, os.path.join(here, program), kind, *arguments], capture_output=True, check=True).stdout
 
 
 def compare_answers(ours, theirs):
     failed = False
     plan = [("templates", templates, seed), ("functions",), ("numbers",), ("yaml", "2000", seed), ("set", "5000", seed), ("sort", "2000", seed), ("schema", "3000", seed), ("constraint",)]
-    for kind, *arguments in plan:
-        asked, outputs, texts, failing = compare.differences(questions(kind, *arguments), ours, theirs)
+    plan = [("generate.py", *p) for p in plan] + [("generate_damaged.py", *p) for p in (("merge",), ("json", "1000", seed), ("toml", "3000", seed))]
+    for program, kind, *arguments in plan:
+        asked, outputs, texts, failing = compare.differences(questions(program, kind, *arguments), ours, theirs)
         for title, found in (("outputs", outputs), ("error texts", texts)):
             compare.show(title, found, 5)
         share = 100.0 * (failing - len(texts)) / failing if failing else 100.0

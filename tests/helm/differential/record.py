@@ -62,7 +62,36 @@ def record(reference, name, questions, count, seed, short=False):
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def record_damaged(reference, count):
+    """Of every kind of answer to what is empty, cut short or wrong some rows: alike is what differs in names, numbers and places alone."""
+    asked = []
+    for arguments in (("merge",), ("json", "400", "1"), ("toml", "1500", "1")):
+        made = subprocess.run([sys.executable, HERE + "/generate_damaged.py", *arguments], capture_output=True, check=True).stdout.decode().split("\n")[:-1]
+        asked += [(arguments[0], json.loads(q)) for q in made]
+    answers = subprocess.run([reference], input="".join(json.dumps(q) + "\n" for _, q in asked).encode(), capture_output=True).stdout.decode().split("\n")[:-1]
+    groups = {}
+    for (kind, q), a in zip(asked, answers):
+        a = json.loads(a)
+        text = q.get("files", {}).get("x.yaml", "")
+        shape = (kind, q["kind"], re.sub(r"\d+", "0", re.sub(r'"[^"]*"|\'[^\']*\'', "x", a["out"] + a["err"])))
+        if kind == "merge":  # every pair of kinds, by one of the functions and one of the forms
+            shape = (kind, re.sub(r"\b(must)?[mM]erge(Overwrite)?\b|must|[dD]eepCopy| \"o\" 1", "", text))
+        if "0xc0" not in a["out"] + a["err"]:
+            groups.setdefault(shape, []).append((q, a))
+    r = random.Random(9)
+    with open(sys.argv[2] + "/damaged.jsonl", "w") as out:
+        for shape in sorted(groups):
+            some = groups[shape]
+            r.shuffle(some)
+            for q, a in some[:1 if shape[0] == "merge" else count]:
+                if shape[0] == "merge":
+                    q = {"template": q["files"]["x.yaml"]}
+                row = dict(q, out=a["out"]) if not a["err"] else dict(q, err=a["err"])
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
 reference = sys.argv[1]
+record_damaged(reference, 2)
 record(reference, "functions.jsonl", generate("functions"), 28, 1, short=True)
 record(reference, "templates.jsonl", generate("templates", "1500", "11"), 700, 2)
 record(reference, "yaml.jsonl", generate("yaml", "800", "12"), 500, 3)
