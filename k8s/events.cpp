@@ -119,6 +119,13 @@ void event_recorder::make_room() {
 }
 
 void event_recorder::forget_old() {
+  // Past the window a repetition is a new event: what has been silent for so long is of no use. Once in a window.
+  if (const reactor::steady_time now = loop_.now(); now - swept_ >= options_.series_window) {
+    swept_ = now;
+    std::erase_if(series_, [&](const auto& s) {
+      return !s.second.queued && now - s.second.seen > options_.series_window;
+    });
+  }
   if (series_.size() < remembered_series) return;
   auto oldest = series_.end();
   for (auto it = series_.begin(); it != series_.end(); ++it) {

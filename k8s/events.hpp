@@ -66,6 +66,8 @@ public:
   void record(event_note note);
   std::size_t queued() const noexcept { return queue_.size(); }
   std::uint64_t dropped() const noexcept { return dropped_; }
+  /// Series that a repetition could still raise, and some that are too old for it.
+  std::size_t remembered() const noexcept { return series_.size(); }
   /// Waits until the queue is empty. False when `deadline` came first.
   awaitable<bool> flush(reactor::steady_time deadline);
   /// Drops what is queued.
@@ -100,6 +102,7 @@ private:
   reactor::limiter limiter_;
   std::map<key, series> series_;
   std::deque<key> queue_;
+  reactor::steady_time swept_{};
   std::uint64_t dropped_ = 0;
   bool writing_ = false;
   reactor::waiters changed_;

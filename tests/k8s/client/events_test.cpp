@@ -98,6 +98,16 @@ TEST_F(Events, CountsRepetitionsInsteadOfWritingThemAgain) {
   });
 }
 
+TEST_F(Events, AreForgottenWhenNothingCanRepeatThemAnyMore) {
+  run([&](scripted_server&, client&, event_recorder& events) -> awaitable<void> {
+    for (int i = 0; i < 1'000; ++i) {
+      events.record(note("credentials " + std::to_string(i)));
+      co_await l.sleep_for(1min);
+    }
+    EXPECT_LE(events.remembered(), 22u);  // of two windows
+  });
+}
+
 TEST_F(Events, KeepsTheRateAndTheWarnings) {
   event_options options;
   options.queue_limit = 20;
