@@ -149,6 +149,8 @@ private:
 
   reactor::awaitable<void> fall_silent(figures& out) {
     k8s::cluster& silent = *fleet_.front();
+    silent.attend(true);
+    co_await loop_.sleep_for(5s);  // what attending asks first is answered
     (void)co_await ask("POST", "/" + silent.name() + "/deaf");
     const reactor::steady_time since = loop_.now();
     while (silent.is_live() && loop_.now() - since < 5min) co_await loop_.sleep_for(50ms);

@@ -27,6 +27,7 @@ bootc_cluster* attach(k8s::cluster& c, bootc_cluster::options o) {
   o.name = c.name();
   o.log = c.log();
   o.is_current = [&c] { return c.is_live(); };
+  o.attend = [&c](bool somebody) { c.attend(somebody); };
   auto part = std::make_unique<bootc_cluster>(c.loop(), c.api(), std::move(o));
   bootc_cluster* out = part.get();
   c.follow(out->pool_informer());
@@ -60,6 +61,11 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                     s.cluster = options_.name;
                     s.policy = options_.policy;
                     s.is_current = [this] { return is_current(); };
+                    s.attend = options_.attend;
+                    s.may_act = [this] {
+                      return is_current() && pools_.may_be_acted_upon() &&
+                             bootc_nodes_.may_be_acted_upon() && nodes_.may_be_acted_upon();
+                    };
                     s.on_plan = options_.on_plan;
                     s.log = options_.log;
                     return s;

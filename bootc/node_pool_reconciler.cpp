@@ -20,6 +20,7 @@ namespace json = boost::json;
 
 /// When a view lags behind our own writes; their event usually comes first.
 constexpr reactor::nanoseconds wait_for_own_writes = 1s;
+constexpr reactor::nanoseconds wait_for_proof = 500ms;  // of the views, once somebody attends
 /// After a write met a newer version: the view catches up within moments.
 constexpr reactor::nanoseconds wait_after_conflict = 200ms;
 /// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by then never will.
@@ -168,12 +169,20 @@ awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string
 
 awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string pool) {
   const node_pool* found = views_.pools.find("", pool);
-  if (!found) co_return k8s::await_change();
+  if (!found) {
+    attend(pool, false);
+    co_return k8s::await_change();
+  }
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
   if (!sees_own_writes(pool)) co_return k8s::requeue_after(wait_for_own_writes);
   rollout_plan next = co_await plan(pool, view::as_it_is);
   found = views_.pools.find("", pool);
-  if (!found) co_return k8s::await_change();
+  if (!found) {
+    attend(pool, false);
+    co_return k8s::await_change();
+  }
+  const bool under_way = !next.actions.empty() || next.occupied > 0;
+  if (!attend(pool, under_way)) co_return k8s::requeue_after(wait_for_proof);
   if (settings_.on_plan) settings_.on_plan(pool, next);
   say_new(pool, next.warnings);
   const node_pool seen = *found;
@@ -189,6 +198,17 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   // What was written comes back as an event. A lost one would leave the pool waiting, so look once more.
   if (acted) co_return k8s::requeue_after(wait_for_own_writes);
   co_return k8s::await_change();
+}
+
+/// Says that the pool needs views that are current, or no longer does. False while what was needed is not proved yet.
+bool node_pool_reconciler::attend(const std::string& pool, bool needed) {
+  if (needed) {
+    attending_.insert(pool);
+  } else {
+    attending_.erase(pool);
+  }
+  if (settings_.attend) settings_.attend(!attending_.empty());
+  return !needed || !settings_.may_act || settings_.may_act();
 }
 
 /// Once as long as it stays true. Events on the pool are told the same way.

@@ -33,6 +33,10 @@ struct reconciler_settings {
   rollout_policy* policy = nullptr;  // none: name order
   std::function<bool()>
       is_current;  // false: the views are old and nothing is acted upon; empty = always true
+  /// Somebody is about to act, or nobody is; from then on the views are watched closely, or not. May be empty.
+  std::function<void(bool somebody)> attend;
+  /// The views were proved current since then; empty = always true.
+  std::function<bool()> may_act;
   std::function<void(const std::string& pool, const rollout_plan& plan)>
       on_plan;  // sees each plan before it is carried out
   reactor::logger log;
@@ -66,6 +70,7 @@ private:
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
   void say_new(const std::string& pool, const std::vector<warning>& warnings);
   void note_unanswered();
+  bool attend(const std::string& pool, bool needed);
   bool is_current() const { return !settings_.is_current || settings_.is_current(); }
 
   reactor::loop& loop_;
@@ -75,6 +80,7 @@ private:
   reconciler_settings settings_;
   std::map<std::string, std::set<std::string>> said_;  // warnings that still hold, by pool
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
+  std::set<std::string> attending_;  // pools with something under way
   bool knows_every_slot_ = false;
   reactor::steady_time unknown_writes_land_by_;
 };

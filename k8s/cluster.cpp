@@ -14,9 +14,7 @@ namespace json = boost::json;
 
 constexpr reactor::nanoseconds version_patience = 5s;
 constexpr reactor::backoff_settings retry{1s, 60s, 2, 0.2};
-// An informer notices a half-open stream within 20 s; what has been silent for longer is old.
-constexpr reactor::nanoseconds stale_after = 25s;
-constexpr reactor::nanoseconds freshness_interval = 5s;
+constexpr reactor::nanoseconds freshness_interval = 5s, unattended_interval = 30s;
 
 std::string uid_of(const json::object& object) {
   const json::value* metadata = object.if_contains("metadata");
@@ -103,7 +101,7 @@ awaitable<void> cluster::run() {
     change([&] { watch_freshness(); });
     count_informers();
     (void)co_await changed_.wait(followed_.empty() ? reactor::never
-                                                   : loop_.now() + freshness_interval);
+                                                   : loop_.now() + (attended_ ? freshness_interval : unattended_interval));
   }
 }
 
@@ -177,8 +175,7 @@ std::string cluster::doubt() const {
   for (const followed_informer& f : followed_) {
     const informer_base& i = *f.informer;
     if (!i.doubt().empty()) return i.doubt();
-    const bool current = i.is_synced() && loop_.now() - i.last_contact() <= stale_after;
-    if (current) continue;
+    if (i.is_synced() && !i.is_old()) continue;
     std::string why = i.is_synced() ? "nothing shows that what is known of " +
                                           i.collection().plural + " is current"
                                     : i.collection().plural + " are not complete";
@@ -200,9 +197,15 @@ cluster_part* cluster::part(std::string_view part_name) const noexcept {
 
 void cluster::follow(informer_base& i) {
   followed_.push_back({&i, {}});
+  i.attend(attended_);
   i.share(views_);
   // Decisions must not be made until the next look.
   i.on_doubt([this] { change([&] { watch_freshness(); }); });
+}
+void cluster::attend(bool somebody) {
+  if (std::exchange(attended_, somebody) == somebody) return;
+  for (const followed_informer& f : followed_) f.informer->attend(somebody);
+  changed_.wake_all();
 }
 void cluster::unfollow(const informer_base& i) noexcept {
   std::erase_if(followed_, [&](const followed_informer& f) { return f.informer == &i; });

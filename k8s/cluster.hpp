@@ -99,6 +99,9 @@ public:
   /// Its age and its doubts decide between Live and Stale, what it stores counts against the cluster's budget, and its
   /// counters become metrics. The informer outlives the cluster's stop().
   void follow(informer_base& i);
+  /// Whether somebody is about to act on what is kept of it (docs/adr/0005): then it is known within 20 s when a stream no
+  /// longer tells the truth, else within two minutes and at no cost.
+  void attend(bool somebody);
   /// It is about to be destroyed.
   void unfollow(const informer_base& i) noexcept;
   /// False when `deadline` came first.
@@ -142,6 +145,7 @@ private:
   std::shared_ptr<view_budget> views_;  // what their stores take together
   reactor::backoff backoff_;
   bool probe_wanted_ = false;
+  bool attended_ = false;
   bool state_shown_ = false;  // as a metric
   reactor::event engaged_;
   reactor::waiters changed_;

@@ -72,6 +72,13 @@ public:
   const std::optional<fault>& last_error() const noexcept { return last_error_; }
   /// When the server last proved that this view of it is current.
   reactor::steady_time last_contact() const noexcept { return current_.at(); }
+  /// Somebody is about to act on what the store has, or nobody is (docs/adr/0005): silence is asked about after ten seconds
+  /// or only when a bookmark is overdue. At first somebody is.
+  void attend(bool somebody);
+  /// Somebody attends, and it was proved current as recently as is asked for then.
+  bool may_be_acted_upon() const noexcept;
+  /// Nothing has proved it current for longer than the last question may take.
+  bool is_old() const noexcept;
   /// Why what the store has is known not to be the truth; empty when nothing is known against it. While it says
   /// something is_synced() is false.
   const std::string& doubt() const noexcept { return doubt_; }
@@ -144,6 +151,7 @@ private:
   ending take_bookmark(stream_run& stream, wire_value object);
   ending judge_silence(std::shared_ptr<stream_run> stream);
   reactor::steady_time next_look(const stream_run& stream) const;
+  reactor::nanoseconds silence() const noexcept;
   step settle(const line_outcome& outcome);
   step fail(const fault& why);
   fault malformed(std::string_view detail) const;
@@ -165,6 +173,9 @@ private:
   std::string said_;  // the last failure in the log
   reactor::steady_time said_at_{};
   std::size_t buffered_ = 0;
+  bool attended_ = true;
+  reactor::steady_time attended_since_{};
+  std::weak_ptr<stream_run> stream_;  // the watch under way
   reactor::event synced_;
   reactor::task_group tasks_;
 };

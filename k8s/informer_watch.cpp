@@ -48,6 +48,7 @@ awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stre
   auto opened = co_await api_.open_watch(options_.collection, std::move(options));
   if (!opened) co_return line_outcome::failure(opened.error());
   stream->exchange = std::move(*opened);
+  stream_ = stream;
   const steady_time now = loop_.now();
   stream->opened = stream->last_byte = now;
   watch_.stream_opened(now);

@@ -33,7 +33,9 @@ struct watch_limits {
   reactor::nanoseconds watch_longest = 10min;
   reactor::nanoseconds relist_jitter = 2s;  // a restarted server forgets every stream at once
   reactor::nanoseconds too_short = 1s;      // a stream that ends sooner without a word is a failure
-  reactor::nanoseconds silence = 10s;  // without a byte: ask whether the stream missed something
+  reactor::nanoseconds silence = 10s;  // without a proof: ask whether the stream missed something
+  // The same while nobody is about to act: a bookmark, due every minute, is late.
+  reactor::nanoseconds unattended_silence = 90s;
   reactor::nanoseconds probe_patience = 8s;         // and believe that nobody is there after this
   reactor::nanoseconds list_idle = 15s;             // without a byte in a list
   reactor::nanoseconds longest_retry_after = 5min;  // a server may not silence us longer
@@ -49,6 +51,10 @@ struct watch_limits {
   store_budget budget;
   reactor::nanoseconds over_budget_retry = 60s;  // ±20 %; a list of that size is work for both
 
+  /// A view that nothing has proved current for so long is old: the question that `silence` led to was not answered.
+  reactor::nanoseconds stale_after(reactor::nanoseconds silent) const {
+    return silent + probe_patience + 7s;
+  }
   /// How long a page may have taken when it has come to `bytes`.
   reactor::nanoseconds list_allowance(std::uint64_t bytes) const {
     return list_patience + std::chrono::seconds(bytes / list_slowest_bytes);

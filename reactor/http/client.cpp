@@ -51,6 +51,9 @@ public:
 
   const response_head& head() const noexcept override { return head_; }
   steady_time last_byte() const noexcept override { return last_byte_; }
+  void hurry() noexcept override {
+    if (connection_) connection_->w.stream().expire_at(pool_->owner().now());
+  }
   bool nothing_came() const noexcept { return last_byte_ == steady_time{}; }
 
   awaitable<result<void>> write(const request& r, std::string head) {  // borrowed

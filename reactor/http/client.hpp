@@ -67,6 +67,8 @@ public:
   /// Errors: errc::timed_out when nothing came for `idle` (the caller may read on); errc::malformed;
   /// the transport's own.
   virtual awaitable<result<std::string_view>> read(nanoseconds idle) = 0;
+  /// Ends a read() that waits as if its time were over; the caller may read on. Does nothing when none waits.
+  virtual void hurry() noexcept = 0;
   /// When the last byte came from the peer; half-open detection looks at it.
   virtual steady_time last_byte() const noexcept = 0;
 };

@@ -100,6 +100,7 @@ public:
 
   const response_head& head() const noexcept override { return from_->head(); }
   steady_time last_byte() const noexcept override { return from_->last_byte(); }
+  void hurry() noexcept override { from_->hurry(); }
 
   awaitable<result<std::string_view>> read(nanoseconds idle) override {
     for (;;) {

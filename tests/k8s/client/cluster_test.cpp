@@ -263,7 +263,33 @@ struct secrets_part final : cluster_part {
   informer<secret> informer_;
 };
 
-TEST_F(Cluster, IsStaleWhileItsInformersHearNothing) {
+TEST_F(Cluster, IsStaleWhileItsInformersHearNothingAndSomebodyIsAboutToAct) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    cluster_options o = named("c1");
+    o.steps.push_back({"secrets", [](cluster& c) -> awaitable<result<void>> {
+                         if (!c.part("secrets")) {
+                           c.attach("secrets", std::make_unique<secrets_part>(c));
+                         }
+                         co_return result<void>();
+                       }});
+    cluster c(l, api.server.to(), o);
+    c.start();
+    c.attend(true);
+    co_await l.sleep_for(60s);
+    EXPECT_TRUE(c.is_live()) << name_of(c.state());
+    net().set_reach("c1", memory_network::reach::stalled);
+    co_await l.sleep_for(31s);
+    EXPECT_FALSE(c.is_live()) << name_of(c.state());
+    net().set_reach("c1", memory_network::reach::open);
+    co_await l.sleep_for(2min);
+    EXPECT_TRUE(c.is_live()) << name_of(c.state());
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
+TEST_F(Cluster, IsStaleWithinTwoMinutesWhenNobodyIsAboutToAct) {
   reactor::run_task(l, [&]() -> awaitable<void> {
     api_server api(l, "c1");
     cluster_options o = named("c1");
@@ -279,6 +305,8 @@ TEST_F(Cluster, IsStaleWhileItsInformersHearNothing) {
     EXPECT_TRUE(c.is_live()) << name_of(c.state());
     net().set_reach("c1", memory_network::reach::stalled);
     co_await l.sleep_for(31s);
+    EXPECT_TRUE(c.is_live()) << name_of(c.state());
+    co_await l.sleep_for(110s);
     EXPECT_FALSE(c.is_live()) << name_of(c.state());
     net().set_reach("c1", memory_network::reach::open);
     co_await l.sleep_for(2min);

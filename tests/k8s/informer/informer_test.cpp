@@ -494,6 +494,68 @@ TEST_F(InformerTest, ASilentServerThatIsThereIsLeftInPeace) {
   EXPECT_LT(l.now() - pods->last_contact(), 13s);
 }
 
+TEST_F(InformerTest, WhatNobodyActsUponIsAskedAboutOnlyWhenABookmarkIsLate) {
+  watching();
+  server.always("GET", watch_path, answer::stream());
+  pods->attend(false);
+  const auto asked = watches();
+  run_for(80s);
+  EXPECT_EQ(watches(), asked);
+  EXPECT_FALSE(pods->is_old());
+  EXPECT_FALSE(pods->may_be_acted_upon());
+  run_for(20s);
+  EXPECT_EQ(watches(), asked + 1);
+  EXPECT_LT(l.now() - pods->last_contact(), 20s);
+}
+
+TEST_F(InformerTest, BookmarksSpareAllQuestions) {
+  answer stream = watch_saying({});
+  for (int i = 0; i < 5; ++i) stream.piece(bookmark_line(10), 60s);
+  server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
+  server.on("GET", watch_path, stream);
+  begin(pod_options());
+  run_for(1s);
+  pods->attend(false);
+  const auto asked = watches();
+  run_for(295s);
+  EXPECT_EQ(watches(), asked);
+  EXPECT_FALSE(pods->is_old());
+}
+
+TEST_F(InformerTest, AHalfOpenConnectionIsNoticedWithin20SecondsOfAttending) {
+  watching();
+  pods->attend(false);
+  run_for(5s);
+  net().set_reach("api", reactor::memory_network::reach::blackhole);
+  run_for(60s);
+  EXPECT_EQ(pods->state(), informer_state::live) << "nobody asked";
+  pods->attend(true);
+  EXPECT_FALSE(pods->may_be_acted_upon()) << "what was proved a minute ago proves nothing now";
+  run_for(20s);
+  EXPECT_EQ(pods->state(), informer_state::retrying);
+  EXPECT_FALSE(pods->may_be_acted_upon());
+}
+
+TEST_F(InformerTest, AttendingAsksAtOnceAndMayBeActedUponAfterTheAnswer) {
+  watching();
+  server.always("GET", watch_path, answer::stream());
+  pods->attend(false);
+  run_for(60s);
+  pods->attend(true);
+  EXPECT_FALSE(pods->may_be_acted_upon());
+  run_for(3s);
+  EXPECT_TRUE(pods->may_be_acted_upon());
+}
+
+TEST_F(InformerTest, AStreamThatMissesEventsUnattendedIsNoticedTogetherWithTheLateBookmark) {
+  watching();
+  pods->attend(false);
+  server.always("GET", watch_path, answer::stream().piece(event("ADDED", "b", 11)));
+  run_for(100s);
+  EXPECT_EQ(pods->counters().silent, 1u);
+  EXPECT_EQ(stored(), "a@1 b@11");
+}
+
 TEST_F(InformerTest, EventsArriveWhileAProbeRuns) {
   watching();
   answer slow = answer::stream();
