@@ -99,7 +99,7 @@ public:
   /// Its age and its doubts decide between Live and Stale, what it stores counts against the cluster's budget, and its
   /// counters become metrics. The informer outlives the cluster's stop().
   void follow(informer_base& i);
-  /// Whether somebody is about to act on what is kept of it (docs/adr/0005): then it is known within 20 s when a stream no
+  /// Whether somebody is about to act on what is kept of it (docs/adr/0006): then it is known within 20 s when a stream no
   /// longer tells the truth, else within two minutes and at no cost.
   void attend(bool somebody);
   /// It is about to be destroyed.

@@ -72,7 +72,7 @@ public:
   const std::optional<fault>& last_error() const noexcept { return last_error_; }
   /// When the server last proved that this view of it is current.
   reactor::steady_time last_contact() const noexcept { return current_.at(); }
-  /// Somebody is about to act on what the store has, or nobody is (docs/adr/0005): silence is asked about after ten seconds
+  /// Somebody is about to act on what the store has, or nobody is (docs/adr/0006): silence is asked about after ten seconds
   /// or only when a bookmark is overdue. At first somebody is.
   void attend(bool somebody);
   /// Somebody attends, and it was proved current as recently as is asked for then.
