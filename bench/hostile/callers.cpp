@@ -160,8 +160,9 @@ std::vector<caller> make() {
       "HTTP/1.1 4|closed", 60s);
   add("a chunk of 16 EiB",
       asks("POST /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: "
-           "chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\na"),
-      "HTTP/1.1 4|closed");
+           "chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\na",
+           130s),
+      "HTTP/1.1 4|closed", 125s);
   add(
       "10,000 requests for /metrics at once, never read",
       [](call& c) -> awaitable<std::string> {

@@ -29,6 +29,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace bench::hostile {
@@ -262,26 +263,42 @@ private:
     co_return r;
   }
 
-  /// What the service listens with.
+  /// As the service listens (cli/service.cpp).
   awaitable<void> start_listener() {
     reactor::http::server_options o;
     o.at = {"127.0.0.1", 0};
     o.max_connections = 200;
+    o.header_timeout = 5s;
+    o.write_timeout = 10s;
+    o.header_limit_bytes = 16 * 1024;
+    o.body_limit_bytes = 16 * 1024;
     listener_ = std::make_unique<reactor::http::server>(
-        loop_, std::move(o),
-        [this](reactor::http::request r, reactor::http::responder& to) -> awaitable<void> {
-          reactor::http::response answer;
-          if (r.target == "/metrics")
-            answer.body = neighbour_metrics_.text();
-          else if (r.target == "/healthz")
-            answer.body = "ok\n";
-          else
-            answer.status = 404;
-          (void)co_await to.send(std::move(answer));
+        loop_, std::move(o), [this](reactor::http::request r, reactor::http::responder& to) {
+          return answer(std::move(r), to);
         });
     if (auto started = listener_->start(); !started)
       throw std::runtime_error(started.error().message());
     co_return;
+  }
+
+  awaitable<void> answer(reactor::http::request r, reactor::http::responder& to) {
+    if (r.target != "/metrics") {
+      reactor::http::response whole;
+      whole.status = r.target == "/healthz" ? 200 : 404;
+      whole.body = "ok\n";
+      (void)co_await to.send(std::move(whole));
+      co_return;
+    }
+    reactor::http::response_head head{200, {}};
+    auto sent = co_await to.start(std::move(head));
+    reactor::metrics::reading all(neighbour_metrics_);
+    while (sent) {
+      std::optional<std::string> piece = all.next();
+      if (!piece) break;
+      sent = co_await to.write(std::move(*piece));
+      co_await loop_.yield();
+    }
+    if (sent) (void)co_await to.finish();
   }
 
   awaitable<void> control(std::string target) {

@@ -134,8 +134,6 @@ bool is_one_of(const std::string& state, std::string_view states) {
 
 /// Too much work for a test until what they do is bounded.
 const std::set<std::string> waiting = {
-    "tls: a chain of 90 certificates with slow signatures",
-    "gzip: a bomb of blanks",
     "discovery: 8 MiB of groups",
     "discovery: a group of 100,000 versions",
     "list: 10,000 labels on each of 100 objects",
