@@ -14,7 +14,8 @@ namespace json = boost::json;
 
 constexpr reactor::nanoseconds version_patience = 5s;
 constexpr reactor::backoff_settings retry{1s, 60s, 2, 0.2};
-constexpr reactor::nanoseconds freshness_interval = 5s, unattended_interval = 30s;
+// How often is looked whether the views are current: what is Live and nobody acts upon seldom becomes old.
+constexpr reactor::nanoseconds freshness_interval = 5s, unattended_interval = 15s;
 
 std::string uid_of(const json::object& object) {
   const json::value* metadata = object.if_contains("metadata");
@@ -100,9 +101,13 @@ awaitable<void> cluster::run() {
     if (probe_wanted_) co_await probe_until_answered();
     change([&] { watch_freshness(); });
     count_informers();
-    (void)co_await changed_.wait(followed_.empty() ? reactor::never
-                                                   : loop_.now() + (attended_ ? freshness_interval : unattended_interval));
+    (void)co_await changed_.wait(next_look());
   }
+}
+
+reactor::steady_time cluster::next_look() const {
+  if (followed_.empty()) return reactor::never;
+  return loop_.now() + (is_live() && !attended_ ? unattended_interval : freshness_interval);
 }
 
 awaitable<void> cluster::wait_before_retry() {

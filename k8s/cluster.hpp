@@ -119,6 +119,7 @@ private:
   awaitable<void> probe_until_answered();
   awaitable<void> wait_before_retry();
   void watch_freshness();
+  reactor::steady_time next_look() const;
   std::string doubt() const;
   void count_informers();
   void requested(const fault* why);

@@ -329,7 +329,7 @@ TEST_F(Cluster, CountsWhatItsInformersDo) {
     co_await l.sleep_for(6s);
     api.put("a", "x");
     api.put("a", "y");
-    co_await l.sleep_for(6s);
+    co_await l.sleep_for(16s);
     const auto value = [&](const std::string& name) {
       return metrics
           .get_counter("windlass_informer_" + name + "_total", "",
