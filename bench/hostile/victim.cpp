@@ -98,7 +98,8 @@ public:
     ca_.assign(std::istreambuf_iterator<char>(in), {});
   }
 
-  awaitable<void> undergo(std::vector<std::size_t> wanted) {
+  /// Packs and kubeconfigs bring a loop of their own, so they come before this one runs; what is left is networked.
+  static std::vector<std::size_t> undergo_alone(const std::vector<std::size_t>& wanted) {
     std::vector<std::size_t> networked;
     for (const std::size_t n : wanted) {
       const attack a = attacks()[n];
@@ -107,6 +108,10 @@ public:
       else
         say(try_alone(n));
     }
+    return networked;
+  }
+
+  awaitable<void> undergo(std::vector<std::size_t> networked) {
     if (!networked.empty()) co_await with_neighbours(std::move(networked));
     loop_.stop();
   }
@@ -378,7 +383,7 @@ int run_victim(const std::string& attackers, const std::vector<std::size_t>& wan
   reactor::loop l;
   victim v(l, parse_attackers(attackers), rounds);
   reactor::task_group tasks(l);
-  tasks.start("undergo", v.undergo(wanted));
+  tasks.start("undergo", v.undergo(victim::undergo_alone(wanted)));
   l.run();
   return 0;
 }
