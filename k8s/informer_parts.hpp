@@ -17,10 +17,10 @@
 
 namespace k8s {
 
-inline constexpr reactor::nanoseconds longest_turn = 2ms;       // then everybody else runs first
-inline constexpr std::size_t longest_turn_bytes = 1024 * 1024;  // the same where time stands still
+inline constexpr reactor::nanoseconds longest_turn = 500us;    // then everybody else runs first
+inline constexpr std::size_t longest_turn_bytes = 256 * 1024;  // the same where time stands still
 
-/// Lets others run after two milliseconds of work, or what is about that many bytes.
+/// Lets others run after half a millisecond of work, or what is about that many bytes.
 class informer_base::pacer {
 public:
   explicit pacer(reactor::loop& l) : loop_(l) {}

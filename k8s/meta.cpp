@@ -33,6 +33,7 @@ constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-co
 
 // An API server refuses more annotations on one object (TotalAnnotationSizeLimitB); labels have no sum of their own there,
 // and names are at most 253 bytes.
+constexpr std::size_t most_members = 2'000;  // each is looked up in the table of shared strings
 constexpr std::size_t map_limit_bytes = 256 * 1024;
 constexpr std::size_t name_limit_bytes = 1024;
 
@@ -186,13 +187,14 @@ string_map parse_string_map(wire_value map, const annotation_filter& wanted) {
   std::vector<string_map::member> members;
   std::size_t bytes = 0;
   map.members([&](std::string_view key, wire_value value) {
-    if (!is_wanted(key, wanted) || bytes > map_limit_bytes) return;
+    if (!is_wanted(key, wanted) || bytes > map_limit_bytes || members.size() > most_members) return;
     const std::string_view text = value.text();
     bytes += key.size() + text.size();
     if (bytes <= map_limit_bytes) members.emplace_back(interned(key), interned(text));
   });
   if (bytes > map_limit_bytes)
     map.refuse("labels or annotations of more than 256 KiB, which no API server takes");
+  if (members.size() > most_members) map.refuse("more than 2,000 labels or annotations");
   sort_by_key(members);
   const auto twice = std::adjacent_find(members.begin(), members.end(), has_same_key);
   if (twice != members.end()) map.refuse("key \"" + twice->first.str() + "\" is there twice");

@@ -37,6 +37,9 @@ constexpr nanoseconds longest_resumption = 1h;
 /// What both sides must have for a handshake.
 constexpr const char* wanted = "TLS 1.3, or TLS 1.2 with ECDHE and an AEAD cipher, is needed";
 
+/// A server, eight intermediates and their root.
+constexpr int most_shown_certificates = 10;
+
 /// Servers offer one or two sessions after a handshake. Each costs work, and 700 fit into one record.
 constexpr unsigned most_kept_sessions = 4, most_offered_sessions = 32;
 
@@ -242,6 +245,11 @@ public:
   /// only where somebody asks.
   int shown(X509_STORE_CTX* store) {
     const STACK_OF(X509)* all = X509_STORE_CTX_get0_untrusted(store);
+    if (sk_X509_num(all) > most_shown_certificates) {
+      not_verified_ = "it shows " + std::to_string(sk_X509_num(all)) + " certificates";
+      X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
+      return 0;
+    }
     for (int i = 0; i < sk_X509_num(all); ++i) {
       X509* one = sk_X509_value(all, i);
       const auto costly = too_costly(X509_get0_pubkey(one));

@@ -15,10 +15,11 @@ class loop;
 /// up it gives way first. The streams do so for bytes, http::exchange for pieces of a body, the work queue for keys.
 class turn {
 public:
-  static constexpr nanoseconds longest =
-      1ms;  // of the machine's clock; where time stands still, the others count
-  static constexpr std::size_t most_bytes = 256 * 1024;
-  static constexpr std::size_t most_steps = 1000;
+  /// Of the machine's clock; where time stands still, the others count. Hundreds of clusters may stand behind one that
+  /// always has bytes, and wait for each of its streams so long.
+  static constexpr nanoseconds longest = 500us;
+  static constexpr std::size_t most_bytes = 128 * 1024;
+  static constexpr std::size_t most_steps = 500;
 
   /// One step was taken, with so many bytes.
   static void spend(std::size_t bytes = 0) noexcept;
