@@ -15,7 +15,8 @@ namespace json = boost::json;
 constexpr reactor::nanoseconds version_patience = 5s;
 constexpr reactor::backoff_settings retry{1s, 60s, 2, 0.2};
 // How often is looked whether the views are current: what is Live and nobody acts upon seldom becomes old.
-constexpr reactor::nanoseconds freshness_interval = 5s, unattended_interval = 15s;
+constexpr reactor::nanoseconds attended_interval = 1s, freshness_interval = 5s,
+                               unattended_interval = 15s;
 
 std::string uid_of(const json::object& object) {
   const json::value* metadata = object.if_contains("metadata");
@@ -107,7 +108,8 @@ awaitable<void> cluster::run() {
 
 reactor::steady_time cluster::next_look() const {
   if (followed_.empty()) return reactor::never;
-  return loop_.now() + (is_live() && !attended_ ? unattended_interval : freshness_interval);
+  if (!is_live()) return loop_.now() + freshness_interval;
+  return loop_.now() + (attended_ ? attended_interval : unattended_interval);
 }
 
 awaitable<void> cluster::wait_before_retry() {

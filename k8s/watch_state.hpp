@@ -53,7 +53,7 @@ struct watch_limits {
 
   /// A view that nothing has proved current for so long is old: the question that `silence` led to was not answered.
   reactor::nanoseconds stale_after(reactor::nanoseconds silent) const {
-    return silent + probe_patience + 7s;
+    return silent + probe_patience + 1s;
   }
   /// How long a page may have taken when it has come to `bytes`.
   reactor::nanoseconds list_allowance(std::uint64_t bytes) const {
