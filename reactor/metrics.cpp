@@ -290,20 +290,21 @@ std::optional<std::string> metrics::reading::next() {
     all.refreshers[refreshed_++]();
     return std::string();
   }
-  std::string out;
+  std::optional<std::string> made(std::in_place);
+  std::string& out = *made;
   auto at = last_ ? all.families.lower_bound(family_) : all.families.upper_bound(family_);
   while (at != all.families.end()) {
     if (at->first != family_) last_.reset();  // also when the one under way has gone
     family_ = at->first;
     const bool through = std::visit(
         [&](const auto& f) { return metric::append_family(out, family_, *f, last_); }, at->second);
-    if (!through) return out;
+    if (!through) return made;
     last_.reset();
     ++at;
-    if (out.size() >= metric::piece_bytes) return out;
+    if (out.size() >= metric::piece_bytes) return made;
   }
-  if (out.empty()) return std::nullopt;
-  return out;
+  if (out.empty()) made.reset();
+  return made;
 }
 
 std::string metrics::text() {
