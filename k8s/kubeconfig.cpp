@@ -1,3 +1,4 @@
+// One reading of one document: fields, their paths and lines, and what each may be, kept beside one another.
 #include "k8s/kubeconfig.hpp"
 
 #include "k8s/base64.hpp"

@@ -71,13 +71,7 @@ script in_turn(std::vector<int> codes) {
 void add_answer_servers(std::vector<server>& to) {
   const auto add_at = [&to](place at, std::string name, script s, std::string state,
                             std::string says) {
-    server made;
-    made.name = std::move(name);
-    made.where = at;
-    made.answer = std::move(s);
-    made.state = std::move(state);
-    made.says = std::move(says);
-    to.push_back(std::move(made));
+    to.push_back({std::move(name), at, std::move(s), std::move(state), std::move(says)});
   };
   const auto json = [&](const std::string& name, lazy body, std::string state = "Unreachable",
                         std::string says = "get /version") {

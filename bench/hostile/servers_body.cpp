@@ -49,13 +49,7 @@ const std::string open_gzip = head("Content-Encoding: gzip\r\n");  // ends with 
 void add_body_servers(std::vector<server>& to) {
   const auto add_at = [&to](place at, std::string name, script s, std::string state,
                             std::string says) {
-    server made;
-    made.name = std::move(name);
-    made.where = at;
-    made.answer = std::move(s);
-    made.state = std::move(state);
-    made.says = std::move(says);
-    to.push_back(std::move(made));
+    to.push_back({std::move(name), at, std::move(s), std::move(state), std::move(says)});
   };
   const auto body = [&](const std::string& name, script s, std::string state = "Unreachable",
                         std::string says = "get /version") {

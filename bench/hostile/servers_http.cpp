@@ -24,13 +24,7 @@ std::string many_fields(std::size_t n) {
 void add_http_servers(std::vector<server>& to) {
   const auto add = [&to](std::string name, script s, std::string state = "Unreachable",
                          std::string says = "get /version", place at = place::version) {
-    server made;
-    made.name = "http: " + std::move(name);
-    made.where = at;
-    made.answer = std::move(s);
-    made.state = std::move(state);
-    made.says = std::move(says);
-    to.push_back(std::move(made));
+    to.push_back({"http: " + std::move(name), at, std::move(s), std::move(state), std::move(says)});
   };
   add("silence", says_and_holds(""));
   add("ends the connection at once", says(""));

@@ -66,13 +66,7 @@ script versions(std::vector<std::string> each) {
 void add_list_servers(std::vector<server>& to) {
   const auto add = [&to](std::string name, script s, std::string state = "Unreachable|Syncing",
                          std::string says = "nodes", place at = place::list) {
-    server made;
-    made.name = "list: " + std::move(name);
-    made.where = at;
-    made.answer = std::move(s);
-    made.state = std::move(state);
-    made.says = std::move(says);
-    to.push_back(std::move(made));
+    to.push_back({"list: " + std::move(name), at, std::move(s), std::move(state), std::move(says)});
   };
   const auto has = [&](const std::string& name, lazy body,
                        std::string state = "Unreachable|Syncing", std::string says = "nodes") {

@@ -49,13 +49,8 @@ script events(std::function<std::string(std::uint64_t)> make, std::size_t at_onc
 void add_watch_servers(std::vector<server>& to) {
   const auto add = [&to](std::string name, script s, std::string state = "Live|Stale",
                          std::string says = {}, place at = place::watch) {
-    server made;
-    made.name = "watch: " + std::move(name);
-    made.where = at;
-    made.answer = std::move(s);
-    made.state = std::move(state);
-    made.says = std::move(says);
-    to.push_back(std::move(made));
+    to.push_back(
+        {"watch: " + std::move(name), at, std::move(s), std::move(state), std::move(says)});
   };
   const auto odd = [&](const std::string& name, lazy bytes, std::string state = "Live|Stale",
                        std::string says = {}) {

@@ -1,3 +1,4 @@
+// Longer than most files: each promise of the client, on one fixture.
 #include "reactor/http/client.hpp"
 
 #include "tests/reactor/http/http_test.hpp"
