@@ -149,7 +149,7 @@ private:
 
   reactor::awaitable<void> fall_silent(figures& out) {
     k8s::cluster& silent = *fleet_.front();
-    silent.attend(true);
+    silent.attend(k8s::attention::close);
     co_await loop_.sleep_for(5s);  // what attending asks first is answered
     (void)co_await ask("POST", "/" + silent.name() + "/deaf");
     const reactor::steady_time since = loop_.now();

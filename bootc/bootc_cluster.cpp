@@ -27,7 +27,7 @@ bootc_cluster* attach(k8s::cluster& c, bootc_cluster::options o) {
   o.name = c.name();
   o.log = c.log();
   o.is_current = [&c] { return c.is_live(); };
-  o.attend = [&c](bool somebody) { c.attend(somebody); };
+  o.attend = [&c](k8s::attention how) { c.attend(how); };
   auto part = std::make_unique<bootc_cluster>(c.loop(), c.api(), std::move(o));
   bootc_cluster* out = part.get();
   c.follow(out->pool_informer());

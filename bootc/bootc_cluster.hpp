@@ -24,7 +24,7 @@ public:
     std::function<bool()>
         is_current;  // decisions may be acted upon; empty = once the informers are synced
     /// Told when a rollout begins or ends to need views that are proved current all the time. May be empty.
-    std::function<void(bool somebody)> attend;
+    std::function<void(k8s::attention how)> attend;
     std::function<void(const std::string& pool, const rollout_plan& plan)> on_plan;
     reactor::metrics* metrics = nullptr;
     reactor::logger log;

@@ -170,7 +170,7 @@ awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string
 awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string pool) {
   const node_pool* found = views_.pools.find("", pool);
   if (!found) {
-    attend(pool, false);
+    attend(pool, k8s::attention::none);
     co_return k8s::await_change();
   }
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
@@ -178,11 +178,12 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   rollout_plan next = co_await plan(pool, view::as_it_is);
   found = views_.pools.find("", pool);
   if (!found) {
-    attend(pool, false);
+    attend(pool, k8s::attention::none);
     co_return k8s::await_change();
   }
   const bool under_way = !next.actions.empty() || next.occupied > 0;
-  if (!attend(pool, under_way)) co_return k8s::requeue_after(wait_for_proof);
+  if (!attend(pool, under_way ? k8s::attention::close : k8s::attention::none))
+    co_return k8s::requeue_after(wait_for_proof);
   if (settings_.on_plan) settings_.on_plan(pool, next);
   say_new(pool, next.warnings);
   const node_pool seen = *found;
@@ -201,14 +202,15 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
 }
 
 /// Says that the pool needs views that are current, or no longer does. False while what was needed is not proved yet.
-bool node_pool_reconciler::attend(const std::string& pool, bool needed) {
-  if (needed) {
+bool node_pool_reconciler::attend(const std::string& pool, k8s::attention how) {
+  if (how == k8s::attention::close) {
     attending_.insert(pool);
   } else {
     attending_.erase(pool);
   }
-  if (settings_.attend) settings_.attend(!attending_.empty());
-  return !needed || !settings_.may_act || settings_.may_act();
+  if (settings_.attend)
+    settings_.attend(attending_.empty() ? k8s::attention::none : k8s::attention::close);
+  return how == k8s::attention::none || !settings_.may_act || settings_.may_act();
 }
 
 /// Once as long as it stays true. Events on the pool are told the same way.

@@ -5,6 +5,7 @@
 #include "bootc/rollout_planner.hpp"
 #include "bootc/rollout_policy.hpp"
 #include "k8s/controller.hpp"
+#include "k8s/currency.hpp"
 #include "k8s/own_writes.hpp"
 #include "k8s/store.hpp"
 #include "k8s/views/node.hpp"
@@ -33,8 +34,8 @@ struct reconciler_settings {
   rollout_policy* policy = nullptr;  // none: name order
   std::function<bool()>
       is_current;  // false: the views are old and nothing is acted upon; empty = always true
-  /// Somebody is about to act, or nobody is; from then on the views are watched closely, or not. May be empty.
-  std::function<void(bool somebody)> attend;
+  /// From then on the views are watched closely, or not. May be empty.
+  std::function<void(k8s::attention how)> attend;
   /// The views were proved current since then; empty = always true.
   std::function<bool()> may_act;
   std::function<void(const std::string& pool, const rollout_plan& plan)>
@@ -70,7 +71,7 @@ private:
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
   void say_new(const std::string& pool, const std::vector<warning>& warnings);
   void note_unanswered();
-  bool attend(const std::string& pool, bool needed);
+  bool attend(const std::string& pool, k8s::attention how);
   bool is_current() const { return !settings_.is_current || settings_.is_current(); }
 
   reactor::loop& loop_;

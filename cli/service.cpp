@@ -1,7 +1,6 @@
 #include "cli/service.hpp"
 
 #include "reactor/loop.hpp"
-#include "reactor/printable.hpp"
 
 #include <boost/json.hpp>
 
@@ -186,27 +185,41 @@ reactor::result<void> service::listen(const reactor::endpoint& at, reactor::http
   return {};
 }
 
-/// A fleet's metrics are a megabyte: they are made and sent in pieces, between which everything else runs.
-reactor::awaitable<void> service::answer_metrics(reactor::http::responder& to) {
+namespace {
+
+/// What a fleet has to say is a megabyte: it is made and sent in pieces, between which everything else runs.
+template <class Reading>
+reactor::awaitable<void> send_pieces(reactor::loop& l, reactor::http::responder& to,
+                                     std::string content_type, Reading all) {  // borrowed
   reactor::http::response_head head{200, {}};
-  head.fields.add("Content-Type", std::string(reactor::metrics::content_type));
+  head.fields.add("Content-Type", std::move(content_type));
   auto sent = co_await to.start(std::move(head));
-  reactor::metrics::reading all(metrics_);
-  const reactor::steady_time until = loop_.now() + std::chrono::seconds(30);
+  const reactor::steady_time until = l.now() + std::chrono::seconds(30);
   while (sent) {
     std::optional<std::string> piece = all.next();
     if (!piece) break;
-    if (loop_.now() > until) co_return to.abandon();
+    if (l.now() > until) co_return to.abandon();
     sent = co_await to.write(std::move(*piece));
-    co_await loop_.yield();
+    co_await l.yield();
   }
   if (sent) (void)co_await to.finish();
 }
 
+}  // namespace
+
+reactor::awaitable<void> service::answer_metrics(reactor::http::responder& to) {
+  co_await send_pieces(loop_, to, std::string(reactor::metrics::content_type),
+                       reactor::metrics::reading(metrics_));
+}
+
 reactor::awaitable<void> service::answer_health(reactor::http::request r,
                                                 reactor::http::responder& to) {
-  reactor::http::response answer;
   const std::string path = reactor::http::split_target(r.target).path;
+  if (path == "/clusters") {
+    co_await send_pieces(loop_, to, "application/json", k8s::fleet::reading(*fleet_));
+    co_return;
+  }
+  reactor::http::response answer;
   answer.fields.add("Content-Type", "text/plain; charset=utf-8");
   if (path == "/healthz") {
     answer.body = "ok\n";
@@ -215,9 +228,6 @@ reactor::awaitable<void> service::answer_health(reactor::http::request r,
         (fleet_started_ && fleet_->is_discovered()) || (election_ && !election_->leading());
     answer.status = ready ? 200 : 503;
     answer.body = ready ? "ok\n" : "the clusters are not known yet\n";
-  } else if (path == "/clusters") {
-    answer.fields.set("Content-Type", "application/json");
-    answer.body = reactor::printable_json(boost::json::serialize(fleet_->to_json())) + "\n";
   } else {
     answer.status = 404;
     answer.body = "not here: /healthz, /readyz and /clusters are\n";

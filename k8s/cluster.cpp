@@ -109,7 +109,7 @@ awaitable<void> cluster::run() {
 reactor::steady_time cluster::next_look() const {
   if (followed_.empty()) return reactor::never;
   if (!is_live()) return loop_.now() + freshness_interval;
-  return loop_.now() + (attended_ ? attended_interval : unattended_interval);
+  return loop_.now() + (attention_ == attention::close ? attended_interval : unattended_interval);
 }
 
 awaitable<void> cluster::wait_before_retry() {
@@ -204,14 +204,14 @@ cluster_part* cluster::part(std::string_view part_name) const noexcept {
 
 void cluster::follow(informer_base& i) {
   followed_.push_back({&i, {}});
-  i.attend(attended_);
+  i.attend(attention_);
   i.share(views_);
   // Decisions must not be made until the next look.
   i.on_doubt([this] { change([&] { watch_freshness(); }); });
 }
-void cluster::attend(bool somebody) {
-  if (std::exchange(attended_, somebody) == somebody) return;
-  for (const followed_informer& f : followed_) f.informer->attend(somebody);
+void cluster::attend(attention how) {
+  if (std::exchange(attention_, how) == how) return;
+  for (const followed_informer& f : followed_) f.informer->attend(how);
   changed_.wake_all();
 }
 void cluster::unfollow(const informer_base& i) noexcept {

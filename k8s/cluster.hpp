@@ -101,7 +101,7 @@ public:
   void follow(informer_base& i);
   /// Whether somebody is about to act on what is kept of it (docs/adr/0006): then it is known within 20 s when a stream no
   /// longer tells the truth, else within two minutes and at no cost.
-  void attend(bool somebody);
+  void attend(attention how);
   /// It is about to be destroyed.
   void unfollow(const informer_base& i) noexcept;
   /// False when `deadline` came first.
@@ -146,7 +146,7 @@ private:
   std::shared_ptr<view_budget> views_;  // what their stores take together
   reactor::backoff backoff_;
   bool probe_wanted_ = false;
-  bool attended_ = false;
+  attention attention_ = attention::none;
   bool state_shown_ = false;  // as a metric
   reactor::event engaged_;
   reactor::waiters changed_;

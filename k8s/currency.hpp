@@ -14,6 +14,10 @@ class current_proof {
   current_proof() = default;
 };
 
+/// How closely views are watched (docs/adr/0006). close: somebody is about to act on what is kept, so silence is asked about
+/// after ten seconds. none: nobody is, and only a bookmark that is overdue is asked about.
+enum class attention { none, close };
+
 /// When a view was last proved current; nothing else sets it.
 class currency {
 public:

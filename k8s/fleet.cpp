@@ -2,9 +2,10 @@
 
 #include "k8s/digest.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <algorithm>
 
@@ -14,6 +15,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view self_cluster = "self-cluster";
+/// Where a piece of what all clusters are ends; an entry beyond it is at most a server's words long.
+constexpr std::size_t piece_bytes = 16 * 1024;
 
 bool is_down(cluster_state s) {
   return s != cluster_state::connecting && s != cluster_state::syncing &&
@@ -290,25 +293,37 @@ bool fleet::is_primary(const cluster& c) const {
   return primary_name(names) == c.name();
 }
 
-json::array fleet::to_json() const {
-  json::array out;
-  for (const auto& [name, e] : entries_) {
-    json::object o;
-    if (e.running) {
-      o = e.running->to_json();
-      if (options_.describe) options_.describe(*e.running, o);
-    } else {
-      o["name"] = name;
-      o["state"] = name_of(cluster_state::invalid);
-      o["server"] = "";
-      o["uid"] = "";
-      o["hash"] = e.hash;
-      o["since"] = reactor::format_rfc3339(e.since);
-      o["lastError"] = e.invalid;
-    }
-    out.push_back(std::move(o));
+json::object fleet::to_json(const std::string& name, const entry& e) const {
+  json::object o;
+  if (e.running) {
+    o = e.running->to_json();
+    if (options_.describe) options_.describe(*e.running, o);
+    return o;
   }
-  return out;
+  o["name"] = name;
+  o["state"] = name_of(cluster_state::invalid);
+  o["server"] = "";
+  o["uid"] = "";
+  o["hash"] = e.hash;
+  o["since"] = reactor::format_rfc3339(e.since);
+  o["lastError"] = e.invalid;
+  return o;
+}
+
+std::optional<std::string> fleet::reading::next() {
+  if (ended_) return std::nullopt;
+  std::optional<std::string> made(std::in_place);
+  std::string& out = *made;
+  if (!last_) out += '[';
+  auto at = last_ ? of_.entries_.upper_bound(*last_) : of_.entries_.begin();
+  for (; at != of_.entries_.end() && out.size() < piece_bytes; ++at) {
+    if (last_) out += ',';
+    out += reactor::printable_json(json::serialize(of_.to_json(at->first, at->second)));
+    last_ = at->first;
+  }
+  ended_ = at == of_.entries_.end();
+  if (ended_) out += "]\n";
+  return made;
 }
 
 awaitable<void> fleet::stop() {

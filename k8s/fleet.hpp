@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,7 +36,7 @@ struct fleet_options {
   std::function<void(cluster& c)> on_labels;
   /// Whether this replica takes care of a cluster; empty = of all. Call reshard() when the answer changes.
   std::function<bool(const std::string& name)> owns;
-  /// Adds what the apis know ("tenants") to a cluster's entry of to_json().
+  /// Adds what the apis know ("tenants") to a cluster's entry of reading.
   std::function<void(const cluster& c, boost::json::object& entry)> describe;
   reactor::metrics* metrics = nullptr;
 };
@@ -73,8 +74,20 @@ public:
   bool is_primary(const cluster& c) const;
   /// Attaches an event to the cluster's Secret on home; nothing without discovery.
   void tell(const cluster& c, event_severity type, std::string reason, std::string note);
-  /// What GET /clusters answers.
-  boost::json::array to_json() const;
+
+  /// What GET /clusters answers: an array of one object for each name, in their order, as printable JSON text. A fleet's is a
+  /// megabyte, so it is made in pieces; clusters may come and go between two.
+  class reading {
+  public:
+    explicit reading(const fleet& of) noexcept : of_(of) {}
+    /// Some more of it; none at the end.
+    std::optional<std::string> next();
+
+  private:
+    const fleet& of_;
+    std::optional<std::string> last_;  // the name that was written last
+    bool ended_ = false;
+  };
 
   awaitable<void> stop();
 
@@ -86,6 +99,7 @@ private:
     object_reference secret;  // kind empty = added by hand
     std::unique_ptr<cluster> running;
   };
+  boost::json::object to_json(const std::string& name, const entry& e) const;
   awaitable<void> supervise();
   void touch(const std::string& name);
   awaitable<void> consider(std::string name);

@@ -72,9 +72,8 @@ public:
   const std::optional<fault>& last_error() const noexcept { return last_error_; }
   /// When the server last proved that this view of it is current.
   reactor::steady_time last_contact() const noexcept { return current_.at(); }
-  /// Somebody is about to act on what the store has, or nobody is (docs/adr/0006): silence is asked about after ten seconds
-  /// or only when a bookmark is overdue. At first somebody is.
-  void attend(bool somebody);
+  /// Whether somebody is about to act on what the store has. At first somebody is.
+  void attend(attention how);
   /// Somebody attends, and it was proved current as recently as is asked for then.
   bool may_be_acted_upon() const noexcept;
   /// Nothing has proved it current for longer than the last question may take.
@@ -173,7 +172,7 @@ private:
   std::string said_;  // the last failure in the log
   reactor::steady_time said_at_{};
   std::size_t buffered_ = 0;
-  bool attended_ = true;
+  attention attention_ = attention::close;
   reactor::steady_time attended_since_{};
   std::weak_ptr<stream_run> stream_;  // the watch under way
   reactor::event synced_;

@@ -19,23 +19,25 @@ constexpr std::size_t probe_limit_bytes = 1024 * 1024;
 }  // namespace
 
 nanoseconds informer_base::silence() const noexcept {
-  return attended_ ? options_.limits.silence : options_.limits.unattended_silence;
+  return attention_ == attention::close ? options_.limits.silence
+                                        : options_.limits.unattended_silence;
 }
 
-void informer_base::attend(bool somebody) {
-  if (std::exchange(attended_, somebody) == somebody || !somebody) return;
+void informer_base::attend(attention how) {
+  if (std::exchange(attention_, how) == how || how == attention::none) return;
   attended_since_ = loop_.now();
   // Its reader waits for as long as nobody cared.
   if (const auto stream = stream_.lock(); stream && stream->exchange) stream->exchange->hurry();
 }
 
 bool informer_base::may_be_acted_upon() const noexcept {
-  return attended_ && is_synced() &&
+  return attention_ == attention::close && is_synced() &&
          loop_.now() - current_.at() <= options_.limits.stale_after(options_.limits.silence);
 }
 
 bool informer_base::is_old() const noexcept {
-  const steady_time known = attended_ ? std::max(current_.at(), attended_since_) : current_.at();
+  const steady_time known =
+      attention_ == attention::close ? std::max(current_.at(), attended_since_) : current_.at();
   return loop_.now() - known > options_.limits.stale_after(silence());
 }
 
@@ -46,8 +48,8 @@ steady_time informer_base::next_look(const stream_run& stream) const {
     return std::min({stream.last_byte + limits.silence,
                      stream.opened + limits.list_allowance(stream.bytes), stream.ends_by});
   if (stream.probing || stream.ahead) return std::max(stream.looked, stream.probed) + probe_poll;
-  const steady_time look = std::max(
-      {current_.at() + silence(), stream.probed + silence(), stream.opened + probe_poll});
+  const steady_time look =
+      std::max({current_.at() + silence(), stream.probed + silence(), stream.opened + probe_poll});
   return std::min(look, stream.ends_by);
 }
 

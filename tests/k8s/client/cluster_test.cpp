@@ -275,7 +275,7 @@ TEST_F(Cluster, IsStaleWhileItsInformersHearNothingAndSomebodyIsAboutToAct) {
                        }});
     cluster c(l, api.server.to(), o);
     c.start();
-    c.attend(true);
+    c.attend(attention::close);
     co_await l.sleep_for(60s);
     EXPECT_TRUE(c.is_live()) << name_of(c.state());
     net().set_reach("c1", memory_network::reach::stalled);

@@ -21,6 +21,15 @@ std::string kubeconfig_for(const std::string& host, const std::string& token = "
          "}\ncontexts:\n- name: x\n  context: {cluster: c, user: u}\n";
 }
 
+std::string everything_of(const fleet& f) {
+  std::string all;
+  for (fleet::reading r(f);;) {
+    const auto piece = r.next();
+    if (!piece) return all;
+    all += *piece;
+  }
+}
+
 class Fleet : public testing::Test {
 protected:
   /// A fleet that discovers from `home`, and the servers c1 and c2.
@@ -94,7 +103,7 @@ TEST_F(Fleet, EngagesTheClustersOfLabelledSecrets) {
     EXPECT_EQ(w.fleet.find("a")->hash(), sha256_hex(kubeconfig_for("c1")));
     EXPECT_EQ(w.fleet.find("none"), nullptr);
     EXPECT_EQ(w.events_sent(), "ClusterEngaged:a ClusterEngaged:b ");
-    const auto all = w.fleet.to_json();
+    const auto all = boost::json::parse(everything_of(w.fleet)).as_array();
     EXPECT_EQ(all.at(0).at("name"), "a");
     EXPECT_EQ(all.at(0).at("state"), "Live");
     const auto& asked = w.home.server.requests().at(0).target;
@@ -134,7 +143,7 @@ TEST_F(Fleet, DisengagesWhenTheSecretGoesOrIsEmptied) {
     EXPECT_EQ(said, "+a +b -a -b ");
     EXPECT_EQ(w.fleet.clusters().size(), 0u);
     EXPECT_EQ(w.fleet.size(), 1u);
-    const auto all = w.fleet.to_json();
+    const auto all = boost::json::parse(everything_of(w.fleet)).as_array();
     EXPECT_EQ(all.at(0).at("state"), "Invalid");
     EXPECT_EQ(all.at(0).at("lastError"),
               "Secret default/b, key kubeconfig: the key is missing or empty");
@@ -160,7 +169,7 @@ TEST_F(Fleet, KeepsOneBadKubeconfigFromHurtingOthers) {
     w.fleet.discover(w.home_api, &w.events);
     co_await l.sleep_for(3s);
     EXPECT_EQ(said, "+good ");
-    const std::string everything = boost::json::serialize(w.fleet.to_json());
+    const std::string everything = everything_of(w.fleet);
     EXPECT_NE(everything.find("exec is not supported"), std::string::npos);
     EXPECT_EQ(everything.find(secret_word), std::string::npos);
     for (const auto& r : w.home.server.requests()) {
@@ -169,6 +178,47 @@ TEST_F(Fleet, KeepsOneBadKubeconfigFromHurtingOthers) {
     for (const auto& r : log->records()) {
       EXPECT_EQ(reactor::format_json(r).find(secret_word), std::string::npos);
     }
+  });
+}
+
+TEST_F(Fleet, IsReadInSmallPiecesWhileClustersComeAndGo) {
+  run([&](world& w) -> awaitable<void> {
+    const auto name = [](int i) { return "c" + std::to_string(10'000 + i); };
+    for (int i = 0; i < 300; ++i) w.home.put(name(i), "");  // known, and without a connection
+    w.fleet.discover(w.home_api, nullptr);
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(w.fleet.size(), 300u);
+    fleet::reading r(w.fleet);
+    std::string all;
+    std::size_t pieces = 0, largest = 0;
+    for (auto piece = r.next(); piece; piece = r.next()) {
+      all += *piece;
+      largest = std::max(largest, piece->size());
+      if (++pieces > 1) continue;
+      // Whose turn was, whose turn is and whose turn comes go; new ones come before and behind.
+      for (const int i : {0, 299}) w.home.remove(name(i));
+      for (int i = 50; i < 110; ++i) w.home.remove(name(i));
+      for (const char* fresh : {"a", "d"}) w.home.put(fresh, "");
+      co_await l.sleep_for(2s);
+      EXPECT_EQ(w.fleet.size(), 240u);
+    }
+    EXPECT_GE(pieces, 3u);
+    EXPECT_LE(largest, 17u * 1024);
+    const auto read = boost::json::parse(all).as_array();
+    EXPECT_EQ(read.front().at("name").as_string(), name(0)) << "it was there when it was read";
+    EXPECT_EQ(read.back().at("name").as_string(), "d");
+    EXPECT_TRUE(std::is_sorted(read.begin(), read.end(), [](const auto& a, const auto& b) {
+      return a.at("name").as_string() < b.at("name").as_string();
+    }));
+    EXPECT_EQ(all.find("\"a\""), std::string::npos) << "it came behind the reader";
+    EXPECT_EQ(all.find(name(299)), std::string::npos);
+  });
+}
+
+TEST_F(Fleet, OfNobodyIsAnEmptyArray) {
+  run([&](world& w) -> awaitable<void> {
+    EXPECT_EQ(everything_of(w.fleet), "[]\n");
+    co_return;
   });
 }
 

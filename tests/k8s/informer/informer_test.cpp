@@ -497,7 +497,7 @@ TEST_F(InformerTest, ASilentServerThatIsThereIsLeftInPeace) {
 TEST_F(InformerTest, WhatNobodyActsUponIsAskedAboutOnlyWhenABookmarkIsLate) {
   watching();
   server.always("GET", watch_path, answer::stream());
-  pods->attend(false);
+  pods->attend(attention::none);
   const auto asked = watches();
   run_for(80s);
   EXPECT_EQ(watches(), asked);
@@ -515,7 +515,7 @@ TEST_F(InformerTest, BookmarksSpareAllQuestions) {
   server.on("GET", watch_path, stream);
   begin(pod_options());
   run_for(1s);
-  pods->attend(false);
+  pods->attend(attention::none);
   const auto asked = watches();
   run_for(295s);
   EXPECT_EQ(watches(), asked);
@@ -524,12 +524,12 @@ TEST_F(InformerTest, BookmarksSpareAllQuestions) {
 
 TEST_F(InformerTest, AHalfOpenConnectionIsNoticedWithin20SecondsOfAttending) {
   watching();
-  pods->attend(false);
+  pods->attend(attention::none);
   run_for(5s);
   net().set_reach("api", reactor::memory_network::reach::blackhole);
   run_for(60s);
   EXPECT_EQ(pods->state(), informer_state::live) << "nobody asked";
-  pods->attend(true);
+  pods->attend(attention::close);
   EXPECT_FALSE(pods->may_be_acted_upon()) << "what was proved a minute ago proves nothing now";
   run_for(20s);
   EXPECT_EQ(pods->state(), informer_state::retrying);
@@ -539,9 +539,9 @@ TEST_F(InformerTest, AHalfOpenConnectionIsNoticedWithin20SecondsOfAttending) {
 TEST_F(InformerTest, AttendingAsksAtOnceAndMayBeActedUponAfterTheAnswer) {
   watching();
   server.always("GET", watch_path, answer::stream());
-  pods->attend(false);
+  pods->attend(attention::none);
   run_for(60s);
-  pods->attend(true);
+  pods->attend(attention::close);
   EXPECT_FALSE(pods->may_be_acted_upon());
   run_for(3s);
   EXPECT_TRUE(pods->may_be_acted_upon());
@@ -549,7 +549,7 @@ TEST_F(InformerTest, AttendingAsksAtOnceAndMayBeActedUponAfterTheAnswer) {
 
 TEST_F(InformerTest, AStreamThatMissesEventsUnattendedIsNoticedTogetherWithTheLateBookmark) {
   watching();
-  pods->attend(false);
+  pods->attend(attention::none);
   server.always("GET", watch_path, answer::stream().piece(event("ADDED", "b", 11)));
   run_for(100s);
   EXPECT_EQ(pods->counters().silent, 1u);
