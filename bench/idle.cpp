@@ -32,7 +32,7 @@ constexpr std::size_t kinds = 5;
 /// What an API of the service is on a cluster, as far as watching goes.
 class watched_kinds final : public k8s::cluster_part {
 public:
-  explicit watched_kinds(k8s::cluster& c)
+  explicit watched_kinds(k8s::engagement& c)
       : nodes_(c.loop(), c.api(), all_of(k8s::resources::nodes())),
         pods_(c.loop(), c.api(), all_of(k8s::resources::pods())),
         secrets_(c.loop(), c.api(), all_of(k8s::resources::secrets())),
@@ -95,13 +95,13 @@ private:
       to.server += "/c" + std::to_string(i);
       k8s::cluster_options o;
       o.name = "c" + std::to_string(i);
-      k8s::engage_step watch;
-      watch.name = "watch";
-      watch.run = [](k8s::cluster& c) -> reactor::awaitable<k8s::result<void>> {
-        if (!c.part("watched")) c.attach("watched", std::make_unique<watched_kinds>(c));
+      k8s::cluster_api watch;
+      watch.name = "watched";
+      watch.start = [](k8s::engagement& on) -> reactor::awaitable<k8s::result<void>> {
+        if (!on.part()) on.attach(std::make_unique<watched_kinds>(on));
         co_return k8s::result<void>();
       };
-      o.steps.push_back(std::move(watch));
+      o.apis.push_back(std::move(watch));
       fleet_.push_back(std::make_unique<k8s::cluster>(loop_, std::move(to), std::move(o)));
       fleet_.back()->start();
       if (i >= at_once)

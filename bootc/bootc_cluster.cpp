@@ -2,7 +2,6 @@
 
 #include "bootc/cluster_node.hpp"
 #include "k8s/client.hpp"
-#include "k8s/discovery.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,29 +11,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view part_name = "bootc";
-constexpr reactor::nanoseconds sync_timeout = 60s;
-constexpr reactor::nanoseconds doubt_interval = 1s;  // a view that does not fit is not waited for
-
 k8s::informer_options all_of(const k8s::resource& r, const k8s::watch_limits& limits) {
   k8s::informer_options out;
   out.collection = r;
   out.limits = limits;
-  return out;
-}
-
-bootc_cluster* attach(k8s::cluster& c, bootc_cluster::options o) {
-  o.name = c.name();
-  o.log = c.log();
-  o.is_current = [&c] { return c.is_live(); };
-  o.attend = [&c](k8s::attention how) { c.attend(how); };
-  auto part = std::make_unique<bootc_cluster>(c.loop(), c.api(), std::move(o));
-  bootc_cluster* out = part.get();
-  c.follow(out->pool_informer());
-  c.follow(out->bootc_node_informer());
-  c.follow(out->node_informer());
-  c.attach(std::string(part_name), std::move(part));
-  out->start();
   return out;
 }
 
@@ -213,46 +193,17 @@ void bootc_cluster::wake_owner_of(const std::string& node) {
   if (b && b->meta.owner) controller_.add(b->meta.owner.name.str());
 }
 
-k8s::engage_step engage_bootc(bootc_cluster::options o) {
-  k8s::engage_step step;
-  step.name = "watch node pools";
-  step.run = [o](k8s::cluster& c) -> awaitable<k8s::result<void>> {
-    bootc_cluster* running = bootc_part(c);
-    if (!running) {
-      for (const k8s::resource* r : {&node_pools(), &bootc_nodes()}) {
-        k8s::resource wanted = *r;
-        auto served = co_await c.discovery().serves(std::move(wanted));
-        if (!served) co_return served.error();
-        if (!*served) {
-          k8s::fault f;
-          f.code = k8s::errc::not_found;
-          f.doing = "look for " + r->plural + "." + r->group;
-          f.detail = "the kind is not served: kubectl apply --server-side -f deploy/crds";
-          co_return f;
-        }
-      }
-      running = attach(c, o);
-    }
-    const reactor::steady_time until = c.loop().now() + sync_timeout;
-    bool complete = false;
-    k8s::fault f;
-    while (!complete && c.loop().now() < until) {
-      complete = co_await running->synced(std::min(until, c.loop().now() + doubt_interval));
-      if (complete) co_return k8s::result<void>();
-      f.detail = running->doubt();
-      f.code = k8s::errc::over_budget;
-      if (!f.detail.empty()) co_return f;
-    }
-    f.code = k8s::errc::unavailable;
-    f.doing = "load node pools and nodes";
-    f.detail = "not complete within a minute";
-    co_return f;
-  };
-  return step;
-}
-
-bootc_cluster* bootc_part(const k8s::cluster& c) noexcept {
-  return dynamic_cast<bootc_cluster*>(c.part(part_name));
+std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::options o) {
+  o.name = on.on().name();
+  o.log = on.log();
+  o.is_current = [&on] { return on.is_live(); };
+  o.attend = [&on](k8s::attention how) { on.attend(how); };
+  auto part = std::make_unique<bootc_cluster>(on.loop(), on.api(), std::move(o));
+  on.follow(part->pool_informer());
+  on.follow(part->bootc_node_informer());
+  on.follow(part->node_informer());
+  part->start();
+  return part;
 }
 
 }  // namespace bootc

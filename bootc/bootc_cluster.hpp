@@ -5,6 +5,7 @@
 #include "k8s/cluster.hpp"
 #include "k8s/controller.hpp"
 #include "k8s/informer.hpp"
+#include "units/api.hpp"
 
 #include <map>
 #include <memory>
@@ -16,7 +17,7 @@ namespace bootc {
 
 /// What the OS rollouts of one cluster need: three informers, the reconciler of its pools and the drains.
 /// Lifetime: loop and client outlive it; co_await stop() before destruction.
-class bootc_cluster final : public k8s::cluster_part {
+class bootc_cluster final : public units::part {
 public:
   struct options {
     std::string name;                  // of the cluster
@@ -28,8 +29,8 @@ public:
     std::function<void(const std::string& pool, const rollout_plan& plan)> on_plan;
     reactor::metrics* metrics = nullptr;
     reactor::logger log;
-    /// false: reads and plans only, for `status`, `plan` and `explain`.
-    enum class mode { act, look } does = mode::act;
+    using mode = units::mode;
+    mode does = mode::act;
     k8s::watch_limits limits;  // of the informers
   };
   bootc_cluster(reactor::loop& l, k8s::client& api, options o);
@@ -38,10 +39,10 @@ public:
   void start();
   awaitable<void> stop() override;
   /// All views were complete once. False when the deadline came first.
-  awaitable<bool> synced(reactor::steady_time deadline = reactor::never);
+  awaitable<bool> synced(reactor::steady_time deadline = reactor::never) override;
 
   /// Why a view is known not to be the truth (k8s::informer_base); empty when nothing is.
-  std::string doubt() const;
+  std::string doubt() const override;
   /// Names, sorted.
   std::vector<std::string> pools() const;
   const node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
@@ -54,7 +55,8 @@ public:
   /// Lists afresh and names what differs from the views; for tests, at a moment when nothing changes.
   awaitable<k8s::result<std::vector<std::string>>> differences();
   /// Every pool soon: after a policy changed.
-  void reconsider();
+  void reconsider() override;
+  awaitable<std::vector<units::plan_row>> survey() override;
 
   k8s::informer_base& pool_informer() noexcept { return pools_; }
   k8s::informer_base& bootc_node_informer() noexcept { return bootc_nodes_; }
@@ -81,10 +83,7 @@ private:
   reactor::task_group tasks_;
 };
 
-/// The step that puts OS rollouts on a cluster of the fleet: the kinds must be served; the views then decide whether the
-/// cluster is live.
-k8s::engage_step engage_bootc(bootc_cluster::options o);
-/// The part that this step attached, or null.
-bootc_cluster* bootc_part(const k8s::cluster& c) noexcept;
+/// What its engagement knows goes into the options; its informers are followed, and it is started.
+std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::options o);
 
 }  // namespace bootc

@@ -159,7 +159,7 @@ void pass::explain() {
     explain(m);
   }
   std::sort(plan_.holds.begin(), plan_.holds.end(), [](const hold& a, const hold& b) {
-    return std::tie(a.node, a.code) < std::tie(b.node, b.code);
+    return std::tie(a.unit, a.code) < std::tie(b.unit, b.code);
   });
 }
 

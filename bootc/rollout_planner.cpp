@@ -100,7 +100,7 @@ rollout_plan pass::run() {
     plan_.actions.clear();
     plan_.status_changed = false;
     for (hold& h : plan_.holds)
-      h = {h.node, std::string(hold_code::stale_cluster), "the view of its cluster is old",
+      h = {h.unit, std::string(hold_code::stale_cluster), "the view of its cluster is old",
            "the cluster answers again"};
   }
   return std::move(plan_);

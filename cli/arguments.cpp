@@ -26,6 +26,7 @@ struct overridable {
 };
 
 struct all_arguments {
+  std::vector<std::string> known_apis;
   std::vector<overridable> overridables;
   run_arguments run;
   daemon_arguments daemon;
@@ -61,6 +62,22 @@ void add_config(CLI::App& app, all_arguments& all) {
   app.add_option("--config", all.config,
                  "YAML file with the same settings by their long names; flags win over it")
       ->option_text("FILE");
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+/// Says what it knows where it does not know what it is given.
+CLI::Validator known_api(std::vector<std::string> known) {
+  return CLI::Validator(
+      [known = std::move(known)](const std::string& name) {
+        if (std::ranges::find(known, name) != known.end()) return std::string();
+        return "there is no API \"" + name + "\"; there is: " + joined(known);
+      },
+      "", "known API");
 }
 
 void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secrets) {
@@ -113,6 +130,12 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
   app.add_option("--policies", to.policies,
                  "folder of policy packs that come before the stock ones")
       ->option_text("DIR");
+  to.apis = all.known_apis;
+  app.add_option("--apis", to.apis, "what is moved, of: " + joined(all.known_apis))
+      ->delimiter(',')
+      ->check(known_api(all.known_apis))
+      ->option_text("NAME,…")
+      ->default_str(joined(all.known_apis));
   add_config(app, all);
   add_logging(app, to.log_level, to.log_format);
 }
@@ -142,20 +165,16 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.)");
   auto* run =
       app.add_subcommand("run", "Run the service: move the fleet to what its pools ask for");
   add_fleet(*run, all, all.run.fleet, true);
-  run->add_option("--apis", all.run.apis, "which controllers run (bootc)")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"bootc"}))
-      ->capture_default_str();
   run->add_option("--metrics-bind-address", all.run.metrics_address, "Prometheus metrics; 0 = off")
       ->capture_default_str();
   run->add_option("--health-probe-bind-address", all.run.health_address,
                   "/healthz, /readyz, /clusters; 0 = off")
       ->capture_default_str();
   run->add_flag("--leader-elect", all.run.leader_elect,
-                "only the holder of the Lease bootc-operator.bootc.dev acts");
-  run->add_option("--operator-namespace", all.run.operator_ns, "namespace of the Lease");
+                "each API acts only while this replica holds its Lease");
+  run->add_option("--operator-namespace", all.run.operator_ns, "namespace of the Leases");
   run->footer(R"(Examples:
-  windlass run --kubeconfig ~/.kube/config --apis bootc
+  windlass run --kubeconfig ~/.kube/config
       one cluster alone is a fleet of one
   windlass run --kubeconfig home.yaml --namespace fleet --policies ./policies
       every Secret in namespace "fleet" labelled sigs.k8s.io/multicluster-runtime-kubeconfig=true is a cluster
@@ -361,7 +380,8 @@ using environment_reader = std::function<std::string(std::string_view)>;
 using file_settings = std::optional<std::set<std::string>>;
 
 parse_outcome parse_once(const std::vector<std::string>& arguments,
-                         const environment_reader& environment, const file_settings& from_file);
+                         const environment_reader& environment,
+                         const std::vector<std::string>& apis, const file_settings& from_file);
 
 parse_outcome usage_error(const std::string& sentence) {
   return {std::nullopt, {}, 2, {}, "windlass: " + sentence + "\n"};
@@ -369,7 +389,8 @@ parse_outcome usage_error(const std::string& sentence) {
 
 /// The command line once more, with what the settings file says where no flag does.
 parse_outcome parse_with_file(const std::vector<std::string>& arguments, CLI::App& command,
-                              const std::string& file, const environment_reader& environment) {
+                              const std::string& file, const environment_reader& environment,
+                              const std::vector<std::string>& apis) {
   auto settings = load_settings(file);
   if (!settings) return usage_error(settings.error().message());
   std::vector<std::string> with_file = {arguments.front()};
@@ -384,14 +405,16 @@ parse_outcome parse_with_file(const std::vector<std::string>& arguments, CLI::Ap
     taken.insert(option->get_lnames().front());
   }
   with_file.insert(with_file.end(), arguments.begin() + 1, arguments.end());
-  return parse_once(with_file, environment, taken);
+  return parse_once(with_file, environment, apis, taken);
 }
 
 parse_outcome parse_once(const std::vector<std::string>& arguments,
-                         const environment_reader& environment, const file_settings& from_file) {
+                         const environment_reader& environment,
+                         const std::vector<std::string>& apis, const file_settings& from_file) {
   CLI::App app("Windlass moves fleets of Kubernetes clusters from one version to the next.",
                "windlass");
   all_arguments all;
+  all.known_apis = apis;
   build(app, all);
   if (!arguments.empty() && !arguments.front().starts_with('-') &&
       app.get_subcommands([&](CLI::App* c) { return c->get_name() == arguments.front(); }).empty())
@@ -402,7 +425,7 @@ parse_outcome parse_once(const std::vector<std::string>& arguments,
     app.parse(reversed);
     CLI::App& command = *app.get_subcommands().front();
     if (!all.config.empty() && !from_file)
-      return parse_with_file(arguments, command, all.config, environment);
+      return parse_with_file(arguments, command, all.config, environment, apis);
     std::vector<const CLI::Option*> from_environment;
     for (const overridable& o : all.overridables) {
       if (std::string set = environment(o.variable); !set.empty()) {
@@ -431,8 +454,9 @@ parse_outcome parse_once(const std::vector<std::string>& arguments,
 }  // namespace
 
 parse_outcome parse_arguments(const std::vector<std::string>& arguments,
-                              const environment_reader& environment) {
-  return parse_once(arguments, environment, std::nullopt);
+                              const environment_reader& environment,
+                              const std::vector<std::string>& apis) {
+  return parse_once(arguments, environment, apis, std::nullopt);
 }
 
 std::vector<command_words> completion_words() {

@@ -24,16 +24,16 @@ struct fleet_arguments {
   std::string home_secret, home_secret_ns,
       home_secret_key = "kubeconfig";  // --watch-kubeconfig-secret…
   std::string policies;                // a folder of packs that comes before the stock ones
+  std::vector<std::string> apis;       // names, some of those that were given to parse_arguments
   std::string log_level = "info", log_format = "console";
 };
 
 struct run_arguments {
   fleet_arguments fleet;
-  std::vector<std::string> apis = {"bootc"};
   std::string metrics_address = ":8080", health_address = ":8081";  // "0" = off
   bool leader_elect = false;
-  std::string
-      operator_ns;  // Lease; --operator-namespace, POD_NAMESPACE, the context's, else bootc-operator
+  // Of the Leases; --operator-namespace, POD_NAMESPACE, the context's, else each API's own.
+  std::string operator_ns;
 };
 
 struct daemon_arguments {
@@ -110,8 +110,10 @@ struct parse_outcome {
   int exit_code = 0;
   std::string out, err;
 };
+/// `apis` are the names that --apis knows; all of them unless it says otherwise.
 parse_outcome parse_arguments(const std::vector<std::string>& arguments,
-                              const std::function<std::string(std::string_view)>& environment);
+                              const std::function<std::string(std::string_view)>& environment,
+                              const std::vector<std::string>& apis);
 
 /// Every command and its flags, for the completion script.
 struct command_words {

@@ -12,11 +12,12 @@ namespace {
 
 struct runner {
   const std::vector<setting>& settings;
-  int operator()(const run_arguments& a) const { return run_command(a, settings); }
+  const std::vector<units::api>& known;
+  int operator()(const run_arguments& a) const { return run_command(a, settings, known); }
   int operator()(const daemon_arguments& a) const { return daemon_command(a); }
   int operator()(const apiserver_arguments& a) const { return apiserver_command(a); }
   int operator()(const demo_arguments& a) const { return demo_command(a); }
-  int operator()(const survey_arguments& a) const { return survey_command(a); }
+  int operator()(const survey_arguments& a) const { return survey_command(a, known); }
   int operator()(const policy_arguments& a) const { return policy_command(a); }
   int operator()(const bench_arguments& a) const { return bench_command(a); }
   int operator()(const version_arguments& a) const { return version_command(a); }
@@ -25,7 +26,7 @@ struct runner {
 
 }  // namespace
 
-int dispatch(const std::vector<std::string>& arguments) {
+int dispatch(const std::vector<std::string>& arguments, const std::vector<units::api>& known) {
   // Helm's flags are Helm's: the chart engine reads them itself.
   if (!arguments.empty() && arguments.front() == "helm")
     return helm_command({arguments.begin() + 1, arguments.end()});
@@ -33,11 +34,11 @@ int dispatch(const std::vector<std::string>& arguments) {
     const char* value = std::getenv(std::string(name).c_str());
     return std::string(value ? value : "");
   };
-  const parse_outcome outcome = parse_arguments(arguments, environment);
+  const parse_outcome outcome = parse_arguments(arguments, environment, names_of(known));
   write_bytes(STDOUT_FILENO, outcome.out);
   write_bytes(STDERR_FILENO, outcome.err);
   if (!outcome.parsed) return outcome.exit_code;
-  return std::visit(runner{outcome.settings}, *outcome.parsed);
+  return std::visit(runner{outcome.settings, known}, *outcome.parsed);
 }
 
 int complain(std::string_view sentence, int code) {

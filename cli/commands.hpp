@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/apis.hpp"
 #include "cli/arguments.hpp"
 
 #include <string>
@@ -15,11 +16,12 @@ namespace cli {
 inline constexpr int success = 0, failure = 1, wrong_usage = 2;
 
 /// One function per command; each returns the exit code and has written what a person should see.
-int run_command(const run_arguments& a, const std::vector<setting>& settings);
+int run_command(const run_arguments& a, const std::vector<setting>& settings,
+                const std::vector<units::api>& known);
 int daemon_command(const daemon_arguments& a);
 int apiserver_command(const apiserver_arguments& a);
 int demo_command(const demo_arguments& a);
-int survey_command(const survey_arguments& a);
+int survey_command(const survey_arguments& a, const std::vector<units::api>& known);
 int policy_command(const policy_arguments& a);
 int bench_command(const bench_arguments& a);
 int version_command(const version_arguments& a);
@@ -30,8 +32,9 @@ int helm_command(const std::vector<std::string>& arguments);
 /// Those of them that need a cluster: install, upgrade, list, … Runs `l` until the command ended or was cancelled by a signal.
 int helm_release_command(reactor::loop& l, const std::vector<std::string>& arguments);
 
-/// Parses and dispatches. Usage errors go to standard error.
-int dispatch(const std::vector<std::string>& arguments);
+/// Parses and dispatches; `known` are the APIs to choose from. Usage errors go to standard error.
+int dispatch(const std::vector<std::string>& arguments,
+             const std::vector<units::api>& known = apis());
 
 /// One line on standard error: "windlass: <sentence>". Returns `code`.
 int complain(std::string_view sentence, int code = failure);

@@ -74,9 +74,11 @@ reactor::result<k8s::connection> home_from_secret(reactor::loop& l, const fleet_
 
 }  // namespace
 
-reactor::result<service_options> service_from(reactor::loop& l, const fleet_arguments& a) {
+reactor::result<service_options> service_from(reactor::loop& l, const fleet_arguments& a,
+                                              const std::vector<units::api>& known) {
   const k8s::environment env = k8s::environment::of_process();
   service_options o;
+  o.apis = chosen_of(known, a.apis);
   o.ns = a.ns;
   o.label = a.kubeconfig_label;
   o.key = a.kubeconfig_key;

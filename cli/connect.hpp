@@ -9,10 +9,11 @@
 
 namespace cli {
 
-/// Where home is and which clusters there are, from the flags. Blocks on files, and runs the loop where home's kubeconfig
+/// What is moved, of what is `known`; where home is and which clusters there are, from the flags. Blocks on files, and runs the loop where home's kubeconfig
 /// is in a Secret; for the start of the process.
 /// Errors: one sentence that names the file, field and reason.
-reactor::result<service_options> service_from(reactor::loop& l, const fleet_arguments& a);
+reactor::result<service_options> service_from(reactor::loop& l, const fleet_arguments& a,
+                                              const std::vector<units::api>& known);
 
 /// ":8080", "127.0.0.1:8080", "[::1]:8080"; "0" = none. Errors: errc::malformed, naming `flag`.
 reactor::result<std::optional<reactor::endpoint>> parse_bind_address(const std::string& text,

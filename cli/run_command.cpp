@@ -32,15 +32,17 @@ reactor::awaitable<void> serve(running& r) {
   r.loop.stop();
 }
 
+/// Empty: each API's own.
 std::string operator_namespace(const run_arguments& a, const k8s::connection& home) {
   if (!a.operator_ns.empty()) return a.operator_ns;
   if (const char* pod = std::getenv("POD_NAMESPACE"); pod && *pod) return pod;
-  return home.ns.empty() ? "bootc-operator" : home.ns;
+  return home.ns;
 }
 
 }  // namespace
 
-int run_command(const run_arguments& a, const std::vector<setting>& settings) {
+int run_command(const run_arguments& a, const std::vector<setting>& settings,
+                const std::vector<units::api>& known) {
   reactor::loop loop;
   auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
   if (!log) return complain(log.error().message(), wrong_usage);
@@ -48,16 +50,15 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings) {
   if (!metrics_at) return complain(metrics_at.error().message(), wrong_usage);
   auto health_at = parse_bind_address(a.health_address, "health-probe-bind-address");
   if (!health_at) return complain(health_at.error().message(), wrong_usage);
-  auto options = service_from(loop, a.fleet);
+  auto options = service_from(loop, a.fleet, known);
   if (!options)
     return complain(options.error().message() +
                     "\n  Name a cluster with --kubeconfig FILE [--context NAME], or try `windlass "
                     "demo`, which needs none.");
   options->metrics_at = *metrics_at;
   options->health_at = *health_at;
-  if (a.leader_elect)
-    options->lease =
-        k8s::object_key{operator_namespace(a, options->home), "bootc-operator.bootc.dev"};
+  options->leader_elect = a.leader_elect;
+  options->lease_ns = operator_namespace(a, options->home);
 
   std::string effective;
   for (const setting& s : settings)
@@ -68,7 +69,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings) {
 
   service windlass(loop, std::move(*options), *log);
   running r{loop, windlass, *log, reactor::event(loop)};
-  windlass.on_leadership_lost = [&r] {
+  windlass.on_failure = [&r] {
     r.exit_code = failure;
     r.stop_wanted.set();
   };

@@ -4,6 +4,9 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace cli {
 namespace {
 
@@ -11,6 +14,13 @@ policies::host::options pack_options(const std::string& folder) {
   policies::host::options o;
   if (!folder.empty()) o.folders.push_back(folder);
   return o;
+}
+
+/// What every API has on the cluster.
+template <class F>
+void each_part(const k8s::cluster& c, F f) {
+  for (const auto& e : c.engagements())
+    if (units::part* p = units::part_of(*e)) f(*p);
 }
 
 reactor::fault sentence(reactor::errc code, std::string text) {
@@ -24,28 +34,27 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
       options_(std::move(options)),
       log_(std::move(log)),
       packs_(l, pack_options(options_.policies)),
-      policy_(packs_,
-              {.labels_of = [this](const std::string& name) { return labels_of(name); },
-               .clusters = [this](const std::string& pool) { return what_clusters_do(pool); }}),
+      leases_moved_(l),
       tasks_(l) {
   k8s::fleet_options f;
   f.ns = options_.ns;
   f.label = options_.label;
   f.key = options_.key;
+  f.identity = options_.identity;
   f.metrics = &metrics_;
-  const auto ask_again = [](k8s::cluster& c) {
-    if (auto* part = bootc::bootc_part(c)) part->reconsider();
+  f.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  // Another policy may apply now.
+  f.on_labels = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
+  f.describe = [](const k8s::cluster& c, boost::json::object& entry) {
+    each_part(c, [&](const units::part& p) { p.describe(entry); });
   };
-  f.on_recovered = ask_again;
-  f.on_labels = ask_again;  // another policy may apply now
-  bootc::bootc_cluster::options b;
-  b.policy = &policy_;
-  b.metrics = &metrics_;
-  b.log = log_;
-  b.does = options_.does;
-  b.limits = options_.limits;
-  f.steps.push_back(bootc::engage_bootc(std::move(b)));
   fleet_ = std::make_unique<k8s::fleet>(loop_, std::move(f), log_);
+  for (const units::api& what : options_.apis) {
+    apis_.push_back(std::make_unique<running>());
+    apis_.back()->what = &what;
+    apis_.back()->works = what.make(
+        units::house{loop_, log_, metrics_, packs_, *fleet_, options_.does, options_.limits});
+  }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
   packs_.on_log = [this](const std::string& pack, const std::string& line) {
     log_.info("policy says", {{"pack", pack}, {"line", line}});
@@ -86,50 +95,112 @@ reactor::awaitable<reactor::result<void>> service::start() {
     if (!bound) co_return bound.error();
   }
   if (options_.home.server.empty()) {
+    for (const auto& a : apis_) start_api(*a);
     for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
     fleet_started_ = true;
     co_return reactor::result<void>();
   }
-  home_ = std::make_unique<k8s::client>(loop_, options_.home);
-  events_ = std::make_unique<k8s::event_recorder>(
-      loop_, *home_, k8s::event_options{.reporting_instance = options_.identity}, log_);
+  k8s::cluster_options h;
+  h.name = options_.home_name;
+  h.identity = options_.identity;
+  h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
   auto reached = co_await reach_home();
   if (!reached) co_return reached.error();
-  if (!options_.lease) co_return co_await start_fleet();
+  if (options_.leader_elect) {
+    for (const auto& a : apis_) elect(*a);
+    co_return reactor::result<void>();
+  }
+  for (const auto& a : apis_) start_api(*a);
+  co_return co_await start_fleet();
+}
+
+void service::elect(running& a) {
   k8s::leader_election::options e;
-  e.lease = *options_.lease;
+  e.lease = {options_.lease_ns.empty() ? a.what->lease_ns : options_.lease_ns, a.what->lease};
   e.identity = options_.identity;
-  e.on_started = [this] {
-    tasks_.start("start fleet", [this]() -> reactor::awaitable<void> {
-      auto started = co_await start_fleet();
-      if (!started) {
-        log_.error("could not start", {{"error", started.error()}});
-        if (on_leadership_lost) on_leadership_lost();
-      }
-    });
+  e.on_started = [this, &a] {
+    a.wanted = true;
+    leases_moved_.wake_all();
   };
-  e.on_lost = [this] {
-    log_.error("lost the lease; stopping, so that its new holder acts alone");
-    if (on_leadership_lost) on_leadership_lost();
+  e.on_lost = [this, &a] {
+    log_.error("lost the lease; its API is stopped, so that the new holder acts alone",
+               {{"api", a.what->name}, {"lease", a.what->lease}});
+    a.wanted = false;
+    leases_moved_.wake_all();
   };
-  election_ = std::make_unique<k8s::leader_election>(loop_, *home_, std::move(e), log_);
-  election_->start();
-  co_return reactor::result<void>();
+  a.election = std::make_unique<k8s::leader_election>(loop_, home_->api(), std::move(e), log_);
+  a.election->start();
+  tasks_.start("lease of " + a.what->name, follow_lease(a));
+}
+
+/// Brings the API to where its Lease says, one step after the other: it never starts before it has stopped.
+reactor::awaitable<void> service::follow_lease(running& a) {
+  for (;;) {
+    while (a.wanted == a.on) (void)co_await leases_moved_.wait();
+    if (!a.wanted) {
+      co_await stop_api(a);
+      continue;
+    }
+    start_api(a);
+    if (std::exchange(fleet_asked_, true)) continue;
+    // The first that leads; who only stands by needs no connection to any cluster.
+    auto started = co_await start_fleet();
+    if (started) continue;
+    log_.error("could not start", {{"error", started.error()}});
+    if (on_failure) on_failure();
+    co_return;
+  }
+}
+
+void service::start_api(running& a) {
+  using place = units::api::place;
+  const units::api& what = *a.what;
+  a.on = true;
+  if (what.runs_on != place::home)
+    fleet_->engage(units::engaging(what, what.kinds,
+                                   [&a](k8s::engagement& on) { return a.works->on_cluster(on); }));
+  if (what.runs_on == place::clusters || !home_) return;
+  home_->engage(units::engaging(what, what.home_kinds,
+                                [&a](k8s::engagement& on) { return a.works->at_home(on); }));
+  if (!std::exchange(home_started_, true)) home_->start();
+}
+
+reactor::awaitable<void> service::stop_api(running& a) {
+  co_await fleet_->withdraw(a.what->name);
+  co_await leave_home(a.what->name);
+  a.on = false;
+}
+
+reactor::awaitable<void> service::leave_home(std::string api) {
+  if (!home_) co_return;
+  const auto left = std::make_shared<reactor::event>(loop_);
+  home_->withdraw(api, [left] { left->set(); });
+  (void)co_await left->wait();
+}
+
+bool service::leads_anything() const noexcept {
+  return std::ranges::any_of(apis_, [](const auto& a) { return a->wanted; });
+}
+
+std::vector<k8s::cluster*> service::clusters() const {
+  std::vector<k8s::cluster*> all = fleet_->clusters();
+  if (home_ && !home_->engagements().empty()) all.push_back(home_.get());
+  return all;
 }
 
 reactor::awaitable<reactor::result<void>> service::reach_home() {
-  k8s::discovery d(*home_);
-  auto version = co_await d.read_version(std::chrono::seconds(5));
+  auto version = co_await home_->discovery().read_version(std::chrono::seconds(5));
   if (!version) {
     const std::string where =
-        home_->server() + " (" + options_.home.source +
+        home_->api().server() + " (" + options_.home.source +
         (options_.home.context.empty() ? "" : ", context " + options_.home.context) + ")";
     co_return sentence(reactor::errc::closed,
                        "cannot use the home cluster at " + where + ": " +
                            version.error().message() +
                            "\n  Is it running, and is this the right --kubeconfig and --context?");
   }
-  log_.info("home cluster answers", {{"server", home_->server()},
+  log_.info("home cluster answers", {{"server", home_->api().server()},
                                      {"source", options_.home.source},
                                      {"context", options_.home.context},
                                      {"version", version->git_version}});
@@ -141,7 +212,7 @@ reactor::awaitable<reactor::result<bool>> service::secrets_exist() {
   o.ns = options_.ns;
   o.label_selector = options_.label + "=true";
   o.limit = 1;
-  auto page = co_await home_->list(k8s::resources::secrets(), std::move(o));
+  auto page = co_await home_->api().list(k8s::resources::secrets(), std::move(o));
   if (!page)
     co_return sentence(reactor::errc::refused,
                        "cannot look for kubeconfig Secrets at home: " + page.error().message());
@@ -159,7 +230,7 @@ reactor::awaitable<reactor::result<void>> service::start_fleet() {
                 {{"namespace", options_.ns}, {"label", options_.label}});
       fleet_->add(options_.home_name, options_.home);
     }
-    fleet_->discover(*home_, events_.get());
+    fleet_->discover(home_->api(), &home_->events());
   } else if (options_.clusters.empty()) {
     fleet_->add(options_.home_name, options_.home);
   }
@@ -225,7 +296,7 @@ reactor::awaitable<void> service::answer_health(reactor::http::request r,
     answer.body = "ok\n";
   } else if (path == "/readyz") {
     const bool ready =
-        (fleet_started_ && fleet_->is_discovered()) || (election_ && !election_->leading());
+        (fleet_started_ && fleet_->is_discovered()) || (options_.leader_elect && !leads_anything());
     answer.status = ready ? 200 : 503;
     answer.body = ready ? "ok\n" : "the clusters are not known yet\n";
   } else {
@@ -233,35 +304,6 @@ reactor::awaitable<void> service::answer_health(reactor::http::request r,
     answer.body = "not here: /healthz, /readyz and /clusters are\n";
   }
   (void)co_await to.send(std::move(answer));
-}
-
-k8s::string_map service::labels_of(const std::string& cluster) const {
-  const k8s::cluster* c = fleet_->find(cluster);
-  return c ? c->labels() : k8s::string_map();
-}
-
-const std::vector<policies::rollout_cluster>& service::what_clusters_do(const std::string& pool) {
-  // Policies are asked often and a fleet is large: a summary serves for a second.
-  if (loop_.now() - summarised_at_ >= std::chrono::seconds(1)) {
-    summarised_at_ = loop_.now();
-    pool_summaries_.clear();
-  }
-  const auto [summary, fresh] = pool_summaries_.try_emplace(pool);
-  if (!fresh) return summary->second;
-  for (k8s::cluster* c : fleet_->clusters()) {
-    const bootc::bootc_cluster* part = bootc::bootc_part(*c);
-    const bootc::node_pool* found = part ? part->pool(pool) : nullptr;
-    if (!found) continue;
-    policies::rollout_cluster one;
-    one.name = c->name();
-    one.cluster_labels = c->labels();
-    one.nodes = static_cast<std::uint64_t>(found->status.node_count);
-    one.updated = static_cast<std::uint64_t>(found->status.updated_count);
-    one.degraded = static_cast<std::uint64_t>(found->status.degraded_count);
-    one.slotted = part->slotted(pool);
-    summary->second.push_back(std::move(one));
-  }
-  return summary->second;
 }
 
 void service::reload() {
@@ -289,16 +331,16 @@ void service::pack_changed(const policies::pack_event& e) {
 }
 
 void service::reconsider_all() {
-  for (k8s::cluster* c : fleet_->clusters())
-    if (auto* part = bootc::bootc_part(*c)) part->reconsider();
+  for (k8s::cluster* c : clusters()) each_part(*c, [](units::part& p) { p.reconsider(); });
 }
 
 reactor::awaitable<void> service::stop() {
   co_await tasks_.cancel_and_join();
   co_await fleet_->stop();
+  for (const auto& a : apis_) co_await leave_home(a->what->name);
   if (packs_started_) co_await packs_.stop();
-  if (election_) co_await election_->stop();
-  if (events_) co_await events_->stop();
+  for (const auto& a : apis_)
+    if (a->election) co_await a->election->stop();
   if (home_) co_await home_->stop();
   for (const auto& server : servers_) co_await server->stop();
   servers_.clear();

@@ -1,9 +1,8 @@
 #pragma once
 
-#include "bootc/bootc_cluster.hpp"
-#include "bootc/pack_rollout_policy.hpp"
+#include "cli/apis.hpp"
 #include "k8s/client.hpp"
-#include "k8s/events.hpp"
+#include "k8s/cluster.hpp"
 #include "k8s/fleet.hpp"
 #include "k8s/lease.hpp"
 #include "policies/host/host.hpp"
@@ -11,9 +10,10 @@
 #include "reactor/log.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/task_group.hpp"
+#include "reactor/waiters.hpp"
+#include "units/api.hpp"
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +28,8 @@ struct named_connection {
 };
 
 struct service_options {
+  /// What it moves; nobody else in this folder knows what that is.
+  std::vector<units::api> apis = cli::apis();
   /// The home cluster; its Secrets name the fleet when `discover` is set.
   k8s::connection home;
   bool discover = true;
@@ -39,16 +41,19 @@ struct service_options {
               key = "kubeconfig";
   std::string policies;  // folder, or empty
   std::optional<reactor::endpoint> metrics_at, health_at;
-  /// Set: only the holder of the Lease acts.
-  std::optional<k8s::object_key> lease;
+  /// Each API acts only while this process holds its Lease, in this namespace or, where none is named, the API's own.
+  bool leader_elect = false;
+  std::string lease_ns;
   std::string identity = "windlass";
   /// look: plans are made and shown, nothing is written.
-  bootc::bootc_cluster::options::mode does = bootc::bootc_cluster::options::mode::act;
+  units::mode does = units::mode::act;
   k8s::watch_limits limits;
 };
 
-/// The running product: policies, the home connection, the fleet, what runs on each cluster, and what people and
-/// Prometheus ask. `run`, `status`, `plan`, `explain`, the demo and the simulation all are this.
+/// The running product: policies, home, the fleet, the APIs on all of them, and what people and Prometheus ask. `run`,
+/// `status`, `plan`, `explain`, the demo and the simulation all are this.
+/// APIs     each runs while it holds its Lease, on every cluster and at home as it wishes. One that loses its Lease is
+///          stopped everywhere, the others go on; it starts again with its Lease.
 /// Lifetime: the loop outlives it; co_await stop() before destruction.
 class service {
 public:
@@ -65,10 +70,15 @@ public:
   void reload();
 
   k8s::fleet& fleet() noexcept { return *fleet_; }
+  /// Null without a home.
+  k8s::cluster* home() noexcept { return home_.get(); }
+  /// The fleet's clusters, and home where an API is.
+  std::vector<k8s::cluster*> clusters() const;
+  const std::vector<units::api>& apis() const noexcept { return options_.apis; }
   policies::host& packs() noexcept { return packs_; }
   reactor::metrics& metrics() noexcept { return metrics_; }
-  /// Called when the Lease was lost: the process must end.
-  std::function<void()> on_leadership_lost;
+  /// The clusters cannot be found, although an API has its Lease: the process must end.
+  std::function<void()> on_failure;
   std::function<void(const policies::pack_event&)> on_pack_event;
 
 private:
@@ -79,8 +89,19 @@ private:
   reactor::awaitable<reactor::result<void>> start_fleet();
   void pack_changed(const policies::pack_event& e);
   void reconsider_all();
-  k8s::string_map labels_of(const std::string& cluster) const;
-  const std::vector<policies::rollout_cluster>& what_clusters_do(const std::string& pool);
+  /// One API of this process, and whether it is on the clusters.
+  struct running {
+    const units::api* what = nullptr;
+    std::unique_ptr<units::running_api> works;
+    std::unique_ptr<k8s::leader_election> election;
+    bool wanted = false, on = false;
+  };
+  void start_api(running& a);
+  reactor::awaitable<void> stop_api(running& a);  // borrowed
+  reactor::awaitable<void> leave_home(std::string api);
+  void elect(running& a);
+  reactor::awaitable<void> follow_lease(running& a);  // borrowed
+  bool leads_anything() const noexcept;
   reactor::awaitable<void> answer_metrics(reactor::http::responder& to);  // borrowed
   reactor::awaitable<void> answer_health(reactor::http::request r, reactor::http::responder& to);
 
@@ -89,15 +110,12 @@ private:
   reactor::logger log_;
   reactor::metrics metrics_;
   policies::host packs_;
-  bootc::pack_rollout_policy policy_;
-  std::unique_ptr<k8s::client> home_;
-  std::unique_ptr<k8s::event_recorder> events_;
-  std::unique_ptr<k8s::leader_election> election_;
+  std::unique_ptr<k8s::cluster> home_;
   std::unique_ptr<k8s::fleet> fleet_;
+  std::vector<std::unique_ptr<running>> apis_;
+  reactor::waiters leases_moved_;
   std::vector<std::unique_ptr<reactor::http::server>> servers_;
-  std::map<std::string, std::vector<policies::rollout_cluster>> pool_summaries_;
-  reactor::steady_time summarised_at_{};
-  bool fleet_started_ = false, packs_started_ = false;
+  bool fleet_asked_ = false, fleet_started_ = false, packs_started_ = false, home_started_ = false;
   reactor::task_group tasks_;
 };
 

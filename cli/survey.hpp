@@ -1,9 +1,9 @@
 #pragma once
 
-#include "bootc/rollout_plan.hpp"
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
 #include "cli/service.hpp"
+#include "units/plan_row.hpp"
 
 #include <boost/json/fwd.hpp>
 
@@ -13,20 +13,29 @@
 
 namespace cli {
 
-struct pool_survey {
-  std::string name, target_digest;
-  bootc::rollout_plan now;       // what the next pass does and why each unit waits
-  bootc::rollout_plan forecast;  // the same once every node has the image: who goes first
+/// One API on one cluster.
+struct api_survey {
+  std::string name;
+  units::words says;
+  std::string state, last_error;
+  std::vector<units::plan_row> rows;
 };
 
 struct cluster_survey {
   std::string name, server, state, last_error;
-  std::vector<pool_survey> pools;
+  std::vector<api_survey> apis;
+};
+
+/// What an API moves on all clusters together.
+struct api_totals {
+  units::words says;
+  std::size_t units = 0, updated = 0, updating = 0, degraded = 0;
 };
 
 struct fleet_survey {
   std::vector<cluster_survey> clusters;
-  std::size_t nodes = 0, updated = 0, updating = 0, degraded = 0, held = 0;
+  std::vector<std::pair<std::string, api_totals>> apis;  // by name of the API, in its order
+  std::size_t held = 0;
 };
 
 /// Looks at every cluster of a service that was started in look mode; clusters that have not answered by `deadline` are
@@ -34,14 +43,18 @@ struct fleet_survey {
 reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::string only_cluster,
                                          reactor::steady_time deadline);
 
-/// {clusters: [{name, state, …, pools: [{name, units: […], holds: […]}]}], nodes, updated, updating, degraded, held}
+/// {clusters: [{name, state, …, apis: {…}, pools: [{name, units: […], holds: […]}]}], nodes, updated, updating, degraded,
+/// held}; "pools" and "nodes" are the API's words.
 boost::json::object status_json(const fleet_survey& f);
-/// The same shape with `start` (the nodes that go next, in order), `actions`, and a hold for every other node.
+/// The same shape with `start` (the units that go next, in order), `actions`, and a hold for every other unit.
 boost::json::object plan_json(const fleet_survey& f);
 page status_text(const fleet_survey& f, bool wide, bool lively);
 page plan_text(const fleet_survey& f, bool wide, bool lively);
-/// Why the unit waits; empty when no cluster has it. `unit` is "node" or "cluster/node".
+/// Why the unit waits; empty when no cluster has it. `unit` is "worker-3" or "prod/worker-3".
 page explain_text(const fleet_survey& f, const std::string& unit, bool lively);
 boost::json::array explain_json(const fleet_survey& f, const std::string& unit);
+
+/// Every hold of the units as they are, with the cluster's name before the unit's.
+std::vector<units::hold> holds_of(const fleet_survey& f);
 
 }  // namespace cli

@@ -27,9 +27,12 @@ int show(const fleet_survey& f, const survey_arguments& a) {
         if (c.state != "Live")
           unanswered += "\n  " + c.name + " is " + c.state +
                         (c.last_error.empty() ? "" : ": " + c.last_error);
-      return complain("no pool of " + std::to_string(f.clusters.size()) +
-                      " clusters has a node \"" + a.unit +
-                      "\"; `windlass status -o wide` lists them" + unanswered);
+      std::string nowhere;
+      for (const auto& [name, t] : f.apis)
+        nowhere += (nowhere.empty() ? "no " : ", no ") + t.says.row + " of " +
+                   std::to_string(f.clusters.size()) + " clusters has a " + t.says.unit + " \"" +
+                   a.unit + "\"";
+      return complain(nowhere + "; `windlass status -o wide` lists them" + unanswered);
     }
   }
   using command = survey_arguments::command;
@@ -67,15 +70,15 @@ reactor::awaitable<void> look_and_show(surveying& s) {
 
 }  // namespace
 
-int survey_command(const survey_arguments& a) {
+int survey_command(const survey_arguments& a, const std::vector<units::api>& known) {
   reactor::loop loop;
   auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
   if (!log) return complain(log.error().message(), wrong_usage);
-  auto options = service_from(loop, a.fleet);
+  auto options = service_from(loop, a.fleet, known);
   if (!options)
     return complain(options.error().message() +
                     "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
-  options->does = bootc::bootc_cluster::options::mode::look;
+  options->does = units::mode::look;
   service windlass(loop, std::move(*options), *log);
   surveying s{loop, windlass, a};
   reactor::task_group tasks(loop);

@@ -1,6 +1,5 @@
 #include "k8s/cluster.hpp"
 
-#include "k8s/informer.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/object.hpp>
@@ -13,11 +12,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr reactor::nanoseconds version_patience = 5s;
-constexpr reactor::backoff_settings retry{1s, 60s, 2, 0.2};
-// How often is looked whether the views are current: what is Live and nobody acts upon seldom becomes old.
-constexpr reactor::nanoseconds attended_interval = 1s, freshness_interval = 5s,
-                               unattended_interval = 15s;
-
 std::string uid_of(const json::object& object) {
   const json::value* metadata = object.if_contains("metadata");
   if (!metadata || !metadata->is_object()) return {};
@@ -41,7 +35,11 @@ cluster::cluster(reactor::loop& l, connection to, cluster_options options, react
       backoff_(retry),
       engaged_(l),
       changed_(l),
+      leaving_(l),
       tasks_(l) {
+  for (cluster_api& a : options_.apis)
+    engagements_.push_back(std::make_unique<engagement>(*this, std::move(a)));
+  options_.apis.clear();
   api_.on_outcome([this](const fault* why) { requested(why); });
   if (!options_.metrics) return;
   const auto counted = [&](const char* outcome) {
@@ -54,12 +52,46 @@ cluster::cluster(reactor::loop& l, connection to, cluster_options options, react
 
 cluster::~cluster() = default;
 
-/// Changes the health and tells everybody who wants to know.
-template <class F>
-void cluster::change(F f) {
-  const cluster_state before = health_.state();
-  f();
-  const cluster_state now = health_.state();
+event_recorder& cluster::events() {
+  if (!events_) {
+    event_options o;
+    o.reporting_instance = options_.identity;
+    events_ = std::make_unique<event_recorder>(loop_, api_, std::move(o), log_);
+  }
+  return *events_;
+}
+
+/// The API whose state is the cluster's: the best of them, of equal ones the first.
+const engagement* cluster::best() const noexcept {
+  const auto rank = [](cluster_state s) {
+    return s == cluster_state::live      ? 0
+           : s == cluster_state::stale   ? 1
+           : s == cluster_state::syncing ? 2
+                                         : 3;
+  };
+  const auto found = std::min_element(
+      engagements_.begin(), engagements_.end(),
+      [&](const auto& a, const auto& b) { return rank(a->state()) < rank(b->state()); });
+  return found == engagements_.end() || !is_connected() ? nullptr : found->get();
+}
+
+cluster_state cluster::state() const noexcept {
+  const engagement* of = best();
+  return of ? of->state() : health_.state();
+}
+const std::string& cluster::last_error() const noexcept {
+  const engagement* of = best();
+  return of ? of->last_error() : health_.last_error();
+}
+reactor::wall_time cluster::since_wall() const noexcept {
+  const engagement* of = best();
+  return of ? of->since_wall() : health_.since_wall();
+}
+
+void cluster::note() {
+  for (const auto& e : engagements_) e->note(options_.metrics, engagements_.size() == 1);
+  const cluster_state now = state();
+  const cluster_state before = std::exchange(shown_, now);
   if (now == before) return;
   if (options_.metrics) {
     // A state gets its series when it is first seen: most clusters never see more than two.
@@ -68,17 +100,19 @@ void cluster::change(F f) {
       options_.metrics->get_gauge("windlass_cluster_state", state_help, std::move(labels))
           .set(value);
     };
-    if (std::exchange(state_shown_, true)) show(before, 0);
+    if (std::exchange(has_series_, true)) show(before, 0);
     show(now, 1);
   }
-  const bool bad = now == cluster_state::unreachable || now == cluster_state::unauthorized ||
-                   now == cluster_state::forbidden || now == cluster_state::crd_missing;
-  log_.write(bad ? reactor::log_level::warning : reactor::log_level::info, "cluster state",
+  log_.write(is_failure(now) ? reactor::log_level::warning : reactor::log_level::info,
+             "cluster state",
              {{"state", name_of(now)},
               {"before", name_of(before)},
               {"server", api_.server()},
-              {"error", health_.last_error()}});
+              {"error", last_error()}});
   if (options_.on_state) options_.on_state(*this, before);
+  if (now != cluster_state::live || engaged_.is_set()) return;
+  engaged_.set();
+  if (options_.on_engaged) options_.on_engaged(*this);
 }
 
 void cluster::start() {
@@ -87,29 +121,30 @@ void cluster::start() {
 
 awaitable<void> cluster::run() {
   for (;;) {
-    auto done = co_await engage();
+    auto done = co_await connect();
     if (done) break;
     const fault why = done.error();
     if (why.cancelled) co_return;
-    change([&] { health_.failed(why, loop_.now(), loop_.wall()); });
+    health_.failed(why, loop_.now(), loop_.wall());
+    note();
     co_await wait_before_retry();
   }
   backoff_.reset();
-  change([&] { health_.engaged(loop_.now(), loop_.wall()); });
-  engaged_.set();
-  if (options_.on_engaged) options_.on_engaged(*this);
+  health_.engaged(loop_.now(), loop_.wall());
+  note();
+  for (const auto& e : engagements_) e->start();
+  is_started_ = true;
   for (;;) {
     if (probe_wanted_) co_await probe_until_answered();
-    change([&] { watch_freshness(); });
-    count_informers();
+    look();
     (void)co_await changed_.wait(next_look());
   }
 }
 
-reactor::steady_time cluster::next_look() const {
-  if (followed_.empty()) return reactor::never;
-  if (!is_live()) return loop_.now() + freshness_interval;
-  return loop_.now() + (attention_ == attention::close ? attended_interval : unattended_interval);
+reactor::steady_time cluster::next_look() const noexcept {
+  reactor::steady_time at = reactor::never;
+  for (const auto& e : engagements_) at = std::min(at, e->next_look());
+  return at;
 }
 
 awaitable<void> cluster::wait_before_retry() {
@@ -117,11 +152,13 @@ awaitable<void> cluster::wait_before_retry() {
   co_await loop_.sleep_for(delay);
 }
 
-awaitable<result<void>> cluster::engage() {
-  change([&] { health_.dialling(loop_.now(), loop_.wall()); });
+awaitable<result<void>> cluster::connect() {
+  health_.dialling(loop_.now(), loop_.wall());
+  note();
   auto version = co_await discovery_.read_version(version_patience);
   if (!version) co_return version.error();
-  change([&] { health_.answered(loop_.now(), loop_.wall()); });
+  health_.answered(loop_.now(), loop_.wall());
+  note();
   object_key kube_system{"", "kube-system"};
   auto found = co_await api_.get(resources::namespaces(), std::move(kube_system));
   if (!found) {
@@ -133,21 +170,18 @@ awaitable<result<void>> cluster::engage() {
   uid_ = uid_of(*found);
   auto known = co_await discovery_.refresh();
   if (!known) co_return known.error();
-  for (std::size_t i = 0; i < options_.steps.size(); ++i) {
-    auto done = co_await options_.steps[i].run(*this);
-    if (done) continue;
-    fault why = done.error();
-    if (why.doing.empty()) why.doing = options_.steps[i].name;
-    co_return why;
-  }
   co_return result<void>();
+}
+
+awaitable<void> cluster::connected() {
+  while (!is_connected()) (void)co_await changed_.wait();
 }
 
 /// Called within any request's completion: only notes what happened.
 void cluster::requested(const fault* why) {
   (why ? failures_ : requests_).add();
-  cluster_health::verdict v{};
-  change([&] { v = health_.outcome(why, loop_.now(), loop_.wall()); });
+  const cluster_health::verdict v = health_.outcome(why, loop_.now(), loop_.wall());
+  note();
   if (v != cluster_health::verdict::probe) return;
   probe_wanted_ = true;
   changed_.wake_all();
@@ -161,88 +195,68 @@ awaitable<void> cluster::probe_until_answered() {
     if (version) break;
     const fault why = version.error();
     if (why.cancelled) co_return;
-    change([&] { health_.failed(why, loop_.now(), loop_.wall()); });
+    health_.failed(why, loop_.now(), loop_.wall());
+    note();
   }
   backoff_.reset();
   probe_wanted_ = false;
-  cluster_health::verdict v{};
-  change([&] { v = health_.probed(loop_.now(), loop_.wall()); });
+  const cluster_health::verdict v = health_.probed(loop_.now(), loop_.wall());
+  note();
+  wake();
   if (v == cluster_health::verdict::recovered && options_.on_recovered) {
     options_.on_recovered(*this);
   }
 }
 
-void cluster::watch_freshness() {
-  const std::string why = doubt();
-  health_.freshness(why.empty(), loop_.now(), loop_.wall(), why);
-}
-
-/// Why something that is kept of the cluster may not be as it is there; empty when all is current.
-std::string cluster::doubt() const {
-  for (const followed_informer& f : followed_) {
-    const informer_base& i = *f.informer;
-    if (!i.doubt().empty()) return i.doubt();
-    if (i.is_synced() && !i.is_old()) continue;
-    std::string why = i.is_synced() ? "nothing shows that what is known of " +
-                                          i.collection().plural + " is current"
-                                    : i.collection().plural + " are not complete";
-    if (i.last_error()) why += ": " + i.last_error()->message();
-    return why;
+/// Whether what the APIs keep is current.
+void cluster::look() {
+  health_.freshness(true, loop_.now(), loop_.wall());
+  for (const auto& e : engagements_) {
+    e->look();
+    if (options_.metrics) e->count(*options_.metrics);
   }
-  return {};
+  note();
 }
 
-void cluster::attach(std::string part_name, std::unique_ptr<cluster_part> part) {
-  parts_.push_back({std::move(part_name), std::move(part)});
+void cluster::engage(cluster_api api) {
+  engagements_.push_back(std::make_unique<engagement>(*this, std::move(api)));
+  if (is_started_) engagements_.back()->start();
+  note();
 }
 
-cluster_part* cluster::part(std::string_view part_name) const noexcept {
-  const auto found = std::find_if(parts_.begin(), parts_.end(),
-                                  [&](const named_part& p) { return p.name == part_name; });
-  return found == parts_.end() ? nullptr : found->part.get();
+void cluster::withdraw(std::string_view api, std::function<void()> done) {
+  const auto found = std::find_if(engagements_.begin(), engagements_.end(),
+                                  [&](const auto& e) { return e->name() == api; });
+  if (found == engagements_.end()) {
+    if (done) done();
+    return;
+  }
+  std::unique_ptr<engagement> leaving = std::move(*found);
+  engagements_.erase(found);
+  std::string task = "withdraw " + leaving->name();
+  leaving_.start(std::move(task), close(std::move(leaving), std::move(done)));
+  note();
 }
 
-void cluster::follow(informer_base& i) {
-  followed_.push_back({&i, {}});
-  i.attend(attention_);
-  i.share(views_);
-  // Decisions must not be made until the next look.
-  i.on_doubt([this] { change([&] { watch_freshness(); }); });
+awaitable<void> cluster::close(std::unique_ptr<engagement> leaving, std::function<void()> done) {
+  co_await leaving->stop();
+  leaving.reset();
+  if (done) done();
 }
+
+engagement* cluster::find(std::string_view api) const noexcept {
+  const auto found = std::find_if(engagements_.begin(), engagements_.end(),
+                                  [&](const auto& e) { return e->name() == api; });
+  return found == engagements_.end() ? nullptr : found->get();
+}
+
+cluster_part* cluster::part(std::string_view api) const noexcept {
+  const engagement* of = find(api);
+  return of ? of->part() : nullptr;
+}
+
 void cluster::attend(attention how) {
-  if (std::exchange(attention_, how) == how) return;
-  for (const followed_informer& f : followed_) f.informer->attend(how);
-  changed_.wake_all();
-}
-void cluster::unfollow(const informer_base& i) noexcept {
-  std::erase_if(followed_, [&](const followed_informer& f) { return f.informer == &i; });
-}
-
-/// What an informer counted since the last time, as metrics; a series begins with its first count, so that what never
-/// happens in a fleet of thousands costs nothing.
-void cluster::count_informers() {
-  if (!options_.metrics) return;
-  for (followed_informer& f : followed_) {
-    const watch_counters& now = f.informer->counters();
-    const watch_counters before = std::exchange(f.counted, now);
-    const auto add = [&](const char* name, const char* help, auto... members) {
-      const std::uint64_t n = ((now.*members - before.*members) + ...);
-      if (n == 0) return;
-      reactor::metric_labels labels{{"cluster", options_.name},
-                                    {"kind", f.informer->collection().kind}};
-      options_.metrics->get_counter(name, help, std::move(labels)).add(static_cast<double>(n));
-    };
-    using c = watch_counters;
-    add("windlass_informer_events_total", "Events of watch streams.", &c::events);
-    add("windlass_informer_bytes_total", "Bytes of lists and watch streams.", &c::bytes);
-    add("windlass_informer_lists_total", "Complete lists that were begun.", &c::lists, &c::streams);
-    add("windlass_informer_watches_total", "Watch requests.", &c::watches);
-    add("windlass_informer_failures_total", "Requests and streams that ended badly.", &c::failures);
-    add("windlass_informer_silent_total", "Streams that were given up for silence.", &c::silent);
-    add("windlass_informer_oddities_total",
-        "Answers that do not fit to earlier ones or are not what a server sends.", &c::repeated,
-        &c::regressed, &c::unknown, &c::replaced, &c::older_refused, &c::malformed);
-  }
+  for (const auto& e : engagements_) e->attend(how);
 }
 
 awaitable<bool> cluster::engaged(reactor::steady_time deadline) {
@@ -258,13 +272,13 @@ void cluster::forget_observers() {
 
 awaitable<void> cluster::stop() {
   co_await tasks_.cancel_and_join();
-  for (const followed_informer& f : followed_) f.informer->on_doubt({});
-  followed_.clear();
-  while (!parts_.empty()) {
-    cluster_part& newest = *parts_.back().part;
-    co_await newest.stop();
-    parts_.pop_back();
+  while (!engagements_.empty()) {
+    const std::unique_ptr<engagement> newest = std::move(engagements_.back());
+    engagements_.pop_back();
+    co_await newest->stop();
   }
+  co_await leaving_.join();
+  if (events_) co_await events_->stop();
   co_await api_.stop();
 }
 
@@ -275,8 +289,11 @@ json::object cluster::to_json() const {
   o["server"] = api_.server();
   o["uid"] = uid_;
   o["hash"] = options_.hash;
-  o["since"] = reactor::format_rfc3339(health_.since_wall());
-  o["lastError"] = health_.last_error();
+  o["since"] = reactor::format_rfc3339(since_wall());
+  o["lastError"] = last_error();
+  json::object apis;
+  for (const auto& e : engagements_) apis[e->name()] = e->to_json();
+  o["apis"] = std::move(apis);
   if (const auto pause = api_.paused_until() - loop_.now(); pause > reactor::nanoseconds::zero())
     o["pausedUntil"] = reactor::format_rfc3339(loop_.wall() + pause);
   return o;

@@ -3,6 +3,8 @@
 #include "k8s/client.hpp"
 #include "k8s/cluster_health.hpp"
 #include "k8s/discovery.hpp"
+#include "k8s/engagement.hpp"
+#include "k8s/events.hpp"
 #include "k8s/kubeconfig.hpp"
 #include "k8s/meta.hpp"
 #include "k8s/watch_state.hpp"
@@ -22,31 +24,16 @@
 
 namespace k8s {
 
-class informer_base;
-class cluster;
 using namespace std::chrono_literals;
-
-/// What somebody runs on a cluster (informers, a controller). Stopped before the client is.
-class cluster_part {
-public:
-  virtual ~cluster_part() = default;
-  virtual awaitable<void> stop() = 0;
-};
-
-/// One more step of engaging: "ensure the CRD", "start to watch tenants". Must be repeatable; its
-/// fault decides the state (not found = CRDMissing, forbidden, unauthorized, else Unreachable).
-struct engage_step {
-  std::string name;
-  std::function<awaitable<result<void>>(cluster& c)> run;
-};
 
 struct cluster_options {
   std::string name;
   std::string field_manager = "windlass";
   std::string hash;   // of the kubeconfig's bytes, hexadecimal
   string_map labels;  // of whatever named it: its kubeconfig Secret
-  std::vector<engage_step> steps;
-  /// The server answered, every step is done: the cluster is Live. Once per engagement.
+  std::vector<cluster_api> apis;
+  std::string identity = "windlass";  // who reports in its events
+  /// The server answered and one of the APIs is complete there: the cluster is Live. Once per engagement.
   std::function<void(cluster& c)> on_engaged;
   /// Each change of state, `before` being the old one.
   std::function<void(cluster& c, cluster_state before)> on_state;
@@ -57,9 +44,10 @@ struct cluster_options {
   view_budget views;  // what is kept of it, all collections together
 };
 
-/// One API server of the fleet: client, discovery, what runs on it, and its health.
-/// Engaging  GET /version (5 s) → UID of kube-system → steps → Live; any failure waits 1 s doubling to 60 s, ±20 %,
-///           and begins again, for ever (tenants.md §3.4).
+/// One API server: client, discovery, events, the APIs that run on it, and its health.
+/// Engaging  GET /version (5 s) → UID of kube-system → what it serves → each API for itself → Live; any failure waits 1 s
+///           doubling to 60 s, ±20 %, and begins again, for ever (tenants.md §3.4).
+/// Health    the connection's while that is down, else the best of its APIs': what one of them misses, the others have.
 /// Breaker   three transport failures in a row, of anybody's requests, make it Unreachable; then only probes go there
 ///           until one is answered.
 /// Lifetime  loop and metrics outlive it; co_await stop() before destruction.
@@ -73,16 +61,23 @@ public:
   void start();
   /// From now on nobody hears of it and it has no metrics: it is being replaced or taken out.
   void forget_observers();
-  /// Stops the parts, newest first, then the connections.
+  /// Stops the APIs, newest first, then the connections.
   awaitable<void> stop();
 
   const std::string& name() const noexcept { return options_.name; }
   client& api() noexcept { return api_; }
   k8s::discovery& discovery() noexcept { return discovery_; }
-  const cluster_health& health() const noexcept { return health_; }
-  cluster_state state() const noexcept { return health_.state(); }
-  /// Decisions may be acted upon: nothing kept of this cluster is old.
+  /// Made when it is first asked for: most clusters are told nothing.
+  event_recorder& events();
+  cluster_state state() const noexcept;
+  /// Of the API that `state` is about; empty when nothing is wrong.
+  const std::string& last_error() const noexcept;
+  reactor::wall_time since_wall() const noexcept;
+  /// Something can be done there. Who decides asks its own engagement.
   bool is_live() const noexcept { return state() == cluster_state::live; }
+  bool was_engaged() const noexcept { return engaged_.is_set(); }
+  /// The server answers, whatever becomes of the APIs.
+  bool is_connected() const noexcept { return health_.was_engaged() && health_.is_up(); }
   /// Of kube-system, which names the cluster behind any address; empty before it was read.
   const std::string& uid() const noexcept { return uid_; }
   const std::string& hash() const noexcept { return options_.hash; }
@@ -92,65 +87,65 @@ public:
   reactor::loop& loop() noexcept { return loop_; }
   const reactor::logger& log() const noexcept { return log_; }
 
-  /// Owned from now on. Parts are attached by steps; a second attempt finds them by name and goes on.
-  void attach(std::string part_name, std::unique_ptr<cluster_part> part);
-  /// Null when there is none of that name.
-  cluster_part* part(std::string_view part_name) const noexcept;
-  /// Its age and its doubts decide between Live and Stale, what it stores counts against the cluster's budget, and its
-  /// counters become metrics. The informer outlives the cluster's stop().
-  void follow(informer_base& i);
-  /// Whether somebody is about to act on what is kept of it (docs/adr/0006): then it is known within 20 s when a stream no
-  /// longer tells the truth, else within two minutes and at no cost.
+  /// One more API, now or as soon as the server answers. Its name is not taken.
+  void engage(cluster_api api);
+  /// Stops one API and forgets it; `done` is called when nothing of it runs any more, also when it never did.
+  void withdraw(std::string_view api, std::function<void()> done = {});
+  /// Null when there is no API of that name on it.
+  engagement* find(std::string_view api) const noexcept;
+  const std::vector<std::unique_ptr<engagement>>& engagements() const noexcept {
+    return engagements_;
+  }
+  /// What the API of that name attached; null when there is none.
+  cluster_part* part(std::string_view api) const noexcept;
+  /// All its APIs are about to act; see engagement::attend.
   void attend(attention how);
-  /// It is about to be destroyed.
-  void unfollow(const informer_base& i) noexcept;
   /// False when `deadline` came first.
   awaitable<bool> engaged(reactor::steady_time deadline = reactor::never);
 
-  /// {name,state,server,uid,hash,since,lastError}: tenants.md §3.8 without the tenants; and pausedUntil while the server
-  /// wants to be left alone.
+  /// {name,state,server,uid,hash,since,lastError}: tenants.md §3.8 without the tenants; apis: {name: {state, …}}; and
+  /// pausedUntil while the server wants to be left alone.
   boost::json::object to_json() const;
 
   static constexpr reactor::nanoseconds recovery_spread = 10s;
+  static constexpr reactor::backoff_settings retry{1s, 60s, 2, 0.2};
 
 private:
+  friend class engagement;
   awaitable<void> run();
-  awaitable<result<void>> engage();
+  awaitable<result<void>> connect();
   awaitable<void> probe_until_answered();
+  awaitable<void> close(std::unique_ptr<engagement> leaving, std::function<void()> done);
   awaitable<void> wait_before_retry();
-  void watch_freshness();
-  reactor::steady_time next_look() const;
-  std::string doubt() const;
-  void count_informers();
+  cluster_state connection_state() const noexcept { return health_.state(); }
+  /// Waits until somebody answers.
+  awaitable<void> connected();
+  void look();
+  reactor::steady_time next_look() const noexcept;
   void requested(const fault* why);
-  template <class F>
-  void change(F f);
+  /// Tells everybody who wants to know when a state is no longer what it was.
+  void note();
+  void wake() { changed_.wake_all(); }
+  const engagement* best() const noexcept;
 
   reactor::loop& loop_;
   cluster_options options_;
   reactor::logger log_;
   client api_;
   k8s::discovery discovery_;
-  cluster_health health_;
+  cluster_health health_;  // of the connection
   std::string uid_;
-  struct named_part {
-    std::string name;
-    std::unique_ptr<cluster_part> part;
-  };
-  std::vector<named_part> parts_;
-  struct followed_informer {
-    informer_base* informer;
-    watch_counters counted;  // what the metrics have of it
-  };
-  std::vector<followed_informer> followed_;
-  std::shared_ptr<view_budget> views_;  // what their stores take together
+  std::unique_ptr<event_recorder> events_;
+  std::shared_ptr<view_budget> views_;  // what the stores of all APIs take together
+  std::vector<std::unique_ptr<engagement>> engagements_;
   reactor::backoff backoff_;
-  bool probe_wanted_ = false;
-  attention attention_ = attention::none;
-  bool state_shown_ = false;  // as a metric
+  bool probe_wanted_ = false, is_started_ = false;
+  cluster_state shown_ = cluster_state::connecting;
+  bool has_series_ = false;
   reactor::event engaged_;
   reactor::waiters changed_;
   reactor::counter requests_, failures_;
+  reactor::task_group leaving_;  // joined, never cancelled: what is withdrawn stops in order
   reactor::task_group tasks_;
 };
 

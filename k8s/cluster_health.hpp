@@ -27,10 +27,17 @@ inline constexpr cluster_state all_cluster_states[] = {
     cluster_state::stale,      cluster_state::unreachable, cluster_state::unauthorized,
     cluster_state::forbidden,  cluster_state::crd_missing, cluster_state::invalid};
 
+/// Nothing can be done there until somebody or something is mended.
+constexpr bool is_failure(cluster_state s) noexcept {
+  return s == cluster_state::unreachable || s == cluster_state::unauthorized ||
+         s == cluster_state::forbidden || s == cluster_state::crd_missing ||
+         s == cluster_state::invalid;
+}
+
 /// The state that a failed step of engaging leads to.
 cluster_state state_after(const fault& why) noexcept;
 
-/// What is known about a cluster's health, and what follows from it. No clock, no network.
+/// What is known about the health of a connection, or of an API on it, and what follows from it. No clock, no network.
 class cluster_health {
 public:
   explicit cluster_health(reactor::steady_time now, reactor::wall_time wall)
@@ -65,15 +72,15 @@ public:
   /// The last failure in one sentence; empty after it was overcome.
   const std::string& last_error() const noexcept { return last_error_; }
   bool was_engaged() const noexcept { return engaged_; }
+  bool is_up() const noexcept {
+    return state_ == cluster_state::live || state_ == cluster_state::stale;
+  }
 
   // tenants.md §3.5
   static constexpr int breaker_threshold = 3;
 
 private:
   void set(cluster_state s, reactor::steady_time now, reactor::wall_time wall);
-  bool is_up() const noexcept {
-    return state_ == cluster_state::live || state_ == cluster_state::stale;
-  }
 
   cluster_state state_ = cluster_state::connecting;
   reactor::steady_time since_;

@@ -18,11 +18,6 @@ constexpr std::string_view self_cluster = "self-cluster";
 /// Where a piece of what all clusters are ends; an entry beyond it is at most a server's words long.
 constexpr std::size_t piece_bytes = 16 * 1024;
 
-bool is_down(cluster_state s) {
-  return s != cluster_state::connecting && s != cluster_state::syncing &&
-         s != cluster_state::live && s != cluster_state::stale;
-}
-
 }  // namespace
 
 std::string primary_name(const std::vector<std::string>& names) {
@@ -182,7 +177,8 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
   o.field_manager = options_.field_manager;
   o.hash = e.hash;
   o.labels = std::move(labels);
-  o.steps = options_.steps;
+  o.identity = options_.identity;
+  o.apis = apis_;
   o.metrics = options_.metrics;
   o.on_engaged = [this](cluster& c) {
     if (const auto it = entries_.find(c.name()); it != entries_.end()) {
@@ -200,6 +196,31 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
   e.since = loop_.wall();
   e.running = std::make_unique<cluster>(loop_, std::move(to), std::move(o), log_);
   e.running->start();
+}
+
+void fleet::engage(cluster_api api) {
+  apis_.push_back(std::move(api));
+  for (cluster* c : clusters()) c->engage(apis_.back());
+}
+
+awaitable<void> fleet::withdraw(std::string api) {
+  std::erase_if(apis_, [&](const cluster_api& a) { return a.name == api; });
+  // A cluster may leave meanwhile; what it was asked to stop it stops before.
+  struct leaving {
+    explicit leaving(reactor::loop& l) : none(l) {}
+    std::size_t still = 1;
+    reactor::event none;
+    void less() {
+      if (--still == 0) none.set();
+    }
+  };
+  const auto all = std::make_shared<leaving>(loop_);
+  for (cluster* c : clusters()) {
+    ++all->still;
+    c->withdraw(api, [all] { all->less(); });
+  }
+  all->less();
+  (void)co_await all->none.wait();
 }
 
 /// The cluster goes its way to the end by itself; its name is free at once.
@@ -247,10 +268,10 @@ void fleet::note_state(cluster& c, cluster_state before) {
   const auto it = entries_.find(c.name());
   if (it == entries_.end()) return;
   const cluster_state now = c.state();
-  if (is_down(now) && !is_down(before)) {
+  if (is_failure(now) && !is_failure(before)) {
     tell(it->second.secret, event_severity::warning, "ClusterUnreachable",
-         std::string(name_of(now)) + ": " + c.health().last_error());
-  } else if (is_down(before) && !is_down(now) && c.health().was_engaged() &&
+         std::string(name_of(now)) + ": " + c.last_error());
+  } else if (is_failure(before) && !is_failure(now) && c.was_engaged() &&
              now == cluster_state::stale) {
     tell(it->second.secret, event_severity::normal, "ClusterRecovered", "the server answers again");
   }

@@ -26,7 +26,7 @@ struct fleet_options {
   std::string label = "sigs.k8s.io/multicluster-runtime-kubeconfig";  // must be "true"
   std::string key = "kubeconfig";
   std::string field_manager = "windlass";
-  std::vector<engage_step> steps;
+  std::string identity = "windlass";  // who reports in events
   std::function<void(cluster& c)> on_engaged;
   /// It is leaving, engaged or not: start nothing more there. Its parts are stopped next.
   std::function<void(cluster& c)> on_disengaged;
@@ -63,6 +63,11 @@ public:
   bool is_discovered() const noexcept { return discovered_.is_set(); }
   /// Engages what this replica owns now and lets go of the rest.
   void reshard();
+
+  /// Puts an API on every cluster, now and later. Its name is not taken.
+  void engage(cluster_api api);
+  /// Takes it off all of them; comes back when nothing of it runs there any more.
+  awaitable<void> withdraw(std::string api);
 
   /// Null when there is no usable connection of that name.
   cluster* find(std::string_view name) const noexcept;
@@ -115,6 +120,7 @@ private:
 
   reactor::loop& loop_;
   fleet_options options_;
+  std::vector<cluster_api> apis_;
   reactor::logger log_;
   event_recorder* events_ = nullptr;
   std::unique_ptr<informer<secret>> secrets_;

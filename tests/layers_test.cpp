@@ -21,9 +21,11 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"k8s/sim", {"reactor", "k8s"}},
     {"policies/host", {"reactor"}},
     {"policies", {"reactor", "k8s", "policies/host"}},
-    {"bootc", {"reactor", "k8s", "policies", "policies/host"}},
+    {"units", {"reactor", "k8s", "policies", "policies/host"}},
+    {"bootc", {"reactor", "k8s", "policies", "policies/host", "units"}},
     {"helm", {"reactor", "k8s", "policies", "policies/host"}},
-    {"cli", {"reactor", "k8s", "k8s/sim", "policies", "policies/host", "bootc", "helm", "bench"}},
+    {"cli",
+     {"reactor", "k8s", "k8s/sim", "policies", "policies/host", "units", "bootc", "helm", "bench"}},
     {"bench", {"reactor", "k8s", "k8s/sim", "policies", "policies/host", "bootc", "helm"}},
 };
 

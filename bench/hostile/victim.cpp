@@ -7,7 +7,7 @@
 #include "bench/hostile/packs.hpp"
 #include "bench/hostile/servers.hpp"
 #include "bench/measure.hpp"
-#include "bootc/bootc_cluster.hpp"
+#include "bootc/api.hpp"
 #include "k8s/cluster.hpp"
 #include "k8s/informer.hpp"
 #include "k8s/kubeconfig.hpp"
@@ -54,7 +54,7 @@ double quantile(std::vector<double> values, double q) {
 /// Follows a neighbour's Lease and says how late its events were.
 class lease_part final : public k8s::cluster_part {
 public:
-  lease_part(k8s::cluster& c, std::vector<double>& late_ms)
+  lease_part(k8s::engagement& c, std::vector<double>& late_ms)
       : leases_(c.loop(), c.api(), options()) {
     leases_.on_change([&late_ms](const k8s::lease* before, const k8s::lease* now) {
       if (!before || !now) return;
@@ -75,14 +75,14 @@ private:
   k8s::informer<k8s::lease> leases_;
 };
 
-k8s::engage_step follow_lease(std::vector<double>& late_ms) {
-  k8s::engage_step step;
-  step.name = "follow the lease";
-  step.run = [&late_ms](k8s::cluster& c) -> awaitable<k8s::result<void>> {
-    if (!c.part("lease")) c.attach("lease", std::make_unique<lease_part>(c, late_ms));
+k8s::cluster_api follow_lease(std::vector<double>& late_ms) {
+  k8s::cluster_api api;
+  api.name = "lease";
+  api.start = [&late_ms](k8s::engagement& on) -> awaitable<k8s::result<void>> {
+    if (!on.part()) on.attach(std::make_unique<lease_part>(on, late_ms));
     co_return k8s::result<void>();
   };
-  return step;
+  return api;
 }
 
 class victim {
@@ -151,8 +151,12 @@ private:
     }
     const auto give_up = loop_.now() + 100s;
     for (const auto& c : fleet) {
+      const auto complete = [&] {
+        return std::ranges::all_of(c->engagements(), [](const auto& e) { return e->is_live(); });
+      };
       const bool engaged = co_await c->engaged(give_up);
-      if (!engaged) throw std::runtime_error("the neighbours did not come up");
+      while (engaged && !complete() && loop_.now() < give_up) co_await loop_.sleep_for(10ms);
+      if (!complete()) throw std::runtime_error("the neighbours did not come up");
     }
     co_await start_listener();
     // The first event of each pays for what is made once.
@@ -194,8 +198,8 @@ private:
     b.name = std::move(name);
     b.metrics = &metrics;
     b.log = log;
-    o.steps.push_back(bootc::engage_bootc(std::move(b)));
-    if (&metrics == &neighbour_metrics_) o.steps.push_back(follow_lease(late_ms_));
+    o.apis.push_back(bootc::engage_bootc(std::move(b)));
+    if (&metrics == &neighbour_metrics_) o.apis.push_back(follow_lease(late_ms_));
     return std::make_unique<k8s::cluster>(loop_, std::move(to), std::move(o), log);
   }
 

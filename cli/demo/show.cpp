@@ -102,13 +102,11 @@ boost::json::object result_json(const world& w, const show_result& r) {
   o["writes"] = w.writes();
   boost::json::array violations, holds;
   for (const std::string& v : w.violations()) violations.push_back(boost::json::string(v));
-  for (const cluster_survey& c : r.last.clusters)
-    for (const pool_survey& p : c.pools)
-      for (const bootc::hold& h : p.now.holds)
-        holds.push_back(boost::json::object{{"unit", c.name + "/" + h.node},
-                                            {"code", h.code},
-                                            {"reason", h.sentence},
-                                            {"released_by", h.released_by}});
+  for (const units::hold& h : holds_of(r.last))
+    holds.push_back(boost::json::object{{"unit", h.unit},
+                                        {"code", h.code},
+                                        {"reason", h.sentence},
+                                        {"released_by", h.released_by}});
   o["holds"] = std::move(holds);
   if (!violations.empty()) o["violation_list"] = std::move(violations);
   return o;
@@ -123,11 +121,9 @@ page result_text(const world& w, const show_result& r, bool lively) {
       " held, at most " + std::to_string(w.max_disrupted()) +
       " nodes of a cluster disturbed at once, " + std::to_string(w.reboots()) +
       " reboots, policies reloaded " + std::to_string(r.policy_reloads) + " times\n";
-  for (const cluster_survey& c : r.last.clusters)
-    for (const pool_survey& p : c.pools)
-      for (const bootc::hold& h : p.now.holds)
-        text += page("  ") + c.name + "/" + h.node + " waits: " + with_short_digests(h.sentence) +
-                " [" + h.code + "]; released by: " + h.released_by + "\n";
+  for (const units::hold& h : holds_of(r.last))
+    text += page("  ") + h.unit + " waits: " + with_short_digests(h.sentence) + " [" + h.code +
+            "]; released by: " + h.released_by + "\n";
   text += w.violation_count() == 0
               ? toned("no invariant was broken", tone::good, lively)
               : toned(std::to_string(w.violation_count()) + " invariants were broken:", tone::bad,

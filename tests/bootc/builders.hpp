@@ -180,7 +180,7 @@ inline std::string held(const rollout_plan& plan) {
   std::string out;
   for (const hold& h : plan.holds) {
     if (!out.empty()) out += " ";
-    out += h.node + ":" + std::string(h.code);
+    out += h.unit + ":" + std::string(h.code);
   }
   return out;
 }

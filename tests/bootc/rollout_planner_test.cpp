@@ -571,8 +571,8 @@ TEST(RolloutPlanner, EveryUnitThatWaitsHasOneHoldWithASentenceAndARelease) {
   EXPECT_EQ(held(plan),
             "b:staging c:staging d:slot-full e:rebooting f:degraded g:draining h:no-daemon");
   for (const hold& h : plan.holds) {
-    EXPECT_FALSE(h.sentence.empty()) << h.node;
-    EXPECT_FALSE(h.released_by.empty()) << h.node;
+    EXPECT_FALSE(h.sentence.empty()) << h.unit;
+    EXPECT_FALSE(h.released_by.empty()) << h.unit;
   }
 }
 

@@ -13,10 +13,12 @@ using namespace cli;
 
 parse_outcome parse(const std::vector<std::string>& arguments,
                     std::map<std::string, std::string> environment = {}) {
-  return parse_arguments(arguments, [environment](std::string_view name) {
-    const auto found = environment.find(std::string(name));
-    return found == environment.end() ? std::string() : found->second;
-  });
+  return parse_arguments(arguments,
+                         [environment](std::string_view name) {
+                           const auto found = environment.find(std::string(name));
+                           return found == environment.end() ? std::string() : found->second;
+                         },
+                         {"bootc", "toys"});
 }
 
 std::string origin_of(const parse_outcome& o, const std::string& name) {
@@ -89,6 +91,26 @@ TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {
     EXPECT_EQ(o.exit_code, 2) << named;
     EXPECT_NE(o.err.find(named), std::string::npos) << o.err;
     EXPECT_EQ(o.out, "");
+  }
+}
+
+TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
+  for (const char* command : {"run", "status", "plan"}) {
+    const auto apis_of = [](const parse_outcome& o) {
+      return o.parsed->index() == 0 ? std::get<run_arguments>(*o.parsed).fleet.apis
+                                    : std::get<survey_arguments>(*o.parsed).fleet.apis;
+    };
+    const parse_outcome one = parse({command, "--apis", "toys"}), all = parse({command}),
+                        both = parse({command, "--apis", "toys,bootc"});
+    ASSERT_TRUE(one.parsed && all.parsed && both.parsed) << one.err << all.err << both.err;
+    EXPECT_EQ(apis_of(one), std::vector<std::string>{"toys"});
+    EXPECT_EQ(apis_of(all), (std::vector<std::string>{"bootc", "toys"}));
+    EXPECT_EQ(apis_of(both), (std::vector<std::string>{"toys", "bootc"}));
+    EXPECT_EQ(origin_of(all, "apis"), "bootc,toys (default)");
+    const parse_outcome wrong = parse({command, "--apis", "bootc,pods"});
+    EXPECT_EQ(wrong.exit_code, 2);
+    EXPECT_NE(wrong.err.find("there is no API \"pods\"; there is: bootc,toys"), std::string::npos)
+        << wrong.err;
   }
 }
 

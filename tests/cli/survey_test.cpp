@@ -21,31 +21,39 @@ std::string hostile(const std::string& who) {
 
 /// A fleet whose every text a cluster or a policy chose.
 fleet_survey hostile_fleet() {
-  pool_survey p;
-  p.name = hostile("pool");
-  p.target_digest = hostile("target");
-  bootc::unit u;
+  units::plan_row r;
+  r.name = hostile("row");
+  r.target = hostile("target");
+  units::unit u;
   u.name = "n1" + hostile("unit");
-  u.state = bootc::unit_state::degraded;
+  u.state = hostile("state");
+  u.is = units::standing::trouble;
   u.message = hostile("message");
   u.trouble = hostile("trouble");
-  u.booted_image = hostile("booted");
-  u.booted_digest = hostile("digest");
-  u.desired_image = hostile("desired");
-  p.now.units = {u};
+  u.details = {
+      {.key = "booted_digest", .value = hostile("digest"), .column = "BOOTED", .label = "booted"},
+      {.key = "desired_image", .value = hostile("desired"), .label = "desired"}};
+  r.units = {u};
   u.name = hostile("other");
   u.trouble.clear();
-  p.now.units.push_back(u);
-  p.now.holds = {{u.name, hostile("policy"), hostile("sentence"), hostile("released")}};
-  bootc::action act;
-  act.kind = bootc::action_kind::take_slot;
-  act.node = u.name;
-  p.now.actions = {act};
-  p.forecast = p.now;
+  r.units.push_back(u);
+  r.holds = {{u.name, hostile("policy"), hostile("sentence"), hostile("released")}};
+  r.forecast = r.holds;
+  r.start = {r.units.front().name};
+  r.actions = {{hostile("action"), u.name}};
   fleet_survey f;
-  f.clusters.push_back(
-      {hostile("cluster"), hostile("server"), hostile("Live"), hostile("error"), {std::move(p)}});
-  f.clusters.push_back({hostile("empty"), hostile("server"), "Invalid", hostile("error"), {}});
+  const units::words says{"pool", "pools", "node", "nodes"};
+  f.apis = {{"bootc", {says, 2, 0, 1, 1}}};
+  f.clusters.push_back({hostile("cluster"),
+                        hostile("server"),
+                        hostile("Live"),
+                        hostile("error"),
+                        {{"bootc", says, hostile("Live"), hostile("error"), {std::move(r)}}}});
+  f.clusters.push_back({hostile("empty"),
+                        hostile("server"),
+                        "Invalid",
+                        hostile("error"),
+                        {{"bootc", says, "Invalid", hostile("error"), {}}}});
   return f;
 }
 
@@ -57,14 +65,17 @@ std::string without_colours(std::string text) {
   return text;
 }
 
+std::string unit_of(const fleet_survey& f, std::size_t i) {
+  return f.clusters[0].apis[0].rows[0].units[i].name;
+}
+
 TEST(Survey, NothingAClusterSaysReachesATerminalRaw) {
   const fleet_survey f = hostile_fleet();
   for (const bool wide : {false, true}) {
     for (const bool lively : {false, true}) {
       for (const page& shown :
            {status_text(f, wide, lively), plan_text(f, wide, lively),
-            explain_text(f, f.clusters[0].pools[0].now.units[0].name, lively),
-            explain_text(f, f.clusters[0].pools[0].now.units[1].name, lively)}) {
+            explain_text(f, unit_of(f, 0), lively), explain_text(f, unit_of(f, 1), lively)}) {
         const std::string text = without_colours(shown.text());
         EXPECT_FALSE(text.empty());
         EXPECT_EQ(reactor::printable_lines(text), text);
@@ -79,7 +90,7 @@ TEST(Survey, JsonAndYamlKeepEveryTextAndShowNothingRaw) {
   const fleet_survey f = hostile_fleet();
   for (const boost::json::value& v :
        {boost::json::value(status_json(f)), boost::json::value(plan_json(f)),
-        boost::json::value(explain_json(f, f.clusters[0].pools[0].now.units[0].name))}) {
+        boost::json::value(explain_json(f, unit_of(f, 0)))}) {
     for (const auto format : {output_format::json, output_format::yaml}) {
       const std::string text = machine_text(v, format);
       EXPECT_EQ(reactor::printable_lines(text), text);

@@ -1,6 +1,6 @@
 #include "tests/fail_points/memory_run.hpp"
 
-#include "bootc/bootc_cluster.hpp"
+#include "bootc/api.hpp"
 #include "cli/demo/manifests.hpp"
 #include "cli/demo/world.hpp"
 #include "cli/service.hpp"

@@ -2,7 +2,7 @@
 // stays Live, and everything that was begun ends.
 #include "bench/hostile/attackers.hpp"
 #include "bench/hostile/server_host.hpp"
-#include "bootc/bootc_cluster.hpp"
+#include "bootc/api.hpp"
 #include "k8s/cluster.hpp"
 #include "k8s/kubeconfig.hpp"
 #include "reactor/loop.hpp"
@@ -62,7 +62,7 @@ std::unique_ptr<k8s::cluster> follow(reactor::loop& l, const std::string& name,
   options.name = name;
   bootc::bootc_cluster::options b;
   b.name = name;
-  options.steps.push_back(bootc::engage_bootc(b));
+  options.apis.push_back(bootc::engage_bootc(b));
   auto made = std::make_unique<k8s::cluster>(l, std::move(to), std::move(options));
   made->start();
   return made;

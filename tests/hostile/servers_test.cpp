@@ -2,7 +2,7 @@
 #include "bench/hostile/servers.hpp"
 
 #include "bench/hostile/server_host.hpp"
-#include "bootc/bootc_cluster.hpp"
+#include "bootc/api.hpp"
 #include "k8s/cluster.hpp"
 #include "k8s/kubeconfig.hpp"
 #include "reactor/loop.hpp"
@@ -62,7 +62,7 @@ public:
     b.name = host;
     b.metrics = &metrics;
     b.log = log;
-    options.steps.push_back(bootc::engage_bootc(b));
+    options.apis.push_back(bootc::engage_bootc(b));
     cluster_ = std::make_unique<k8s::cluster>(l, std::move(to), std::move(options), log);
     cluster_->start();
   }

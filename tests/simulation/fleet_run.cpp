@@ -1,6 +1,6 @@
 #include "tests/simulation/fleet_run.hpp"
 
-#include "bootc/bootc_cluster.hpp"
+#include "bootc/api.hpp"
 #include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "reactor/loop.hpp"

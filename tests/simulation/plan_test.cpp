@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  std::unique_ptr<cli::service> windlass(bootc::bootc_cluster::options::mode does) {
+  std::unique_ptr<cli::service> windlass(units::mode does) {
     cli::service_options o;
     o.home = world_->home();
     o.does = does;
@@ -56,7 +56,7 @@ private:
   }
 
   reactor::awaitable<void> run() {
-    using mode = bootc::bootc_cluster::options::mode;
+    using mode = units::mode;
     (void)world_->start();
     cli::demo::cluster& c = *world_->clusters().front();
     result_.nodes = world_->node_count();

@@ -141,12 +141,13 @@ TEST_F(Cluster, EngagesStepByStep) {
     api_server api(l, "c1");
     cluster_options o = named("c1");
     int stepped = 0;
-    o.steps.push_back({"count", [&](cluster& c) -> awaitable<result<void>> {
-                         EXPECT_EQ(c.state(), state::syncing);
-                         EXPECT_EQ(c.uid(), "uid-of-c1");
-                         ++stepped;
-                         co_return result<void>();
-                       }});
+    o.apis.push_back({"count", [&](engagement& e) -> awaitable<result<void>> {
+                        EXPECT_EQ(e.state(), state::syncing);
+                        EXPECT_EQ(e.on().state(), state::syncing);
+                        EXPECT_EQ(e.on().uid(), "uid-of-c1");
+                        ++stepped;
+                        co_return result<void>();
+                      }});
     cluster c(l, api.server.to(), o);
     EXPECT_EQ(c.state(), state::connecting);
     c.start();
@@ -177,7 +178,7 @@ TEST_F(Cluster, KeepsTryingWithBackoffUntilTheServerIsThere) {
     c.start();
     co_await l.sleep_for(10min);
     EXPECT_EQ(c.state(), state::unreachable);
-    EXPECT_NE(c.health().last_error(), "");
+    EXPECT_NE(c.last_error(), "");
     EXPECT_EQ(states, "Unreachable ");
     net().set_reach("c1", memory_network::reach::open);
     const bool up = co_await c.engaged(l.now() + 61s);
@@ -193,10 +194,10 @@ TEST_F(Cluster, ShowsMissingRightsKindsAndCredentials) {
     fault next = absent;
     bool fails = true;
     cluster_options o = named("c1");
-    o.steps.push_back({"ensure", [&](cluster&) -> awaitable<result<void>> {
-                         if (fails) co_return next;
-                         co_return result<void>();
-                       }});
+    o.apis.push_back({"ensure", [&](engagement&) -> awaitable<result<void>> {
+                        if (fails) co_return next;
+                        co_return result<void>();
+                      }});
     cluster c(l, api.server.to(), o);
     c.start();
     co_await l.sleep_for(1s);
@@ -245,7 +246,7 @@ TEST_F(Cluster, StopsActingWhileTheServerIsGoneAndTellsWhenItIsBack) {
 
 /// An informer as a part of the cluster.
 struct secrets_part final : cluster_part {
-  explicit secrets_part(cluster& c) : owner(c), informer_(c.loop(), c.api(), options()) {
+  explicit secrets_part(engagement& e) : owner(e), informer_(e.loop(), e.api(), options()) {
     owner.follow(informer_);
     informer_.start();
   }
@@ -259,7 +260,7 @@ struct secrets_part final : cluster_part {
     owner.unfollow(informer_);
     co_await informer_.stop();
   }
-  cluster& owner;
+  engagement& owner;
   informer<secret> informer_;
 };
 
@@ -267,12 +268,10 @@ TEST_F(Cluster, IsStaleWhileItsInformersHearNothingAndSomebodyIsAboutToAct) {
   reactor::run_task(l, [&]() -> awaitable<void> {
     api_server api(l, "c1");
     cluster_options o = named("c1");
-    o.steps.push_back({"secrets", [](cluster& c) -> awaitable<result<void>> {
-                         if (!c.part("secrets")) {
-                           c.attach("secrets", std::make_unique<secrets_part>(c));
-                         }
-                         co_return result<void>();
-                       }});
+    o.apis.push_back({"secrets", [](engagement& e) -> awaitable<result<void>> {
+                        if (!e.part()) e.attach(std::make_unique<secrets_part>(e));
+                        co_return result<void>();
+                      }});
     cluster c(l, api.server.to(), o);
     c.start();
     c.attend(attention::close);
@@ -293,12 +292,10 @@ TEST_F(Cluster, IsStaleWithinTwoMinutesWhenNobodyIsAboutToAct) {
   reactor::run_task(l, [&]() -> awaitable<void> {
     api_server api(l, "c1");
     cluster_options o = named("c1");
-    o.steps.push_back({"secrets", [](cluster& c) -> awaitable<result<void>> {
-                         if (!c.part("secrets")) {
-                           c.attach("secrets", std::make_unique<secrets_part>(c));
-                         }
-                         co_return result<void>();
-                       }});
+    o.apis.push_back({"secrets", [](engagement& e) -> awaitable<result<void>> {
+                        if (!e.part()) e.attach(std::make_unique<secrets_part>(e));
+                        co_return result<void>();
+                      }});
     cluster c(l, api.server.to(), o);
     c.start();
     co_await l.sleep_for(60s);
@@ -316,14 +313,137 @@ TEST_F(Cluster, IsStaleWithinTwoMinutesWhenNobodyIsAboutToAct) {
   });
 }
 
+TEST_F(Cluster, AnApiThatMissesItsKindLeavesTheOthersLive) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    cluster_options o = named("c1");
+    bool missing = true;
+    o.apis.push_back({"a", [&](engagement&) -> awaitable<result<void>> {
+                        if (missing) co_return absent;
+                        co_return result<void>();
+                      }});
+    o.apis.push_back(
+        {"b", [](engagement&) -> awaitable<result<void>> { co_return result<void>(); }});
+    cluster c(l, api.server.to(), o);
+    c.start();
+    const bool up = co_await c.engaged(l.now() + 1s);
+    EXPECT_TRUE(up);
+    EXPECT_EQ(c.find("a")->state(), state::crd_missing);
+    EXPECT_TRUE(c.find("a")->is_settled());
+    EXPECT_TRUE(c.find("b")->is_live());
+    EXPECT_TRUE(c.is_live()) << "something can be done there";
+    const boost::json::object shown = c.to_json().at("apis").as_object();
+    EXPECT_EQ(shown.at("a").at("state"), "CRDMissing");
+    EXPECT_EQ(std::string(shown.at("a").at("lastError").as_string()), absent.message());
+    EXPECT_EQ(shown.at("b").at("state"), "Live");
+    EXPECT_NE(
+        metrics.text().find("windlass_api_state{api=\"a\",cluster=\"c1\",state=\"CRDMissing\"} 1"),
+        std::string::npos)
+        << metrics.text();
+    missing = false;
+    co_await l.sleep_for(61s);
+    EXPECT_TRUE(c.find("a")->is_live());
+    EXPECT_EQ(c.find("a")->last_error(), "");
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
+TEST_F(Cluster, AnApiThatIsTriedAgainAsksWhatIsServedByNow) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    cluster_options o = named("c1");
+    o.apis.push_back({"a", [](engagement& e) -> awaitable<result<void>> {
+                        resource wanted = resources::leases();
+                        auto served = co_await e.discovery().serves(std::move(wanted));
+                        if (!served) co_return served.error();
+                        if (!*served) co_return absent;
+                        co_return result<void>();
+                      }});
+    cluster c(l, api.server.to(), o);
+    c.start();
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(c.state(), state::crd_missing);
+    EXPECT_EQ(states, "Syncing CRDMissing ") << "said once";
+    api.server.always("GET", "/apis",
+                      answer::json(200, R"({"groups":[{"name":"coordination.k8s.io","versions":[
+                        {"groupVersion":"coordination.k8s.io/v1","version":"v1"}],
+                        "preferredVersion":{"groupVersion":"coordination.k8s.io/v1"}}]})"));
+    api.server.always("GET", "/apis/coordination.k8s.io/v1",
+                      answer::json(200, R"({"resources":[{"name":"leases","kind":"Lease"}]})"));
+    co_await l.sleep_for(61s);
+    EXPECT_TRUE(c.is_live()) << c.last_error();
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
+TEST_F(Cluster, AnApiIsWithdrawnAloneAndMayComeBack) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    const cluster_api secrets{"secrets", [](engagement& e) -> awaitable<result<void>> {
+                                if (!e.part()) e.attach(std::make_unique<secrets_part>(e));
+                                co_return result<void>();
+                              }};
+    cluster_options o = named("c1");
+    o.apis.push_back(secrets);
+    o.apis.push_back(
+        {"b", [](engagement&) -> awaitable<result<void>> { co_return result<void>(); }});
+    cluster c(l, api.server.to(), o);
+    c.start();
+    co_await l.sleep_for(1s);
+    EXPECT_NE(c.part("secrets"), nullptr);
+    bool gone = false;
+    c.withdraw("secrets", [&] { gone = true; });
+    EXPECT_EQ(c.find("secrets"), nullptr) << "nobody reaches it any more";
+    co_await l.sleep_for(1s);
+    EXPECT_TRUE(gone);
+    EXPECT_TRUE(c.find("b")->is_live());
+    c.engage(secrets);
+    co_await l.sleep_for(10s);
+    EXPECT_TRUE(c.find("secrets")->is_live());
+    EXPECT_NE(c.part("secrets"), nullptr);
+    c.withdraw("secrets");  // stop() waits for it
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
+TEST_F(Cluster, AnApiOfAServerThatWentAwayWaitsForItsAnswer) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    int tries = 0;
+    cluster_options o = named("c1");
+    o.apis.push_back({"a", [&](engagement&) -> awaitable<result<void>> {
+                        ++tries;
+                        co_return refused;
+                      }});
+    cluster c(l, api.server.to(), o);
+    c.start();
+    co_await l.sleep_for(1s);
+    net().set_reach("c1", memory_network::reach::refused);
+    net().cut_all("c1");
+    for (int i = 0; i < 3; ++i) (void)co_await c.api().get_path("/version");
+    const int before = tries;
+    co_await l.sleep_for(10min);
+    EXPECT_EQ(tries, before) << "only probes go there";
+    EXPECT_EQ(c.find("a")->state(), state::unreachable);
+    net().set_reach("c1", memory_network::reach::open);
+    co_await l.sleep_for(2min);
+    EXPECT_GT(tries, before);
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
 TEST_F(Cluster, CountsWhatItsInformersDo) {
   reactor::run_task(l, [&]() -> awaitable<void> {
     api_server api(l, "c1");
     cluster_options o = named("c1");
-    o.steps.push_back({"secrets", [](cluster& c) -> awaitable<result<void>> {
-                         c.attach("secrets", std::make_unique<secrets_part>(c));
-                         co_return result<void>();
-                       }});
+    o.apis.push_back({"secrets", [](engagement& e) -> awaitable<result<void>> {
+                        e.attach(std::make_unique<secrets_part>(e));
+                        co_return result<void>();
+                      }});
     cluster c(l, api.server.to(), o);
     c.start();
     co_await l.sleep_for(6s);

@@ -88,6 +88,22 @@ protected:
   std::string said;
 };
 
+TEST_F(Fleet, AnApiIsPutOnEveryClusterAndTakenOffAllOfThem) {
+  run([&](world& w) -> awaitable<void> {
+    w.fleet.add("a", w.c1.server.to());
+    co_await l.sleep_for(1s);
+    w.fleet.engage({"x", [](engagement&) -> awaitable<result<void>> { co_return result<void>(); }});
+    w.fleet.add("b", w.c2.server.to());
+    co_await l.sleep_for(1s);
+    for (cluster* c : w.fleet.clusters()) EXPECT_TRUE(c->find("x") && c->find("x")->is_live());
+    co_await w.fleet.withdraw("x");
+    for (cluster* c : w.fleet.clusters()) EXPECT_EQ(c->find("x"), nullptr) << c->name();
+    w.fleet.add("c", w.c1.server.to());
+    EXPECT_EQ(w.fleet.find("c")->find("x"), nullptr);
+    co_await w.fleet.withdraw("never was there");
+  });
+}
+
 TEST_F(Fleet, EngagesTheClustersOfLabelledSecrets) {
   run([&](world& w) -> awaitable<void> {
     w.home.put("a", kubeconfig_for("c1"));

@@ -268,8 +268,8 @@ TEST_F(HostileAnswers, DiscoveryRefusesMore) {
 
 /// Secrets of a cluster, at most two of them.
 struct two_secrets final : cluster_part {
-  explicit two_secrets(cluster& c) : informer_(c.loop(), c.api(), options()) {
-    c.follow(informer_);
+  explicit two_secrets(engagement& e) : informer_(e.loop(), e.api(), options()) {
+    e.follow(informer_);
     informer_.start();
   }
   static informer_options options() {
@@ -290,11 +290,10 @@ protected:
     cluster_options o;
     o.name = std::move(name);
     o.metrics = &metrics;
-    o.steps.push_back({"secrets", [](cluster& c) -> awaitable<result<void>> {
-                         if (!c.part("secrets"))
-                           c.attach("secrets", std::make_unique<two_secrets>(c));
-                         co_return result<void>();
-                       }});
+    o.apis.push_back({"secrets", [](engagement& e) -> awaitable<result<void>> {
+                        if (!e.part()) e.attach(std::make_unique<two_secrets>(e));
+                        co_return result<void>();
+                      }});
     return o;
   }
   loop l{loop::mode::simulated, 9};
@@ -320,8 +319,8 @@ TEST_F(BadCluster, IsStaleAtOnceWhenItOutgrowsItsBudgetAndSaysWhy) {
         << why;
     api.remove("b");
     co_await l.sleep_for(3min);
-    EXPECT_TRUE(c.is_live()) << c.health().last_error();
-    EXPECT_EQ(c.health().last_error(), "");
+    EXPECT_TRUE(c.is_live()) << c.last_error();
+    EXPECT_EQ(c.last_error(), "");
     co_await c.stop();
     co_await api.server.stop();
   });
@@ -333,7 +332,7 @@ TEST_F(BadCluster, SaysWhichViewIsNotCompleteWhenItIsStale) {
     std::string said;
     cluster_options o = named("c1");
     o.on_state = [&](cluster& c, cluster_state) {
-      if (c.state() == cluster_state::stale) said = c.health().last_error();
+      if (c.state() == cluster_state::stale) said = c.last_error();
     };
     cluster c(l, api.server.to(), std::move(o));
     c.start();

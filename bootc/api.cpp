@@ -1,0 +1,98 @@
+#include "bootc/api.hpp"
+
+#include "bootc/pack_rollout_policy.hpp"
+#include "k8s/fleet.hpp"
+#include "reactor/loop.hpp"
+
+#include <map>
+#include <utility>
+
+namespace bootc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view api_name = "bootc";
+
+class running final : public units::running_api {
+public:
+  explicit running(const units::house& h)
+      : house_(h),
+        policy_(h.packs,
+                {.labels_of = [this](const std::string& name) { return labels_of(name); },
+                 .clusters = [this](const std::string& pool) { return elsewhere(pool); }}) {}
+
+  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+    bootc_cluster::options o;
+    o.policy = &policy_;
+    o.metrics = &house_.metrics;
+    o.does = house_.does;
+    o.limits = house_.limits;
+    return start_on(on, std::move(o));
+  }
+
+private:
+  k8s::string_map labels_of(const std::string& cluster) const {
+    const k8s::cluster* c = house_.fleet.find(cluster);
+    return c ? c->labels() : k8s::string_map();
+  }
+
+  /// What the pool of that name does on the clusters that have one.
+  const std::vector<policies::rollout_cluster>& elsewhere(const std::string& pool) {
+    // Policies are asked often and a fleet is large: a summary serves for a second.
+    if (house_.loop.now() - summarised_at_ >= 1s) {
+      summarised_at_ = house_.loop.now();
+      summaries_.clear();
+    }
+    const auto [summary, fresh] = summaries_.try_emplace(pool);
+    if (!fresh) return summary->second;
+    for (k8s::cluster* c : house_.fleet.clusters()) {
+      const bootc_cluster* part = bootc_part(*c);
+      const node_pool* found = part ? part->pool(pool) : nullptr;
+      if (!found) continue;
+      policies::rollout_cluster one;
+      one.name = c->name();
+      one.cluster_labels = c->labels();
+      one.nodes = static_cast<std::uint64_t>(found->status.node_count);
+      one.updated = static_cast<std::uint64_t>(found->status.updated_count);
+      one.degraded = static_cast<std::uint64_t>(found->status.degraded_count);
+      one.slotted = part->slotted(pool);
+      summary->second.push_back(std::move(one));
+    }
+    return summary->second;
+  }
+
+  units::house house_;
+  pack_rollout_policy policy_;
+  std::map<std::string, std::vector<policies::rollout_cluster>> summaries_;
+  reactor::steady_time summarised_at_{};
+};
+
+}  // namespace
+
+units::api api() {
+  units::api a;
+  a.name = api_name;
+  a.says = {"pool", "pools", "node", "nodes"};
+  a.kinds = {node_pools(), bootc_nodes()};
+  a.remedy = "kubectl apply --server-side -f deploy/crds";
+  a.watches = "node pools";
+  a.loads = "node pools and nodes";
+  a.lease = "bootc-operator.bootc.dev";
+  a.lease_ns = "bootc-operator";
+  a.make = [](const units::house& h) { return std::make_unique<running>(h); };
+  return a;
+}
+
+k8s::cluster_api engage_bootc(bootc_cluster::options o) {
+  const units::api a = api();
+  return units::engaging(a, a.kinds, [o = std::move(o)](k8s::engagement& on) {
+    return std::unique_ptr<units::part>(start_on(on, o));
+  });
+}
+
+bootc_cluster* bootc_part(const k8s::cluster& c) noexcept {
+  return dynamic_cast<bootc_cluster*>(c.part(api_name));
+}
+
+}  // namespace bootc

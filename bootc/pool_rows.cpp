@@ -1,0 +1,80 @@
+// The pools of a cluster as every API shows what it moves.
+#include "bootc/pool_rows.hpp"
+
+#include "bootc/bootc_cluster.hpp"
+#include "bootc/names.hpp"
+
+#include <string>
+#include <utility>
+
+namespace bootc {
+namespace {
+
+/// Who goes next by this plan, in order: those that hold a slot, then those that take one.
+std::vector<std::string> starters(const rollout_plan& plan) {
+  std::vector<std::string> names;
+  for (const unit& u : plan.units)
+    if (u.slotted && !u.starting && u.state != unit_state::up_to_date) names.push_back(u.name);
+  for (const action& a : plan.actions)
+    if (a.kind == action_kind::take_slot) names.push_back(a.node);
+  return names;
+}
+
+units::standing standing_of(unit_state s) noexcept {
+  return s == unit_state::up_to_date ? units::standing::done
+         : s == unit_state::degraded ? units::standing::trouble
+                                     : units::standing::moving;
+}
+
+units::unit shown(const unit& u) {
+  units::unit out;
+  out.name = u.name;
+  out.state = text(u.state);
+  out.is = standing_of(u.state);
+  out.details = {
+      {.key = "slotted",
+       .value = u.slotted,
+       .column = "SLOT",
+       .text = u.slotted ? (u.approved ? "booting" : "draining") : "-"},
+      {.key = "approved", .value = u.approved},
+      {.key = "ready", .value = u.ready, .column = "READY", .text = u.ready ? "yes" : "no"},
+      {.key = "booted_digest", .value = u.booted_digest, .column = "BOOTED", .label = "booted"},
+      {.key = "desired_image", .value = u.desired_image, .label = "desired"},
+  };
+  out.message = u.message;
+  out.trouble = u.trouble;
+  return out;
+}
+
+}  // namespace
+
+units::plan_row shown(std::string pool, rollout_plan now, rollout_plan forecast) {
+  units::plan_row row;
+  row.name = std::move(pool);
+  row.target = now.status.target_digest;
+  for (const unit& u : now.units) row.units.push_back(shown(u));
+  row.updated = static_cast<std::size_t>(now.status.updated_count);
+  row.updating = static_cast<std::size_t>(now.status.updating_count);
+  row.degraded = static_cast<std::size_t>(now.status.degraded_count);
+  row.capacity = now.capacity;
+  row.occupied = now.occupied;
+  row.halted = now.halted;
+  row.holds = std::move(now.holds);
+  for (const action& a : now.actions) row.actions.push_back({std::string(text(a.kind)), a.node});
+  row.start = starters(forecast);
+  row.forecast = std::move(forecast.holds);
+  return row;
+}
+
+awaitable<std::vector<units::plan_row>> bootc_cluster::survey() {
+  std::vector<units::plan_row> rows;
+  const std::vector<std::string> names = pools();
+  for (const std::string& name : names) {
+    auto now = co_await preview(name);
+    auto forecast = co_await preview(name, node_pool_reconciler::view::everybody_staged);
+    if (now && forecast) rows.push_back(shown(name, std::move(*now), std::move(*forecast)));
+  }
+  co_return rows;
+}
+
+}  // namespace bootc

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "k8s/engagement.hpp"
+#include "k8s/resource.hpp"
+#include "k8s/watch_state.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/log.hpp"
+#include "reactor/time.hpp"
+#include "units/plan_row.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s {
+class fleet;
+}
+namespace policies {
+class host;
+}
+namespace reactor {
+class loop;
+class metrics;
+}  // namespace reactor
+
+/// What every API of the service shares, and how one is plugged in: a function that returns a units::api, named in one
+/// line of cli/apis.cpp. `--apis`, the clusters, home, Leases, /clusters, metrics, `status`, `plan`, `explain` and the live
+/// view know an API by what is here and by nothing else.
+namespace units {
+
+using reactor::awaitable;
+
+/// look: plans are made and shown, nothing is written.
+enum class mode { act, look };
+
+/// What the process offers to an API; it outlives it.
+struct house {
+  reactor::loop& loop;
+  reactor::logger log;
+  reactor::metrics& metrics;  // series with a label "cluster" go with their cluster
+  policies::host& packs;
+  k8s::fleet& fleet;
+  mode does = mode::act;
+  k8s::watch_limits limits = {};  // of its informers
+};
+
+/// An API on one cluster. It makes its engagement follow its informers, decides only while that is Live, and attends to it
+/// while it acts.
+class part : public k8s::cluster_part {
+public:
+  /// All views are complete. False when `deadline` came first.
+  virtual awaitable<bool> synced(reactor::steady_time deadline) = 0;
+  /// Why a view is known not to be the truth; empty when nothing is.
+  virtual std::string doubt() const { return {}; }
+  /// Everything soon: a policy or the labels of the cluster changed.
+  virtual void reconsider() {}
+  /// The cluster answers again after it was down.
+  virtual void recover() { reconsider(); }
+  /// What is, what comes next and why each unit waits; in order of name.
+  virtual awaitable<std::vector<plan_row>> survey();
+  /// Adds to the cluster's entry of /clusters.
+  virtual void describe(boost::json::object& entry) const;
+};
+
+/// An API at work in this process.
+class running_api {
+public:
+  virtual ~running_api() = default;
+  /// On a cluster of the fleet that serves its kinds: started, not yet complete.
+  virtual std::unique_ptr<part> on_cluster(k8s::engagement& on) = 0;
+  /// The same at home, for an API that is there.
+  virtual std::unique_ptr<part> at_home(k8s::engagement& on);
+};
+
+/// One API, as it is plugged in. `name` is for --apis, Leases, /clusters, metrics and logs.
+struct api {
+  std::string name;
+  words says;
+  /// What must be served; else the API, and it alone, is CRDMissing there.
+  std::vector<k8s::resource> kinds = {}, home_kinds = {};
+  std::string remedy = {};               // what a person does about a missing kind
+  std::string watches = {}, loads = {};  // "node pools", "node pools and nodes": in messages
+  enum class place { clusters, home, both } runs_on = place::clusters;
+  /// Its Lease, and the namespace of it where nobody names one.
+  std::string lease, lease_ns;
+  std::function<std::unique_ptr<running_api>(const house&)> make;
+};
+
+using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
+
+/// The API for k8s::cluster::engage: its kinds are looked for, its part is made once and waited for.
+k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make);
+
+/// Null while the API has nothing there.
+part* part_of(const k8s::engagement& e) noexcept;
+
+}  // namespace units
