@@ -24,7 +24,8 @@ std::shared_ptr<const policies::rollout_input> pool_of(std::size_t units) {
   }
   input->fleet.pool = "workers";
   input->fleet.cluster = "bench";
-  input->fleet.node_count = units;
+  input->fleet.unit_count = units;
+  input->fleet.startable = "Staged";
   input->fleet.capacity = input->fleet.free = std::max<std::size_t>(1, units / 20);
   return input;
 }

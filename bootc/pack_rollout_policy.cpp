@@ -21,7 +21,8 @@ policies::rollout_input as_input(const policy_question& q) {
   fleet.capacity = q.capacity;
   fleet.occupied = q.occupied;
   fleet.free = q.capacity > q.occupied && !q.halted && !q.paused ? q.capacity - q.occupied : 0;
-  fleet.node_count = q.units.size();
+  fleet.unit_count = q.units.size();
+  fleet.startable = text(unit_state::staged);
   fleet.halted = q.halted;
   fleet.paused = q.paused;
   for (const unit& u : q.units) {
@@ -29,7 +30,7 @@ policies::rollout_input as_input(const policy_question& q) {
     out.name = u.name;
     out.cluster = q.cluster;
     out.pool = q.pool;
-    out.node_labels = u.labels;
+    out.labels = u.labels;
     out.annotations = u.annotations;
     out.zone = std::string(u.labels.get(zone_label));
     out.state = text(u.state);

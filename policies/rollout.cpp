@@ -21,7 +21,7 @@ struct view_record<rollout_unit> {
       field_of<&rollout_unit::degraded>("degraded"),
       field_of<&rollout_unit::ready>("ready"),
       field_of<&rollout_unit::control_plane>("control_plane"),
-      field_of<&rollout_unit::node_labels>("labels"),
+      field_of<&rollout_unit::labels>("labels"),
       field_of<&rollout_unit::annotations>("annotations"),
       field_of<&rollout_unit::since>("since"),
       field_of<&rollout_unit::image>("image"),
@@ -37,7 +37,7 @@ struct view_record<rollout_cluster> {
   static constexpr field fields[] = {
       field_of<&rollout_cluster::name>("name"),
       field_of<&rollout_cluster::cluster_labels>("labels"),
-      field_of<&rollout_cluster::nodes>("nodes"),
+      field_of<&rollout_cluster::units>("nodes"),
       field_of<&rollout_cluster::updated>("updated"),
       field_of<&rollout_cluster::degraded>("degraded"),
       field_of<&rollout_cluster::slotted>("slotted"),
@@ -55,7 +55,7 @@ struct view_record<rollout_fleet> {
       field_of<&rollout_fleet::capacity>("capacity"),
       field_of<&rollout_fleet::free>("free"),
       field_of<&rollout_fleet::occupied>("occupied"),
-      field_of<&rollout_fleet::node_count>("node_count"),
+      field_of<&rollout_fleet::unit_count>("node_count"),
       field_of<&rollout_fleet::updated>("updated"),
       field_of<&rollout_fleet::degraded>("degraded"),
       field_of<&rollout_fleet::halted>("halted"),
@@ -178,8 +178,8 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
         clamp(where + ": " + *name + " is named twice");
       } else if (unit->slotted) {
         clamp(where + ": " + *name + " has a slot already");
-      } else if (unit->state != "Staged") {
-        clamp(where + ": " + *name + " is " + unit->state + ", not Staged");
+      } else if (unit->state != input.fleet.startable) {
+        clamp(where + ": " + *name + " is " + unit->state + ", not " + input.fleet.startable);
       } else if (unit->degraded) {
         clamp(where + ": " + *name + " is degraded");
       } else if (out.start.size() >= input.fleet.free) {

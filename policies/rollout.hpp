@@ -11,35 +11,38 @@
 
 namespace policies {
 
-/// A node of a pool as `rollout.plan` sees it.
+/// One unit of what is planned, as `rollout.plan` sees it: a node of a pool.
 struct rollout_unit {
   std::string name, cluster, pool, zone;
-  std::string state;  // Pending, Staging, Staged, Rebooting, UpToDate, Degraded
-  k8s::string_map node_labels, annotations;
-  bool slotted = false;   // holds a reboot slot: it is going or about to
-  bool degraded = false;  // reported by the node
-  bool ready = true;      // the Node's Ready condition
+  std::string
+      state;  // the API's word; bootc's: Pending, Staging, Staged, Rebooting, UpToDate, Degraded
+  k8s::string_map labels, annotations;
+  bool slotted = false;   // may be disturbed: it is going or about to
+  bool degraded = false;  // reported by itself
+  bool ready = true;      // whatever runs on it can
   bool control_plane = false;
-  double since =
-      0;  // unix seconds; UpToDate, Degraded: when it became so; else when this update began; 0: unknown
-  std::string image;   // booted
-  std::string target;  // desired
+  /// Unix seconds; of what is up to date or degraded: when it became so; else when this update began; 0: unknown.
+  double since = 0;
+  std::string image;   // what it runs
+  std::string target;  // what it shall run
 };
 
 /// What the pool of that name is doing on one of the clusters that have it, for policies that let clusters go in waves.
 struct rollout_cluster {
   std::string name;
   k8s::string_map cluster_labels;
-  std::uint64_t nodes = 0, updated = 0, degraded = 0, slotted = 0;
+  std::uint64_t units = 0, updated = 0, degraded = 0, slotted = 0;
 };
 
 /// The pool that is planned, and its surroundings.
 struct rollout_fleet {
   std::string pool, cluster;
   k8s::string_map cluster_labels, pool_labels;
+  /// The state in which a unit may start, and in no other; the API's word, "Staged".
+  std::string startable;
   std::uint64_t capacity = 0;  // maxUnavailable as a number
   std::uint64_t free = 0;      // slots that may be given now
-  std::uint64_t occupied = 0, node_count = 0, updated = 0, degraded = 0;
+  std::uint64_t occupied = 0, unit_count = 0, updated = 0, degraded = 0;
   bool halted = false, paused = false;
   std::vector<std::string> in_slots;  // names, sorted
   std::vector<rollout_cluster> clusters;
@@ -60,7 +63,7 @@ struct rollout_hold {
 struct rollout_answer {
   std::string pack, version;
   std::vector<std::string>
-      start;  // unslotted Staged units, each once, `free` at most, in the policy's order
+      start;  // unslotted units that may start, each once, `free` at most, in the policy's order
   std::map<std::string, rollout_hold> holds;  // known units that are not in `start`
   reactor::nanoseconds look_again{0};         // 0: when something changes
   std::vector<std::string> clamped;           // what was proposed and not taken, a sentence each

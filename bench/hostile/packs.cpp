@@ -61,12 +61,13 @@ std::shared_ptr<const policies::rollout_input> pool() {
     u.pool = "workers";
     u.zone = "a";
     u.state = "Staged";
-    u.node_labels = {{"zone", "a"}, {"role", "worker"}};
+    u.labels = {{"zone", "a"}, {"role", "worker"}};
     input->units.push_back(std::move(u));
   }
   input->fleet.pool = "workers";
   input->fleet.cluster = "fleet";
-  input->fleet.node_count = 8;
+  input->fleet.unit_count = 8;
+  input->fleet.startable = "Staged";
   input->fleet.capacity = input->fleet.free = 2;
   return input;
 }

@@ -19,7 +19,8 @@ rollout_input three_staged() {
     in.units.push_back(u);
   }
   in.fleet.capacity = in.fleet.free = 2;
-  in.fleet.node_count = 3;
+  in.fleet.unit_count = 3;
+  in.fleet.startable = "Staged";
   return in;
 }
 
