@@ -2,6 +2,7 @@
 #include "cli/apis.hpp"
 
 #include "bootc/api.hpp"
+#include "simulation/node_world.hpp"
 
 #include <algorithm>
 
@@ -25,6 +26,11 @@ std::vector<units::api> chosen_of(const std::vector<units::api>& all,
   for (const units::api& a : all)
     if (std::ranges::find(names, a.name) != names.end()) out.push_back(a);
   return out;
+}
+
+std::unique_ptr<simulation::world> demo_world(reactor::loop& l,
+                                              const simulation::world_options& o) {
+  return std::make_unique<simulation::node_world>(l, o);
 }
 
 }  // namespace cli

@@ -2,8 +2,14 @@
 
 #include "units/api.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace simulation {
+class world;
+struct world_options;
+}  // namespace simulation
 
 namespace cli {
 
@@ -15,5 +21,8 @@ std::vector<std::string> names_of(const std::vector<units::api>& all);
 /// Those that are named, each once and in the order of `all`.
 std::vector<units::api> chosen_of(const std::vector<units::api>& all,
                                   const std::vector<std::string>& names);
+
+/// The fleet of the demo, in which something is there to be moved.
+std::unique_ptr<simulation::world> demo_world(reactor::loop& l, const simulation::world_options& o);
 
 }  // namespace cli

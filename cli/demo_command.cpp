@@ -1,3 +1,4 @@
+#include "cli/apis.hpp"
 #include "cli/commands.hpp"
 #include "cli/demo/show.hpp"
 #include "cli/output.hpp"
@@ -55,7 +56,7 @@ reactor::result<std::string> work_folder(const demo_arguments& a) {
 
 struct playing {
   reactor::loop& loop;
-  demo::world& world;
+  simulation::world& world;
   service& windlass;
   demo::show_options options;
   reactor::event& stop;
@@ -85,11 +86,12 @@ int demo_command(const demo_arguments& a) {
   auto packs = policies_folder(a, *dir);
   if (!packs) return failed_to_start(packs.error().message());
 
-  demo::world_options world_options;
+  simulation::world_options world_options;
   world_options.clusters = a.clusters;
   world_options.nodes = a.nodes;
   world_options.speed = a.speed;
-  demo::world world(loop, world_options);
+  const std::unique_ptr<simulation::world> made = demo_world(loop, world_options);
+  simulation::world& world = *made;
   auto started = world.start();
   if (!started) return failed_to_start(started.error().message());
   const std::string kubeconfig = (fs::path(*dir) / "kubeconfig").string();
@@ -116,8 +118,8 @@ int demo_command(const demo_arguments& a) {
       drawn = static_cast<std::size_t>(std::ranges::count(block.text(), '\n'));
     };
   if (!a.simulate)
-    print(page("look at it:   kubectl --kubeconfig ") + kubeconfig +
-          " get bnp,bn,nodes\n              windlass status --kubeconfig " + kubeconfig +
+    print(page("look at it:   kubectl --kubeconfig ") + kubeconfig + " get " + world.tells().kinds +
+          "\n              windlass status --kubeconfig " + kubeconfig +
           " --context home\nedit a policy: " + *packs);
 
   playing p{loop, world, windlass, show, stop, {}};

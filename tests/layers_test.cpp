@@ -1,6 +1,8 @@
 // The architecture, checked: which folder may include which (ARCHITECTURE.md, "Folders are layers").
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -24,9 +26,11 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"units", {"reactor", "k8s", "policies", "policies/host"}},
     {"bootc", {"reactor", "k8s", "policies", "policies/host", "units"}},
     {"helm", {"reactor", "k8s", "policies", "policies/host"}},
+    {"simulation", {"reactor", "k8s", "k8s/sim", "policies", "policies/host", "units", "bootc"}},
     {"cli",
-     {"reactor", "k8s", "k8s/sim", "policies", "policies/host", "units", "bootc", "helm", "bench"}},
-    {"bench", {"reactor", "k8s", "k8s/sim", "policies", "policies/host", "bootc", "helm"}},
+     {"reactor", "k8s", "k8s/sim", "policies", "policies/host", "units", "bootc", "helm",
+      "simulation", "bench"}},
+    {"bench", {"reactor", "k8s", "k8s/sim", "policies", "policies/host", "units", "bootc", "helm"}},
 };
 
 std::string layer_of(const std::string& path) {
@@ -82,6 +86,56 @@ TEST(Layers, EveryIncludePointsDownwards) {
     for (const std::string& violation : violations_in(path, text)) ADD_FAILURE() << violation;
   }
   EXPECT_GT(files, 20u) << "the check looked at too little of " << root;
+}
+
+/// What the APIs move is theirs to name: the words of one of them, in lower case, outside comments.
+const std::set<std::string> words_of_apis = {"bootc",    "bootcnode", "pool",   "pools",   "reboot",
+                                             "rebooted", "staged",    "cordon", "drained", "drain"};
+/// Who must do without them, by the beginning of their paths.
+constexpr std::string_view speechless[] = {
+    "cli/service",  "cli/survey", "cli/demo",  "cli/run_command", "cli/connect",
+    "cli/commands", "cli/output", "units/api", "k8s/engagement",  "simulation/world."};
+
+/// "file:line: word" for each such word.
+std::vector<std::string> words_in(const std::string& path, std::istream& text) {
+  std::vector<std::string> found;
+  std::string line;
+  for (int number = 1; std::getline(text, line); ++number) {
+    line = line.substr(0, line.find("//")) + " ";
+    std::string word;
+    for (const char c : line) {
+      if (std::isalpha(static_cast<unsigned char>(c))) {
+        word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        continue;
+      }
+      if (words_of_apis.contains(word))
+        found.push_back(path + ":" + std::to_string(number) + ": " + word);
+      word.clear();
+    }
+  }
+  return found;
+}
+
+TEST(Layers, WhoShowsAndRunsApisNamesNoneOfThem) {
+  const fs::path root = WINDLASS_SOURCE_DIR;
+  std::size_t files = 0;
+  for (const char* folder : {"cli", "units", "k8s", "simulation"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string path = fs::relative(entry.path(), root).generic_string();
+      const auto begins = [&](std::string_view with) { return path.starts_with(with); };
+      if (std::ranges::none_of(speechless, begins)) continue;
+      ++files;
+      std::ifstream text(entry.path());
+      for (const std::string& word : words_in(path, text)) ADD_FAILURE() << word;
+    }
+  }
+  EXPECT_GT(files, 12u) << "the check looked at too little of " << root;
+}
+
+TEST(Layers, AWordOfAnApiIsReportedWithFileAndLine) {
+  std::istringstream text("int nodes = 1;  // of a pool\nauto x = bootc_part(\"Staged\");\n");
+  EXPECT_EQ(words_in("cli/service.cpp", text),
+            (std::vector<std::string>{"cli/service.cpp:2: bootc", "cli/service.cpp:2: staged"}));
 }
 
 TEST(Layers, AnUpwardIncludeIsReportedWithFileAndLine) {

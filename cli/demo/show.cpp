@@ -16,12 +16,12 @@ struct counts {
   std::size_t settled = 0, updated = 0;
 };
 
-counts count(world& w) {
+counts count(const simulation::world& w) {
   counts n;
-  for (const auto& c : w.clusters()) {
-    const cluster::progress p = c->pool_progress();
+  for (std::size_t i = 0; i < w.clusters().size(); ++i) {
+    const simulation::world::progress p = w.progress_of(i);
     n.updated += p.updated;
-    if (p.up_to_date == "AllUpdated" && p.nodes == c->node_names().size()) ++n.settled;
+    n.settled += p.settled;
   }
   return n;
 }
@@ -34,7 +34,7 @@ std::string seconds_text(double s) {
 
 }  // namespace
 
-reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windlass,
+reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, service& windlass,
                                      show_options options, reactor::event& stop) {
   show_result r;
   auto started = co_await windlass.start();
@@ -46,22 +46,23 @@ reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windla
     if (options.tell) options.tell(line);
   };
   const reactor::steady_time began = l.now(), give_up = began + options.time_limit;
-  // The nodes are on the old image and the pools ask for it: Windlass finds everything in order first.
+  // Everything runs what is asked for: Windlass finds the fleet in order first.
   while (count(w).settled < w.clusters().size() && l.now() < give_up && !stop.is_set())
     co_await l.sleep_for(100ms);
   tell("fleet of " + std::to_string(w.clusters().size()) + " clusters is known after " +
        seconds_text(std::chrono::duration<double>(l.now() - began).count()) + "; rolling out " +
-       std::string(new_image.substr(0, new_image.find(':') + 13)));
+       w.tells().target);
   const reactor::steady_time rollout = l.now();
-  w.roll_out(new_image);
-  const std::size_t goal = w.node_count() - w.expected_held();
+  w.roll_out();
+  const std::size_t goal = w.unit_count() - w.expected_held();
   std::size_t last_told = 0;
   reactor::steady_time told_at = l.now();
   for (std::size_t updated = 0; !stop.is_set() && l.now() < give_up;) {
     updated = count(w).updated;
     if (options.draw) options.draw(progress_block(w, windlass, true));
     if (updated != last_told && (l.now() - told_at > 2s || updated == goal)) {
-      tell(std::to_string(updated) + " of " + std::to_string(w.node_count()) + " nodes updated");
+      tell(std::to_string(updated) + " of " + std::to_string(w.unit_count()) + " " +
+           w.tells().says.units + " updated");
       last_told = updated;
       told_at = l.now();
     }
@@ -71,13 +72,13 @@ reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windla
     }
     co_await l.sleep_for(200ms);
   }
-  // The last slots are freed a moment after the last node is back.
+  // The last slots are freed a moment after the last unit is back.
   if (r.finished) co_await l.sleep_for(1s);
   r.seconds = std::chrono::duration<double>(l.now() - rollout).count();
   r.last = co_await look_at(windlass, l, {}, l.now() + 2s);
   r.updated = count(w).updated;
   r.held = r.last.held;
-  for (const auto& c : w.clusters()) c->checks().check_at_rest();
+  w.check_at_rest();
   if (options.keep && !stop.is_set()) {
     tell("the fleet stays up; stop it with Ctrl-C");
     (void)co_await stop.wait();
@@ -87,10 +88,10 @@ reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windla
   co_return r;
 }
 
-boost::json::object result_json(const world& w, const show_result& r) {
+boost::json::object result_json(const simulation::world& w, const show_result& r) {
   boost::json::object o;
   o["clusters"] = w.clusters().size();
-  o["nodes"] = w.node_count();
+  o[w.tells().says.units] = w.unit_count();
   o["updated"] = r.updated;
   o["held"] = r.held;
   o["violations"] = w.violation_count();
@@ -98,7 +99,7 @@ boost::json::object result_json(const world& w, const show_result& r) {
   o["policy_reloads"] = r.policy_reloads;
   o["seconds"] = static_cast<double>(static_cast<long>(r.seconds * 100)) / 100;
   o["finished"] = r.finished;
-  o["reboots"] = w.reboots();
+  for (const auto& [what, n] : w.tallies()) o[what] = n;
   o["writes"] = w.writes();
   boost::json::array violations, holds;
   for (const std::string& v : w.violations()) violations.push_back(boost::json::string(v));
@@ -112,15 +113,17 @@ boost::json::object result_json(const world& w, const show_result& r) {
   return o;
 }
 
-page result_text(const world& w, const show_result& r, bool lively) {
+page result_text(const simulation::world& w, const show_result& r, bool lively) {
+  const simulation::story& story = w.tells();
   page text =
       page("\n") +
       toned(r.finished ? "done" : "not finished", r.finished ? tone::good : tone::bad, lively) +
-      ": " + std::to_string(r.updated) + " of " + std::to_string(w.node_count()) +
-      " nodes run the new image after " + seconds_text(r.seconds) + ", " + std::to_string(r.held) +
-      " held, at most " + std::to_string(w.max_disrupted()) +
-      " nodes of a cluster disturbed at once, " + std::to_string(w.reboots()) +
-      " reboots, policies reloaded " + std::to_string(r.policy_reloads) + " times\n";
+      ": " + std::to_string(r.updated) + " of " + std::to_string(w.unit_count()) + " " +
+      story.says.units + " " + story.arrived + " after " + seconds_text(r.seconds) + ", " +
+      std::to_string(r.held) + " held, at most " + std::to_string(w.max_disrupted()) + " " +
+      story.says.units + " of a cluster disturbed at once, ";
+  for (const auto& [what, n] : w.tallies()) text += std::to_string(n) + " " + what + ", ";
+  text += "policies reloaded " + std::to_string(r.policy_reloads) + " times\n";
   for (const units::hold& h : holds_of(r.last))
     text += page("  ") + h.unit + " waits: " + with_short_digests(h.sentence) + " [" + h.code +
             "]; released by: " + h.released_by + "\n";
@@ -133,25 +136,23 @@ page result_text(const world& w, const show_result& r, bool lively) {
   return text;
 }
 
-page progress_block(world& w, service& windlass, bool lively) {
+page progress_block(simulation::world& w, service& windlass, bool lively) {
   page block;
   constexpr std::size_t most_lines = 24;
-  std::size_t line = 0;
-  for (const auto& c : w.clusters()) {
-    if (++line > most_lines) break;
-    const cluster::progress p = c->pool_progress();
-    const std::size_t nodes = c->node_names().size();
-    const k8s::cluster* seen = windlass.fleet().find(c->name());
+  for (std::size_t at = 0; at < std::min(w.clusters().size(), most_lines); ++at) {
+    const std::string& name = w.clusters()[at]->name();
+    const simulation::world::progress p = w.progress_of(at);
+    const std::size_t cells = std::min<std::size_t>(p.units, 40);
+    const k8s::cluster* seen = windlass.fleet().find(name);
     const std::string state = seen ? std::string(k8s::name_of(seen->state())) : "Unknown";
     std::string bar;
-    for (std::size_t i = 0; i < std::min<std::size_t>(nodes, 40); ++i)
-      bar += i * nodes / std::min<std::size_t>(nodes, 40) < p.updated ? "█" : "·";
-    block += page(c->name()) + "  " +
-             toned(bar, p.updated == nodes ? tone::good : tone::busy, lively) + "  " +
-             std::to_string(p.updated) + "/" + std::to_string(nodes) + "  " +
+    for (std::size_t i = 0; i < cells; ++i) bar += i * p.units / cells < p.updated ? "█" : "·";
+    const bool done = p.updated == p.units;
+    block += page(name) + "  " + toned(bar, done ? tone::good : tone::busy, lively) + "  " +
+             std::to_string(p.updated) + "/" + std::to_string(p.units) + "  " +
              toned(state, state == "Live" ? tone::plain : tone::bad, lively) + "  " +
-             toned(p.degraded == "Healthy" ? "" : p.degraded, tone::bad, lively) + "  " +
-             toned(p.updated == nodes ? "" : p.message, tone::faint, lively) + "\n";
+             toned(p.trouble, tone::bad, lively) + "  " +
+             toned(done ? "" : p.message, tone::faint, lively) + "\n";
   }
   return block;
 }

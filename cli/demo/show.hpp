@@ -1,9 +1,9 @@
 #pragma once
 
-#include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "cli/survey.hpp"
 #include "reactor/waiters.hpp"
+#include "simulation/world.hpp"
 
 #include <boost/json/fwd.hpp>
 
@@ -27,14 +27,14 @@ struct show_result {
   std::string problem;  // it could not even start
 };
 
-/// The demo's story: settle, roll out the new image, watch until nothing moves any more that could.
-reactor::awaitable<show_result> play(reactor::loop& l, world& w, service& windlass,
+/// The demo's story: settle, roll out the new target, watch until nothing moves any more that could.
+reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, service& windlass,
                                      show_options options, reactor::event& stop);
 
 /// {clusters, nodes, updated, held, violations, max_disrupted, policy_reloads, seconds, …}
-boost::json::object result_json(const world& w, const show_result& r);
-page result_text(const world& w, const show_result& r, bool lively);
+boost::json::object result_json(const simulation::world& w, const show_result& r);
+page result_text(const simulation::world& w, const show_result& r, bool lively);
 /// One line for each cluster with a bar.
-page progress_block(world& w, service& windlass, bool lively);
+page progress_block(simulation::world& w, service& windlass, bool lively);
 
 }  // namespace cli::demo

@@ -1,14 +1,14 @@
 #include "tests/fail_points/memory_run.hpp"
 
 #include "bootc/api.hpp"
-#include "cli/demo/manifests.hpp"
-#include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "k8s/kubeconfig.hpp"
 #include "k8s/sim/fleet_server.hpp"
 #include "k8s/yaml.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/manifests.hpp"
+#include "simulation/node_world.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -41,11 +41,11 @@ public:
         tasks_(loop_) {}
 
   std::string go() {
-    cli::demo::world_options o;
+    simulation::world_options o;
     o.clusters = 2;
     o.nodes = 2;
     o.mishaps = false;
-    world_ = std::make_unique<cli::demo::world>(loop_, o);
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
     tasks_.start("run", run());
     loop_.run_until(loop_.now() + 3h);
     if (!ended_) return "the run did not come to its end in three hours\n" + sink_->text;
@@ -62,9 +62,9 @@ private:
 
   reactor::awaitable<void> run() {
     (void)world_->start();
-    world_->roll_out(cli::demo::new_image);
+    world_->roll_out(simulation::new_image);
     (void)secure_.start();
-    for (const std::string& crd : cli::demo::crd_manifests())
+    for (const std::string& crd : simulation::crd_manifests())
       secure_.api(0).put(k8s::parse_yaml(crd, "CRD").value().as_object());
     hooks_.begin();
     co_await serve();
@@ -93,7 +93,8 @@ private:
     } else {
       co_await ask();
       const reactor::steady_time give_up = loop_.now() + 1h;
-      while (world_->hosts_on(cli::demo::new_image) < world_->node_count() && loop_.now() < give_up)
+      while (world_->hosts_on(simulation::new_image) < world_->node_count() &&
+             loop_.now() < give_up)
         co_await loop_.sleep_for(1s);
       co_await loop_.sleep_for(30s);
       co_await check();
@@ -122,10 +123,10 @@ private:
   }
 
   reactor::awaitable<void> check() {
-    if (world_->hosts_on(cli::demo::new_image) < world_->node_count())
-      note("only " + std::to_string(world_->hosts_on(cli::demo::new_image)) +
+    if (world_->hosts_on(simulation::new_image) < world_->node_count())
+      note("only " + std::to_string(world_->hosts_on(simulation::new_image)) +
            " hosts were updated");
-    for (const auto& c : world_->clusters()) c->checks().check_at_rest();
+    world_->check_at_rest();
     for (const std::string& v : world_->violations()) note(v);
     std::vector<std::string> names = {secure_.name(0)};
     for (const auto& c : world_->clusters()) names.push_back(c->name());
@@ -150,7 +151,7 @@ private:
   reactor::loop loop_;
   std::shared_ptr<formatting_sink> sink_;
   reactor::logger log_;
-  std::unique_ptr<cli::demo::world> world_;
+  std::unique_ptr<simulation::node_world> world_;
   /// One more cluster, behind TLS with a client certificate.
   k8s::sim::fleet_server secure_{loop_,
                                  {.clusters = 1,

@@ -1,10 +1,10 @@
 #include "tests/fail_points/service_run.hpp"
 
 #include "cli/commands.hpp"
-#include "cli/demo/world.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/memory.hpp"
+#include "simulation/node_world.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <poll.h>
@@ -61,14 +61,14 @@ public:
       : shared_(s), port_(port), loop_(reactor::loop::mode::real), tasks_(loop_) {}
 
   void go() {
-    cli::demo::world_options o;
+    simulation::world_options o;
     o.clusters = 2;
     o.nodes = 2;
     o.mishaps = false;
     o.speed = 40;
-    world_ = std::make_unique<cli::demo::world>(loop_, o);
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
     if (auto started = world_->start(); !started) return say(started.error().message());
-    world_->roll_out(cli::demo::new_image);
+    world_->roll_out(simulation::new_image);
     std::string config = world_->kubeconfig();
     for (std::size_t at; (at = config.find("127.0.0.1")) != std::string::npos;)
       config.replace(at, 9, "localhost");
@@ -88,18 +88,18 @@ private:
   }
 
   reactor::awaitable<void> run() {
-    co_await wait_for(cli::demo::new_image);
+    co_await wait_for(simulation::new_image);
     co_await ask();
     if (shared_.product > 0) ::kill(shared_.product, SIGHUP);
-    world_->roll_out(cli::demo::old_image);
-    co_await wait_for(cli::demo::old_image);
+    world_->roll_out(simulation::old_image);
+    co_await wait_for(simulation::old_image);
     co_await ask();
     if (shared_.leave == 0) {
       shared_.step = 2;
       if (shared_.product > 0) ::kill(shared_.product, SIGTERM);
     }
     while (shared_.leave == 0) co_await loop_.sleep_for(5ms);
-    for (const auto& c : world_->clusters()) c->checks().check_at_rest();
+    world_->check_at_rest();
     if (shared_.step == 2)
       for (const std::string& v : world_->violations()) say(v);
     co_await world_->stop();
@@ -109,7 +109,7 @@ private:
   reactor::awaitable<void> wait_for(std::string_view image) {
     const auto done = [&] {
       if (world_->hosts_on(image) < world_->node_count()) return false;
-      for (const auto& c : world_->clusters()) {
+      for (const simulation::pool_cluster* c : world_->pools()) {
         const auto p = c->pool_progress();
         if (p.up_to_date != "AllUpdated" || p.nodes < 2) return false;
       }
@@ -142,7 +142,7 @@ private:
   std::uint16_t port_;
   reactor::temporary_folder folder_;
   reactor::loop loop_;
-  std::unique_ptr<cli::demo::world> world_;
+  std::unique_ptr<simulation::node_world> world_;
   reactor::task_group tasks_;
 };
 

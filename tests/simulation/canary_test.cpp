@@ -1,7 +1,7 @@
 // The canary example on a running fleet: the rest waits until the canaries have proved themselves for ten minutes.
-#include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -19,11 +19,11 @@ public:
 
   /// When each node took its slot, since the rollout began.
   std::map<std::string, reactor::nanoseconds> go() {
-    cli::demo::world_options o;
+    simulation::world_options o;
     o.clusters = 1;
     o.nodes = 5;
     o.mishaps = false;
-    world_ = std::make_unique<cli::demo::world>(loop_, o);
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
     tasks_.start("canaries", run());
     loop_.run();
     return std::move(taken_);
@@ -33,7 +33,7 @@ public:
 private:
   reactor::awaitable<void> run() {
     (void)world_->start();
-    cli::demo::cluster& c = *world_->clusters().front();
+    simulation::cluster& c = *world_->clusters().front();
     c.api().edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
       json::object& annotations = pool["metadata"].as_object()["annotations"].emplace_object();
       annotations["windlass.dev/policy"] = "canary";
@@ -57,7 +57,7 @@ private:
     auto started = co_await windlass.start();
     EXPECT_TRUE(started.has_value());
     began_ = loop_.now();
-    world_->roll_out(cli::demo::new_image);
+    world_->roll_out(simulation::new_image);
     co_await loop_.sleep_for(30min);
     co_await windlass.stop();
     co_await world_->stop();
@@ -65,7 +65,7 @@ private:
 
   std::string canary_;
   reactor::loop loop_;
-  std::unique_ptr<cli::demo::world> world_;
+  std::unique_ptr<simulation::node_world> world_;
   std::map<std::string, reactor::nanoseconds> taken_;
   reactor::steady_time began_{};
   reactor::task_group tasks_;

@@ -1,7 +1,7 @@
 // What the owner of a fleet says about its clusters, as labels of their kubeconfig Secrets, reaches the policies.
-#include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -52,16 +52,16 @@ protected:
     folder_ = std::filesystem::path(testing::TempDir()) / "windlass-cluster-labels";
     std::filesystem::create_directories(folder_ / "mine");
     std::ofstream(folder_ / "mine" / "policy.lua") << prod_after_dev;
-    cli::demo::world_options o;
+    simulation::world_options o;
     o.clusters = 3;
     o.nodes = 3;
     o.mishaps = false;
-    world_ = std::make_unique<cli::demo::world>(loop_, o);
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void label(std::size_t cluster, const char* env) {
-    world_->home_api().edit("", "secrets", "default", cli::demo::world::cluster_name(cluster),
+    world_->home_api().edit("", "secrets", "default", simulation::world::cluster_name(cluster),
                             [&](json::object& secret) {
                               json::object& metadata = secret["metadata"].as_object();
                               metadata["labels"].as_object()["env"] = env;
@@ -76,7 +76,7 @@ protected:
   std::set<std::string> moving_;
   std::filesystem::path folder_;
   reactor::loop loop_{reactor::loop::mode::simulated, 11};
-  std::unique_ptr<cli::demo::world> world_;
+  std::unique_ptr<simulation::node_world> world_;
 
 private:
   awaitable<void> run(std::function<awaitable<void>(cli::service& windlass)> drive) {
@@ -86,7 +86,7 @@ private:
       const json::value* annotations =
           w.after->at("metadata").as_object().if_contains("annotations");
       if (annotations && annotations->as_object().contains("bootc.dev/in-reboot-slot"))
-        moving_.insert(cli::demo::world::cluster_name(cluster));
+        moving_.insert(simulation::world::cluster_name(cluster));
     };
     label(0, "prod");
     label(1, "dev");
@@ -109,14 +109,14 @@ TEST_F(ClusterLabels, APolicyIsAskedForTheClustersWhoseSecretSaysSoAndSeesWhatTh
     dev.edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
       pool["spec"].as_object()["rollout"].as_object()["paused"] = true;
     });
-    world_->roll_out(cli::demo::new_image);
+    world_->roll_out(simulation::new_image);
     co_await loop_.sleep_for(10min);
     EXPECT_EQ(moving_, std::set<std::string>{"cluster-003"}) << "nobody labelled it";
     dev.edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
       pool["spec"].as_object()["rollout"].as_object()["paused"] = false;
     });
     co_await loop_.sleep_for(20min);
-    EXPECT_EQ(world_->hosts_on(cli::demo::new_image), 9u);
+    EXPECT_EQ(world_->hosts_on(simulation::new_image), 9u);
   });
 }
 
@@ -126,7 +126,7 @@ TEST_F(ClusterLabels, AChangedLabelAsksAgainWithoutAReconnect) {
     dev.edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
       pool["spec"].as_object()["rollout"].as_object()["paused"] = true;
     });
-    world_->roll_out(cli::demo::new_image);
+    world_->roll_out(simulation::new_image);
     co_await loop_.sleep_for(10min);
     EXPECT_FALSE(moving_.contains("cluster-001"));
     const k8s::cluster* connected = windlass.fleet().find("cluster-001");
@@ -139,15 +139,15 @@ TEST_F(ClusterLabels, AChangedLabelAsksAgainWithoutAReconnect) {
 
 TEST_F(ClusterLabels, APolicySeesTheAnnotationsOfNodes) {
   go([this](cli::service&) -> awaitable<void> {
-    cli::demo::cluster& prod = *world_->clusters().front();
+    simulation::cluster& prod = *world_->clusters().front();
     const std::string frozen = prod.node_names().front();
     prod.api().edit("", "nodes", "", frozen, [](json::object& node) {
       node["metadata"].as_object()["annotations"].emplace_object()["example.com/frozen"] =
           "a customer asked for it";
     });
-    world_->roll_out(cli::demo::new_image);
+    world_->roll_out(simulation::new_image);
     co_await loop_.sleep_for(30min);
-    EXPECT_EQ(world_->hosts_on(cli::demo::new_image), 8u);
+    EXPECT_EQ(world_->hosts_on(simulation::new_image), 8u);
   });
 }
 

@@ -1,10 +1,10 @@
 #include "tests/simulation/fleet_run.hpp"
 
 #include "bootc/api.hpp"
-#include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/memory_network.hpp"
+#include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
 
@@ -14,7 +14,6 @@ namespace simulation {
 namespace {
 
 using namespace std::chrono_literals;
-using cli::demo::world;
 
 constexpr reactor::nanoseconds disturbed_for = 5min, patience = 1h;
 
@@ -41,13 +40,13 @@ public:
         tasks_(loop_) {}
 
   run_outcome go() {
-    cli::demo::world_options o;
+    node_world_options o;
     o.clusters = 3;
     o.nodes = 5;
     o.mishaps = false;
     o.stage_time = 20s;
     o.reboot_time = 30s;
-    world_ = std::make_unique<world>(loop_, o);
+    world_ = std::make_unique<node_world>(loop_, o);
     tasks_.start("run", run());
     loop_.run();
     outcome_.trace = world_->trace_hash();
@@ -74,7 +73,7 @@ private:
     outcome_.nodes = world_->node_count();
     co_await start_windlass();
     co_await loop_.sleep_for(30s);
-    world_->roll_out(cli::demo::new_image);
+    world_->roll_out(simulation::new_image);
     const reactor::steady_time calm = loop_.now() + disturbed_for;
     while (loop_.now() < calm) co_await cause_trouble();
     calm_ = true;
@@ -82,11 +81,11 @@ private:
     // What was broken silently is noticed by probes; what is cut is noticed now.
     reactor::memory_network::of(loop_).cut_everything();
     const reactor::steady_time give_up = loop_.now() + patience;
-    while (world_->hosts_on(cli::demo::new_image) < world_->node_count() && loop_.now() < give_up)
+    while (world_->hosts_on(simulation::new_image) < world_->node_count() && loop_.now() < give_up)
       co_await loop_.sleep_for(1s);
     co_await loop_.sleep_for(2min);
-    outcome_.updated = world_->hosts_on(cli::demo::new_image);
-    for (const auto& c : world_->clusters()) c->checks().check_at_rest();
+    outcome_.updated = world_->hosts_on(simulation::new_image);
+    world_->check_at_rest();
     co_await compare_caches();
     co_await windlass_->stop();
     windlass_.reset();
@@ -186,7 +185,7 @@ private:
   reactor::loop loop_;
   std::shared_ptr<reactor::log_capture> capture_;
   reactor::logger log_;
-  std::unique_ptr<world> world_;
+  std::unique_ptr<node_world> world_;
   std::unique_ptr<cli::service> windlass_;
   run_outcome outcome_;
   bool calm_ = false;

@@ -1,8 +1,8 @@
 // What `windlass plan` says before a rollout is what `windlass run` then does: one planner behind both.
-#include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "cli/survey.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct comparison {
   std::string problem;
 };
 
-void edit_rollout(cli::demo::cluster& c, const std::function<void(json::object&)>& change) {
+void edit_rollout(simulation::cluster& c, const std::function<void(json::object&)>& change) {
   c.api().edit("node.bootc.dev", "bootcnodepools", "", "workers", [&](json::object& pool) {
     json::object& spec = pool["spec"].as_object();
     change(spec["rollout"].as_object());
@@ -37,11 +37,11 @@ public:
       : loop_(reactor::loop::mode::simulated, seed), tasks_(loop_) {}
 
   comparison go() {
-    cli::demo::world_options o;
+    simulation::world_options o;
     o.clusters = 1;
     o.nodes = loop_.random().between(std::uint64_t{3}, std::uint64_t{10});
     o.mishaps = false;
-    world_ = std::make_unique<cli::demo::world>(loop_, o);
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
     tasks_.start("compare", run());
     loop_.run();
     return std::move(result_);
@@ -58,14 +58,14 @@ private:
   reactor::awaitable<void> run() {
     using mode = units::mode;
     (void)world_->start();
-    cli::demo::cluster& c = *world_->clusters().front();
+    simulation::cluster& c = *world_->clusters().front();
     result_.nodes = world_->node_count();
     // Every node has the new image and nobody may start: the pool is paused. Then windlass is away.
     edit_rollout(c, [&](json::object& rollout) {
       rollout["paused"] = true;
       rollout["maxUnavailable"] = loop_.random().between(std::uint64_t{1}, std::uint64_t{4});
     });
-    world_->roll_out(cli::demo::new_image);
+    world_->roll_out(simulation::new_image);
     auto first = windlass(mode::act);
     (void)co_await first->start();
     co_await loop_.sleep_for(60s);
@@ -102,7 +102,7 @@ private:
   }
 
   reactor::loop loop_;
-  std::unique_ptr<cli::demo::world> world_;
+  std::unique_ptr<simulation::node_world> world_;
   comparison result_;
   std::set<std::string> taken_;
   reactor::task_group tasks_;

@@ -1,6 +1,4 @@
 // A month of a fleet in virtual time: what comes and goes must leave nothing behind.
-#include "cli/demo/cluster.hpp"
-#include "cli/demo/manifests.hpp"
 #include "cli/service.hpp"
 #include "k8s/base64.hpp"
 #include "k8s/intern.hpp"
@@ -9,6 +7,8 @@
 #include "reactor/loop.hpp"
 #include "reactor/memory_network.hpp"
 #include "reactor/tls.hpp"
+#include "simulation/manifests.hpp"
+#include "simulation/pool_cluster.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -81,11 +81,11 @@ public:
     home_->put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});
     serve(*home_, {"home", 80}, nullptr);
     for (std::size_t i = 0; i < cluster_count; ++i) {
-      cli::demo::cluster_options o;
+      simulation::cluster_options o;
       o.name = name_of(i);
       o.nodes = 3;
-      o.crds = cli::demo::crd_manifests();
-      clusters_.push_back(std::make_unique<cli::demo::cluster>(loop_, std::move(o)));
+      o.crds = simulation::crd_manifests();
+      clusters_.push_back(std::make_unique<simulation::pool_cluster>(loop_, std::move(o)));
       if (i != with_tls) {
         serve(clusters_.back()->api(), {name_of(i), 80}, nullptr);
         rotate(i);
@@ -225,7 +225,7 @@ private:
         if (meta.at("namespace") == "default" && ++pods <= 2)
           api.erase("", "pods", "default", meta.at("name").as_string());
       }
-      clusters_[i]->set_image(round % 2 ? cli::demo::old_image : cli::demo::new_image);
+      clusters_[i]->set_image(round % 2 ? simulation::old_image : simulation::new_image);
       co_await loop_.sleep_for(1min);
       if (what % 3 == 0) net.cut_all(name);
       if (what % 5 == 0) api.compact();
@@ -270,14 +270,14 @@ private:
              {"metadata", {{"name", name}}},
              {"spec",
               {{"nodeSelector", {{"matchLabels", {{"nobody-has", name}}}}},
-               {"image", {{"ref", cli::demo::old_image}}},
+               {"image", {{"ref", simulation::old_image}}},
                {"rollout", {{"maxUnavailable", "25%"}}}}}});
   }
 
   /// Once a day, in the same state as on every other day: everybody is there and calm, the servers have forgotten.
   awaitable<void> measure(int day, reactor::steady_time at) {
     for (const auto& c : clusters_) {
-      c->set_image(cli::demo::old_image);
+      c->set_image(simulation::old_image);
       forget_events(c->api());
     }
     forget_events(*home_);
@@ -327,7 +327,7 @@ private:
   int policy_edition_ = 0;
   reactor::certified_key authority_;
   std::unique_ptr<k8s::sim::api_server> home_;
-  std::vector<std::unique_ptr<cli::demo::cluster>> clusters_;
+  std::vector<std::unique_ptr<simulation::pool_cluster>> clusters_;
   std::vector<std::unique_ptr<k8s::sim::server>> servers_;
   std::unique_ptr<cli::service> service_;
   reactor::task_group tasks_;

@@ -1,11 +1,11 @@
 // A toy API is plugged in by one line, `options.apis.push_back(toys::api(n))`; everything that people and machines see of an
 // API is then there, and no file of cli/ has changed for it.
 #include "cli/arguments.hpp"
-#include "cli/demo/world.hpp"
 #include "cli/service.hpp"
 #include "cli/survey.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/node_world.hpp"
 #include "tests/units/toy.hpp"
 
 #include <boost/json.hpp>
@@ -21,11 +21,11 @@ using reactor::awaitable;
 class Seam : public testing::Test {
 protected:
   Seam() {
-    cli::demo::world_options o;
+    simulation::world_options o;
     o.clusters = 2;
     o.nodes = 3;
     o.mishaps = false;
-    world_ = std::make_unique<cli::demo::world>(loop_, o);
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
     for (k8s::sim::api_server* api : {&world_->clusters()[0]->api(), &world_->home_api()}) {
       api->put(toys::crd());
       api->put(toys::toy("bear", true));
@@ -71,7 +71,7 @@ protected:
   }
 
   reactor::loop loop_{reactor::loop::mode::simulated, 5};
-  std::unique_ptr<cli::demo::world> world_;
+  std::unique_ptr<simulation::node_world> world_;
   toys::nursery nursery_;
   cli::service_options options_;
 

@@ -1,11 +1,11 @@
-#include "cli/demo/invariants.hpp"
+#include "simulation/invariants.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <charconv>
 
-namespace cli::demo {
+namespace simulation {
 namespace {
 
 namespace json = boost::json;
@@ -186,4 +186,4 @@ void invariants::violated(std::string sentence) {
   if (violations_.size() < limit) violations_.push_back(cluster_ + ": " + std::move(sentence));
 }
 
-}  // namespace cli::demo
+}  // namespace simulation

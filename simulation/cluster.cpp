@@ -1,4 +1,4 @@
-#include "cli/demo/cluster.hpp"
+#include "simulation/cluster.hpp"
 
 #include "k8s/yaml.hpp"
 #include "reactor/entropy.hpp"
@@ -6,13 +6,11 @@
 
 #include <boost/json.hpp>
 
-namespace cli::demo {
+namespace simulation {
 namespace {
 
 namespace json = boost::json;
 using namespace std::chrono_literals;
-
-constexpr std::string_view pool_name = "workers";
 
 std::string node_name(std::size_t i) {
   return "node-" + std::string(i < 9 ? "0" : "") + std::to_string(i + 1);
@@ -24,12 +22,6 @@ json::object pod_template(const std::string& app) {
           {"spec",
            {{"containers",
              json::array{json::object{{"name", "main"}, {"image", "demo/" + app + ":1"}}}}}}};
-}
-
-/// "3" as a number, which the pool demands; "25%" as it is.
-json::value count_or_share(const std::string& amount) {
-  return amount.ends_with('%') ? json::value(json::string(amount))
-                               : json::value(std::stoll(amount));
 }
 
 json::array conditions(std::string_view type, bool status, const std::string& at) {
@@ -54,9 +46,7 @@ std::string text_at(const json::object& o, std::initializer_list<std::string_vie
 }  // namespace
 
 cluster::cluster(reactor::loop& l, cluster_options options)
-    : loop_(l),
-      options_(std::move(options)),
-      api_([&] {
+    : loop_(l), options_(std::move(options)), api_([&] {
         k8s::sim::api_options o;
         o.name = options_.name;
         o.wall = [&l] { return l.wall(); };
@@ -64,8 +54,7 @@ cluster::cluster(reactor::loop& l, cluster_options options)
         o.entropy = &l.random();
         o.pod_termination = paced(400ms);
         return std::make_unique<k8s::sim::api_server>(std::move(o));
-      }()),
-      checks_(options_.name, *api_) {
+      }()) {
   for (const std::string& crd : options_.crds) {
     const auto parsed = k8s::parse_yaml(crd, "CRD");
     api_->put(parsed.value().as_object());
@@ -79,9 +68,6 @@ cluster::cluster(reactor::loop& l, cluster_options options)
       if (api_->on_due_changed) api_->on_due_changed();
     });
   };
-  seed_nodes();
-  seed_workloads();
-  seed_pool();
 }
 
 cluster::~cluster() {
@@ -89,6 +75,11 @@ cluster::~cluster() {
   api_->on_due_changed = nullptr;
   loop_.timers().disarm(due_);
   for (const reactor::timer_id id : timers_) loop_.timers().disarm(id);
+}
+
+void cluster::seed() {
+  seed_nodes();
+  seed_workloads();
 }
 
 std::vector<std::string> cluster::node_names() const {
@@ -145,7 +136,7 @@ void cluster::seed_workloads() {
     add_pod("agent", "DaemonSet", text_at(daemon_set, {"metadata", "uid"}), node_name(i));
   std::size_t next = 0;
   for (app& a : apps) {
-    checks_.expect(a.name, a.replicas);
+    replicas_[a.name] = a.replicas;
     const json::object set = api_->put({{"apiVersion", "apps/v1"},
                                         {"kind", "ReplicaSet"},
                                         {"metadata", {{"name", a.name}, {"namespace", "default"}}},
@@ -164,24 +155,6 @@ void cluster::seed_workloads() {
     for (std::size_t i = 0; i < a.replicas; ++i)
       add_pod(a.name, "ReplicaSet", owners_[a.name], node_name(next++ % n));
   }
-}
-
-void cluster::seed_pool() {
-  api_->put({{"apiVersion", "node.bootc.dev/v1alpha1"},
-             {"kind", "BootcNodePool"},
-             {"metadata", {{"name", pool_name}}},
-             {"spec",
-              {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/worker", ""}}}}},
-               {"image", {{"ref", old_image}}},
-               {"rollout", {{"maxUnavailable", count_or_share(options_.max_unavailable)}}}}}});
-}
-
-void cluster::set_image(std::string_view ref) {
-  api_->edit("node.bootc.dev", "bootcnodepools", "", pool_name, [&](json::object& pool) {
-    pool["spec"].as_object()["image"].as_object()["ref"] = ref;
-    json::value& generation = pool["metadata"].as_object()["generation"];
-    generation = generation.is_int64() ? generation.get_int64() + 1 : 2;
-  });
 }
 
 void cluster::add_pod(const std::string& app, const std::string& owner_kind,
@@ -210,7 +183,7 @@ void cluster::add_pod(const std::string& app, const std::string& owner_kind,
 }
 
 void cluster::saw(const k8s::sim::written& w) {
-  checks_.saw(w);
+  check(w);
   if (w.plural == "pods" && w.type == k8s::sim::write_type::deleted && w.after) {
     const std::string app = text_at(*w.after, {"metadata", "labels", "app"});
     // Not from in here: the server is in the middle of a write.
@@ -256,34 +229,6 @@ void cluster::set_ready(const std::string& node, bool ready, const std::string& 
   });
 }
 
-cluster::progress cluster::pool_progress() const {
-  progress p;
-  const auto pool = api_->get("node.bootc.dev", "bootcnodepools", "", pool_name);
-  if (!pool) return p;
-  const json::value* status = pool->if_contains("status");
-  if (!status || !status->is_object()) return p;
-  const auto number = [&](std::string_view key) -> std::size_t {
-    const json::value* v = status->get_object().if_contains(key);
-    return v && v->is_int64() ? static_cast<std::size_t>(v->get_int64()) : 0;
-  };
-  p.nodes = number("nodeCount");
-  p.updated = number("updatedCount");
-  if (text_at(*pool, {"status", "targetDigest"}) != new_image.substr(new_image.find('@') + 1))
-    p.updated = 0;
-  if (const json::value* all = status->get_object().if_contains("conditions");
-      all && all->is_array()) {
-    for (const json::value& c : all->get_array()) {
-      const json::object& condition = c.as_object();
-      if (text_at(condition, {"type"}) == "UpToDate") {
-        p.up_to_date = text_at(condition, {"reason"});
-        p.message = text_at(condition, {"message"});
-      }
-      if (text_at(condition, {"type"}) == "Degraded") p.degraded = text_at(condition, {"reason"});
-    }
-  }
-  return p;
-}
-
 void cluster::after(reactor::nanoseconds d, std::function<void()> f) {
   auto id = std::make_shared<reactor::timer_id>(0);
   *id = loop_.timers().arm(loop_.now() + d, [this, id, f = std::move(f)] {
@@ -298,4 +243,4 @@ reactor::nanoseconds cluster::paced(reactor::nanoseconds d) const {
       static_cast<std::int64_t>(static_cast<double>(d.count()) / options_.speed));
 }
 
-}  // namespace cli::demo
+}  // namespace simulation

@@ -1,27 +1,26 @@
 // The judge of the demo and of the simulation must see each kind of violation.
-#include "cli/demo/invariants.hpp"
+#include "simulation/invariants.hpp"
 
-#include "cli/demo/cluster.hpp"
-#include "cli/demo/manifests.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/manifests.hpp"
+#include "simulation/pool_cluster.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 namespace {
 
-using namespace cli::demo;
+using namespace simulation;
 namespace json = boost::json;
 
 class Invariants : public testing::Test {
 protected:
-  Invariants() : loop_(reactor::loop::mode::simulated, 1), cluster_(loop_, options()) {}
+  Invariants() : loop_(reactor::loop::mode::simulated, 1), cluster_(loop_, options(), "1") {}
 
   static cluster_options options() {
     cluster_options o;
     o.name = "c";
     o.nodes = 4;
-    o.max_unavailable = "1";
     o.crds = crd_manifests();
     return o;
   }
@@ -43,7 +42,7 @@ protected:
   }
 
   reactor::loop loop_;
-  cluster cluster_;
+  pool_cluster cluster_;
 };
 
 TEST_F(Invariants, AnOrderlySlotBreaksNothing) {

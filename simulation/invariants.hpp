@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cli::demo {
+namespace simulation {
 
 /// What must never happen while a cluster is moved, checked at every write of its API server by looking at the objects
 /// alone: this shares no code with the planner that it judges.
@@ -22,8 +22,7 @@ namespace cli::demo {
 ///   cordons  after its slot is freed a node is as schedulable as before it was taken
 class invariants {
 public:
-  invariants(std::string cluster, const k8s::sim::api_server& api)
-      : cluster_(std::move(cluster)), api_(api) {}
+  explicit invariants(std::string cluster) : cluster_(std::move(cluster)) {}
 
   /// How many pods an app has when nothing is wrong; budgets are judged by it.
   void expect(const std::string& app, std::size_t replicas) { replicas_[app] = replicas; }
@@ -68,7 +67,6 @@ private:
     std::string min_available, max_unavailable, app;
   };
   std::string cluster_;
-  const k8s::sim::api_server& api_;
   std::map<std::string, node_facts, std::less<>> nodes_;
   std::map<std::string, pod_facts, std::less<>> pods_;  // "ns/name"
   std::map<std::string, budget, std::less<>> budgets_;
@@ -78,4 +76,4 @@ private:
   std::vector<std::string> violations_;
 };
 
-}  // namespace cli::demo
+}  // namespace simulation

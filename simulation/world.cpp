@@ -1,6 +1,5 @@
-#include "cli/demo/world.hpp"
+#include "simulation/world.hpp"
 
-#include "cli/demo/manifests.hpp"
 #include "k8s/base64.hpp"
 #include "reactor/loop.hpp"
 
@@ -8,21 +7,16 @@
 
 #include <algorithm>
 
-namespace cli::demo {
+namespace simulation {
 namespace {
 
 using namespace std::chrono_literals;
 
-// Which clusters the mishaps happen to, where there are that many.
-constexpr std::size_t unreachable_cluster = 1, unbootable_cluster = 2, blocked_cluster = 3;
-constexpr std::string_view unbootable_node = "node-03";
+// Which cluster it happens to, where there are that many.
+constexpr std::size_t unreachable_cluster = 1;
 
 void mix(std::uint64_t& hash, std::string_view bytes) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-}
-
-std::string digest_of(std::string_view image) {
-  return std::string(image.substr(image.find('@') + 1));
 }
 
 }  // namespace
@@ -31,18 +25,11 @@ world::world(reactor::loop& l, world_options options, reactor::logger log)
     : loop_(l), options_(options), log_(std::move(log)), tasks_(l) {
   home_ = std::make_unique<k8s::sim::api_server>(k8s::sim::options_on(loop_));
   home_->put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "default"}}}});
-  for (std::size_t i = 0; i < options_.clusters; ++i) {
-    cluster_options c;
-    c.name = cluster_name(i);
-    c.nodes = options_.nodes;
-    c.speed = options_.speed;
-    c.blocked_budget = holding_mishaps() && i == mishap_cluster(blocked_cluster);
-    // Two nodes may keep a slot for good; the others must still get one.
-    if (holding_mishaps() && options_.nodes < 12) c.max_unavailable = "3";
-    c.crds = crd_manifests();
-    clusters_.push_back(std::make_unique<cluster>(loop_, std::move(c)));
-    clusters_.back()->on_write = [this, i](const k8s::sim::written& w) { note(i, w); };
-  }
+}
+
+void world::add(std::unique_ptr<cluster> c) {
+  c->on_write = [this, i = clusters_.size()](const k8s::sim::written& w) { note(i, w); };
+  clusters_.push_back(std::move(c));
 }
 
 world::~world() = default;
@@ -85,44 +72,11 @@ reactor::result<void> world::start() {
     k8s::connection to;
     to.server = url_of(i);
     to.source = "demo";
-    daemon_clients_.push_back(std::make_unique<k8s::client>(loop_, to, "windlass-daemon"));
-    for (const std::string& node : clusters_[i]->node_names()) {
-      auto m = std::make_unique<machine>();
-      m->node = node;
-      m->cluster = i;
-      bootc::simulated_host_settings s;
-      s.stage_time = paced(loop_.random().jitter(options_.stage_time, 0.4));
-      s.reboot_time = paced(loop_.random().jitter(options_.reboot_time, 0.2));
-      if (holding_mishaps() && i == mishap_cluster(unbootable_cluster) && node == unbootable_node)
-        s.unbootable.insert(digest_of(new_image));
-      m->host =
-          std::make_unique<bootc::simulated_host>(loop_, std::string(old_image), std::move(s));
-      machines_.push_back(std::move(m));
-      tasks_.start("machine " + name + "/" + node, live(*machines_.back()));
-    }
+    inhabit(i, std::move(to));
   }
   if (options_.mishaps && options_.clusters > 1)
     tasks_.start("unreachable cluster", be_unreachable(mishap_cluster(unreachable_cluster)));
   return {};
-}
-
-reactor::awaitable<void> world::live(machine& m) {
-  cluster& c = *clusters_[m.cluster];
-  for (;;) {
-    bootc::node_daemon_options o;
-    o.node = m.node;
-    m.daemon = std::make_unique<bootc::node_daemon>(loop_, *daemon_clients_[m.cluster], *m.host,
-                                                    std::move(o), log_);
-    m.daemon->start();
-    (void)co_await m.host->going_down().wait();
-    c.checks().saw_reboot(m.node);
-    c.node_down(m.node);
-    co_await m.daemon->stop();
-    m.daemon.reset();
-    co_await loop_.sleep_for(m.host->settings().reboot_time);
-    while (m.host->come_up() == bootc::simulated_host::boot::lost) co_await loop_.sleep_for(1h);
-    c.node_up(m.node, m.host->boot_id());
-  }
 }
 
 reactor::awaitable<void> world::be_unreachable(std::size_t index) {
@@ -134,12 +88,7 @@ reactor::awaitable<void> world::be_unreachable(std::size_t index) {
 
 reactor::awaitable<void> world::stop() {
   co_await tasks_.cancel_and_join();
-  for (const auto& m : machines_) {
-    if (m->daemon) co_await m->daemon->stop();
-    m->daemon.reset();
-  }
-  for (const auto& c : daemon_clients_) co_await c->stop();
-  daemon_clients_.clear();
+  co_await leave();
   for (const auto& c : clusters_) c->api().freeze(false);
   for (const auto& server : servers_) co_await server->stop();
   servers_.clear();
@@ -178,46 +127,6 @@ std::string world::kubeconfig() const {
          contexts;
 }
 
-void world::roll_out(std::string_view image) {
-  for (const auto& c : clusters_) c->set_image(image);
-}
-
-std::size_t world::hosts_on(std::string_view image) const {
-  return static_cast<std::size_t>(
-      std::count_if(machines_.begin(), machines_.end(),
-                    [&](const auto& m) { return m->host->booted() == image; }));
-}
-
-std::size_t world::expected_held() const noexcept {
-  // The node that falls back to its old image, and the one with the pod that nothing may evict.
-  return holding_mishaps() ? 2 : 0;
-}
-
-std::size_t world::violation_count() const {
-  std::size_t n = 0;
-  for (const auto& c : clusters_) n += c->checks().violation_count();
-  return n;
-}
-
-std::vector<std::string> world::violations() const {
-  std::vector<std::string> all;
-  for (const auto& c : clusters_)
-    all.insert(all.end(), c->checks().violations().begin(), c->checks().violations().end());
-  return all;
-}
-
-std::size_t world::max_disrupted() const {
-  std::size_t most = 0;
-  for (const auto& c : clusters_) most = std::max(most, c->checks().max_disrupted());
-  return most;
-}
-
-std::size_t world::reboots() const {
-  std::size_t n = 0;
-  for (const auto& m : machines_) n += m->host->reboots();
-  return n;
-}
-
 void world::note(std::size_t index, const k8s::sim::written& w) {
   ++writes_;
   mix(trace_, std::to_string(index));
@@ -234,4 +143,4 @@ reactor::nanoseconds world::paced(reactor::nanoseconds d) const {
       static_cast<std::int64_t>(static_cast<double>(d.count()) / options_.speed));
 }
 
-}  // namespace cli::demo
+}  // namespace simulation

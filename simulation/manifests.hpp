@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-namespace cli::demo {
+namespace simulation {
 
 /// The CRDs of deploy/crds as YAML texts, embedded when the program was built.
 const std::vector<std::string>& crd_manifests();
 
-}  // namespace cli::demo
+}  // namespace simulation

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "bootc/node_daemon.hpp"
+#include "bootc/simulated_host.hpp"
+#include "k8s/client.hpp"
+#include "simulation/pool_cluster.hpp"
+#include "simulation/world.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simulation {
+
+struct node_world_options : world_options {
+  node_world_options(world_options o = {}) : world_options(std::move(o)) {}
+  reactor::nanoseconds stage_time = std::chrono::seconds(3), reboot_time = std::chrono::seconds(3);
+};
+
+/// A fleet of image-based nodes: each cluster has one pool, each node a simulated host with its daemon.
+class node_world final : public world {
+public:
+  node_world(reactor::loop& l, node_world_options o, reactor::logger log = {});
+  ~node_world() override;
+
+  const std::vector<pool_cluster*>& pools() const noexcept { return pools_; }
+  /// Asks every pool for the image.
+  void roll_out(std::string_view image);
+  std::size_t node_count() const noexcept { return options().clusters * options().nodes; }
+  /// Hosts that run `image`, whatever the API says.
+  std::size_t hosts_on(std::string_view image) const;
+  std::size_t reboots() const;
+
+  const story& tells() const noexcept override;
+  void roll_out() override { roll_out(new_image); }
+  progress progress_of(std::size_t cluster) const override;
+  std::size_t unit_count() const noexcept override { return node_count(); }
+  std::size_t expected_held() const noexcept override;
+  std::vector<std::pair<std::string, std::size_t>> tallies() const override;
+  std::vector<std::string> violations() const override;
+  std::size_t violation_count() const override;
+  std::size_t max_disrupted() const override;
+  void check_at_rest() override;
+
+private:
+  struct machine {
+    std::string node;
+    std::size_t cluster = 0;
+    std::unique_ptr<bootc::simulated_host> host;
+    std::unique_ptr<bootc::node_daemon> daemon;
+  };
+  void inhabit(std::size_t cluster, k8s::connection to) override;
+  reactor::awaitable<void> leave() override;
+  reactor::awaitable<void> live(machine& m);
+
+  reactor::nanoseconds stage_time_, reboot_time_;
+  std::vector<pool_cluster*> pools_;
+  std::vector<std::unique_ptr<k8s::client>> daemon_clients_;
+  std::vector<std::unique_ptr<machine>> machines_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,81 @@
+#include "simulation/pool_cluster.hpp"
+
+#include <boost/json.hpp>
+
+#include <utility>
+
+namespace simulation {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view pool_name = "workers";
+
+/// "3" as a number, which the pool demands; "25%" as it is.
+json::value count_or_share(const std::string& amount) {
+  return amount.ends_with('%') ? json::value(json::string(amount))
+                               : json::value(std::stoll(amount));
+}
+
+std::string text_at(const json::object& o, std::initializer_list<std::string_view> path) {
+  const json::object* inner = &o;
+  const json::value* v = nullptr;
+  for (std::string_view key : path) {
+    v = inner ? inner->if_contains(key) : nullptr;
+    inner = v ? v->if_object() : nullptr;
+  }
+  return v && v->is_string() ? std::string(v->get_string()) : std::string();
+}
+
+}  // namespace
+
+pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, std::string max_unavailable)
+    : cluster(l, std::move(options)), checks_(name()) {
+  seed();
+  for (const auto& [app, pods] : replicas()) checks_.expect(app, pods);
+  api().put({{"apiVersion", "node.bootc.dev/v1alpha1"},
+             {"kind", "BootcNodePool"},
+             {"metadata", {{"name", pool_name}}},
+             {"spec",
+              {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/worker", ""}}}}},
+               {"image", {{"ref", old_image}}},
+               {"rollout", {{"maxUnavailable", count_or_share(max_unavailable)}}}}}});
+}
+
+void pool_cluster::set_image(std::string_view ref) {
+  api().edit("node.bootc.dev", "bootcnodepools", "", pool_name, [&](json::object& pool) {
+    pool["spec"].as_object()["image"].as_object()["ref"] = ref;
+    json::value& generation = pool["metadata"].as_object()["generation"];
+    generation = generation.is_int64() ? generation.get_int64() + 1 : 2;
+  });
+}
+
+pool_cluster::progress pool_cluster::pool_progress() const {
+  progress p;
+  const auto pool = api().get("node.bootc.dev", "bootcnodepools", "", pool_name);
+  if (!pool) return p;
+  const json::value* status = pool->if_contains("status");
+  if (!status || !status->is_object()) return p;
+  const auto number = [&](std::string_view key) -> std::size_t {
+    const json::value* v = status->get_object().if_contains(key);
+    return v && v->is_int64() ? static_cast<std::size_t>(v->get_int64()) : 0;
+  };
+  p.nodes = number("nodeCount");
+  p.updated = number("updatedCount");
+  if (text_at(*pool, {"status", "targetDigest"}) != new_image.substr(new_image.find('@') + 1))
+    p.updated = 0;
+  if (const json::value* all = status->get_object().if_contains("conditions");
+      all && all->is_array()) {
+    for (const json::value& c : all->get_array()) {
+      const json::object& condition = c.as_object();
+      if (text_at(condition, {"type"}) == "UpToDate") {
+        p.up_to_date = text_at(condition, {"reason"});
+        p.message = text_at(condition, {"message"});
+      }
+      if (text_at(condition, {"type"}) == "Degraded") p.degraded = text_at(condition, {"reason"});
+    }
+  }
+  return p;
+}
+
+}  // namespace simulation
