@@ -48,6 +48,25 @@ std::string event_name(const std::string& regarding, std::uint64_t chance) {
   return name + suffix;
 }
 
+/// core/v1's way: the time makes it unique.
+std::string event_name(const std::string& regarding, reactor::wall_time at) {
+  return regarding.substr(0, name_limit_bytes) + "." +
+         std::to_string(at.time_since_epoch().count());
+}
+
+const resource& core_events() {
+  static const resource r{"", "v1", "events", "Event", true};
+  return r;
+}
+
+/// How often, and when last.
+json::object repetition_of(event_form form, std::uint64_t count, reactor::wall_time last) {
+  if (form == event_form::core_v1)
+    return {{"count", count}, {"lastTimestamp", reactor::format_rfc3339(last)}};
+  return {
+      {"series", {{"count", count}, {"lastObservedTime", reactor::format_rfc3339_micro(last)}}}};
+}
+
 /// Notes quote servers, and `kubectl get events` prints them.
 std::string shown(std::string_view text, std::size_t limit) {
   return cut_utf8(reactor::redact(reactor::printable(text, limit + 1)), limit);
@@ -85,7 +104,10 @@ void event_recorder::record(event_note note) {
         note.type,
         shown(note.reason, word_limit_bytes),
         shown(note.action.empty() ? note.reason : note.action, word_limit_bytes),
-        shown(note.note, note_limit_bytes)};
+        shown(note.note, note_limit_bytes),
+        note.form,
+        std::move(note.reporter),
+        std::move(note.component)};
   auto found = series_.find(k);
   if (found != series_.end() && loop_.now() - found->second.seen > options_.series_window &&
       !found->second.queued) {
@@ -175,19 +197,41 @@ void event_recorder::complain(const key& k, const fault& why) {
                                      {"suppressed", *times}});
 }
 
+json::object event_recorder::body_of(const key& k, const series& s, const std::string& name) const {
+  const bool core = k.form == event_form::core_v1;
+  const std::string& reporter = k.reporter.empty() ? options_.reporting_controller : k.reporter;
+  json::object body;
+  if (s.count > 1 || core) body = repetition_of(k.form, s.count, s.last);
+  json::object metadata;
+  metadata["name"] = name;
+  metadata["namespace"] = home_of(k.regarding);
+  body["metadata"] = std::move(metadata);
+  body["eventTime"] = reactor::format_rfc3339_micro(s.first);
+  body[core ? "reportingComponent" : "reportingController"] = reporter;
+  body["reportingInstance"] = options_.reporting_instance;
+  body["action"] = k.action;
+  body["reason"] = k.reason;
+  body["type"] = k.type == event_severity::warning ? "Warning" : "Normal";
+  body[core ? "message" : "note"] = k.note;
+  body[core ? "involvedObject" : "regarding"] = reference(k.regarding);
+  if (!k.related.kind.empty()) body["related"] = reference(k.related);
+  if (core) {
+    body["firstTimestamp"] = reactor::format_rfc3339(s.first);
+    body["source"] = json::object{{"component", k.component.empty() ? reporter : k.component}};
+  }
+  return body;
+}
+
 awaitable<result<void>> event_recorder::write(key k) {
   auto found = series_.find(k);
   if (found == series_.end()) co_return result<void>();
   const series s = found->second;
   const std::string ns = home_of(k.regarding);
+  const resource& events = k.form == event_form::core_v1 ? core_events() : resources::events();
   if (!s.name.empty()) {
-    json::object repeated;
-    repeated["count"] = s.count;
-    repeated["lastObservedTime"] = reactor::format_rfc3339_micro(s.last);
-    json::object patch;
-    patch["series"] = std::move(repeated);
+    json::object patch = repetition_of(k.form, s.count, s.last);
     object_key where{ns, s.name};
-    auto done = co_await api_.merge_patch(resources::events(), std::move(where), std::move(patch));
+    auto done = co_await api_.merge_patch(events, std::move(where), std::move(patch));
     if (!done && done.error().code != errc::not_found) co_return done.error();
     found = series_.find(k);
     if (done) {
@@ -196,28 +240,11 @@ awaitable<result<void>> event_recorder::write(key k) {
     }
     if (found != series_.end()) found->second.name.clear();
   }
-  json::object body;
-  const std::string name = event_name(k.regarding.name, loop_.random().next());
-  json::object metadata;
-  metadata["name"] = name;
-  metadata["namespace"] = ns;
-  body["metadata"] = std::move(metadata);
-  body["eventTime"] = reactor::format_rfc3339_micro(s.first);
-  body["reportingController"] = options_.reporting_controller;
-  body["reportingInstance"] = options_.reporting_instance;
-  body["action"] = k.action;
-  body["reason"] = k.reason;
-  body["type"] = k.type == event_severity::warning ? "Warning" : "Normal";
-  body["note"] = k.note;
-  body["regarding"] = reference(k.regarding);
-  if (!k.related.kind.empty()) body["related"] = reference(k.related);
-  if (s.count > 1) {
-    json::object repeated;
-    repeated["count"] = s.count;
-    repeated["lastObservedTime"] = reactor::format_rfc3339_micro(s.last);
-    body["series"] = std::move(repeated);
-  }
-  auto made = co_await api_.create(resources::events(), ns, std::move(body));
+  const std::string name = k.form == event_form::core_v1
+                               ? event_name(k.regarding.name, loop_.wall())
+                               : event_name(k.regarding.name, loop_.random().next());
+  json::object body = body_of(k, s, name);
+  auto made = co_await api_.create(events, ns, std::move(body));
   if (!made) co_return made.error();
   found = series_.find(k);
   if (found != series_.end()) {

@@ -8,6 +8,8 @@
 #include "reactor/time.hpp"
 #include "reactor/waiters.hpp"
 
+#include <boost/json/fwd.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -32,6 +34,8 @@ struct object_reference {
 };
 
 enum class event_severity { normal, warning };
+/// Which of the two APIs that serve events an event is written to; their objects are the same, their fields are not.
+enum class event_form { events_v1, core_v1 };
 
 struct event_note {
   object_reference regarding;
@@ -40,6 +44,9 @@ struct event_note {
   std::string reason;  // "ClusterEngaged"
   std::string action;  // "Engage"; the reason when empty
   std::string note;    // for people; cut to 1024 bytes
+  event_form form = event_form::events_v1;
+  std::string reporter;   // the controller; the recorder's own when empty
+  std::string component;  // source.component of core/v1; the reporter when empty
 };
 
 struct event_options {
@@ -52,7 +59,7 @@ struct event_options {
   reactor::nanoseconds series_window = 10min;
 };
 
-/// Writes events.k8s.io/v1 events of one cluster, never in its caller's way: record() only queues.
+/// Writes the events of one cluster, in either form, never in its caller's way: record() only queues.
 /// Repeats  an equal note about an equal object raises the count of the first event's series.
 /// Limits   rate, queue and remembered series are bounded; warnings are the last to go.
 /// Errors   are logged, an unreachable server is tried three times per event. Nothing reaches the caller.
@@ -78,6 +85,8 @@ private:
     object_reference regarding, related;
     event_severity type;
     std::string reason, action, note;
+    event_form form;
+    std::string reporter, component;
     friend auto operator<=>(const key&, const key&) = default;
   };
   struct series {
@@ -90,6 +99,7 @@ private:
   awaitable<void> run();
   awaitable<void> deliver(key k);
   void complain(const key& k, const fault& why);
+  boost::json::object body_of(const key& k, const series& s, const std::string& name) const;
   awaitable<result<void>> write(key k);
   void make_room();
   void forget_old();

@@ -98,6 +98,34 @@ TEST_F(Events, CountsRepetitionsInsteadOfWritingThemAgain) {
   });
 }
 
+TEST_F(Events, AreWrittenInTheFormOfTheCoreApiToo) {
+  run([&](scripted_server& server, client&, event_recorder& events) -> awaitable<void> {
+    server.always("POST", "/api/v1/", answer::json(201, R"({"kind":"Event"})"));
+    server.always("PATCH", "/api/v1/", answer::json(200, R"({"kind":"Event"})"));
+    event_note n = note("hello");
+    n.form = event_form::core_v1;
+    n.reporter = "example.com/toys";
+    n.component = "toys";
+    events.record(n);
+    (void)co_await events.flush(l.now() + 5s);
+    EXPECT_TRUE(server.requests().at(0).target.starts_with("/api/v1/namespaces/ns/events?"));
+    const json::object e = sent(server, 0);
+    EXPECT_EQ(e.at("apiVersion"), "v1");
+    EXPECT_EQ(e.at("message"), "hello");
+    EXPECT_EQ(e.at("involvedObject").at("uid"), "u1");
+    EXPECT_EQ(e.at("source").at("component"), "toys");
+    EXPECT_EQ(e.at("reportingComponent"), "example.com/toys");
+    EXPECT_EQ(e.at("count"), 1);
+    EXPECT_FALSE(e.contains("note") || e.contains("regarding") || e.contains("series"));
+    EXPECT_EQ(e.at("metadata").at("name").as_string().find("a."), 0u);
+    events.record(n);
+    (void)co_await events.flush(l.now() + 5s);
+    EXPECT_EQ(server.count("POST", "/"), 1u);
+    EXPECT_EQ(sent(server, 1).at("count"), 2);
+    EXPECT_TRUE(sent(server, 1).contains("lastTimestamp"));
+  });
+}
+
 TEST_F(Events, AreForgottenWhenNothingCanRepeatThemAnyMore) {
   run([&](scripted_server&, client&, event_recorder& events) -> awaitable<void> {
     for (int i = 0; i < 1'000; ++i) {
