@@ -38,7 +38,7 @@ reactor::result<std::vector<named_connection>> every_context(const fleet_argumen
   for (const std::string& file : files) {
     auto bytes = k8s::read_small_file(file);
     if (!bytes) return bytes.error();
-    auto names = k8s::kubeconfig_contexts(*bytes, "kubeconfig " + file);
+    auto names = k8s::kubeconfig_contexts(bytes->reveal(), "kubeconfig " + file);
     if (!names) return names.error();
     for (const std::string& name : *names) {
       auto to = k8s::load_kubeconfig_files(files, name);

@@ -128,7 +128,8 @@ bool is_budget_refusal(const fault& f) {
 }
 
 result<json::value> read_answer(int status, const reactor::http::headers& fields,
-                                std::string_view body, std::string doing) {
+                                std::string_view body, std::string doing,
+                                json::storage_ptr storage) {
   if (status >= 300 && status < 400) {
     return stranger(status, std::move(doing), "a redirect; is the server's address right?");
   }
@@ -142,8 +143,8 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
   json::parse_options limits;
   limits.max_depth = 64;
   boost::system::error_code code;
-  json::value parsed;
-  if (!reactor::memory_allows([&] { parsed = json::parse(body, code, {}, limits); })) {
+  json::value parsed(storage);
+  if (!reactor::memory_allows([&] { parsed = json::parse(body, code, storage, limits); })) {
     fault f;
     f.code = errc::unavailable;
     f.http_status = status;

@@ -4,6 +4,7 @@
 #include "reactor/http/message.hpp"
 
 #include <boost/json/fwd.hpp>
+#include <boost/json/storage_ptr.hpp>
 
 #include <string>
 #include <string_view>
@@ -15,8 +16,10 @@ namespace k8s {
 /// retry-after;
 ///         errc::malformed for a page, a redirect or anything else that no Kubernetes API server
 ///         sends.
+/// Its memory comes from `storage`.
 result<boost::json::value> read_answer(int status, const reactor::http::headers& fields,
-                                       std::string_view body, std::string doing);
+                                       std::string_view body, std::string doing,
+                                       boost::json::storage_ptr storage = {});
 
 /// The fault of a metav1.Status object, as it also comes inside a watch's ERROR event. `status` is
 /// used where the object names no code.

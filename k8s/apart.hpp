@@ -3,6 +3,7 @@
 #include "k8s/wire.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/secret.hpp"
 #include "reactor/waiters.hpp"
 
 #include <memory>
@@ -53,7 +54,7 @@ public:
     co_return co_await loop_.offload(std::move(f));
   }
 
-  awaitable<std::unique_ptr<wire_document>> parse(std::string text) {
+  awaitable<std::unique_ptr<wire_document>> parse(reactor::wiped_string text) {
     struct parsed {
       std::shared_ptr<wire_parser> parser;
       std::string problem;
@@ -61,7 +62,7 @@ public:
     auto job = [text = std::move(text)]() mutable {
       parsed p{std::make_shared<wire_parser>(), {}};
       if (const auto root = p.parser->parse(text); !root) p.problem = root.error().detail;
-      std::string().swap(text);
+      reactor::wiped_string().swap(text);
       return p;
     };
     parsed p = co_await run(std::move(job));

@@ -1,5 +1,7 @@
 #include "k8s/base64.hpp"
 
+#include "reactor/secret.hpp"
+
 #include <array>
 #include <cstdint>
 
@@ -40,20 +42,24 @@ std::string encode_base64(std::string_view bytes) {
 
 std::optional<std::string> decode_base64(std::string_view text) {
   std::string out;
-  out.reserve(text.size() / 4 * 3);
+  out.reserve(text.size() / 4 * 3);  // it stays where it is made: it may be a secret
+  const auto refused = [&] {
+    reactor::wipe(out);
+    return std::optional<std::string>();
+  };
   std::uint32_t word = 0;
   int have = 0, padding = 0;
   bool ended = false;
   for (const char c : text) {
     if (c == '\n' || c == '\r' || c == ' ' || c == '\t') continue;
-    if (ended) return std::nullopt;
+    if (ended) return refused();
     if (c == '=') {
-      if (have < 2) return std::nullopt;
+      if (have < 2) return refused();
       ++padding;
       word <<= 6;
     } else {
       const int value = reverse[static_cast<unsigned char>(c)];
-      if (value < 0 || padding > 0) return std::nullopt;
+      if (value < 0 || padding > 0) return refused();
       word = word << 6 | static_cast<std::uint32_t>(value);
     }
     if (++have < 4) continue;
@@ -62,7 +68,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
     word = 0;
     have = 0;
   }
-  if (have != 0) return std::nullopt;
+  if (have != 0) return refused();
   return out;
 }
 

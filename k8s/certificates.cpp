@@ -1,5 +1,7 @@
 #include "k8s/certificates.hpp"
 
+#include "reactor/key_memory.hpp"
+
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -78,6 +80,7 @@ reactor::result<void> check_key_pair(std::string_view certificate_pem, std::stri
   if (certificates_in(certificate_pem) > most_certificates)
     return problem("the client certificate holds more than " + std::to_string(most_certificates) +
                    " certificates");
+  const reactor::key_memory_is_wiped afterwards;
   const bio_ptr bio = reading(key_pem);
   const key_ptr key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr)
                         : nullptr);

@@ -5,6 +5,7 @@
 #include "k8s/apart.hpp"
 #include "k8s/credentials.hpp"
 #include "k8s/json_values.hpp"
+#include "k8s/wiping_json.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/http/gzip.hpp"
 #include "reactor/limiter.hpp"
@@ -81,7 +82,7 @@ http::client_options transport_options(reactor::loop& l, const credentials& who,
   out.origin = http::parse_origin(server).value();
   out.tls = who.tls();
   if (!who.to().proxy_url.empty()) {
-    out.proxy.url = who.to().proxy_url.reveal();
+    out.proxy.url = who.to().proxy_url;
   } else if (!l.simulated()) {
     out.proxy = http::proxy_from_environment(out.origin, [](std::string_view name) {
       const char* value = std::getenv(std::string(name).c_str());
@@ -145,6 +146,14 @@ fault too_long(std::string doing, std::size_t limit_bytes) {
   return too_much(std::move(doing), limit_bytes, std::to_string(limit_bytes / 1024) + " KiB");
 }
 
+bool is_of_secrets(std::string_view target) {
+  constexpr std::string_view collection = "/secrets";
+  const std::size_t at = target.find(collection);
+  return at != target.npos &&
+         (at + collection.size() == target.size() ||
+          std::string_view("/?").find(target[at + collection.size()]) != std::string_view::npos);
+}
+
 /// An answer's body as what it stands for; pure, so that a long one is read off the loop.
 struct body_reader {
   int status = 0;
@@ -153,6 +162,7 @@ struct body_reader {
   std::size_t limit_bytes = 0;
   body_form form = body_form::json;
   std::string doing;
+  json::storage_ptr storage;
 
   bool is_long() const {
     const bool packed = !fields.get("Content-Encoding").empty();
@@ -162,13 +172,17 @@ struct body_reader {
     auto plain = http::decoded(fields, std::exchange(body, {}), limit_bytes);
     if (!plain && plain.error().code == reactor::errc::limit) return too_long(doing, limit_bytes);
     if (!plain) return from_transport(plain.error(), doing);
+    struct wiping {
+      std::string& text;
+      ~wiping() { reactor::wipe(text); }
+    } const afterwards{*plain};
     const bool good = status / 100 == 2;
     if (form == body_form::text && good) return json::value(json::string(*plain));
     if (good && plain->size() > parsed_on_loop_bytes && json_values_in(*plain) > most_json_values)
       return too_much(doing, limit_bytes, std::to_string(most_json_values) + " values");
     // A refusal is a sentence; what is longer is not read for one.
     if (!good && plain->size() > parsed_on_loop_bytes) plain->resize(parsed_on_loop_bytes);
-    return read_answer(status, fields, *plain, doing);
+    return read_answer(status, fields, *plain, doing, storage);
   }
 };
 
@@ -200,11 +214,7 @@ struct client::impl {
     return r;
   }
 
-  void authorize(http::request& r) const {
-    if (std::string value = who.authorization(); !value.empty()) {
-      r.fields.set("Authorization", value);
-    }
-  }
+  void authorize(http::request& r) const { r.authorization = who.authorization(); }
 
   /// A name, a namespace or a kind that would make the request another one.
   static fault unsendable(std::string doing) {
@@ -258,8 +268,13 @@ struct client::impl {
         co_return why;
       }
       if (!got) co_return failed(got.error(), doing);
-      body_reader reader{
-          got->status, std::move(got->fields), std::move(got->body), limit_bytes, form, doing};
+      body_reader reader{got->status,
+                         std::move(got->fields),
+                         std::move(got->body),
+                         limit_bytes,
+                         form,
+                         doing,
+                         is_of_secrets(r.target) ? wiping_storage() : json::storage_ptr()};
       const bool long_body = reader.is_long();
       std::optional<result<json::value>> read;
       if (long_body) {

@@ -3,6 +3,7 @@
 #include "k8s/base64.hpp"
 #include "k8s/certificates.hpp"
 #include "reactor/files.hpp"
+#include "reactor/http/authorization.hpp"
 #include "reactor/http/proxy.hpp"
 #include "reactor/loop.hpp"
 
@@ -23,13 +24,13 @@ constexpr reactor::nanoseconds look_interval = 10s;
 constexpr std::size_t file_limit_bytes = 4 * 1024 * 1024;
 
 using paths = std::array<std::string, 4>;
-using contents = std::array<std::optional<std::string>, 4>;
+using contents = std::array<std::optional<reactor::secret>, 4>;
 
 contents read_all(const paths& files) {
   contents out;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (files[i].empty()) continue;
-    if (auto bytes = reactor::load_file(files[i], file_limit_bytes); bytes && !bytes->empty())
+    if (auto bytes = reactor::load_secret(files[i], file_limit_bytes); bytes && !bytes->empty())
       out[i] = *std::move(bytes);
   }
   return out;
@@ -52,11 +53,12 @@ void hide(std::string& text, std::string_view secret) {
   }
 }
 
-std::string one_line(std::string text) {
+reactor::secret one_line(const reactor::secret& of) {
+  std::string text = of.reveal();
   std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  const auto begin = text.find_first_not_of(' ');
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+  text.erase(text.find_last_not_of(' ') + 1);
+  text.erase(0, text.find_first_not_of(' '));
+  return reactor::secret(std::move(text));
 }
 
 }  // namespace
@@ -82,28 +84,28 @@ reactor::awaitable<credentials::changes> credentials::refresh(look how) {
   paths files{to_.token.file, to_.ca.file, to_.certificate.file, to_.key.file};
   auto read = [files = std::move(files)] { return read_all(files); };  // named: see STYLE.md 3.9
   contents found = co_await loop_.offload(std::move(read));
-  const auto take = [](material& into, std::optional<std::string>& bytes) {
-    if (!bytes || *bytes == into.bytes.reveal()) return false;
-    into.bytes = reactor::secret(*std::move(bytes));
+  const auto take = [](material& into, std::optional<reactor::secret>& bytes) {
+    if (!bytes || *bytes == into.bytes) return false;
+    into.bytes = *std::move(bytes);
     return true;
   };
-  if (found[0]) found[0] = one_line(*std::move(found[0]));
+  if (found[0]) found[0] = one_line(*found[0]);
   if (found[0] && !found[0]->empty()) out.token = take(to_.token, found[0]);
-  if (found[1] && check_ca(*found[1])) out.tls = take(to_.ca, found[1]);
-  const std::string& certificate = found[2] ? *found[2] : to_.certificate.bytes.reveal();
-  const std::string& key = found[3] ? *found[3] : to_.key.bytes.reveal();
-  if ((found[2] || found[3]) && check_key_pair(certificate, key)) {
+  if (found[1] && check_ca(found[1]->reveal())) out.tls = take(to_.ca, found[1]);
+  const reactor::secret& certificate = found[2] ? *found[2] : to_.certificate.bytes;
+  const reactor::secret& key = found[3] ? *found[3] : to_.key.bytes;
+  if ((found[2] || found[3]) && check_key_pair(certificate.reveal(), key.reveal())) {
     const bool new_certificate = take(to_.certificate, found[2]);
     out.tls = take(to_.key, found[3]) || new_certificate || out.tls;
   }
   co_return out;
 }
 
-std::string credentials::authorization() const {
-  if (!to_.token.bytes.empty()) return "Bearer " + to_.token.bytes.reveal();
-  if (!to_.username.empty()) {
-    return "Basic " + encode_base64(to_.username + ":" + to_.password.reveal());
-  }
+reactor::secret credentials::authorization() const {
+  if (!to_.token.bytes.empty())
+    return reactor::http::bearer_authorization(to_.token.bytes.reveal());
+  if (!to_.username.empty())
+    return reactor::http::basic_authorization(to_.username, to_.password.reveal());
   return {};
 }
 
@@ -111,16 +113,17 @@ void credentials::hide_in(fault& f) const {
   std::vector<reactor::secret> ours;
   ours.push_back(to_.token.bytes);
   ours.push_back(to_.password);
-  if (!to_.username.empty())
-    ours.emplace_back(encode_base64(to_.username + ":" + to_.password.reveal()));
+  const auto after = [](const reactor::secret& whole, char mark) {
+    const std::string& text = whole.reveal();
+    return reactor::secret(text.substr(std::min(text.find(mark) + 1, text.size())));
+  };
+  if (!to_.username.empty()) ours.push_back(after(authorization(), ' '));
   if (!to_.proxy_url.empty()) {
-    if (const auto via = reactor::http::parse_proxy({to_.proxy_url.reveal()})) {
-      const std::string& said = via->authorization.reveal();
-      if (const auto blank = said.find(' '); blank != said.npos) {
-        ours.emplace_back(said.substr(blank + 1));
-        if (auto plain = decode_base64(ours.back().reveal()))
-          ours.emplace_back(plain->substr(std::min(plain->find(':') + 1, plain->size())));
-      }
+    if (const auto via = reactor::http::parse_proxy({to_.proxy_url});
+        via && !via->authorization.empty()) {
+      ours.push_back(after(via->authorization, ' '));
+      if (auto plain = decode_base64(ours.back().reveal()))
+        ours.push_back(after(reactor::secret(*std::move(plain)), ':'));
     }
   }
   const auto clean = [&](std::string& text) {
@@ -139,7 +142,7 @@ reactor::http::tls_settings credentials::tls() const {
   reactor::http::tls_settings out;
   out.ca_pem = to_.ca.bytes.reveal();
   out.certificate_pem = to_.certificate.bytes.reveal();
-  out.key_pem = to_.key.bytes.reveal();
+  out.key_pem = to_.key.bytes;
   out.server_name = to_.tls_server_name;
   out.verify = !to_.insecure;
   return out;

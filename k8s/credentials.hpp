@@ -30,7 +30,7 @@ public:
   reactor::awaitable<changes> refresh(look how);
 
   /// The Authorization header's value; empty = none.
-  std::string authorization() const;
+  reactor::secret authorization() const;
   reactor::http::tls_settings tls() const;
   /// Takes our own credentials out of what a server or proxy said: some repeat what they were sent.
   void hide_in(fault& f) const;

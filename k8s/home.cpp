@@ -14,12 +14,14 @@ namespace {
 
 namespace json = boost::json;
 
-std::optional<std::string> data_of(const json::object& secret, const std::string& key) {
+std::optional<reactor::secret> data_of(const json::object& secret, const std::string& key) {
   const json::value* data = secret.if_contains("data");
   const json::value* value =
       data && data->is_object() ? data->get_object().if_contains(key) : nullptr;
   if (!value || !value->is_string() || value->get_string().empty()) return std::nullopt;
-  return decode_base64(value->get_string());
+  auto bytes = decode_base64(value->get_string());
+  if (!bytes) return std::nullopt;
+  return reactor::secret(*std::move(bytes));
 }
 
 }  // namespace
@@ -49,12 +51,12 @@ reactor::awaitable<reactor::result<connection>> home_finder::from_secret() {
         got.error().code == errc::not_found ? reactor::errc::not_found : reactor::errc::refused;
     co_return reactor::make_fault(code, reading.source, got.error().message());
   }
-  const std::optional<std::string> bytes = data_of(*got, options_.secret_key);
+  const std::optional<reactor::secret> bytes = data_of(*got, options_.secret_key);
   if (!bytes || bytes->empty()) {
     co_return reactor::make_fault(reactor::errc::not_found, reading.source,
                                   "the key is missing, empty or not base64");
   }
-  co_return load_kubeconfig(*bytes, reading);
+  co_return load_kubeconfig(bytes->reveal(), reading);
 }
 
 }  // namespace k8s

@@ -126,6 +126,7 @@ private:
   struct line_outcome;
   /// Null = the stream goes on. By pointer, because every idle stream keeps room for one in its coroutines.
   using ending = std::unique_ptr<line_outcome>;
+  class discretion;
   class pacer;
   awaitable<void> run();
   awaitable<std::optional<step>> carry_out(step s);

@@ -17,8 +17,8 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
 
   list_splitter splitter(options_.limits.line_limit_bytes);
   bool begun = false, outer_seen = false;
-  std::vector<std::string> held;   // objects that came before the list's version
-  std::vector<std::string> large;  // to be parsed off the loop
+  std::vector<reactor::wiped_string> held;   // objects that came before the list's version
+  std::vector<reactor::wiped_string> large;  // to be parsed off the loop
   std::size_t held_bytes = 0;
   std::optional<fault> wrong;
   const auto take_value = [&](wire_value object) {
@@ -31,6 +31,7 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
       large.emplace_back(text);
       return true;
     }
+    const discretion after(options_.collection);
     const auto object = shared_parser().parse(text);
     if (object) return take_value(*object);
     wrong = object.error();
@@ -49,7 +50,7 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
     if (!std::exchange(outer_seen, true)) read_outer();
     if (into.version.empty()) {
       held.emplace_back(text);
-      held_bytes += text.size() + sizeof(std::string);
+      held_bytes += text.size() + sizeof(reactor::wiped_string);
       if (held_bytes > held_limit_bytes)
         wrong = malformed("the list's version comes after too many objects");
       return !wrong;
@@ -82,9 +83,9 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
     if (into.refused) co_return result<void>();
     buffered_ = splitter.buffer_bytes() + held_bytes;
     // From here on the piece may be gone.
-    std::vector<std::string> apart_now;
+    std::vector<reactor::wiped_string> apart_now;
     apart_now.swap(large);
-    for (std::string& text : apart_now) {
+    for (reactor::wiped_string& text : apart_now) {
       const auto object = co_await api_.off_loop().parse(std::move(text));
       if (!object->problem().empty()) co_return malformed(object->problem());
       if (!take_value(object->root())) co_return *wrong;
@@ -106,7 +107,7 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
   if (into.version.empty()) co_return malformed("the list has no metadata.resourceVersion");
   if (!begun) into.refused = !into.begin(into.version);
   if (into.refused) co_return result<void>();
-  for (std::string& text : held) {
+  for (reactor::wiped_string& text : held) {
     if (text.size() > parsed_on_loop_bytes) {
       const auto object = co_await api_.off_loop().parse(std::move(text));
       if (!object->problem().empty()) co_return malformed(object->problem());

@@ -5,6 +5,7 @@
 #include "k8s/informer.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/secret.hpp"
 
 #include <cstring>
 #include <functional>
@@ -53,10 +54,10 @@ struct informer_base::page {
 /// One watch under way, shared with its probe.
 struct informer_base::stream_run {
   std::unique_ptr<reactor::http::exchange> exchange;
-  std::string carry;                // the beginning of a line
-  bool initial = false;             // the initial events of a watch-list are still coming
-  bool swept = true;                // false between their end and the sweep
-  std::vector<std::string> queued;  // lines that wait for one that is parsed off the loop
+  reactor::wiped_string carry;                // the beginning of a line
+  bool initial = false;                       // the initial events of a watch-list are still coming
+  bool swept = true;                          // false between their end and the sweep
+  std::vector<reactor::wiped_string> queued;  // lines that wait for one that is parsed off the loop
   std::uint64_t bytes = 0;
   reactor::steady_time opened{}, last_byte{}, ends_by{}, probed{}, looked{};
   bool probing = false;
@@ -93,6 +94,21 @@ struct informer_base::line_outcome {
   }
 };
 
+/// Overwrites what the shared parser still has of a Secret when whoever read it is done.
+class informer_base::discretion {
+public:
+  explicit discretion(const resource& of) noexcept
+      : needed_(of.plural == "secrets" && of.group.empty()) {}
+  ~discretion() {
+    if (needed_) shared_parser().forget();
+  }
+  discretion(const discretion&) = delete;
+  discretion& operator=(const discretion&) = delete;
+
+private:
+  bool needed_;
+};
+
 inline bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
@@ -100,8 +116,8 @@ inline bool is_blank(std::string_view text) {
 /// Calls `take` with each complete line; what remains stays in `carry`, which owns nothing while it is empty.
 /// False when `take` said so or a line is longer than the limit (then `too_long`).
 template <class Take>
-bool split_lines(std::string& carry, std::string_view bytes, std::size_t limit, bool& too_long,
-                 Take take) {
+bool split_lines(reactor::wiped_string& carry, std::string_view bytes, std::size_t limit,
+                 bool& too_long, Take take) {
   while (!bytes.empty()) {
     const void* found = std::memchr(bytes.data(), '\n', bytes.size());
     const std::size_t length =
@@ -122,7 +138,7 @@ bool split_lines(std::string& carry, std::string_view bytes, std::size_t limit, 
       continue;
     }
     carry.append(piece);
-    const std::string line = std::exchange(carry, {});
+    const reactor::wiped_string line = std::exchange(carry, {});
     if (!is_blank(line) && !take(std::string_view(line))) return false;
   }
   return true;

@@ -132,8 +132,8 @@ awaitable<result<resource_version>> informer_base::newest_after(resource_version
   if (!opened) co_return opened.error();
   const std::unique_ptr<reactor::http::exchange> exchange = std::move(*opened);
   resource_version newest;
-  std::string carry;
-  std::vector<std::string> lines;
+  reactor::wiped_string carry;
+  std::vector<reactor::wiped_string> lines;
   std::size_t total = 0;
   const steady_time until = loop_.now() + probe_longest;
   while (total < probe_limit_bytes && loop_.now() < until) {
@@ -157,7 +157,7 @@ awaitable<result<resource_version>> informer_base::newest_after(resource_version
     if (type == "ADDED" || type == "MODIFIED" || type == "DELETED")
       newest = event["object"]["metadata"]["resourceVersion"].text();
   };
-  for (std::string& line : lines) {
+  for (reactor::wiped_string& line : lines) {
     const std::size_t bytes = line.size();
     pace.begin();
     if (bytes > parsed_on_loop_bytes) {
@@ -165,6 +165,7 @@ awaitable<result<resource_version>> informer_base::newest_after(resource_version
       if (!event->problem().empty()) co_return malformed(event->problem());
       look_at(event->root());
     } else {
+      const discretion after(options_.collection);
       const auto event = shared_parser().parse(line);
       if (!event) co_return malformed(event.error().detail);
       look_at(*event);

@@ -93,10 +93,10 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
 
 /// A line that is parsed off the loop and those behind it; the piece that they came in is gone.
 awaitable<informer_base::ending> informer_base::take_queued(std::shared_ptr<stream_run> stream) {
-  std::vector<std::string> lines;
+  std::vector<reactor::wiped_string> lines;
   lines.swap(stream->queued);
   pacer pace(loop_);
-  for (std::string& line : lines) {
+  for (reactor::wiped_string& line : lines) {
     const std::size_t bytes = line.size();
     ending outcome;
     pace.begin();
@@ -129,7 +129,7 @@ informer_base::ending informer_base::broken(const reactor::fault& why) const {
 
 /// A last event without its line's end is still an event, if it is whole.
 informer_base::ending informer_base::take_last(stream_run& stream) {
-  const std::string last = std::exchange(stream.carry, {});
+  const reactor::wiped_string last = std::exchange(stream.carry, {});
   ending outcome = is_blank(last) ? nullptr : take_line(stream, last);
   return outcome ? std::move(outcome) : line_outcome::in_order();
 }
@@ -151,6 +151,7 @@ informer_base::ending informer_base::take_lines(stream_run& stream, std::string_
 }
 
 informer_base::ending informer_base::take_line(stream_run& stream, std::string_view line) {
+  const discretion after(options_.collection);
   const auto parsed = shared_parser().parse(line);
   if (!parsed)
     return line_outcome::failure(malformed("an event is not JSON: " + parsed.error().detail));

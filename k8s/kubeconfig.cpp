@@ -3,6 +3,7 @@
 
 #include "k8s/base64.hpp"
 #include "k8s/certificates.hpp"
+#include "k8s/wiping_json.hpp"
 #include "k8s/yaml.hpp"
 #include "reactor/files.hpp"
 #include "reactor/http/client.hpp"
@@ -10,10 +11,8 @@
 #include "reactor/loop.hpp"
 #include "reactor/printable.hpp"
 
-#include <boost/json/memory_resource.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
-#include <openssl/crypto.h>
 
 #include <algorithm>
 #include <cctype>
@@ -40,18 +39,6 @@ constexpr std::size_t header_limit_bytes = 16 * 1024;  // servers refuse heads o
 struct refusal {
   reactor::errc code;
   std::string what;
-};
-
-/// Memory of parsed kubeconfigs: overwritten when it is given back.
-class wiping_memory final : public json::memory_resource {
-  void* do_allocate(std::size_t bytes, std::size_t) override { return ::operator new(bytes); }
-  void do_deallocate(void* p, std::size_t bytes, std::size_t) override {
-    OPENSSL_cleanse(p, bytes);
-    ::operator delete(p);
-  }
-  bool do_is_equal(const json::memory_resource& other) const noexcept override {
-    return dynamic_cast<const wiping_memory*>(&other) != nullptr;
-  }
 };
 
 std::string in_quotes(std::string_view name) {
@@ -149,7 +136,7 @@ void merge(config& into, std::shared_ptr<const document> from, const std::string
   yaml_limits limits;
   limits.nodes = 100'000;
   limits.depth = 16;
-  limits.storage = json::make_shared_resource<wiping_memory>();
+  limits.storage = wiping_storage();
   auto parsed = parse_yaml(from->bytes.reveal(), source, limits);
   if (!parsed) {
     throw refusal{parsed.error().code == make_error_code(reactor::errc::limit)
@@ -269,7 +256,7 @@ public:
     if (path.find('\0') != path.npos) malformed(place, field + " is not a path");
     std::filesystem::path full(path);
     if (full.is_relative()) full = std::filesystem::path(from.folder) / full;
-    auto bytes = reactor::load_file(full.string(), file_limit_bytes);
+    auto bytes = reactor::load_secret(full.string(), file_limit_bytes);
     if (!bytes) {
       const reactor::error_code why = bytes.error().code;
       const bool missing = why == make_error_code(reactor::errc::not_found);
@@ -282,7 +269,7 @@ public:
                   : odd   ? "is not a regular file"
                           : "cannot be read: " + why.message()));
     }
-    return {reactor::secret(*std::move(bytes)), full.string()};
+    return {*std::move(bytes), full.string()};
   }
 
 private:
@@ -360,7 +347,7 @@ void read_cluster(connection& to, const entry& cluster, credentials_reader& file
     }
     check_header_text(proxy, place.at("proxy-url"), "proxy-url");
     to.proxy_url = reactor::secret(std::string(proxy));
-    if (!reactor::http::parse_proxy({to.proxy_url.reveal()}))
+    if (!reactor::http::parse_proxy({to.proxy_url}))
       malformed(place.at("proxy-url"), "proxy-url is not a URL that names a host");
   }
 }
@@ -439,7 +426,7 @@ auto guarded(const std::string& source, F f) -> reactor::result<decltype(f())> {
 
 }  // namespace
 
-reactor::result<std::string> read_small_file(const std::string& path) {
+reactor::result<reactor::secret> read_small_file(const std::string& path) {
   constexpr std::size_t limit = 4 * 1024 * 1024;
   const auto failed = [&](int code) {
     const reactor::error_code ec(code, boost::system::system_category());
@@ -451,19 +438,20 @@ reactor::result<std::string> read_small_file(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return failed(EISDIR);
   errno = 0;
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in;
+  in.rdbuf()->pubsetbuf(nullptr, 0);  // would keep a copy
+  in.open(path, std::ios::binary);
   if (!in) return failed(errno ? errno : EIO);
-  std::string bytes;
-  char piece[16 * 1024];
-  while (in.read(piece, sizeof piece) || in.gcount() > 0) {
-    bytes.append(piece, static_cast<std::size_t>(in.gcount()));
+  reactor::wiped_string bytes, piece(std::size_t{16} * 1024, '\0');
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    bytes.append(piece, 0, static_cast<std::size_t>(in.gcount()));
     if (bytes.size() > limit) {
       return reactor::make_fault(reactor::errc::limit, "read " + path,
                                  "the file is larger than 4 MiB");
     }
   }
   if (in.bad()) return failed(errno ? errno : EIO);
-  return bytes;
+  return reactor::secret(std::string(bytes.begin(), bytes.end()));
 }
 
 reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_options options) {
@@ -497,7 +485,7 @@ reactor::result<connection> load_kubeconfig_file(std::string path, std::string c
   options.context = std::move(context);
   options.folder = std::filesystem::absolute(path).parent_path().string();
   options.origin = kubeconfig_origin::local;
-  return load_kubeconfig(*bytes, options);
+  return load_kubeconfig(bytes->reveal(), options);
 }
 
 reactor::result<connection> load_kubeconfig_files(std::vector<std::string> paths,
@@ -517,7 +505,7 @@ reactor::result<connection> load_kubeconfig_files(std::vector<std::string> paths
     }
     any = true;
     const auto merged = guarded(source, [&] {
-      auto from = std::make_shared<document>(document{reactor::secret(*std::move(bytes)), path});
+      auto from = std::make_shared<document>(document{*std::move(bytes), path});
       merge(c, std::move(from), source, std::filesystem::absolute(path).parent_path().string());
       return true;
     });
@@ -563,17 +551,16 @@ reactor::result<connection> load_in_cluster(const environment& env) {
   const std::string token = env.service_account + "/token";
   auto bytes = read_small_file(token);
   if (!bytes) return while_doing(source, bytes.error());
-  to.token = {reactor::secret(std::string(trimmed(*bytes))), token};
-  reactor::secret(*std::move(bytes));  // is overwritten
+  to.token = {reactor::secret(std::string(trimmed(bytes->reveal()))), token};
   const std::string ca = env.service_account + "/ca.crt";
   if (auto pem = read_small_file(ca); pem) {
-    if (const auto ok = check_ca(*pem); !ok) {
+    if (const auto ok = check_ca(pem->reveal()); !ok) {
       return reactor::make_fault(reactor::errc::malformed, source, ca + " " + ok.error().detail);
     }
-    to.ca = {reactor::secret(*std::move(pem)), ca};
+    to.ca = {*std::move(pem), ca};
   }
   if (auto ns = read_small_file(env.service_account + "/namespace"); ns)
-    to.ns = std::string(trimmed(*ns));
+    to.ns = std::string(trimmed(ns->reveal()));
   return to;
 }
 

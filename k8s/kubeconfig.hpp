@@ -89,6 +89,6 @@ reactor::result<std::vector<std::string>> kubeconfig_contexts(std::string_view b
 
 /// A small file whole.
 /// Errors: errc::not_found or the system's, errc::limit past 4 MiB; the sentence names the path.
-reactor::result<std::string> read_small_file(const std::string& path);
+reactor::result<reactor::secret> read_small_file(const std::string& path);
 
 }  // namespace k8s

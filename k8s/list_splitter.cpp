@@ -158,7 +158,7 @@ result<void> list_splitter::feed(std::string_view bytes,
         } else {
           if (!reactor::memory_allows([&] { object_.append(piece); })) return no_room();
           go_on = take(object_);
-          std::string().swap(object_);
+          reactor::wiped_string().swap(object_);
         }
         if (!go_on) return result<void>();
         break;

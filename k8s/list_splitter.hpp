@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s/fault.hpp"
+#include "reactor/secret.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -41,7 +42,8 @@ private:
   std::size_t string_begin_ = 0;  // in outer_, of the string under way or last ended
   bool after_items_key_ = false;  // the last string of the outermost object is "items"
   bool after_colon_ = false;
-  std::string outer_, object_;
+  std::string outer_;
+  reactor::wiped_string object_;
 };
 
 }  // namespace k8s

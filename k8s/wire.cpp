@@ -2,6 +2,7 @@
 
 #include "reactor/memory.hpp"
 #include "reactor/per_thread.hpp"
+#include "reactor/secret.hpp"
 
 #include <simdjson.h>
 
@@ -226,6 +227,23 @@ struct wire_parser::impl {
   dom::element root;
   bool parsed = false;
   wire_reading reading;
+  std::size_t longest = 0;  // of the texts that stand in the buffers
+
+  impl() = default;
+  impl(const impl&) = delete;
+  impl& operator=(const impl&) = delete;
+  ~impl() { forget(); }
+  void forget() noexcept {
+    parsed = false;
+    reading.problem.reset();
+    reactor::wipe(padded.data(), std::min(longest, padded.size()));
+    if (parser.doc.string_buf)
+      reactor::wipe(parser.doc.string_buf.get(),
+                    std::min(strings_of(longest), strings_of(parser.capacity())));
+    longest = 0;
+  }
+  /// What simdjson has room for to keep the strings of so many bytes (dom::document::allocate).
+  static std::size_t strings_of(std::size_t bytes) noexcept { return 5 * bytes / 3; }
 };
 
 wire_parser::wire_parser() : impl_(std::make_unique<impl>()) {}
@@ -248,6 +266,7 @@ result<wire_value> wire_parser::parse(std::string_view json) {
   if (i.padded.size() < needed &&
       !reactor::memory_allows([&] { i.padded.resize(std::max(needed, first_capacity)); }))
     return no_room();
+  i.longest = std::max(i.longest, json.size());
   if (!json.empty()) std::memcpy(i.padded.data(), json.data(), json.size());
   std::memset(i.padded.data() + json.size(), 0, simdjson::SIMDJSON_PADDING);
   simdjson::error_code error = simdjson::SUCCESS;
@@ -280,9 +299,13 @@ wire_value wire_parser::root() const noexcept {
                        : wire_access::absent(&impl_->reading);
 }
 
+void wire_parser::forget() noexcept {
+  impl_->forget();
+}
+
 void wire_parser::shrink() {
   if (impl_->padded.size() <= keep_bytes) return;
-  *impl_ = impl();
+  impl_ = std::make_unique<impl>();
 }
 
 std::size_t wire_parser::memory_bytes() const noexcept {

@@ -94,6 +94,8 @@ public:
   const std::optional<std::string>& problem() const noexcept;
   /// What parse() returned last; for a text that another thread parsed.
   wire_value root() const noexcept;
+  /// Overwrites what it keeps of the texts since it was last called; values that were handed out become void.
+  void forget() noexcept;
   /// Gives back what a big text made it grow to.
   void shrink();
   std::size_t memory_bytes() const noexcept;

@@ -3,13 +3,17 @@
 #include "k8s/base64.hpp"
 #include "k8s/yaml_scalar.hpp"
 #include "reactor/memory.hpp"
+#include "reactor/secret.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
-#include <openssl/crypto.h>
+#include <malloc.h>
 #include <yaml.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,28 +44,12 @@ struct event {
   event() = default;
   event(const event&) = delete;
   event& operator=(const event&) = delete;
-  ~event() {
-    if (raw.type == YAML_SCALAR_EVENT && raw.data.scalar.value)
-      OPENSSL_cleanse(raw.data.scalar.value, raw.data.scalar.length);
-    yaml_event_delete(&raw);
-  }
+  ~event() { yaml_event_delete(&raw); }
   yaml_event_type_t type() const { return raw.type; }
 };
 
 std::string_view text_of(const yaml_char_t* chars) {
   return chars ? std::string_view(reinterpret_cast<const char*>(chars)) : std::string_view();
-}
-
-/// The text may be a kubeconfig: what libyaml has read of it is overwritten before it is given back.
-void forget(yaml_parser_t& parser) {
-  const auto wipe = [](yaml_char_t* begin, const yaml_char_t* end) {
-    if (begin) OPENSSL_cleanse(begin, static_cast<std::size_t>(end - begin));
-  };
-  wipe(parser.raw_buffer.start, parser.raw_buffer.end);
-  wipe(parser.buffer.start, parser.buffer.end);
-  for (yaml_token_t* t = parser.tokens.head; t != parser.tokens.tail; ++t)
-    if (t->type == YAML_SCALAR_TOKEN)
-      wipe(t->data.scalar.value, t->data.scalar.value + t->data.scalar.length);
 }
 
 struct anchored {
@@ -78,10 +66,7 @@ public:
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
   }
-  ~reader() {
-    forget(parser_);
-    yaml_parser_delete(&parser_);
-  }
+  ~reader() { yaml_parser_delete(&parser_); }
   reader(const reader&) = delete;
   reader& operator=(const reader&) = delete;
 
@@ -188,7 +173,7 @@ private:
       auto value = resolve_plain_scalar(text);
       if (!value) refuse(e, "a number that has no form in JSON");
       if (!value->is_string()) return *std::move(value);
-      OPENSSL_cleanse(value->get_string().data(), value->get_string().size());
+      reactor::wipe(value->get_string().data(), value->get_string().size());
       return json::value(text, storage_);
     }
     constexpr std::string_view core = "tag:yaml.org,2002:";
@@ -305,10 +290,7 @@ public:
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
                                  text.size());
   }
-  ~locator() {
-    forget(parser_);
-    yaml_parser_delete(&parser_);
-  }
+  ~locator() { yaml_parser_delete(&parser_); }
   locator(const locator&) = delete;
   locator& operator=(const locator&) = delete;
 
@@ -412,3 +394,23 @@ reactor::result<json::value> parse_yaml(std::string_view text, std::string_view 
 }
 
 }  // namespace k8s
+
+// libyaml copies a text that grows, and the text may be a kubeconfig. Its memory is ours: a shared library takes these from
+// the program, and linked statically they would collide rather than be left out.
+extern "C" {
+void yaml_free(void* block) {
+  if (block != nullptr) reactor::wipe(block, ::malloc_usable_size(block));
+  std::free(block);
+}
+void* yaml_malloc(std::size_t n) {
+  return std::malloc(n > 0 ? n : 1);
+}
+void* yaml_realloc(void* block, std::size_t n) {
+  if (block == nullptr) return yaml_malloc(n);
+  void* moved = yaml_malloc(n);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, block, std::min(n, ::malloc_usable_size(block)));
+  yaml_free(block);
+  return moved;
+}
+}

@@ -63,9 +63,8 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-}  // namespace
-
-result<std::string> load_file(const std::string& path, std::size_t limit_bytes) {
+template <class Text>
+result<Text> load(const std::string& path, std::size_t limit_bytes) {
   const std::string doing = "read " + path;
   // Not blocking, because a pipe of that name would wait for a writer.
   const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -79,7 +78,7 @@ result<std::string> load_file(const std::string& path, std::size_t limit_bytes) 
   };
   const auto size = static_cast<std::size_t>(std::max<off_t>(info.st_size, 0));
   if (size > limit_bytes) return too_big();
-  std::string bytes;
+  Text bytes;
   std::size_t used = 0;
   for (
       ;
@@ -94,6 +93,18 @@ result<std::string> load_file(const std::string& path, std::size_t limit_bytes) 
   }
   bytes.resize(used);
   return bytes;
+}
+
+}  // namespace
+
+result<std::string> load_file(const std::string& path, std::size_t limit_bytes) {
+  return load<std::string>(path, limit_bytes);
+}
+
+result<secret> load_secret(const std::string& path, std::size_t limit_bytes) {
+  auto read = load<wiped_string>(path, limit_bytes);
+  if (!read) return read.error();
+  return secret(std::string(read->begin(), read->end()));
 }
 
 result<void> store_file(const std::string& path, std::string_view bytes, mode_t mode) {

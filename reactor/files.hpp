@@ -2,6 +2,7 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/result.hpp"
+#include "reactor/secret.hpp"
 
 #include <sys/types.h>
 
@@ -16,6 +17,9 @@ class loop;
 /// The whole file. Blocks: for the start of the process and for workers.
 /// Errors: errc::not_found; errc::limit above `limit_bytes`; errc::refused for what is not a regular file; the system's.
 result<std::string> load_file(const std::string& path, std::size_t limit_bytes);
+
+/// The same for what nobody else may see: no copy of it stays behind.
+result<secret> load_secret(const std::string& path, std::size_t limit_bytes);
 
 /// Replaces the file in one step: a reader sees the old bytes or the new ones, and a failure (disk full) leaves the old
 /// ones. A symbolic link stays and its target is replaced. Blocks.

@@ -1,10 +1,15 @@
 #include "reactor/memory.hpp"
 
+#include "reactor/key_memory.hpp"
+#include "reactor/secret.hpp"
+
+#include <malloc.h>
 #include <openssl/crypto.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace reactor {
 namespace {
@@ -19,7 +24,33 @@ void* or_end(void* block, std::size_t size) {
   return block;
 }
 
+/// What a TLS record was decrypted in: 16 KiB and a few bytes, given back whenever a stream is idle. SSL_OP_CLEANSE_PLAINTEXT
+/// does the same eight bytes at a time, which a busy stream notices.
+constexpr std::size_t record_bytes = 16 * 1024;
+
+void free_of_openssl(void* block) {
+  if (block != nullptr) {
+    const std::size_t n = ::malloc_usable_size(block);
+    if (n >= record_bytes || key_memory_is_wiped::depth() > 0) wipe(block, n);
+  }
+  std::free(block);
+}
+
+void* resized_for_openssl(void* block, std::size_t n) {
+  if (block == nullptr || key_memory_is_wiped::depth() == 0)
+    return or_end(std::realloc(block, n), n);
+  void* moved = or_end(std::malloc(n), n);
+  std::memcpy(moved, block, std::min(n, ::malloc_usable_size(block)));
+  free_of_openssl(block);
+  return moved;
+}
+
 }  // namespace
+
+int& key_memory_is_wiped::depth() noexcept {
+  static thread_local int depth = 0;
+  return depth;
+}
 
 int& memory_may_be_refused::depth() noexcept {
   static thread_local int depth = 0;
@@ -40,11 +71,11 @@ void end_when_memory_is_lost() noexcept {
   CRYPTO_set_mem_functions(
       [](std::size_t n, const char*, int) { return n == 0 ? nullptr : or_end(std::malloc(n), n); },
       [](void* block, std::size_t n, const char*, int) -> void* {
-        if (n > 0) return or_end(std::realloc(block, n), n);
-        std::free(block);
+        if (n > 0) return resized_for_openssl(block, n);
+        free_of_openssl(block);
         return nullptr;
       },
-      [](void* block, const char*, int) { std::free(block); });
+      [](void* block, const char*, int) { free_of_openssl(block); });
 }
 
 }  // namespace reactor

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "reactor/secret.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace reactor {
 
@@ -30,11 +33,12 @@ private:
 /// private copy that is only as large as what was left over.
 /// Lifetime: data() is valid until this or any other window of the buffer prepares, that is until the
 /// next suspension.
+/// Secrets   what was consumed is overwritten with the next prepare() of any window, or when its own ends.
 class read_window {
 public:
   explicit read_window(shared_buffer& buffer) noexcept : buffer_(buffer) {}
   ~read_window() {
-    if (holds()) buffer_.holder_ = nullptr;
+    if (holds()) let_go();
   }
   read_window(const read_window&) = delete;
   read_window& operator=(const read_window&) = delete;
@@ -55,13 +59,14 @@ public:
       if (buffer_.holder_) buffer_.holder_->give_way();
       end_ = kept_.copy(buffer_.bytes_.get(), kept_.size() - begin_, begin_);
       begin_ = 0;
-      std::string().swap(kept_);
+      wiped_string().swap(kept_);
       buffer_.holder_ = this;
     } else if (begin_ > 0) {
       const std::string_view left = data();
       std::char_traits<char>::move(buffer_.bytes_.get(), left.data(), left.size());
-      end_ = left.size();
+      const std::size_t end = std::exchange(end_, left.size());
       begin_ = 0;
+      wipe(buffer_.bytes_.get() + end_, end - end_);
     }
     return {buffer_.bytes_.get() + end_, buffer_.capacity_ - end_};
   }
@@ -72,13 +77,17 @@ private:
   bool holds() const noexcept { return buffer_.holder_ == this; }
   void give_way() {
     kept_ = data();
+    let_go();
     begin_ = end_ = 0;
+  }
+  void let_go() noexcept {
+    wipe(buffer_.bytes_.get(), end_);
     buffer_.holder_ = nullptr;
   }
 
   shared_buffer& buffer_;
   std::size_t begin_ = 0, end_ = 0;
-  std::string kept_;
+  wiped_string kept_;
 };
 
 }  // namespace reactor

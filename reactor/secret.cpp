@@ -59,13 +59,6 @@ std::size_t parameter_length(std::string_view text) {
 
 }  // namespace
 
-void secret::wipe(std::string& text) noexcept {
-  // The whole capacity: a short text leaves its bytes in the object when it is moved away.
-  text.resize(text.capacity());
-  OPENSSL_cleanse(text.data(), text.size());
-  text.clear();
-}
-
 bool secret::equal(const std::string& a, const std::string& b) noexcept {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

@@ -1,10 +1,45 @@
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace reactor {
+
+/// Overwrites memory that nobody will read, which a compiler would otherwise leave out.
+inline void wipe(void* at, std::size_t n) noexcept {
+  if (n == 0) return;
+  std::memset(at, 0, n);
+  asm volatile("" : : "r"(at) : "memory");
+}
+/// The whole capacity: a short text leaves its bytes in the object when it is moved away.
+inline void wipe(std::string& text) noexcept {
+  text.resize(text.capacity());
+  wipe(text.data(), text.size());
+  text.clear();
+}
+
+/// Overwrites what it gets back.
+template <class T>
+struct wiping_allocator {
+  using value_type = T;
+  wiping_allocator() = default;
+  template <class U>
+  wiping_allocator(const wiping_allocator<U>&) noexcept {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T))); }
+  void deallocate(T* at, std::size_t n) noexcept {
+    wipe(at, n * sizeof(T));
+    ::operator delete(at);
+  }
+  friend bool operator==(const wiping_allocator&, const wiping_allocator&) { return true; }
+};
+
+/// A text on its way in or out that a secret may be a part of: every piece of memory that it outgrows or leaves is
+/// overwritten. Its first 15 bytes may stand in the object itself, where they are not.
+using wiped_string = std::basic_string<char, std::char_traits<char>, wiping_allocator<char>>;
 
 /// Text that must not reach a log, an event, a metric or an error: it has no conversion and no way to be printed, and
 /// its memory is overwritten when it is no longer used. reveal() is what a reviewer searches for.
@@ -39,7 +74,6 @@ public:
   friend Stream& operator<<(Stream&, const secret&) = delete;
 
 private:
-  static void wipe(std::string& text) noexcept;
   static bool equal(const std::string& a, const std::string& b) noexcept;
   std::string text_;
 };

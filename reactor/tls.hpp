@@ -2,6 +2,7 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/result.hpp"
+#include "reactor/secret.hpp"
 #include "reactor/stream.hpp"
 #include "reactor/time.hpp"
 
@@ -17,7 +18,7 @@ class loop;
 struct tls_settings {
   std::string ca_pem;           // empty = the system's trust store
   std::string certificate_pem;  // client certificate chain; empty = none
-  std::string key_pem;          // its private key
+  secret key_pem;               // its private key
   std::string server_name;      // for SNI and verification; empty = the origin's host
   bool verify = true;           // false only where a kubeconfig says insecure-skip-tls-verify
   friend bool operator==(const tls_settings&, const tls_settings&) = default;

@@ -1,5 +1,6 @@
 #include "reactor/tls_context.hpp"
 
+#include "reactor/key_memory.hpp"
 #include "reactor/per_thread.hpp"
 #include "reactor/tls.hpp"
 
@@ -90,6 +91,7 @@ result<tls_identity> read_identity(std::string_view certificate_pem, std::string
   if (key_pem.size() > most_pem_bytes)
     return make_fault(errc::malformed, "set up TLS",
                       "the " + std::string(whose) + " certificate's private key is too long");
+  const key_memory_is_wiped afterwards;
   const bio_ptr in = pem_reader(key_pem);
   key_ptr key(PEM_read_bio_PrivateKey(in.get(), nullptr, &no_passphrase, nullptr));
   if (!key) return unusable("the " + std::string(whose) + " certificate's private key");
@@ -373,7 +375,7 @@ result<std::shared_ptr<tls_context>> tls_client_context(const tls_settings& s) {
     }
     tls_identity identity;
     if (!s.certificate_pem.empty() || !s.key_pem.empty()) {
-      auto read = read_identity(s.certificate_pem, s.key_pem, "client");
+      auto read = read_identity(s.certificate_pem, s.key_pem.reveal(), "client");
       if (!read) return read.error();
       identity = std::move(*read);
     }
@@ -382,8 +384,8 @@ result<std::shared_ptr<tls_context>> tls_client_context(const tls_settings& s) {
     if (!made->connection()) return unusable("client certificate");
     return made;
   };
-  return find_or_make({"client", s.verify ? "verify" : "", s.ca_pem, s.certificate_pem, s.key_pem},
-                      make);
+  return find_or_make(
+      {"client", s.verify ? "verify" : "", s.ca_pem, s.certificate_pem, s.key_pem.reveal()}, make);
 }
 
 result<std::shared_ptr<tls_context>> tls_server_context(const tls_server_settings& s) {

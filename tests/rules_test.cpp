@@ -23,6 +23,19 @@ const std::vector<rule> rules = {
      "order",
      {{"reactor/keyed_map.hpp", "the table itself"}}},
     {"OnlyKeyedHashes", "std::hash<", "it has no key: reactor::keyed_hash has one", {}},
+    {"NoCredentialAmongTheFields",
+     "\"Authorization\"",
+     "fields are copied and never overwritten: http::request::authorization is a secret",
+     {}},
+    {"BearerTokensAreMadeOnce",
+     "\"Bearer ",
+     "a text that is put together leaves copies: http::bearer_authorization does not",
+     {{"reactor/http/authorization.cpp", "makes it"},
+      {"k8s/sim/routes.cpp", "the embedded server reads it"}}},
+    {"BasicProofsAreMadeOnce",
+     "\"Basic ",
+     "a text that is put together leaves copies: http::basic_authorization does not",
+     {{"reactor/http/authorization.cpp", "makes it"}}},
 };
 
 const std::vector<std::string> shipped = {"reactor", "k8s", "policies", "bootc", "helm", "cli"};

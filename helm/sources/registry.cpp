@@ -6,6 +6,7 @@
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/url.hpp"
 #include "reactor/files.hpp"
+#include "reactor/http/authorization.hpp"
 #include "reactor/loop.hpp"
 
 #include <algorithm>
@@ -140,7 +141,7 @@ awaitable<outcome<reactor::secret>> registry::exchange_token(std::string host, s
     co_return problem{"no access token for " + host + ": " + refused(method, *answer).text};
   auto token = read_token(answer->body);
   if (!token) co_return token.error();
-  co_return reactor::secret("Bearer " + token->reveal());
+  co_return reactor::http::bearer_authorization(token->reveal());
 }
 
 awaitable<outcome<reactor::secret>> registry::authorize(std::string host, std::string scope,
@@ -154,7 +155,7 @@ awaitable<outcome<reactor::secret>> registry::authorize(std::string host, std::s
   }
   if (c.scheme != "bearer") co_return reactor::secret();
   if (!login->access_token.empty())
-    co_return reactor::secret("Bearer " + login->access_token.reveal());
+    co_return reactor::http::bearer_authorization(login->access_token.reveal());
   auto at = token_url(c, base_url(host), scope);
   if (!at) co_return at.error();
   const auto parameter = [&](const char* name) {

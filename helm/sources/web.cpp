@@ -5,6 +5,7 @@
 #include "helm/sources/url.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/files.hpp"
+#include "reactor/http/authorization.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
@@ -71,14 +72,18 @@ awaitable<result<reactor::http::client*>> web::client_for(std::string to, tls_ch
   options.origin = *origin;
   options.tls.verify = !tls.skip_verify;
   const std::pair<const std::string*, std::string*> files[] = {
-      {&tls.ca_file, &options.tls.ca_pem},
-      {&tls.certificate_file, &options.tls.certificate_pem},
-      {&tls.key_file, &options.tls.key_pem}};
+      {&tls.ca_file, &options.tls.ca_pem}, {&tls.certificate_file, &options.tls.certificate_pem}};
   for (const auto& [path, into] : files) {
     if (path->empty() || !origin->tls) continue;
     auto pem = co_await reactor::read_file(loop_, *path, pem_bytes_limit);
     if (!pem) co_return reactor::while_doing("can't create TLS config for client", pem.error());
     *into = std::move(*pem);
+  }
+  if (!tls.key_file.empty() && origin->tls) {
+    auto read = [path = tls.key_file] { return reactor::load_secret(path, pem_bytes_limit); };
+    auto key = co_await loop_.offload(std::move(read));
+    if (!key) co_return reactor::while_doing("can't create TLS config for client", key.error());
+    options.tls.key_pem = std::move(*key);
   }
   options.proxy = reactor::http::proxy_from_environment(*origin, env_);
   auto& slot = clients_[key];
@@ -109,7 +114,7 @@ awaitable<result<web_answer>> web::ask_once(web_request r) {
                             ? std::string()
                             : reactor::http::decode_component(u->user.substr(colon + 1))));
   }
-  if (!authorization.empty()) q.fields.set("Authorization", authorization.reveal());
+  q.authorization = std::move(authorization);
   auto exchange = co_await (*client)->send(std::move(q));
   if (!exchange) co_return exchange.error();
   web_answer out;
@@ -165,7 +170,7 @@ std::string status_text(int status) {
 }
 
 reactor::secret basic_authorization(const std::string& username, const reactor::secret& password) {
-  return reactor::secret("Basic " + base64_encode(username + ":" + password.reveal()));
+  return reactor::http::basic_authorization(username, password.reveal());
 }
 
 problem problem_of(const reactor::fault& f, const std::string& method, const std::string& where) {

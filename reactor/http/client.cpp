@@ -23,7 +23,7 @@ bool is_idempotent(std::string_view method) {
 }
 
 /// The bytes of a request, body included when it is small.
-result<std::string> head_of(const client_options& options, const request& r) {
+result<wiped_string> head_of(const client_options& options, const request& r) {
   const origin& o = options.origin;
   const bool usual_port = o.port == (o.tls ? 443 : 80);
   const bool v6 = o.host.find(':') != std::string::npos;
@@ -56,15 +56,15 @@ public:
   }
   bool nothing_came() const noexcept { return last_byte_ == steady_time{}; }
 
-  awaitable<result<void>> write(const request& r, std::string head) {  // borrowed
+  awaitable<result<void>> write(const request& r, wiped_string head) {  // borrowed
     wire& w = connection_->w;
     if (r.body.size() <= body_slice_bytes) {
       head += r.body;
       w.stream().expire_at(pool_->owner().now() + pool_->options().response_timeout);
-      co_return co_await w.write(std::move(head));
+      co_return co_await w.write_secret(std::move(head));
     }
     w.stream().expire_at(pool_->owner().now() + pool_->options().response_timeout);
-    auto sent = co_await w.write(std::move(head));
+    auto sent = co_await w.write_secret(std::move(head));
     for (std::size_t done = 0; sent && done < r.body.size(); done += body_slice_bytes) {
       w.stream().expire_at(pool_->owner().now() + pool_->options().response_timeout);
       sent = co_await w.write(r.body.substr(done, body_slice_bytes));

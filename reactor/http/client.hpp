@@ -36,7 +36,7 @@ result<origin> parse_origin(std::string_view url, std::string* path = nullptr);
 
 /// A proxy to go through: absolute-form requests for http, CONNECT for https.
 struct proxy_settings {
-  std::string url;  // http://[user:password@]host:port or https://…; empty = direct
+  secret url;  // http://[user:password@]host:port or https://…; empty = direct
 };
 /// HTTPS_PROXY, HTTP_PROXY, NO_PROXY (either case) as curl and Go read them. `env` looks a variable up.
 proxy_settings proxy_from_environment(const origin& to,

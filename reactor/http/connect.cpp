@@ -34,7 +34,7 @@ awaitable<result<std::unique_ptr<stream>>> open_tunnel(std::unique_ptr<stream> s
   auto head = write_request_head(ask, target, target, plan.via.authorization.reveal());
   if (!head) co_return head.error();
   wire w(std::move(s));
-  auto sent = co_await w.write(std::move(*head));
+  auto sent = co_await w.write_secret(std::move(*head));
   if (!sent) co_return while_doing(doing, sent.error());
   wire_parser parser(wire_parser::kind::response, plan.header_limit_bytes, wire_parser::body::none);
   unsigned interim = 0;

@@ -2,6 +2,7 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/memory.hpp"
+#include "reactor/secret.hpp"
 #include "reactor/turn.hpp"
 
 #include <cstddef>
@@ -20,7 +21,7 @@ public:
     size_bytes_ += piece.size();
     while (!piece.empty()) {
       if (blocks_.empty() || blocks_.back().size() == block_bytes) blocks_.emplace_back();
-      std::string& last = blocks_.back();
+      wiped_string& last = blocks_.back();
       const std::string_view fits = piece.substr(0, block_bytes - last.size());
       last.append(fits);
       piece.remove_prefix(fits.size());
@@ -30,16 +31,11 @@ public:
 
   /// Before join(): false when there is no memory for all of it in one piece.
   [[nodiscard]] bool fits_in_memory() {
-    return blocks_.size() == 1 || memory_allows([this] { whole_.reserve(size_bytes_); });
+    return memory_allows([this] { whole_.reserve(size_bytes_); });
   }
   /// All of it; nothing stays here.
   awaitable<std::string> join() {
     std::string all = std::move(whole_);
-    if (blocks_.size() == 1) {
-      all = std::move(blocks_.front());
-      blocks_.clear();
-    }
-    all.reserve(size_bytes_);
     size_bytes_ = 0;
     for (; !blocks_.empty(); blocks_.pop_front()) {
       if (turn::is_over()) co_await turn::give_way();
@@ -51,7 +47,7 @@ public:
 
 private:
   static constexpr std::size_t block_bytes = 256 * 1024;
-  std::deque<std::string> blocks_;
+  std::deque<wiped_string> blocks_;
   std::string whole_;
   std::size_t size_bytes_ = 0;
 };

@@ -1,12 +1,16 @@
 #include "reactor/http/gzip.hpp"
 
 #include "reactor/memory.hpp"
+#include "reactor/secret.hpp"
 #include "reactor/turn.hpp"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
 #include <utility>
 
 namespace reactor::http {
@@ -40,13 +44,33 @@ fault unknown_coding(const headers& fields) {
                   "\" was not asked for");
 }
 
+/// zlib's window is text that it has read; what it gives back is overwritten. The size stands before the memory.
+struct alignas(std::max_align_t) block_head {
+  std::size_t bytes;
+};
+voidpf take_memory(voidpf, uInt items, uInt size) {
+  const std::size_t bytes = sizeof(block_head) + std::size_t{items} * size;
+  void* at = std::calloc(1, bytes);
+  return at ? new (at) block_head{bytes} + 1 : nullptr;
+}
+void give_memory(voidpf, voidpf at) {
+  block_head* head = static_cast<block_head*>(at) - 1;
+  wipe(head, head->bytes);
+  std::free(head);
+}
+
 /// Turns compressed pieces into plain ones.
 class inflater {
 public:
   explicit inflater(std::size_t limit_bytes) : left_(limit_bytes) {
+    z_.zalloc = &take_memory;
+    z_.zfree = &give_memory;
     if (inflateInit2(&z_, gzip_only) != Z_OK) memory_lost();
   }
-  ~inflater() { inflateEnd(&z_); }
+  ~inflater() {
+    inflateEnd(&z_);
+    wipe(plain().data(), longest_);
+  }
   inflater(const inflater&) = delete;
   inflater& operator=(const inflater&) = delete;
 
@@ -81,6 +105,7 @@ public:
     if (n > left_)
       return make_fault(errc::limit, "decompress answer", "its text is larger than is allowed");
     left_ -= n;
+    longest_ = std::max(longest_, n);
     return std::string_view(out.data(), n);
   }
   /// The last member is complete.
@@ -89,7 +114,7 @@ public:
 private:
   z_stream z_{};
   std::string_view rest_;
-  std::size_t left_, empty_ = 0;
+  std::size_t left_, empty_ = 0, longest_ = 0;
   bool ended_ = false, more_ = false;
 };
 
@@ -131,7 +156,7 @@ private:
 
   std::unique_ptr<exchange> from_;
   inflater inflater_;
-  std::string held_;  // the reader may suspend between two texts of one piece
+  wiped_string held_;  // the reader may suspend between two texts of one piece
   bool complete_ = false;
   std::unique_ptr<fault> failed_;
 };

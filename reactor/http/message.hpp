@@ -1,5 +1,7 @@
 #pragma once
 
+#include "reactor/secret.hpp"
+
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -42,6 +44,7 @@ struct request {
   std::string target = "/";  // origin form: path and query, already percent-encoded
   headers fields;
   std::string body;
+  secret authorization = {};  // the field's value; goes onto the wire and into no other text
 };
 
 /// A response whose body is at hand.

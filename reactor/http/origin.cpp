@@ -1,3 +1,4 @@
+#include "reactor/http/authorization.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/http/proxy.hpp"
 
@@ -28,7 +29,8 @@ struct parsed_url {
   origin to;
   std::string path;
   bool has_credentials = false;
-  std::string user, password;
+  std::string user;
+  secret password;
 };
 
 /// Messages do not repeat the text: it may hold a password.
@@ -60,7 +62,7 @@ result<parsed_url> parse(std::string_view text, std::string_view doing) {
   }
   out.has_credentials = u.has_userinfo();
   out.user = std::string(u.user());
-  out.password = std::string(u.password());
+  out.password = secret(u.password());
   if (u.has_query() || u.has_fragment()) return refuse("the URL has a query or a fragment");
   out.path = std::string(u.encoded_path());
   // Boost 1.81 takes "https://api:x" for the path "x" behind an empty port.
@@ -118,19 +120,6 @@ bool is_loopback(const std::string& host) {
   return !bad && a.is_loopback();
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned group = 0;
-    for (std::size_t b = 0; b < 3; ++b)
-      group = group << 8 | (i + b < bytes.size() ? static_cast<unsigned char>(bytes[i + b]) : 0u);
-    for (std::size_t d = 0; d < 4; ++d)
-      out += i + d > bytes.size() ? '=' : digits[group >> (18 - 6 * d) & 63];
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string origin::text() const {
@@ -150,13 +139,17 @@ result<origin> parse_origin(std::string_view url, std::string* path) {
 
 result<proxy> parse_proxy(const proxy_settings& settings) {
   if (settings.url.empty()) return proxy{};
-  const bool bare = settings.url.find("://") == std::string::npos;  // as curl and Go allow
-  auto parsed = parse(bare ? "http://" + settings.url : settings.url, "parse the proxy's URL");
+  const std::string& said = settings.url.reveal();
+  const bool bare = said.find("://") == std::string::npos;  // as curl and Go allow
+  wiped_string url(bare ? "http://" : "");
+  url.reserve(url.size() + said.size());
+  url += said;
+  auto parsed = parse(url, "parse the proxy's URL");
   if (!parsed) return parsed.error();
   proxy out;
   out.to = std::move(parsed->to);
   if (parsed->has_credentials)
-    out.authorization = secret("Basic " + base64(parsed->user + ":" + parsed->password));
+    out.authorization = basic_authorization(parsed->user, parsed->password.reveal());
   return out;
 }
 
@@ -166,7 +159,7 @@ proxy_settings proxy_from_environment(const origin& to,
     std::string value = env(upper_name);
     return value.empty() ? env(lower(upper_name)) : value;
   };
-  const std::string url = look_up(to.tls ? "HTTPS_PROXY" : "HTTP_PROXY");
+  secret url(look_up(to.tls ? "HTTPS_PROXY" : "HTTP_PROXY"));
   if (url.empty() || is_loopback(to.host)) return {};
   const std::string exempt = look_up("NO_PROXY");
   std::string_view rest = exempt;
@@ -176,7 +169,7 @@ proxy_settings proxy_from_environment(const origin& to,
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     if (!entry.empty() && exempts(entry, to)) return {};
   }
-  return {url};
+  return {std::move(url)};
 }
 
 }  // namespace reactor::http

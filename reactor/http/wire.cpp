@@ -242,7 +242,8 @@ bool is_framing_field(std::string_view name) {
          same_name(name, "Connection");
 }
 
-result<void> append_fields(std::string& out, const headers& fields) {
+template <class Text>
+result<void> append_fields(Text& out, const headers& fields) {
   for (const auto& [name, value] : fields) {
     if (is_framing_field(name)) continue;
     if (!is_token(name) || !is_single_line(value))
@@ -259,21 +260,26 @@ result<void> append_fields(std::string& out, const headers& fields) {
 
 }  // namespace
 
-result<std::string> write_request_head(const request& r, std::string_view target,
-                                       std::string_view host,
-                                       std::string_view proxy_authorization) {
+result<wiped_string> write_request_head(const request& r, std::string_view target,
+                                        std::string_view host,
+                                        std::string_view proxy_authorization) {
   const bool target_ok =
       !target.empty() && is_single_line(target) && target.find_first_of(" \t") == target.npos;
   if (!is_token(r.method) || !target_ok)
     return make_fault(errc::refused, "write HTTP request",
                       "the method or the target has characters that are not allowed");
-  std::string out;
-  out.reserve(512 + r.body.size());
+  if (!is_single_line(r.authorization.reveal()))
+    return make_fault(errc::refused, "write HTTP request",
+                      "the credential has characters that are not allowed");
+  wiped_string out;
+  out.reserve(512 + r.authorization.reveal().size() + r.body.size());
   out.append(r.method).append(" ").append(target).append(" HTTP/1.1\r\n");
   if (!r.fields.has("Host")) out.append("Host: ").append(host).append("\r\n");
   if (!proxy_authorization.empty())
     out.append("Proxy-Authorization: ").append(proxy_authorization).append("\r\n");
   if (auto written = append_fields(out, r.fields); !written) return written.error();
+  if (!r.authorization.empty())
+    out.append("Authorization: ").append(r.authorization.reveal()).append("\r\n");
   const bool wants_length = r.method == "POST" || r.method == "PUT" || r.method == "PATCH";
   if (!r.body.empty() || wants_length)
     out.append("Content-Length: ").append(std::to_string(r.body.size())).append("\r\n");
@@ -317,9 +323,20 @@ result<std::optional<std::size_t>> wire::try_fill() {
   return n;
 }
 
-awaitable<result<void>> wire::write(std::string bytes) {
+std::size_t wire::try_write(std::string_view bytes) {
   const std::size_t sent = turn::is_over() ? 0 : stream_->try_write(bytes);
   turn::spend(sent);
+  return sent;
+}
+
+awaitable<result<void>> wire::write(std::string bytes) {
+  const std::size_t sent = try_write(bytes);
+  if (sent == bytes.size()) co_return result<void>();
+  co_return co_await stream_->write_all(std::span<const char>(bytes).subspan(sent));
+}
+
+awaitable<result<void>> wire::write_secret(wiped_string bytes) {
+  const std::size_t sent = try_write(bytes);
   if (sent == bytes.size()) co_return result<void>();
   co_return co_await stream_->write_all(std::span<const char>(bytes).subspan(sent));
 }

@@ -5,6 +5,7 @@
 #include "reactor/http/message.hpp"
 #include "reactor/read_window.hpp"
 #include "reactor/result.hpp"
+#include "reactor/secret.hpp"
 #include "reactor/stream.hpp"
 
 #include <cstddef>
@@ -78,8 +79,9 @@ bool is_single_line(std::string_view text) noexcept;
 
 /// "GET /x HTTP/1.1" and what must accompany it.
 /// Errors: errc::refused for text that would not stay on its line.
-result<std::string> write_request_head(const request& r, std::string_view target,
-                                       std::string_view host, std::string_view proxy_authorization);
+result<wiped_string> write_request_head(const request& r, std::string_view target,
+                                        std::string_view host,
+                                        std::string_view proxy_authorization);
 
 enum class framing { length, chunked, until_close, none };
 /// A response's head. `length_bytes` is for framing::length.
@@ -104,8 +106,11 @@ public:
   result<std::optional<std::size_t>> try_fill();
   /// Writes all, without suspending where the stream takes it at once.
   awaitable<result<void>> write(std::string bytes);
+  /// The same; what it wrote is overwritten.
+  awaitable<result<void>> write_secret(wiped_string bytes);
 
 private:
+  std::size_t try_write(std::string_view bytes);
   std::unique_ptr<reactor::stream> stream_;
   read_window window_;
 };

@@ -63,7 +63,7 @@ awaitable<void> ask(reactor::loop& l, reactor::acceptor& at, plan how, bool& end
   reactor::http::client_options o;
   o.origin = {how.through_proxy, "api", static_cast<std::uint16_t>(how.through_proxy ? 443 : 80)};
   o.tls.verify = false;
-  if (how.through_proxy) o.proxy.url = "http://api:80";
+  if (how.through_proxy) o.proxy.url = reactor::secret("http://api:80");
   reactor::http::client c(l, o);
   // The second one finds what the first one left behind.
   for (int times = 0; times < 2; ++times) co_await ask_once(c, how);

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto twice = parse_origin(o->text() + path);
     if (!twice || *twice != *o) std::abort();
   }
-  (void)parse_proxy({std::string(text)});
+  (void)parse_proxy({reactor::secret(std::string(text))});
   const origin to{true, "10.0.0.1", 443};
   (void)proxy_from_environment(to, [&](std::string_view name) {
     return name == "HTTPS_PROXY" ? std::string("http://proxy:3128") : std::string(text);

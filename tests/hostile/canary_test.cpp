@@ -1,8 +1,9 @@
 #include "tests/hostile/canary.hpp"
 
+#include "tests/hostile/memory_search.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 namespace canary_run {
 namespace {
@@ -59,33 +60,8 @@ TEST_F(Canary, NoErrorOfARequestRepeatsACredential) {
   report("requests", found);
 }
 
-/// How often the bait stands in what this process may still write to. The needle is put together when it is used.
 std::size_t in_memory(const std::array<char, 24>& scrambled) {
-  std::FILE* maps = std::fopen("/proc/self/maps", "re");
-  std::FILE* memory = std::fopen("/proc/self/mem", "re");
-  if (!maps || !memory) return 0;
-  std::setvbuf(memory, nullptr, _IONBF, 0);
-  std::size_t found = 0;
-  std::vector<char> piece;
-  unsigned long begin = 0, end = 0;
-  char mode[8], line[512];
-  while (std::fgets(line, sizeof line, maps)) {
-    if (std::sscanf(line, "%lx-%lx %7s", &begin, &end, mode) != 3 || mode[1] != 'w') continue;
-    if (end - begin > 512ul * 1024 * 1024) continue;
-    piece.resize(end - begin);
-    if (std::fseek(memory, static_cast<long>(begin), SEEK_SET) != 0) continue;
-    const std::size_t got = std::fread(piece.data(), 1, piece.size(), memory);
-    for (std::size_t i = 0; i + scrambled.size() <= got; ++i) {
-      std::size_t same = 0;
-      while (same < scrambled.size() && (piece[i + same] ^ 0x55) == scrambled[same]) ++same;
-      if (same == scrambled.size()) ++found;
-    }
-    reactor::secret(std::string(piece.data(), 0));
-    std::fill(piece.begin(), piece.end(), 0);
-  }
-  std::fclose(maps);
-  std::fclose(memory);
-  return found;
+  return find_in_memory({{"the bait", std::string(scrambled.data(), scrambled.size())}}).front();
 }
 
 /// Twenty-four letters that stand nowhere in the program.
@@ -94,7 +70,7 @@ std::array<char, 24> scrambled_bait() {
   unsigned x = 12'345;
   for (char& c : out) {
     x = x * 1'103'515'245u + 12'345u;
-    c = static_cast<char>(('a' + x / 65'536 % 26) ^ 0x55);
+    c = static_cast<char>(('a' + x / 65'536 % 26) ^ scramble);
   }
   return out;
 }
@@ -104,7 +80,7 @@ reactor::secret unscrambled(const std::array<char, 24>& scrambled, const std::st
   std::string text;
   text.reserve(before.size() + after.size() + scrambled.size());
   text += before;
-  for (const char c : scrambled) text += static_cast<char>(c ^ 0x55);
+  for (const char c : scrambled) text += static_cast<char>(c ^ scramble);
   text += after;
   return reactor::secret(std::move(text));
 }

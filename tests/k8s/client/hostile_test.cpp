@@ -190,7 +190,7 @@ TEST(LongAnswers, DoNotHoldUpTheLoop) {
     co_await l.sleep_for(1ms);
     (void)l.take_health();
     {
-      const auto document = co_await off_loop.parse(std::move(text));
+      const auto document = co_await off_loop.parse(reactor::wiped_string(text));
       EXPECT_EQ(document->problem(), "");
       EXPECT_EQ(document->root()["x"].kind(), wire_kind::array);
     }

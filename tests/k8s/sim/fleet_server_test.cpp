@@ -89,7 +89,7 @@ TEST(FleetServer, ServesTlsWithItsOwnAuthorityAndKnowsTheAdministrator) {
     c.origin = *origin;
     c.tls.ca_pem = std::string(to->ca.bytes.reveal());
     c.tls.certificate_pem = std::string(to->certificate.bytes.reveal());
-    c.tls.key_pem = std::string(to->key.bytes.reveal());
+    c.tls.key_pem = to->key.bytes;
     reactor::http::client client(l, std::move(c));
     reactor::http::request r;
     r.target = prefix + "/api/v1/namespaces";

@@ -38,14 +38,14 @@ TEST(Origin, RefusesWhatIsNotOne) {
 }
 
 TEST(Proxy, ReadsUserAndPasswordButNeverRepeatsThem) {
-  const auto simple = parse_proxy({"proxy:3128"});
+  const auto simple = parse_proxy({reactor::secret("proxy:3128")});
   EXPECT_EQ(simple->to, (origin{false, "proxy", 3128}));
   EXPECT_TRUE(simple->authorization.empty());
-  const auto secured = parse_proxy({"https://us%65r:p%40ss@proxy"});
+  const auto secured = parse_proxy({reactor::secret("https://us%65r:p%40ss@proxy")});
   EXPECT_EQ(secured->to, (origin{true, "proxy", 443}));
   EXPECT_EQ(secured->authorization.reveal(), "Basic dXNlcjpwQHNz");  // user:p@ss
   EXPECT_FALSE(parse_proxy({})->used());
-  const auto bad = parse_proxy({"socks5://user:hunter2@proxy"});
+  const auto bad = parse_proxy({reactor::secret("socks5://user:hunter2@proxy")});
   EXPECT_EQ(bad.error().code, errc::malformed);
   EXPECT_THAT(bad.error().message(), Not(HasSubstr("hunter2")));
 }
@@ -58,7 +58,7 @@ protected:
                                     const auto found = env.find(std::string(name));
                                     return found == env.end() ? std::string() : found->second;
                                   })
-        .url;
+        .url.reveal();
   }
   std::map<std::string, std::string> env{{"HTTPS_PROXY", "http://s:1"},
                                          {"http_proxy", "http://p:2"}};

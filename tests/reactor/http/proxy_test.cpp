@@ -63,7 +63,7 @@ protected:
       EXPECT_TRUE(s.start().has_value());
       client_options o = options(to);
       o.tls = ca.client();
-      o.proxy.url = std::move(proxy_url);
+      o.proxy.url = reactor::secret(std::move(proxy_url));
       client c(l, o);
       request r = get("/x?y");
       const steady_time start = l.now();

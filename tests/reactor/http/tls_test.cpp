@@ -130,11 +130,11 @@ TEST_F(Tls, ShowsTheClientsCertificate) {
   tls_settings ours = ca.client();
   EXPECT_EQ(fetch(theirs, ours, secured), "200 hello ");  // optional
   ours.certificate_pem = admin.certificate_pem;
-  ours.key_pem = admin.key_pem;
+  ours.key_pem = reactor::secret(admin.key_pem);
   EXPECT_EQ(fetch(theirs, ours, secured), "200 hello admin");
   const certified_key stranger = ca.issue({"admin"});
   ours.certificate_pem = stranger.certificate_pem;
-  ours.key_pem = stranger.key_pem;
+  ours.key_pem = reactor::secret(stranger.key_pem);
   EXPECT_THAT(fetch(theirs, ours, secured), HasSubstr("the peer refused"));
   EXPECT_EQ(code, errc::refused);
 }
@@ -146,9 +146,9 @@ TEST_F(Tls, NamesPemTextsThatCannotBeUsed) {
   EXPECT_EQ(code, errc::malformed);
   ours = ca.client();
   ours.certificate_pem = ca.issue({"a"}).certificate_pem;
-  ours.key_pem = ca.issue({"a"}).key_pem;
+  ours.key_pem = reactor::secret(ca.issue({"a"}).key_pem);
   EXPECT_THAT(fetch(ca.server({"api"}), ours, secured), HasSubstr("do not match"));
-  ours.key_pem = "";
+  ours.key_pem = reactor::secret("");
   EXPECT_THAT(fetch(ca.server({"api"}), ours, secured),
               HasSubstr("the client certificate's private key"));
   tls_server_settings theirs = ca.server({"api"});
@@ -429,7 +429,7 @@ TEST_F(TlsResumption, IsNotOfferedToThoseWhoShowACertificate) {
     const certified_key admin = client_ca.issue({"admin"});
     tls_settings ours = ca.client();
     ours.certificate_pem = admin.certificate_pem;
-    ours.key_pem = admin.key_pem;
+    ours.key_pem = reactor::secret(admin.key_pem);
     const auto with = tls_client_context(ours).value();
     const auto session = std::make_shared<tls_resumption>();
     (void)co_await connect_once(with, session);
@@ -531,7 +531,7 @@ TEST_F(Tls, NewConnectionsUseNewSettings) {
       const certified_key key = client_ca.issue({name});
       tls_settings with = ca.client();
       with.certificate_pem = key.certificate_pem;
-      with.key_pem = key.key_pem;
+      with.key_pem = reactor::secret(key.key_pem);
       c.set_tls(with);
       EXPECT_EQ(c.connections(), 0u);
       request r = get("/");

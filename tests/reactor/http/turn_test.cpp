@@ -117,7 +117,7 @@ TEST_F(HttpTurn, InterimAnswersOfAProxyAreCounted) {
   run([&]() -> awaitable<void> {
     scripted_server proxy(l, {"proxy", 3128}, {without_end("", "HTTP/1.1 100 Continue\r\n\r\n")});
     client_options o = options({true, "api", 443});
-    o.proxy.url = "http://proxy:3128";
+    o.proxy.url = reactor::secret("http://proxy:3128");
     client c(l, o);
     request r = get("/");
     auto got = co_await c.fetch(std::move(r));
