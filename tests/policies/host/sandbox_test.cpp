@@ -331,59 +331,5 @@ TEST(Sandbox, KeepsWhatAPolicyLogs) {
   });
 }
 
-double processor_ms() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
-}
-
-TEST(Sandbox, StaysBelowTheStallBoundOnHostileInput) {
-  reactor::loop l;  // real
-  const char* sources[] = {
-      "while true do end",
-      "local s = ('x'):rep(400000) while true do local t = s .. 'y' end",
-      "local a, b = ('x'):rep(400000) .. 'a', ('x'):rep(400000) .. 'b' local n while true do n = a "
-      "< b end",
-      "local s = ('1'):rep(400000) while true do pcall(function() return s + 1 end) end",
-      "local s = ('a'):rep(3000) while true do pcall(string.find, s, '.-.-.-b') end",
-      "local t = {} for i = 1, 60000 do t[i] = i end while true do table.insert(t, 1, 0) "
-      "table.remove(t, 1) end",
-      "local t = {} for i = 1, 8000 do t['k' .. i] = i end while true do for k in pairs(t) do "
-      "break end end",
-      "local t = {} for i = 1, 1e9 do t[i] = {} end",
-      "local s = ('x'):rep(500000) while true do local u = s:upper():lower():reverse() end",
-      "local t = {} for i = 1, 200 do t[i] = ('x'):rep(2000) end while true do local s = "
-      "table.concat(t) end",
-      "local function f(...) return f(1, ...) end f()",
-  };
-#ifdef __SANITIZE_ADDRESS__
-  constexpr double allowed = 10;
-#else
-  constexpr double allowed = 4;  // twice the bound: other machines, cold caches
-#endif
-  sandbox_limits limits;
-  limits.wall_time = std::chrono::milliseconds(500);
-  for (const char* source : sources) {
-    std::vector<double> turns;
-    bool done = false;
-    reactor::task_group watching(l);
-    watching.start("watch", [&]() -> reactor::awaitable<void> {
-      while (!done) {
-        const double before = processor_ms();
-        co_await l.yield();
-        turns.push_back(processor_ms() - before);
-      }
-    });
-    const evaluated e = evaluate(source, 5'000'000, limits, {}, &l, [&] { done = true; });
-    EXPECT_FALSE(e.answer);
-    // A virtual machine's processor clock jumps by many milliseconds now and then, even around nothing; what the sandbox
-    // does comes back in every turn.
-    std::sort(turns.begin(), turns.end());
-    const double usual = turns.at(turns.size() / 2);
-    std::printf("%6.2f ms (%6.2f)  %s\n", usual, turns.back(), source);
-    EXPECT_LT(usual, allowed) << source;
-  }
-}
-
 }  // namespace
 }  // namespace policies
