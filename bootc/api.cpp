@@ -18,7 +18,7 @@ class running final : public units::running_api {
 public:
   explicit running(const units::house& h)
       : house_(h),
-        policy_(h.packs,
+        policy_(h.loop, h.packs,
                 {.labels_of = [this](const std::string& name) { return labels_of(name); },
                  .clusters = [this](const std::string& pool) { return elsewhere(pool); }}) {}
 

@@ -11,11 +11,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-k8s::informer_options all_of(const k8s::resource& r, const k8s::watch_limits& limits) {
+/// Beyond what a cluster is tested for (5,000 nodes); a change of a node is matched against every pool, and some steps of a
+/// pass over all nodes cannot be divided.
+constexpr std::size_t most_nodes = 10'000, most_pools = 1'000;
+
+k8s::informer_options all_of(const k8s::resource& r, std::size_t most,
+                             const k8s::watch_limits& limits) {
   k8s::informer_options out;
   out.collection = r;
   out.limits = limits;
+  out.limits.budget.most_objects = std::min(out.limits.budget.most_objects, most);
   return out;
+}
+
+template <class View>
+void keep_name(std::set<std::string>& names, const View* before, const View* now) {
+  if (!before) names.insert(now->meta.name.str());
+  if (!now) names.erase(before->meta.name.str());
 }
 
 /// Heartbeats, capacity and images change all the time and must wake nobody.
@@ -29,12 +41,14 @@ bool matters(const k8s::node& before, const k8s::node& now) {
 
 bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
     : options_(std::move(o)),
-      pools_(l, api, all_of(node_pools(), options_.limits)),
-      bootc_nodes_(l, api, all_of(bootc_nodes(), options_.limits)),
-      nodes_(l, api, all_of(k8s::resources::nodes(), options_.limits)),
+      pools_(l, api, all_of(node_pools(), most_pools, options_.limits)),
+      bootc_nodes_(l, api, all_of(bootc_nodes(), most_nodes, options_.limits)),
+      nodes_(l, api, all_of(k8s::resources::nodes(), most_nodes, options_.limits)),
       drains_(
           l, api, [this](const std::string& node) { wake_owner_of(node); }, options_.log),
-      reconciler_(l, api, cluster_views{pools_.objects(), bootc_nodes_.objects(), nodes_.objects()},
+      reconciler_(l, api,
+                  cluster_views{pools_.objects(), bootc_nodes_.objects(), nodes_.objects(),
+                                bootc_node_names_, node_names_},
                   drains_,
                   [this] {
                     reconciler_settings s;
@@ -160,6 +174,7 @@ void bootc_cluster::count_slot(const bootc_node* b, int by) {
 }
 
 void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_node* now) {
+  keep_name(bootc_node_names_, before, now);
   count_slot(before, -1);
   count_slot(now, +1);
   for (const bootc_node* b : {before, now})
@@ -174,6 +189,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
 }
 
 void bootc_cluster::node_changed(const k8s::node* before, const k8s::node* now) {
+  keep_name(node_names_, before, now);
   if (before && now && !matters(*before, *now)) return;
   const k8s::node& any = now ? *now : *before;
   if (is_control_plane(any)) return reconsider();

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,7 @@ private:
   drains drains_;
   node_pool_reconciler reconciler_;
   k8s::controller<std::string> controller_;
+  std::set<std::string> bootc_node_names_, node_names_;
   std::map<std::string, std::size_t> slotted_;  // by pool, kept with each change of a BootcNode
   reactor::task_group tasks_;
 };

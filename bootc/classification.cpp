@@ -18,19 +18,26 @@ std::string_view text(unit_state s) noexcept {
 }
 
 unit_state classify(const bootc_node& node) {
-  const auto& status = node.status;
+  return classify(node.status, node.spec);
+}
+
+unit_state classify(const bootc_node_status& status, const bootc_node_spec& spec) {
+  const auto desired = parse_image_ref(spec.desired_image);
+  return classify(status, desired ? std::string_view(desired->digest) : std::string_view());
+}
+
+unit_state classify(const bootc_node_status& status, std::string_view desired_digest) {
   const condition* degraded = find_condition(status.conditions, node_condition::degraded);
   if (degraded && degraded->is_true()) return unit_state::degraded;
   if (!status.booted) return unit_state::pending;
-  const auto desired = parse_image_ref(node.spec.desired_image);
-  if (!desired || desired->digest.empty()) return unit_state::unclassified;
-  if (is_image(*status.booted, desired->digest)) return unit_state::up_to_date;
+  if (desired_digest.empty()) return unit_state::unclassified;
+  if (is_image(*status.booted, desired_digest)) return unit_state::up_to_date;
   const condition* idle = find_condition(status.conditions, node_condition::idle);
   if (idle && idle->status == "False") {
     if (idle->reason == node_reason::staging) return unit_state::staging;
     if (idle->reason == node_reason::staged)
-      return status.staged && is_image(*status.staged, desired->digest) ? unit_state::staged
-                                                                        : unit_state::staging;
+      return status.staged && is_image(*status.staged, desired_digest) ? unit_state::staged
+                                                                       : unit_state::staging;
     if (idle->reason == node_reason::rebooting) return unit_state::rebooting;
   }
   return unit_state::pending;

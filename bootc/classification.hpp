@@ -17,6 +17,9 @@ std::string_view text(unit_state s) noexcept;
 /// says it is doing. `staged` also needs the staged image to be the desired one: a node that still reports the former
 /// target counts as staging, so that nothing is drained or approved for an image that is not on the host.
 unit_state classify(const bootc_node& node);
+unit_state classify(const bootc_node_status& status, const bootc_node_spec& spec);
+/// The same for a digest that is known to be the desired one.
+unit_state classify(const bootc_node_status& status, std::string_view desired_digest);
 
 /// How many members are in each state, and how many of them hold a slot.
 struct census {

@@ -23,6 +23,8 @@ constexpr reactor::nanoseconds wait_for_own_writes = 1s;
 constexpr reactor::nanoseconds wait_for_proof = 500ms;  // of the views, once somebody attends
 /// After a write met a newer version: the view catches up within moments.
 constexpr reactor::nanoseconds wait_after_conflict = 200ms;
+/// Some microseconds each: below a millisecond a turn.
+constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000;
 /// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by then never will.
 constexpr reactor::nanoseconds longest_request = 60s;
 
@@ -83,56 +85,117 @@ node_pool_reconciler::node_pool_reconciler(reactor::loop& l, k8s::client& api, c
       node_writes_(l),
       unknown_writes_land_by_(l.now() + longest_request) {}
 
-bool node_pool_reconciler::gather(const std::string& pool, pool_world& into) const {
+/// What a plan is made from.
+struct node_pool_reconciler::reading {
+  std::vector<k8s::node> nodes;
+  std::vector<bootc_node> bootc_nodes;
+  pool_world world;
+};
+
+namespace {
+
+/// Copies of what the store has of these names, which come and go meanwhile.
+template <class View>
+awaitable<void> copy_all(reactor::loop& l, const k8s::store<View>& from,
+                         const std::set<std::string>& names,
+                         std::vector<View>& into) {  // borrowed
+  into.reserve(names.size());
+  for (auto name = names.begin(); name != names.end();) {
+    std::size_t copied = 0;
+    for (; name != names.end() && copied < copies_a_turn; ++name, ++copied)
+      if (const View* v = from.find("", *name)) into.push_back(*v);
+    if (name == names.end()) break;
+    const std::string next = *name;
+    co_await l.yield();
+    name = names.lower_bound(next);
+  }
+}
+
+/// Gives many of them back, as many in a turn as were taken.
+template <class T>
+awaitable<void> give_back(reactor::loop& l, std::vector<T>& all) {  // borrowed
+  while (all.size() > copies_a_turn) {
+    all.erase(all.end() - static_cast<std::ptrdiff_t>(copies_a_turn), all.end());
+    co_await l.yield();
+  }
+  all.clear();
+}
+
+}  // namespace
+
+awaitable<bool> node_pool_reconciler::gather(std::string pool, reading& into) {
+  co_await copy_all(loop_, views_.nodes, views_.node_names, into.nodes);
+  co_await copy_all(loop_, views_.bootc_nodes, views_.bootc_node_names, into.bootc_nodes);
   const node_pool* found = views_.pools.find("", pool);
-  if (!found) return false;
-  into.pool = *found;
-  views_.nodes.each([&](const k8s::node& n) { into.nodes.push_back(&n); });
-  views_.bootc_nodes.each([&](const bootc_node& b) { into.bootc_nodes.push_back(&b); });
-  const auto by_name = [](const auto* a, const auto* b) { return a->meta.name < b->meta.name; };
-  std::sort(into.nodes.begin(), into.nodes.end(), by_name);
-  std::sort(into.bootc_nodes.begin(), into.bootc_nodes.end(), by_name);
+  if (!found) co_return false;
+  pool_world& world = into.world;
+  world.pool = *found;
+  for (const k8s::node& n : into.nodes) world.nodes.push_back(&n);
+  for (const bootc_node& b : into.bootc_nodes) world.bootc_nodes.push_back(&b);
   for (auto& [node, progress] : drains_.progress()) {
     // A drain belongs to the pool that owns the node's object; without one it is nobody's.
     const bootc_node* b = views_.bootc_nodes.find("", node);
-    if (b && b->meta.owner.uid == found->meta.uid) into.drains.emplace(node, progress);
+    if (b && b->meta.owner.uid == found->meta.uid) world.drains.emplace(node, progress);
   }
-  into.now = loop_.wall();
-  into.stale = !is_current();
-  return true;
+  world.now = loop_.wall();
+  world.stale = !is_current();
+  co_return true;
+}
+
+awaitable<rollout_plan> node_pool_reconciler::decide(reading& from) {
+  rollout_plan made;
+  {
+    rollout_planning planning(from.world);
+    while (!planning.advance(steps_a_turn)) co_await loop_.yield();
+    made = planning.take();
+  }
+  co_await give_back(loop_, from.bootc_nodes);
+  co_await give_back(loop_, from.nodes);
+  co_return made;
 }
 
 bool node_pool_reconciler::sees_own_writes(const std::string& pool) {
-  const auto behind = [](k8s::own_writes& writes, const auto& store, const std::string& name) {
-    const auto* view = store.find("", name);
-    return writes.is_stale({"", name}, view ? &view->meta : nullptr);
+  const node_pool* found = views_.pools.find("", pool);
+  if (pool_writes_.is_stale({"", pool}, found ? &found->meta : nullptr)) return false;
+  const auto is_somebody = [&](const k8s::object_key& key) {
+    return views_.nodes.find(key) || views_.bootc_nodes.find(key);
   };
-  if (behind(pool_writes_, views_.pools, pool)) return false;
-  bool current = true;
-  if (bootc_node_writes_.size() + node_writes_.size() == 0) return true;
-  std::set<std::string> names;
-  views_.nodes.each([&](const k8s::node& n) { names.insert(n.meta.name.str()); });
-  views_.bootc_nodes.each([&](const bootc_node& b) { names.insert(b.meta.name.str()); });
-  for (const auto& name : names)
-    if (behind(bootc_node_writes_, views_.bootc_nodes, name) ||
-        behind(node_writes_, views_.nodes, name))
-      current = false;
-  return current;
+  const auto meta_in = [](const auto& store) {
+    return [&store](const k8s::object_key& key) -> const k8s::object_meta* {
+      const auto* view = store.find(key);
+      return view ? &view->meta : nullptr;
+    };
+  };
+  return !bootc_node_writes_.any_is_stale(meta_in(views_.bootc_nodes), is_somebody) &&
+         !node_writes_.any_is_stale(meta_in(views_.nodes), is_somebody);
 }
 
 awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
   rollout_plan first;
   {
-    pool_world world;
-    if (!gather(pool, world)) co_return first;
-    world.assume_staged = of == view::everybody_staged;
-    first = plan_rollout(world);
-    if (!settings_.policy || first.units.empty()) co_return first;
+    reading now;
+    const bool there = co_await gather(pool, now);
+    if (!there) co_return first;
+    now.world.assume_staged = of == view::everybody_staged;
+    first = co_await decide(now);
   }
+  if (!settings_.policy || first.units.empty()) co_return first;
+  const auto is_staged = [of](const unit& u) {
+    return u.state == unit_state::staged ||
+           (of == view::everybody_staged &&
+            (u.state == unit_state::pending || u.state == unit_state::staging));
+  };
+  const bool anybody_waits =
+      std::any_of(first.units.begin(), first.units.end(),
+                  [&](const unit& u) { return is_staged(u) && (!u.slotted || u.starting); });
+  // Without the policy's word nobody starts.
+  for (unit& u : first.units)
+    if (u.starting) u.slotted = u.starting = false;
+  if (!anybody_waits) co_return first;
   policy_question question;
   question.cluster = settings_.cluster;
   question.pool = pool;
-  question.units = first.units;
+  question.units = std::move(first.units);
   question.capacity = first.capacity;
   question.halted = first.halted;
   question.now = loop_.wall();
@@ -142,23 +205,20 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
     question.paused = p->spec.paused;
   }
   for (unit& u : question.units) {
-    if (u.starting) u.slotted = u.starting = false;  // without the policy's word nobody starts
+    if (is_staged(u)) u.state = unit_state::staged;
     if (u.slotted) ++question.occupied;
-    if (of == view::everybody_staged &&
-        (u.state == unit_state::pending || u.state == unit_state::staging))
-      u.state = unit_state::staged;
   }
-  const bool anybody_waits =
-      std::any_of(question.units.begin(), question.units.end(),
-                  [](const unit& u) { return u.state == unit_state::staged && !u.slotted; });
-  if (!anybody_waits) co_return first;
+  co_await give_back(loop_, first.actions);
+  co_await give_back(loop_, first.holds);
   policy_answer answer = co_await settings_.policy->ask(std::move(question));
   // The world may have changed while the policy thought, so it is read again.
-  pool_world world;
-  if (!gather(pool, world)) co_return rollout_plan{};
-  world.assume_staged = of == view::everybody_staged;
-  world.policy = std::move(answer);
-  co_return plan_rollout(world);
+  reading now;
+  const bool there = co_await gather(pool, now);
+  if (!there) co_return rollout_plan{};
+  now.world.assume_staged = of == view::everybody_staged;
+  now.world.policy = std::move(answer);
+  rollout_plan out = co_await decide(now);
+  co_return out;
 }
 
 awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string pool, view of) {
@@ -286,6 +346,8 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
     auto written = co_await write_status(pool, plan.status);
     if (!written && !first_failure) first_failure = written.error();
   }
+  co_await give_back(loop_, plan.actions);
+  co_await give_back(loop_, plan.units);
   if (first_failure) co_return *first_failure;
   co_return k8s::result<void>();
 }

@@ -27,6 +27,7 @@ struct cluster_views {
   const k8s::store<node_pool>& pools;
   const k8s::store<bootc_node>& bootc_nodes;
   const k8s::store<k8s::node>& nodes;
+  const std::set<std::string>&bootc_node_names, &node_names;  // what the two have, in order
 };
 
 struct reconciler_settings {
@@ -43,8 +44,9 @@ struct reconciler_settings {
   reactor::logger log;
 };
 
-/// Brings one pool closer to its image: gather one consistent reading, plan (pure), act in idempotent writes, and at most
-/// one status write at the end.
+/// Brings one pool closer to its image: gather a reading by value, plan (pure), act in idempotent writes, and at most one
+/// status write at the end. Reading and planning thousands of nodes takes many turns of the loop: each object is as it was
+/// at some moment of the reading, as those of several watch streams are anyway.
 /// Own writes  a pass does not act on a view older than what this process wrote; the event of that write brings it back.
 /// Slots       while a write may be on its way that this process does not know of (its predecessor's, or an own one that
 ///             was never answered) a slot is taken only when the server itself shows the slots that the view shows.
@@ -61,7 +63,9 @@ public:
   awaitable<std::optional<rollout_plan>> preview(std::string pool, view of);
 
 private:
-  bool gather(const std::string& pool, pool_world& into) const;
+  struct reading;
+  awaitable<bool> gather(std::string pool, reading& into);  // borrowed
+  awaitable<rollout_plan> decide(reading& world);           // borrowed; uses it up
   bool sees_own_writes(const std::string& pool);
   awaitable<rollout_plan> plan(std::string pool, view of);
   awaitable<k8s::result<void>> act(node_pool pool, rollout_plan plan);

@@ -1,5 +1,7 @@
 #include "bootc/pack_rollout_policy.hpp"
 
+#include "reactor/loop.hpp"
+
 #include <memory>
 
 namespace bootc {
@@ -13,9 +15,33 @@ policies::labels as_labels(const k8s::string_map& from) {
   return out;
 }
 
-policies::rollout_input as_input(const policy_question& q) {
-  policies::rollout_input in;
-  policies::rollout_fleet& fleet = in.fleet;
+/// Below a millisecond a turn.
+constexpr std::size_t units_a_turn = 500;
+
+policies::rollout_unit as_unit(unit&& u, const policy_question& q) {
+  policies::rollout_unit out;
+  out.name = std::move(u.name);
+  out.cluster = q.cluster;
+  out.pool = q.pool;
+  out.zone = std::string(u.labels.get(zone_label));
+  out.labels = std::move(u.labels);
+  out.annotations = std::move(u.annotations);
+  out.state = text(u.state);
+  out.slotted = u.slotted;
+  out.degraded = u.state == unit_state::degraded || !u.trouble.empty();
+  out.ready = u.ready;
+  out.control_plane = u.control_plane;
+  if (u.since)
+    out.since = std::chrono::duration<double>(
+                    std::chrono::floor<std::chrono::seconds>(*u.since).time_since_epoch())
+                    .count();
+  out.image = std::move(u.booted_image);
+  out.target = std::move(u.desired_image);
+  return out;
+}
+
+policies::rollout_fleet as_fleet(const policy_question& q) {
+  policies::rollout_fleet fleet;
   fleet.pool = q.pool;
   fleet.cluster = q.cluster;
   fleet.capacity = q.capacity;
@@ -25,37 +51,24 @@ policies::rollout_input as_input(const policy_question& q) {
   fleet.startable = text(unit_state::staged);
   fleet.halted = q.halted;
   fleet.paused = q.paused;
-  for (const unit& u : q.units) {
-    policies::rollout_unit out;
-    out.name = u.name;
-    out.cluster = q.cluster;
-    out.pool = q.pool;
-    out.labels = u.labels;
-    out.annotations = u.annotations;
-    out.zone = std::string(u.labels.get(zone_label));
-    out.state = text(u.state);
-    out.slotted = u.slotted;
-    out.degraded = u.state == unit_state::degraded || !u.trouble.empty();
-    out.ready = u.ready;
-    out.control_plane = u.control_plane;
-    if (u.since)
-      out.since = std::chrono::duration<double>(
-                      std::chrono::floor<std::chrono::seconds>(*u.since).time_since_epoch())
-                      .count();
-    out.image = u.booted_image;
-    out.target = u.desired_image;
-    if (u.state == unit_state::up_to_date) ++fleet.updated;
-    if (out.degraded) ++fleet.degraded;
-    if (u.slotted) fleet.in_slots.push_back(u.name);
-    in.units.push_back(std::move(out));
-  }
-  return in;
+  return fleet;
 }
 
 }  // namespace
 
 reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question question) {
-  auto input = std::make_shared<policies::rollout_input>(as_input(question));
+  auto input = std::make_shared<policies::rollout_input>();
+  input->fleet = as_fleet(question);
+  input->units.reserve(question.units.size());
+  for (unit& u : question.units) {
+    policies::rollout_unit one = as_unit(std::move(u), question);
+    if (u.state == unit_state::up_to_date) ++input->fleet.updated;
+    if (one.degraded) ++input->fleet.degraded;
+    if (one.slotted) input->fleet.in_slots.push_back(one.name);
+    input->units.push_back(std::move(one));
+    u = unit();
+    if (input->units.size() % units_a_turn == 0) co_await loop_.yield();
+  }
   policies::subject about;
   about.api = "bootc";
   about.pack = question.pack;
@@ -67,7 +80,12 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   if (around_.clusters) fleet.clusters = around_.clusters(question.pool);
   const reactor::wall_time now = question.now;
   const bool named = !about.pack.empty();
-  auto said = co_await policies::plan_rollout(packs_, std::move(about), std::move(input), now);
+  auto said = co_await policies::plan_rollout(packs_, std::move(about), input, now);
+  // It is given back in pieces as well, unless somebody still looks at it.
+  while (input.use_count() == 1 && input->units.size() > units_a_turn) {
+    input->units.resize(input->units.size() - units_a_turn);
+    co_await loop_.yield();
+  }
   policy_answer out;
   if (!said) {
     if (said.error().code == make_error_code(reactor::errc::not_found) && !named) co_return out;

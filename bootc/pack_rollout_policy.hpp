@@ -22,12 +22,13 @@ public:
     /// The pool of that name wherever there is one, by name of cluster.
     std::function<std::vector<policies::rollout_cluster>(const std::string& pool)> clusters;
   };
-  explicit pack_rollout_policy(policies::host& packs, surroundings around = {})
-      : packs_(packs), around_(std::move(around)) {}
+  pack_rollout_policy(reactor::loop& l, policies::host& packs, surroundings around = {})
+      : loop_(l), packs_(packs), around_(std::move(around)) {}
 
   reactor::awaitable<policy_answer> ask(policy_question question) override;
 
 private:
+  reactor::loop& loop_;
   policies::host& packs_;
   surroundings around_;
 };

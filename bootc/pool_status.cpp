@@ -21,12 +21,14 @@ std::string progress_text(const census& c) {
 }
 
 std::string joined(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
+  const std::size_t shown = std::min(names.size(), most_named);
+  std::partial_sort(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), names.end());
   std::string out;
-  for (const auto& name : names) {
-    if (!out.empty()) out += ", ";
-    out += name;
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) out += ", ";
+    out += names[i];
   }
+  if (shown < names.size()) out += " and " + std::to_string(names.size() - shown) + " more";
   return out;
 }
 

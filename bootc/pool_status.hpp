@@ -35,7 +35,9 @@ node_pool_status status_with_invalid_spec(const node_pool& pool, std::string mes
 /// "1/5 updated; 1 pending, 1 staging, 1 staged, 1 rebooting, 0 degraded"
 std::string progress_text(const census& counts);
 
-/// "a, b, c", sorted.
+/// "a, b, c", sorted; of many the first ones: "a, b, c and 4997 more", so that a condition or a sentence about a
+/// cluster of thousands stays one.
+inline constexpr std::size_t most_named = 20;
 std::string joined(std::vector<std::string> names);
 
 }  // namespace bootc

@@ -1,6 +1,7 @@
 #include "bootc/cluster_node.hpp"
 #include "bootc/pool_status.hpp"
 #include "bootc/rollout_pass.hpp"
+#include "k8s/events.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,6 +11,12 @@ namespace bootc::planning {
 namespace {
 
 using phase = drain_progress::phase;
+
+/// What a cluster says can be megabytes long; people and policies see its beginning.
+constexpr std::size_t most_words_bytes = 1'024;
+std::string words_of(const std::string& said) {
+  return said.size() <= most_words_bytes ? said : k8s::cut_utf8(said, most_words_bytes);
+}
 
 std::string in_words(wall_time t) {
   return reactor::format_rfc3339(t);
@@ -30,7 +37,7 @@ void pass::explain_staged(const member& m) {
   if (m.slotted && !m.approved()) {
     if (plan_.halted && (!m.drain || m.drain->state != phase::running))
       return hold_back(m.name, hold_code::halted,
-                       "it holds a slot, but the rollout is halted: " + joined(unhealthy_),
+                       "it holds a slot, but the rollout is halted: " + unhealthy_text_,
                        "fewer than 2 unhealthy nodes hold slots");
     if (m.drain && m.drain->state == phase::failed)
       return hold_back(m.name, hold_code::drain_failed, "its drain failed: " + m.drain->detail,
@@ -47,9 +54,13 @@ void pass::explain_staged(const member& m) {
   if (m.approved())
     return hold_back(m.name, hold_code::rebooting, "told to boot " + m.spec.desired_image,
                      "it reports the new image and is Ready");
-  if (const auto refused = refused_.find(m.name); refused != refused_.end()) {
-    plan_.holds.push_back(refused->second);
-    return;
+  if (m.refused_by) {
+    const auto& [name, slotted] = refusers_[*m.refused_by];
+    return slotted ? hold_back(m.name, hold_code::control_plane,
+                               "control-plane node " + name + " holds a reboot slot",
+                               name + " is back and Ready")
+                   : hold_back(m.name, hold_code::control_plane,
+                               "control-plane node " + name + " is not Ready", name + " is Ready");
   }
   if (m.trouble == "drain timed out") {
     const auto retry = time_of(m.annotation(names::drain_retry_at));
@@ -61,14 +72,12 @@ void pass::explain_staged(const member& m) {
     return hold_back(m.name, hold_code::paused, "the pool is paused",
                      "spec.rollout.paused is false");
   if (plan_.halted)
-    return hold_back(m.name, hold_code::halted, "the rollout is halted: " + joined(unhealthy_),
+    return hold_back(m.name, hold_code::halted, "the rollout is halted: " + unhealthy_text_,
                      "fewer than 2 unhealthy nodes hold slots");
   if (world_.policy.is == policy_answer::kind::failed)
     return hold_back(m.name, hold_code::policy_fault, "the policy failed: " + world_.policy.detail,
                      "the policy is corrected");
-  if (world_.policy.is == policy_answer::kind::given &&
-      std::find(world_.policy.start.begin(), world_.policy.start.end(), m.name) ==
-          world_.policy.start.end()) {
+  if (world_.policy.is == policy_answer::kind::given && !m.named) {
     const auto given = world_.policy.holds.find(m.name);
     const policy_hold why = given != world_.policy.holds.end()
                                 ? given->second
@@ -90,7 +99,7 @@ void pass::explain_staged(const member& m) {
             "a node in a slot is updated and Ready");
 }
 
-void pass::explain(const member& m) {
+void pass::explain_unit(const member& m) {
   if (m.fresh_slot && m.state == unit_state::staged) return;  // it goes now
   if (m.fresh_slot && world_.assume_staged) return;
   switch (m.state) {
@@ -103,9 +112,9 @@ void pass::explain(const member& m) {
       const condition* why =
           m.object ? find_condition(m.object->status.conditions, node_condition::degraded)
                    : nullptr;
-      const std::string said = why ? why->message : std::string();
+      const std::string said = why ? words_of(why->message) : std::string();
       // What did not boot once is not tried again by itself.
-      const bool needs_other = said.find(not_on_target_text) != std::string::npos;
+      const bool needs_other = why && why->message.find(not_on_target_text) != std::string::npos;
       return hold_back(
           m.name, hold_code::degraded, said.empty() ? "its daemon reports an error" : said,
           needs_other ? "another spec.image.ref" : "its daemon reports Degraded=False");
@@ -132,52 +141,63 @@ void pass::explain(const member& m) {
   }
 }
 
-void pass::explain() {
-  for (const member& m : members_) {
-    unit u;
-    u.name = m.name;
-    u.state = m.state;
-    u.slotted = m.slotted;
-    u.approved = m.approved();
-    u.starting = m.fresh_slot;
-    u.control_plane = is_control_plane(*m.node);
-    u.ready = is_ready(*m.node);
-    u.trouble = m.trouble;
-    u.desired_image = m.spec.desired_image;
-    u.since = since(m);
-    u.labels = m.node->meta.labels;
-    u.annotations = m.node->meta.annotations;
-    if (m.object && m.object->status.booted) {
-      u.booted_image = m.object->status.booted->image;
-      u.booted_digest = m.object->status.booted->digest;
-    }
-    if (m.object)
-      if (const condition* why =
-              find_condition(m.object->status.conditions, node_condition::degraded))
-        u.message = why->message;
-    plan_.units.push_back(std::move(u));
-    explain(m);
+void pass::explain(std::size_t i) {
+  const member& m = members_[i];
+  if (i == 0) {
+    plan_.units.reserve(members_.size());
+    plan_.holds.reserve(plan_.holds.size() + members_.size());
   }
-  std::sort(plan_.holds.begin(), plan_.holds.end(), [](const hold& a, const hold& b) {
-    return std::tie(a.unit, a.code) < std::tie(b.unit, b.code);
-  });
+  unit u;
+  u.name = m.name;
+  u.state = m.state;
+  u.slotted = m.slotted;
+  u.approved = m.approved();
+  u.starting = m.fresh_slot;
+  u.control_plane = is_control_plane(*m.node);
+  u.ready = is_ready(*m.node);
+  u.trouble = m.trouble;
+  u.desired_image = words_of(m.spec.desired_image);
+  u.since = since(m);
+  u.labels = m.node->meta.labels;
+  u.annotations = m.node->meta.annotations;
+  if (m.object && m.object->status.booted) {
+    u.booted_image = words_of(m.object->status.booted->image);
+    u.booted_digest = words_of(m.object->status.booted->digest);
+  }
+  if (m.object)
+    if (const condition* why =
+            find_condition(m.object->status.conditions, node_condition::degraded))
+      u.message = words_of(why->message);
+  plan_.units.push_back(std::move(u));
+  explain_unit(m);
+}
+
+void pass::count(std::size_t i) {
+  const member& m = members_[i];
+  counts_.add(m.trouble.empty() ? m.state : unit_state::degraded);
+  if (m.state == unit_state::degraded)
+    degraded_.push_back(m.name);
+  else if (!m.trouble.empty())
+    degraded_.push_back(m.name + " (" + m.trouble + ")");
 }
 
 void pass::finish_status() {
+  const auto by_node = [](const hold& a, const hold& b) {
+    return std::tie(a.unit, a.code) < std::tie(b.unit, b.code);
+  };
+  const auto at = [&](std::size_t i) {
+    return plan_.holds.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  hold_ends_.push_back(plan_.holds.size());
+  for (std::size_t i = 1; i < hold_ends_.size(); ++i)
+    std::inplace_merge(plan_.holds.begin(), at(hold_ends_[i - 1]), at(hold_ends_[i]), by_node);
   pool_findings found;
   found.target_digest = target_.digest;
-  std::vector<std::string> degraded;
-  for (const member& m : members_) {
-    found.counts.add(m.trouble.empty() ? m.state : unit_state::degraded);
-    if (m.state == unit_state::degraded)
-      degraded.push_back(m.name);
-    else if (!m.trouble.empty())
-      degraded.push_back(m.name + " (" + m.trouble + ")");
-  }
+  found.counts = counts_;
   found.counts.occupied = plan_.occupied;
-  if (!degraded.empty())
+  if (!degraded_.empty())
     found.degradations.push_back(
-        {pool_reason::node_degraded, "Degraded nodes: " + joined(degraded)});
+        {pool_reason::node_degraded, "Degraded nodes: " + joined(std::move(degraded_))});
   if (!conflicting_pools_.empty() || !unowned_.empty()) {
     std::set<std::string> pools(conflicting_pools_.begin(), conflicting_pools_.end());
     std::string message;
@@ -191,7 +211,7 @@ void pass::finish_status() {
   if (plan_.halted)
     found.degradations.push_back(
         {pool_reason::rollout_halted,
-         "Rollout halted: 2+ unhealthy nodes in reboot slots (" + joined(unhealthy_) + ")"});
+         "Rollout halted: 2+ unhealthy nodes in reboot slots (" + unhealthy_text_ + ")"});
   plan_.status = status_after(pool_, found, world_.now);
 }
 

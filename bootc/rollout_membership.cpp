@@ -2,51 +2,41 @@
 #include "bootc/rollout_pass.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace bootc::planning {
 
-void pass::find_members() {
-  std::map<std::string_view, const bootc_node*> by_name;
-  for (const bootc_node* b : world_.bootc_nodes) by_name.emplace(b->meta.name.view(), b);
-  for (const k8s::node* node : world_.nodes) {
-    if (!pool_.spec.node_selector.matches(node->meta.labels)) continue;
-    const auto found = by_name.find(node->meta.name.view());
-    if (found == by_name.end()) {
-      if (!node->meta.deleting()) join(*node);
-      continue;
-    }
-    const bootc_node& object = *found->second;
-    if (owned(object)) {
-      member m;
-      m.name = node->meta.name.str();
-      m.node = node;
-      m.object = &object;
-      m.spec = object.spec;
-      m.slotted = object.in_slot();
-      members_.push_back(std::move(m));
-    } else if (object.meta.owner && object.meta.owner.kind == "BootcNodePool") {
-      conflicting_pools_.push_back(object.meta.owner.name.str());
-      hold_back(object.meta.name.str(), hold_code::conflict,
-                "it belongs to pool " + object.meta.owner.name.str(),
-                "the node stops matching one of the two pools");
-    } else {
-      unowned_.push_back(object.meta.name.str());
-      hold_back(object.meta.name.str(), hold_code::conflict,
-                "a BootcNode of this name exists that no pool owns",
-                "kubectl delete bootcnode " + object.meta.name.str());
-    }
+void pass::find_member(std::size_t i) {
+  const k8s::node& node = *world_.nodes[i];
+  if (!pool_.spec.node_selector.matches(node.meta.labels)) return;
+  const bootc_node* object = objects_by_name_.find(node.meta.name);
+  if (!object) {
+    if (!node.meta.deleting()) join(node);
+  } else if (owned(*object)) {
+    member m;
+    m.name = node.meta.name.str();
+    m.node = &node;
+    m.object = object;
+    m.spec = object->spec;
+    m.slotted = object->in_slot();
+    members_.push_back(std::move(m));
+  } else if (object->meta.owner && object->meta.owner.kind == "BootcNodePool") {
+    conflicting_pools_.push_back(object->meta.owner.name.str());
+    hold_back(object->meta.name.str(), hold_code::conflict,
+              "it belongs to pool " + object->meta.owner.name.str(),
+              "the node stops matching one of the two pools");
+  } else {
+    unowned_.push_back(object->meta.name.str());
+    hold_back(object->meta.name.str(), hold_code::conflict,
+              "a BootcNode of this name exists that no pool owns",
+              "kubectl delete bootcnode " + object->meta.name.str());
   }
-  std::sort(members_.begin(), members_.end(),
-            [](const member& a, const member& b) { return a.name < b.name; });
-  for (member& m : members_) sync(m);
 }
 
 void pass::join(const k8s::node& node) {
   member m;
   m.name = node.meta.name.str();
   m.node = &node;
-  m.spec.desired_image = target_.pinned(target_.digest);
+  m.spec.desired_image = pinned_;
   m.spec.desired_state = image_state::staged;
   m.spec.pull_secret = pool_.spec.pull_secret;
   act(action_kind::create_node, m);
@@ -55,33 +45,34 @@ void pass::join(const k8s::node& node) {
 }
 
 /// A new image withdraws an approval. So does a lost slot: without one nobody may reboot.
-void pass::sync(member& m) {
+void pass::sync(std::size_t i) {
+  member& m = members_[i];
   if (!m.object) return;
   // After the spec, so that a daemon that comes with the label finds what to do.
-  bootc_node_spec wanted = m.spec;
-  wanted.desired_image = target_.pinned(target_.digest);
-  wanted.pull_secret = pool_.spec.pull_secret;
-  if (!wanted.pull_secret) wanted.pull_secret_hash.clear();
-  const bool retarget = wanted.desired_image != m.spec.desired_image;
-  if (retarget || wanted.desired_state == image_state::unset || (m.approved() && !m.slotted))
-    wanted.desired_state = image_state::staged;
-  if (!m.object->meta.deleting() && wanted != m.spec) {
-    m.spec = wanted;
+  const bool retarget = m.spec.desired_image != pinned_;
+  const bool withdraws =
+      retarget || m.spec.desired_state == image_state::unset || (m.approved() && !m.slotted);
+  const bool other_secret = m.spec.pull_secret != pool_.spec.pull_secret ||
+                            (!pool_.spec.pull_secret && !m.spec.pull_secret_hash.empty());
+  if (!m.object->meta.deleting() && (other_secret || withdraws)) {
+    m.spec.desired_image = pinned_;
+    m.spec.pull_secret = pool_.spec.pull_secret;
+    if (!m.spec.pull_secret) m.spec.pull_secret_hash.clear();
+    if (withdraws) m.spec.desired_state = image_state::staged;
     act(action_kind::sync_spec, m).retarget = retarget;
   }
   if (!is_managed(*m.node) && !m.node->meta.deleting()) act(action_kind::label, m.name);
 }
 
-void pass::release_leaving() {
-  for (const bootc_node* b : world_.bootc_nodes) {
-    if (!owned(*b)) continue;
-    const k8s::node* node = node_named(b->meta.name);
-    if (node && pool_.spec.node_selector.matches(node->meta.labels)) continue;
-    release(*b, node);
-  }
+void pass::release_if_leaving(std::size_t i) {
+  const bootc_node& b = *world_.bootc_nodes[i];
+  if (!owned(b)) return;
+  const k8s::node* node = nodes_by_name_.find(b.meta.name);
+  if (node && pool_.spec.node_selector.matches(node->meta.labels)) return;
+  release_node(b, node);
 }
 
-void pass::release(const bootc_node& object, const k8s::node* node) {
+void pass::release_node(const bootc_node& object, const k8s::node* node) {
   const std::string name = object.meta.name.str();
   if (world_.drains.contains(name)) act(action_kind::cancel_drain, name);
   if (node && !node->meta.deleting()) {
@@ -95,32 +86,32 @@ void pass::release(const bootc_node& object, const k8s::node* node) {
 }
 
 /// A deleted pool lets its nodes go: at once those that were not told to boot, the others when they are back.
-void pass::release_pool() {
-  bool waiting = false;
-  for (const bootc_node* b : world_.bootc_nodes) {
-    if (!owned(*b)) continue;
-    waiting = true;
-    const k8s::node* node = node_named(b->meta.name);
-    const bool told = b->in_slot() && b->spec.desired_state == image_state::booted;
-    if (told && node && !is_back(*b, *node)) {
-      const auto since =
-          time_of(b->annotation(names::approved_at)).value_or(pool_.meta.deletion_timestamp);
-      const auto patience =
-          pool_.spec.reboot_timeout_seconds
-              ? reactor::nanoseconds(std::chrono::seconds(*pool_.spec.reboot_timeout_seconds))
-              : default_reboot_wait;
-      if (world_.now < since + patience) {
-        look_again(since + patience);
-        hold_back(
-            b->meta.name.str(), hold_code::rebooting,
-            "the pool is being deleted, but this node was told to reboot and is not back",
-            "the node is Ready after its reboot, or " + reactor::format_rfc3339(since + patience));
-        continue;
-      }
+void pass::release_with_pool(std::size_t i) {
+  const bootc_node& b = *world_.bootc_nodes[i];
+  if (!owned(b)) return;
+  pool_has_members_ = true;
+  const k8s::node* node = nodes_by_name_.find(b.meta.name);
+  const bool told = b.in_slot() && b.spec.desired_state == image_state::booted;
+  if (told && node && !is_back(b, *node)) {
+    const auto since =
+        time_of(b.annotation(names::approved_at)).value_or(pool_.meta.deletion_timestamp);
+    const auto patience =
+        pool_.spec.reboot_timeout_seconds
+            ? reactor::nanoseconds(std::chrono::seconds(*pool_.spec.reboot_timeout_seconds))
+            : default_reboot_wait;
+    if (world_.now < since + patience) {
+      look_again(since + patience);
+      return hold_back(
+          b.meta.name.str(), hold_code::rebooting,
+          "the pool is being deleted, but this node was told to reboot and is not back",
+          "the node is Ready after its reboot, or " + reactor::format_rfc3339(since + patience));
     }
-    release(*b, node);
   }
-  if (!waiting && pool_.meta.has_finalizer(names::pool_cleanup))
+  release_node(b, node);
+}
+
+void pass::finish_release() {
+  if (!pool_has_members_ && pool_.meta.has_finalizer(names::pool_cleanup))
     act(action_kind::remove_finalizer, std::string());
 }
 

@@ -32,7 +32,7 @@ struct policy_answer {
 };
 
 /// Everything one pass looks at: one consistent reading of the pool and its cluster. The pointers are borrowed for the
-/// call of the planner.
+/// call of the planner; Nodes and BootcNodes are sorted by name.
 struct pool_world {
   node_pool pool;
   std::vector<const k8s::node*>

@@ -5,6 +5,7 @@
 #include "bootc/slots.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace bootc::planning {
 
@@ -31,14 +32,18 @@ action& pass::act(action_kind kind, const member& m) {
 
 void pass::hold_back(std::string node, std::string_view code, std::string sentence,
                      std::string released_by) {
+  // Nothing is decided on an old view, so nothing else holds anybody.
   plan_.holds.push_back(
-      hold{std::move(node), std::string(code), std::move(sentence), std::move(released_by)});
+      world_.stale
+          ? hold{std::move(node), std::string(hold_code::stale_cluster),
+                 "the view of its cluster is old", "the cluster answers again"}
+          : hold{std::move(node), std::string(code), std::move(sentence), std::move(released_by)});
 }
 
-const k8s::node* pass::node_named(std::string_view name) const {
-  const auto at = std::find_if(world_.nodes.begin(), world_.nodes.end(),
-                               [&](const auto* n) { return n->meta.name == name; });
-  return at == world_.nodes.end() ? nullptr : *at;
+member* pass::member_named(std::string_view name) {
+  const auto at = std::lower_bound(members_.begin(), members_.end(), name,
+                                   [](const member& m, std::string_view n) { return m.name < n; });
+  return at != members_.end() && at->name == name ? &*at : nullptr;
 }
 
 /// What a user may have got wrong. Checked as a whole before anything is touched.
@@ -63,47 +68,78 @@ bool pass::validate() {
     return false;
   }
   target_ = *ref;
+  pinned_ = target_.pinned(target_.digest);
   return true;
 }
 
-rollout_plan pass::run() {
+const std::vector<pass::walk> pass::rollout = {
+    {&pass::nodes, &pass::find_member, &pass::end_of_holds},
+    {&pass::members, &pass::sync},
+    {&pass::objects, &pass::release_if_leaving, &pass::end_of_holds},
+    {&pass::members, &pass::classify_member},
+    {&pass::members, &pass::note_reboot_timeout},
+    {&pass::members, &pass::free_if_finished},
+    {&pass::members, &pass::look_for_trouble, &pass::judge_halt},
+    {&pass::members, &pass::count_slots, &pass::judge_slots},
+    {&pass::members, &pass::note_waiting},
+    {&pass::named, &pass::take_wish},
+    {&pass::nodes, &pass::note_control_plane},
+    {&pass::waiting, &pass::give_slot},
+    {&pass::members, &pass::keep_cordoned},
+    {&pass::members, &pass::start_drain},
+    {&pass::members, &pass::explain},
+    {&pass::members, &pass::count, &pass::finish},
+};
+const std::vector<pass::walk> pass::release = {
+    {&pass::objects, &pass::release_with_pool, &pass::finish_release}};
+const std::vector<pass::walk> pass::refusal = {
+    {&pass::objects, &pass::refuse, &pass::finish_refusal}};
+
+/// Which walks the pool needs.
+const std::vector<pass::walk>& pass::begin() {
+  static const std::vector<walk> nothing;
   plan_.status = pool_.status;
-  if (pool_.meta.deleting()) {
-    if (!world_.stale) release_pool();
-    return std::move(plan_);
-  }
-  if (!validate()) {
-    plan_.status = status_with_invalid_spec(pool_, invalid_, world_.now);
-    plan_.status_changed = !world_.stale && plan_.status != pool_.status;
-    for (const bootc_node* b : world_.bootc_nodes)
-      if (owned(*b))
-        hold_back(b->meta.name.str(), hold_code::invalid_spec, invalid_, "the pool is corrected");
-    return std::move(plan_);
-  }
+  if (pool_.meta.deleting()) return world_.stale ? nothing : release;
+  if (!validate()) return refusal;
   if (!pool_.meta.has_finalizer(names::pool_cleanup))
     act(action_kind::add_finalizer, std::string());
-  find_members();
-  release_leaving();
-  classify_members();
-  for (member& m : members_) settle_drain(m);
-  note_reboot_timeouts();
-  free_finished();
-  check_halt();
-  assign_slots();
-  keep_cordoned();
-  start_drains();
-  explain();
+  members_.reserve(world_.nodes.size());
+  // To move tens of thousands would take as long as a whole turn may; what is never used costs nothing.
+  const std::size_t all = world_.nodes.size() + world_.bootc_nodes.size();
+  if (all > 1'000) plan_.actions.reserve(3 * all);
+  return rollout;
+}
+
+bool pass::advance(std::size_t steps) {
+  if (!walks_) walks_ = &begin();
+  for (; walk_ < walks_->size(); ++walk_, step_ = 0) {
+    const walk& w = (*walks_)[walk_];
+    for (const std::size_t last = (this->*w.count)(); step_ < last; ++step_) {
+      if (steps-- == 0) return false;
+      (this->*w.step)(step_);
+    }
+    if (w.end) (this->*w.end)();
+  }
+  return true;
+}
+
+void pass::refuse(std::size_t i) {
+  const bootc_node& b = *world_.bootc_nodes[i];
+  if (owned(b))
+    plan_.holds.push_back({b.meta.name.str(), std::string(hold_code::invalid_spec), invalid_,
+                           "the pool is corrected"});
+}
+
+void pass::finish_refusal() {
+  plan_.status = status_with_invalid_spec(pool_, invalid_, world_.now);
+  plan_.status_changed = !world_.stale && plan_.status != pool_.status;
+}
+
+void pass::finish() {
   finish_status();
   if (world_.policy.look_again) look_again(*world_.policy.look_again);
-  plan_.status_changed = plan_.status != pool_.status;
-  if (world_.stale) {
-    plan_.actions.clear();
-    plan_.status_changed = false;
-    for (hold& h : plan_.holds)
-      h = {h.unit, std::string(hold_code::stale_cluster), "the view of its cluster is old",
-           "the cluster answers again"};
-  }
-  return std::move(plan_);
+  plan_.status_changed = !world_.stale && plan_.status != pool_.status;
+  if (world_.stale) plan_.actions.clear();
 }
 
 }  // namespace bootc::planning
@@ -131,8 +167,22 @@ std::string_view text(action_kind k) noexcept {
   return "";
 }
 
+rollout_planning::rollout_planning(const pool_world& world)
+    : pass_(std::make_unique<planning::pass>(world)) {}
+rollout_planning::~rollout_planning() = default;
+
+bool rollout_planning::advance(std::size_t steps) {
+  return pass_->advance(steps);
+}
+
+rollout_plan rollout_planning::take() {
+  return pass_->take();
+}
+
 rollout_plan plan_rollout(const pool_world& world) {
-  return planning::pass(world).run();
+  rollout_planning planning(world);
+  while (!planning.advance(std::numeric_limits<std::size_t>::max())) continue;
+  return planning.take();
 }
 
 }  // namespace bootc

@@ -2,6 +2,9 @@
 
 #include "bootc/rollout_plan.hpp"
 
+#include <cstddef>
+#include <memory>
+
 namespace bootc {
 
 /// The one place where a rollout is decided; the running service, `status`, `plan` and `explain` all call it.
@@ -11,6 +14,28 @@ namespace bootc {
 /// Safety  never more slots than maxUnavailable; two unhealthy nodes in slots stop new ones; at most one control-plane
 ///         node at a time, and none while another is not Ready; approval only for the image that was drained for.
 rollout_plan plan_rollout(const pool_world& world);
+
+namespace planning {
+class pass;
+}
+
+/// The same in pieces, between which others have their turn: a cluster of thousands of nodes takes tens of milliseconds.
+/// Lifetime: the world outlives it and does not change meanwhile.
+class rollout_planning {
+public:
+  explicit rollout_planning(const pool_world& world);
+  ~rollout_planning();
+  rollout_planning(const rollout_planning&) = delete;
+  rollout_planning& operator=(const rollout_planning&) = delete;
+
+  /// So many steps more, each about a microsecond; true once the plan is made.
+  bool advance(std::size_t steps);
+  /// Once, after that.
+  rollout_plan take();
+
+private:
+  std::unique_ptr<planning::pass> pass_;
+};
 
 /// Two unhealthy nodes in slots stop a rollout.
 inline constexpr std::size_t halt_threshold = 2;

@@ -1,9 +1,11 @@
 #include "bootc/cluster_node.hpp"
+#include "bootc/pool_status.hpp"
 #include "bootc/rollout_pass.hpp"
 #include "bootc/slots.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace bootc::planning {
 namespace {
@@ -24,16 +26,15 @@ reactor::nanoseconds retry_delay(unsigned timeouts) {
 
 }  // namespace
 
-void pass::classify_members() {
-  for (member& m : members_) {
-    if (m.object) {
-      bootc_node now = *m.object;
-      now.spec = m.spec;
-      m.state = classify(now);
-    }
-    const auto drain = world_.drains.find(m.name);
-    m.drain = drain == world_.drains.end() ? nullptr : &drain->second;
-  }
+void pass::classify_member(std::size_t i) {
+  member& m = members_[i];
+  if (m.object)
+    m.state = m.spec.desired_image == pinned_ ? classify(m.object->status, target_.digest)
+                                              : classify(m.object->status, m.spec);
+  if (world_.drains.empty()) return;
+  const auto drain = world_.drains.find(m.name);
+  m.drain = drain == world_.drains.end() ? nullptr : &drain->second;
+  settle_drain(m);
 }
 
 /// A drain counts for the image it was started for and for a node that still waits for it; any other is stopped.
@@ -75,153 +76,167 @@ void pass::stop_after_timeout(member& m) {
   look_again(retry_at);
 }
 
-void pass::note_reboot_timeouts() {
-  for (member& m : members_) {
-    if (const auto retry = time_of(m.annotation(names::drain_retry_at));
-        retry && !m.slotted && *retry > world_.now) {
-      // A new image is a new attempt.
-      if (m.object && m.object->spec.desired_image != m.spec.desired_image) continue;
-      if (m.state == unit_state::staged) m.trouble = "drain timed out";
-      look_again(*retry);
-    }
-    if (!m.slotted || !m.approved() || !pool_.spec.reboot_timeout_seconds ||
-        m.state == unit_state::up_to_date)
-      continue;
-    const auto approved = time_of(m.annotation(names::approved_at));
-    if (!approved) continue;
-    const auto due = *approved + std::chrono::seconds(*pool_.spec.reboot_timeout_seconds);
-    if (due <= world_.now)
-      m.trouble = "not back from its reboot";
-    else
-      look_again(due);
+void pass::note_reboot_timeout(std::size_t i) {
+  member& m = members_[i];
+  if (const auto retry = time_of(m.annotation(names::drain_retry_at));
+      retry && !m.slotted && *retry > world_.now) {
+    // A new image is a new attempt.
+    if (m.object && m.object->spec.desired_image != m.spec.desired_image) return;
+    if (m.state == unit_state::staged) m.trouble = "drain timed out";
+    look_again(*retry);
   }
+  if (!m.slotted || !m.approved() || !pool_.spec.reboot_timeout_seconds ||
+      m.state == unit_state::up_to_date)
+    return;
+  const auto approved = time_of(m.annotation(names::approved_at));
+  if (!approved) return;
+  const auto due = *approved + std::chrono::seconds(*pool_.spec.reboot_timeout_seconds);
+  if (due <= world_.now)
+    m.trouble = "not back from its reboot";
+  else
+    look_again(due);
 }
 
-void pass::free_finished() {
-  for (member& m : members_) {
-    if (!m.slotted || m.state != unit_state::up_to_date || !is_ready(*m.node)) continue;
-    if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
-    m.spec.desired_state = image_state::staged;
-    act(action_kind::free_slot, m);
-    m.slotted = false;
-    m.freed = true;
-  }
+void pass::free_if_finished(std::size_t i) {
+  member& m = members_[i];
+  if (!m.slotted || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;
+  if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
+  m.spec.desired_state = image_state::staged;
+  act(action_kind::free_slot, m);
+  m.slotted = false;
+  m.freed = true;
 }
 
-void pass::check_halt() {
-  for (const member& m : members_) {
-    if (!m.slotted) continue;
-    const auto* booted = m.object && m.object->status.booted ? &*m.object->status.booted : nullptr;
-    if (m.state == unit_state::degraded && (!booted || is_image(*booted, target_.digest)))
-      unhealthy_.push_back(m.name + ": Degraded");
-    else if (m.state == unit_state::up_to_date && !is_ready(*m.node))
-      unhealthy_.push_back(m.name + ": NotReady");
-    else if (m.approved() && !m.trouble.empty())
-      unhealthy_.push_back(m.name + ": RebootTimeout");
-  }
+void pass::look_for_trouble(std::size_t i) {
+  const member& m = members_[i];
+  if (!m.slotted) return;
+  const auto* booted = m.object && m.object->status.booted ? &*m.object->status.booted : nullptr;
+  if (m.state == unit_state::degraded && (!booted || is_image(*booted, target_.digest)))
+    unhealthy_.push_back(m.name + ": Degraded");
+  else if (m.state == unit_state::up_to_date && !is_ready(*m.node))
+    unhealthy_.push_back(m.name + ": NotReady");
+  else if (m.approved() && !m.trouble.empty())
+    unhealthy_.push_back(m.name + ": RebootTimeout");
+}
+
+void pass::judge_halt() {
   plan_.halted = unhealthy_.size() >= halt_threshold;
+  if (plan_.halted) unhealthy_text_ = joined(std::move(unhealthy_));
+}
+
+/// Whether the node holds a slot, as far as this pass has come, whatever pool it is in.
+bool pass::holds_slot(const k8s::node& n) const {
+  const auto& name = n.meta.name;
+  const auto ours =
+      std::lower_bound(members_.begin(), members_.end(), name.view(),
+                       [](const member& m, std::string_view of) { return m.name < of; });
+  if (ours != members_.end() && ours->name == name.view()) return ours->slotted;
+  const auto object =
+      std::lower_bound(world_.bootc_nodes.begin(), world_.bootc_nodes.end(), name,
+                       [](const bootc_node* b, const auto& of) { return b->meta.name < of; });
+  return object != world_.bootc_nodes.end() && (*object)->meta.name == name && (*object)->in_slot();
+}
+
+void pass::note_control_plane(std::size_t i) {
+  const k8s::node& n = *world_.nodes[i];
+  if (waiting_.empty() || !is_control_plane(n)) return;
+  ++control_planes_;
+  const bool slotted = holds_slot(n);
+  if (slotted || !is_ready(n)) disturbed_.push_back({n.meta.name.str(), slotted});
 }
 
 /// At most one control-plane node of the cluster at a time, and none while another one is not Ready, whatever the
 /// slots allow: a quorum does not know of pools. A cluster with one control-plane node has nothing to lose by waiting.
-std::optional<hold> pass::refuse_control_plane(const member& m) {
-  if (!is_control_plane(*m.node)) return std::nullopt;
-  std::size_t others = 0;
-  for (const k8s::node* n : world_.nodes) {
-    if (!is_control_plane(*n) || n->meta.name == m.name) continue;
-    ++others;
-    const std::string name = n->meta.name.str();
-    const auto ours = std::find_if(members_.begin(), members_.end(),
-                                   [&](const member& o) { return o.name == name; });
-    const bool slotted = ours != members_.end()
-                             ? ours->slotted
-                             : std::any_of(world_.bootc_nodes.begin(), world_.bootc_nodes.end(),
-                                           [&](const bootc_node* b) {
-                                             return b->meta.name == name && b->in_slot();
-                                           });
-    if (slotted)
-      return hold{m.name, std::string(hold_code::control_plane),
-                  "control-plane node " + name + " holds a reboot slot",
-                  name + " is back and Ready"};
-    if (!is_ready(*n))
-      return hold{m.name, std::string(hold_code::control_plane),
-                  "control-plane node " + name + " is not Ready", name + " is Ready"};
+bool pass::refuse_control_plane(member& m) {
+  if (!is_control_plane(*m.node)) return false;
+  const auto other = std::find_if(disturbed_.begin(), disturbed_.end(),
+                                  [&](const disturbed& d) { return d.name != m.name; });
+  if (other != disturbed_.end()) {
+    if (refusers_.empty() || refusers_.back() != *other) refusers_.push_back(*other);
+    m.refused_by = refusers_.size() - 1;
+    return true;
   }
-  if (others == 0)
+  if (control_planes_ == 1)
     plan_.warnings.push_back(
         {"SingleControlPlane",
          m.name + " is the only control-plane node: the API is away while it reboots"});
-  return std::nullopt;
+  return false;
 }
 
-void pass::assign_slots() {
+void pass::count_slots(std::size_t i) {
+  const member& m = members_[i];
   // A share is of the nodes that we have: one whose object could not be written yet may not make room for another.
-  const std::size_t count = world_.assume_staged
-                                ? members_.size()
-                                : static_cast<std::size_t>(std::count_if(
-                                      members_.begin(), members_.end(),
-                                      [](const member& m) { return m.object != nullptr; }));
-  auto capacity = slot_capacity(pool_.spec, count);
-  plan_.capacity = capacity ? *capacity : 0;
-  for (const member& m : members_) {
-    // A reboot outside of a slot is a disturbance all the same.
-    if (m.slotted || m.state == unit_state::rebooting) ++plan_.occupied;
-  }
-  std::size_t free = plan_.capacity > plan_.occupied ? plan_.capacity - plan_.occupied : 0;
-  if (plan_.halted || world_.policy.is == policy_answer::kind::failed) free = 0;
+  if (m.object) ++with_object_;
+  // A reboot outside of a slot is a disturbance all the same.
+  if (m.slotted || m.state == unit_state::rebooting) ++plan_.occupied;
+}
 
-  std::vector<member*> waiting;
-  for (member& m : members_) {
-    const bool ready_to_go = m.state == unit_state::staged ||
-                             (world_.assume_staged &&
-                              (m.state == unit_state::pending || m.state == unit_state::staging));
-    if (ready_to_go && !m.slotted && !m.freed && m.trouble.empty() && !m.node->meta.deleting() &&
-        !(m.object && m.object->meta.deleting()))
-      waiting.push_back(&m);
+void pass::judge_slots() {
+  const auto capacity =
+      slot_capacity(pool_.spec, world_.assume_staged ? members_.size() : with_object_);
+  plan_.capacity = capacity ? *capacity : 0;
+  free_ = plan_.capacity > plan_.occupied ? plan_.capacity - plan_.occupied : 0;
+  if (plan_.halted || world_.policy.is == policy_answer::kind::failed) free_ = 0;
+}
+
+void pass::note_waiting(std::size_t i) {
+  member& m = members_[i];
+  const bool ready_to_go =
+      m.state == unit_state::staged ||
+      (world_.assume_staged && (m.state == unit_state::pending || m.state == unit_state::staging));
+  m.may_start = ready_to_go && !m.slotted && !m.freed && m.trouble.empty() &&
+                !m.node->meta.deleting() && !(m.object && m.object->meta.deleting());
+  if (m.may_start && world_.policy.is != policy_answer::kind::given) waiting_.push_back(&m);
+}
+
+std::size_t pass::named() const {
+  return world_.policy.is == policy_answer::kind::given ? world_.policy.start.size() : 0;
+}
+
+void pass::take_wish(std::size_t i) {
+  member* m = member_named(world_.policy.start[i]);
+  if (m && !std::exchange(m->named, true) && m->may_start) waiting_.push_back(m);
+}
+
+void pass::give_slot(std::size_t i) {
+  member& m = *waiting_[i];
+  if (free_ == 0) return;
+  if (refuse_control_plane(m)) return;
+  --free_;
+  ++plan_.occupied;
+  m.slotted = m.fresh_slot = true;
+  if (is_control_plane(*m.node)) {
+    // From now on it is the one that the others wait for.
+    const auto at =
+        std::lower_bound(disturbed_.begin(), disturbed_.end(), m.name,
+                         [](const disturbed& d, const std::string& name) { return d.name < name; });
+    if (at != disturbed_.end() && at->name == m.name)
+      at->slotted = true;
+    else
+      disturbed_.insert(at, {m.name, true});
   }
-  if (world_.policy.is == policy_answer::kind::given) {
-    std::vector<member*> chosen;
-    for (const std::string& name : world_.policy.start) {
-      const auto at = std::find_if(waiting.begin(), waiting.end(),
-                                   [&](const member* m) { return m->name == name; });
-      if (at != waiting.end() && std::find(chosen.begin(), chosen.end(), *at) == chosen.end())
-        chosen.push_back(*at);
-    }
-    waiting = std::move(chosen);
-  }
-  for (member* m : waiting) {
-    if (free == 0) break;
-    if (auto refusal = refuse_control_plane(*m)) {
-      refused_.emplace(m->name, *refusal);
-      continue;
-    }
-    --free;
-    ++plan_.occupied;
-    m->slotted = m->fresh_slot = true;
-    action& a = act(action_kind::take_slot, *m);
-    a.was_cordoned = m->node->unschedulable;
-  }
+  action& a = act(action_kind::take_slot, m);
+  a.was_cordoned = m.node->unschedulable;
 }
 
 /// After taking slots and not with it: a crash in between, or an administrator, may have left the Node schedulable.
-void pass::keep_cordoned() {
-  for (const member& m : members_)
-    if (m.slotted && m.state != unit_state::up_to_date && !m.node->unschedulable &&
-        !m.node->meta.deleting())
-      act(action_kind::cordon, m.name);
+void pass::keep_cordoned(std::size_t i) {
+  const member& m = members_[i];
+  if (m.slotted && m.state != unit_state::up_to_date && !m.node->unschedulable &&
+      !m.node->meta.deleting())
+    act(action_kind::cordon, m.name);
 }
 
-void pass::start_drains() {
-  for (const member& m : members_) {
-    if (!m.slotted || m.approved() || m.state != unit_state::staged || plan_.halted) continue;
-    if (m.drain && m.drain->state == phase::failed && m.drain->retry_at > world_.now)
-      look_again(m.drain->retry_at);
-    const bool needed =
-        !m.drain || (m.drain->state == phase::failed && m.drain->retry_at <= world_.now);
-    if (!needed) continue;
-    action& a = act(action_kind::start_drain, m);
-    a.timeout = std::chrono::seconds(pool_.spec.drain_timeout_seconds.value_or(0));
-  }
+void pass::start_drain(std::size_t i) {
+  const member& m = members_[i];
+  if (!m.slotted || m.approved() || m.state != unit_state::staged || plan_.halted) return;
+  if (m.drain && m.drain->state == phase::failed && m.drain->retry_at > world_.now)
+    look_again(m.drain->retry_at);
+  const bool needed =
+      !m.drain || (m.drain->state == phase::failed && m.drain->retry_at <= world_.now);
+  if (!needed) return;
+  action& a = act(action_kind::start_drain, m);
+  a.timeout = std::chrono::seconds(pool_.spec.drain_timeout_seconds.value_or(0));
 }
 
 }  // namespace bootc::planning

@@ -159,15 +159,11 @@ std::string capitals(std::string word) {
 page grouped_holds(const std::vector<units::hold>& holds, bool wide, bool lively,
                    const page& indent) {
   std::vector<std::pair<const units::hold*, std::vector<std::string>>> groups;
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> known;
   for (const units::hold& h : holds) {
-    const auto same = std::ranges::find_if(groups, [&](const auto& g) {
-      return g.first->code == h.code && g.first->sentence == h.sentence;
-    });
-    if (same == groups.end()) {
-      groups.push_back({&h, {h.unit}});
-    } else {
-      same->second.push_back(h.unit);
-    }
+    const auto [group, fresh] = known.try_emplace({h.code, h.sentence}, groups.size());
+    if (fresh) groups.push_back({&h, {}});
+    groups[group->second].second.push_back(h.unit);
   }
   table t({"HELD", "CODE", "WHY", "RELEASED BY"});
   for (const auto& [h, names] : groups)

@@ -37,6 +37,16 @@ public:
 
   /// True while `view` (null = the store has no such object) does not show our last write yet.
   bool is_stale(const object_key& key, const object_meta* view);
+  /// Whether that is so of any object; `view_of(key)` gives its view or null. `is_of_use(key)`: false for objects that
+  /// nobody looks at any more.
+  template <class Find, class Filter>
+  bool any_is_stale(Find view_of, Filter is_of_use) {
+    for (auto w = writes_.begin(); w != writes_.end();) {
+      const object_key key = (w++)->first;  // it may be forgotten
+      if (is_of_use(key) && is_stale(key, view_of(key))) return true;
+    }
+    return false;
+  }
   std::size_t size() const noexcept { return writes_.size(); }
 
 private:

@@ -72,13 +72,16 @@ void add_list_servers(std::vector<server>& to) {
                        std::string state = "Unreachable|Syncing", std::string says = "nodes") {
     add(name, answers(std::move(body)), std::move(state), std::move(says));
   };
+  const std::string beyond = "there are more than this process keeps of one cluster";
   has(
       "its version comes last",
       [] {
         return R"({"kind":"NodeList","items":[)" + nodes(20'000) +
                R"(],"metadata":{"resourceVersion":"1000"}})";
       },
-      "Live|Unreachable|Syncing", "");
+      "Stale", beyond);
+  has("almost as many nodes as are kept", [] { return list(nodes(9'990)); }, "Live", "");
+  has("one node more than is kept", [] { return list(nodes(10'001)); }, "Stale", beyond);
   has("no version", R"({"kind":"NodeList","metadata":{},"items":[]})");
   has("no metadata", R"({"kind":"NodeList","items":[]})");
   has("an empty version", list(nodes(3), ""));
@@ -151,7 +154,7 @@ void add_list_servers(std::vector<server>& to) {
         }
         return list(all);
       },
-      "Live|Unreachable|Syncing", "");
+      "Stale", beyond);
   has(
       "10,000 labels on each of 100 objects",
       [] {
@@ -189,7 +192,7 @@ void add_list_servers(std::vector<server>& to) {
   add("objects of 4 MiB", large_objects((4 << 20) - 300, 10), "Live|Unreachable|Syncing", "");
   add("objects beyond 4 MiB", large_objects(5 << 20, 3));
   add("150 nodes of 3.9 MB", large_objects(3'900'000, 150), "Live|Unreachable|Syncing", "");
-  add("objects for ever", endless_objects(), "Unreachable|Syncing", "");
+  add("objects for ever", endless_objects(), "Stale", beyond);
   add("blanks between objects for ever",
       says_for_ever(chunked() + chunk(list_begin), chunk(std::string(65'536, ' '))));
   add("a blank every five seconds", says_for_ever(chunked() + chunk(list_begin), chunk(" "), 5s));

@@ -57,7 +57,7 @@ void add_watch_servers(std::vector<server>& to) {
     add(name, stream(std::move(bytes)), std::move(state), std::move(says));
   };
   const auto initial = [&](const std::string& name, script said,
-                           std::string state = "Unreachable|Syncing|Live") {
+                           std::string state = "Unreachable|Syncing|Live|Stale") {
     add(name, std::move(said), std::move(state), {}, place::stream);
   };
   const std::string end =

@@ -3,6 +3,7 @@
 #include "bootc/names.hpp"
 #include "bootc/rollout_planner.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <string>
 
@@ -155,7 +156,13 @@ public:
     std::abort();
   }
 
-  rollout_plan plan() const { return plan_rollout(world); }
+  rollout_plan plan() const {
+    pool_world sorted = world;
+    const auto by_name = [](const auto* a, const auto* b) { return a->meta.name < b->meta.name; };
+    std::sort(sorted.nodes.begin(), sorted.nodes.end(), by_name);
+    std::sort(sorted.bootc_nodes.begin(), sorted.bootc_nodes.end(), by_name);
+    return plan_rollout(sorted);
+  }
 
   pool_world world;
 
