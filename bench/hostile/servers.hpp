@@ -61,8 +61,8 @@ struct server {
   std::string name;  // "endless 103 answers"
   place where = place::version;
   script answer;
-  /// What a cluster behind it is in after a while ("Unreachable"; several are separated by "|"), and a part of what is
-  /// said about it (cluster, informers or log); empty: nothing need be said.
+  /// What a cluster behind it is in after `look` ("Unreachable"), of which there is one where time is virtual, and a part of
+  /// what is said about it (cluster, informers or log); empty: nothing need be said.
   std::string state = {}, says = {};
   /// How long it is looked at in virtual time: less for what is much work.
   reactor::nanoseconds look = 100s;

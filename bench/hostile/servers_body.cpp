@@ -55,8 +55,8 @@ void add_body_servers(std::vector<server>& to) {
                         std::string says = "get /version") {
     add_at(place::version, "body: " + name, std::move(s), std::move(state), std::move(says));
   };
-  const auto gzip = [&](const std::string& name, script s,
-                        std::string state = "Unreachable|Syncing", std::string says = "nodes") {
+  const auto gzip = [&](const std::string& name, script s, std::string state = "Unreachable",
+                        std::string says = "nodes") {
     add_at(place::list, "gzip: " + name, std::move(s), std::move(state), std::move(says));
   };
 
