@@ -2,6 +2,7 @@
 
 #include "k8s/client.hpp"
 #include "k8s/informer_parts.hpp"
+#include "reactor/turn.hpp"
 
 namespace k8s {
 
@@ -46,7 +47,7 @@ awaitable<void> informer_base::stop() {
 
 awaitable<void> informer_base::forget() {
   constexpr std::size_t views_at_once = 512;
-  while (forget_some(views_at_once) > 0) co_await loop_.yield();
+  while (forget_some(views_at_once) > 0) co_await reactor::turn::give_way();
 }
 
 awaitable<bool> informer_base::synced(steady_time deadline) {
@@ -135,7 +136,7 @@ awaitable<std::optional<step>> informer_base::carry_out(step s) {
 /// Removing calls handlers: some microseconds for each object.
 awaitable<void> informer_base::sweep() {
   constexpr std::size_t objects_at_once = 256;
-  while (sweep_some(objects_at_once) > 0) co_await loop_.yield();
+  while (sweep_some(objects_at_once) > 0) co_await reactor::turn::give_way();
 }
 
 /// Before a complete list: what did not fit is tried from the beginning, because in the part that is kept may be much that

@@ -2,6 +2,7 @@
 #include "k8s/client.hpp"
 #include "k8s/informer_parts.hpp"
 #include "k8s/list_splitter.hpp"
+#include "reactor/turn.hpp"
 
 namespace k8s {
 
@@ -90,7 +91,7 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
       if (!object->problem().empty()) co_return malformed(object->problem());
       if (!take_value(object->root())) co_return *wrong;
     }
-    if (full) co_await loop_.yield();
+    if (full) co_await reactor::turn::give_way();
   }
   buffered_ = held_bytes;
   const auto finished = splitter.finish();
@@ -116,7 +117,7 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
     }
     pace.begin();
     if (!take(text)) co_return *wrong;
-    if (pace.end(text.size())) co_await loop_.yield();
+    if (pace.end(text.size())) co_await reactor::turn::give_way();
   }
   shared_parser().shrink();
   co_return result<void>();

@@ -1,6 +1,7 @@
 #include "k8s/apart.hpp"
 #include "k8s/client.hpp"
 #include "k8s/informer_parts.hpp"
+#include "reactor/turn.hpp"
 
 #include <algorithm>
 
@@ -170,7 +171,7 @@ awaitable<result<resource_version>> informer_base::newest_after(resource_version
       if (!event) co_return malformed(event.error().detail);
       look_at(*event);
     }
-    if (pace.end(bytes)) co_await loop_.yield();
+    if (pace.end(bytes)) co_await reactor::turn::give_way();
   }
   co_return newest;
 }

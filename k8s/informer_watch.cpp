@@ -2,6 +2,7 @@
 #include "k8s/apart.hpp"
 #include "k8s/client.hpp"
 #include "k8s/informer_parts.hpp"
+#include "reactor/turn.hpp"
 
 #include <boost/json/parse.hpp>
 
@@ -87,7 +88,7 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
     // Bytes that prove nothing put no question off.
     if (loop_.now() >= next_look(*stream))
       if (ending silent = judge_silence(stream)) co_return silent;
-    if (full) co_await loop_.yield();
+    if (full) co_await reactor::turn::give_way();
   }
 }
 
@@ -110,7 +111,7 @@ awaitable<informer_base::ending> informer_base::take_queued(std::shared_ptr<stre
                     : line_outcome::failure(malformed("an event is not JSON: " + event->problem()));
     }
     if (outcome) co_return outcome;
-    if (pace.end(bytes)) co_await loop_.yield();
+    if (pace.end(bytes)) co_await reactor::turn::give_way();
   }
   co_return nullptr;
 }

@@ -1,5 +1,6 @@
 #include "reactor/loop.hpp"
 
+#include "reactor/allowance.hpp"
 #include "reactor/kernel_watches.hpp"
 #include "reactor/memory_network.hpp"
 #include "reactor/tcp.hpp"
@@ -15,6 +16,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace reactor {
@@ -62,7 +64,7 @@ struct loop::served_stop {
   bool& stopped;
   ~served_stop() {
     stopped = false;
-    turn::begin(turn::clock::none);
+    turn::begin(nullptr);
   }
 };
 
@@ -95,7 +97,10 @@ struct loop::real_parts {
   std::vector<std::thread> threads;
 };
 
-loop::loop(mode m, std::uint64_t seed) : mode_(m), context_(std::make_unique<asio::io_context>()) {
+loop::loop(mode m, std::uint64_t seed)
+    : mode_(m),
+      context_(std::make_unique<asio::io_context>()),
+      later_(std::make_unique<waiters>(*this)) {
   if (simulated()) {
     virtual_now_ = steady_time(1h);
     entropy_ = std::make_unique<seeded_entropy>(seed);
@@ -116,6 +121,7 @@ loop::loop(mode m, std::uint64_t seed) : mode_(m), context_(std::make_unique<asi
 
 loop::~loop() {
   if (real_) real_->join();
+  later_.reset();
   timers_.on_next_changed = nullptr;
   real_.reset();
   network_.reset();
@@ -156,8 +162,13 @@ void loop::run() {
   const served_stop at_end{stopped_};
   context_->restart();
   nanoseconds before = thread_cpu();
-  turn::begin(turn::clock::machine);
-  while (!stopped_ && context_->run_one() > 0) {
+  turn::begin(this);
+  while (!stopped_) {
+    // Asking without waiting costs a look at the kernel, so only where somebody has given way.
+    if ((later_->size() > 0 ? context_->poll_one() : context_->run_one()) == 0) {
+      if (run_a_later_one()) continue;
+      break;
+    }
     // Processor time, because run_one also sleeps in epoll.
     const nanoseconds after = thread_cpu();
     const nanoseconds took = after - before;
@@ -165,23 +176,30 @@ void loop::run() {
     ++health_.callbacks;
     health_.busy += took;
     if (took > health_.longest_stall) health_.longest_stall = took;
-    turn::begin(turn::clock::machine);
+    spent_ += took;
+    if (charged_) std::exchange(charged_, nullptr)->use(took);
+    if (later_->size() > 0 && (ahead_ += took) >= turn::most_ahead) run_a_later_one();
+    turn::begin(this);
   }
+}
+
+/// The one that has waited longest is made ready. False when there is none.
+bool loop::run_a_later_one() {
+  if (later_->size() == 0) return false;
+  if (context_->stopped()) context_->restart();
+  ahead_ = {};
+  callbacks_ahead_ = 0;
+  later_->wake_one();
+  return true;
 }
 
 void loop::run_until(steady_time until) {
   const marked_as_running now_running(*this);
   const served_stop at_end{stopped_};
-  context_->restart();
   for (;;) {
-    turn::begin(turn::clock::none);
-    while (!stopped_ && context_->poll_one() > 0) {
-      ++health_.callbacks;
-      turn::begin(turn::clock::none);
+    while (!stopped_ && poll_simulated()) {
     }
     if (stopped_) return;
-    if (context_->stopped())
-      context_->restart();  // "out of work" is not the end: a timer may make some
     const steady_time next = timers_.next();
     if (next == never || next > until) {
       if (until != never && until > virtual_now_) virtual_now_ = until;
@@ -192,13 +210,19 @@ void loop::run_until(steady_time until) {
   }
 }
 
+/// One callback that is ready, or else of one that gave way; none when only a timer is left.
+bool loop::poll_simulated() {
+  if (context_->stopped())
+    context_->restart();  // "out of work" is not the end: a timer may make some
+  if (later_->size() > 0 && ++callbacks_ahead_ > turn::most_ahead_callbacks) run_a_later_one();
+  turn::begin(this);
+  if (context_->poll_one() == 0 && (!run_a_later_one() || context_->poll_one() == 0)) return false;
+  ++health_.callbacks;
+  return true;
+}
+
 bool loop::run_one() {
-  if (context_->stopped()) context_->restart();
-  turn::begin(turn::clock::none);
-  if (context_->poll_one() > 0) {
-    ++health_.callbacks;
-    return true;
-  }
+  if (poll_simulated()) return true;
   const steady_time next = timers_.next();
   if (next == never) return false;
   if (next > virtual_now_) virtual_now_ = next;

@@ -18,6 +18,9 @@
 
 namespace reactor {
 
+class allowance;
+class waiters;
+
 /// What is alive right now; tests expect zeros once everything stopped.
 struct live_counts {
   std::size_t tasks = 0, streams = 0, waits = 0;
@@ -94,10 +97,13 @@ public:
   loop_health take_health() noexcept;
 
 private:
+  friend class turn;
   struct real_parts;
   struct served_stop;
   awaitable<void> run_on_worker(std::function<void()> job);
   void arm_real_timer();
+  bool run_a_later_one();
+  bool poll_simulated();
 
   mode mode_;
   std::unique_ptr<asio::io_context> context_;
@@ -107,6 +113,11 @@ private:
   steady_time virtual_now_{};
   nanoseconds wall_shift_{0};
   loop_health health_;
+  nanoseconds spent_{0};                // processor time of all callbacks
+  std::shared_ptr<allowance> charged_;  // with what the present callback takes
+  std::unique_ptr<waiters> later_;      // those that gave way (turn::give_way)
+  nanoseconds ahead_{0};                // what the others took since one of them ran
+  std::size_t callbacks_ahead_ = 0;
   bool stopped_ = false;
   std::unique_ptr<real_parts> real_;
   std::unique_ptr<network> network_;

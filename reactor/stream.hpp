@@ -13,6 +13,8 @@
 
 namespace reactor {
 
+class allowance;
+
 /// A byte stream in both directions: TCP, TLS over another stream, or an in-memory pipe.
 /// Lifetime: buffers are borrowed until the operation ends. One read and one write may be pending at once.
 /// Errors:   errc::timed_out past expire_at, operation_aborted after cancellation or close(), else the transport's own.
@@ -38,6 +40,8 @@ public:
   virtual void expire_at(steady_time deadline) = 0;
   /// Ends both directions at once; pending operations fail. Idempotent.
   virtual void close() noexcept = 0;
+  /// What it reads from now on is done at that peer's expense.
+  virtual void charge_to(std::shared_ptr<allowance> peer) { (void)peer; }
   /// "10.0.0.1:6443" or the pipe's name; for messages.
   virtual std::string peer() const = 0;
 };

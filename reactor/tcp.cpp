@@ -87,6 +87,7 @@ public:
     if (auto code = not_usable()) co_return failed(code, "read from ");
     auto [code] = co_await socket_.async_wait(tcp_socket::wait_read, token);
     if (code) co_return failed(code, "read from ");
+    if (!turn::begins_for(peer_allowance_)) co_await turn::give_way();
     co_return result<void>();
   }
 
@@ -134,6 +135,7 @@ public:
     socket_.close(ignored);
   }
 
+  void charge_to(std::shared_ptr<allowance> peer) override { peer_allowance_ = std::move(peer); }
   std::string peer() const override { return peer_; }
 
 private:
@@ -153,6 +155,7 @@ private:
   loop& loop_;
   tcp_socket socket_;
   std::string peer_;
+  std::shared_ptr<allowance> peer_allowance_;
   expiry expiry_;
 };
 

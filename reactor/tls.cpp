@@ -228,6 +228,7 @@ public:
     }
     inner_->close();
   }
+  void charge_to(std::shared_ptr<allowance> peer) override { inner_->charge_to(std::move(peer)); }
   std::string peer() const override { return inner_->peer(); }
   bool resumed() const noexcept override { return SSL_session_reused(ssl_.get()) == 1; }
 

@@ -1,5 +1,9 @@
 #include "reactor/turn.hpp"
 
+#include "reactor/allowance.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/waiters.hpp"
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -9,24 +13,22 @@
 namespace reactor {
 namespace {
 
-/// Of the thread, which is to say of its loop. Without a loop it never ends.
+/// Of the thread, which is to say of its loop.
 struct share {
   std::size_t bytes = 0, steps = 0;
   std::chrono::steady_clock::time_point began{};
   bool running =
       false;  // `began` is known: looked up with the first question, because a turn begins with a sleep
-  bool by_machine = false;
-  bool ending = false;  // some loop begins turns
+  loop* of = nullptr;
 };
 thread_local constinit share now_;
 
 }  // namespace
 
-void turn::begin(clock by) noexcept {
+void turn::begin(loop* of) noexcept {
   now_.bytes = now_.steps = 0;
   now_.running = false;
-  now_.by_machine = by == clock::machine;
-  now_.ending = true;
+  now_.of = of;
 }
 
 void turn::spend(std::size_t bytes) noexcept {
@@ -35,19 +37,30 @@ void turn::spend(std::size_t bytes) noexcept {
 }
 
 awaitable<void> turn::give_way() {
-  const executor ours = co_await asio::this_coro::executor;
-  co_await asio::post(ours, asio::use_awaitable_t<executor>{});
+  if (now_.of) {
+    (void)co_await now_.of->later_->wait();
+  } else {
+    const executor ours = co_await asio::this_coro::executor;
+    co_await asio::post(ours, asio::use_awaitable_t<executor>{});
+  }
 }
 
 bool turn::is_over() noexcept {
-  if (!now_.ending) return false;
+  if (!now_.of) return false;
   if (now_.bytes >= most_bytes || now_.steps >= most_steps) return true;
-  if (!now_.by_machine) return false;
+  if (now_.of->simulated()) return false;
   const auto at = std::chrono::steady_clock::now();
   if (now_.running) return at - now_.began >= longest;
   now_.began = at;
   now_.running = true;
   return false;
+}
+
+bool turn::begins_for(const std::shared_ptr<allowance>& peer) noexcept {
+  if (!peer || !now_.of || now_.of->simulated()) return true;
+  if (!peer->is_left(now_.of->spent_)) return false;
+  now_.of->charged_ = peer;
+  return true;
 }
 
 }  // namespace reactor

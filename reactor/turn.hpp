@@ -4,15 +4,17 @@
 #include "reactor/time.hpp"
 
 #include <cstddef>
+#include <memory>
 
 namespace reactor {
 
+class allowance;
 class loop;
 
 /// What the present turn of the thread's loop may still do. What awaits something that may be there already goes on without
 /// letting anybody else run, timers included, so a peer whose bytes never end would have the thread for itself. Hence a rule
 /// for everything that hands on without waiting what came from outside: it spends its turn's share, and once that is used
-/// up it gives way first. The streams do so for bytes, http::exchange for pieces of a body, the work queue for keys.
+/// up it gives way first. The streams do so for bytes, http::exchange for pieces of a body, the informers for objects.
 class turn {
 public:
   /// Of the machine's clock; where time stands still, the others count. Hundreds of clusters may stand behind one that
@@ -20,18 +22,23 @@ public:
   static constexpr nanoseconds longest = 500us;
   static constexpr std::size_t most_bytes = 128 * 1024;
   static constexpr std::size_t most_steps = 500;
+  /// Who gave way runs when nobody else is ready, but never waits for more than so much work of the others.
+  static constexpr nanoseconds most_ahead = 20ms;
+  static constexpr std::size_t most_ahead_callbacks = 200;  // where time stands still
 
   /// One step was taken, with so many bytes.
   static void spend(std::size_t bytes = 0) noexcept;
   /// The share is used up: whoever would go on now gives way or says "would block".
   static bool is_over() noexcept;
-  /// Lets everything else that is ready run first.
+  /// Lets everything else that is ready, or becomes ready meanwhile, run first.
   static awaitable<void> give_way();
+  /// What the present callback does is done for that peer. False when its allowance is used up: then it gives way first.
+  static bool begins_for(const std::shared_ptr<allowance>& peer) noexcept;
 
 private:
   friend class loop;
-  enum class clock { machine, none };
-  static void begin(clock by) noexcept;
+  /// Of that loop; without one it never ends.
+  static void begin(loop* of) noexcept;
 };
 
 }  // namespace reactor

@@ -93,7 +93,7 @@ public:
   /// The next key, which is running until done(). None once the queue is closed.
   awaitable<std::optional<Key>> get() {
     // Keys that are ready come without waiting, and their runs need not wait either.
-    if (turn::is_over()) co_await turn::give_way();
+    if (turn::is_over()) co_await loop_.yield();
     turn::spend();
     for (;;) {
       const auto cancellation = co_await asio::this_coro::cancellation_state;

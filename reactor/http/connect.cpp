@@ -109,6 +109,7 @@ awaitable<result<std::unique_ptr<stream>>> connect(loop& l, connect_plan plan,
   if (!connected) co_return connected;
   std::unique_ptr<stream> s = std::move(*connected);
   s->expire_at(deadline);
+  s->charge_to(plan.peer);
   if (plan.via.used() && plan.via.to.tls) {
     auto secured = co_await put_tls_on(l, std::move(s), plan.proxy_tls, plan.via.to.host, nullptr);
     if (!secured) co_return secured;

@@ -18,6 +18,7 @@ struct connect_plan {
   proxy via;
   std::shared_ptr<tls_context> tls;         // for an https origin
   std::string server_name;                  // what its certificate must be for
+  std::shared_ptr<allowance> peer;          // at whose expense it is
   std::shared_ptr<tls_resumption> session;  // of the origin; may be none
   std::shared_ptr<tls_context> proxy_tls;   // for an https proxy
   std::size_t header_limit_bytes = 0;

@@ -1,5 +1,6 @@
 #include "reactor/http/connection_pool.hpp"
 
+#include "reactor/allowance.hpp"
 #include "reactor/http/connect.hpp"
 #include "reactor/loop.hpp"
 
@@ -45,7 +46,8 @@ connection_pool::connection_pool(loop& l, client_options options)
       turn_(l),
       ended_(l),
       introduced_(l),
-      permits_(options_.max_connections) {
+      permits_(options_.max_connections),
+      peer_(std::make_shared<allowance>()) {
   new_session();
 }
 
@@ -176,6 +178,7 @@ awaitable<result<std::unique_ptr<connection>>> connection_pool::open_connection(
     co_return how.error();
   }
   how->session = session_;
+  how->peer = peer_;
   context_ = how->tls;
   const std::uint64_t made_with = generation_;
   struct counted {

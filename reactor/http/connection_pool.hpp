@@ -105,6 +105,7 @@ private:
   client_options options_;
   waiters turn_, ended_, introduced_;
   std::size_t permits_;
+  std::shared_ptr<allowance> peer_;
   std::size_t open_ = 0;
   std::size_t requests_ = 0;
   std::uint64_t generation_ = 0;  // of the TLS settings

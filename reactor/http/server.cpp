@@ -1,5 +1,6 @@
 #include "reactor/http/server.hpp"
 
+#include "reactor/allowance.hpp"
 #include "reactor/http/server_connection.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
@@ -54,6 +55,7 @@ struct server::impl {
         self.changed.wake_one();
       }
     } count{*this, places.insert(places.end(), place.get())};
+    s->charge_to(callers);
     if (context) {
       s->expire_at(loop_.now() + options.header_timeout);
       auto secured = co_await tls_accept(loop_, std::move(s), context);
@@ -76,6 +78,7 @@ struct server::impl {
   std::size_t open = 0;
   std::list<connection_place*> places;  // of the open ones
   waiters changed;                      // a connection ended, or waits for its client
+  std::shared_ptr<allowance> callers = std::make_shared<allowance>();  // all of them together
   task_group tasks;
 };
 
