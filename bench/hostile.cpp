@@ -22,8 +22,9 @@ using hostile::attack;
 using hostile::attacks;
 using hostile::reading;
 
-constexpr std::size_t again = 4;   // so many of the worst are looked at again
-constexpr std::size_t rounds = 5;  // so often
+constexpr std::size_t again = 6;                       // so many of the worst are looked at again
+constexpr std::size_t rounds = 5;                      // so often
+constexpr std::size_t closely = 3, close_rounds = 15;  // and of these the most unfair
 constexpr std::size_t shown = 40;
 
 /// Undergoes them all, in as many processes as it takes.
@@ -89,7 +90,7 @@ bool is_pack(const reading& r) {
   return attacks()[r.attack].what == attack::kind::pack;
 }
 double ratio(const reading& r) {
-  return r.quiet_p99_ms > 0 ? r.p99_ms / r.quiet_p99_ms : 0;
+  return r.ratio;
 }
 
 /// The attacks with the largest `of`, largest first.
@@ -133,6 +134,12 @@ boost::json::object measure_hostile() {
   for (const std::size_t i : unfair)
     if (std::find(worst.begin(), worst.end(), i) == worst.end()) worst.push_back(i);
   all.run(worst, rounds);
+  const auto looked_at = [&worst](const reading& r) {
+    return std::find(worst.begin(), worst.end(), r.attack) != worst.end();
+  };
+  // One look at each finds what is slow, but as much of the noise; the figure is of many looks.
+  const std::vector<std::size_t> unfairest = largest(all.readings, closely, ratio, looked_at);
+  all.run(unfairest, close_rounds);
 
   boost::json::object o = environment();
   o["attacks"] = attacks().size();
@@ -149,7 +156,8 @@ boost::json::object measure_hostile() {
     escapes += r.escaped ? 1 : 0;
     hits += r.canary_hits;
   }
-  for (const std::size_t i : worst) unfairness = std::max(unfairness, ratio(all.readings.at(i)));
+  for (const std::size_t i : unfairest)
+    unfairness = std::max(unfairness, ratio(all.readings.at(i)));
   o["worst_rss_mb"] = rounded(rss, 1);
   o["neighbour_p99_ratio"] = rounded(unfairness);
   o["policy_worst_stall_ms"] = rounded(policy);
@@ -165,6 +173,7 @@ boost::json::object measure_hostile() {
     p["rss_mb"] = rounded(r.rss_mb, 1);
     p["neighbour_p99_ms"] = rounded(r.p99_ms);
     p["quiet_p99_ms"] = rounded(r.quiet_p99_ms);
+    p["ratio"] = rounded(r.ratio);
     p["log_lines"] = r.log_lines;
     p["series"] = r.series;
     p["connections"] = r.connections;

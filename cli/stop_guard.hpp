@@ -7,12 +7,13 @@
 
 namespace cli {
 
-/// Held while a command stops: what has not ended after four seconds is ended with the process, exit code 1.
+/// Held while a command stops: what has not ended after four seconds is ended with the process, which says so; exit code 1.
 class stop_guard {
 public:
   explicit stop_guard(reactor::loop& l)
-      : loop_(l),
-        timer_(l.timers().arm(l.now() + std::chrono::seconds(4), [] { _exit(failure); })) {}
+      : loop_(l), timer_(l.timers().arm(l.now() + std::chrono::seconds(4), [] {
+          _exit(complain("what was under way did not end within 4 s of stopping"));
+        })) {}
   ~stop_guard() { loop_.timers().disarm(timer_); }
   stop_guard(const stop_guard&) = delete;
   stop_guard& operator=(const stop_guard&) = delete;

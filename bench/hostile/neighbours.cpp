@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -24,12 +23,6 @@
 namespace bench::hostile {
 namespace {
 
-std::int64_t read_clock(clockid_t id) {
-  timespec t{};
-  clock_gettime(id, &t);
-  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
-}
-
 bool send_all(int fd, std::string_view bytes) {
   return ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
 }
@@ -37,7 +30,9 @@ bool send_all(int fd, std::string_view bytes) {
 }  // namespace
 
 std::int64_t thread_clock() {
-  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
 }
 
 struct neighbours::impl {
@@ -48,10 +43,10 @@ struct neighbours::impl {
   };
 
   std::size_t count = 0;
-  clockid_t watched{};
   int listening = -1, poll = -1, wake = -1;
   std::uint16_t port = 0;
   std::atomic<bool> ending{false}, beating{false};
+  std::int64_t began = 0;  // the present beat
   std::map<int, connection> open;
   std::uint64_t version = 1'000;
   std::thread thread;
@@ -63,13 +58,22 @@ struct neighbours::impl {
     epoll_ctl(poll, EPOLL_CTL_ADD, fd, &e);
   }
 
+  void wake_up() {
+    const std::uint64_t one = 1;
+    (void)!::write(wake, &one, sizeof one);
+  }
+
   void run() {
     std::time_t last_word = ::time(nullptr);
     std::array<epoll_event, 256> ready;
     while (!ending) {
       const int n = epoll_wait(poll, ready.data(), static_cast<int>(ready.size()), 1'000);
       for (int i = 0; i < n; ++i) serve(ready[static_cast<std::size_t>(i)].data.fd);
-      if (beating.exchange(false)) say_beat();
+      if (beating) {
+        say_beat();
+        beating = false;
+        beating.notify_one();
+      }
       if (::time(nullptr) - last_word < 5) continue;
       last_word = ::time(nullptr);
       // Nobody's stream is to be taken for silent.
@@ -138,14 +142,13 @@ struct neighbours::impl {
         R"({"type":"MODIFIED","object":{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"node-1","namespace":"kube-node-lease","uid":"00000000-0000-4000-a000-000000000002","resourceVersion":")" +
         std::to_string(version) + R"("},"spec":{"leaseDurationSeconds":40,"holderIdentity":")";
     for (auto& [fd, c] : open)
-      if (c.leases) send_all(fd, chunk(first + std::to_string(read_clock(watched)) + "\"}}}\n"));
+      if (c.leases) send_all(fd, chunk(first + std::to_string(began) + "\"}}}\n"));
   }
 };
 
 neighbours::neighbours(std::size_t count) : impl_(std::make_unique<impl>()) {
   impl& i = *impl_;
   i.count = count;
-  pthread_getcpuclockid(pthread_self(), &i.watched);
   i.listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in at{};
   at.sin_family = AF_INET;
@@ -165,7 +168,7 @@ neighbours::neighbours(std::size_t count) : impl_(std::make_unique<impl>()) {
 
 neighbours::~neighbours() {
   impl_->ending = true;
-  beat();
+  impl_->wake_up();
   impl_->thread.join();
   for (const int fd : {impl_->listening, impl_->poll, impl_->wake}) ::close(fd);
 }
@@ -179,9 +182,10 @@ std::string neighbours::url(std::size_t i) const {
 }
 
 void neighbours::beat() {
+  impl_->began = thread_clock();
   impl_->beating = true;
-  const std::uint64_t one = 1;
-  (void)!::write(impl_->wake, &one, sizeof one);
+  impl_->wake_up();
+  impl_->beating.wait(true);
 }
 
 }  // namespace bench::hostile

@@ -38,7 +38,7 @@ namespace {
 using reactor::nanoseconds;
 
 constexpr std::size_t fleet_size = 500;  // and one of them is not what it seems
-constexpr nanoseconds between_beats = 100ms;
+constexpr nanoseconds between_beats = 60ms;
 constexpr std::size_t beats_a_look = 3;
 
 double ms(nanoseconds d) {
@@ -113,7 +113,7 @@ public:
 
   awaitable<void> undergo(std::vector<std::size_t> networked) {
     if (!networked.empty()) co_await with_neighbours(std::move(networked));
-    loop_.stop();
+    loop_.post([this] { loop_.stop(); });  // once this has ended
   }
 
 private:
@@ -166,12 +166,13 @@ private:
     for (const std::size_t n : wanted) {
       reading r;
       r.attack = n;
-      std::vector<double> noisy_all, quiet_all, stalls;
+      std::vector<double> noisy_all, quiet_all, ratios, stalls;
       for (std::size_t round = 0; round < rounds_; ++round) {
         if (rounds_ > 1 || seen++ % 8 == 0) quiet = co_await look();
         quiet_all.push_back(quiet);
         reading one = co_await one_round(n);
         noisy_all.push_back(one.p99_ms);
+        ratios.push_back(quiet > 0 ? one.p99_ms / quiet : 0);
         stalls.push_back(one.stall_ms);
         one.rss_mb = std::max(one.rss_mb, r.rss_mb);
         one.canary_hits += r.canary_hits;
@@ -179,6 +180,7 @@ private:
       }
       r.p99_ms = quantile(noisy_all, 0.5);
       r.quiet_p99_ms = quantile(quiet_all, 0.5);
+      r.ratio = quantile(ratios, 0.5);
       // The machine adds, it never takes away.
       r.stall_ms = *std::min_element(stalls.begin(), stalls.end());
       say(r);
@@ -362,19 +364,19 @@ const std::vector<attack>& attacks() {
 
 std::string to_text(const reading& r) {
   char line[256];
-  std::snprintf(line, sizeof line, "attack %zu %.4f %.3f %.4f %.4f %zu %zu %zu %d %zu", r.attack,
-                r.stall_ms, r.rss_mb, r.p99_ms, r.quiet_p99_ms, r.log_lines, r.series,
-                r.connections, r.escaped ? 1 : 0, r.canary_hits);
+  std::snprintf(line, sizeof line, "attack %zu %.4f %.3f %.4f %.4f %.3f %zu %zu %zu %d %zu",
+                r.attack, r.stall_ms, r.rss_mb, r.p99_ms, r.quiet_p99_ms, r.ratio, r.log_lines,
+                r.series, r.connections, r.escaped ? 1 : 0, r.canary_hits);
   return line;
 }
 
 bool parse_reading(const std::string& line, reading& r) {
   int escaped = 0;
-  const int n = std::sscanf(line.c_str(), "attack %zu %lf %lf %lf %lf %zu %zu %zu %d %zu",
-                            &r.attack, &r.stall_ms, &r.rss_mb, &r.p99_ms, &r.quiet_p99_ms,
+  const int n = std::sscanf(line.c_str(), "attack %zu %lf %lf %lf %lf %lf %zu %zu %zu %d %zu",
+                            &r.attack, &r.stall_ms, &r.rss_mb, &r.p99_ms, &r.quiet_p99_ms, &r.ratio,
                             &r.log_lines, &r.series, &r.connections, &escaped, &r.canary_hits);
   r.escaped = escaped != 0;
-  return n == 10;
+  return n == 11;
 }
 
 int run_victim(const std::string& attackers, const std::vector<std::size_t>& wanted,

@@ -21,6 +21,7 @@ struct reading {
   double rss_mb = 0;       // more memory resident than before, at its most
   double p99_ms = 0,
          quiet_p99_ms = 0;  // neighbours' latency during it and before it, 0 = not looked at
+  double ratio = 0;         // of the two, the median of the rounds
   std::size_t log_lines = 0, series = 0, connections = 0;
   bool escaped = false;
   std::size_t canary_hits = 0;

@@ -27,7 +27,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned clock_speed = 8;
-constexpr int patience_milliseconds = 60'000;
 constexpr std::string_view token = "canary-token-of-the-home-kubeconfig";
 
 /// What the processes of one run tell one another.
@@ -167,7 +166,8 @@ struct ended {
 };
 
 /// Forks the service and waits for its end.
-ended run_product(shared_state& s, std::uint16_t port, const call_plan& plan) {
+ended run_product(shared_state& s, std::uint16_t port, const call_plan& plan,
+                  std::chrono::milliseconds patience) {
   int ends[2];
   if (::pipe(ends) != 0) std::abort();
   const pid_t child = ::fork();
@@ -185,12 +185,11 @@ ended run_product(shared_state& s, std::uint16_t port, const call_plan& plan) {
   s.product = child;
   ::close(ends[1]);
   ended e;
-  timespec began{}, now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &began);
+  const auto until = std::chrono::steady_clock::now() + patience;
   for (;;) {
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    const long left = patience_milliseconds - ((now.tv_sec - began.tv_sec) * 1000 +
-                                               (now.tv_nsec - began.tv_nsec) / 1'000'000);
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now())
+            .count();
     pollfd p{ends[0], POLLIN, 0};
     const int ready = left <= 0 ? 0 : ::poll(&p, 1, static_cast<int>(left));
     if (ready < 0 && errno == EINTR) continue;
@@ -223,7 +222,8 @@ std::string call_point::text() const {
   return fail_points::text(at.what, with) + ", hit " + std::to_string(hit);
 }
 
-service_outcome run_service(const call_point* point, call_record& record) {
+service_outcome run_service(const call_point* point, call_record& record,
+                            std::chrono::milliseconds patience) {
   static std::uint16_t last_port = 0;
   const auto port = static_cast<std::uint16_t>(
       10'000 + (static_cast<unsigned>(::getpid()) * 2 + 4096u * last_port++) % 20'000);
@@ -252,7 +252,10 @@ service_outcome run_service(const call_point* point, call_record& record) {
       plan.hit = point->hit;
       plan.with = point->with;
     }
-    ended e = run_product(*s, port, plan);
+    const auto began = std::chrono::steady_clock::now();
+    ended e = run_product(*s, port, plan, patience);
+    out.took = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - began);
     out.was = judge(e.status, e.timed_out, e.written, "windlass: ");
     if (e.written.find(token) != std::string::npos)
       out.was = {outcome::wrong, "a credential was written"};
@@ -261,7 +264,7 @@ service_outcome run_service(const call_point* point, call_record& record) {
       const shared_memory<call_record> unused;
       plan.place = 0;
       plan.record = &*unused;
-      const ended second = run_product(*s, port, plan);
+      const ended second = run_product(*s, port, plan, patience);
       const verdict again = judge(second.status, second.timed_out, second.written, "windlass: ");
       if (again.how != outcome::went_on || s->step != 2)
         out.was = {outcome::wrong, "started again it did not finish:\n" + tail(second.written)};
@@ -279,8 +282,8 @@ service_outcome run_service(const call_point* point, call_record& record) {
   return out;
 }
 
-std::vector<service_outcome> run_services(const std::vector<call_point>& points,
-                                          unsigned together) {
+std::vector<service_outcome> run_services(const std::vector<call_point>& points, unsigned together,
+                                          std::chrono::milliseconds patience) {
   struct slot {
     outcome how = outcome::hung;
     bool reached = false, done = false;
@@ -300,7 +303,7 @@ std::vector<service_outcome> run_services(const std::vector<call_point>& points,
       if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         const shared_memory<call_record> record;
-        const service_outcome o = run_service(&point, *record);
+        const service_outcome o = run_service(&point, *record, patience);
         to->how = o.was.how;
         to->reached = o.reached;
         to->calls = o.calls;
