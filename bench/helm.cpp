@@ -2,8 +2,8 @@
 
 #include "bench/child.hpp"
 #include "bench/measure.hpp"
-#include "helm/manifests.hpp"
-#include "helm/prepared_chart.hpp"
+#include "helm/render/manifests.hpp"
+#include "helm/render/prepared_chart.hpp"
 #include "reactor/entropy.hpp"
 
 #include <boost/json.hpp>

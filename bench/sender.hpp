@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "reactor/http/server.hpp"
 
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "bench/measure.hpp"
 #include "bench/pods.hpp"
-#include "k8s/store.hpp"
+#include "k8s/informer/store.hpp"
 #include "k8s/views/pod.hpp"
 
 #include <boost/json.hpp>

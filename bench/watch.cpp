@@ -4,8 +4,8 @@
 #include "bench/measure.hpp"
 #include "bench/pods.hpp"
 #include "bench/sender.hpp"
-#include "k8s/client.hpp"
-#include "k8s/informer.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/informer/informer.hpp"
 #include "k8s/views/pod.hpp"
 #include "reactor/loop.hpp"
 

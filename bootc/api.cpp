@@ -1,7 +1,7 @@
 #include "bootc/api.hpp"
 
-#include "bootc/pack_rollout_policy.hpp"
-#include "k8s/fleet.hpp"
+#include "bootc/pool/pack_rollout_policy.hpp"
+#include "k8s/fleet/fleet.hpp"
 #include "reactor/loop.hpp"
 
 #include <map>

@@ -1,7 +1,7 @@
 #include "bootc/bootc_cluster.hpp"
 
-#include "bootc/cluster_node.hpp"
-#include "k8s/client.hpp"
+#include "bootc/kinds/cluster_node.hpp"
+#include "k8s/client/client.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "bootc/drains.hpp"
-#include "bootc/node_pool_reconciler.hpp"
-#include "k8s/cluster.hpp"
-#include "k8s/controller.hpp"
-#include "k8s/informer.hpp"
+#include "bootc/pool/drains.hpp"
+#include "bootc/pool/node_pool_reconciler.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/informer/controller.hpp"
+#include "k8s/informer/informer.hpp"
 #include "units/api.hpp"
 
 #include <map>

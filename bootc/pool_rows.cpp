@@ -2,7 +2,7 @@
 #include "bootc/pool_rows.hpp"
 
 #include "bootc/bootc_cluster.hpp"
-#include "bootc/names.hpp"
+#include "bootc/kinds/names.hpp"
 
 #include <string>
 #include <utility>

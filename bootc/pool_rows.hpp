@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bootc/rollout_plan.hpp"
+#include "bootc/pool/rollout_plan.hpp"
 #include "units/plan_row.hpp"
 
 #include <string>

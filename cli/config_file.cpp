@@ -1,6 +1,6 @@
 #include "cli/config_file.hpp"
 
-#include "k8s/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "reactor/files.hpp"
 
 #include <boost/json.hpp>

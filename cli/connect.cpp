@@ -1,7 +1,7 @@
 #include "cli/connect.hpp"
 
-#include "k8s/home.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/kubeconfig.hpp"
+#include "k8s/fleet/home.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
 

@@ -1,9 +1,9 @@
 #include "cli/commands.hpp"
 #include "cli/helm_sources.hpp"
 #include "cli/output.hpp"
-#include "helm/commands.hpp"
-#include "helm/release/command_line.hpp"
-#include "helm/sources/commands.hpp"
+#include "helm/commands/commands.hpp"
+#include "helm/commands/release_command_line.hpp"
+#include "helm/commands/source_commands.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
 

@@ -1,7 +1,7 @@
 #include "cli/helm_sources.hpp"
 
 #include "cli/output.hpp"
-#include "helm/sources/commands.hpp"
+#include "helm/commands/source_commands.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
 

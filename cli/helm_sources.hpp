@@ -1,7 +1,7 @@
 #pragma once
 
-#include "helm/chart_flags.hpp"
-#include "helm/commands.hpp"
+#include "helm/commands/chart_flags.hpp"
+#include "helm/commands/commands.hpp"
 #include "helm/sources/locate.hpp"
 
 #include <memory>

@@ -1,6 +1,6 @@
 #include "cli/output.hpp"
 
-#include "k8s/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "reactor/printable.hpp"
 
 #include <boost/json.hpp>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "cli/apis.hpp"
-#include "k8s/client.hpp"
-#include "k8s/cluster.hpp"
-#include "k8s/fleet.hpp"
-#include "k8s/lease.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/lease.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/fleet/fleet.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/log.hpp"

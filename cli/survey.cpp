@@ -1,7 +1,7 @@
 #include "cli/survey.hpp"
 
 #include "cli/output.hpp"
-#include "k8s/cluster.hpp"
+#include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>

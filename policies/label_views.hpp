@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/meta.hpp"
+#include "k8s/informer/meta.hpp"
 #include "policies/host/view.hpp"
 
 #include <algorithm>

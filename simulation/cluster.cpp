@@ -1,6 +1,6 @@
 #include "simulation/cluster.hpp"
 
-#include "k8s/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "bootc/node_daemon.hpp"
-#include "bootc/simulated_host.hpp"
-#include "k8s/client.hpp"
+#include "bootc/daemon/node_daemon.hpp"
+#include "bootc/daemon/simulated_host.hpp"
+#include "k8s/client/client.hpp"
 #include "simulation/pool_cluster.hpp"
 #include "simulation/world.hpp"
 

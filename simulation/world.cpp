@@ -1,6 +1,6 @@
 #include "simulation/world.hpp"
 
-#include "k8s/base64.hpp"
+#include "formats/base64.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>

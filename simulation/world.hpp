@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/log.hpp"
 #include "reactor/task_group.hpp"

@@ -38,7 +38,8 @@ const std::vector<rule> rules = {
      {{"reactor/http/authorization.cpp", "makes it"}}},
 };
 
-const std::vector<std::string> shipped = {"reactor", "k8s", "policies", "bootc", "helm", "cli"};
+const std::vector<std::string> shipped = {"reactor",  "formats", "registry", "k8s",
+                                          "policies", "bootc",   "helm",     "cli"};
 
 class Rules : public testing::TestWithParam<rule> {};
 

@@ -1,6 +1,6 @@
 #include "units/api.hpp"
 
-#include "k8s/discovery.hpp"
+#include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/object.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "k8s/engagement.hpp"
-#include "k8s/resource.hpp"
-#include "k8s/watch_state.hpp"
+#include "k8s/client/resource.hpp"
+#include "k8s/fleet/engagement.hpp"
+#include "k8s/informer/watch_state.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
 #include "reactor/time.hpp"

@@ -1,8 +1,8 @@
 #include "bench/hostile/kubeconfigs.hpp"
 
-#include "k8s/base64.hpp"
-#include "k8s/client.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "formats/base64.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"

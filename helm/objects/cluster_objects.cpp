@@ -1,13 +1,13 @@
 // The operations of one class on one cluster; each is a few lines over the same client and list of kinds.
 #include "helm/objects/cluster_objects.hpp"
 
-#include "helm/go_text.hpp"
+#include "formats/go/text.hpp"
 #include "helm/objects/manifest_reader.hpp"
 #include "helm/objects/served_kinds.hpp"
 #include "helm/objects/three_way_merge.hpp"
 #include "helm/objects/waits.hpp"
-#include "k8s/client.hpp"
-#include "k8s/merge_schema.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/merge/merge_schema.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/side_by_side.hpp"

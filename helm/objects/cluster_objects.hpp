@@ -1,8 +1,8 @@
 #pragma once
 
+#include "formats/go/problem.hpp"
 #include "helm/objects/object.hpp"
-#include "helm/problem.hpp"
-#include "helm/render_context.hpp"
+#include "helm/render/render_context.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/time.hpp"
 

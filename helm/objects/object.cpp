@@ -1,6 +1,6 @@
 #include "helm/objects/object.hpp"
 
-#include "helm/go_text.hpp"
+#include "formats/go/text.hpp"
 
 #include <boost/json/value.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/resource.hpp"
+#include "k8s/client/resource.hpp"
 
 #include <boost/json/object.hpp>
 

@@ -1,8 +1,8 @@
 #include "helm/objects/served_kinds.hpp"
 
 #include "helm/objects/manifest_reader.hpp"
-#include "k8s/client.hpp"
-#include "k8s/discovery.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
 #include "reactor/side_by_side.hpp"
 
 #include <boost/json/array.hpp>

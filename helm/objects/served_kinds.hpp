@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s/fault.hpp"
-#include "k8s/resource.hpp"
+#include "k8s/client/fault.hpp"
+#include "k8s/client/resource.hpp"
 #include "reactor/awaitable.hpp"
 
 #include <map>

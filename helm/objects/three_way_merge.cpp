@@ -1,7 +1,7 @@
 #include "helm/objects/three_way_merge.hpp"
 
-#include "k8s/strategic_lists.hpp"
-#include "k8s/strategic_merge.hpp"
+#include "k8s/merge/strategic_lists.hpp"
+#include "k8s/merge/strategic_merge.hpp"
 
 #include <boost/json/array.hpp>
 

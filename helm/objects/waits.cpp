@@ -1,7 +1,7 @@
 #include "helm/objects/waits.hpp"
 
-#include "k8s/client.hpp"
-#include "k8s/list_pages.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/array.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "formats/go/problem.hpp"
 #include "helm/objects/object.hpp"
 #include "helm/objects/readiness.hpp"
-#include "helm/problem.hpp"
-#include "k8s/fault.hpp"
+#include "k8s/client/fault.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/backoff.hpp"
 #include "reactor/time.hpp"

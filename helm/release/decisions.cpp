@@ -1,8 +1,8 @@
 #include "helm/release/decisions.hpp"
 
-#include "helm/go_text.hpp"
-#include "helm/values.hpp"
-#include "helm/yaml_reader.hpp"
+#include "formats/go/text.hpp"
+#include "formats/yaml/reader.hpp"
+#include "helm/values/values.hpp"
 
 #include <algorithm>
 #include <array>

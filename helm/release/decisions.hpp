@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/problem.hpp"
+#include "formats/go/problem.hpp"
 #include "helm/release/record.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
+#include "formats/yaml/reader.hpp"
 #include "helm/release/actions.hpp"
-#include "helm/yaml_reader.hpp"
 #include "reactor/loop.hpp"
 
 #include <algorithm>

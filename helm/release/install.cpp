@@ -1,7 +1,7 @@
-#include "helm/go_text.hpp"
-#include "helm/installation.hpp"
+#include "formats/go/text.hpp"
 #include "helm/release/actions.hpp"
-#include "k8s/client.hpp"
+#include "helm/render/installation.hpp"
+#include "k8s/client/client.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>

@@ -1,8 +1,8 @@
 #include "helm/release/lookups.hpp"
 
-#include "k8s/apart.hpp"
-#include "k8s/client.hpp"
-#include "k8s/list_pages.hpp"
+#include "k8s/client/apart.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/list_pages.hpp"
 
 #include <boost/json.hpp>
 

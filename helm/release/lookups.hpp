@@ -1,7 +1,7 @@
 #pragma once
 
 #include "helm/release/rendering.hpp"
-#include "k8s/discovery.hpp"
+#include "k8s/client/discovery.hpp"
 #include "reactor/awaitable.hpp"
 
 namespace k8s {

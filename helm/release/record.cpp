@@ -1,8 +1,8 @@
 #include "helm/release/record.hpp"
 
-#include "helm/encoding.hpp"
-#include "helm/json.hpp"
-#include "helm/render_context.hpp"
+#include "formats/go/base64.hpp"
+#include "formats/json/json.hpp"
+#include "helm/render/render_context.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "helm/chart.hpp"
-#include "helm/go_time.hpp"
-#include "helm/manifests.hpp"
-#include "helm/problem.hpp"
-#include "helm/value.hpp"
+#include "formats/go/problem.hpp"
+#include "formats/go/time.hpp"
+#include "formats/go/value.hpp"
+#include "helm/charts/chart.hpp"
+#include "helm/render/manifests.hpp"
 
 #include <cstdint>
 #include <map>

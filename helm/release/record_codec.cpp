@@ -1,4 +1,4 @@
-#include "helm/encoding.hpp"
+#include "formats/go/base64.hpp"
 #include "helm/release/record.hpp"
 
 #include <zlib.h>

@@ -1,9 +1,9 @@
 #include "helm/release/record_store.hpp"
 
-#include "helm/go_text.hpp"
-#include "k8s/base64.hpp"
-#include "k8s/client.hpp"
-#include "k8s/list_pages.hpp"
+#include "formats/base64.hpp"
+#include "formats/go/text.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>

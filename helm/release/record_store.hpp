@@ -2,7 +2,7 @@
 
 #include "helm/objects/cluster_objects.hpp"
 #include "helm/release/decisions.hpp"
-#include "k8s/resource.hpp"
+#include "k8s/client/resource.hpp"
 #include "reactor/awaitable.hpp"
 
 #include <boost/json/fwd.hpp>

@@ -1,9 +1,9 @@
 #include "helm/release/rendering.hpp"
 
-#include "helm/dependencies.hpp"
-#include "helm/function.hpp"
-#include "helm/installation.hpp"
-#include "helm/json.hpp"
+#include "formats/go/function_error.hpp"
+#include "formats/json/json.hpp"
+#include "helm/render/installation.hpp"
+#include "helm/values/dependencies.hpp"
 
 namespace helm::release {
 namespace {

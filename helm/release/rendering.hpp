@@ -1,9 +1,9 @@
 #pragma once
 
-#include "helm/manifests.hpp"
-#include "helm/post_renderer.hpp"
-#include "helm/prepared_chart.hpp"
-#include "helm/render_context.hpp"
+#include "helm/render/manifests.hpp"
+#include "helm/render/post_renderer.hpp"
+#include "helm/render/prepared_chart.hpp"
+#include "helm/render/render_context.hpp"
 
 #include <array>
 #include <atomic>

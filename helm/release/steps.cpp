@@ -1,7 +1,7 @@
-#include "helm/installation.hpp"
 #include "helm/release/actions.hpp"
 #include "helm/release/lookups.hpp"
-#include "k8s/client.hpp"
+#include "helm/render/installation.hpp"
+#include "k8s/client/client.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
 

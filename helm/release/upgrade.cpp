@@ -1,6 +1,6 @@
-#include "helm/go_text.hpp"
-#include "helm/installation.hpp"
+#include "formats/go/text.hpp"
 #include "helm/release/actions.hpp"
+#include "helm/render/installation.hpp"
 #include "reactor/loop.hpp"
 
 namespace helm::release {

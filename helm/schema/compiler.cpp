@@ -1,8 +1,8 @@
 #include "helm/schema/compiler.hpp"
 
-#include "helm/deep_stack.hpp"
-#include "helm/go_regex.hpp"
-#include "helm/go_text.hpp"
+#include "formats/go/deep_stack.hpp"
+#include "formats/go/regex.hpp"
+#include "formats/go/text.hpp"
 #include "helm/schema/metaschemas.hpp"
 #include "helm/schema/validator.hpp"
 

@@ -1,9 +1,9 @@
 #include "helm/schema/document.hpp"
 
-#include "helm/deep_stack.hpp"
-#include "helm/function.hpp"
-#include "helm/go_text.hpp"
-#include "helm/go_url.hpp"
+#include "formats/go/deep_stack.hpp"
+#include "formats/go/function_error.hpp"
+#include "formats/go/text.hpp"
+#include "formats/go/url.hpp"
 
 #include <algorithm>
 #include <array>

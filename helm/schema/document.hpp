@@ -1,7 +1,7 @@
 #pragma once
 
-#include "helm/problem.hpp"
-#include "helm/value.hpp"
+#include "formats/go/problem.hpp"
+#include "formats/go/value.hpp"
 
 #include <map>
 #include <optional>

@@ -1,10 +1,10 @@
 #include "helm/schema/format.hpp"
 
-#include "helm/function.hpp"
-#include "helm/go_regex.hpp"
-#include "helm/go_text.hpp"
-#include "helm/go_time.hpp"
-#include "helm/go_url.hpp"
+#include "formats/go/function_error.hpp"
+#include "formats/go/regex.hpp"
+#include "formats/go/text.hpp"
+#include "formats/go/time.hpp"
+#include "formats/go/url.hpp"
 
 #include <arpa/inet.h>
 #include <re2/re2.h>

@@ -2,7 +2,7 @@
 // and what stands behind a reference show in error texts; titles, defaults and remarks do not, and are left out.
 #include "helm/schema/metaschemas.hpp"
 
-#include "helm/json.hpp"
+#include "formats/json/json.hpp"
 
 #include <array>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/value.hpp"
+#include "formats/go/value.hpp"
 
 #include <optional>
 #include <string>

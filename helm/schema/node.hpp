@@ -1,7 +1,7 @@
 #pragma once
 
+#include "formats/go/value.hpp"
 #include "helm/schema/document.hpp"
-#include "helm/value.hpp"
 
 #include <re2/re2.h>
 

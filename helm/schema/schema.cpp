@@ -1,7 +1,7 @@
 #include "helm/schema/schema.hpp"
 
-#include "helm/deep_stack.hpp"
-#include "helm/json.hpp"
+#include "formats/go/deep_stack.hpp"
+#include "formats/json/json.hpp"
 #include "helm/schema/compiler.hpp"
 #include "helm/schema/validator.hpp"
 
@@ -17,26 +17,6 @@ constexpr const char* own_url = "file:///values.schema.json";
 std::string decoder_text(const std::string& error) {
   return error.ends_with("after top-level value") ? "invalid character after top-level value"
                                                   : error;
-}
-
-void check_tree(const chart& c, const value& values, std::string& out) {
-  if (c.schema) {
-    schema_memo own;
-    auto& memo = c.compiled ? *c.compiled : own;
-    if (!memo.compiled) memo.compiled = json_schema::compile(*c.schema);
-    const auto& s = *memo.compiled;
-    auto reasons = s ? s->check(values) : s.error().text;
-    if (!reasons.empty()) out += c.name() + ":\n" + reasons;
-  }
-  for (const auto& d : c.dependencies) {
-    const auto* section = values.find(d->name());
-    if (!section || section->is_nil()) continue;
-    if (section->kind() != type::map)
-      out += d->name() + ":\ninvalid type for values: expected object (map), got " +
-             section->type_name() + "\n";
-    else
-      check_tree(*d, *section, out);
-  }
 }
 
 }  // namespace
@@ -59,14 +39,6 @@ std::string json_schema::check(const value& v) const {
   } catch (const std::length_error&) {
     return "the schema refers to itself too often to be checked\n";
   }
-}
-
-outcome<bool> check_schemas(const chart& c, const value& values) {
-  std::string out;
-  check_tree(c, values, out);
-  if (out.empty()) return true;
-  return problem{
-      "values don't meet the specifications of the schema(s) in the following chart(s):\n" + out};
 }
 
 }  // namespace helm

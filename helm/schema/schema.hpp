@@ -1,8 +1,7 @@
 #pragma once
 
-#include "helm/chart.hpp"
-#include "helm/problem.hpp"
-#include "helm/value.hpp"
+#include "formats/go/problem.hpp"
+#include "formats/go/value.hpp"
 
 #include <memory>
 #include <optional>
@@ -33,9 +32,5 @@ private:
 struct schema_memo {
   std::optional<outcome<json_schema>> compiled;
 };
-
-/// Checks the coalesced values of a chart and of its subcharts against their schemas.
-/// Errors   "values don't meet the specifications of the schema(s) in the following chart(s):\n…"
-outcome<bool> check_schemas(const chart& c, const value& values);
 
 }  // namespace helm

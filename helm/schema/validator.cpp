@@ -2,10 +2,10 @@
 // so they are kept together.
 #include "helm/schema/validator.hpp"
 
-#include "helm/deep_stack.hpp"
-#include "helm/go_format.hpp"
-#include "helm/go_text.hpp"
-#include "helm/json.hpp"
+#include "formats/go/deep_stack.hpp"
+#include "formats/go/format.hpp"
+#include "formats/go/text.hpp"
+#include "formats/json/json.hpp"
 #include "helm/schema/compiler.hpp"
 #include "helm/schema/format.hpp"
 #include "reactor/keyed_map.hpp"

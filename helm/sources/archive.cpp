@@ -1,10 +1,11 @@
 #include "helm/sources/archive.hpp"
 
-#include "helm/go_text.hpp"
-#include "helm/json.hpp"
+#include "formats/go/path.hpp"
+#include "formats/go/text.hpp"
+#include "formats/json/json.hpp"
+#include "formats/yaml/writer.hpp"
 #include "helm/sources/lock.hpp"
 #include "helm/sources/record.hpp"
-#include "helm/yaml_writer.hpp"
 
 #include <zlib.h>
 

@@ -1,7 +1,7 @@
 #include "helm/sources/index.hpp"
 
-#include "helm/go_text.hpp"
-#include "helm/semver.hpp"
+#include "formats/go/text.hpp"
+#include "formats/semver.hpp"
 
 #include <algorithm>
 #include <optional>

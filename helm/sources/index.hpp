@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/chart.hpp"
+#include "helm/charts/chart.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,11 @@
-#include "helm/go_text.hpp"
-#include "helm/go_time.hpp"
-#include "helm/json.hpp"
+#include "formats/go/text.hpp"
+#include "formats/go/time.hpp"
+#include "formats/json/json.hpp"
+#include "formats/json/record.hpp"
+#include "formats/yaml/reader.hpp"
+#include "formats/yaml/writer.hpp"
 #include "helm/sources/index.hpp"
 #include "helm/sources/record.hpp"
-#include "helm/yaml_reader.hpp"
-#include "helm/yaml_writer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,13 @@
 #include "helm/sources/locate.hpp"
 
-#include "helm/chart.hpp"
-#include "helm/go_text.hpp"
+#include "formats/go/path.hpp"
+#include "formats/go/text.hpp"
+#include "helm/charts/chart.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/repository.hpp"
-#include "helm/sources/url.hpp"
 #include "reactor/files.hpp"
 #include "reactor/loop.hpp"
+#include "registry/url.hpp"
 
 #include <filesystem>
 

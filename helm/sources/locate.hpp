@@ -1,12 +1,12 @@
 #pragma once
 
-#include "helm/sources/oci_reference.hpp"
 #include "helm/sources/registry.hpp"
 #include "helm/sources/repositories_file.hpp"
 #include "helm/sources/settings.hpp"
 #include "helm/sources/signature.hpp"
-#include "helm/sources/web.hpp"
 #include "reactor/secret.hpp"
+#include "registry/reference.hpp"
+#include "registry/web.hpp"
 
 #include <cstdint>
 #include <string>

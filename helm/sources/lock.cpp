@@ -1,9 +1,10 @@
 #include "helm/sources/lock.hpp"
 
-#include "helm/json.hpp"
+#include "formats/json/json.hpp"
+#include "formats/json/record.hpp"
+#include "formats/yaml/writer.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/record.hpp"
-#include "helm/yaml_writer.hpp"
 
 namespace helm::sources {
 namespace {

@@ -1,9 +1,9 @@
 #include "helm/sources/provenance.hpp"
 
-#include "helm/go_text.hpp"
+#include "formats/go/text.hpp"
+#include "formats/yaml/reader.hpp"
+#include "formats/yaml/writer.hpp"
 #include "helm/sources/record.hpp"
-#include "helm/yaml_reader.hpp"
-#include "helm/yaml_writer.hpp"
 #include "reactor/memory.hpp"
 
 #include <openssl/evp.h>

@@ -1,16 +1,11 @@
 #pragma once
 
-#include "helm/chart.hpp"
-#include "helm/value.hpp"
+#include "formats/go/value.hpp"
+#include "helm/charts/chart.hpp"
 
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace helm::sources {
-
-/// A value whose members are written to JSON in the order given, as encoding/json writes a struct.
-value record(std::vector<std::pair<std::string, value>> members);
 
 /// Chart.yaml as a value that is written as Helm writes it.
 value metadata_value(const metadata& m);

@@ -1,13 +1,15 @@
 #include "helm/sources/registry.hpp"
 
-#include "helm/go_text.hpp"
-#include "helm/json.hpp"
-#include "helm/semver.hpp"
+#include "formats/go/text.hpp"
+#include "formats/json/json.hpp"
+#include "formats/semver.hpp"
+#include "helm/sources/chart_versions.hpp"
 #include "helm/sources/provenance.hpp"
-#include "helm/sources/url.hpp"
+#include "helm/sources/settings.hpp"
 #include "reactor/files.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/loop.hpp"
+#include "registry/url.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "helm/chart.hpp"
-#include "helm/sources/oci_manifest.hpp"
-#include "helm/sources/oci_reference.hpp"
-#include "helm/sources/registry_auth.hpp"
-#include "helm/sources/web.hpp"
+#include "helm/charts/chart.hpp"
+#include "helm/sources/chart_manifest.hpp"
+#include "helm/sources/settings.hpp"
+#include "registry/auth.hpp"
+#include "registry/reference.hpp"
+#include "registry/web.hpp"
 
 #include <map>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "helm/sources/repositories_file.hpp"
 
-#include "helm/yaml_reader.hpp"
-#include "helm/yaml_writer.hpp"
+#include "formats/yaml/reader.hpp"
+#include "formats/yaml/writer.hpp"
 
 #include <algorithm>
 

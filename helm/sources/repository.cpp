@@ -1,10 +1,11 @@
 #include "helm/sources/repository.hpp"
 
-#include "helm/go_text.hpp"
+#include "formats/go/text.hpp"
 #include "helm/sources/provenance.hpp"
-#include "helm/sources/url.hpp"
+#include "helm/sources/settings.hpp"
 #include "reactor/files.hpp"
 #include "reactor/loop.hpp"
+#include "registry/url.hpp"
 
 #include <filesystem>
 

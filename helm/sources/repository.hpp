@@ -2,7 +2,8 @@
 
 #include "helm/sources/index.hpp"
 #include "helm/sources/repositories_file.hpp"
-#include "helm/sources/web.hpp"
+#include "helm/sources/settings.hpp"
+#include "registry/web.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "helm/sources/search.hpp"
 
-#include "helm/go_text.hpp"
-#include "helm/semver.hpp"
+#include "formats/go/text.hpp"
+#include "formats/semver.hpp"
 
 #include <re2/re2.h>
 

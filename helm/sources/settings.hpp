@@ -1,13 +1,11 @@
 #pragma once
 
-#include <functional>
+#include "registry/environment.hpp"
+
 #include <string>
 #include <string_view>
 
 namespace helm::sources {
-
-/// Looks a variable of the environment up; empty = not set.
-using environment = std::function<std::string(std::string_view)>;
 
 /// The files that stock helm keeps too: both tools see the same repositories and logins.
 struct settings {

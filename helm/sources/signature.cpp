@@ -1,6 +1,6 @@
 #include "helm/sources/signature.hpp"
 
-#include "helm/go_text.hpp"
+#include "formats/go/text.hpp"
 #include "reactor/files.hpp"
 
 #include <gpgme.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/problem.hpp"
+#include "formats/go/problem.hpp"
 #include "reactor/secret.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "k8s/sim/api_server.hpp"
 
 #include "k8s/sim/core.hpp"
-#include "k8s/sim/schema.hpp"
+#include "k8s/sim/objects/schema.hpp"
 
 namespace k8s::sim {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "k8s/sim/api_server.hpp"
-#include "k8s/sim/catalogue.hpp"
-#include "k8s/sim/failure.hpp"
+#include "k8s/sim/objects/catalogue.hpp"
+#include "k8s/sim/objects/failure.hpp"
 #include "k8s/sim/representation.hpp"
 #include "k8s/sim/store.hpp"
 #include "k8s/sim/subscription.hpp"

@@ -1,7 +1,7 @@
-#include "k8s/sim/cells.hpp"
 #include "k8s/sim/core.hpp"
-#include "k8s/sim/json_path.hpp"
-#include "k8s/sim/schema.hpp"
+#include "k8s/sim/objects/cells.hpp"
+#include "k8s/sim/objects/json_path.hpp"
+#include "k8s/sim/objects/schema.hpp"
 
 #include <algorithm>
 #include <cctype>

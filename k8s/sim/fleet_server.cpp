@@ -1,6 +1,6 @@
 #include "k8s/sim/fleet_server.hpp"
 
-#include "k8s/base64.hpp"
+#include "formats/base64.hpp"
 #include "reactor/certificates.hpp"
 #include "reactor/files.hpp"
 #include "reactor/loop.hpp"

@@ -1,6 +1,6 @@
 #include "k8s/sim/openapi.hpp"
 
-#include "k8s/sim/json.hpp"
+#include "k8s/sim/objects/json.hpp"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s/sim/api_server.hpp"
-#include "k8s/sim/catalogue.hpp"
+#include "k8s/sim/objects/catalogue.hpp"
 
 namespace k8s::sim {
 

@@ -1,9 +1,9 @@
-#include "k8s/merge_schema.hpp"
+#include "formats/yaml/yaml.hpp"
+#include "k8s/merge/merge_schema.hpp"
 #include "k8s/sim/core.hpp"
-#include "k8s/sim/managed_fields.hpp"
-#include "k8s/sim/patch.hpp"
-#include "k8s/sim/schema.hpp"
-#include "k8s/yaml.hpp"
+#include "k8s/sim/objects/managed_fields.hpp"
+#include "k8s/sim/objects/patch.hpp"
+#include "k8s/sim/objects/schema.hpp"
 
 namespace k8s::sim {
 

@@ -1,6 +1,6 @@
 #include "k8s/sim/protobuf.hpp"
 
-#include "k8s/base64.hpp"
+#include "formats/base64.hpp"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/sim/json.hpp"
+#include "k8s/sim/objects/json.hpp"
 
 #include <optional>
 #include <string>

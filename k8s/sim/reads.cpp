@@ -1,4 +1,4 @@
-#include "k8s/base64.hpp"
+#include "formats/base64.hpp"
 #include "k8s/sim/core.hpp"
 
 #include <algorithm>

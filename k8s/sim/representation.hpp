@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/sim/kind.hpp"
+#include "k8s/sim/objects/kind.hpp"
 #include "k8s/sim/store.hpp"
 
 #include <string>

@@ -1,5 +1,7 @@
 #include "k8s/sim/store.hpp"
 
+#include "formats/json/record.hpp"
+
 namespace k8s::sim {
 
 json::object version::parsed() const {

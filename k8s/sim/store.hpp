@@ -1,6 +1,7 @@
 #pragma once
 
-#include "k8s/sim/json.hpp"
+#include "formats/json/record.hpp"
+#include "k8s/sim/objects/json.hpp"
 #include "reactor/time.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "k8s/sim/objects/selector.hpp"
 #include "k8s/sim/representation.hpp"
-#include "k8s/sim/selector.hpp"
 #include "k8s/sim/store.hpp"
 
 #include <cstdint>

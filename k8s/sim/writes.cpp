@@ -1,10 +1,10 @@
-#include "k8s/sim/admission.hpp"
-#include "k8s/sim/allocation.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "k8s/sim/core.hpp"
-#include "k8s/sim/managed_fields.hpp"
+#include "k8s/sim/objects/admission.hpp"
+#include "k8s/sim/objects/allocation.hpp"
+#include "k8s/sim/objects/managed_fields.hpp"
+#include "k8s/sim/objects/schema.hpp"
 #include "k8s/sim/protobuf.hpp"
-#include "k8s/sim/schema.hpp"
-#include "k8s/yaml.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/view.hpp"
+#include "k8s/informer/view.hpp"
 
 #include <cstdint>
 

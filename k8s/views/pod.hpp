@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s/store.hpp"
-#include "k8s/view.hpp"
+#include "k8s/informer/store.hpp"
+#include "k8s/informer/view.hpp"
 
 namespace k8s {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "k8s/selector.hpp"
-#include "k8s/view.hpp"
+#include "k8s/informer/selector.hpp"
+#include "k8s/informer/view.hpp"
 
 #include <cstdint>
 #include <memory>

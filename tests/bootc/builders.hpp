@@ -1,7 +1,7 @@
 #pragma once
 
-#include "bootc/names.hpp"
-#include "bootc/rollout_planner.hpp"
+#include "bootc/kinds/names.hpp"
+#include "bootc/pool/rollout_planner.hpp"
 
 #include <algorithm>
 #include <deque>

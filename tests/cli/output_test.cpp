@@ -1,6 +1,6 @@
 #include "cli/output.hpp"
 
-#include "k8s/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "reactor/printable.hpp"
 
 #include <boost/json.hpp>
@@ -134,12 +134,13 @@ const std::set<std::string> writers = {"cli/output.cpp",
                                        "reactor/process.cpp",
                                        "reactor/task_group.cpp",
                                        "policies/host/sandbox.cpp",
-                                       "helm/post_renderer.cpp"};
+                                       "helm/render/post_renderer.cpp"};
 
 TEST(Output, NothingElseWritesToATerminal) {
   namespace fs = std::filesystem;
   std::size_t files = 0;
-  for (const char* layer : {"reactor", "k8s", "policies", "bootc", "helm", "cli"}) {
+  for (const char* layer :
+       {"reactor", "formats", "registry", "k8s", "policies", "bootc", "helm", "cli"}) {
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(WINDLASS_SOURCE_DIR) / layer)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;

@@ -2,9 +2,9 @@
 
 #include "bootc/api.hpp"
 #include "cli/service.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "formats/yaml/yaml.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/fleet_server.hpp"
-#include "k8s/yaml.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/manifests.hpp"

@@ -1,6 +1,6 @@
 // Discovery documents of a server: two texts, one a line each, as /api and /apis, and the second as an APIResourceList.
-#include "k8s/discovery.hpp"
-#include "k8s/json_values.hpp"
+#include "formats/json/values.hpp"
+#include "k8s/client/discovery.hpp"
 
 #include <boost/json.hpp>
 

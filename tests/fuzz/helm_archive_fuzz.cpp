@@ -1,4 +1,4 @@
-#include "helm/chart_archive.hpp"
+#include "helm/charts/chart_archive.hpp"
 #include "tests/gzip.hpp"
 
 #include <algorithm>

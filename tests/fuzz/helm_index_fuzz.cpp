@@ -1,5 +1,5 @@
 #include "helm/sources/index.hpp"
-#include "helm/sources/url.hpp"
+#include "registry/url.hpp"
 
 #include <cstdint>
 #include <cstdlib>

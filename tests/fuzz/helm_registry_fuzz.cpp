@@ -1,6 +1,6 @@
-#include "helm/sources/oci_manifest.hpp"
-#include "helm/sources/oci_reference.hpp"
-#include "helm/sources/registry_auth.hpp"
+#include "helm/sources/chart_manifest.hpp"
+#include "registry/auth.hpp"
+#include "registry/reference.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "helm/semver.hpp"
+#include "formats/semver.hpp"
 
 #include <cstdint>
 #include <cstdlib>

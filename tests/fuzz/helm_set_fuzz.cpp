@@ -1,6 +1,6 @@
-#include "helm/json.hpp"
-#include "helm/set_values.hpp"
-#include "helm/yaml_reader.hpp"
+#include "formats/json/json.hpp"
+#include "formats/yaml/reader.hpp"
+#include "helm/values/set_values.hpp"
 
 #include <cstdint>
 #include <string>

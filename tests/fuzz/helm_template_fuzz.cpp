@@ -1,5 +1,5 @@
-#include "helm/render.hpp"
-#include "helm/yaml_reader.hpp"
+#include "formats/yaml/reader.hpp"
+#include "helm/render/render.hpp"
 
 #include <algorithm>
 #include <cstdint>

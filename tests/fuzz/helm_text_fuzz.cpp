@@ -1,8 +1,8 @@
-#include "helm/go_time.hpp"
-#include "helm/json.hpp"
-#include "helm/manifests.hpp"
+#include "formats/go/time.hpp"
+#include "formats/json/json.hpp"
+#include "formats/toml/toml.hpp"
+#include "helm/render/manifests.hpp"
 #include "helm/schema/schema.hpp"
-#include "helm/toml.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
-#include "helm/render.hpp"
-#include "helm/values.hpp"
-#include "helm/yaml_reader.hpp"
+#include "formats/yaml/reader.hpp"
+#include "helm/render/render.hpp"
+#include "helm/values/values.hpp"
 
 #include <cstdint>
 #include <string>

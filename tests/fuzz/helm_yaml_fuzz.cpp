@@ -1,5 +1,5 @@
-#include "helm/yaml_reader.hpp"
-#include "helm/yaml_writer.hpp"
+#include "formats/yaml/reader.hpp"
+#include "formats/yaml/writer.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "bootc/host_status.hpp"
+#include "bootc/daemon/host_status.hpp"
 
 #include <cstddef>
 #include <cstdint>

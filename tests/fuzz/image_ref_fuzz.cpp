@@ -1,4 +1,4 @@
-#include "bootc/image_ref.hpp"
+#include "registry/image_ref.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A list cut into its objects while it arrives, in pieces whose sizes the first byte chooses, beside a plain JSON parse.
-#include "k8s/list_splitter.hpp"
+#include "k8s/informer/list_splitter.hpp"
 
 #include <boost/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "helm/objects/three_way_merge.hpp"
-#include "k8s/merge_schema.hpp"
-#include "k8s/strategic_merge.hpp"
+#include "k8s/merge/merge_schema.hpp"
+#include "k8s/merge/strategic_merge.hpp"
 
 #include <boost/json.hpp>
 

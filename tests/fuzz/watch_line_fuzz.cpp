@@ -1,5 +1,5 @@
-#include "k8s/list_splitter.hpp"
-#include "k8s/selector.hpp"
+#include "k8s/informer/list_splitter.hpp"
+#include "k8s/informer/selector.hpp"
 #include "k8s/views/lease.hpp"
 #include "k8s/views/node.hpp"
 #include "k8s/views/pod.hpp"

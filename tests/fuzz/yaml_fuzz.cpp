@@ -1,5 +1,5 @@
 // YAML text: what is read must be printable, and read back the same.
-#include "k8s/yaml.hpp"
+#include "formats/yaml/yaml.hpp"
 
 #include <boost/json/value.hpp>
 

@@ -1,11 +1,11 @@
 // What nobody should write and somebody will: archives, values, schemas and templates. The texts are those of Helm, which
 // differential/bad_input.py asks; where Helm has no bound they are ours.
-#include "helm/chart.hpp"
-#include "helm/chart_archive.hpp"
-#include "helm/content_type.hpp"
-#include "helm/render.hpp"
+#include "formats/yaml/reader.hpp"
+#include "helm/charts/chart.hpp"
+#include "helm/charts/chart_archive.hpp"
+#include "helm/charts/content_type.hpp"
+#include "helm/render/render.hpp"
 #include "helm/schema/schema.hpp"
-#include "helm/yaml_reader.hpp"
 #include "tests/gzip.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "helm/chart.hpp"
-#include "helm/chart_ignore.hpp"
-#include "helm/commands.hpp"
-#include "helm/render.hpp"
+#include "formats/yaml/reader.hpp"
+#include "helm/charts/chart.hpp"
+#include "helm/charts/chart_ignore.hpp"
+#include "helm/commands/commands.hpp"
+#include "helm/render/render.hpp"
 #include "helm/schema/schema.hpp"
-#include "helm/yaml_reader.hpp"
 
 #include <gtest/gtest.h>
 

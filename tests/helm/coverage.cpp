@@ -1,5 +1,5 @@
 // Prints how many rows of tests/helm/data exercise each function; ends with 1 when a function has none.
-#include "helm/function.hpp"
+#include "helm/template/function.hpp"
 #include "tests/helm/questions.hpp"
 
 #include <fstream>

@@ -1,13 +1,13 @@
 #include "tests/helm/questions.hpp"
 
-#include "helm/go_format.hpp"
-#include "helm/json.hpp"
-#include "helm/manifests.hpp"
-#include "helm/render.hpp"
+#include "formats/go/format.hpp"
+#include "formats/json/json.hpp"
+#include "formats/semver.hpp"
+#include "formats/yaml/reader.hpp"
+#include "helm/render/manifests.hpp"
+#include "helm/render/render.hpp"
 #include "helm/schema/schema.hpp"
-#include "helm/semver.hpp"
-#include "helm/set_values.hpp"
-#include "helm/yaml_reader.hpp"
+#include "helm/values/set_values.hpp"
 
 namespace helm::tests {
 namespace {

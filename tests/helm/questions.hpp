@@ -1,7 +1,7 @@
 #pragma once
 
-#include "helm/executor.hpp"
-#include "helm/value.hpp"
+#include "formats/go/value.hpp"
+#include "helm/template/executor.hpp"
 
 #include <map>
 #include <string>

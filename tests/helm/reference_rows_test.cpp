@@ -1,7 +1,7 @@
-#include "helm/executor.hpp"
-#include "helm/function.hpp"
-#include "helm/json.hpp"
-#include "helm/template_parser.hpp"
+#include "formats/json/json.hpp"
+#include "helm/template/executor.hpp"
+#include "helm/template/function.hpp"
+#include "helm/template/parser.hpp"
 #include "tests/helm/questions.hpp"
 
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bench/hostile/kubeconfigs.hpp"
-#include "k8s/base64.hpp"
-#include "k8s/client.hpp"
+#include "formats/base64.hpp"
+#include "k8s/client/client.hpp"
 #include "reactor/log.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/memory_network.hpp"

@@ -3,7 +3,7 @@
 #include "reactor/memory.hpp"
 
 #include "cli/service.hpp"
-#include "k8s/base64.hpp"
+#include "formats/base64.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/fleet_server.hpp"
 #include "reactor/entropy.hpp"

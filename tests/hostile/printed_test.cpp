@@ -3,7 +3,7 @@
 #include "cli/demo/show.hpp"
 #include "cli/service.hpp"
 #include "cli/survey.hpp"
-#include "k8s/base64.hpp"
+#include "formats/base64.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/printable.hpp"

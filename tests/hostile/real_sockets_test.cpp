@@ -3,8 +3,8 @@
 #include "bench/hostile/attackers.hpp"
 #include "bench/hostile/server_host.hpp"
 #include "bootc/api.hpp"
-#include "k8s/cluster.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/kubeconfig.hpp"
+#include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "reactor/http/message.hpp"
 #include "reactor/stream.hpp"
 #include "reactor/task_group.hpp"

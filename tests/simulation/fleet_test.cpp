@@ -1,5 +1,5 @@
 // Whole fleets in virtual time: one seed decides every delay, cut and crash, so a failing seed replays bit for bit.
-#include "k8s/intern.hpp"
+#include "k8s/informer/intern.hpp"
 #include "reactor/keyed_hash.hpp"
 #include "tests/simulation/fleet_run.hpp"
 

@@ -1,7 +1,7 @@
 // A month of a fleet in virtual time: what comes and goes must leave nothing behind.
 #include "cli/service.hpp"
-#include "k8s/base64.hpp"
-#include "k8s/intern.hpp"
+#include "formats/base64.hpp"
+#include "k8s/informer/intern.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"

@@ -1,8 +1,8 @@
 #include "tests/units/toy.hpp"
 
-#include "k8s/client.hpp"
-#include "k8s/cluster.hpp"
-#include "k8s/informer.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/informer/informer.hpp"
 #include "reactor/metrics.hpp"
 
 #include <boost/json.hpp>

@@ -1,4 +1,4 @@
-#include "bootc/node_daemon.hpp"
+#include "bootc/daemon/node_daemon.hpp"
 #include "tests/bootc/behaviour/stage.hpp"
 #include "tests/bootc/builders.hpp"
 

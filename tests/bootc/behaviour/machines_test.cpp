@@ -1,7 +1,7 @@
-#include "bootc/cluster_node.hpp"
-#include "bootc/names.hpp"
-#include "bootc/node_daemon.hpp"
-#include "bootc/simulated_host.hpp"
+#include "bootc/daemon/node_daemon.hpp"
+#include "bootc/daemon/simulated_host.hpp"
+#include "bootc/kinds/cluster_node.hpp"
+#include "bootc/kinds/names.hpp"
 #include "tests/bootc/behaviour/stage.hpp"
 #include "tests/bootc/builders.hpp"
 

@@ -1,6 +1,6 @@
 // Longer than most files: one scenario per behaviour of a pool against an API server, each readable alone.
-#include "bootc/cluster_node.hpp"
-#include "bootc/names.hpp"
+#include "bootc/kinds/cluster_node.hpp"
+#include "bootc/kinds/names.hpp"
 #include "tests/bootc/behaviour/stage.hpp"
 #include "tests/bootc/builders.hpp"
 

@@ -1,9 +1,9 @@
 #include "tests/bootc/behaviour/stage.hpp"
 
-#include "bootc/names.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "bootc/kinds/names.hpp"
+#include "formats/yaml/yaml.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/server.hpp"
-#include "k8s/yaml.hpp"
 #include "tests/bootc/builders.hpp"
 #include "tests/reactor/run.hpp"
 

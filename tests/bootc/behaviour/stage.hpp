@@ -1,10 +1,10 @@
 #pragma once
 
 #include "bootc/bootc_cluster.hpp"
-#include "bootc/bootc_node.hpp"
-#include "bootc/classification.hpp"
-#include "bootc/node_pool.hpp"
-#include "k8s/client.hpp"
+#include "bootc/kinds/bootc_node.hpp"
+#include "bootc/kinds/classification.hpp"
+#include "bootc/kinds/node_pool.hpp"
+#include "k8s/client/client.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/views/node.hpp"
 #include "reactor/loop.hpp"

@@ -1,6 +1,6 @@
 """generate_objects.py COUNT SEED: three states of made-up objects of built-in kinds, one question a line for objects/main.go.
 
-Objects follow the tables of k8s/merge_schema_table.cpp, so every type and every kind of list occurs; scalars have made-up
+Objects follow the tables of k8s/merge/merge_schema_table.cpp, so every type and every kind of list occurs; scalars have made-up
 names, since merging does not look at them. A manifest becomes the next one, and the live object, by random edits.
 """
 import copy
@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def tables():
-    text = open(HERE + "/../../../k8s/merge_schema_table.cpp").read()
+    text = open(HERE + "/../../../k8s/merge/merge_schema_table.cpp").read()
     parts = [part.split(')table"')[0] for part in text.split('R"table(')[1:]]
     out = []
     for part in parts:

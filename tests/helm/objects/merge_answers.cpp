@@ -1,8 +1,8 @@
 #include "tests/helm/objects/merge_answers.hpp"
 
 #include "helm/objects/three_way_merge.hpp"
-#include "k8s/merge_schema.hpp"
-#include "k8s/strategic_merge.hpp"
+#include "k8s/merge/merge_schema.hpp"
+#include "k8s/merge/strategic_merge.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>

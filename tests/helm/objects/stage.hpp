@@ -1,8 +1,8 @@
 #pragma once
 
 #include "helm/objects/cluster_objects.hpp"
-#include "k8s/client.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "reactor/loop.hpp"
 

@@ -1,7 +1,7 @@
 #include "helm/objects/three_way_merge.hpp"
 
-#include "k8s/merge_schema.hpp"
-#include "k8s/strategic_merge.hpp"
+#include "k8s/merge/merge_schema.hpp"
+#include "k8s/merge/strategic_merge.hpp"
 #include "tests/helm/objects/merge_answers.hpp"
 
 #include <boost/json/parse.hpp>

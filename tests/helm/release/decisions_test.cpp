@@ -1,6 +1,6 @@
 #include "helm/release/decisions.hpp"
 
-#include "helm/json.hpp"
+#include "formats/json/json.hpp"
 
 #include <gtest/gtest.h>
 

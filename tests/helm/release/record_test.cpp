@@ -1,7 +1,7 @@
 #include "helm/release/record.hpp"
 
-#include "helm/encoding.hpp"
-#include "helm/json.hpp"
+#include "formats/go/base64.hpp"
+#include "formats/json/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "tests/helm/release/stage.hpp"
 
-#include "helm/json.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "formats/json/json.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <boost/json.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "helm/release/actions.hpp"
-#include "k8s/client.hpp"
+#include "k8s/client/client.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"

@@ -1,6 +1,6 @@
 #include "helm/sources/archive.hpp"
 
-#include "helm/chart_archive.hpp"
+#include "helm/charts/chart_archive.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #include "helm/sources/archive.hpp"
-#include "helm/sources/dependency_manager.hpp"
+#include "helm/sources/dependencies/dependency_manager.hpp"
 #include "helm/sources/lock.hpp"
 #include "helm/sources/provenance.hpp"
 #include "tests/helm/sources/fixture.hpp"

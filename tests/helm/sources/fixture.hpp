@@ -1,11 +1,11 @@
 #pragma once
 
-#include "helm/sources/commands.hpp"
+#include "helm/commands/source_commands.hpp"
 #include "helm/sources/settings.hpp"
-#include "helm/sources/web.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/memory_network.hpp"
+#include "registry/web.hpp"
 #include "tests/reactor/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 #include "helm/sources/search.hpp"
 
-#include "helm/go_table.hpp"
-#include "helm/sources/comparison.hpp"
+#include "helm/commands/comparison.hpp"
+#include "helm/commands/go_table.hpp"
 
 #include <gtest/gtest.h>
 

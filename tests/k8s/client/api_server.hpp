@@ -1,6 +1,6 @@
 #pragma once
 
-#include "k8s/base64.hpp"
+#include "formats/base64.hpp"
 #include "tests/k8s/scripted_server.hpp"
 
 #include <map>

@@ -1,7 +1,7 @@
 // Everything the typed client promises, one test each: they belong together as one specification.
-#include "k8s/client.hpp"
+#include "k8s/client/client.hpp"
 
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/memory_network.hpp"
 #include "tests/gzip.hpp"

@@ -1,8 +1,8 @@
-#include "k8s/events.hpp"
+#include "k8s/client/events.hpp"
 
-#include "k8s/client.hpp"
-#include "k8s/condition.hpp"
-#include "k8s/discovery.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/condition.hpp"
+#include "k8s/client/discovery.hpp"
 #include "tests/k8s/scripted_server.hpp"
 #include "tests/reactor/run.hpp"
 

@@ -1,7 +1,7 @@
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/kubeconfig.hpp"
 
-#include "k8s/base64.hpp"
-#include "k8s/certificates.hpp"
+#include "formats/base64.hpp"
+#include "k8s/client/certificates.hpp"
 #include "tests/k8s/client/pems.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 

@@ -1,6 +1,6 @@
-#include "k8s/lease.hpp"
+#include "k8s/client/lease.hpp"
 
-#include "k8s/client.hpp"
+#include "k8s/client/client.hpp"
 #include "reactor/memory_network.hpp"
 #include "tests/k8s/scripted_server.hpp"
 #include "tests/reactor/run.hpp"

@@ -1,7 +1,7 @@
 #include "endpoint.hpp"
 
-#include "k8s/credentials.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/credentials.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"

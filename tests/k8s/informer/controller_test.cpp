@@ -1,4 +1,4 @@
-#include "k8s/controller.hpp"
+#include "k8s/informer/controller.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "k8s/client.hpp"
-#include "k8s/informer.hpp"
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/kubeconfig.hpp"
+#include "k8s/informer/informer.hpp"
 #include "k8s/views/pod.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/memory_network.hpp"

@@ -1,4 +1,4 @@
-#include "k8s/list_splitter.hpp"
+#include "k8s/informer/list_splitter.hpp"
 
 #include "tests/k8s/informer/objects.hpp"
 

@@ -1,6 +1,6 @@
-#include "k8s/meta.hpp"
+#include "k8s/informer/meta.hpp"
 
-#include "k8s/view.hpp"
+#include "k8s/informer/view.hpp"
 #include "k8s/views/pod.hpp"
 #include "tests/k8s/informer/objects.hpp"
 

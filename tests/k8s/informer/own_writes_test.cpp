@@ -1,4 +1,4 @@
-#include "k8s/own_writes.hpp"
+#include "k8s/informer/own_writes.hpp"
 
 #include "reactor/loop.hpp"
 

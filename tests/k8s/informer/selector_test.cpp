@@ -1,6 +1,6 @@
-#include "k8s/selector.hpp"
+#include "k8s/informer/selector.hpp"
 
-#include "k8s/wire.hpp"
+#include "k8s/client/wire.hpp"
 
 #include <gtest/gtest.h>
 

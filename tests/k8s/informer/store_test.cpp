@@ -1,4 +1,4 @@
-#include "k8s/store.hpp"
+#include "k8s/informer/store.hpp"
 
 #include "k8s/views/pod.hpp"
 #include "tests/k8s/informer/objects.hpp"

@@ -1,4 +1,4 @@
-#include "k8s/watch_state.hpp"
+#include "k8s/informer/watch_state.hpp"
 
 #include "reactor/entropy.hpp"
 

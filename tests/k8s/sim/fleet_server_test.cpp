@@ -1,6 +1,6 @@
 #include "k8s/sim/fleet_server.hpp"
 
-#include "k8s/kubeconfig.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"

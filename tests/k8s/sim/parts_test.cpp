@@ -1,11 +1,11 @@
-#include "k8s/merge_schema.hpp"
-#include "k8s/sim/cells.hpp"
-#include "k8s/sim/field_set.hpp"
-#include "k8s/sim/json_path.hpp"
-#include "k8s/sim/patch.hpp"
-#include "k8s/sim/pattern.hpp"
+#include "k8s/merge/merge_schema.hpp"
+#include "k8s/sim/objects/cells.hpp"
+#include "k8s/sim/objects/field_set.hpp"
+#include "k8s/sim/objects/json_path.hpp"
+#include "k8s/sim/objects/patch.hpp"
+#include "k8s/sim/objects/pattern.hpp"
+#include "k8s/sim/objects/shape.hpp"
 #include "k8s/sim/protobuf.hpp"
-#include "k8s/sim/shape.hpp"
 
 #include <gtest/gtest.h>
 

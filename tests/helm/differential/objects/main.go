@@ -3,7 +3,7 @@
 //	{"kind":"strategic","type":"apps/v1 Deployment","before":{},"after":{},"live":{}}   the patch, and the live object with it
 //	{"kind":"json","before":{},"after":{},"live":{}}                                    the JSON merge patches
 //
-// Each answer is {"out":"...","err":"..."}. `objects schema` prints the tables of k8s/merge_schema_table.cpp instead.
+// Each answer is {"out":"...","err":"..."}. `objects schema` prints the tables of k8s/merge/merge_schema_table.cpp instead.
 package main
 
 import (

@@ -200,7 +200,7 @@ func wrapped(out io.Writer, line string) {
 	fmt.Fprintln(out, line)
 }
 
-// printSchema writes the two tables of k8s/merge_schema_table.cpp: which type a kind has, and what a type's fields are.
+// printSchema writes the two tables of k8s/merge/merge_schema_table.cpp: which type a kind has, and what a type's fields are.
 func printSchema(out io.Writer) {
 	s := makeTable()
 	line, last := "", ""

@@ -1,0 +1,248 @@
+#include "bootc/daemon/command_host.hpp"
+
+#include "reactor/loop.hpp"
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+
+namespace bootc {
+namespace {
+
+using namespace std::chrono_literals;
+using arguments = std::vector<std::string>;
+
+constexpr const char* unit = "bootc-operator-switch.service";
+constexpr reactor::nanoseconds short_time = 10s, status_time = 30s, lock_time = 5min,
+                               reboot_time = 10min;
+constexpr reactor::nanoseconds stage_time =
+    std::chrono::hours(6);  // a slow link and a large image, but not for ever
+
+reactor::fault refused(const arguments& argv, std::string why) {
+  std::string doing;
+  for (const auto& a : argv) doing += (doing.empty() ? "" : " ") + a;
+  return reactor::make_fault(reactor::errc::refused, doing, why);
+}
+
+/// The last lines that a program said, without the trailing newline.
+std::string last_words(const std::string& text) {
+  constexpr std::size_t most = 1024;
+  std::string out = text.size() > most ? text.substr(text.size() - most) : text;
+  while (!out.empty() && (out.back() == '\n' || out.back() == ' ')) out.pop_back();
+  out.erase(0, out.find_first_not_of("\n "));
+  if (out.starts_with("error: ")) out = out.substr(7);
+  return out;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+std::vector<std::string> host_command_line(command_form how, std::vector<std::string> argv) {
+  if (how == command_form::direct) return argv;
+  // --env: the environment of PID 1, which has no `container`.
+  arguments out{"nsenter",  "--target", "1",        "--mount", "--pid", "--cgroup",
+                "--setuid", "0",        "--setgid", "0",       "--env", "--"};
+  out.insert(out.end(), std::make_move_iterator(argv.begin()), std::make_move_iterator(argv.end()));
+  return out;
+}
+
+/// A stage that is left before its end leaves its unit running on the host.
+struct command_host::unit_guard {
+  command_host& host;
+  bool ended = false;
+  ~unit_guard() {
+    if (ended || host.tasks_.cancelled()) return;
+    host.stopping_unit_ = true;
+    host.tasks_.start("stop " + std::string(unit), host.stop_unit());
+  }
+};
+
+command_host::command_host(reactor::loop& l, command_host_options o)
+    : loop_(l), options_(std::move(o)), unit_stopped_(l), tasks_(l) {
+  seen_ = fingerprint();
+}
+
+command_host::~command_host() = default;
+
+awaitable<void> command_host::stop() {
+  co_await tasks_.cancel_and_join();
+}
+
+reactor::command command_host::prepare(std::vector<std::string> argv) const {
+  reactor::command c;
+  c.argv = host_command_line(options_.form, std::move(argv));
+  c.environment = options_.environment;
+  c.environment["container"] = std::nullopt;
+  return c;
+}
+
+awaitable<reactor::result<reactor::process_exit>> command_host::execute(
+    std::vector<std::string> argv, reactor::nanoseconds within) {
+  reactor::command c = prepare(std::move(argv));
+  co_return co_await reactor::run_process(loop_, std::move(c), loop_.now() + within);
+}
+
+awaitable<reactor::result<void>> command_host::succeed(std::vector<std::string> argv,
+                                                       reactor::nanoseconds within) {
+  const arguments said = argv;
+  auto ended = co_await execute(std::move(argv), within);
+  if (!ended) co_return ended.error();
+  if (ended->succeeded()) co_return reactor::result<void>();
+  const std::string why = last_words(ended->err);
+  co_return refused(said, why.empty() ? ended->text() : why);
+}
+
+awaitable<reactor::result<host_traits>> command_host::inspect() {
+  arguments ask_switch{"bootc", "switch", "--help"}, ask_upgrade{"bootc", "upgrade", "--help"};
+  auto switching = co_await execute(std::move(ask_switch), short_time);
+  if (!switching) co_return switching.error();
+  auto upgrading = co_await execute(std::move(ask_upgrade), short_time);
+  if (!upgrading) co_return upgrading.error();
+  const auto offers = [](const reactor::process_exit& help, std::string_view option) {
+    return help.out.find(option) != std::string::npos;
+  };
+  host_traits out;
+  out.switch_download_only = offers(*switching, "--download-only");
+  out.switch_from_downloaded = offers(*switching, "--from-downloaded");
+  out.upgrade_download_only = offers(*upgrading, "--download-only");
+
+  arguments ask_boot{"cat", "/proc/sys/kernel/random/boot_id"};
+  auto boot = co_await execute(std::move(ask_boot), short_time);
+  if (boot && boot->succeeded()) out.boot.id = first_line(boot->out);
+  arguments ask_soft{"systemctl", "show", "--property=SoftRebootsCount", "--value"};
+  auto soft = co_await execute(std::move(ask_soft), short_time);
+  if (soft && soft->succeeded())
+    out.boot.soft_reboots = std::strtoull(soft->out.c_str(), nullptr, 10);
+
+  // Both reboot the host on their own, past every slot.
+  arguments ask_timer{"systemctl", "is-active", "--quiet", "bootc-fetch-apply-updates.timer"};
+  auto timer = co_await execute(std::move(ask_timer), short_time);
+  if (timer && timer->succeeded())
+    out.uncoordinated.emplace_back("bootc-fetch-apply-updates.timer");
+  arguments ask_kured{"pgrep", "-x", "kured"};
+  auto kured = co_await execute(std::move(ask_kured), short_time);
+  if (kured && kured->succeeded()) out.uncoordinated.emplace_back("kured");
+  traits_ = out;
+  co_return out;
+}
+
+awaitable<reactor::result<std::string>> command_host::status() {
+  arguments argv{"bootc", "status", "--json", "--format-version", "1"};
+  const arguments said = argv;
+  auto ended = co_await execute(std::move(argv), status_time);
+  if (!ended) co_return ended.error();
+  if (ended->succeeded()) co_return std::move(ended->out);
+  const std::string why = last_words(ended->err);
+  co_return refused(said, ended->text() + (why.empty() ? "" : ": " + why));
+}
+
+awaitable<reactor::result<void>> command_host::run(host_command command) {
+  switch (command.action) {
+    case host_action::stage: return stage(std::move(command));
+    case host_action::lock: return lock();
+    case host_action::reboot:
+    case host_action::roll_back: break;
+  }
+  return reboot(std::move(command));
+}
+
+awaitable<reactor::result<void>> command_host::stage(host_command command) {
+  while (stopping_unit_) (void)co_await unit_stopped_.wait();
+  {
+    arguments stop_former{"systemctl", "stop", unit};
+    auto stopped = co_await execute(std::move(stop_former), status_time);
+    if (!stopped) co_return stopped.error();
+  }
+  const std::string cursor = co_await journal_cursor();
+  unit_guard guard{*this};
+  arguments argv{"systemd-run", "--wait", "--collect", "--unit", unit, "bootc", "switch"};
+  if (traits_.switch_download_only) argv.emplace_back("--download-only");
+  argv.push_back(command.image);
+  const arguments said = argv;
+  auto ended = co_await execute(std::move(argv), stage_time);
+  if (!ended) co_return ended.error();
+  guard.ended = true;
+  if (!ended->succeeded()) {
+    std::string why = co_await journal_since(cursor);
+    if (why.empty()) why = last_words(ended->err);
+    co_return refused(said, why.empty() ? ended->text() : why);
+  }
+  // Until it is locked, any reboot would boot what was staged. A host that cannot lock it says so in its status.
+  if (!traits_.switch_download_only && traits_.upgrade_download_only && !command.composefs)
+    (void)co_await lock();
+  co_return reactor::result<void>();
+}
+
+awaitable<reactor::result<void>> command_host::lock() {
+  arguments argv{"bootc", "upgrade", "--download-only"};
+  return succeed(std::move(argv), lock_time);
+}
+
+awaitable<reactor::result<void>> command_host::reboot(host_command command) {
+  if (command.action == host_action::roll_back) {
+    arguments back{"bootc", "rollback"};
+    auto rolled = co_await succeed(std::move(back), lock_time);
+    if (!rolled) co_return rolled.error();
+  }
+  arguments argv{"systemctl", "reboot"};
+  // On composefs an image that is not locked is not applied by --from-downloaded, which then does not reboot either.
+  if (command.locked || (command.soft && !command.composefs)) {
+    argv = {"bootc", traits_.switch_from_downloaded ? "switch" : "upgrade", "--from-downloaded",
+            "--apply"};
+    if (command.soft) argv.emplace_back("--soft-reboot=auto");
+  }
+  co_return co_await succeed(std::move(argv), reboot_time);
+}
+
+awaitable<void> command_host::stop_unit() {
+  arguments argv{"systemctl", "stop", unit};
+  (void)co_await execute(std::move(argv), status_time);
+  stopping_unit_ = false;
+  unit_stopped_.wake_all();
+}
+
+/// Where the journal ends now; empty when it cannot be read.
+awaitable<std::string> command_host::journal_cursor() {
+  arguments argv{"journalctl", "--show-cursor", "-n", "0", "-o", "cat"};
+  auto ended = co_await execute(std::move(argv), short_time);
+  constexpr std::string_view mark = "-- cursor: ";
+  const std::size_t at = ended && ended->succeeded() ? ended->out.find(mark) : std::string::npos;
+  if (at == std::string::npos) co_return std::string();
+  co_return first_line(ended->out.substr(at + mark.size()));
+}
+
+awaitable<std::string> command_host::journal_since(std::string cursor) {
+  if (cursor.empty()) co_return std::string();
+  arguments argv{"journalctl", "-o", "cat", "--no-pager", "-u", unit, "--after-cursor=" + cursor};
+  auto ended = co_await execute(std::move(argv), short_time);
+  if (!ended || !ended->succeeded()) co_return std::string();
+  co_return last_words(ended->out);
+}
+
+std::string command_host::fingerprint() const {
+  std::string out;
+  for (const char* below :
+       {"/ostree/bootc", "/sysroot/state/deploy"}) {  // ostree's and composefs's
+    const std::string path = options_.root + below;
+    struct stat info{};
+    if (::stat(path.c_str(), &info) == 0)
+      out += std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
+    out += "/";
+  }
+  return out;
+}
+
+awaitable<void> command_host::changed() {
+  for (;;) {
+    co_await loop_.sleep_for(options_.watch_interval);
+    std::string now = fingerprint();
+    if (now == seen_) continue;
+    seen_ = std::move(now);
+    co_return;
+  }
+}
+
+}  // namespace bootc

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "bootc/daemon/host.hpp"
+#include "reactor/process.hpp"
+#include "reactor/task_group.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bootc {
+
+enum class command_form { nsenter, direct };
+
+struct command_host_options {
+  command_form form = command_form::nsenter;
+  /// The host's file system as this process sees it. Where it keeps deployments is watched below it.
+  std::string root = "/proc/1/root";
+  reactor::nanoseconds watch_interval = std::chrono::seconds(2);
+  std::map<std::string, std::optional<std::string>> environment;  // for the commands
+};
+
+/// The real machine, by its commands.
+/// nsenter  from a privileged pod with the host's PID namespace: each command enters PID 1's namespaces and environment.
+/// direct   on the host itself; only the variable `container` is taken away, which would make bootc report nothing.
+/// Staging  runs as a unit of the host, so that it outlives this process and its memory limit; a former one is stopped
+///          first, a cancelled one too.
+/// Errors   errc::refused with what the command said on its error stream (a unit's: in the journal).
+/// Lifetime co_await stop() before destruction.
+class command_host final : public host {
+public:
+  command_host(reactor::loop& l, command_host_options o);
+  ~command_host() override;
+
+  awaitable<reactor::result<host_traits>> inspect() override;
+  awaitable<reactor::result<std::string>> status() override;
+  awaitable<reactor::result<void>> run(host_command command) override;
+  awaitable<void> changed() override;
+  awaitable<void> stop();
+
+private:
+  struct unit_guard;
+  reactor::command prepare(std::vector<std::string> argv) const;
+  awaitable<reactor::result<reactor::process_exit>> execute(std::vector<std::string> argv,
+                                                            reactor::nanoseconds within);
+  awaitable<reactor::result<void>> succeed(std::vector<std::string> argv,
+                                           reactor::nanoseconds within);
+  awaitable<reactor::result<void>> stage(host_command command);
+  awaitable<reactor::result<void>> lock();
+  awaitable<reactor::result<void>> reboot(host_command command);
+  awaitable<void> stop_unit();
+  awaitable<std::string> journal_cursor();
+  awaitable<std::string> journal_since(std::string cursor);
+  std::string fingerprint() const;
+
+  reactor::loop& loop_;
+  command_host_options options_;
+  host_traits traits_;
+  std::string seen_;
+  bool stopping_unit_ = false;
+  reactor::waiters unit_stopped_;
+  reactor::task_group tasks_;
+};
+
+/// The command line that runs `argv` on the host.
+std::vector<std::string> host_command_line(command_form how, std::vector<std::string> argv);
+
+}  // namespace bootc

@@ -1,0 +1,345 @@
+#include "bootc/daemon/node_agent.hpp"
+
+#include "bootc/kinds/names.hpp"
+#include "bootc/pool/rollout_planner.hpp"
+#include "registry/image_ref.hpp"
+
+namespace bootc {
+namespace {
+
+constexpr reactor::nanoseconds first_delay = std::chrono::seconds(5);
+constexpr unsigned most_doublings = 6;  // 5, 10, 20, 40, 80, 160, 320 s
+
+constexpr std::string_view boot_prefix = "boot ";
+
+}  // namespace
+
+/// One row of the state machine: conditions, and what to run.
+struct node_agent::verdict {
+  std::string_view idle_reason = node_reason::idle;
+  std::string idle_message;
+  std::string error;  // empty = healthy
+  std::optional<host_command> command;
+  bool cancel_stage = false;
+  reactor::steady_time look_again = reactor::never;
+};
+
+void node_agent::backoff::failed(reactor::steady_time now) {
+  until = now + first_delay * (1u << std::min(failures, most_doublings));
+  ++failures;
+}
+
+void node_agent::on_object(std::optional<bootc_node> object) {
+  if (object && !recalled_) {
+    recall(*object);
+    recalled_ = true;
+  }
+  object_ = std::move(object);
+  if (!object_) return;
+  if (object_->spec.desired_image != last_image_) {
+    stage_error_.clear();
+    stage_claimed_.clear();
+    stage_backoff_ = {};
+    lock_error_.clear();
+    lock_backoff_ = {};
+    reboot_error_.clear();
+    reboot_backoff_ = {};
+    last_image_ = object_->spec.desired_image;
+  }
+  if (failed_image_ != object_->spec.desired_image ||
+      object_->spec.desired_state != image_state::booted)
+    failed_image_.clear();
+}
+
+/// What this process cannot remember because it was not there: whether the host has rebooted for the present spec.
+void node_agent::recall(const bootc_node& object) {
+  const auto of_this_spec = [&](const condition* c) {
+    return c && c->observed_generation == object.meta.generation;
+  };
+  const condition* degraded = find_condition(object.status.conditions, node_condition::degraded);
+  if (of_this_spec(degraded) && degraded->status == "True" &&
+      degraded->message.find(not_on_target_text) != std::string::npos)
+    failed_image_ = object.spec.desired_image;
+  const condition* idle = find_condition(object.status.conditions, node_condition::idle);
+  if (!of_this_spec(idle) || idle->status != "False" || idle->reason != node_reason::rebooting)
+    return;
+  const std::string before = idle->message.starts_with(boot_prefix)
+                                 ? idle->message.substr(boot_prefix.size())
+                                 : std::string();
+  const std::string now = traits_.boot.text();
+  if (!before.empty() && !now.empty() && before != now) failed_image_ = object.spec.desired_image;
+}
+
+void node_agent::on_host(host_status status) {
+  host_ = std::move(status);
+  host_problem_.clear();
+  host_backoff_ = {};
+}
+
+void node_agent::on_host_unreadable(std::string why, reactor::steady_time now) {
+  host_problem_ = "populating bootc fields: " + std::move(why);
+  host_backoff_.failed(now);
+}
+
+void node_agent::on_ended(const host_command& command, const reactor::result<void>& outcome,
+                          reactor::steady_time now) {
+  running_.reset();
+  std::string why;
+  if (!outcome)
+    why = outcome.error().detail.empty() ? outcome.error().message() : outcome.error().detail;
+  switch (command.action) {
+    case host_action::stage:
+      if (command.image != last_image_)
+        return;  // superseded: its end says nothing about the present image
+      if (outcome) {
+        stage_claimed_ = command.image;
+        return;
+      }
+      stage_error_ = why;
+      stage_backoff_.failed(now);
+      return;
+    case host_action::lock:
+      lock_error_ = why;
+      if (outcome)
+        lock_backoff_ = {};
+      else
+        lock_backoff_.failed(now);
+      return;
+    case host_action::reboot:
+    case host_action::roll_back:
+      if (outcome) return;  // the host goes down any moment
+      reboot_issued_ = false;
+      reboot_error_ = why;
+      reboot_backoff_.failed(now);
+      return;
+  }
+}
+
+void node_agent::withdrawn() {
+  running_.reset();
+  reboot_issued_ = false;
+}
+
+std::string node_agent::idle_note() const {
+  std::string out;
+  for (const auto& what : traits_.uncoordinated) out += (out.empty() ? "" : ", ") + what;
+  return out.empty() ? out : "this host is also rebooted by " + out;
+}
+
+/// With composefs an image that is already deployed cannot be staged again; going back to the previous one is bootc's
+/// own rollback, which is armed only together with the reboot.
+bool node_agent::is_restored_rollback(const std::string& digest) const {
+  if (!host_->composefs()) return false;
+  const auto entry = published(host_->rollback);
+  return entry && is_image(*entry, digest);
+}
+
+std::optional<image_info> node_agent::published_staged(const std::string& digest) const {
+  auto entry = published(host_->staged);
+  if (!digest.empty() && is_restored_rollback(digest) && !(entry && is_image(*entry, digest)))
+    return published(host_->rollback);
+  return entry;
+}
+
+node_agent::verdict node_agent::on_target(reactor::steady_time now) {
+  stage_error_.clear();
+  stage_claimed_.clear();
+  stage_backoff_ = {};
+  reboot_error_.clear();
+  reboot_backoff_ = {};
+  verdict v;
+  v.idle_message = idle_note();
+  if (running_) {
+    v.cancel_stage = running_->action == host_action::stage;
+    return v;
+  }
+  // Another image left staged would boot at the next reboot, whoever causes it.
+  const auto left = published(host_->staged);
+  if (!left || host_->staged->download_only ||
+      is_image(*left, std::string(digest_in(object_->spec.desired_image))))
+    return v;
+  const bool can_lock = traits_.upgrade_download_only && !host_->composefs();
+  if (!can_lock) {
+    v.error = "staged image " + left->image +
+              " is armed: it boots at the next reboot and this host cannot lock it";
+    return v;
+  }
+  if (!lock_error_.empty()) v.error = "staged image " + left->image + " is armed: " + lock_error_;
+  if (lock_backoff_.waits(now)) {
+    v.look_again = lock_backoff_.until;
+    return v;
+  }
+  host_command c;
+  c.action = host_action::lock;
+  c.image = left->image;
+  v.command = std::move(c);
+  return v;
+}
+
+node_agent::verdict node_agent::stage(reactor::steady_time now) {
+  // bootc also ends well when it thinks that there is nothing to do; asking again at once would never end.
+  if (!running_ && stage_claimed_ == object_->spec.desired_image) {
+    stage_claimed_.clear();
+    stage_error_ = "the command succeeded, but the image is not staged";
+    stage_backoff_.failed(now);
+  }
+  verdict v;
+  if (!stage_error_.empty())
+    v.error = "bootc stage failed: " + stage_error_;  // until a stage works, also while retrying
+  if (running_) {
+    v.idle_reason = node_reason::staging;
+    v.cancel_stage =
+        running_->action == host_action::stage && running_->image != object_->spec.desired_image;
+    return v;
+  }
+  if (host_->read_only) {
+    v.error = "the host is read-only: bootc cannot update it";
+    return v;
+  }
+  if (stage_backoff_.waits(now)) {
+    v.look_again = stage_backoff_.until;
+    return v;
+  }
+  v.idle_reason = node_reason::staging;
+  host_command c;
+  c.action = host_action::stage;
+  c.image = object_->spec.desired_image;
+  c.composefs = host_->composefs();
+  v.command = std::move(c);
+  return v;
+}
+
+node_agent::verdict node_agent::staged(reactor::steady_time now) {
+  verdict v;
+  v.idle_reason = node_reason::staged;
+  stage_error_.clear();
+  stage_claimed_.clear();
+  stage_backoff_ = {};
+  const std::string digest(digest_in(object_->spec.desired_image));
+  const auto entry = published(host_->staged);
+  const bool by_rollback = !(entry && is_image(*entry, digest));
+  const bool locked = by_rollback || host_->staged->download_only;
+  if (running_) {
+    v.cancel_stage =
+        running_->action == host_action::stage && running_->image != object_->spec.desired_image;
+    return v;
+  }
+  if (object_->spec.desired_state != image_state::booted) {
+    const bool can_lock = traits_.upgrade_download_only && !host_->composefs();
+    v.idle_message =
+        locked ? "Image staged, awaiting desiredImageState: Booted" : "staged without lock";
+    if (locked || !can_lock) return v;
+    if (lock_backoff_.waits(now)) {
+      v.look_again = lock_backoff_.until;
+      return v;
+    }
+    host_command c;
+    c.action = host_action::lock;
+    c.image = object_->spec.desired_image;
+    v.command = std::move(c);
+    return v;
+  }
+  if (!reboot_error_.empty()) v.error = "reboot failed: " + reboot_error_;
+  if (reboot_backoff_.waits(now)) {
+    v.look_again = reboot_backoff_.until;
+    return v;
+  }
+  v.idle_reason = node_reason::rebooting;
+  v.error.clear();
+  if (const std::string mark = traits_.boot.text(); !mark.empty())
+    v.idle_message = std::string(boot_prefix) + mark;
+  host_command c;
+  c.action = by_rollback ? host_action::roll_back : host_action::reboot;
+  c.image = object_->spec.desired_image;
+  c.locked = locked && !by_rollback;
+  c.soft = !by_rollback && host_->staged->soft_reboot_capable &&
+           object_->annotation(names::reboot_policy) == "AllowSoftReboot";
+  c.composefs = host_->composefs();
+  v.command = std::move(c);
+  return v;
+}
+
+node_agent::verdict node_agent::judge(reactor::steady_time now) {
+  verdict v;
+  if (!host_problem_.empty()) {
+    v.error = host_problem_;
+    v.look_again = host_backoff_.until;
+    return v;
+  }
+  if (!host_->booted) {
+    v.error = "bootc status has no booted entry";
+    return v;
+  }
+  if (!host_->booted->image) {
+    v.error =
+        host_->booted->incompatible
+            ? "the booted deployment has local changes (layered packages) that bootc cannot update"
+            : "the booted deployment has no container image: this host was not installed from one";
+    return v;
+  }
+  const auto desired = parse_image_ref(object_->spec.desired_image);
+  if (!desired) {
+    v.error =
+        "invalid image ref \"" + object_->spec.desired_image + "\": " + desired.error().detail;
+    return v;
+  }
+  if (desired->digest.empty()) {
+    v.error = "image ref \"" + object_->spec.desired_image + "\" has no digest";
+    return v;
+  }
+  if (is_image(*published(host_->booted), desired->digest)) {
+    failed_image_.clear();
+    v = on_target(now);
+    if (host_->booted->incompatible && v.error.empty())
+      v.error =
+          "the booted deployment has local changes (layered packages) that bootc cannot update";
+    return v;
+  }
+  if (!failed_image_.empty()) {
+    v.error = std::string(not_on_target_text) + ": " + published(host_->booted)->image +
+              " runs instead of " + failed_image_;
+    return v;
+  }
+  const auto entry = published_staged(desired->digest);
+  if (entry && is_image(*entry, desired->digest)) return staged(now);
+  return stage(now);
+}
+
+agent_step node_agent::decide(reactor::steady_time now, reactor::wall_time wall) {
+  agent_step step;
+  if (!object_ || reboot_issued_ || (!host_ && host_problem_.empty())) return step;
+  verdict v = judge(now);
+  step.status = object_->status;
+  step.status.observed_generation = object_->meta.generation;
+  if (host_ && host_problem_.empty()) {
+    step.status.booted = published(host_->booted);
+    step.status.staged = published_staged(std::string(digest_in(object_->spec.desired_image)));
+    step.status.rollback = published(host_->rollback);
+  }
+  condition idle;
+  idle.type = node_condition::idle;
+  idle.status = v.idle_reason == node_reason::idle ? "True" : "False";
+  idle.reason = v.idle_reason;
+  idle.message = v.idle_message;
+  idle.observed_generation = object_->meta.generation;
+  set_condition(step.status.conditions, std::move(idle), wall);
+  condition degraded;
+  degraded.type = node_condition::degraded;
+  degraded.status = v.error.empty() ? "False" : "True";
+  degraded.reason = v.error.empty() ? node_reason::healthy : node_reason::error;
+  degraded.message = v.error;
+  degraded.observed_generation = object_->meta.generation;
+  set_condition(step.status.conditions, std::move(degraded), wall);
+  step.publish = step.status != object_->status;
+  step.cancel_stage = v.cancel_stage;
+  step.look_again = v.look_again;
+  step.command = std::move(v.command);
+  if (step.command) {
+    running_ = step.command;
+    reboot_issued_ = step.command->action == host_action::reboot ||
+                     step.command->action == host_action::roll_back;
+  }
+  return step;
+}
+
+}  // namespace bootc

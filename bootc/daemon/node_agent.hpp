@@ -1,0 +1,84 @@
+#pragma once
+
+#include "bootc/daemon/host.hpp"
+#include "bootc/daemon/host_status.hpp"
+#include "bootc/kinds/bootc_node.hpp"
+#include "reactor/time.hpp"
+
+#include <optional>
+#include <string>
+
+namespace bootc {
+
+/// What the daemon does next.
+struct agent_step {
+  bool publish = false;  // `status` differs from what the object shows
+  bootc_node_status status;
+  std::optional<host_command> command;  // after the status was published
+  bool cancel_stage = false;            // the running stage is for an image nobody wants any more
+  reactor::steady_time look_again = reactor::never;
+};
+
+/// The node daemon's mind: it is told what was asked, what the host reports and how its commands ended, and answers
+/// what to publish and what to run. No I/O, no clock.
+/// Shape  each input, then decide(). At most one command is out; its end is reported with ended().
+/// Safety reboots only into the image that was asked for and approved; after a reboot was issued it does nothing more.
+class node_agent {
+public:
+  explicit node_agent(host_traits traits) : traits_(std::move(traits)) {}
+
+  /// Our object as last seen; nothing when there is none. The first one also tells what was published before a restart.
+  void on_object(std::optional<bootc_node> object);
+  void on_host(host_status status);
+  /// Reading the status failed: `why` without the words around it.
+  void on_host_unreadable(std::string why, reactor::steady_time now);
+  void on_ended(const host_command& command, const reactor::result<void>& outcome,
+                reactor::steady_time now);
+
+  agent_step decide(reactor::steady_time now, reactor::wall_time wall);
+
+  /// The command of the last decision was not run, because its status could not be published.
+  void withdrawn();
+  /// While a command runs the host's status is not asked for: it would block.
+  bool busy() const noexcept { return running_.has_value(); }
+  bool reboot_issued() const noexcept { return reboot_issued_; }
+
+private:
+  /// Waits 5 s after the first failure, doubling up to 320 s.
+  struct backoff {
+    unsigned failures = 0;
+    reactor::steady_time until{};
+    void failed(reactor::steady_time now);
+    bool waits(reactor::steady_time now) const noexcept { return failures > 0 && now < until; }
+  };
+  struct verdict;
+
+  void recall(const bootc_node& object);
+  verdict judge(reactor::steady_time now);
+  verdict on_target(reactor::steady_time now);
+  verdict stage(reactor::steady_time now);
+  verdict staged(reactor::steady_time now);
+  bool is_restored_rollback(const std::string& digest) const;
+  std::optional<image_info> published_staged(const std::string& digest) const;
+  std::string idle_note() const;
+
+  host_traits traits_;
+  std::optional<bootc_node> object_;
+  std::optional<host_status> host_;
+  std::string host_problem_;  // why the last reading failed
+  backoff host_backoff_;
+  std::optional<host_command> running_;
+  std::string last_image_;     // desired image of the previous decision
+  std::string stage_error_;    // of last_image_; stays until a stage works
+  std::string stage_claimed_;  // a stage of it ended well; the host's status has to show it
+  backoff stage_backoff_;
+  std::string lock_error_;
+  backoff lock_backoff_;
+  std::string reboot_error_;
+  backoff reboot_backoff_;
+  std::string failed_image_;  // rebooted for it and did not arrive
+  bool recalled_ = false;
+  bool reboot_issued_ = false;
+};
+
+}  // namespace bootc

@@ -1,0 +1,175 @@
+#include "bootc/daemon/node_daemon.hpp"
+
+#include "bootc/daemon/host_status.hpp"
+#include "k8s/client/client.hpp"
+#include "reactor/deadline.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace bootc {
+namespace {
+
+k8s::informer_options one_object(const std::string& node) {
+  k8s::informer_options out;
+  out.collection = bootc_nodes();
+  out.field_selector = k8s::field_is("metadata.name", node);
+  return out;
+}
+
+}  // namespace
+
+/// Tells the agent how a command ended, whichever way its coroutine is left: a cancelled one unwinds by exception.
+struct node_daemon::ended_command {
+  node_daemon& daemon;
+  host_command command;
+  reactor::result<void> outcome =
+      reactor::make_fault(reactor::errc::closed, "run on the host", "stopped before its end");
+  ~ended_command() {
+    daemon.command_ = 0;
+    if (daemon.agent_) daemon.agent_->on_ended(command, outcome, daemon.loop_.now());
+    daemon.wake_.set();
+  }
+};
+
+node_daemon::node_daemon(reactor::loop& l, k8s::client& api, host& machine,
+                         node_daemon_options options, reactor::logger log)
+    : loop_(l),
+      api_(api),
+      machine_(machine),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      informer_(l, api, one_object(options_.node)),
+      wake_(l),
+      tasks_(l) {
+  // Our own status writes come back here too; reacting to them would bypass every backoff.
+  informer_.on_change([this](const bootc_node* before, const bootc_node* now) {
+    const bool ours = (before ? before : now)->meta.name == options_.node;
+    const bool asked = !before || !now || before->spec != now->spec ||
+                       before->meta.generation != now->meta.generation ||
+                       !(before->meta.annotations == now->meta.annotations);
+    if (ours && asked) wake_.set();
+  });
+}
+
+node_daemon::~node_daemon() = default;
+
+void node_daemon::start() {
+  if (std::exchange(started_, true)) return;
+  informer_.start();
+  tasks_.start("node daemon", run());
+  tasks_.start("watch host", watch_host());
+}
+
+awaitable<void> node_daemon::stop() {
+  co_await tasks_.cancel_and_join();
+  co_await informer_.stop();
+}
+
+std::optional<bootc_node> node_daemon::current() {
+  const bootc_node* seen = informer_.find({"", options_.node});
+  if (!seen) {
+    written_.reset();
+    return std::nullopt;
+  }
+  const bool ours_is_newer = written_ && written_->meta.uid == seen->meta.uid &&
+                             seen->meta.resource_version < written_->meta.resource_version;
+  if (!ours_is_newer) {
+    written_.reset();
+    return *seen;
+  }
+  return written_;
+}
+
+awaitable<void> node_daemon::run() {
+  for (bool known = false; !known;) known = co_await inspect();
+  (void)co_await informer_.synced();
+  for (;;) {
+    wake_.reset();
+    auto object = current();
+    agent_->on_object(object);
+    if (object && !agent_->busy() && !agent_->reboot_issued()) {
+      co_await read_host();
+      object = current();  // it may have changed meanwhile
+      agent_->on_object(object);
+    }
+    agent_step step = agent_->decide(loop_.now(), loop_.wall());
+    if (step.publish) {
+      const bool written = co_await publish(*object, step.status);
+      if (!written) {
+        if (step.command) agent_->withdrawn();
+        (void)co_await wake_.wait(loop_.now() + api_backoff_.next(loop_.random()));
+        continue;
+      }
+      api_backoff_.reset();
+    }
+    if (step.cancel_stage && command_ != 0) tasks_.cancel(command_);
+    if (step.command) {
+      log_.info("run on the host", {{"action", static_cast<int>(step.command->action)},
+                                    {"image", step.command->image}});
+      host_command command = *step.command;
+      const auto task = tasks_.start("host command", run_command(std::move(command)));
+      if (agent_->busy()) command_ = task;  // else it has ended by now
+    }
+    (void)co_await wake_.wait(std::min(step.look_again, loop_.now() + options_.poll_interval));
+  }
+}
+
+awaitable<bool> node_daemon::inspect() {
+  auto traits = co_await reactor::with_deadline(
+      loop_, machine_.inspect(), loop_.now() + options_.status_timeout, "inspect the host");
+  if (traits) {
+    agent_.emplace(std::move(*traits));
+    api_backoff_.reset();
+    co_return true;
+  }
+  log_.warning("the host cannot be inspected", {{"why", traits.error()}});
+  co_await loop_.sleep_for(api_backoff_.next(loop_.random()));
+  co_return false;
+}
+
+awaitable<void> node_daemon::read_host() {
+  auto text = co_await reactor::with_deadline(
+      loop_, machine_.status(), loop_.now() + options_.status_timeout, "bootc status");
+  if (!text) {
+    const auto& why = text.error();
+    agent_->on_host_unreadable(
+        "getting bootc status: " + (why.detail.empty() ? why.message() : why.detail), loop_.now());
+    co_return;
+  }
+  auto status = parse_host_status(*text);
+  if (status)
+    agent_->on_host(std::move(*status));
+  else
+    agent_->on_host_unreadable("parsing bootc status: " + status.error().detail, loop_.now());
+}
+
+awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status) {
+  boost::json::object patch = status_patch(object.status, status);
+  k8s::object_key key{"", options_.node};
+  auto answer =
+      co_await api_.merge_patch(bootc_nodes(), std::move(key), std::move(patch), "status");
+  if (!answer) {
+    if (!answer.error().cancelled)
+      log_.warning("the status could not be published", {{"why", answer.error().message()}});
+    co_return false;
+  }
+  if (auto view = k8s::parse_view<bootc_node>(boost::json::serialize(*answer)))
+    written_ = std::move(*view);
+  co_return true;
+}
+
+awaitable<void> node_daemon::run_command(host_command command) {
+  ended_command end{*this, command};
+  end.outcome = co_await machine_.run(std::move(command));
+}
+
+awaitable<void> node_daemon::watch_host() {
+  for (;;) {
+    co_await machine_.changed();
+    wake_.set();
+  }
+}
+
+}  // namespace bootc

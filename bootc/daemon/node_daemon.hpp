@@ -1,0 +1,72 @@
+#pragma once
+
+#include "bootc/daemon/host.hpp"
+#include "bootc/daemon/node_agent.hpp"
+#include "bootc/kinds/bootc_node.hpp"
+#include "k8s/informer/informer.hpp"
+#include "reactor/backoff.hpp"
+#include "reactor/log.hpp"
+#include "reactor/task_group.hpp"
+#include "reactor/waiters.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace k8s {
+class client;
+}
+
+namespace bootc {
+
+struct node_daemon_options {
+  std::string node;  // whose BootcNode is ours; never empty
+  reactor::nanoseconds poll_interval =
+      std::chrono::minutes(5);  // changes of the host may go unnoticed
+  reactor::nanoseconds status_timeout = std::chrono::seconds(30);
+};
+
+/// The daemon of one node: carries out what its node_agent decides. Watches exactly one BootcNode, runs one host command
+/// at a time beside that, publishes before it acts and reboots last.
+/// Errors   of the API are retried with backoff, those of the host are published; none ends it.
+/// Lifetime loop, client and machine outlive it; co_await stop() before destruction. stop() ends a stage under way.
+class node_daemon {
+public:
+  node_daemon(reactor::loop& l, k8s::client& api, host& machine, node_daemon_options options,
+              reactor::logger log = {});
+  ~node_daemon();
+  node_daemon(const node_daemon&) = delete;
+  node_daemon& operator=(const node_daemon&) = delete;
+
+  void start();
+  awaitable<void> stop();
+  /// True once a reboot was issued: it waits to be ended with the host.
+  bool reboot_issued() const noexcept { return agent_ && agent_->reboot_issued(); }
+
+private:
+  struct ended_command;
+  awaitable<void> run();
+  awaitable<void> watch_host();
+  awaitable<void> run_command(host_command command);
+  awaitable<bool> inspect();
+  awaitable<void> read_host();
+  awaitable<bool> publish(bootc_node object, bootc_node_status status);
+  /// Our object as it is known: what our own last write answered, or what the watch brought since.
+  std::optional<bootc_node> current();
+
+  reactor::loop& loop_;
+  k8s::client& api_;
+  host& machine_;
+  node_daemon_options options_;
+  reactor::logger log_;
+  k8s::informer<bootc_node> informer_;
+  std::optional<bootc_node> written_;
+  std::optional<node_agent> agent_;
+  reactor::event wake_;
+  reactor::backoff api_backoff_{{std::chrono::seconds(1), std::chrono::seconds(30), 2, 0.2}};
+  reactor::task_group::task_id command_ = 0;
+  bool started_ = false;
+  reactor::task_group tasks_;
+};
+
+}  // namespace bootc

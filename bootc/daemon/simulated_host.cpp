@@ -1,0 +1,136 @@
+#include "bootc/daemon/simulated_host.hpp"
+
+#include "reactor/loop.hpp"
+#include "registry/image_ref.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace bootc {
+namespace {
+
+namespace json = boost::json;
+
+reactor::fault failed(std::string why) {
+  return reactor::make_fault(reactor::errc::refused, "", why);
+}
+
+}  // namespace
+
+simulated_host::simulated_host(reactor::loop& l, std::string image,
+                               simulated_host_settings settings)
+    : loop_(l),
+      settings_(std::move(settings)),
+      booted_(std::move(image)),
+      going_down_(l),
+      changed_(l),
+      off_(l) {
+  new_boot();
+}
+
+void simulated_host::new_boot() {
+  boot_id_ = loop_.random().uuid();
+}
+
+bool simulated_host::has(const std::set<std::string>& marks, const std::string& image) const {
+  for (const auto& mark : marks)
+    if (image.find(mark) != std::string::npos) return true;
+  return false;
+}
+
+awaitable<reactor::result<host_traits>> simulated_host::inspect() {
+  host_traits out;
+  out.switch_download_only = settings_.download_only;
+  out.upgrade_download_only = settings_.can_lock && !settings_.composefs;
+  out.boot.id = boot_id_;
+  out.boot.soft_reboots = soft_reboots_;
+  co_return out;
+}
+
+std::string simulated_host::entry(const std::string& image, bool locked) const {
+  json::object reference{{"image", image}, {"transport", "registry"}};
+  json::object status{{"image", std::move(reference)},
+                      {"imageDigest", std::string(digest_in(image))},
+                      {"architecture", "amd64"}};
+  json::object out{{"image", std::move(status)},
+                   {"incompatible", false},
+                   {"pinned", false},
+                   {"softRebootCapable", settings_.soft_reboot_capable},
+                   {"downloadOnly", locked}};
+  if (settings_.composefs)
+    out["composefs"] = json::object{{"verity", std::string(digest_in(image))},
+                                    {"bootType", "Bls"},
+                                    {"bootloader", "grub"},
+                                    {"missingVerityAllowed", false}};
+  else
+    out["ostree"] = json::object{
+        {"stateroot", "default"}, {"checksum", std::string(digest_in(image))}, {"deploySerial", 0}};
+  return json::serialize(out);
+}
+
+awaitable<reactor::result<std::string>> simulated_host::status() {
+  const auto slot = [&](const std::optional<std::string>& image, bool locked) {
+    return image ? entry(*image, locked) : std::string("null");
+  };
+  co_return R"({"apiVersion":"org.containers.bootc/v1","kind":"BootcHost","metadata":{"name":"host"},"spec":{"image":null,"bootOrder":"default"},"status":{"staged":)" +
+      slot(staged_, locked_) + R"(,"booted":)" + slot(booted_, false) + R"(,"rollback":)" +
+      slot(rollback_, false) + R"(,"rollbackQueued":false,"type":"bootcHost"}})";
+}
+
+awaitable<reactor::result<void>> simulated_host::run(host_command command) {
+  switch (command.action) {
+    case host_action::stage:
+      co_await loop_.sleep_for(settings_.stage_time);
+      if (has(settings_.unpullable, command.image))
+        co_return failed("manifest unknown: " + command.image);
+      staged_ = command.image;
+      locked_ = settings_.download_only || (settings_.can_lock && !settings_.composefs);
+      changed_.wake_all();
+      co_return reactor::result<void>();
+    case host_action::lock:
+      if (!staged_) co_return failed("No staged deployment found");
+      locked_ = settings_.can_lock;
+      co_return reactor::result<void>();
+    case host_action::reboot:
+      if (!staged_) co_return failed("No staged deployment found");
+      locked_ = false;
+      soft_ = command.soft;
+      going_down_.set();
+      break;
+    case host_action::roll_back:
+      if (!rollback_) co_return failed("No rollback deployment found");
+      roll_back_ = true;
+      going_down_.set();
+      break;
+  }
+  // As the command does: it does not return.
+  (void)co_await off_.wait();
+  co_return reactor::result<void>();
+}
+
+awaitable<void> simulated_host::changed() {
+  (void)co_await changed_.wait();
+}
+
+simulated_host::boot simulated_host::come_up() {
+  going_down_.reset();
+  ++reboots_;
+  if (std::exchange(soft_, false))
+    ++soft_reboots_;
+  else
+    new_boot();
+  std::optional<std::string> next;
+  if (std::exchange(roll_back_, false))
+    next = rollback_;
+  else if (staged_ && !locked_)
+    next = staged_;
+  staged_.reset();
+  locked_ = false;
+  if (!next) return boot::reached;
+  if (has(settings_.never_returns, *next)) return boot::lost;
+  if (has(settings_.unbootable, *next)) return boot::fell_back;
+  rollback_ = std::exchange(booted_, *next);
+  return boot::reached;
+}
+
+}  // namespace bootc

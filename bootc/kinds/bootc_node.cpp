@@ -1,0 +1,121 @@
+#include "bootc/kinds/bootc_node.hpp"
+
+#include "bootc/kinds/names.hpp"
+#include "k8s/client/wire.hpp"
+#include "registry/image_ref.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+namespace bootc {
+namespace {
+
+namespace json = boost::json;
+
+std::optional<image_info> read_image(k8s::wire_value entry) {
+  if (!entry.present()) return std::nullopt;
+  image_info out;
+  out.image = entry["image"].text();
+  out.digest = entry["imageDigest"].text();
+  out.version = entry["version"].text();
+  out.timestamp = entry["timestamp"].text();
+  out.architecture = entry["architecture"].text();
+  out.soft_reboot_capable = entry["softRebootCapable"].boolean();
+  out.incompatible = entry["incompatible"].boolean();
+  return out;
+}
+
+json::value write_image(const std::optional<image_info>& info) {
+  if (!info) return nullptr;
+  json::object out{{"image", info->image}, {"imageDigest", info->digest}};
+  // Absent values are written as null: in a merge patch this removes what an earlier image had.
+  const auto put = [&](const char* key, const std::string& value) {
+    out[key] = value.empty() ? json::value(nullptr) : json::value(value);
+  };
+  put("version", info->version);
+  put("timestamp", info->timestamp);
+  put("architecture", info->architecture);
+  out["softRebootCapable"] = info->soft_reboot_capable ? json::value(true) : json::value(nullptr);
+  out["incompatible"] = info->incompatible ? json::value(true) : json::value(nullptr);
+  return out;
+}
+
+const k8s::annotation_filter our_annotations{false, {"bootc.dev/", "windlass.dev/"}};
+
+}  // namespace
+
+const k8s::resource& bootc_nodes() {
+  static const k8s::resource r{std::string(names::group), std::string(names::version), "bootcnodes",
+                               "BootcNode", false};
+  return r;
+}
+
+bool is_image(const image_info& entry, std::string_view digest) noexcept {
+  return !digest.empty() && (entry.digest == digest || digest_in(entry.image) == digest);
+}
+
+std::string_view text(image_state s) noexcept {
+  switch (s) {
+    case image_state::staged: return "Staged";
+    case image_state::booted: return "Booted";
+    case image_state::unset: break;
+  }
+  return "";
+}
+
+image_state parse_image_state(std::string_view text) noexcept {
+  if (text == "Staged") return image_state::staged;
+  if (text == "Booted") return image_state::booted;
+  return image_state::unset;
+}
+
+bool bootc_node::in_slot() const {
+  return meta.annotations.has(names::in_reboot_slot);
+}
+
+std::optional<std::string_view> bootc_node::annotation(std::string_view key) const {
+  const auto* found = meta.annotations.find(key);
+  return found ? std::optional(found->view()) : std::nullopt;
+}
+
+bootc_node bootc_node::parse(k8s::wire_value object) {
+  bootc_node out;
+  out.meta = k8s::parse_meta(object, our_annotations);
+  const auto spec = object["spec"];
+  out.spec.desired_image = spec["desiredImage"].text();
+  out.spec.desired_state = parse_image_state(spec["desiredImageState"].text());
+  out.spec.pull_secret_hash = spec["pullSecretHash"].text();
+  out.spec.pull_secret = parse_secret_ref(spec["pullSecretRef"]);
+  const auto status = object["status"];
+  out.status.observed_generation = status["observedGeneration"].integer();
+  out.status.booted = read_image(status["booted"]);
+  out.status.staged = read_image(status["staged"]);
+  out.status.rollback = read_image(status["rollback"]);
+  out.status.conditions = parse_conditions(status["conditions"]);
+  return out;
+}
+
+std::optional<secret_ref> parse_secret_ref(k8s::wire_value ref) {
+  if (!ref.present()) return std::nullopt;
+  secret_ref out;
+  out.name = ref["name"].text();
+  out.ns = ref["namespace"].text();
+  return out;
+}
+
+json::object status_patch(const bootc_node_status& from, const bootc_node_status& to) {
+  json::object status;
+  if (from.observed_generation != to.observed_generation)
+    status["observedGeneration"] = to.observed_generation;
+  if (from.booted != to.booted) status["booted"] = write_image(to.booted);
+  if (from.staged != to.staged) status["staged"] = write_image(to.staged);
+  if (from.rollback != to.rollback) status["rollback"] = write_image(to.rollback);
+  if (from.conditions != to.conditions)
+    status["conditions"] = k8s::conditions_to_json(to.conditions);
+  if (status.empty()) return {};
+  json::object patch;
+  patch["status"] = std::move(status);
+  return patch;
+}
+
+}  // namespace bootc

@@ -1,0 +1,96 @@
+#include "bootc/kinds/node_pool.hpp"
+
+#include "bootc/kinds/names.hpp"
+#include "k8s/client/wire.hpp"
+
+#include <boost/json/object.hpp>
+
+namespace bootc {
+namespace {
+
+namespace json = boost::json;
+
+const k8s::annotation_filter our_annotations{false, {"bootc.dev/", "windlass.dev/"}};
+
+std::optional<std::int64_t> optional_integer(k8s::wire_value value) {
+  if (!value.present()) return std::nullopt;
+  return value.integer();
+}
+
+std::optional<int_or_string> read_int_or_string(k8s::wire_value value) {
+  if (!value.present()) return std::nullopt;
+  if (value.kind() == k8s::wire_kind::number) return value.integer();
+  return std::string(value.text());
+}
+
+}  // namespace
+
+const k8s::resource& node_pools() {
+  static const k8s::resource r{std::string(names::group), std::string(names::version),
+                               "bootcnodepools", "BootcNodePool", false};
+  return r;
+}
+
+std::string_view node_pool::policy() const {
+  return meta.annotations.get(names::policy);
+}
+
+node_pool node_pool::parse(k8s::wire_value object) {
+  node_pool out;
+  out.meta = k8s::parse_meta(object, our_annotations);
+  const auto spec = object["spec"];
+  if (auto selector = k8s::label_selector::parse(spec["nodeSelector"]))
+    out.spec.node_selector = std::move(*selector);
+  else
+    out.spec.selector_problem = selector.error();
+  out.spec.image_ref = spec["image"]["ref"].text();
+  const auto rollout = spec["rollout"];
+  out.spec.max_unavailable = read_int_or_string(rollout["maxUnavailable"]);
+  out.spec.paused = rollout["paused"].boolean();
+  out.spec.drain_timeout_seconds = optional_integer(rollout["drainTimeoutSeconds"]);
+  out.spec.reboot_timeout_seconds = optional_integer(rollout["rebootTimeoutSeconds"]);
+  if (spec["disruption"]["rebootPolicy"].text() == "AllowSoftReboot")
+    out.spec.reboots = reboot_policy::allow_soft_reboot;
+  out.spec.pull_secret = parse_secret_ref(spec["pullSecretRef"]);
+
+  const auto status = object["status"];
+  node_pool_status& s = out.status;
+  s.observed_generation = status["observedGeneration"].integer();
+  s.target_digest = status["targetDigest"].text();
+  s.deployed_digest = status["deployedDigest"].text();
+  s.update_available = status["updateAvailable"].boolean();
+  s.node_count = status["nodeCount"].integer();
+  s.updated_count = status["updatedCount"].integer();
+  s.updating_count = status["updatingCount"].integer();
+  s.degraded_count = status["degradedCount"].integer();
+  s.next_tag_resolution_time = status["nextTagResolutionTime"].text();
+  s.conditions = parse_conditions(status["conditions"]);
+  return out;
+}
+
+json::object status_patch(const node_pool_status& from, const node_pool_status& to) {
+  json::object status;
+  const auto put_text = [&](const char* key, const std::string& before, const std::string& after) {
+    if (before != after) status[key] = after.empty() ? json::value(nullptr) : json::value(after);
+  };
+  const auto put_number = [&](const char* key, std::int64_t before, std::int64_t after) {
+    if (before != after) status[key] = after == 0 ? json::value(nullptr) : json::value(after);
+  };
+  put_number("observedGeneration", from.observed_generation, to.observed_generation);
+  put_text("targetDigest", from.target_digest, to.target_digest);
+  put_text("deployedDigest", from.deployed_digest, to.deployed_digest);
+  if (from.update_available != to.update_available) status["updateAvailable"] = to.update_available;
+  put_number("nodeCount", from.node_count, to.node_count);
+  put_number("updatedCount", from.updated_count, to.updated_count);
+  put_number("updatingCount", from.updating_count, to.updating_count);
+  put_number("degradedCount", from.degraded_count, to.degraded_count);
+  put_text("nextTagResolutionTime", from.next_tag_resolution_time, to.next_tag_resolution_time);
+  if (from.conditions != to.conditions)
+    status["conditions"] = k8s::conditions_to_json(to.conditions);
+  if (status.empty()) return {};
+  json::object patch;
+  patch["status"] = std::move(status);
+  return patch;
+}
+
+}  // namespace bootc

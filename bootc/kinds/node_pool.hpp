@@ -1,0 +1,82 @@
+#pragma once
+
+#include "bootc/kinds/bootc_node.hpp"
+#include "k8s/client/condition.hpp"
+#include "k8s/client/resource.hpp"
+#include "k8s/informer/selector.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace bootc {
+
+using k8s::condition;
+
+const k8s::resource& node_pools();
+
+enum class reboot_policy { reboot_only, allow_soft_reboot };
+
+/// int-or-string, as written by the user.
+using int_or_string = std::variant<std::int64_t, std::string>;
+
+struct node_pool_spec {
+  k8s::label_selector node_selector;
+  std::string selector_problem;  // why it cannot be read, or empty
+  std::string image_ref;
+  std::optional<int_or_string> max_unavailable;
+  bool paused = false;
+  std::optional<std::int64_t> drain_timeout_seconds;   // unset and 0: no limit
+  std::optional<std::int64_t> reboot_timeout_seconds;  // unset: no limit
+  reboot_policy reboots = reboot_policy::reboot_only;
+  std::optional<secret_ref> pull_secret;
+  friend bool operator==(const node_pool_spec&, const node_pool_spec&) = default;
+};
+
+struct node_pool_status {
+  std::int64_t observed_generation = 0;
+  std::string target_digest, deployed_digest;
+  bool update_available = false;
+  std::int64_t node_count = 0, updated_count = 0, updating_count = 0, degraded_count = 0;
+  std::string next_tag_resolution_time;  // only for tags
+  std::vector<condition> conditions;
+  friend bool operator==(const node_pool_status&, const node_pool_status&) = default;
+};
+
+/// BootcNodePool: which nodes shall run which image, and how they may be disturbed on the way.
+struct node_pool {
+  k8s::object_meta meta;
+  node_pool_spec spec;
+  node_pool_status status;
+
+  /// What a user may get wrong (selector, reference, maxUnavailable) is kept as written and judged later, so that it
+  /// can be reported.
+  static node_pool parse(k8s::wire_value object);
+  /// The pack that shall answer for it, or empty.
+  std::string_view policy() const;
+  friend bool operator==(const node_pool&, const node_pool&) = default;
+};
+
+/// The merge patch {"status": …} that turns `from` into `to`; zero counts and empty texts are left off the wire.
+boost::json::object status_patch(const node_pool_status& from, const node_pool_status& to);
+
+namespace pool_condition {
+inline constexpr std::string_view up_to_date = "UpToDate", degraded = "Degraded";
+}
+namespace pool_reason {
+// UpToDate
+inline constexpr std::string_view all_updated = "AllUpdated", in_progress = "RolloutInProgress",
+                                  paused = "Paused";
+// Degraded, weakest first: a later one replaces an earlier one in the same pass
+inline constexpr std::string_view healthy = "Healthy", node_degraded = "NodeDegraded",
+                                  secret_error = "SecretError", node_conflict = "NodeConflict",
+                                  rollout_halted = "RolloutHalted", invalid_spec = "InvalidSpec",
+                                  tag_resolution_error = "TagResolutionError";
+}  // namespace pool_reason
+
+}  // namespace bootc

@@ -1,0 +1,125 @@
+#include "bootc/pool/action_patch.hpp"
+
+#include "bootc/kinds/names.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+namespace bootc {
+namespace {
+
+namespace json = boost::json;
+
+json::value write_secret(const std::optional<secret_ref>& ref) {
+  if (!ref) return nullptr;
+  return json::object{{"name", ref->name}, {"namespace", ref->ns}};
+}
+
+/// Nothing that was noted about drains and reboots of the former image.
+void forget_attempts(json::object& annotations) {
+  for (const auto key : {names::drain_retry_at, names::drain_timeouts, names::approved_at,
+                         names::approved_boot_id, names::reboot_policy})
+    annotations[key] = nullptr;
+}
+
+void leave_slot(json::object& annotations) {
+  annotations[names::in_reboot_slot] = nullptr;
+  annotations[names::was_cordoned] = nullptr;
+}
+
+}  // namespace
+
+json::object new_bootc_node(const node_pool& pool, const action& a) {
+  json::object owner{{"apiVersion", names::api_version},
+                     {"kind", "BootcNodePool"},
+                     {"name", pool.meta.name.view()},
+                     {"uid", pool.meta.uid.text()},
+                     {"controller", true},
+                     {"blockOwnerDeletion", true}};
+  json::array owners;
+  owners.push_back(std::move(owner));
+  json::object spec{{"desiredImage", a.spec.desired_image},
+                    {"desiredImageState", text(a.spec.desired_state)}};
+  if (a.spec.pull_secret) spec["pullSecretRef"] = write_secret(a.spec.pull_secret);
+  json::object metadata{{"name", a.node}};
+  metadata["ownerReferences"] = std::move(owners);
+  json::object body{{"apiVersion", names::api_version}, {"kind", "BootcNode"}};
+  body["metadata"] = std::move(metadata);
+  body["spec"] = std::move(spec);
+  return body;
+}
+
+json::object bootc_node_patch(const action& a) {
+  json::object annotations, spec;
+  switch (a.kind) {
+    case action_kind::sync_spec:
+      spec["desiredImage"] = a.spec.desired_image;
+      spec["desiredImageState"] = text(a.spec.desired_state);
+      spec["pullSecretRef"] = write_secret(a.spec.pull_secret);
+      spec["pullSecretHash"] = a.spec.pull_secret_hash.empty()
+                                   ? json::value(nullptr)
+                                   : json::value(a.spec.pull_secret_hash);
+      if (a.retarget) forget_attempts(annotations);
+      break;
+    case action_kind::take_slot:
+      annotations[names::in_reboot_slot] = "";
+      annotations[names::was_cordoned] = a.was_cordoned ? "true" : "false";
+      annotations[names::drain_retry_at] = nullptr;
+      break;
+    case action_kind::free_slot:
+      leave_slot(annotations);
+      forget_attempts(annotations);
+      spec["desiredImageState"] = "Staged";
+      break;
+    case action_kind::note_drain_timeout:
+      leave_slot(annotations);
+      annotations[names::drain_retry_at] = reactor::format_rfc3339(a.at);
+      annotations[names::drain_timeouts] = std::to_string(a.timeouts);
+      spec["desiredImageState"] = "Staged";
+      break;
+    case action_kind::approve:
+      annotations[names::approved_at] = reactor::format_rfc3339(a.at);
+      annotations[names::approved_boot_id] = a.boot_id;
+      annotations[names::reboot_policy] =
+          a.soft_reboot ? json::value("AllowSoftReboot") : json::value(nullptr);
+      annotations[names::drain_timeouts] = nullptr;
+      spec["desiredImageState"] = "Booted";
+      break;
+    default: break;
+  }
+  json::object metadata{{"resourceVersion", a.resource_version}};
+  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
+  json::object patch;
+  patch["metadata"] = std::move(metadata);
+  if (!spec.empty()) patch["spec"] = std::move(spec);
+  return patch;
+}
+
+json::object node_patch(const action& a) {
+  json::object inner, patch;
+  if (a.kind == action_kind::label || a.kind == action_kind::unlabel) {
+    json::object labels;
+    labels[names::managed] = a.kind == action_kind::label ? json::value("") : json::value(nullptr);
+    inner["labels"] = std::move(labels);
+    patch["metadata"] = std::move(inner);
+  } else {
+    inner["unschedulable"] =
+        a.kind == action_kind::cordon ? json::value(true) : json::value(nullptr);
+    patch["spec"] = std::move(inner);
+  }
+  return patch;
+}
+
+json::object finalizer_patch(const node_pool& pool, bool with_ours) {
+  json::array finalizers;
+  for (const auto& f : pool.meta.finalizers)
+    if (!(f == names::pool_cleanup)) finalizers.emplace_back(f.view());
+  if (with_ours) finalizers.emplace_back(names::pool_cleanup);
+  json::object metadata{{"resourceVersion", pool.meta.resource_version.text()}};
+  metadata["finalizers"] = std::move(finalizers);
+  json::object patch;
+  patch["metadata"] = std::move(metadata);
+  return patch;
+}
+
+}  // namespace bootc

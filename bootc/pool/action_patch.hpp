@@ -1,0 +1,21 @@
+#pragma once
+
+#include "bootc/pool/rollout_plan.hpp"
+
+#include <boost/json/fwd.hpp>
+
+namespace bootc {
+
+/// The BootcNode that joins a pool.
+boost::json::object new_bootc_node(const node_pool& pool, const action& a);
+
+/// The JSON merge patch of an action that writes a BootcNode, on exactly the version it was decided on.
+boost::json::object bootc_node_patch(const action& a);
+
+/// The JSON merge patch of an action that writes a Node.
+boost::json::object node_patch(const action& a);
+
+/// The pool's finalizers with or without ours, on exactly this version of the pool.
+boost::json::object finalizer_patch(const node_pool& pool, bool with_ours);
+
+}  // namespace bootc

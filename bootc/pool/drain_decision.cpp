@@ -1,0 +1,45 @@
+#include "bootc/pool/drain_decision.hpp"
+
+#include <algorithm>
+
+namespace bootc {
+
+bool needs_daemon_set(const k8s::pod& p) noexcept {
+  return p.meta.owner && p.meta.owner.kind == "DaemonSet" &&
+         p.meta.owner.api_version == "apps/v1" && !p.ended();
+}
+
+pod_verdict judge_pod(const k8s::pod& p, bool daemon_set_exists) noexcept {
+  if (needs_daemon_set(p)) {
+    if (daemon_set_exists) return {};
+    return {true, "its DaemonSet is gone"};
+  }
+  if (p.mirror) return {};
+  if (p.empty_dir) return {true, "its emptyDir data is lost"};
+  if (!p.meta.owner) return {true, "no controller will create it again"};
+  return {true, {}};
+}
+
+bool is_refused_by_budget(const k8s::fault& f) noexcept {
+  return f.code == k8s::errc::throttled;
+}
+
+eviction_step after_eviction(const k8s::fault* failure) noexcept {
+  if (!failure) return eviction_step::wait_gone;
+  switch (failure->code) {
+    case k8s::errc::not_found: return eviction_step::gone;
+    case k8s::errc::throttled:
+    case k8s::errc::
+        conflict:  // another pod has its name by now, or it changed under us: look again
+    case k8s::errc::unavailable: return eviction_step::try_again;
+    case k8s::errc::forbidden:
+      // The namespace goes away and takes the pod with it.
+      if (std::any_of(failure->causes.begin(), failure->causes.end(),
+                      [](const auto& c) { return c.reason == "NamespaceTerminating"; }))
+        return eviction_step::try_again;
+      return eviction_step::give_up;
+    default: return eviction_step::give_up;
+  }
+}
+
+}  // namespace bootc

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "k8s/client/fault.hpp"
+#include "k8s/views/pod.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bootc {
+
+/// What becomes of one pod of a node that is being drained, and what a person should know about it.
+struct pod_verdict {
+  bool evict = false;
+  std::string_view warning;  // empty = nothing unusual
+};
+
+/// Whether the pod's fate depends on its DaemonSet still being there; then ask before deciding.
+bool needs_daemon_set(const k8s::pod& p) noexcept;
+
+/// First match wins: a DaemonSet's pod stays (unless it ended, or the DaemonSet is gone), a static pod's mirror stays,
+/// everything else goes, completed pods too.
+pod_verdict judge_pod(const k8s::pod& p, bool daemon_set_exists) noexcept;
+
+/// How an eviction goes on after the server's answer.
+enum class eviction_step {
+  wait_gone,  // accepted: wait until the pod is gone
+  gone,       // it is
+  try_again,  // a budget refuses it, or the server is away: the same again after a while
+  give_up,    // this pod cannot be evicted
+};
+/// `failure` null = accepted.
+eviction_step after_eviction(const k8s::fault* failure) noexcept;
+
+/// A budget refused it.
+bool is_refused_by_budget(const k8s::fault& f) noexcept;
+
+}  // namespace bootc

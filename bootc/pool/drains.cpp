@@ -1,0 +1,258 @@
+#include "bootc/pool/drains.hpp"
+
+#include "bootc/pool/drain_decision.hpp"
+#include "bootc/pool/pool_status.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/list_pages.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+
+namespace bootc {
+namespace {
+
+using namespace std::chrono_literals;
+using phase = drain_progress::phase;
+
+constexpr reactor::nanoseconds retry_pod = 5s, look_at_pod = 1s;
+constexpr reactor::nanoseconds first_retry = 5s;
+constexpr unsigned most_doublings = 6;  // up to 320 s
+/// A second look finds pods that the scheduler bound while the Node was being cordoned.
+constexpr std::size_t bytes_a_turn = 256 * 1024;  // of pods that are read again
+/// A kubelet runs 110 unless told otherwise, and nobody tests more than 2,500.
+constexpr std::size_t most_pods = 2'500, evictions_a_turn = 100;
+constexpr int most_rounds = 2;
+
+}  // namespace
+
+struct drains::drain {
+  drain(reactor::loop& l, std::string n) : node(std::move(n)), pods_changed(l) {}
+  std::string node;
+  drain_progress progress;
+  reactor::steady_time deadline = reactor::never;
+  std::set<std::string> blocked;
+  std::vector<std::string> errors;
+  std::map<std::string, reactor::task_group::task_id> pods;  // being evicted, by "ns/name"
+  reactor::task_group::task_id task = 0;
+  reactor::waiters pods_changed;
+};
+
+/// One pod less, however its coroutine is left.
+struct drains::pod_end {
+  std::shared_ptr<drain> d;
+  std::string pod;
+  ~pod_end() {
+    d->pods.erase(pod);
+    d->blocked.erase(pod);
+    d->progress.pods_left = d->pods.size();
+    d->pods_changed.wake_all();
+  }
+};
+
+drains::drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string&)> on_end,
+               reactor::logger log)
+    : loop_(l), api_(api), on_end_(std::move(on_end)), log_(std::move(log)), tasks_(l) {}
+
+drains::~drains() = default;
+
+void drains::start(const std::string& node, const std::string& image,
+                   reactor::nanoseconds timeout) {
+  if (const auto known = drains_.find(node); known != drains_.end()) {
+    if (known->second->progress.state == phase::running && known->second->progress.image == image)
+      return;
+    cancel(node);
+  }
+  auto d = std::make_shared<drain>(loop_, node);
+  d->progress.image = image;
+  d->progress.started = loop_.wall();
+  if (timeout > 0s) d->deadline = loop_.now() + timeout;
+  drains_[node] = d;
+  log_.info("drain starts", {{"node", node}});
+  d->task = tasks_.start("drain " + node, run(d));
+}
+
+void drains::cancel(const std::string& node) {
+  const auto known = drains_.find(node);
+  if (known == drains_.end()) return;
+  const auto d = known->second;
+  drains_.erase(known);
+  if (d->progress.state != phase::running) return;
+  tasks_.cancel(d->task);
+  for (const auto& [pod, task] : d->pods) tasks_.cancel(task);
+}
+
+std::map<std::string, drain_progress, std::less<>> drains::progress() const {
+  std::map<std::string, drain_progress, std::less<>> out;
+  for (const auto& [node, d] : drains_) {
+    drain_progress p = d->progress;
+    p.blocked.assign(d->blocked.begin(), d->blocked.end());
+    out.emplace(node, std::move(p));
+  }
+  return out;
+}
+
+awaitable<void> drains::stop() {
+  co_await tasks_.cancel_and_join();
+}
+
+void drains::finish(const std::shared_ptr<drain>& d, phase how, std::string detail) {
+  d->progress.state = how;
+  d->progress.detail = std::move(detail);
+  unsigned& failures = failures_[d->node];
+  if (how == phase::failed)
+    d->progress.retry_at =
+        loop_.wall() + first_retry * (1u << std::min(failures++, most_doublings));
+  else
+    failures_.erase(d->node);
+  for (const auto& [pod, task] : d->pods) tasks_.cancel(task);
+  const auto known = drains_.find(d->node);
+  const bool current = known != drains_.end() && known->second == d;
+  log_.info("drain ended", {{"node", d->node},
+                            {"outcome", how == phase::succeeded ? "done"
+                                        : how == phase::failed  ? "failed"
+                                                                : "timed out"},
+                            {"detail", d->progress.detail}});
+  if (current && on_end_) on_end_(d->node);
+}
+
+awaitable<void> drains::run(std::shared_ptr<drain> d) {
+  for (int i = 0; i < most_rounds; ++i) {
+    const bool more = co_await round(d);
+    if (!more) break;
+  }
+  if (d->progress.state == phase::running) finish(d, phase::succeeded, {});
+}
+
+/// Evicts what is there. False when there was nothing, or the drain has ended.
+awaitable<bool> drains::round(std::shared_ptr<drain> d) {
+  auto pods = co_await pods_of(d->node);
+  if (!pods) {
+    finish(d, phase::failed, pods.error().message());
+    co_return false;
+  }
+  std::map<k8s::object_key, bool> daemon_sets;
+  for (std::size_t i = 0; i < pods->size(); ++i) {
+    const k8s::pod& p = (*pods)[i];
+    if (!needs_daemon_set(p)) continue;
+    k8s::object_key key{p.meta.ns.str(), p.meta.owner.name.str()};
+    if (daemon_sets.contains(key)) continue;
+    auto exists = co_await daemon_set_exists(key);
+    if (!exists) {  // nothing has been evicted yet: a wrong guess would kill a DaemonSet's pod in a loop
+      finish(d, phase::failed, exists.error().message());
+      co_return false;
+    }
+    daemon_sets.emplace(std::move(key), *exists);
+  }
+  d->errors.clear();
+  for (const k8s::pod& p : *pods) {
+    const auto set = daemon_sets.find({p.meta.ns.str(), p.meta.owner.name.str()});
+    const pod_verdict v = judge_pod(p, set != daemon_sets.end() && set->second);
+    if (!v.evict) continue;
+    const k8s::object_key key = p.meta.key();
+    if (!v.warning.empty())
+      log_.warning("a pod is evicted although " + std::string(v.warning),
+                   {{"pod", key.text()}, {"node", d->node}});
+    d->pods[key.text()] = 0;
+    const auto task = tasks_.start("evict " + key.text(), evict(d, key, p.meta.uid.text()));
+    // One that never waits has ended by now.
+    if (const auto started = d->pods.find(key.text()); started != d->pods.end())
+      started->second = task;
+    if (d->pods.size() % evictions_a_turn == 0) co_await loop_.yield();
+  }
+  d->progress.pods_left = d->pods.size();
+  if (d->pods.empty()) co_return false;
+  while (!d->pods.empty()) {
+    (void)co_await d->pods_changed.wait(d->deadline);
+    if (loop_.now() >= d->deadline && !d->pods.empty()) {
+      std::vector<std::string> left;
+      for (const auto& [pod, task] : d->pods) left.push_back(pod);
+      finish(d, phase::timed_out, "left: " + joined(std::move(left)));
+      co_return false;
+    }
+  }
+  if (!d->errors.empty()) {
+    finish(d, phase::failed, joined(d->errors));
+    co_return false;
+  }
+  co_return true;
+}
+
+awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) {
+  std::vector<k8s::pod> out;
+  k8s::list_options options;
+  options.field_selector = k8s::field_is("spec.nodeName", node);
+  k8s::list_pages pages(api_, k8s::resources::pods(), std::move(options));
+  for (;;) {
+    auto page = co_await pages.next();
+    if (!page) co_return page.error();
+    if (!*page) co_return out;
+    const auto* items = k8s::items_of(**page);
+    if (!items) continue;
+    std::size_t read = 0;
+    for (const auto& item : *items) {
+      const std::string text = boost::json::serialize(item);
+      auto pod = k8s::parse_view<k8s::pod>(text);
+      if (!pod) co_return pod.error();
+      if (pod->node == node) out.push_back(std::move(*pod));
+      if (out.size() > most_pods) {
+        k8s::fault f;
+        f.code = k8s::errc::over_budget;
+        f.doing = "list the pods of " + node;
+        f.detail = "there are more than " + std::to_string(most_pods) + ", which no node runs";
+        co_return f;
+      }
+      if ((read += text.size()) < bytes_a_turn) continue;
+      read = 0;
+      co_await loop_.yield();
+    }
+  }
+}
+
+awaitable<k8s::result<bool>> drains::daemon_set_exists(k8s::object_key key) {
+  auto found = co_await api_.get(k8s::resources::daemon_sets(), std::move(key));
+  if (found) co_return true;
+  if (found.error().code == k8s::errc::not_found) co_return false;
+  co_return found.error();
+}
+
+awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid) {
+  pod_end end{d, key.text()};
+  for (;;) {
+    auto answer = co_await api_.evict(key, uid);
+    eviction_step step = eviction_step::wait_gone;
+    if (!answer) {
+      const k8s::fault why = answer.error();
+      step = after_eviction(&why);
+    }
+    if (step == eviction_step::gone) co_return;
+    if (step == eviction_step::wait_gone) break;
+    if (step == eviction_step::give_up) {
+      d->errors.push_back(answer.error().message());
+      co_return;
+    }
+    if (is_refused_by_budget(answer.error())) d->blocked.insert(end.pod);
+    co_await loop_.sleep_for(retry_pod);
+    const bool gone = co_await is_gone(key, uid);
+    if (gone) co_return;
+  }
+  d->blocked.erase(end.pod);
+  for (;;) {
+    const bool gone = co_await is_gone(key, uid);
+    if (gone) co_return;
+    co_await loop_.sleep_for(look_at_pod);
+  }
+}
+
+/// Gone, or another one of that name. While the server does not answer it counts as there.
+awaitable<bool> drains::is_gone(k8s::object_key key, std::string uid) {
+  auto pod = co_await api_.get(k8s::resources::pods(), std::move(key));
+  if (!pod) co_return pod.error().code == k8s::errc::not_found;
+  auto view = k8s::parse_view<k8s::pod>(boost::json::serialize(*pod));
+  co_return view && view->meta.uid.text() != uid;
+}
+
+}  // namespace bootc

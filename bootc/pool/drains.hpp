@@ -1,0 +1,71 @@
+#pragma once
+
+#include "bootc/pool/drain_progress.hpp"
+#include "k8s/client/fault.hpp"
+#include "k8s/client/resource.hpp"
+#include "k8s/views/pod.hpp"
+#include "reactor/log.hpp"
+#include "reactor/task_group.hpp"
+#include "reactor/waiters.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace reactor {
+class loop;
+}
+namespace k8s {
+class client;
+}
+
+namespace bootc {
+
+using reactor::awaitable;
+
+/// The drains under way on one cluster, at most one per node. A drain evicts every pod of the node through the Eviction
+/// API, so that budgets are respected, and waits until they are gone. The Node is already cordoned.
+/// Pace     a pod that a budget refuses is tried every 5 s; one that ends is looked at every second.
+/// Errors   end the drain as failed, to be tried again after 5 s doubling to 320 s; other pods go on meanwhile.
+/// Memory   nothing is stored: after a restart the annotations say which drains to begin again.
+/// Lifetime loop and client outlive it; co_await stop() before destruction.
+class drains {
+public:
+  /// `on_end` hears the node whose drain ended, whichever way but by cancel().
+  drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string& node)> on_end,
+         reactor::logger log = {});
+  ~drains();
+  drains(const drains&) = delete;
+  drains& operator=(const drains&) = delete;
+
+  /// No effect while one runs for this node and image. `timeout` 0 = no limit.
+  void start(const std::string& node, const std::string& image, reactor::nanoseconds timeout);
+  /// Ends it and forgets what was known of it. Pods already evicted stay so.
+  void cancel(const std::string& node);
+  std::map<std::string, drain_progress, std::less<>> progress() const;
+  std::size_t running() const noexcept { return tasks_.size(); }
+  awaitable<void> stop();
+
+private:
+  struct drain;
+  struct pod_end;
+  awaitable<void> run(std::shared_ptr<drain> d);
+  awaitable<bool> round(std::shared_ptr<drain> d);
+  awaitable<k8s::result<std::vector<k8s::pod>>> pods_of(std::string node);
+  awaitable<k8s::result<bool>> daemon_set_exists(k8s::object_key key);
+  awaitable<void> evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid);
+  awaitable<bool> is_gone(k8s::object_key key, std::string uid);
+  void finish(const std::shared_ptr<drain>& d, drain_progress::phase how, std::string detail);
+
+  reactor::loop& loop_;
+  k8s::client& api_;
+  std::function<void(const std::string&)> on_end_;
+  reactor::logger log_;
+  std::map<std::string, std::shared_ptr<drain>> drains_;
+  std::map<std::string, unsigned> failures_;  // in a row, by node
+  reactor::task_group tasks_;
+};
+
+}  // namespace bootc

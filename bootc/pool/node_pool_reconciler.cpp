@@ -1,0 +1,455 @@
+#include "bootc/pool/node_pool_reconciler.hpp"
+
+#include "bootc/kinds/names.hpp"
+#include "bootc/pool/action_patch.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/list_pages.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace bootc {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+/// When a view lags behind our own writes; their event usually comes first.
+constexpr reactor::nanoseconds wait_for_own_writes = 1s;
+constexpr reactor::nanoseconds wait_for_proof = 500ms;  // of the views, once somebody attends
+/// After a write met a newer version: the view catches up within moments.
+constexpr reactor::nanoseconds wait_after_conflict = 200ms;
+/// Some microseconds each: below a millisecond a turn.
+constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000;
+/// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by then never will.
+constexpr reactor::nanoseconds longest_request = 60s;
+
+/// The server may have carried it out, and nobody told us.
+bool is_unanswered(const k8s::fault& f) {
+  return f.http_status == 0 || f.http_status >= 500;
+}
+
+/// The world moved on between reading and writing: not an error, only a reason to look again.
+bool is_a_race(const k8s::fault& f) {
+  return f.code == k8s::errc::conflict || f.code == k8s::errc::exists ||
+         f.code == k8s::errc::not_found;
+}
+
+bool frees_slot(action_kind k) noexcept {
+  return k == action_kind::free_slot || k == action_kind::note_drain_timeout ||
+         k == action_kind::delete_node;
+}
+
+/// `object`[key], or null where there is none or `object` is none.
+const json::value* member(const json::value* object, std::string_view key) noexcept {
+  return object && object->is_object() ? object->get_object().if_contains(key) : nullptr;
+}
+std::string_view text_of(const json::value* v) noexcept {
+  return v && v->is_string() ? std::string_view(v->get_string()) : std::string_view();
+}
+
+k8s::resource_version version_of(const json::object& answer) {
+  return k8s::resource_version(text_of(member(answer.if_contains("metadata"), "resourceVersion")));
+}
+
+k8s::uid uid_of(const json::object& answer) {
+  return k8s::uid(text_of(member(answer.if_contains("metadata"), "uid")));
+}
+
+/// The names of those BootcNodes of a page that hold a slot.
+void add_slots_of(const json::object& page, std::set<std::string>& into) {
+  const json::array* items = k8s::items_of(page);
+  if (!items) return;
+  for (const json::value& item : *items) {
+    const json::value* metadata = member(&item, "metadata");
+    if (member(member(metadata, "annotations"), names::in_reboot_slot))
+      into.emplace(text_of(member(metadata, "name")));
+  }
+}
+
+}  // namespace
+
+node_pool_reconciler::node_pool_reconciler(reactor::loop& l, k8s::client& api, cluster_views views,
+                                           drains& running, reconciler_settings settings)
+    : loop_(l),
+      api_(api),
+      views_(views),
+      drains_(running),
+      settings_(std::move(settings)),
+      pool_writes_(l),
+      bootc_node_writes_(l),
+      node_writes_(l),
+      unknown_writes_land_by_(l.now() + longest_request) {}
+
+/// What a plan is made from.
+struct node_pool_reconciler::reading {
+  std::vector<k8s::node> nodes;
+  std::vector<bootc_node> bootc_nodes;
+  pool_world world;
+};
+
+namespace {
+
+/// Copies of what the store has of these names, which come and go meanwhile.
+template <class View>
+awaitable<void> copy_all(reactor::loop& l, const k8s::store<View>& from,
+                         const std::set<std::string>& names,
+                         std::vector<View>& into) {  // borrowed
+  into.reserve(names.size());
+  for (auto name = names.begin(); name != names.end();) {
+    std::size_t copied = 0;
+    for (; name != names.end() && copied < copies_a_turn; ++name, ++copied)
+      if (const View* v = from.find("", *name)) into.push_back(*v);
+    if (name == names.end()) break;
+    const std::string next = *name;
+    co_await l.yield();
+    name = names.lower_bound(next);
+  }
+}
+
+/// Gives many of them back, as many in a turn as were taken.
+template <class T>
+awaitable<void> give_back(reactor::loop& l, std::vector<T>& all) {  // borrowed
+  while (all.size() > copies_a_turn) {
+    all.erase(all.end() - static_cast<std::ptrdiff_t>(copies_a_turn), all.end());
+    co_await l.yield();
+  }
+  all.clear();
+}
+
+}  // namespace
+
+awaitable<bool> node_pool_reconciler::gather(std::string pool, reading& into) {
+  co_await copy_all(loop_, views_.nodes, views_.node_names, into.nodes);
+  co_await copy_all(loop_, views_.bootc_nodes, views_.bootc_node_names, into.bootc_nodes);
+  const node_pool* found = views_.pools.find("", pool);
+  if (!found) co_return false;
+  pool_world& world = into.world;
+  world.pool = *found;
+  for (const k8s::node& n : into.nodes) world.nodes.push_back(&n);
+  for (const bootc_node& b : into.bootc_nodes) world.bootc_nodes.push_back(&b);
+  for (auto& [node, progress] : drains_.progress()) {
+    // A drain belongs to the pool that owns the node's object; without one it is nobody's.
+    const bootc_node* b = views_.bootc_nodes.find("", node);
+    if (b && b->meta.owner.uid == found->meta.uid) world.drains.emplace(node, progress);
+  }
+  world.now = loop_.wall();
+  world.stale = !is_current();
+  co_return true;
+}
+
+awaitable<rollout_plan> node_pool_reconciler::decide(reading& from) {
+  rollout_plan made;
+  {
+    rollout_planning planning(from.world);
+    while (!planning.advance(steps_a_turn)) co_await loop_.yield();
+    made = planning.take();
+  }
+  co_await give_back(loop_, from.bootc_nodes);
+  co_await give_back(loop_, from.nodes);
+  co_return made;
+}
+
+bool node_pool_reconciler::sees_own_writes(const std::string& pool) {
+  const node_pool* found = views_.pools.find("", pool);
+  if (pool_writes_.is_stale({"", pool}, found ? &found->meta : nullptr)) return false;
+  const auto is_somebody = [&](const k8s::object_key& key) {
+    return views_.nodes.find(key) || views_.bootc_nodes.find(key);
+  };
+  const auto meta_in = [](const auto& store) {
+    return [&store](const k8s::object_key& key) -> const k8s::object_meta* {
+      const auto* view = store.find(key);
+      return view ? &view->meta : nullptr;
+    };
+  };
+  return !bootc_node_writes_.any_is_stale(meta_in(views_.bootc_nodes), is_somebody) &&
+         !node_writes_.any_is_stale(meta_in(views_.nodes), is_somebody);
+}
+
+awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
+  rollout_plan first;
+  {
+    reading now;
+    const bool there = co_await gather(pool, now);
+    if (!there) co_return first;
+    now.world.assume_staged = of == view::everybody_staged;
+    first = co_await decide(now);
+  }
+  if (!settings_.policy || first.units.empty()) co_return first;
+  const auto is_staged = [of](const unit& u) {
+    return u.state == unit_state::staged ||
+           (of == view::everybody_staged &&
+            (u.state == unit_state::pending || u.state == unit_state::staging));
+  };
+  const bool anybody_waits =
+      std::any_of(first.units.begin(), first.units.end(),
+                  [&](const unit& u) { return is_staged(u) && (!u.slotted || u.starting); });
+  // Without the policy's word nobody starts.
+  for (unit& u : first.units)
+    if (u.starting) u.slotted = u.starting = false;
+  if (!anybody_waits) co_return first;
+  policy_question question;
+  question.cluster = settings_.cluster;
+  question.pool = pool;
+  question.units = std::move(first.units);
+  question.capacity = first.capacity;
+  question.halted = first.halted;
+  question.now = loop_.wall();
+  if (const node_pool* p = views_.pools.find("", pool)) {
+    question.pack = p->policy();
+    question.pool_labels = p->meta.labels;
+    question.paused = p->spec.paused;
+  }
+  for (unit& u : question.units) {
+    if (is_staged(u)) u.state = unit_state::staged;
+    if (u.slotted) ++question.occupied;
+  }
+  co_await give_back(loop_, first.actions);
+  co_await give_back(loop_, first.holds);
+  policy_answer answer = co_await settings_.policy->ask(std::move(question));
+  // The world may have changed while the policy thought, so it is read again.
+  reading now;
+  const bool there = co_await gather(pool, now);
+  if (!there) co_return rollout_plan{};
+  now.world.assume_staged = of == view::everybody_staged;
+  now.world.policy = std::move(answer);
+  rollout_plan out = co_await decide(now);
+  co_return out;
+}
+
+awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string pool, view of) {
+  if (!views_.pools.find("", pool)) co_return std::nullopt;
+  rollout_plan out = co_await plan(std::move(pool), of);
+  co_return out;
+}
+
+awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string pool) {
+  const node_pool* found = views_.pools.find("", pool);
+  if (!found) {
+    attend(pool, k8s::attention::none);
+    co_return k8s::await_change();
+  }
+  if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
+  if (!sees_own_writes(pool)) co_return k8s::requeue_after(wait_for_own_writes);
+  rollout_plan next = co_await plan(pool, view::as_it_is);
+  found = views_.pools.find("", pool);
+  if (!found) {
+    attend(pool, k8s::attention::none);
+    co_return k8s::await_change();
+  }
+  const bool under_way = !next.actions.empty() || next.occupied > 0;
+  if (!attend(pool, under_way ? k8s::attention::close : k8s::attention::none))
+    co_return k8s::requeue_after(wait_for_proof);
+  if (settings_.on_plan) settings_.on_plan(pool, next);
+  say_new(pool, next.warnings);
+  const node_pool seen = *found;
+  const auto look_again = next.look_again;
+  const bool acted = !next.actions.empty() || next.status_changed;
+  auto done = co_await act(seen, std::move(next));
+  if (!done) {
+    if (is_a_race(done.error())) co_return k8s::requeue_after(wait_after_conflict);
+    co_return done.error();
+  }
+  if (look_again)
+    co_return k8s::requeue_after(std::max<reactor::nanoseconds>(*look_again - loop_.wall(), 100ms));
+  // What was written comes back as an event. A lost one would leave the pool waiting, so look once more.
+  if (acted) co_return k8s::requeue_after(wait_for_own_writes);
+  co_return k8s::await_change();
+}
+
+/// Says that the pool needs views that are current, or no longer does. False while what was needed is not proved yet.
+bool node_pool_reconciler::attend(const std::string& pool, k8s::attention how) {
+  if (how == k8s::attention::close) {
+    attending_.insert(pool);
+  } else {
+    attending_.erase(pool);
+  }
+  if (settings_.attend)
+    settings_.attend(attending_.empty() ? k8s::attention::none : k8s::attention::close);
+  return how == k8s::attention::none || !settings_.may_act || settings_.may_act();
+}
+
+/// Once as long as it stays true. Events on the pool are told the same way.
+void node_pool_reconciler::say_new(const std::string& pool, const std::vector<warning>& warnings) {
+  std::set<std::string> now;
+  for (const warning& w : warnings) {
+    now.insert(w.message);
+    if (!said_[pool].contains(w.message))
+      settings_.log.warning(w.message, {{"pool", pool}, {"reason", w.reason}});
+  }
+  said_[pool] = std::move(now);
+  if (said_[pool].empty()) said_.erase(pool);
+}
+
+/// The nodes that hold a slot now and shall not after `plan`.
+std::set<std::string> node_pool_reconciler::gives_back(const rollout_plan& plan) const {
+  std::set<std::string> out;
+  for (const action& a : plan.actions) {
+    const bootc_node* b = frees_slot(a.kind) ? views_.bootc_nodes.find("", a.node) : nullptr;
+    if (b && b->in_slot()) out.insert(a.node);
+  }
+  return out;
+}
+
+awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_plan plan) {
+  std::optional<k8s::fault> first_failure;
+  std::set<std::string> stopped;                // nodes of which a step failed
+  std::map<std::string, std::string> versions;  // of BootcNodes written in this pass
+  std::set<std::string> giving_back = gives_back(plan);
+  std::size_t lost_slots = 0;  // planned to be free, but still taken
+  const bool takes = std::any_of(plan.actions.begin(), plan.actions.end(),
+                                 [](const action& a) { return a.kind == action_kind::take_slot; });
+  if (takes && !knows_every_slot_) {
+    auto as_seen = co_await slots_are_as_seen();
+    if (!as_seen && as_seen.error().cancelled) co_return as_seen.error();
+    if (!as_seen) first_failure = as_seen.error();
+    if (!as_seen || !*as_seen)
+      for (const action& a : plan.actions)
+        if (a.kind == action_kind::take_slot) stopped.insert(a.node);
+  }
+  for (action& a : plan.actions) {
+    if (!is_current()) co_return k8s::result<void>();  // the cluster went stale: what is left waits
+    if (stopped.contains(a.node)) continue;
+    if (a.kind == action_kind::take_slot && lost_slots > 0) {
+      --lost_slots;
+      stopped.insert(a.node);
+      continue;
+    }
+    if (const auto newer = versions.find(a.node); newer != versions.end())
+      a.resource_version = newer->second;
+    const action_kind kind = a.kind;
+    const std::string node = a.node;
+    auto done = co_await carry_out(pool, a);
+    if (done) {
+      if (!done->empty()) versions[node] = *done;
+      if (frees_slot(kind)) giving_back.erase(node);
+      continue;
+    }
+    if (is_unanswered(done.error())) note_unanswered();
+    if (done.error().cancelled) co_return done.error();
+    if (!is_a_race(done.error()))
+      settings_.log.warning("a step failed", {{"step", text(kind)},
+                                              {"pool", pool.meta.name.str()},
+                                              {"node", node},
+                                              {"why", done.error().message()}});
+    if (!first_failure) first_failure = done.error();
+    if (node.empty())
+      co_return done.error();  // the pool's own finalizer: nothing may go on without it
+    stopped.insert(node);
+    lost_slots += giving_back.erase(node);
+  }
+  if (plan.status_changed && is_current()) {
+    auto written = co_await write_status(pool, plan.status);
+    if (!written && !first_failure) first_failure = written.error();
+  }
+  co_await give_back(loop_, plan.actions);
+  co_await give_back(loop_, plan.units);
+  if (first_failure) co_return *first_failure;
+  co_return k8s::result<void>();
+}
+
+/// Compares the slots that the view shows with those of a consistent read. True: no other slot is held, and none can
+/// come to light later unless it is written from now on.
+awaitable<k8s::result<bool>> node_pool_reconciler::slots_are_as_seen() {
+  std::set<std::string> seen, held;
+  views_.bootc_nodes.each([&](const bootc_node& b) {
+    if (b.in_slot()) seen.insert(b.meta.name.str());
+  });
+  const bool none_under_way = loop_.now() >= unknown_writes_land_by_;
+  k8s::list_options options;
+  options.metadata_only = true;
+  k8s::list_pages pages(api_, bootc_nodes(), std::move(options));
+  for (;;) {
+    auto page = co_await pages.next();
+    if (!page) co_return page.error();
+    if (!*page) break;
+    add_slots_of(**page, held);
+  }
+  if (held != seen) {
+    settings_.log.info("the view of the reboot slots is behind the server; nobody starts",
+                       {{"seen", seen.size()}, {"held", held.size()}});
+    co_return false;
+  }
+  knows_every_slot_ = none_under_way;
+  co_return true;
+}
+
+void node_pool_reconciler::note_unanswered() {
+  knows_every_slot_ = false;
+  unknown_writes_land_by_ = loop_.now() + longest_request;
+}
+
+/// The version that the BootcNode has afterwards; empty when none was written.
+awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool pool, action a) {
+  const k8s::object_key key{"", a.node};
+  switch (a.kind) {
+    case action_kind::cancel_drain: drains_.cancel(a.node); co_return std::string();
+    case action_kind::start_drain:
+      drains_.start(a.node, a.spec.desired_image, a.timeout);
+      co_return std::string();
+
+    case action_kind::add_finalizer:
+    case action_kind::remove_finalizer: {
+      json::object patch = finalizer_patch(pool, a.kind == action_kind::add_finalizer);
+      auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch));
+      if (!answer) co_return answer.error();
+      if (a.kind == action_kind::add_finalizer)
+        pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
+      co_return std::string();
+    }
+    case action_kind::create_node: {
+      json::object body = new_bootc_node(pool, a);
+      auto answer = co_await api_.create(bootc_nodes(), std::string(), std::move(body));
+      if (!answer) co_return answer.error();
+      bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      co_return version_of(*answer).text();
+    }
+    case action_kind::delete_node: {
+      k8s::delete_options options;
+      options.uid = a.uid;
+      auto answer = co_await api_.remove(bootc_nodes(), key, std::move(options));
+      if (!answer && answer.error().code != k8s::errc::not_found) co_return answer.error();
+      bootc_node_writes_.removed(key, k8s::uid(a.uid));
+      co_return std::string();
+    }
+    case action_kind::sync_spec:
+    case action_kind::take_slot:
+    case action_kind::free_slot:
+    case action_kind::note_drain_timeout:
+    case action_kind::approve: {
+      json::object patch = bootc_node_patch(a);
+      auto answer = co_await api_.merge_patch(bootc_nodes(), key, std::move(patch));
+      if (!answer) co_return answer.error();
+      bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      co_return version_of(*answer).text();
+    }
+    case action_kind::label:
+    case action_kind::unlabel:
+    case action_kind::cordon:
+    case action_kind::uncordon: {
+      json::object patch = node_patch(a);
+      auto answer = co_await api_.merge_patch(k8s::resources::nodes(), key, std::move(patch));
+      if (!answer) co_return answer.error();
+      node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      co_return std::string();
+    }
+  }
+  co_return std::string();
+}
+
+awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
+                                                                node_pool_status status) {
+  json::object patch = status_patch(pool.status, status);
+  if (patch.empty()) co_return k8s::result<void>();
+  auto answer =
+      co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch), "status");
+  if (!answer) co_return answer.error();
+  pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
+  co_return k8s::result<void>();
+}
+
+}  // namespace bootc

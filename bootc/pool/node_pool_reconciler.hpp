@@ -1,0 +1,93 @@
+#pragma once
+
+#include "bootc/kinds/node_pool.hpp"
+#include "bootc/pool/drains.hpp"
+#include "bootc/pool/rollout_planner.hpp"
+#include "bootc/pool/rollout_policy.hpp"
+#include "k8s/informer/controller.hpp"
+#include "k8s/informer/currency.hpp"
+#include "k8s/informer/own_writes.hpp"
+#include "k8s/informer/store.hpp"
+#include "k8s/views/node.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace k8s {
+class client;
+}
+
+namespace bootc {
+
+/// What a reconciler reads: the stores of one cluster.
+struct cluster_views {
+  const k8s::store<node_pool>& pools;
+  const k8s::store<bootc_node>& bootc_nodes;
+  const k8s::store<k8s::node>& nodes;
+  const std::set<std::string>&bootc_node_names, &node_names;  // what the two have, in order
+};
+
+struct reconciler_settings {
+  std::string cluster;               // its name, for policies and logs
+  rollout_policy* policy = nullptr;  // none: name order
+  std::function<bool()>
+      is_current;  // false: the views are old and nothing is acted upon; empty = always true
+  /// From then on the views are watched closely, or not. May be empty.
+  std::function<void(k8s::attention how)> attend;
+  /// The views were proved current since then; empty = always true.
+  std::function<bool()> may_act;
+  std::function<void(const std::string& pool, const rollout_plan& plan)>
+      on_plan;  // sees each plan before it is carried out
+  reactor::logger log;
+};
+
+/// Brings one pool closer to its image: gather a reading by value, plan (pure), act in idempotent writes, and at most one
+/// status write at the end. Reading and planning thousands of nodes takes many turns of the loop: each object is as it was
+/// at some moment of the reading, as those of several watch streams are anyway.
+/// Own writes  a pass does not act on a view older than what this process wrote; the event of that write brings it back.
+/// Slots       while a write may be on its way that this process does not know of (its predecessor's, or an own one that
+///             was never answered) a slot is taken only when the server itself shows the slots that the view shows.
+/// Failures    a failed write stops further steps of its node, never those of others; the pass is then repeated.
+/// Concurrency passes of one cluster run one after the other: quorum rules span its pools.
+class node_pool_reconciler final : public k8s::reconciler<std::string> {
+public:
+  node_pool_reconciler(reactor::loop& l, k8s::client& api, cluster_views views, drains& running,
+                       reconciler_settings settings);
+
+  awaitable<k8s::result<k8s::next>> reconcile(std::string pool) override;
+  enum class view { as_it_is, everybody_staged };
+  /// What the next pass would do, without doing it; nothing when there is no such pool.
+  awaitable<std::optional<rollout_plan>> preview(std::string pool, view of);
+
+private:
+  struct reading;
+  awaitable<bool> gather(std::string pool, reading& into);  // borrowed
+  awaitable<rollout_plan> decide(reading& world);           // borrowed; uses it up
+  bool sees_own_writes(const std::string& pool);
+  awaitable<rollout_plan> plan(std::string pool, view of);
+  awaitable<k8s::result<void>> act(node_pool pool, rollout_plan plan);
+  std::set<std::string> gives_back(const rollout_plan& plan) const;
+  awaitable<k8s::result<bool>> slots_are_as_seen();
+  awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a);
+  awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
+  void say_new(const std::string& pool, const std::vector<warning>& warnings);
+  void note_unanswered();
+  bool attend(const std::string& pool, k8s::attention how);
+  bool is_current() const { return !settings_.is_current || settings_.is_current(); }
+
+  reactor::loop& loop_;
+  k8s::client& api_;
+  cluster_views views_;
+  drains& drains_;
+  reconciler_settings settings_;
+  std::map<std::string, std::set<std::string>> said_;  // warnings that still hold, by pool
+  k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
+  std::set<std::string> attending_;  // pools with something under way
+  bool knows_every_slot_ = false;
+  reactor::steady_time unknown_writes_land_by_;
+};
+
+}  // namespace bootc

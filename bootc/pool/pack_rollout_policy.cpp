@@ -1,0 +1,105 @@
+#include "bootc/pool/pack_rollout_policy.hpp"
+
+#include "reactor/loop.hpp"
+
+#include <memory>
+
+namespace bootc {
+namespace {
+
+constexpr std::string_view zone_label = "topology.kubernetes.io/zone";
+
+policies::labels as_labels(const k8s::string_map& from) {
+  policies::labels out;
+  for (const auto& [key, value] : from) out.emplace(key.str(), value.str());
+  return out;
+}
+
+/// Below a millisecond a turn.
+constexpr std::size_t units_a_turn = 500;
+
+policies::rollout_unit as_unit(unit&& u, const policy_question& q) {
+  policies::rollout_unit out;
+  out.name = std::move(u.name);
+  out.cluster = q.cluster;
+  out.pool = q.pool;
+  out.zone = std::string(u.labels.get(zone_label));
+  out.labels = std::move(u.labels);
+  out.annotations = std::move(u.annotations);
+  out.state = text(u.state);
+  out.slotted = u.slotted;
+  out.degraded = u.state == unit_state::degraded || !u.trouble.empty();
+  out.ready = u.ready;
+  out.control_plane = u.control_plane;
+  if (u.since)
+    out.since = std::chrono::duration<double>(
+                    std::chrono::floor<std::chrono::seconds>(*u.since).time_since_epoch())
+                    .count();
+  out.image = std::move(u.booted_image);
+  out.target = std::move(u.desired_image);
+  return out;
+}
+
+policies::rollout_fleet as_fleet(const policy_question& q) {
+  policies::rollout_fleet fleet;
+  fleet.pool = q.pool;
+  fleet.cluster = q.cluster;
+  fleet.capacity = q.capacity;
+  fleet.occupied = q.occupied;
+  fleet.free = q.capacity > q.occupied && !q.halted && !q.paused ? q.capacity - q.occupied : 0;
+  fleet.unit_count = q.units.size();
+  fleet.startable = text(unit_state::staged);
+  fleet.halted = q.halted;
+  fleet.paused = q.paused;
+  return fleet;
+}
+
+}  // namespace
+
+reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question question) {
+  auto input = std::make_shared<policies::rollout_input>();
+  input->fleet = as_fleet(question);
+  input->units.reserve(question.units.size());
+  for (unit& u : question.units) {
+    policies::rollout_unit one = as_unit(std::move(u), question);
+    if (u.state == unit_state::up_to_date) ++input->fleet.updated;
+    if (one.degraded) ++input->fleet.degraded;
+    if (one.slotted) input->fleet.in_slots.push_back(one.name);
+    input->units.push_back(std::move(one));
+    u = unit();
+    if (input->units.size() % units_a_turn == 0) co_await loop_.yield();
+  }
+  policies::subject about;
+  about.api = "bootc";
+  about.pack = question.pack;
+  policies::rollout_fleet& fleet = input->fleet;
+  if (around_.labels_of) fleet.cluster_labels = around_.labels_of(question.cluster);
+  fleet.pool_labels = question.pool_labels;
+  about.cluster_labels = as_labels(fleet.cluster_labels);
+  about.object_labels = as_labels(fleet.pool_labels);
+  if (around_.clusters) fleet.clusters = around_.clusters(question.pool);
+  const reactor::wall_time now = question.now;
+  const bool named = !about.pack.empty();
+  auto said = co_await policies::plan_rollout(packs_, std::move(about), input, now);
+  // It is given back in pieces as well, unless somebody still looks at it.
+  while (input.use_count() == 1 && input->units.size() > units_a_turn) {
+    input->units.resize(input->units.size() - units_a_turn);
+    co_await loop_.yield();
+  }
+  policy_answer out;
+  if (!said) {
+    if (said.error().code == make_error_code(reactor::errc::not_found) && !named) co_return out;
+    out.is = policy_answer::kind::failed;
+    out.detail = said.error().detail.empty() ? said.error().message() : said.error().detail;
+    co_return out;
+  }
+  out.is = policy_answer::kind::given;
+  out.name = said->pack;
+  out.start = std::move(said->start);
+  for (auto& [unit, hold] : said->holds)
+    out.holds.emplace(unit, policy_hold{std::move(hold.code), std::move(hold.reason)});
+  if (said->look_again > reactor::nanoseconds(0)) out.look_again = now + said->look_again;
+  co_return out;
+}
+
+}  // namespace bootc

@@ -1,0 +1,90 @@
+#include "bootc/pool/pool_status.hpp"
+
+#include <algorithm>
+
+namespace bootc {
+
+int precedence(std::string_view reason) noexcept {
+  if (reason == pool_reason::node_degraded) return 1;
+  if (reason == pool_reason::node_conflict) return 2;
+  if (reason == pool_reason::rollout_halted) return 3;
+  if (reason == pool_reason::invalid_spec) return 4;
+  if (reason == pool_reason::tag_resolution_error) return 5;
+  return 0;
+}
+
+std::string progress_text(const census& c) {
+  return std::to_string(c.up_to_date) + "/" + std::to_string(c.node_count()) + " updated; " +
+         std::to_string(c.pending) + " pending, " + std::to_string(c.staging) + " staging, " +
+         std::to_string(c.staged) + " staged, " + std::to_string(c.rebooting) + " rebooting, " +
+         std::to_string(c.degraded) + " degraded";
+}
+
+std::string joined(std::vector<std::string> names) {
+  const std::size_t shown = std::min(names.size(), most_named);
+  std::partial_sort(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), names.end());
+  std::string out;
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) out += ", ";
+    out += names[i];
+  }
+  if (shown < names.size()) out += " and " + std::to_string(names.size() - shown) + " more";
+  return out;
+}
+
+node_pool_status status_after(const node_pool& pool, const pool_findings& found,
+                              reactor::wall_time now) {
+  node_pool_status out = pool.status;
+  const census& c = found.counts;
+  out.observed_generation = pool.meta.generation;
+  out.target_digest = found.target_digest;
+  out.node_count = static_cast<std::int64_t>(c.node_count());
+  out.updated_count = static_cast<std::int64_t>(c.up_to_date);
+  out.updating_count = static_cast<std::int64_t>(c.updating());
+  out.degraded_count = static_cast<std::int64_t>(c.degraded);
+  out.next_tag_resolution_time.clear();
+
+  const bool all_updated = c.node_count() == c.up_to_date;
+  if (all_updated) out.deployed_digest = out.target_digest;
+  out.update_available = out.target_digest != out.deployed_digest;
+
+  condition up_to_date;
+  up_to_date.type = pool_condition::up_to_date;
+  up_to_date.status = all_updated ? "True" : "False";
+  up_to_date.reason = all_updated        ? pool_reason::all_updated
+                      : pool.spec.paused ? pool_reason::paused
+                                         : pool_reason::in_progress;
+  if (!all_updated) up_to_date.message = progress_text(c);
+  up_to_date.observed_generation = pool.meta.generation;
+  set_condition(out.conditions, std::move(up_to_date), now);
+
+  condition degraded;
+  degraded.type = pool_condition::degraded;
+  degraded.status = "False";
+  degraded.reason = pool_reason::healthy;
+  degraded.observed_generation = pool.meta.generation;
+  for (const degradation& d : found.degradations) {
+    if (precedence(d.reason) <= precedence(degraded.reason)) continue;
+    degraded.status = "True";
+    degraded.reason = d.reason;
+    degraded.message = d.message;
+  }
+  set_condition(out.conditions, std::move(degraded), now);
+  return out;
+}
+
+node_pool_status status_with_invalid_spec(const node_pool& pool, std::string message,
+                                          reactor::wall_time now) {
+  node_pool_status out = pool.status;
+  out.observed_generation = pool.meta.generation;
+  condition degraded;
+  degraded.type = pool_condition::degraded;
+  degraded.status = "True";
+  degraded.reason = pool_reason::invalid_spec;
+  degraded.message = std::move(message);
+  degraded.observed_generation = pool.meta.generation;
+  set_condition(out.conditions, std::move(degraded), now);
+  return out;
+}
+
+}  // namespace bootc

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "bootc/kinds/classification.hpp"
+#include "bootc/kinds/node_pool.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bootc {
+
+/// One reason why the pool is degraded. Weaker ones lose against stronger ones of the same pass.
+struct degradation {
+  std::string_view reason;  // one of pool_reason
+  std::string message;
+};
+
+/// What one pass found out about a pool.
+struct pool_findings {
+  census counts;
+  std::string target_digest;
+  std::vector<degradation> degradations;
+};
+
+/// How strong a Degraded reason is; an equal or weaker one never replaces what is there.
+int precedence(std::string_view degraded_reason) noexcept;
+
+/// The status to store after a complete pass. Setting the same findings again yields the same status.
+node_pool_status status_after(const node_pool& pool, const pool_findings& found,
+                              reactor::wall_time now);
+
+/// The status when a user's value cannot be processed: only the Degraded condition changes.
+node_pool_status status_with_invalid_spec(const node_pool& pool, std::string message,
+                                          reactor::wall_time now);
+
+/// "1/5 updated; 1 pending, 1 staging, 1 staged, 1 rebooting, 0 degraded"
+std::string progress_text(const census& counts);
+
+/// "a, b, c", sorted; of many the first ones: "a, b, c and 4997 more", so that a condition or a sentence about a
+/// cluster of thousands stays one.
+inline constexpr std::size_t most_named = 20;
+std::string joined(std::vector<std::string> names);
+
+}  // namespace bootc

@@ -1,0 +1,218 @@
+#include "bootc/kinds/cluster_node.hpp"
+#include "bootc/pool/pool_status.hpp"
+#include "bootc/pool/rollout_pass.hpp"
+#include "k8s/client/events.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace bootc::planning {
+namespace {
+
+using phase = drain_progress::phase;
+
+/// What a cluster says can be megabytes long; people and policies see its beginning.
+constexpr std::size_t most_words_bytes = 1'024;
+std::string words_of(const std::string& said) {
+  return said.size() <= most_words_bytes ? said : k8s::cut_utf8(said, most_words_bytes);
+}
+
+std::string in_words(wall_time t) {
+  return reactor::format_rfc3339(t);
+}
+
+/// What the daemon's conditions remember: Degraded flips when a node fails, Idle when an update begins and ends.
+std::optional<wall_time> since(const member& m) {
+  if (!m.object) return std::nullopt;
+  const bool failed = m.state == unit_state::degraded;
+  const condition* c = find_condition(m.object->status.conditions,
+                                      failed ? node_condition::degraded : node_condition::idle);
+  return c ? time_of(c->last_transition_time) : std::nullopt;
+}
+
+}  // namespace
+
+void pass::explain_staged(const member& m) {
+  if (m.slotted && !m.approved()) {
+    if (plan_.halted && (!m.drain || m.drain->state != phase::running))
+      return hold_back(m.name, hold_code::halted,
+                       "it holds a slot, but the rollout is halted: " + unhealthy_text_,
+                       "fewer than 2 unhealthy nodes hold slots");
+    if (m.drain && m.drain->state == phase::failed)
+      return hold_back(m.name, hold_code::drain_failed, "its drain failed: " + m.drain->detail,
+                       "the next attempt at " + in_words(m.drain->retry_at));
+    if (m.drain && !m.drain->blocked.empty())
+      return hold_back(m.name, hold_code::pdb,
+                       "a disruption budget refuses to evict " + joined(m.drain->blocked),
+                       "the budget allows one more disruption");
+    const std::string left =
+        m.drain ? std::to_string(m.drain->pods_left) + " pods are left" : "it begins now";
+    return hold_back(m.name, hold_code::draining, "it is being drained, " + left,
+                     "its pods are gone");
+  }
+  if (m.approved())
+    return hold_back(m.name, hold_code::rebooting, "told to boot " + m.spec.desired_image,
+                     "it reports the new image and is Ready");
+  if (m.refused_by) {
+    const auto& [name, slotted] = refusers_[*m.refused_by];
+    return slotted ? hold_back(m.name, hold_code::control_plane,
+                               "control-plane node " + name + " holds a reboot slot",
+                               name + " is back and Ready")
+                   : hold_back(m.name, hold_code::control_plane,
+                               "control-plane node " + name + " is not Ready", name + " is Ready");
+  }
+  if (m.trouble == "drain timed out") {
+    const auto retry = time_of(m.annotation(names::drain_retry_at));
+    return hold_back(
+        m.name, hold_code::drain_timeout, "its drain took longer than drainTimeoutSeconds",
+        retry && !m.freed ? "the next attempt at " + in_words(*retry) : "the next attempt");
+  }
+  if (pool_.spec.paused)
+    return hold_back(m.name, hold_code::paused, "the pool is paused",
+                     "spec.rollout.paused is false");
+  if (plan_.halted)
+    return hold_back(m.name, hold_code::halted, "the rollout is halted: " + unhealthy_text_,
+                     "fewer than 2 unhealthy nodes hold slots");
+  if (world_.policy.is == policy_answer::kind::failed)
+    return hold_back(m.name, hold_code::policy_fault, "the policy failed: " + world_.policy.detail,
+                     "the policy is corrected");
+  if (world_.policy.is == policy_answer::kind::given && !m.named) {
+    const auto given = world_.policy.holds.find(m.name);
+    const policy_hold why = given != world_.policy.holds.end()
+                                ? given->second
+                                : policy_hold{{}, "the policy has not chosen it"};
+    return hold_back(
+        m.name,
+        std::string(hold_code::policy) + (why.code.empty() ? std::string() : ":" + why.code),
+        why.reason,
+        world_.policy.look_again
+            ? "the policy is asked again at " + in_words(*world_.policy.look_again)
+            : "the policy chooses it");
+  }
+  if (plan_.capacity == 0)
+    return hold_back(m.name, hold_code::slot_full, "maxUnavailable allows no node",
+                     "spec.rollout.maxUnavailable is raised");
+  hold_back(m.name, hold_code::slot_full,
+            std::to_string(plan_.occupied) + " of " + std::to_string(plan_.capacity) +
+                " reboot slots are taken",
+            "a node in a slot is updated and Ready");
+}
+
+void pass::explain_unit(const member& m) {
+  if (m.fresh_slot && m.state == unit_state::staged) return;  // it goes now
+  if (m.fresh_slot && world_.assume_staged) return;
+  switch (m.state) {
+    case unit_state::up_to_date:
+      if (m.slotted)
+        hold_back(m.name, hold_code::not_ready, "it runs the image, but the Node is not Ready",
+                  "the Node is Ready");
+      return;
+    case unit_state::degraded: {
+      const condition* why =
+          m.object ? find_condition(m.object->status.conditions, node_condition::degraded)
+                   : nullptr;
+      const std::string said = why ? words_of(why->message) : std::string();
+      // What did not boot once is not tried again by itself.
+      const bool needs_other = why && why->message.find(not_on_target_text) != std::string::npos;
+      return hold_back(
+          m.name, hold_code::degraded, said.empty() ? "its daemon reports an error" : said,
+          needs_other ? "another spec.image.ref" : "its daemon reports Degraded=False");
+    }
+    case unit_state::rebooting:
+      if (!m.trouble.empty())
+        return hold_back(m.name, hold_code::reboot_timeout,
+                         "it is not back after rebootTimeoutSeconds",
+                         "it reports the new image and is Ready");
+      return hold_back(m.name, hold_code::rebooting, "it reboots into " + m.spec.desired_image,
+                       "it reports the new image and is Ready");
+    case unit_state::staged: return explain_staged(m);
+    case unit_state::pending:
+    case unit_state::staging:
+      if (world_.assume_staged) return explain_staged(m);
+      if (!m.object || (m.object->status.conditions.empty() && !m.object->status.booted))
+        return hold_back(m.name, hold_code::no_daemon, "no daemon has reported for it yet",
+                         "its daemon publishes a status");
+      return hold_back(m.name, hold_code::staging, "its daemon fetches " + m.spec.desired_image,
+                       "it reports the image as staged");
+    case unit_state::unclassified:
+      return hold_back(m.name, hold_code::invalid_spec, "its desired image cannot be read",
+                       "the BootcNode is corrected");
+  }
+}
+
+void pass::explain(std::size_t i) {
+  const member& m = members_[i];
+  if (i == 0) {
+    plan_.units.reserve(members_.size());
+    plan_.holds.reserve(plan_.holds.size() + members_.size());
+  }
+  unit u;
+  u.name = m.name;
+  u.state = m.state;
+  u.slotted = m.slotted;
+  u.approved = m.approved();
+  u.starting = m.fresh_slot;
+  u.control_plane = is_control_plane(*m.node);
+  u.ready = is_ready(*m.node);
+  u.trouble = m.trouble;
+  u.desired_image = words_of(m.spec.desired_image);
+  u.since = since(m);
+  u.labels = m.node->meta.labels;
+  u.annotations = m.node->meta.annotations;
+  if (m.object && m.object->status.booted) {
+    u.booted_image = words_of(m.object->status.booted->image);
+    u.booted_digest = words_of(m.object->status.booted->digest);
+  }
+  if (m.object)
+    if (const condition* why =
+            find_condition(m.object->status.conditions, node_condition::degraded))
+      u.message = words_of(why->message);
+  plan_.units.push_back(std::move(u));
+  explain_unit(m);
+}
+
+void pass::count(std::size_t i) {
+  const member& m = members_[i];
+  counts_.add(m.trouble.empty() ? m.state : unit_state::degraded);
+  if (m.state == unit_state::degraded)
+    degraded_.push_back(m.name);
+  else if (!m.trouble.empty())
+    degraded_.push_back(m.name + " (" + m.trouble + ")");
+}
+
+void pass::finish_status() {
+  const auto by_node = [](const hold& a, const hold& b) {
+    return std::tie(a.unit, a.code) < std::tie(b.unit, b.code);
+  };
+  const auto at = [&](std::size_t i) {
+    return plan_.holds.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  hold_ends_.push_back(plan_.holds.size());
+  for (std::size_t i = 1; i < hold_ends_.size(); ++i)
+    std::inplace_merge(plan_.holds.begin(), at(hold_ends_[i - 1]), at(hold_ends_[i]), by_node);
+  pool_findings found;
+  found.target_digest = target_.digest;
+  found.counts = counts_;
+  found.counts.occupied = plan_.occupied;
+  if (!degraded_.empty())
+    found.degradations.push_back(
+        {pool_reason::node_degraded, "Degraded nodes: " + joined(std::move(degraded_))});
+  if (!conflicting_pools_.empty() || !unowned_.empty()) {
+    std::set<std::string> pools(conflicting_pools_.begin(), conflicting_pools_.end());
+    std::string message;
+    if (!pools.empty())
+      message = "Node selector overlaps with pool(s): " + joined({pools.begin(), pools.end()});
+    if (!unowned_.empty())
+      message +=
+          (message.empty() ? "" : "; ") + ("BootcNode(s) that no pool owns: " + joined(unowned_));
+    found.degradations.push_back({pool_reason::node_conflict, std::move(message)});
+  }
+  if (plan_.halted)
+    found.degradations.push_back(
+        {pool_reason::rollout_halted,
+         "Rollout halted: 2+ unhealthy nodes in reboot slots (" + unhealthy_text_ + ")"});
+  plan_.status = status_after(pool_, found, world_.now);
+}
+
+}  // namespace bootc::planning

@@ -1,0 +1,163 @@
+#pragma once
+
+#include "bootc/kinds/names.hpp"
+#include "bootc/pool/rollout_planner.hpp"
+#include "registry/image_ref.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The inside of the planner, shared by the files that hold its steps; everybody else calls plan_rollout().
+namespace bootc::planning {
+
+using reactor::wall_time;
+
+/// The annotation as a time; nothing when it is absent or unreadable.
+std::optional<wall_time> time_of(std::optional<std::string_view> annotation);
+
+/// One owned BootcNode together with its Node, as it will be once the actions so far are carried out.
+struct member {
+  std::string name;
+  const k8s::node* node = nullptr;
+  const bootc_node* object = nullptr;  // null: created in this pass
+  bootc_node_spec spec;
+  unit_state state = unit_state::pending;
+  bool slotted = false, fresh_slot = false, freed = false;
+  bool may_start = false;                 // it waits for nothing but a slot
+  bool named = false;                     // the policy says that it may start
+  std::optional<std::size_t> refused_by;  // staged, but not this time: which of the pass's refusers
+  std::string trouble;
+  const drain_progress* drain = nullptr;
+
+  bool approved() const { return spec.desired_state == image_state::booted; }
+  std::string version() const {
+    return object ? object->meta.resource_version.text() : std::string();
+  }
+  std::optional<std::string_view> annotation(std::string_view key) const {
+    return object ? object->annotation(key) : std::nullopt;
+  }
+  bool was_schedulable() const { return annotation(names::was_cordoned) == "false"; }
+};
+
+/// Finds objects among others that are sorted by name; to be asked in the order of names.
+template <class View>
+class in_order {
+public:
+  explicit in_order(const std::vector<const View*>& all) : all_(all) {}
+  template <class Name>
+  const View* find(const Name& name) {
+    while (at_ < all_.size() && all_[at_]->meta.name < name) ++at_;
+    return at_ < all_.size() && all_[at_]->meta.name == name ? all_[at_] : nullptr;
+  }
+
+private:
+  const std::vector<const View*>& all_;
+  std::size_t at_ = 0;
+};
+
+/// One pass over one pool: a table of walks, each a step for every node, BootcNode or member, so that it can be interrupted
+/// anywhere. What the walks hand on to each other are its members.
+class pass {
+public:
+  explicit pass(const pool_world& world)
+      : world_(world),
+        pool_(world.pool),
+        objects_by_name_(world.bootc_nodes),
+        nodes_by_name_(world.nodes) {}
+  bool advance(std::size_t steps);
+  rollout_plan take() { return std::move(plan_); }
+
+private:
+  struct walk {
+    std::size_t (pass::*count)() const;
+    void (pass::*step)(std::size_t i);
+    void (pass::*end)() = nullptr;  // after the last step
+  };
+  static const std::vector<walk> rollout, release, refusal;
+  std::size_t nodes() const { return world_.nodes.size(); }
+  std::size_t objects() const { return world_.bootc_nodes.size(); }
+  std::size_t members() const { return members_.size(); }
+  std::size_t named() const;
+  std::size_t waiting() const { return waiting_.size(); }
+
+  const std::vector<walk>& begin();
+  bool validate();
+  void find_member(std::size_t i);
+  void release_if_leaving(std::size_t i);
+  void release_with_pool(std::size_t i);
+  void finish_release();
+  void refuse(std::size_t i);
+  void finish_refusal();
+  void release_node(const bootc_node& object, const k8s::node* node);
+  void join(const k8s::node& node);
+  void sync(std::size_t i);
+  bool is_back(const bootc_node& object, const k8s::node& node) const;
+  void classify_member(std::size_t i);
+  void settle_drain(member& m);
+  void stop_after_timeout(member& m);
+  void note_reboot_timeout(std::size_t i);
+  void free_if_finished(std::size_t i);
+  void look_for_trouble(std::size_t i);
+  void judge_halt();
+  void count_slots(std::size_t i);
+  void judge_slots();
+  void note_waiting(std::size_t i);
+  void take_wish(std::size_t i);
+  void note_control_plane(std::size_t i);
+  void give_slot(std::size_t i);
+  bool refuse_control_plane(member& m);
+  bool holds_slot(const k8s::node& n) const;
+  void keep_cordoned(std::size_t i);
+  void start_drain(std::size_t i);
+  void explain(std::size_t i);
+  void explain_unit(const member& m);
+  void explain_staged(const member& m);
+  void count(std::size_t i);
+  void end_of_holds() { hold_ends_.push_back(plan_.holds.size()); }
+  void finish_status();
+  void finish();
+
+  action& act(action_kind kind, std::string node);
+  action& act(action_kind kind, const member& m);
+  void hold_back(std::string node, std::string_view code, std::string sentence,
+                 std::string released_by);
+  void look_again(wall_time when) {
+    if (when > world_.now && (!plan_.look_again || when < *plan_.look_again))
+      plan_.look_again = when;
+  }
+  member* member_named(std::string_view name);
+  bool owned(const bootc_node& b) const {
+    return b.meta.owner && b.meta.owner.uid == pool_.meta.uid;
+  }
+
+  const pool_world& world_;
+  const node_pool& pool_;
+  rollout_plan plan_;
+  const std::vector<walk>* walks_ = nullptr;
+  std::size_t walk_ = 0, step_ = 0;  // where it is
+  in_order<bootc_node> objects_by_name_;
+  in_order<k8s::node> nodes_by_name_;
+  image_ref target_;
+  std::string pinned_;           // the image that all members shall run
+  std::vector<member> members_;  // sorted by name
+  std::vector<std::string> conflicting_pools_, unowned_;
+  std::vector<std::string> unhealthy_, degraded_;
+  std::string unhealthy_text_, invalid_;
+  std::size_t with_object_ = 0, free_ = 0;
+  std::vector<member*> waiting_;  // for a slot, in the order in which they get one
+  census counts_;
+  std::vector<std::size_t> hold_ends_;  // of the walks that made holds, each in the order of names
+  struct disturbed {
+    std::string name;
+    bool slotted;
+    friend bool operator==(const disturbed&, const disturbed&) = default;
+  };
+  std::size_t control_planes_ = 0;
+  std::vector<disturbed> refusers_;   // control-plane nodes for which others wait
+  std::vector<disturbed> disturbed_;  // those of them that may not be joined; sorted by name
+  bool pool_has_members_ = false;     // as it is deleted
+};
+
+}  // namespace bootc::planning

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "bootc/kinds/classification.hpp"
+#include "bootc/kinds/node_pool.hpp"
+#include "bootc/pool/drain_progress.hpp"
+#include "bootc/pool/hold.hpp"
+#include "k8s/views/node.hpp"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bootc {
+
+/// Why the policy lets a unit wait. `code` is its own word for it, or empty.
+struct policy_hold {
+  std::string code, reason;
+};
+
+/// What the policy said about the units of a pool. The planner takes it as a wish: it never exceeds the free slots and
+/// never breaks a safety rule.
+struct policy_answer {
+  enum class kind { none, given, failed };
+  kind is = kind::none;                                   // none: no policy asked, name order
+  std::vector<std::string> start;                         // who may start, first first
+  std::map<std::string, policy_hold, std::less<>> holds;  // by unit, for those not in `start`
+  std::optional<reactor::wall_time> look_again;
+  std::string detail;  // failed: why
+  std::string name;    // the pack that answered
+};
+
+/// Everything one pass looks at: one consistent reading of the pool and its cluster. The pointers are borrowed for the
+/// call of the planner; Nodes and BootcNodes are sorted by name.
+struct pool_world {
+  node_pool pool;
+  std::vector<const k8s::node*>
+      nodes;  // all Nodes of the cluster: quorum counts those outside the pool too
+  std::vector<const bootc_node*> bootc_nodes;                 // all BootcNodes, of whatever pool
+  std::map<std::string, drain_progress, std::less<>> drains;  // of this process, by node
+  policy_answer policy;
+  reactor::wall_time now{};
+  bool stale = false;          // the cluster's views are old: nothing is decided on them
+  bool assume_staged = false;  // forecast: who would start if everybody had the image already?
+};
+
+enum class action_kind {
+  add_finalizer,       // pool
+  remove_finalizer,    // pool
+  create_node,         // BootcNode, with `spec`
+  sync_spec,           // BootcNode: spec becomes `spec`; withdraws an approval
+  delete_node,         // BootcNode
+  label,               // Node: bootc.dev/managed
+  unlabel,             // Node
+  uncordon,            // Node
+  free_slot,           // BootcNode: annotations away and desiredImageState Staged, in one patch
+  note_drain_timeout,  // the same, and the time before which it is not drained again
+  take_slot,           // BootcNode: annotations
+  cordon,              // Node
+  cancel_drain,
+  start_drain,
+  approve,  // BootcNode: desiredImageState Booted
+};
+std::string_view text(action_kind k) noexcept;
+
+/// One idempotent step. Those of the same node are carried out in their order and stop at the first that fails.
+struct action {
+  action_kind kind{};
+  std::string node;              // empty for the pool's own
+  std::string resource_version;  // BootcNode writes: decided on this version, refused on any other
+  std::string uid;               // BootcNode deletion: this one, not a successor of the same name
+  bootc_node_spec spec;          // create_node, sync_spec; desired_image also for start_drain
+  bool retarget = false;  // sync_spec: another image, so notes about drains and reboots are void
+  bool was_cordoned = false;       // take_slot
+  reactor::wall_time at{};         // note_drain_timeout: retry time; approve: now
+  unsigned timeouts = 0;           // note_drain_timeout: how many so far
+  reactor::nanoseconds timeout{};  // start_drain; 0 = no limit
+  std::string boot_id;             // approve
+  bool soft_reboot = false;        // approve
+};
+
+/// One member of the pool, as people and policies see it.
+struct unit {
+  std::string name;
+  unit_state state{};
+  bool slotted = false;
+  bool approved = false;  // told to boot
+  bool starting = false;  // takes a slot in this pass
+  bool control_plane = false;
+  bool ready = false;
+  std::optional<reactor::wall_time>
+      since;  // up to date, degraded: became so; else its update began
+  std::string
+      trouble;  // why the pool counts it degraded although its daemon does not: "drain timed out"
+  std::string booted_image, booted_digest, desired_image, message;
+  k8s::string_map labels, annotations;  // of the Node
+};
+
+struct warning {
+  std::string_view reason;
+  std::string message;
+};
+
+/// What one pass decided. `status` is what the pool's status shall be; `status_changed` whether that is a write.
+struct rollout_plan {
+  std::vector<action> actions;
+  std::vector<unit> units;  // sorted by name
+  std::vector<hold> holds;  // sorted by node
+  std::vector<warning> warnings;
+  node_pool_status status;
+  bool status_changed = false;
+  bool halted = false;
+  std::size_t capacity = 0, occupied = 0;
+  std::optional<reactor::wall_time> look_again;
+};
+
+}  // namespace bootc

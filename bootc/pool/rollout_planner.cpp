@@ -1,0 +1,188 @@
+#include "bootc/pool/rollout_planner.hpp"
+
+#include "bootc/pool/pool_status.hpp"
+#include "bootc/pool/rollout_pass.hpp"
+#include "bootc/pool/slots.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace bootc::planning {
+
+std::optional<wall_time> time_of(std::optional<std::string_view> annotation) {
+  if (!annotation) return std::nullopt;
+  auto parsed = reactor::parse_rfc3339(*annotation);
+  if (!parsed) return std::nullopt;
+  return *parsed;
+}
+
+action& pass::act(action_kind kind, std::string node) {
+  action& a = plan_.actions.emplace_back();
+  a.kind = kind;
+  a.node = std::move(node);
+  return a;
+}
+
+action& pass::act(action_kind kind, const member& m) {
+  action& a = act(kind, m.name);
+  a.resource_version = m.version();
+  a.spec = m.spec;
+  return a;
+}
+
+void pass::hold_back(std::string node, std::string_view code, std::string sentence,
+                     std::string released_by) {
+  // Nothing is decided on an old view, so nothing else holds anybody.
+  plan_.holds.push_back(
+      world_.stale
+          ? hold{std::move(node), std::string(hold_code::stale_cluster),
+                 "the view of its cluster is old", "the cluster answers again"}
+          : hold{std::move(node), std::string(code), std::move(sentence), std::move(released_by)});
+}
+
+member* pass::member_named(std::string_view name) {
+  const auto at = std::lower_bound(members_.begin(), members_.end(), name,
+                                   [](const member& m, std::string_view n) { return m.name < n; });
+  return at != members_.end() && at->name == name ? &*at : nullptr;
+}
+
+/// What a user may have got wrong. Checked as a whole before anything is touched.
+bool pass::validate() {
+  auto ref = parse_image_ref(pool_.spec.image_ref);
+  if (!ref) {
+    invalid_ = "invalid image ref \"" + pool_.spec.image_ref + "\": " + ref.error().detail;
+    return false;
+  }
+  // Tags are resolved here, once registries are asked: an empty digest is then a question, not an error.
+  if (ref->digest.empty()) {
+    invalid_ = "image ref \"" + pool_.spec.image_ref +
+               "\" has no digest (tag resolution not yet supported)";
+    return false;
+  }
+  if (!pool_.spec.selector_problem.empty()) {
+    invalid_ = "invalid nodeSelector: " + pool_.spec.selector_problem;
+    return false;
+  }
+  if (auto capacity = slot_capacity(pool_.spec, 0); !capacity) {
+    invalid_ = capacity.error().detail;
+    return false;
+  }
+  target_ = *ref;
+  pinned_ = target_.pinned(target_.digest);
+  return true;
+}
+
+const std::vector<pass::walk> pass::rollout = {
+    {&pass::nodes, &pass::find_member, &pass::end_of_holds},
+    {&pass::members, &pass::sync},
+    {&pass::objects, &pass::release_if_leaving, &pass::end_of_holds},
+    {&pass::members, &pass::classify_member},
+    {&pass::members, &pass::note_reboot_timeout},
+    {&pass::members, &pass::free_if_finished},
+    {&pass::members, &pass::look_for_trouble, &pass::judge_halt},
+    {&pass::members, &pass::count_slots, &pass::judge_slots},
+    {&pass::members, &pass::note_waiting},
+    {&pass::named, &pass::take_wish},
+    {&pass::nodes, &pass::note_control_plane},
+    {&pass::waiting, &pass::give_slot},
+    {&pass::members, &pass::keep_cordoned},
+    {&pass::members, &pass::start_drain},
+    {&pass::members, &pass::explain},
+    {&pass::members, &pass::count, &pass::finish},
+};
+const std::vector<pass::walk> pass::release = {
+    {&pass::objects, &pass::release_with_pool, &pass::finish_release}};
+const std::vector<pass::walk> pass::refusal = {
+    {&pass::objects, &pass::refuse, &pass::finish_refusal}};
+
+/// Which walks the pool needs.
+const std::vector<pass::walk>& pass::begin() {
+  static const std::vector<walk> nothing;
+  plan_.status = pool_.status;
+  if (pool_.meta.deleting()) return world_.stale ? nothing : release;
+  if (!validate()) return refusal;
+  if (!pool_.meta.has_finalizer(names::pool_cleanup))
+    act(action_kind::add_finalizer, std::string());
+  members_.reserve(world_.nodes.size());
+  // To move tens of thousands would take as long as a whole turn may; what is never used costs nothing.
+  const std::size_t all = world_.nodes.size() + world_.bootc_nodes.size();
+  if (all > 1'000) plan_.actions.reserve(3 * all);
+  return rollout;
+}
+
+bool pass::advance(std::size_t steps) {
+  if (!walks_) walks_ = &begin();
+  for (; walk_ < walks_->size(); ++walk_, step_ = 0) {
+    const walk& w = (*walks_)[walk_];
+    for (const std::size_t last = (this->*w.count)(); step_ < last; ++step_) {
+      if (steps-- == 0) return false;
+      (this->*w.step)(step_);
+    }
+    if (w.end) (this->*w.end)();
+  }
+  return true;
+}
+
+void pass::refuse(std::size_t i) {
+  const bootc_node& b = *world_.bootc_nodes[i];
+  if (owned(b))
+    plan_.holds.push_back({b.meta.name.str(), std::string(hold_code::invalid_spec), invalid_,
+                           "the pool is corrected"});
+}
+
+void pass::finish_refusal() {
+  plan_.status = status_with_invalid_spec(pool_, invalid_, world_.now);
+  plan_.status_changed = !world_.stale && plan_.status != pool_.status;
+}
+
+void pass::finish() {
+  finish_status();
+  if (world_.policy.look_again) look_again(*world_.policy.look_again);
+  plan_.status_changed = !world_.stale && plan_.status != pool_.status;
+  if (world_.stale) plan_.actions.clear();
+}
+
+}  // namespace bootc::planning
+
+namespace bootc {
+
+std::string_view text(action_kind k) noexcept {
+  switch (k) {
+    case action_kind::add_finalizer: return "add finalizer";
+    case action_kind::remove_finalizer: return "remove finalizer";
+    case action_kind::create_node: return "create BootcNode";
+    case action_kind::sync_spec: return "set desired image";
+    case action_kind::delete_node: return "delete BootcNode";
+    case action_kind::label: return "label Node";
+    case action_kind::unlabel: return "unlabel Node";
+    case action_kind::uncordon: return "uncordon Node";
+    case action_kind::free_slot: return "free slot";
+    case action_kind::note_drain_timeout: return "free slot after a drain timed out";
+    case action_kind::take_slot: return "take slot";
+    case action_kind::cordon: return "cordon Node";
+    case action_kind::cancel_drain: return "cancel drain";
+    case action_kind::start_drain: return "drain Node";
+    case action_kind::approve: return "approve reboot";
+  }
+  return "";
+}
+
+rollout_planning::rollout_planning(const pool_world& world)
+    : pass_(std::make_unique<planning::pass>(world)) {}
+rollout_planning::~rollout_planning() = default;
+
+bool rollout_planning::advance(std::size_t steps) {
+  return pass_->advance(steps);
+}
+
+rollout_plan rollout_planning::take() {
+  return pass_->take();
+}
+
+rollout_plan plan_rollout(const pool_world& world) {
+  rollout_planning planning(world);
+  while (!planning.advance(std::numeric_limits<std::size_t>::max())) continue;
+  return planning.take();
+}
+
+}  // namespace bootc

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "bootc/pool/rollout_plan.hpp"
+#include "reactor/awaitable.hpp"
+
+#include <string>
+
+namespace bootc {
+
+/// What a policy is asked: who may start next?
+struct policy_question {
+  std::string cluster, pool;
+  std::string pack;  // the pool's annotation; empty = the first that applies
+  k8s::string_map pool_labels;
+  std::vector<unit> units;
+  std::size_t capacity = 0, occupied = 0;
+  bool paused = false, halted = false;
+  reactor::wall_time now{};
+};
+
+/// Whoever answers it: the policy host, a fixed order in a test. Its answer is a wish; the planner clamps it.
+class rollout_policy {
+public:
+  virtual ~rollout_policy() = default;
+  virtual reactor::awaitable<policy_answer> ask(policy_question question) = 0;
+};
+
+}  // namespace bootc

@@ -1,0 +1,242 @@
+#include "bootc/kinds/cluster_node.hpp"
+#include "bootc/pool/pool_status.hpp"
+#include "bootc/pool/rollout_pass.hpp"
+#include "bootc/pool/slots.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace bootc::planning {
+namespace {
+
+using phase = drain_progress::phase;
+
+unsigned number_of(std::optional<std::string_view> annotation) {
+  unsigned out = 0;
+  if (annotation) std::from_chars(annotation->data(), annotation->data() + annotation->size(), out);
+  return std::min(out, 1000u);
+}
+
+reactor::nanoseconds retry_delay(unsigned timeouts) {
+  auto delay = drain_retry_first;
+  for (unsigned i = 1; i < timeouts && delay < drain_retry_last; ++i) delay *= 2;
+  return std::min(delay, drain_retry_last);
+}
+
+}  // namespace
+
+void pass::classify_member(std::size_t i) {
+  member& m = members_[i];
+  if (m.object)
+    m.state = m.spec.desired_image == pinned_ ? classify(m.object->status, target_.digest)
+                                              : classify(m.object->status, m.spec);
+  if (world_.drains.empty()) return;
+  const auto drain = world_.drains.find(m.name);
+  m.drain = drain == world_.drains.end() ? nullptr : &drain->second;
+  settle_drain(m);
+}
+
+/// A drain counts for the image it was started for and for a node that still waits for it; any other is stopped.
+void pass::settle_drain(member& m) {
+  if (!m.drain) return;
+  const bool wanted = m.slotted && !m.approved() && m.state != unit_state::up_to_date &&
+                      m.drain->image == m.spec.desired_image;
+  if (!wanted) {
+    act(action_kind::cancel_drain, m.name);
+    m.drain = nullptr;
+    return;
+  }
+  if (m.drain->state == phase::timed_out) return stop_after_timeout(m);
+  if (m.drain->state != phase::succeeded || m.state != unit_state::staged) return;
+  if (!m.node->unschedulable) {  // somebody uncordoned it meanwhile: new pods may have come
+    act(action_kind::cancel_drain, m.name);
+    m.drain = nullptr;
+    return;
+  }
+  m.spec.desired_state = image_state::booted;
+  action& a = act(action_kind::approve, m);
+  a.at = world_.now;
+  a.boot_id = m.node->boot_id.str();
+  a.soft_reboot = pool_.spec.reboots == reboot_policy::allow_soft_reboot;
+}
+
+void pass::stop_after_timeout(member& m) {
+  const unsigned timeouts = number_of(m.annotation(names::drain_timeouts)) + 1;
+  const wall_time retry_at = world_.now + retry_delay(timeouts);
+  if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
+  action& a = act(action_kind::note_drain_timeout, m);
+  a.timeouts = timeouts;
+  a.at = retry_at;
+  act(action_kind::cancel_drain, m.name);
+  m.slotted = false;
+  m.freed = true;
+  m.drain = nullptr;
+  m.trouble = "drain timed out";
+  look_again(retry_at);
+}
+
+void pass::note_reboot_timeout(std::size_t i) {
+  member& m = members_[i];
+  if (const auto retry = time_of(m.annotation(names::drain_retry_at));
+      retry && !m.slotted && *retry > world_.now) {
+    // A new image is a new attempt.
+    if (m.object && m.object->spec.desired_image != m.spec.desired_image) return;
+    if (m.state == unit_state::staged) m.trouble = "drain timed out";
+    look_again(*retry);
+  }
+  if (!m.slotted || !m.approved() || !pool_.spec.reboot_timeout_seconds ||
+      m.state == unit_state::up_to_date)
+    return;
+  const auto approved = time_of(m.annotation(names::approved_at));
+  if (!approved) return;
+  const auto due = *approved + std::chrono::seconds(*pool_.spec.reboot_timeout_seconds);
+  if (due <= world_.now)
+    m.trouble = "not back from its reboot";
+  else
+    look_again(due);
+}
+
+void pass::free_if_finished(std::size_t i) {
+  member& m = members_[i];
+  if (!m.slotted || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;
+  if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
+  m.spec.desired_state = image_state::staged;
+  act(action_kind::free_slot, m);
+  m.slotted = false;
+  m.freed = true;
+}
+
+void pass::look_for_trouble(std::size_t i) {
+  const member& m = members_[i];
+  if (!m.slotted) return;
+  const auto* booted = m.object && m.object->status.booted ? &*m.object->status.booted : nullptr;
+  if (m.state == unit_state::degraded && (!booted || is_image(*booted, target_.digest)))
+    unhealthy_.push_back(m.name + ": Degraded");
+  else if (m.state == unit_state::up_to_date && !is_ready(*m.node))
+    unhealthy_.push_back(m.name + ": NotReady");
+  else if (m.approved() && !m.trouble.empty())
+    unhealthy_.push_back(m.name + ": RebootTimeout");
+}
+
+void pass::judge_halt() {
+  plan_.halted = unhealthy_.size() >= halt_threshold;
+  if (plan_.halted) unhealthy_text_ = joined(std::move(unhealthy_));
+}
+
+/// Whether the node holds a slot, as far as this pass has come, whatever pool it is in.
+bool pass::holds_slot(const k8s::node& n) const {
+  const auto& name = n.meta.name;
+  const auto ours =
+      std::lower_bound(members_.begin(), members_.end(), name.view(),
+                       [](const member& m, std::string_view of) { return m.name < of; });
+  if (ours != members_.end() && ours->name == name.view()) return ours->slotted;
+  const auto object =
+      std::lower_bound(world_.bootc_nodes.begin(), world_.bootc_nodes.end(), name,
+                       [](const bootc_node* b, const auto& of) { return b->meta.name < of; });
+  return object != world_.bootc_nodes.end() && (*object)->meta.name == name && (*object)->in_slot();
+}
+
+void pass::note_control_plane(std::size_t i) {
+  const k8s::node& n = *world_.nodes[i];
+  if (waiting_.empty() || !is_control_plane(n)) return;
+  ++control_planes_;
+  const bool slotted = holds_slot(n);
+  if (slotted || !is_ready(n)) disturbed_.push_back({n.meta.name.str(), slotted});
+}
+
+/// At most one control-plane node of the cluster at a time, and none while another one is not Ready, whatever the
+/// slots allow: a quorum does not know of pools. A cluster with one control-plane node has nothing to lose by waiting.
+bool pass::refuse_control_plane(member& m) {
+  if (!is_control_plane(*m.node)) return false;
+  const auto other = std::find_if(disturbed_.begin(), disturbed_.end(),
+                                  [&](const disturbed& d) { return d.name != m.name; });
+  if (other != disturbed_.end()) {
+    if (refusers_.empty() || refusers_.back() != *other) refusers_.push_back(*other);
+    m.refused_by = refusers_.size() - 1;
+    return true;
+  }
+  if (control_planes_ == 1)
+    plan_.warnings.push_back(
+        {"SingleControlPlane",
+         m.name + " is the only control-plane node: the API is away while it reboots"});
+  return false;
+}
+
+void pass::count_slots(std::size_t i) {
+  const member& m = members_[i];
+  // A share is of the nodes that we have: one whose object could not be written yet may not make room for another.
+  if (m.object) ++with_object_;
+  // A reboot outside of a slot is a disturbance all the same.
+  if (m.slotted || m.state == unit_state::rebooting) ++plan_.occupied;
+}
+
+void pass::judge_slots() {
+  const auto capacity =
+      slot_capacity(pool_.spec, world_.assume_staged ? members_.size() : with_object_);
+  plan_.capacity = capacity ? *capacity : 0;
+  free_ = plan_.capacity > plan_.occupied ? plan_.capacity - plan_.occupied : 0;
+  if (plan_.halted || world_.policy.is == policy_answer::kind::failed) free_ = 0;
+}
+
+void pass::note_waiting(std::size_t i) {
+  member& m = members_[i];
+  const bool ready_to_go =
+      m.state == unit_state::staged ||
+      (world_.assume_staged && (m.state == unit_state::pending || m.state == unit_state::staging));
+  m.may_start = ready_to_go && !m.slotted && !m.freed && m.trouble.empty() &&
+                !m.node->meta.deleting() && !(m.object && m.object->meta.deleting());
+  if (m.may_start && world_.policy.is != policy_answer::kind::given) waiting_.push_back(&m);
+}
+
+std::size_t pass::named() const {
+  return world_.policy.is == policy_answer::kind::given ? world_.policy.start.size() : 0;
+}
+
+void pass::take_wish(std::size_t i) {
+  member* m = member_named(world_.policy.start[i]);
+  if (m && !std::exchange(m->named, true) && m->may_start) waiting_.push_back(m);
+}
+
+void pass::give_slot(std::size_t i) {
+  member& m = *waiting_[i];
+  if (free_ == 0) return;
+  if (refuse_control_plane(m)) return;
+  --free_;
+  ++plan_.occupied;
+  m.slotted = m.fresh_slot = true;
+  if (is_control_plane(*m.node)) {
+    // From now on it is the one that the others wait for.
+    const auto at =
+        std::lower_bound(disturbed_.begin(), disturbed_.end(), m.name,
+                         [](const disturbed& d, const std::string& name) { return d.name < name; });
+    if (at != disturbed_.end() && at->name == m.name)
+      at->slotted = true;
+    else
+      disturbed_.insert(at, {m.name, true});
+  }
+  action& a = act(action_kind::take_slot, m);
+  a.was_cordoned = m.node->unschedulable;
+}
+
+/// After taking slots and not with it: a crash in between, or an administrator, may have left the Node schedulable.
+void pass::keep_cordoned(std::size_t i) {
+  const member& m = members_[i];
+  if (m.slotted && m.state != unit_state::up_to_date && !m.node->unschedulable &&
+      !m.node->meta.deleting())
+    act(action_kind::cordon, m.name);
+}
+
+void pass::start_drain(std::size_t i) {
+  const member& m = members_[i];
+  if (!m.slotted || m.approved() || m.state != unit_state::staged || plan_.halted) return;
+  if (m.drain && m.drain->state == phase::failed && m.drain->retry_at > world_.now)
+    look_again(m.drain->retry_at);
+  const bool needed =
+      !m.drain || (m.drain->state == phase::failed && m.drain->retry_at <= world_.now);
+  if (!needed) return;
+  action& a = act(action_kind::start_drain, m);
+  a.timeout = std::chrono::seconds(pool_.spec.drain_timeout_seconds.value_or(0));
+}
+
+}  // namespace bootc::planning

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace helm {
+
+/// Why one of Go's functions failed, in its words; a template's executor adds where.
+struct function_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace helm

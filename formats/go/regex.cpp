@@ -1,0 +1,34 @@
+#include "formats/go/regex.hpp"
+
+#include <re2/re2.h>
+
+namespace helm {
+
+std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
+  const char* what = "internal error";
+  switch (re.error_code()) {
+    case RE2::ErrorBadEscape: what = "invalid escape sequence"; break;
+    case RE2::ErrorBadCharClass: what = "invalid character class"; break;
+    case RE2::ErrorBadCharRange: what = "invalid character class range"; break;
+    case RE2::ErrorMissingBracket: what = "missing closing ]"; break;
+    case RE2::ErrorMissingParen: what = "missing closing )"; break;
+    case RE2::ErrorUnexpectedParen: what = "unexpected )"; break;
+    case RE2::ErrorTrailingBackslash: what = "trailing backslash at end of expression"; break;
+    case RE2::ErrorRepeatArgument: what = "missing argument to repetition operator"; break;
+    case RE2::ErrorRepeatSize: what = "invalid repeat count"; break;
+    case RE2::ErrorRepeatOp: what = "invalid nested repetition operator"; break;
+    case RE2::ErrorBadPerlOp: what = "invalid or unsupported Perl syntax"; break;
+    case RE2::ErrorBadUTF8: what = "invalid UTF-8"; break;
+    case RE2::ErrorBadNamedCapture: what = "invalid named capture"; break;
+    case RE2::ErrorPatternTooLarge: what = "expression too large"; break;
+    default: break;
+  }
+  auto argument = re.error_arg();
+  // Go quotes the whole expression where the library names only the place.
+  if (re.error_code() == RE2::ErrorMissingParen || re.error_code() == RE2::ErrorUnexpectedParen)
+    argument = pattern;
+  if (re.error_code() == RE2::ErrorTrailingBackslash) argument = "";
+  return std::string("error parsing regexp: ") + what + ": `" + argument + "`";
+}
+
+}  // namespace helm

@@ -1,0 +1,731 @@
+// Events, nodes and go-yaml's resolution: three steps of one reading that share the node type.
+#include "formats/yaml/reader.hpp"
+
+#include "formats/go/base64.hpp"
+#include "formats/go/deep_stack.hpp"
+#include "formats/go/text.hpp"
+#include "formats/json/json.hpp"
+
+#include <yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace helm {
+namespace {
+
+constexpr int depth_limit = 10000;
+
+struct yaml_failure {
+  std::string text;
+};
+
+enum class form : std::uint8_t { scalar, sequence, mapping, alias };
+
+struct yaml_node {
+  form shape = form::scalar;
+  bool implicit = false;  // a plain scalar
+  std::string tag;
+  std::string text;  // scalar, or the alias's name
+  std::size_t line = 0;
+  // Children as a chain: documents have many small collections.
+  yaml_node* first = nullptr;
+  yaml_node* last = nullptr;
+  yaml_node* next = nullptr;
+  yaml_node* target = nullptr;
+  bool expanding = false;
+
+  void add(yaml_node* child) {
+    (last ? last->next : first) = child;
+    last = child;
+  }
+  std::size_t size() const {
+    std::size_t n = 0;
+    for (auto* c = first; c; c = c->next) ++n;
+    return n;
+  }
+};
+
+/// f(key, content) for each pair of a mapping.
+template <class F>
+void each_pair(const yaml_node& mapping, F f) {
+  for (auto* key = mapping.first; key && key->next; key = key->next->next) f(*key, *key->next);
+}
+
+/// Turns libyaml's events into nodes, as go-yaml does before it decodes anything.
+class builder {
+public:
+  explicit builder(std::string_view text) {
+    if (!yaml_parser_initialize(&parser_)) throw std::bad_alloc();
+    static const unsigned char newline[] = "\n";
+    auto* bytes = text.empty() ? newline : reinterpret_cast<const unsigned char*>(text.data());
+    yaml_parser_set_input_string(&parser_, bytes, text.empty() ? 1 : text.size());
+  }
+  builder(const builder&) = delete;
+  builder& operator=(const builder&) = delete;
+  ~builder() {
+    if (have_) yaml_event_delete(&event_);
+    yaml_parser_delete(&parser_);
+  }
+
+  /// The root of the first document; nullptr for an empty stream.
+  yaml_node* document() {
+    next();
+    drop();
+    next();
+    if (event_.type == YAML_STREAM_END_EVENT) return nullptr;
+    drop();
+    auto* root = node(0);
+    next();
+    return root;
+  }
+
+  /// No anchors, aliases, tags and merges: what those say can reach across the document.
+  bool plain() const { return plain_; }
+
+private:
+  void next() {
+    if (have_) return;
+    if (!yaml_parser_parse(&parser_, &event_)) {
+      if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
+      fail();
+    }
+    have_ = true;
+  }
+  void drop() {
+    yaml_event_delete(&event_);
+    have_ = false;
+  }
+  [[noreturn]] void fail() {
+    std::size_t line = 0;
+    if (parser_.problem_mark.line != 0) {
+      line = parser_.problem_mark.line;
+      if (parser_.error == YAML_SCANNER_ERROR) ++line;
+    } else if (parser_.context_mark.line != 0) {
+      line = parser_.context_mark.line;
+    }
+    std::string text = "yaml: ";
+    if (line != 0) text += "line " + std::to_string(line) + ": ";
+    text += parser_.problem ? parser_.problem : "unknown problem parsing YAML content";
+    throw yaml_failure{text};
+  }
+  static std::string string_of(const unsigned char* s) {
+    return s ? reinterpret_cast<const char*>(s) : "";
+  }
+
+  yaml_node* make(form shape, const unsigned char* anchor, const unsigned char* tag) {
+    auto& n = nodes_.emplace_back();
+    n.shape = shape;
+    if (tag) n.tag = string_of(tag);
+    n.line = event_.start_mark.line + 1;
+    if (anchor) anchors_[string_of(anchor)] = &n;
+    if (anchor || tag || shape == form::alias) plain_ = false;
+    return &n;
+  }
+
+  yaml_node* node(int depth) {
+    yaml_node* out = nullptr;
+    with_room([&] { out = node_here(depth); });
+    return out;
+  }
+  yaml_node* node_here(int depth) {
+    next();
+    if (depth > depth_limit) {
+      const auto line = event_.start_mark.line;
+      throw yaml_failure{"yaml: " + (line ? "line " + std::to_string(line + 1) + ": " : "") +
+                         "exceeded max depth of 10000"};
+    }
+    switch (event_.type) {
+      case YAML_SCALAR_EVENT: {
+        auto& s = event_.data.scalar;
+        auto* n = make(form::scalar, s.anchor, s.tag);
+        n->text.assign(reinterpret_cast<const char*>(s.value), s.length);
+        n->implicit = s.plain_implicit != 0;
+        if (n->text == "<<") plain_ = false;
+        drop();
+        return n;
+      }
+      case YAML_ALIAS_EVENT: {
+        auto name = string_of(event_.data.alias.anchor);
+        auto found = anchors_.find(name);
+        if (found == anchors_.end())
+          throw yaml_failure{"yaml: unknown anchor '" + name + "' referenced"};
+        auto* n = make(form::alias, nullptr, nullptr);
+        n->text = name;
+        n->target = found->second;
+        drop();
+        return n;
+      }
+      case YAML_SEQUENCE_START_EVENT: {
+        auto* n =
+            make(form::sequence, event_.data.sequence_start.anchor, event_.data.sequence_start.tag);
+        drop();
+        for (next(); event_.type != YAML_SEQUENCE_END_EVENT; next()) n->add(node(depth + 1));
+        drop();
+        return n;
+      }
+      case YAML_MAPPING_START_EVENT: {
+        auto* n =
+            make(form::mapping, event_.data.mapping_start.anchor, event_.data.mapping_start.tag);
+        drop();
+        for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) n->add(node(depth + 1));
+        drop();
+        return n;
+      }
+      default: throw yaml_failure{"yaml: attempted to parse unknown event"};
+    }
+  }
+
+  yaml_parser_t parser_{};
+  yaml_event_t event_{};
+  bool have_ = false;
+  std::map<std::string, yaml_node*> anchors_;
+  std::deque<yaml_node> nodes_;
+  bool plain_ = true;
+};
+
+struct words {
+  std::map<std::string_view, value> known;
+  words() {
+    for (auto s : {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"})
+      known[s] = true;
+    for (auto s : {"n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"})
+      known[s] = false;
+    for (auto s : {"", "~", "null", "Null", "NULL"}) known[s] = {};
+    for (auto s : {".nan", ".NaN", ".NAN"}) known[s] = std::nan("");
+    for (auto s : {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"}) known[s] = HUGE_VAL;
+    for (auto s : {"-.inf", "-.Inf", "-.INF"}) known[s] = -HUGE_VAL;
+  }
+};
+
+const words& word_list() {
+  static const words w;
+  return w;
+}
+
+bool yaml_float(std::string_view s) {
+  std::size_t i = 0;
+  auto digits = [&] {
+    auto start = i;
+    while (i < s.size() && s[i] >= '0' && s[i] <= '9') ++i;
+    return i > start;
+  };
+  if (i < s.size() && (s[i] == '-' || s[i] == '+')) ++i;
+  if (i < s.size() && s[i] == '.') {
+    ++i;
+    if (!digits()) return false;
+  } else {
+    if (!digits()) return false;
+    if (i < s.size() && s[i] == '.') {
+      ++i;
+      digits();
+    }
+  }
+  if (i < s.size() && (s[i] == 'e' || s[i] == 'E')) {
+    ++i;
+    if (i < s.size() && (s[i] == '-' || s[i] == '+')) ++i;
+    if (!digits()) return false;
+  }
+  return i == s.size();
+}
+
+/// The date forms go-yaml knows: they stay strings, but are not tried as anything else.
+bool timestamp(std::string_view s) {
+  std::size_t i = 0;
+  auto number = [&](std::size_t low, std::size_t high, int smallest, int biggest) {
+    auto start = i;
+    int n = 0;
+    while (i < s.size() && i - start < high && s[i] >= '0' && s[i] <= '9')
+      n = n * 10 + (s[i++] - '0');
+    return i - start >= low && n >= smallest && n <= biggest;
+  };
+  auto mark = [&](char c) { return i < s.size() && s[i] == c && ++i; };
+  std::size_t year_end = 4;
+  if (s.size() < 5 || s[4] != '-') return false;
+  if (!number(4, 4, 0, 9999) || i != year_end || !mark('-')) return false;
+  auto month_at = i;
+  if (!number(1, 2, 1, 12) || !mark('-')) return false;
+  auto day_at = i;
+  if (!number(1, 2, 1, 31)) return false;
+  // The day must exist in its month.
+  int year = std::atoi(std::string(s.substr(0, 4)).c_str());
+  int month = std::atoi(std::string(s.substr(month_at, 2)).c_str());
+  int day = std::atoi(std::string(s.substr(day_at, 2)).c_str());
+  static constexpr std::array<int, 12> lengths{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  if (day > lengths[static_cast<std::size_t>(month - 1)] + (month == 2 && leap ? 1 : 0))
+    return false;
+  if (i == s.size()) return true;
+  bool zoned = s[i] == 'T' || s[i] == 't';
+  if (!zoned && s[i] != ' ') return false;
+  ++i;
+  if (!number(1, 2, 0, 23) || !mark(':') || !number(1, 2, 0, 59) || !mark(':') ||
+      !number(1, 2, 0, 59))
+    return false;
+  if (i < s.size() && (s[i] == '.' || s[i] == ',')) {
+    ++i;
+    auto start = i;
+    while (i < s.size() && s[i] >= '0' && s[i] <= '9') ++i;
+    if (i == start) return false;
+  }
+  if (!zoned) return i == s.size();
+  if (i < s.size() && s[i] == 'Z') return i + 1 == s.size();
+  if (i >= s.size() || (s[i] != '+' && s[i] != '-')) return false;
+  ++i;
+  return number(2, 2, 0, 24) && mark(':') && number(2, 2, 0, 60) && i == s.size();
+}
+
+struct resolved {
+  const char* tag;  // the short tag
+  value content;
+};
+
+/// go-yaml's resolve: what a scalar of this text and tag is.
+resolved resolve(const std::string& tag, const std::string& in) {
+  resolved out{"!!str", value(in)};
+  bool free = tag != "!!str" && tag != "!!binary";
+  char first = in.empty() ? 'M' : in[0];
+  bool digit = (first >= '0' && first <= '9') || first == '+' || first == '-';
+  bool map_hint =
+      in.empty() || std::string_view("yYnNtTfFoO~").find(first) != std::string_view::npos;
+  if (free && (digit || map_hint || first == '.')) {
+    const auto& known = word_list().known;
+    auto found = known.find(in);
+    if (found != known.end()) {
+      const auto& v = found->second;
+      out = {v.is_nil() ? "!!null" : v.kind() == type::boolean ? "!!bool" : "!!float", v};
+    } else if (first == '.') {
+      if (auto f = parse_float(in); f && !f->out_of_range) out = {"!!float", f->number};
+    } else if (digit) {
+      if ((tag.empty() || tag == "!!timestamp") && timestamp(in)) return {"!!timestamp", value(in)};
+      auto plain = replace_all(in, "_", "");
+      auto i = parse_int(plain, 0);
+      auto u = parse_uint(plain, 0);
+      if (i.error == int_error::none) {
+        out = {"!!int", value::integer(i.number, type::int64)};
+      } else if (u.error == int_error::none) {
+        out = {"!!int", value::integer(static_cast<std::int64_t>(u.number), type::uint64)};
+      } else if (auto f = yaml_float(plain) ? parse_float(plain) : std::nullopt;
+                 f && !f->out_of_range) {
+        out = {"!!float", f->number};
+      } else if (plain.starts_with("0b") || plain.starts_with("-0b")) {
+        auto bits = plain[0] == '-' ? "-" + plain.substr(3) : plain.substr(2);
+        if (auto b = parse_int(bits, 2); b.error == int_error::none)
+          out = {"!!int", value::integer(b.number, type::int64)};
+      }
+    }
+  }
+  if (tag.empty() || tag == out.tag || tag == "!!str" || tag == "!!binary") return out;
+  if (tag == "!!float" && std::string_view(out.tag) == "!!int") {
+    auto n = out.content;
+    double d = n.kind() == type::uint64
+                   ? static_cast<double>(static_cast<std::uint64_t>(n.integer()))
+                   : static_cast<double>(n.integer());
+    return {"!!float", d};
+  }
+  throw yaml_failure{"yaml: cannot decode " + std::string(out.tag) + " `" + in + "` as a " + tag};
+}
+
+std::string short_tag(const std::string& tag) {
+  constexpr std::string_view prefix = "tag:yaml.org,2002:";
+  return tag.starts_with(prefix) ? "!!" + tag.substr(prefix.size()) : tag;
+}
+
+bool resolvable(const std::string& tag) {
+  for (auto t : {"", "!!str", "!!bool", "!!int", "!!float", "!!null", "!!timestamp"})
+    if (tag == t) return true;
+  return false;
+}
+
+class decoder {
+public:
+  decoder(yaml_numbers numbers, yaml_keys keys) : numbers_(numbers), keys_(keys) {}
+
+  value decode(yaml_node& n) {
+    value out;
+    with_room([&] { out = decode_here(n); });
+    return out;
+  }
+
+  /// decode() of a mapping that keeps only the members named in `wanted`; everything else is checked. For plain documents.
+  value outline(yaml_node& n, std::span<const std::string_view> wanted) {
+    if (n.shape != form::mapping) return decode(n);
+    count();
+    value::map_type out;
+    each_pair(n, [&](yaml_node& key, yaml_node& content) {
+      auto name = key_text(key, content, &n);
+      if (std::any_of(wanted.begin(), wanted.end(),
+                      [&](std::string_view w) { return equal_fold(w, name); }))
+        out.insert_or_assign(std::move(name), decode(content));
+      else
+        check(content);
+    });
+    return out;
+  }
+
+private:
+  /// What decode() finds wrong with a node.
+  void check(yaml_node& n) {
+    count();
+    if (n.shape == form::scalar) {
+      if (n.implicit && !n.text.empty() &&
+          std::string_view(".+-").find(n.text[0]) != std::string_view::npos)
+        scalar(n);
+      return;
+    }
+    with_room([&] {
+      for (auto* child = n.first; child; child = child->next) {
+        if (n.shape == form::mapping) {
+          key_text(*child, *child->next, &n);
+          child = child->next;
+        }
+        check(*child);
+      }
+    });
+  }
+
+  /// One map or list around what is decoded while it lives.
+  class level {
+  public:
+    level(decoder& d, char opening) : d_(d) {
+      if (++d.depth_ > json_depth_limit && d.too_deep_ == 0) d.too_deep_ = opening;
+    }
+    level(const level&) = delete;
+    level& operator=(const level&) = delete;
+    ~level() { --d_.depth_; }
+
+  private:
+    decoder& d_;
+  };
+
+  void count() {
+    ++decoded_;
+    if (alias_depth_ > 0) ++aliased_;
+    auto allowed = [&] {
+      constexpr double low = 400000, high = 4000000;
+      auto n = static_cast<double>(decoded_);
+      return n <= low ? 0.99 : n >= high ? 0.10 : 0.99 - 0.89 * ((n - low) / (high - low));
+    };
+    if (aliased_ > 100 && decoded_ > 1000 &&
+        static_cast<double>(aliased_) / static_cast<double>(decoded_) > allowed())
+      throw yaml_failure{"yaml: document contains excessive aliasing"};
+  }
+
+  value decode_here(yaml_node& n) {
+    count();
+    switch (n.shape) {
+      case form::alias: {
+        if (n.expanding) throw yaml_failure{"yaml: anchor '" + n.text + "' value contains itself"};
+        n.expanding = true;
+        ++alias_depth_;
+        auto v = decode(*n.target);
+        --alias_depth_;
+        n.expanding = false;
+        return v;
+      }
+      case form::scalar: return scalar(n);
+      case form::sequence: {
+        const level here(*this, '[');
+        value::list_type out;
+        out.reserve(n.size());
+        for (auto* child = n.first; child; child = child->next) out.push_back(decode(*child));
+        return out;
+      }
+      case form::mapping: {
+        const level here(*this, '{');
+        value::map_type out;
+        fill(n, out);
+        return out;
+      }
+    }
+    return {};
+  }
+
+  resolved scalar_type(const yaml_node& n) {
+    auto tag = short_tag(n.tag);
+    if (tag.empty() && !n.implicit) return {"!!str", value(n.text)};
+    if (tag == "!!binary") {
+      auto bytes = base64_decode(n.text);
+      if (!bytes) throw yaml_failure{"yaml: !!binary value contains invalid base64 data"};
+      return {"!!binary", value(*bytes)};
+    }
+    if (!resolvable(tag)) return {"!!str", value(n.text)};
+    return resolve(tag, n.text);
+  }
+
+  value scalar(const yaml_node& n) {
+    auto v = scalar_type(n).content;
+    if (v.kind() == type::float64 && (std::isnan(v.real()) || std::isinf(v.real())) &&
+        late_.empty())
+      late_ = "json: unsupported value: " + format_float(v.real());
+    if (v.is_string() && !valid_utf8(v.text())) v = value(to_valid_utf8(v.text()));
+    if (numbers_ == yaml_numbers::typed || !v.is_integer()) return v;
+    return v.kind() == type::uint64 ? static_cast<double>(static_cast<std::uint64_t>(v.integer()))
+                                    : static_cast<double>(v.integer());
+  }
+
+  static bool is_merge(const yaml_node& n) {
+    return n.shape == form::scalar && n.text == "<<" &&
+           (n.implicit || short_tag(n.tag) == "!!merge");
+  }
+
+  void fill(yaml_node& n, value::map_type& out) {
+    each_pair(n, [&](yaml_node& key, yaml_node& content) {
+      if (is_merge(key)) {
+        merge(content, out);
+        return;
+      }
+      auto name = key_text(key, content, &n);
+      auto v = decode(content);
+      const auto [at, added] = out.insert_or_assign(std::move(name), std::move(v));
+      if (!added && keys_ == yaml_keys::unique && repeated_.size() < repeated_limit_bytes)
+        repeated_ += "\n  line " + std::to_string(content.line) + ": key " + quote(at->first) +
+                     " already set in map";
+    });
+  }
+
+  [[noreturn]] static void want_map() {
+    throw yaml_failure{"yaml: map merge requires map or sequence of maps as the value"};
+  }
+
+  void merge(yaml_node& n, value::map_type& out) {
+    auto target = [](yaml_node& m) -> yaml_node& { return m.shape == form::alias ? *m.target : m; };
+    if (n.shape == form::mapping || n.shape == form::alias) {
+      auto& m = target(n);
+      if (m.shape != form::mapping) want_map();
+      count();
+      if (n.expanding) throw yaml_failure{"yaml: anchor '" + n.text + "' value contains itself"};
+      n.expanding = true;
+      if (n.shape == form::alias) ++alias_depth_;
+      with_room([&] { fill(m, out); });
+      if (n.shape == form::alias) --alias_depth_;
+      n.expanding = false;
+    } else if (n.shape == form::sequence) {
+      std::vector<yaml_node*> maps;
+      for (auto* child = n.first; child; child = child->next) maps.push_back(child);
+      for (auto child = maps.rbegin(); child != maps.rend(); ++child) {
+        if (target(**child).shape != form::mapping) want_map();
+        merge(**child, out);
+      }
+    } else {
+      want_map();
+    }
+  }
+
+  /// A key becomes text; what cannot is an error that shows it in Go syntax, or shows its value once all is decoded.
+  std::string key_text(yaml_node& key, yaml_node& content, const yaml_node* map) {
+    auto* k = &key;
+    for (int hops = 0; k->shape == form::alias; ++hops) {
+      if (hops > 1000) throw yaml_failure{"yaml: anchor '" + k->text + "' value contains itself"};
+      k = k->target;
+    }
+    count();
+    if (k->shape != form::scalar) {
+      static_cast<void>(decode(key));  // it may be wrong itself, or hold itself
+      throw yaml_failure{"yaml: invalid map key: " + go_syntax(*k)};
+    }
+    auto r = scalar_type(*k);
+    const auto& v = r.content;
+    switch (v.kind()) {
+      case type::string: return valid_utf8(v.text()) ? v.text() : to_valid_utf8(v.text());
+      case type::int64: return std::to_string(v.integer());
+      case type::boolean: return v.boolean() ? "true" : "false";
+      case type::float64: {
+        auto s = format_float(v.real(), 'g', 32);
+        return s == "+Inf" ? ".inf" : s == "-Inf" ? "-.inf" : s == "NaN" ? ".nan" : s;
+      }
+      default: break;
+    }
+    // Of several such keys in one map the last is the one that stays.
+    if (late_.empty() && (!odd_map_ || odd_map_ == map)) {
+      odd_map_ = map;
+      odd_key_ = v;
+      odd_content_ = &content;
+    }
+    return {};
+  }
+
+  /// %#v of what go-yaml makes of a node.
+  /// Requires a node that was decoded: then it does not hold itself.
+  /// Errors   yaml_failure when it would be longer than anybody reads.
+  std::string go_syntax(const yaml_node& n, bool top = false) {
+    std::string out;
+    with_room([&] { out = go_syntax_here(n, top); });
+    shown_ += out.size();
+    if (shown_ > shown_limit_bytes) throw yaml_failure{"yaml: invalid map key"};
+    return out;
+  }
+  std::string go_syntax_here(const yaml_node& n, bool top) {
+    switch (n.shape) {
+      case form::alias: return go_syntax(*n.target, top);
+      case form::sequence: {
+        std::string out = "[]interface {}{";
+        for (auto* child = n.first; child; child = child->next)
+          out += (child != n.first ? ", " : "") + go_syntax(*child);
+        return out + "}";
+      }
+      case form::mapping: {
+        std::map<std::string, std::string> sorted;
+        each_pair(n, [&](yaml_node& key, yaml_node& content) {
+          sorted[go_syntax(key)] = go_syntax(content);
+        });
+        std::string out = "map[interface {}]interface {}{";
+        bool first = true;
+        for (auto& [k, v] : sorted) {
+          out += (first ? "" : ", ") + k + ":" + v;
+          first = false;
+        }
+        return out + "}";
+      }
+      case form::scalar: break;
+    }
+    auto v = scalar_type(n).content;
+    if (v.is_nil()) return top ? "<nil>" : "interface {}(nil)";
+    if (v.is_string()) return quote(v.text());
+    if (v.kind() == type::boolean) return v.boolean() ? "true" : "false";
+    if (v.kind() == type::float64) return format_float(v.real());
+    return std::to_string(v.integer());
+  }
+
+public:
+  /// Found only when the decoded document is turned into JSON, after everything decoded.
+  std::string late() {
+    if (late_.empty() && odd_map_)
+      late_ = "unsupported map key of type: " +
+              std::string(odd_key_.is_nil() ? "%!s(<nil>)" : "uint64") + ", key: " +
+              (odd_key_.is_nil() ? "<nil>" : "0x" + std::to_string(odd_key_.integer())) +
+              ", value: " + go_syntax(*odd_content_, true);
+    return late_;
+  }
+  /// The opening of the first map or list that lies deeper than JSON may be read; 0 when there is none.
+  char too_deep() const { return too_deep_; }
+  /// A line for each key that a mapping holds twice.
+  const std::string& repeated() const { return repeated_; }
+
+private:
+  static constexpr std::size_t repeated_limit_bytes = 64u << 10;
+  static constexpr std::uint64_t shown_limit_bytes = 4u << 20;
+  yaml_numbers numbers_;
+  yaml_keys keys_;
+  std::string repeated_;
+  std::uint64_t decoded_ = 0;
+  std::uint64_t aliased_ = 0;
+  int alias_depth_ = 0;
+  std::string late_;
+  const yaml_node* odd_map_ = nullptr;  // that has a key JSON has no text for
+  value odd_key_;
+  const yaml_node* odd_content_ = nullptr;
+  std::uint64_t shown_ = 0;
+  static constexpr int json_depth_limit = 10000;
+  int depth_ = 0;
+  char too_deep_ = 0;
+};
+
+}  // namespace
+
+outcome<value> read_yaml_outline(std::string_view text, std::span<const std::string_view> wanted) {
+  try {
+    builder b(text);
+    auto* root = b.document();
+    if (!root) return value();
+    decoder d(yaml_numbers::typed, yaml_keys::last_wins);
+    auto v = b.plain() ? d.outline(*root, wanted) : d.decode(*root);
+    if (const auto late = d.late(); !late.empty()) return problem{late};
+    return v;
+  } catch (const yaml_failure& f) {
+    return problem{f.text};
+  }
+}
+
+namespace {
+
+outcome<value> decode_text(std::string_view text, yaml_numbers numbers, yaml_keys keys,
+                           char& too_deep) {
+  try {
+    builder b(text);
+    auto* root = b.document();
+    if (!root) return value();
+    decoder d(numbers, keys);
+    auto v = d.decode(*root);
+    if (!d.repeated().empty()) return problem{"yaml: unmarshal errors:" + d.repeated()};
+    if (const auto late = d.late(); !late.empty()) return problem{late};
+    too_deep = d.too_deep();
+    return v;
+  } catch (const yaml_failure& f) {
+    return problem{f.text};
+  }
+}
+
+/// What Helm's decoder gives: YAML turned into JSON, and JSON into a value.
+outcome<value> by_way_of_json(std::string_view text, yaml_numbers numbers) {
+  char too_deep = 0;
+  auto v = decode_text(text, numbers, yaml_keys::last_wins, too_deep);
+  if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
+  if (too_deep)
+    return problem{"error unmarshaling JSON: while decoding JSON: invalid character '" +
+                   std::string(1, too_deep) + "' exceeded max depth"};
+  return v;
+}
+
+}  // namespace
+
+outcome<value> read_yaml(std::string_view text, yaml_numbers numbers, yaml_keys keys) {
+  char too_deep = 0;
+  return decode_text(text, numbers, keys, too_deep);
+}
+
+std::string_view json_kind(const value& v) {
+  if (v.is_map()) return "object";
+  if (v.is_list()) return "array";
+  switch (v.kind()) {
+    case type::string: return "string";
+    case type::boolean: return "bool";
+    default: return "number";
+  }
+}
+
+outcome<value> read_yaml_map(std::string_view text, yaml_numbers numbers) {
+  auto v = by_way_of_json(text, numbers);
+  if (!v) return v.error();
+  if (v->is_nil()) return value(value::map_type{});
+  if (!v->is_map())
+    return problem{"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
+                   std::string(json_kind(*v)) + " into Go value of type map[string]interface {}"};
+  return v;
+}
+
+outcome<value> read_yaml_list(std::string_view text) {
+  auto v = by_way_of_json(text, yaml_numbers::floats);
+  if (!v) return v.error();
+  if (v->is_nil()) return value::nil_of(type::list);
+  if (!v->is_list())
+    return problem{"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
+                   std::string(json_kind(*v)) + " into Go value of type []interface {}"};
+  return v;
+}
+
+value text_of_scalar(const value& v) {
+  switch (v.kind()) {
+    case type::boolean: return v.boolean() ? "true" : "false";
+    case type::int64: return std::to_string(v.integer());
+    case type::uint64: return std::to_string(static_cast<std::uint64_t>(v.integer()));
+    case type::float64: return format_float(v.real(), 'g', 32);
+    default: return v;
+  }
+}
+
+bool reads_as_non_string(std::string_view text) {
+  char first = text.empty() ? 'M' : text[0];
+  if (!text.empty() &&
+      std::string_view("yYnNtTfFoO~.+-0123456789").find(first) == std::string_view::npos)
+    return false;
+  return std::string_view(resolve("", std::string(text)).tag) != "!!str";
+}
+
+}  // namespace helm

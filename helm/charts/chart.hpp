@@ -1,0 +1,119 @@
+#pragma once
+
+#include "formats/go/problem.hpp"
+#include "formats/go/value.hpp"
+
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace helm {
+
+struct chart_file {
+  std::string name;
+  std::string data;
+};
+
+/// The files of a chart. Copies share them until one of them is changed, so that a chart can be copied for each render.
+class file_list {
+public:
+  using value_type = chart_file;
+  using const_iterator = std::vector<chart_file>::const_iterator;
+
+  file_list() = default;
+  file_list(std::initializer_list<chart_file> files)
+      : files_(std::make_shared<std::vector<chart_file>>(files)) {}
+  file_list(std::vector<chart_file> files)
+      : files_(std::make_shared<std::vector<chart_file>>(std::move(files))) {}
+
+  const_iterator begin() const { return all().begin(); }
+  const_iterator end() const { return all().end(); }
+  std::size_t size() const { return all().size(); }
+  bool empty() const { return all().empty(); }
+  const chart_file& operator[](std::size_t i) const { return all()[i]; }
+  /// The same for copies that share.
+  const void* identity() const { return files_.get(); }
+  void push_back(chart_file f) {
+    if (!files_)
+      files_ = std::make_shared<std::vector<chart_file>>();
+    else if (files_.use_count() > 1)
+      files_ = std::make_shared<std::vector<chart_file>>(*files_);
+    files_->push_back(std::move(f));
+  }
+
+private:
+  const std::vector<chart_file>& all() const {
+    static const std::vector<chart_file> none;
+    return files_ ? *files_ : none;
+  }
+  std::shared_ptr<std::vector<chart_file>> files_;
+};
+
+struct maintainer {
+  std::string name, email, url;
+};
+
+/// One entry of `dependencies` in Chart.yaml.
+struct dependency {
+  std::string name, version, repository, condition, alias;
+  std::vector<std::string> tags;
+  bool enabled = false;
+  value import_values;  // a list
+};
+
+/// Chart.yaml.
+struct metadata {
+  std::string name, home, version, description, icon, api_version, condition, tags, app_version,
+      kube_version, type;
+  std::vector<std::string> sources, keywords;
+  std::vector<std::shared_ptr<maintainer>> maintainers;  // null where the file holds null
+  std::vector<std::shared_ptr<dependency>> dependencies;
+  std::map<std::string, std::string> annotations;
+  bool deprecated = false;
+  bool has_annotations = false;
+};
+
+struct locked_dependency {
+  std::string name, repository, version;
+};
+struct schema_memo;
+struct chart_lock {
+  std::string digest, generated;
+  std::vector<locked_dependency> dependencies;
+};
+
+/// A chart as loaded. Copies share the files, not the metadata, so that one chart can appear under several aliases.
+struct chart {
+  metadata meta;
+  std::optional<chart_lock> lock;
+  value values;  // a map, or nil when there is no values.yaml
+  std::optional<std::string> schema;
+  /// The schema once it is compiled; copies of a chart have it in common. Set by whoever loads the chart.
+  std::shared_ptr<schema_memo> compiled;
+  file_list raw;
+  file_list templates;
+  file_list files;
+  std::vector<std::shared_ptr<chart>> dependencies;
+
+  const std::string& name() const { return meta.name; }
+};
+using chart_ptr = std::shared_ptr<chart>;
+
+/// Sorts files into a chart and loads what lies in charts/.
+/// Errors   Helm's: "Chart.yaml file is missing", "cannot load values.yaml: …", "validation: …".
+outcome<chart_ptr> load_files(std::vector<chart_file> files, std::vector<std::string>& warnings);
+/// A directory, honouring .helmignore, or a .tgz file.
+outcome<chart_ptr> load_chart(const std::string& path, std::vector<std::string>& warnings);
+
+/// Reads Chart.yaml into `out`, on top of what is there.
+outcome<bool> read_metadata(std::string_view yaml, metadata& out);
+/// The same from a value that was read already.
+outcome<bool> metadata_from(const value& v, metadata& out);
+/// Chart.yaml's own rules; also cleans its texts.
+outcome<bool> validate_metadata(metadata& m);
+
+}  // namespace helm

@@ -1,0 +1,135 @@
+#include "helm/commands/command_options.hpp"
+
+#include "helm/commands/command_flags.hpp"
+
+#include <cstdlib>
+
+namespace helm {
+
+void add_value_flags(command_flags& f, value_options& into) {
+  f.split_list("values", 'f', into.files);
+  f.list("set", 0, into.set);
+  f.list("set-string", 0, into.set_string);
+  f.list("set-file", 0, into.set_file);
+  f.list("set-json", 0, into.set_json);
+  f.list("set-literal", 0, into.set_literal);
+}
+
+void add_post_renderer_flags(command_flags& f, post_renderer& into) {
+  f.checked("post-renderer", 0, [&into](const std::string& name) -> std::optional<std::string> {
+    const char* search = std::getenv("PATH");
+    auto found = find_program(name, search ? search : "");
+    if (!found) return found.error().text;
+    into.program = std::move(*found);
+    return std::nullopt;
+  });
+  f.list("post-renderer-args", 0, into.arguments);
+}
+
+namespace {
+
+void add_global(command_flags& f) {
+  f.ignored({"burst-limit", "kube-apiserver", "kube-as-group", "kube-as-user", "kube-ca-file",
+             "kube-context", "kube-tls-server-name", "kube-token", "kubeconfig", "qps"},
+            true);
+  f.ignored({"kube-insecure-skip-tls-verify"}, false);
+}
+
+}  // namespace
+
+outcome<template_options> parse_template_arguments(std::span<const std::string> arguments) {
+  template_options o;
+  command_flags f;
+  add_value_flags(f, o.values);
+  add_global(f);
+  add_chart_flags(f, o.origin);
+  f.text("namespace", 'n', o.name_space);
+  f.text("kube-version", 0, o.kube_version);
+  f.split_list("api-versions", 'a', o.api_versions);
+  f.list("show-only", 's', o.show_only);
+  f.text("output-dir", 0, o.output_dir);
+  f.text("name-template", 0, o.name_template);
+  f.flag("generate-name", 'g', o.generate_name);
+  f.flag("release-name", 0, o.use_release_name);
+  f.flag("include-crds", 0, o.include_crds);
+  f.flag("skip-tests", 0, o.skip_tests);
+  f.flag("no-hooks", 0, o.no_hooks);
+  f.flag("is-upgrade", 0, o.is_upgrade);
+  f.flag("skip-schema-validation", 0, o.skip_schema_validation);
+  f.flag("render-subchart-notes", 0, o.sub_notes);
+  f.flag("debug", 0, o.debug);
+  f.ignored({"timeout", "description", "labels"}, true);
+  std::string dry_run;
+  f.optional_text("dry-run", "client", dry_run);
+  f.ignored({"atomic", "create-namespace", "disable-openapi-validation", "force", "hide-notes",
+             "replace", "skip-crds", "take-ownership", "wait", "wait-for-jobs"},
+            false);
+  add_post_renderer_flags(f, o.after);
+  f.unsupported({"validate", "dependency-update", "enable-dns"});
+  auto rest = f.parse(arguments);
+  if (!rest) return rest.error();
+  if (rest->empty())
+    return problem{
+        "\"helm template\" requires at least 1 argument\n\nUsage:  helm template [NAME] [CHART] "
+        "[flags]"};
+  if (rest->size() > 2) {
+    std::string more;
+    for (std::size_t i = 2; i < rest->size(); ++i) more += (more.empty() ? "" : " ") + (*rest)[i];
+    return problem{"expected at most two arguments, unexpected arguments: " + more};
+  }
+  if (rest->size() == 2) {
+    if (o.generate_name) return problem{"cannot set --generate-name and also specify a name"};
+    if (!o.name_template.empty())
+      return problem{"cannot set --name-template and also specify a name"};
+    o.release_name = (*rest)[0];
+  }
+  o.chart = rest->back();
+  return o;
+}
+
+outcome<show_options> parse_show_arguments(std::span<const std::string> arguments) {
+  show_options o;
+  command_flags f;
+  add_global(f);
+  add_chart_flags(f, o.origin);
+  f.ignored({"namespace"}, true);
+  f.ignored({"debug"}, false);
+  f.unsupported({"jsonpath"});
+  auto rest = f.parse(arguments);
+  if (!rest) return rest.error();
+  static const std::map<std::string, show_part> parts{{"all", show_part::all},
+                                                      {"chart", show_part::chart},
+                                                      {"values", show_part::values},
+                                                      {"readme", show_part::readme},
+                                                      {"crds", show_part::crds}};
+  if (rest->size() != 2 || !parts.contains((*rest)[0]))
+    return problem{
+        "\"helm show\" requires a part (all, chart, crds, readme, values) and 1 argument"};
+  o.part = parts.at((*rest)[0]);
+  o.chart = (*rest)[1];
+  return o;
+}
+
+outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments) {
+  lint_options o;
+  command_flags f;
+  add_value_flags(f, o.values);
+  add_global(f);
+  chart_flags unused;
+  add_place_flags(f, unused);
+  f.text("namespace", 'n', o.name_space);
+  f.text("kube-version", 0, o.kube_version);
+  f.flag("strict", 0, o.strict);
+  f.flag("quiet", 0, o.quiet);
+  f.flag("with-subcharts", 0, o.with_subcharts);
+  f.flag("fleet", 0, o.fleet);
+  f.flag("skip-schema-validation", 0, o.skip_schema_validation);
+  f.ignored({"debug"}, false);
+  auto rest = f.parse(arguments);
+  if (!rest) return rest.error();
+  o.charts = std::move(*rest);
+  if (o.charts.empty()) o.charts.emplace_back(".");
+  return o;
+}
+
+}  // namespace helm

@@ -1,0 +1,347 @@
+#include "helm/commands/commands.hpp"
+
+#include "formats/go/files.hpp"
+#include "formats/go/text.hpp"
+#include "formats/yaml/reader.hpp"
+#include "formats/yaml/writer.hpp"
+#include "helm/charts/chart.hpp"
+#include "helm/charts/chart_ignore.hpp"
+#include "helm/commands/command_flags.hpp"
+#include "helm/lint/lint.hpp"
+#include "helm/render/installation.hpp"
+#include "helm/render/manifests.hpp"
+#include "helm/render/render.hpp"
+#include "helm/schema/schema.hpp"
+#include "helm/values/check_schemas.hpp"
+#include "helm/values/dependencies.hpp"
+#include "helm/values/set_values.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+
+namespace helm {
+namespace {
+
+/// A file, or with "-" standard input.
+outcome<std::string> read_input(const std::string& path) {
+  return read_file(path == "-" ? "/dev/stdin" : path);
+}
+
+command_result failure(const std::string& text, std::string warnings = {}) {
+  return {"", warnings + "Error: " + text + "\n", 1};
+}
+
+/// Where a chart lies. Without a locator it is a path, and names that only a repository could resolve are told apart as
+/// Helm does.
+outcome<std::string> find_chart(const std::string& name, const chart_flags& how,
+                                const chart_locator& locate, std::vector<std::string>& notes) {
+  if (locate) return locate(name, how, notes);
+  auto trimmed = std::string(trim_space(name));
+  if (std::filesystem::exists(trimmed)) return trimmed;
+  if (trimmed.starts_with('/') || trimmed.starts_with('.'))
+    return problem{"path " + quote(trimmed) + " not found"};
+  auto slash = trimmed.find('/');
+  if (slash == trimmed.npos)
+    return problem{"non-absolute URLs should be in form of repo_name/path_to_chart, got: " +
+                   trimmed};
+  return problem{"repo " + trimmed.substr(0, slash) + " not found"};
+}
+
+std::string source_block(const std::string& path, const std::string& text) {
+  return "---\n# Source: " + path + "\n" + text + "\n";
+}
+
+/// --output-dir: documents of one path go into one file.
+class output_directory {
+public:
+  explicit output_directory(std::string root) : root_(std::move(root)) {}
+  outcome<bool> write(const std::string& path, const std::string& text, std::string& log) {
+    auto full = std::filesystem::path(root_) / path;
+    std::error_code ec;
+    std::filesystem::create_directories(full.parent_path(), ec);
+    bool again = !written_.insert(path).second;
+    std::ofstream out(full, again ? std::ios::binary | std::ios::app : std::ios::binary);
+    if (!out) return problem{"open " + full.string() + ": no such file or directory"};
+    out << source_block(path, text);
+    log += "wrote " + full.string() + "\n";
+    return true;
+  }
+
+private:
+  std::string root_;
+  std::set<std::string> written_;
+};
+
+outcome<std::string> only(const std::vector<std::string>& wanted, const std::string& all) {
+  auto documents = split_documents(all);
+  std::string out;
+  for (const auto& pattern : wanted) {
+    bool missing = true;
+    for (const auto& d : documents) {
+      auto at = d.find("# Source: ");
+      // The path below the chart's name.
+      while (at != d.npos) {
+        auto line = d.substr(at + 10, d.find('\n', at) - at - 10);
+        auto slash = line.find('/');
+        if (slash != line.npos && slash > 0 && slash + 1 < line.size()) {
+          if (glob_match(pattern, line.substr(slash + 1)) == glob_result::yes) {
+            out += "---\n" + d + "\n";
+            missing = false;
+          }
+          break;
+        }
+        at = d.find("# Source: ", at + 1);
+      }
+    }
+    if (missing) return problem{"could not find template " + pattern + " in chart"};
+  }
+  return out;
+}
+
+}  // namespace
+
+outcome<value> read_values(const value_options& o) {
+  value out(value::map_type{});
+  for (const auto& path : o.files) {
+    auto text = read_input(path);
+    if (!text) return text.error();
+    auto v = read_yaml_map(*text);
+    if (!v) return problem{"failed to parse " + path + ": " + v.error().text};
+    merge_maps(out, *v);
+  }
+  auto apply = [&](const std::vector<std::string>& lines, set_kind kind,
+                   auto prefix) -> outcome<bool> {
+    for (const auto& line : lines)
+      if (auto done = apply_set(out, line, kind, read_input); !done)
+        return problem{prefix(line) + ": " + done.error().text};
+    return true;
+  };
+  auto fixed = [](const char* flag) {
+    return [flag](const std::string&) { return std::string("failed parsing ") + flag + " data"; };
+  };
+  if (auto r =
+          apply(o.set_json, set_kind::json,
+                [](const std::string& line) { return "failed parsing --set-json data " + line; });
+      !r)
+    return r.error();
+  if (auto r = apply(o.set, set_kind::typed, fixed("--set")); !r) return r.error();
+  if (auto r = apply(o.set_string, set_kind::text, fixed("--set-string")); !r) return r.error();
+  if (auto r = apply(o.set_file, set_kind::file, fixed("--set-file")); !r) return r.error();
+  if (auto r = apply(o.set_literal, set_kind::literal, fixed("--set-literal")); !r)
+    return r.error();
+  return out;
+}
+
+command_result template_command(const template_options& o, const surroundings& around,
+                                const chart_locator& locate) {
+  std::string warnings;
+  auto warn = [&](const std::string& line) { warnings += line + "\n"; };
+  auto caps = default_capabilities();
+  if (!o.kube_version.empty()) {
+    auto v = parse_kube_version(o.kube_version);
+    if (!v) return failure("invalid kube version '" + o.kube_version + "': " + v.error().text);
+    caps.kube = *v;
+  }
+  caps.api_versions.insert(caps.api_versions.end(), o.api_versions.begin(), o.api_versions.end());
+  auto name = choose_release_name({o.release_name.empty() ? "release-name" : o.release_name,
+                                   o.name_template, o.generate_name, o.chart},
+                                  around);
+  if (!name) return failure(name.error().text);
+  std::vector<std::string> notes;
+  auto path = find_chart(o.chart, o.origin, locate, notes);
+  for (const auto& n : notes) warn(n);
+  if (!path) return failure(path.error().text, warnings);
+  auto user = read_values(o.values);
+  if (!user) return failure(user.error().text, warnings);
+  notes.clear();
+  auto c = load_chart(*path, notes);
+  for (const auto& n : notes) warn(n);
+  if (!c) return failure(c.error().text, warnings);
+  auto& root = **c;
+  if (root.meta.deprecated && root.meta.type != "library")
+    warn("WARNING: This chart is deprecated");
+  if (auto ok = check_installable(root); !ok) return failure(ok.error().text, warnings);
+  if (auto bad = release_name_problem(*name)) return failure(*bad, warnings);
+  if (auto done = process_dependencies(root, *user, warn); !done)
+    return failure("chart dependencies processing failed: " + done.error().text, warnings);
+  auto values = coalesce_values(root, *user, nulls::remove, warn);
+  if (!values) return failure(values.error().text, warnings);
+  if (!o.skip_schema_validation)
+    if (auto ok = check_schemas(root, *values); !ok) return failure(ok.error().text, warnings);
+  constexpr const char* hint = "\n\nUse --debug flag to render out invalid YAML";
+  auto render_failure = [&](const std::string& text) {
+    return failure(o.debug ? text : text + hint, warnings);
+  };
+  if (auto bad = kube_version_problem(root, caps)) return render_failure(*bad);
+  auto parsed = parsed_chart::parse(*c);
+  if (!parsed) return render_failure(parsed.error().text);
+  release_options release;
+  release.name = *name;
+  release.name_space = o.name_space;
+  release.is_install = !o.is_upgrade;
+  release.is_upgrade = o.is_upgrade;
+  render_options options;
+  options.around = around;
+  if (!options.around.log) options.around.log = warn;
+  auto files = parsed->render(*values, release, caps, options);
+  if (!files) return render_failure(files.error().text);
+  std::erase_if(*files, [](const auto& f) { return f.first.ends_with("NOTES.txt"); });
+  auto sorted = sort_manifests(*files, kind_order::install, warn);
+  if (!sorted) {
+    auto r = render_failure(sorted.error().text);
+    if (o.debug) {
+      std::string all;
+      for (const auto& [path, text] : *files)
+        if (!trim_space(text).empty()) all += source_block(path, text);
+      r.out = std::string(trim_space(all)) + "\n";
+    }
+    return r;
+  }
+  command_result result;
+  result.err = warnings;
+  std::string manifest;
+  output_directory directory(
+      o.use_release_name ? (std::filesystem::path(o.output_dir) / *name).string() : o.output_dir);
+  problem first;
+  auto put = [&](const std::string& path, const std::string& text) {
+    if (o.output_dir.empty()) {
+      manifest += source_block(path, text);
+    } else if (auto done = directory.write(path, text, result.out); !done && first.text.empty()) {
+      first = done.error();
+    }
+  };
+  if (o.include_crds)
+    for (const auto& f : crd_files(root)) put(f.path, *f.data);
+  for (const auto& m : sorted->manifests) put(m.path, m.content);
+  if (o.after) {
+    auto done = post_render(o.after, manifest, around.steady);
+    if (!done) return render_failure(done.error().text);
+    manifest = std::move(*done);
+  }
+  auto all = std::string(trim_space(manifest)) + "\n";
+  manifest.clear();
+  if (!o.no_hooks)
+    for (const auto& h : sorted->hooks) {
+      bool test = std::find(h.events.begin(), h.events.end(), "test") != h.events.end();
+      if (!(o.skip_tests && test)) put(h.path, h.content);
+    }
+  if (!first.text.empty()) return failure(first.text, warnings);
+  all += manifest;
+  if (o.show_only.empty()) {
+    result.out += all;
+    return result;
+  }
+  auto chosen = only(o.show_only, all);
+  if (!chosen) return failure(chosen.error().text, warnings);
+  result.out += *chosen;
+  return result;
+}
+
+command_result show_command(const show_options& o, const chart_locator& locate) {
+  std::vector<std::string> notes;
+  auto path = find_chart(o.chart, o.origin, locate, notes);
+  command_result r;
+  for (const auto& n : notes) r.err += n + "\n";
+  if (!path) return failure(path.error().text, r.err);
+  notes.clear();
+  auto c = load_chart(*path, notes);
+  if (!c) return failure(c.error().text, r.err);
+  for (const auto& n : notes) r.err += n + "\n";
+  bool all = o.part == show_part::all;
+  if (all || o.part == show_part::chart) {
+    auto meta = chart_value(**c, true).object()->field("Metadata");
+    r.out += write_yaml(*meta) ? *write_yaml(*meta) + "\n" : "";
+  }
+  if ((all || o.part == show_part::values) && !(*c)->values.is_nil()) {
+    if (all) r.out += "---\n";
+    for (const auto& f : (*c)->raw)
+      if (f.name == "values.yaml") r.out += f.data + "\n";
+  }
+  if (all || o.part == show_part::readme) {
+    for (const auto& f : (*c)->files) {
+      auto name = lower(f.name);
+      if (name != "readme.md" && name != "readme.txt" && name != "readme") continue;
+      if (all) r.out += "---\n";
+      r.out += f.data + "\n";
+      break;
+    }
+  }
+  if (all || o.part == show_part::crds) {
+    for (const auto& f : crd_files(**c)) {
+      if (!f.data->starts_with("---")) r.out += "---\n";
+      r.out += *f.data + "\n";
+    }
+  }
+  return r;
+}
+
+command_result lint_command(const lint_options& o, const surroundings& around) {
+  auto values = read_values(o.values);
+  if (!values) return failure(values.error().text);
+  std::string out;
+  int failed = 0;
+  std::vector<std::string> charts = o.charts;
+  if (o.with_subcharts)
+    for (const auto& path : o.charts) {
+      std::error_code ec;
+      std::vector<std::string> inner;
+      for (const auto& e :
+           std::filesystem::directory_iterator(std::filesystem::path(path) / "charts", ec))
+        if (e.is_directory()) inner.push_back(e.path().string());
+      std::sort(inner.begin(), inner.end());
+      charts.insert(charts.end(), inner.begin(), inner.end());
+    }
+  for (const auto& path : charts) {
+    auto found = lint_chart(path, *values, o, around);
+    auto worst = severity::unknown;
+    for (const auto& m : found.messages) worst = std::max(worst, m.level);
+    bool bad = worst >= (o.strict ? severity::warning : severity::error);
+    if (o.quiet && worst < severity::warning) {
+      failed += bad;
+      continue;
+    }
+    out += "==> Linting " + path + "\n";
+    if (!found.failure.empty()) {
+      out += "Error " + found.failure + "\n";
+      bad = true;
+    }
+    for (const auto& m : found.messages)
+      if (!o.quiet || m.level > severity::info) out += message_text(m) + "\n";
+    failed += bad;
+    out += "\n";
+  }
+  auto summary = std::to_string(charts.size()) + " chart(s) linted, " + std::to_string(failed) +
+                 " chart(s) failed";
+  if (failed > 0) return {out, "Error: " + summary + "\n", 1};
+  return {o.quiet ? out : out + summary + "\n", "", 0};
+}
+
+command_result run_command(std::span<const std::string> arguments, const surroundings& around,
+                           const chart_locator& locate) {
+  if (arguments.empty()) return failure("a command is needed: template, show or lint");
+  auto rest = arguments.subspan(1);
+  // A flag of Helm's that we do not have ends with 2, so that scripts can tell it from a failure.
+  auto usage = [](const problem& p) {
+    auto r = failure(p.text);
+    if (is_unsupported(p)) r.exit_code = 2;
+    return r;
+  };
+  if (arguments[0] == "template") {
+    auto o = parse_template_arguments(rest);
+    return o ? template_command(*o, around, locate) : usage(o.error());
+  }
+  if (arguments[0] == "show" || arguments[0] == "inspect") {
+    auto o = parse_show_arguments(rest);
+    return o ? show_command(*o, locate) : usage(o.error());
+  }
+  if (arguments[0] == "lint") {
+    auto o = parse_lint_arguments(rest);
+    return o ? lint_command(*o, around) : usage(o.error());
+  }
+  return failure("unknown command " + quote(arguments[0]) + " for \"helm\"");
+}
+
+}  // namespace helm

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "helm/commands/chart_flags.hpp"
+#include "helm/commands/commands.hpp"
+#include "helm/sources/locate.hpp"
+#include "helm/sources/settings.hpp"
+#include "helm/template/executor.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/secret.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace helm::sources {
+
+/// What a command gets from whoever runs it.
+struct command_context {
+  reactor::loop& loop;  // outlives the command
+  settings where;
+  environment env;
+  /// Everything on standard input.
+  std::function<std::string()> read_input;
+  /// Asks a person; what is typed shows only for names.
+  std::function<std::string(const std::string& prompt)> ask_name;
+  std::function<outcome<reactor::secret>(const std::string& prompt)> ask_secret;
+  surroundings around;
+};
+
+/// True for repo, registry, pull, push, package, dependency, search and verify, and for their other names.
+bool is_source_command(std::string_view name);
+
+/// Runs one of them with Helm's flags, output and exit code; arguments[0] is its name.
+awaitable<command_result> run_source_command(command_context context,
+                                             std::vector<std::string> arguments);
+
+/// One line for each command, for the help text.
+std::string_view source_commands_help();
+
+/// The flags as a source understands them, and the files they name.
+chart_origin origin_of(const chart_flags& flags);
+settings settings_of(settings where, const chart_flags& flags);
+
+}  // namespace helm::sources

@@ -1,0 +1,167 @@
+#include "formats/go/base64.hpp"
+#include "formats/json/json.hpp"
+#include "formats/toml/toml.hpp"
+#include "formats/yaml/reader.hpp"
+#include "formats/yaml/writer.hpp"
+#include "helm/functions/functions.hpp"
+#include "helm/template/executor.hpp"
+
+namespace helm {
+namespace {
+
+using args = std::span<value>;
+
+std::string without_newline(std::string s) {
+  if (s.ends_with('\n')) s.pop_back();
+  return s;
+}
+
+value counted_text(executor& e, std::string s) {
+  e.reserve(s.size());
+  return s;
+}
+
+value f_to_yaml(executor& e, args a) {
+  auto out = write_yaml(a[0]);
+  return out ? counted_text(e, without_newline(std::move(*out))) : value("");
+}
+value f_to_yaml_pretty(executor& e, args a) {
+  auto out = write_yaml_pretty(a[0]);
+  // The YAML library behind this one panics where the other's detour through JSON gives an error.
+  if (!out && out.error().text.ends_with("type: complex128"))
+    throw function_error("cannot marshal type: complex128");
+  return out ? counted_text(e, without_newline(std::move(*out))) : value("");
+}
+value counted_tree(executor& e, value v) {
+  e.reserve(footprint(v));
+  return v;
+}
+value error_map(const problem& p) {
+  return value::map_type{{"Error", value(p.text)}};
+}
+value error_list(const problem& p) {
+  return value(value::list_type{value(p.text)});
+}
+value f_from_yaml(executor& e, args a) {
+  auto v = read_yaml_map(a[0].text());
+  return v ? counted_tree(e, *v) : error_map(v.error());
+}
+value f_from_yaml_array(executor& e, args a) {
+  auto v = read_yaml_list(a[0].text());
+  return v ? counted_tree(e, *v) : error_list(v.error());
+}
+
+value json_text(executor& e, const value& v, json_style style, bool must) {
+  auto out = write_json(v, style);
+  if (out) return counted_text(e, std::move(*out));
+  if (must) throw function_error(out.error().text);
+  return "";
+}
+value f_to_json(executor& e, args a) {
+  return json_text(e, a[0], {}, false);
+}
+value f_must_to_json(executor& e, args a) {
+  return json_text(e, a[0], {}, true);
+}
+value f_to_pretty_json(executor& e, args a) {
+  return json_text(e, a[0], {.indented = true}, false);
+}
+value f_must_to_pretty_json(executor& e, args a) {
+  return json_text(e, a[0], {.indented = true}, true);
+}
+value f_to_raw_json(executor& e, args a) {
+  return json_text(e, a[0], {.escapes = json_escapes::none}, true);
+}
+
+problem wrong_json(const value& v, const char* wanted) {
+  return {"json: cannot unmarshal " + std::string(json_kind(v)) + " into Go value of type " +
+          wanted};
+}
+/// A text that would be no such thing in any case: Go does not come to look whether its numbers can be held.
+bool of_another_kind(std::string_view text, const problem& why, char first) {
+  const auto start = text.find_first_not_of(" \t\r\n");
+  return why.text.starts_with("json: cannot unmarshal number ") && text[start] != first;
+}
+problem wrong_text(std::string_view text, const char* wanted) {
+  const char c = text[text.find_first_not_of(" \t\r\n")];
+  const char* kind = c == '[' ? "array" : c == '{' ? "object" : "number";
+  return {"json: cannot unmarshal " + std::string(kind) + " into Go value of type " + wanted};
+}
+value f_from_json(executor& e, args a) {
+  auto v = read_json(a[0].text());
+  if (!v && of_another_kind(a[0].text(), v.error(), '{'))
+    return error_map(wrong_text(a[0].text(), "map[string]interface {}"));
+  if (!v) return error_map(v.error());
+  if (v->is_nil()) return value::nil_of(type::map);
+  return v->is_map() ? counted_tree(e, *v) : error_map(wrong_json(*v, "map[string]interface {}"));
+}
+value f_from_json_array(executor& e, args a) {
+  auto v = read_json(a[0].text());
+  if (!v && of_another_kind(a[0].text(), v.error(), '['))
+    return error_list(wrong_text(a[0].text(), "[]interface {}"));
+  if (!v) return error_list(v.error());
+  if (v->is_nil()) return value::nil_of(type::list);
+  return v->is_list() ? counted_tree(e, *v) : error_list(wrong_json(*v, "[]interface {}"));
+}
+value f_must_from_json(executor& e, args a) {
+  auto v = read_json(a[0].text());
+  if (!v) throw function_error(v.error().text);
+  return counted_tree(e, *v);
+}
+
+value f_to_toml(executor& e, args a) {
+  if (a[0].is_nil()) throw function_error("reflect: call of reflect.Value.Type on zero Value");
+  auto out = write_toml(a[0]);
+  return out ? counted_text(e, std::move(*out)) : value(out.error().text);
+}
+value f_from_toml(executor& e, args a) {
+  auto v = read_toml(a[0].text());
+  return v ? counted_tree(e, *v) : error_map(v.error());
+}
+
+value f_b64enc(executor& e, args a) {
+  return counted_text(e, base64_encode(a[0].text()));
+}
+value f_b64dec(executor&, args a) {
+  auto out = base64_decode(a[0].text());
+  return out ? value(*out) : value(out.error().text);
+}
+value f_b32enc(executor& e, args a) {
+  return counted_text(e, base32_encode(a[0].text()));
+}
+value f_b32dec(executor&, args a) {
+  auto out = base32_decode(a[0].text());
+  return out ? value(*out) : value(out.error().text);
+}
+
+constexpr auto any = param::any;
+constexpr auto s = param::string;
+constexpr function table[] = {
+    make_function("toYaml", {any}, f_to_yaml),
+    make_function("toYamlPretty", {any}, f_to_yaml_pretty),
+    make_function("fromYaml", {s}, f_from_yaml),
+    make_function("fromYamlArray", {s}, f_from_yaml_array),
+    make_function("toJson", {any}, f_to_json),
+    make_function("mustToJson", {any}, f_must_to_json),
+    make_function("toPrettyJson", {any}, f_to_pretty_json),
+    make_function("mustToPrettyJson", {any}, f_must_to_pretty_json),
+    make_function("toRawJson", {any}, f_to_raw_json),
+    make_function("mustToRawJson", {any}, f_to_raw_json),
+    make_function("fromJson", {s}, f_from_json),
+    make_function("fromJsonArray", {s}, f_from_json_array),
+    make_function("mustFromJson", {s}, f_must_from_json, false, true),
+    make_function("toToml", {any}, f_to_toml),
+    make_function("fromToml", {s}, f_from_toml),
+    make_function("b64enc", {s}, f_b64enc),
+    make_function("b64dec", {s}, f_b64dec),
+    make_function("b32enc", {s}, f_b32enc),
+    make_function("b32dec", {s}, f_b32dec),
+};
+
+}  // namespace
+
+std::span<const function> encoding_functions() {
+  return table;
+}
+
+}  // namespace helm

@@ -1,0 +1,75 @@
+#include "helm/render/chart_cache.hpp"
+
+#include "helm/charts/chart_archive.hpp"
+#include "reactor/memory.hpp"
+
+#include <openssl/evp.h>
+
+namespace helm {
+
+std::string archive_digest(std::string_view archive) {
+  unsigned char raw[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  if (EVP_Digest(archive.data(), archive.size(), raw, &length, EVP_sha256(), nullptr) != 1)
+    reactor::memory_lost();
+  std::string out = "sha256:";
+  for (unsigned i = 0; i < length; ++i) {
+    constexpr char digits[] = "0123456789abcdef";
+    out += digits[raw[i] >> 4];
+    out += digits[raw[i] & 15];
+  }
+  return out;
+}
+
+std::shared_ptr<prepared_chart> chart_cache::take(std::string_view digest) {
+  const order::iterator* found = by_digest_.find(digest);
+  if (!found) return nullptr;
+  used_.splice(used_.begin(), used_, *found);
+  return (*found)->chart;
+}
+
+std::shared_ptr<prepared_chart> chart_cache::find(std::string_view digest) {
+  std::lock_guard lock(lock_);
+  auto c = take(digest);
+  ++(c ? hits_ : misses_);
+  shrink();  // a chart grows with its first render
+  return c;
+}
+
+outcome<std::shared_ptr<prepared_chart>> chart_cache::from_archive(std::string_view archive) {
+  auto digest = archive_digest(archive);
+  if (auto known = find(digest)) return known;
+  auto files = read_archive(archive);
+  if (!files) return files.error();
+  std::vector<std::string> warnings;
+  auto loaded = load_files(std::move(*files), warnings);
+  if (!loaded) return loaded.error();
+  auto fresh = std::make_shared<prepared_chart>(std::move(*loaded), std::move(warnings));
+  std::lock_guard lock(lock_);
+  if (auto other = take(digest)) return other;
+  used_.push_front({std::move(digest), fresh});
+  by_digest_.try_emplace(used_.front().digest, used_.begin());
+  shrink();
+  return fresh;
+}
+
+void chart_cache::shrink() {
+  std::size_t bytes = 0;
+  for (const auto& e : used_) bytes += e.chart->bytes();
+  // The newest stays even when it alone is over the limit: somebody is about to render it.
+  while (bytes > limit_bytes_ && used_.size() > 1) {
+    bytes -= used_.back().chart->bytes();
+    by_digest_.erase(used_.back().digest);
+    used_.pop_back();
+    ++evictions_;
+  }
+}
+
+chart_cache::figures chart_cache::look() const {
+  std::lock_guard lock(lock_);
+  figures f{used_.size(), 0, hits_, misses_, evictions_};
+  for (const auto& e : used_) f.bytes += e.chart->bytes();
+  return f;
+}
+
+}  // namespace helm

@@ -1,0 +1,118 @@
+#include "helm/render/prepared_chart.hpp"
+
+#include "helm/render/installation.hpp"
+#include "helm/schema/schema.hpp"
+#include "helm/values/check_schemas.hpp"
+#include "helm/values/dependencies.hpp"
+#include "helm/values/values.hpp"
+
+#include <algorithm>
+
+namespace helm {
+namespace {
+
+constexpr std::size_t shape_limit = 8;
+// A node takes about 250 bytes and stands for some twenty characters of a template.
+constexpr std::size_t parsed_bytes_per_character = 12;
+// Values as text and as a tree, schemas, metadata.
+constexpr std::size_t loaded_bytes_per_character = 3;
+
+/// The tree with metadata of its own: process_dependencies changes it. Files and default values are shared.
+chart_ptr copy_tree(const chart& c) {
+  auto out = std::make_shared<chart>(c);
+  for (auto& d : out->meta.dependencies)
+    if (d) d = std::make_shared<dependency>(*d);
+  for (auto& child : out->dependencies) child = copy_tree(*child);
+  return out;
+}
+
+/// The names of the charts in the tree, and which chart each is.
+void append_key(const chart& c, std::string& out) {
+  out += c.name();
+  out += '\x1f';
+  out += std::to_string(reinterpret_cast<std::uintptr_t>(c.raw.identity()));
+  out += '(';
+  for (const auto& d : c.dependencies) append_key(*d, out);
+  out += ')';
+}
+
+void count(const chart& c, std::size_t& files, std::size_t& templates) {
+  for (const auto& f : c.raw) files += f.data.size() + f.name.size();
+  for (const auto& f : c.templates) templates += f.data.size();
+  for (const auto& d : c.dependencies) count(*d, files, templates);
+}
+
+}  // namespace
+
+prepared_chart::prepared_chart(chart_ptr loaded, std::vector<std::string> warnings)
+    : loaded_(std::move(loaded)), warnings_(std::move(warnings)) {
+  count(*loaded_, source_bytes_, template_bytes_);
+  weigh();
+}
+
+outcome<const parsed_chart*> prepared_chart::parsed(const chart_ptr& tree) {
+  std::string key;
+  append_key(*tree, key);
+  auto found =
+      std::find_if(shapes_.begin(), shapes_.end(), [&](const auto& s) { return s->key == key; });
+  if (found == shapes_.end()) {
+    auto fresh = parsed_chart::parse(tree);
+    if (!fresh) return fresh.error();
+    if (shapes_.size() == shape_limit) shapes_.pop_back();
+    shapes_.push_back(std::make_unique<shape>(shape{std::move(key), std::move(*fresh)}));
+    found = shapes_.end() - 1;
+  }
+  std::rotate(shapes_.begin(), found, found + 1);
+  weigh();
+  return &shapes_.front()->parsed;
+}
+
+outcome<rendered_files> prepared_chart::render(const value& user, const release_options& release,
+                                               const capabilities& caps,
+                                               const render_options& options) {
+  std::lock_guard lock(in_use_);
+  const warning_sink& warn = options.around.log;
+  if (auto fit = check_installable(*loaded_); !fit) return fit.error();
+  bool alone = loaded_->dependencies.empty() && loaded_->meta.dependencies.empty();
+  auto tree = alone ? loaded_ : copy_tree(*loaded_);
+  if (auto done = process_dependencies(*tree, user, warn); !done)
+    return problem{"chart dependencies processing failed: " + done.error().text};
+  auto values = coalesce_values(*tree, user, nulls::remove, warn);
+  if (!values) return values.error();
+  if (auto valid = check_schemas(*tree, *values); !valid) return valid.error();
+  if (auto unfit = kube_version_problem(*tree, caps)) return problem{*unfit};
+  auto ready = parsed(tree);
+  if (!ready) return ready.error();
+  return (*ready)->render(*tree, std::move(*values), release, caps, options);
+}
+
+std::shared_ptr<const std::string> prepared_chart::packed(
+    const std::function<std::string(const chart&)>& pack) {
+  std::lock_guard lock(in_use_);
+  if (!packed_) packed_ = std::make_shared<const std::string>(pack(*loaded_));
+  weigh();
+  return packed_;
+}
+
+chart_ptr prepared_chart::copy() {
+  std::lock_guard lock(in_use_);
+  auto out = copy_tree(*loaded_);
+  // Counted values may not be shared with somebody who does not wait for the lock.
+  auto detach = [](auto&& self, chart& c) -> void {
+    c.values = detached_copy(c.values);
+    for (auto& d : c.meta.dependencies)
+      if (d) d->import_values = detached_copy(d->import_values);
+    if (c.compiled) c.compiled = std::make_shared<schema_memo>();
+    for (auto& d : c.dependencies) self(self, *d);
+  };
+  detach(detach, *out);
+  return out;
+}
+
+void prepared_chart::weigh() {
+  bytes_ = source_bytes_ * loaded_bytes_per_character +
+           shapes_.size() * template_bytes_ * parsed_bytes_per_character +
+           (packed_ ? packed_->size() : 0);
+}
+
+}  // namespace helm

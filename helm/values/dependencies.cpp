@@ -1,0 +1,198 @@
+#include "helm/values/dependencies.hpp"
+
+#include "formats/go/format.hpp"
+#include "formats/go/text.hpp"
+#include "formats/semver.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace helm {
+namespace {
+
+bool in_range(const std::string& constraint, const std::string& text) {
+  auto v = parse_version(text);
+  if (!v) return false;
+  auto c = version_constraint::parse(constraint);
+  return c && c->check(*v);
+}
+
+/// The value at a dotted path that is not a table, or nothing.
+const value* plain_value(const value& v, const std::string& path) {
+  auto parts = split(path, ".");
+  auto key = parts.back();
+  parts.pop_back();
+  const auto* table = parts.empty() ? &v : find_table(v, parts);
+  if (!table) return nullptr;
+  const auto* found = table->find(key);
+  return found && found->kind() != type::map ? found : nullptr;
+}
+
+class processor {
+public:
+  explicit processor(const warning_sink& warn) : warn_(warn) {}
+
+  outcome<bool> enable(chart& c, const value& user, const std::string& path) {
+    if (c.meta.dependencies.empty()) return true;
+    std::vector<chart_ptr> kept;
+    for (const auto& loaded : c.dependencies) {
+      bool declared =
+          std::any_of(c.meta.dependencies.begin(), c.meta.dependencies.end(), [&](const auto& d) {
+            return d && d->name == loaded->name() && in_range(d->version, loaded->meta.version);
+          });
+      if (!declared) kept.push_back(loaded);
+    }
+    for (const auto& d : c.meta.dependencies) {
+      if (!d) continue;
+      for (const auto& loaded : c.dependencies) {
+        if (loaded->name() != d->name || !in_range(d->version, loaded->meta.version)) continue;
+        // A copy, so that one chart can appear under several names; its own dependencies are shared, as in Helm.
+        auto copy = std::make_shared<chart>(*loaded);
+        if (!d->alias.empty()) copy->meta.name = d->alias;
+        kept.push_back(std::move(copy));
+        break;
+      }
+      if (!d->alias.empty()) d->name = d->alias;
+    }
+    c.dependencies = std::move(kept);
+    for (auto& d : c.meta.dependencies)
+      if (d) d->enabled = true;
+    auto values = coalesce_values(c, user, nulls::remove, warn_);
+    if (!values) return values.error();
+    tags(c, *values);
+    conditions(c, *values, path);
+    std::set<std::string> removed;
+    for (const auto& d : c.meta.dependencies)
+      if (d && !d->enabled) removed.insert(d->name);
+    std::erase_if(c.dependencies, [&](const chart_ptr& d) { return removed.contains(d->name()); });
+    std::erase_if(c.meta.dependencies,
+                  [&](const auto& d) { return d && removed.contains(d->name); });
+    for (auto& d : c.dependencies) {
+      auto done = enable(*d, *values, path + d->name() + ".");
+      if (!done) return done;
+    }
+    return true;
+  }
+
+  outcome<bool> import(chart& c) {
+    for (auto& d : c.dependencies) {
+      auto done = import(*d);
+      if (!done) return done;
+    }
+    if (c.meta.dependencies.empty()) return true;
+    auto values = coalesce_values(c, value(), nulls::keep, warn_);
+    if (!values) return values.error();
+    value imported(value::map_type{});
+    for (auto& d : c.meta.dependencies) {
+      value::list_type shown;
+      for (const auto& entry : d->import_values.items()) {
+        std::string child, parent = ".";
+        if (entry.is_map()) {
+          auto text = [&](const char* key) {
+            const auto* v = entry.find(key);
+            return v ? format_value(*v) : std::string("<nil>");
+          };
+          child = text("child");
+          parent = text("parent");
+        } else if (entry.is_string()) {
+          child = "exports." + entry.text();
+        } else {
+          continue;
+        }
+        shown.push_back(
+            value(value::map_type{{"child", child}, {"parent", parent}}, type::string_map));
+        auto path = split(d->name + "." + child, ".");
+        const auto* table = find_table(*values, path);
+        if (!table) {
+          std::string missing = path.back();
+          std::vector<std::string> so_far;
+          for (const auto& p : path) {
+            so_far.push_back(p);
+            if (!find_table(*values, so_far)) {
+              missing = p;
+              break;
+            }
+          }
+          if (warn_)
+            warn_(entry.is_map() ? "Warning: ImportValues missing table from chart " + d->name +
+                                       ": " + quote(missing) + " is not a table"
+                                 : "Warning: ImportValues missing table: " + quote(missing) +
+                                       " is not a table");
+          continue;
+        }
+        value wrapped = *table;
+        if (parent != ".") {
+          auto steps = split(parent, ".");
+          for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+            wrapped = value(value::map_type{{*step, wrapped}});
+        }
+        coalesce_tables(imported, wrapped, nulls::keep, "", warn_);
+      }
+      if (!shown.empty()) d->import_values = value(std::move(shown));
+    }
+    // What is imported ranks below the parent's own defaults.
+    auto own = deep_copy(*values);
+    coalesce_tables(own, imported, nulls::keep, "", warn_);
+    c.values = own;
+    return true;
+  }
+
+private:
+  void tags(chart& c, const value& values) {
+    const auto* table = find_table(values, {"tags"});
+    if (!table) return;
+    for (auto& d : c.meta.dependencies) {
+      bool yes = false, no = false;
+      for (const auto& tag : d->tags) {
+        const auto* v = table->find(tag);
+        if (!v) continue;
+        if (v->kind() == type::boolean)
+          (v->boolean() ? yes : no) = true;
+        else if (warn_)
+          warn_("Warning: Tag '" + tag + "' for chart " + d->name + " returned non-bool value");
+      }
+      d->enabled = yes || !no;
+    }
+  }
+
+  void conditions(chart& c, const value& values, const std::string& path) {
+    for (auto& d : c.meta.dependencies) {
+      for (const auto& condition : split(trim_space(d->condition), ",")) {
+        if (condition.empty()) continue;
+        const auto* v = plain_value(values, path + condition);
+        if (!v) continue;
+        if (v->kind() == type::boolean) {
+          d->enabled = v->boolean();
+          break;
+        }
+        if (warn_)
+          warn_("Warning: Condition path '" + condition + "' for chart " + d->name +
+                " returned non-bool value");
+      }
+    }
+  }
+
+  const warning_sink& warn_;
+};
+
+}  // namespace
+
+outcome<bool> process_dependencies(chart& c, const value& user, const warning_sink& warn) {
+  processor p(warn);
+  auto enabled = p.enable(c, user, "");
+  if (!enabled) return enabled;
+  return p.import(c);
+}
+
+outcome<bool> check_dependencies(const chart& c) {
+  std::string missing;
+  for (const auto& d : c.meta.dependencies) {
+    bool there = std::any_of(c.dependencies.begin(), c.dependencies.end(),
+                             [&](const chart_ptr& l) { return l->name() == d->name; });
+    if (!there) missing += (missing.empty() ? "" : ", ") + d->name;
+  }
+  if (missing.empty()) return true;
+  return problem{"found in Chart.yaml, but missing in charts/ directory: " + missing};
+}
+
+}  // namespace helm

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace helm {
+
+/// --set and its relatives, in the order in which they were written within each kind.
+struct value_options {
+  std::vector<std::string> files, set, set_string, set_file, set_json, set_literal;
+};
+
+}  // namespace helm

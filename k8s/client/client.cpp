@@ -1,0 +1,623 @@
+// One class: every request goes through the same few steps (limiter, credentials, deadline, answer), kept beside them.
+#include "k8s/client/client.hpp"
+
+#include "formats/json/values.hpp"
+#include "k8s/client/answer.hpp"
+#include "k8s/client/apart.hpp"
+#include "k8s/client/credentials.hpp"
+#include "k8s/client/wiping_json.hpp"
+#include "reactor/deadline.hpp"
+#include "reactor/http/gzip.hpp"
+#include "reactor/limiter.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+namespace http = reactor::http;
+using namespace std::chrono_literals;
+
+constexpr std::size_t object_limit_bytes = 4 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
+constexpr std::size_t page_limit_bytes =
+    16 * 1024 * 1024;  // list_pages asks for smaller ones where this is not enough
+constexpr std::size_t unpacked_on_loop_bytes = 512;                // gzip makes a thousand of one
+constexpr std::size_t refusal_limit_bytes = 64 * 1024;             // a Status; read on the loop
+constexpr std::size_t plain_list_limit_bytes = 512 * 1024 * 1024;  // read piece by piece
+
+/// "/path?a=b&c=d" from pieces; empty values are left out. Without a path it stays empty, and nothing is sent.
+class target {
+public:
+  explicit target(std::optional<std::string> path) : text_(std::move(path).value_or("")) {}
+  target& add(std::string_view name, std::string_view value) {
+    if (value.empty() || text_.empty()) return *this;
+    text_ += first_ ? '?' : '&';
+    first_ = false;
+    text_ += name;
+    text_ += '=';
+    text_ += http::encode_component(value);
+    return *this;
+  }
+  std::string take() { return std::move(text_); }
+
+private:
+  std::string text_;
+  bool first_ = true;
+};
+
+/// What may be asked for as it is: "/apis/apps/v1", of which a chart or a server may have named the parts.
+bool is_plain_path(std::string_view path) {
+  if (!path.starts_with('/')) return false;
+  path.remove_prefix(1);
+  for (;;) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    const bool printable =
+        std::all_of(part.begin(), part.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+    if (!printable || !problem_of_name(part).empty()) return false;
+    if (end == path.size()) return true;
+    path.remove_prefix(end + 1);
+  }
+}
+
+std::string naming(const resource& r, const std::string& subresource) {
+  return subresource.empty() ? r.plural : r.plural + "/" + subresource;
+}
+
+std::string in_namespace(const std::string& ns) {
+  return ns.empty() ? "" : " in " + ns;
+}
+
+http::client_options transport_options(reactor::loop& l, const credentials& who,
+                                       const std::string& server) {
+  http::client_options out;
+  out.origin = http::parse_origin(server).value();
+  out.tls = who.tls();
+  if (!who.to().proxy_url.empty()) {
+    out.proxy.url = who.to().proxy_url;
+  } else if (!l.simulated()) {
+    out.proxy = http::proxy_from_environment(out.origin, [](std::string_view name) {
+      const char* value = std::getenv(std::string(name).c_str());
+      return std::string(value ? value : "");
+    });
+  }
+  return out;
+}
+
+std::string path_prefix(const std::string& server) {
+  std::string path;
+  (void)http::parse_origin(server, &path);
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+void fill_identity(json::object& body, const resource& r) {
+  if (!body.contains("apiVersion")) body["apiVersion"] = r.api_version();
+  if (!body.contains("kind")) body["kind"] = r.kind;
+}
+
+json::object& metadata_of(json::object& body) {
+  json::value& metadata = body["metadata"];
+  if (!metadata.is_object()) metadata.emplace_object();
+  return metadata.get_object();
+}
+
+result<json::object> as_object(result<json::value> got, const std::string& doing) {
+  if (!got) return got.error();
+  json::object* object = got->if_object();
+  const json::value* kind = object ? object->if_contains("kind") : nullptr;
+  if (!kind || !kind->is_string()) {
+    fault f;
+    f.code = errc::malformed;
+    f.http_status = 200;
+    f.doing = doing;
+    f.detail = "the server does not speak the Kubernetes API: its answer is no object with a kind";
+    return f;
+  }
+  return std::move(*object);
+}
+
+}  // namespace
+
+namespace {
+
+/// What the body of a good answer is taken for.
+enum class body_form : bool { json, text };
+
+/// Of a list smaller pages may be asked for; one object of that size is not what a server stores.
+fault too_much(std::string doing, std::size_t limit_bytes, const std::string& what) {
+  fault f;
+  f.code = limit_bytes == page_limit_bytes ? errc::over_budget : errc::malformed;
+  f.http_status = 200;
+  f.doing = std::move(doing);
+  f.detail = "the answer has more than " + what;
+  return f;
+}
+
+fault too_long(std::string doing, std::size_t limit_bytes) {
+  return too_much(std::move(doing), limit_bytes, std::to_string(limit_bytes / 1024) + " KiB");
+}
+
+bool is_of_secrets(std::string_view target) {
+  constexpr std::string_view collection = "/secrets";
+  const std::size_t at = target.find(collection);
+  return at != target.npos &&
+         (at + collection.size() == target.size() ||
+          std::string_view("/?").find(target[at + collection.size()]) != std::string_view::npos);
+}
+
+/// An answer's body as what it stands for; pure, so that a long one is read off the loop.
+struct body_reader {
+  int status = 0;
+  http::headers fields;
+  std::string body;
+  std::size_t limit_bytes = 0;
+  body_form form = body_form::json;
+  std::string doing;
+  json::storage_ptr storage;
+
+  bool is_long() const {
+    const bool packed = !fields.get("Content-Encoding").empty();
+    return body.size() > (packed ? unpacked_on_loop_bytes : parsed_on_loop_bytes);
+  }
+  result<json::value> read() {
+    auto plain = http::decoded(fields, std::exchange(body, {}), limit_bytes);
+    if (!plain && plain.error().code == reactor::errc::limit) return too_long(doing, limit_bytes);
+    if (!plain) return from_transport(plain.error(), doing);
+    struct wiping {
+      std::string& text;
+      ~wiping() { reactor::wipe(text); }
+    } const afterwards{*plain};
+    const bool good = status / 100 == 2;
+    if (form == body_form::text && good) return json::value(json::string(*plain));
+    if (good && plain->size() > parsed_on_loop_bytes && json_values_in(*plain) > most_json_values)
+      return too_much(doing, limit_bytes, std::to_string(most_json_values) + " values");
+    // A refusal is a sentence; what is longer is not read for one.
+    if (!good && plain->size() > parsed_on_loop_bytes) plain->resize(parsed_on_loop_bytes);
+    return read_answer(status, fields, *plain, doing, storage);
+  }
+};
+
+}  // namespace
+
+struct client::impl {
+  impl(reactor::loop& l, connection to, std::string manager)
+      : loop(l),
+        who(l, std::move(to)),
+        field_manager(std::move(manager)),
+        prefix(path_prefix(who.to().server)),
+        transport(l, transport_options(l, who, who.to().server)),
+        limiter(l, {}),
+        off_loop(l) {}
+
+  /// Common header fields; `body` decides whether there is a Content-Type.
+  http::request make(std::string method, std::string path_and_query,
+                     const json::value* body = nullptr,
+                     std::string content_type = "application/json") const {
+    http::request r;
+    r.method = std::move(method);
+    r.target = path_and_query.empty() ? "" : prefix + path_and_query;
+    r.fields.add("Accept", "application/json");
+    r.fields.add("User-Agent", "windlass/" WINDLASS_VERSION);
+    if (body) {
+      r.fields.add("Content-Type", std::move(content_type));
+      r.body = json::serialize(*body);
+    }
+    return r;
+  }
+
+  void authorize(http::request& r) const { r.authorization = who.authorization(); }
+
+  /// A name, a namespace or a kind that would make the request another one.
+  static fault unsendable(std::string doing) {
+    fault f;
+    f.code = errc::invalid;
+    f.doing = std::move(doing);
+    f.detail = "nothing was sent: a name in it is empty or cannot be a part of a path";
+    return f;
+  }
+
+  awaitable<bool> refresh(credentials::look how) {
+    const credentials::changes changed = co_await who.refresh(how);
+    if (changed.tls) transport.set_tls(who.tls());
+    co_return changed.token || changed.tls;
+  }
+
+  /// A transport's fault, with the likely reason when it is ours to know.
+  fault failed(const reactor::fault& f, std::string doing) {
+    fault out = from_transport(f, std::move(doing));
+    who.hide_in(out);
+    if (!out.cancelled) add_certificate_problem(out);
+    observe(&out);
+    return out;
+  }
+
+  void add_certificate_problem(fault& f) const {
+    if (f.code != errc::unauthorized && f.http_status != 0) return;
+    if (const std::string why = who.certificate_problem(); !why.empty()) f.detail += "; " + why;
+  }
+
+  /// One request and its whole answer. A 401 is tried once more when the credentials' files have
+  /// changed.
+  awaitable<result<json::value>> call(http::request r, std::string doing,
+                                      reactor::nanoseconds within = request_deadline,
+                                      std::size_t limit_bytes = object_limit_bytes,
+                                      body_form form = body_form::json) {
+    if (r.target.empty()) co_return unsendable(std::move(doing));
+    const reactor::steady_time deadline = loop.now() + within;
+    (void)co_await refresh(credentials::look::when_due);
+    for (int attempt = 0;; ++attempt) {
+      const bool turn = co_await limiter.acquire_until(deadline);
+      if (!turn) co_return held_back(doing);
+      http::request sent = r;
+      authorize(sent);
+      auto got =
+          co_await reactor::with_deadline(loop, transport.fetch(std::move(sent), limit_bytes),
+                                          deadline, "request to " + who.to().server);
+      if (!got && limit_bytes == page_limit_bytes && got.error().code == reactor::errc::limit) {
+        const fault why = too_long(doing, limit_bytes);
+        observe(&why);
+        co_return why;
+      }
+      if (!got) co_return failed(got.error(), doing);
+      body_reader reader{got->status,
+                         std::move(got->fields),
+                         std::move(got->body),
+                         limit_bytes,
+                         form,
+                         doing,
+                         is_of_secrets(r.target) ? wiping_storage() : json::storage_ptr()};
+      const bool long_body = reader.is_long();
+      std::optional<result<json::value>> read;
+      if (long_body) {
+        auto job = [reader = std::move(reader)]() mutable { return reader.read(); };
+        auto done = co_await off_loop.run(std::move(job));
+        read.emplace(std::move(done));
+      } else {
+        read.emplace(reader.read());
+      }
+      auto& answer = *read;
+      if (answer) {
+        observe(nullptr);
+        co_return std::move(answer);
+      }
+      fault why = answer.error();
+      who.hide_in(why);
+      observe(&why);
+      if (why.code == errc::unauthorized && attempt == 0) {
+        const bool changed = co_await refresh(credentials::look::now);
+        if (changed) continue;
+      }
+      add_certificate_problem(why);
+      co_return why;
+    }
+  }
+
+  /// The limiter gave no permission in time.
+  fault held_back(std::string doing) const {
+    fault f;
+    f.code = errc::throttled;
+    f.doing = std::move(doing);
+    f.detail = "the server asked for a pause that lasts longer than the request may wait";
+    f.retry_after = std::max<reactor::nanoseconds>(limiter.paused_until() - loop.now(), 1s);
+    return f;
+  }
+
+  void observe(const fault* why) {
+    if (!why) {
+      limiter.succeeded();
+    } else if (why->code == errc::throttled && !is_budget_refusal(*why)) {
+      limiter.throttled(why->retry_after.value_or(1s));
+    }
+    if (on_outcome && !(why && why->cancelled)) on_outcome(why);
+  }
+
+  awaitable<result<std::unique_ptr<http::exchange>>> open(http::request r, std::string doing) {
+    if (r.target.empty()) co_return unsendable(std::move(doing));
+    (void)co_await refresh(credentials::look::when_due);
+    for (int attempt = 0;; ++attempt) {
+      const bool turn = co_await limiter.acquire_until(loop.now() + request_deadline);
+      if (!turn) co_return held_back(doing);
+      http::request sent = r;
+      authorize(sent);
+      auto got = co_await transport.send(std::move(sent));
+      if (!got) co_return failed(got.error(), doing);
+      auto plain = http::decoded(std::move(*got), plain_list_limit_bytes);
+      if (!plain) co_return failed(plain.error(), doing);
+      std::unique_ptr<http::exchange> under_way = std::move(*plain);
+      const int status = under_way->head().status;
+      const bool json_body =
+          under_way->head().fields.get("Content-Type").starts_with("application/json");
+      if (status == 200 && json_body) {
+        observe(nullptr);
+        co_return under_way;
+      }
+      const http::headers fields = under_way->head().fields;
+      auto body = co_await http::read_body(under_way, refusal_limit_bytes, request_deadline);
+      if (!body) co_return failed(body.error(), doing);
+      auto answer = read_answer(status, fields, *body, doing);
+      fault why;
+      if (answer) {
+        why.code = errc::malformed;
+        why.http_status = status;
+        why.doing = doing;
+        why.detail =
+            "the server does not speak the Kubernetes API: its answer is not application/json";
+        co_return why;
+      }
+      why = answer.error();
+      who.hide_in(why);
+      observe(&why);
+      if (why.code == errc::unauthorized && attempt == 0) {
+        const bool changed = co_await refresh(credentials::look::now);
+        if (changed) continue;
+      }
+      add_certificate_problem(why);
+      co_return why;
+    }
+  }
+
+  awaitable<result<json::object>> object_call(http::request r, std::string doing,
+                                              reactor::nanoseconds within = request_deadline,
+                                              std::size_t limit_bytes = object_limit_bytes) {
+    std::string named = doing;
+    auto got = co_await call(std::move(r), std::move(doing), within, limit_bytes);
+    co_return as_object(std::move(got), named);
+  }
+
+  reactor::loop& loop;
+  credentials who;
+  std::string field_manager;
+  std::string prefix;
+  http::client transport;
+  reactor::limiter limiter;
+  apart off_loop;
+  std::function<void(const fault*)> on_outcome;
+};
+
+client::client(reactor::loop& l, connection to, std::string field_manager)
+    : impl_(std::make_unique<impl>(l, std::move(to), std::move(field_manager))) {}
+
+client::~client() = default;
+
+void client::hide_credentials(fault& f) const {
+  impl_->who.hide_in(f);
+}
+
+awaitable<result<json::object>> client::get(resource r, object_key key, std::string subresource,
+                                            reactor::nanoseconds within) {
+  std::string doing = "get " + naming(r, subresource) + " " + key.text();
+  http::request request =
+      impl_->make("GET", target(r.object_path(key.ns, key.name, subresource)).take());
+  return impl_->object_call(std::move(request), std::move(doing), within);
+}
+
+namespace {
+
+target list_target(const resource& r, const list_options& o) {
+  target t(r.collection_path(o.ns));
+  if (o.limit > 0) t.add("limit", std::to_string(o.limit));
+  t.add("continue", o.continue_token)
+      .add("labelSelector", o.label_selector)
+      .add("fieldSelector", o.field_selector);
+  // A continue token carries its version; servers refuse both.
+  if (o.continue_token.empty()) {
+    t.add("resourceVersion", o.resource_version)
+        .add("resourceVersionMatch", o.resource_version_match);
+  }
+  return t;
+}
+
+}  // namespace
+
+awaitable<result<json::object>> client::list(resource r, list_options options) {
+  std::string doing = "list " + r.plural + in_namespace(options.ns);
+  http::request request = impl_->make("GET", list_target(r, options).take());
+  request.fields.add("Accept-Encoding", http::accepted_encoding);
+  if (options.metadata_only)
+    request.fields.set("Accept",
+                       "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+  return impl_->object_call(std::move(request), std::move(doing), request_deadline,
+                            page_limit_bytes);
+}
+
+awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,
+                                               std::string subresource, std::string name,
+                                               reactor::nanoseconds within) {
+  std::string doing = "create " + naming(r, subresource);
+  if (subresource.empty()) fill_identity(body, r);
+  const json::value* metadata = body.if_contains("metadata");
+  const json::value* named =
+      metadata && metadata->is_object() ? metadata->get_object().if_contains("name") : nullptr;
+  if (!name.empty()) {
+    doing += " " + object_key{ns, name}.text();
+  } else if (named && named->is_string()) {
+    doing += " " + object_key{ns, std::string(named->get_string())}.text();
+  } else {
+    doing += in_namespace(ns);
+  }
+  const bool to_collection = name.empty() && subresource.empty();
+  target t(to_collection ? r.collection_path(ns) : r.object_path(ns, name, subresource));
+  t.add("fieldManager", impl_->field_manager);
+  const json::value document(std::move(body));
+  http::request request = impl_->make("POST", t.take(), &document);
+  return impl_->object_call(std::move(request), std::move(doing), within);
+}
+
+awaitable<result<json::object>> client::apply(resource r, object_key key, json::object body,
+                                              apply_conflicts conflicts, std::string subresource,
+                                              std::string field_manager) {
+  std::string doing = "apply " + naming(r, subresource) + " " + key.text();
+  fill_identity(body, r);
+  json::object& metadata = metadata_of(body);
+  metadata["name"] = key.name;
+  if (!key.ns.empty()) metadata["namespace"] = key.ns;
+  target t(r.object_path(key.ns, key.name, subresource));
+  t.add("fieldManager", field_manager.empty() ? impl_->field_manager : field_manager);
+  if (conflicts == apply_conflicts::force) t.add("force", "true");
+  const json::value document(std::move(body));
+  http::request request = impl_->make("PATCH", t.take(), &document, "application/apply-patch+yaml");
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<json::object>> client::merge_patch(resource r, object_key key, json::object patch,
+                                                    std::string subresource) {
+  return this->patch(std::move(r), std::move(key), patch_kind::merge, std::move(patch),
+                     std::move(subresource));
+}
+
+awaitable<result<json::object>> client::patch(resource r, object_key key, patch_kind kind,
+                                              json::object patch, std::string subresource) {
+  std::string doing = "patch " + naming(r, subresource) + " " + key.text();
+  target t(r.object_path(key.ns, key.name, subresource));
+  t.add("fieldManager", impl_->field_manager);
+  const json::value document(std::move(patch));
+  http::request request =
+      impl_->make("PATCH", t.take(), &document,
+                  kind == patch_kind::merge ? "application/merge-patch+json"
+                                            : "application/strategic-merge-patch+json");
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<json::object>> client::replace(resource r, object_key key, json::object body,
+                                                std::string subresource,
+                                                reactor::nanoseconds within) {
+  std::string doing = "update " + naming(r, subresource) + " " + key.text();
+  fill_identity(body, r);
+  target t(r.object_path(key.ns, key.name, subresource));
+  t.add("fieldManager", impl_->field_manager);
+  const json::value document(std::move(body));
+  http::request request = impl_->make("PUT", t.take(), &document);
+  return impl_->object_call(std::move(request), std::move(doing), within);
+}
+
+awaitable<result<void>> client::remove(resource r, object_key key) {
+  delete_options plainly;  // not a default argument: GCC 12 would destroy it twice in a co_await
+  return remove(std::move(r), std::move(key), std::move(plainly));
+}
+
+awaitable<result<void>> client::remove(resource r, object_key key, delete_options options,
+                                       reactor::nanoseconds within) {
+  std::string doing = "delete " + r.plural + " " + key.text();
+  json::object body{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
+  json::object preconditions;
+  if (!options.uid.empty()) preconditions["uid"] = options.uid;
+  if (!options.resource_version.empty())
+    preconditions["resourceVersion"] = options.resource_version;
+  if (!preconditions.empty()) body["preconditions"] = std::move(preconditions);
+  if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
+  if (!options.propagation.empty()) body["propagationPolicy"] = options.propagation;
+  const json::value document(std::move(body));
+  http::request request =
+      impl_->make("DELETE", target(r.object_path(key.ns, key.name)).take(), &document);
+  auto done = co_await impl_->call(std::move(request), std::move(doing), within);
+  if (!done) co_return done.error();
+  co_return result<void>();
+}
+
+awaitable<result<void>> client::evict(object_key pod, std::string uid) {
+  std::string doing = "evict pod " + pod.text();
+  json::object metadata{{"name", pod.name}, {"namespace", pod.ns}};
+  json::object body{{"apiVersion", "policy/v1"}, {"kind", "Eviction"}};
+  body["metadata"] = std::move(metadata);
+  if (!uid.empty()) {
+    json::object options;
+    options["preconditions"] = json::object{{"uid", uid}};
+    body["deleteOptions"] = std::move(options);
+  }
+  const json::value document(std::move(body));
+  http::request request = impl_->make(
+      "POST", target(resources::pods().object_path(pod.ns, pod.name, "eviction")).take(),
+      &document);
+  auto done = co_await impl_->call(std::move(request), std::move(doing));
+  if (!done) co_return done.error();
+  co_return result<void>();
+}
+
+awaitable<result<json::value>> client::get_path(std::string path, reactor::nanoseconds within) {
+  std::string doing = "get " + path;
+  http::request request = impl_->make("GET", is_plain_path(path) ? std::move(path) : "");
+  return impl_->call(std::move(request), std::move(doing), within);
+}
+
+awaitable<result<std::string>> client::pod_log(object_key pod, std::string container,
+                                               std::size_t limit_bytes) {
+  std::string doing = "get log of pod " + pod.text();
+  target t(resources::pods().object_path(pod.ns, pod.name, "log"));
+  t.add("container", container).add("limitBytes", std::to_string(limit_bytes));
+  http::request request = impl_->make("GET", t.take());
+  auto got = co_await impl_->call(std::move(request), std::move(doing), request_deadline,
+                                  limit_bytes + 4096, body_form::text);
+  if (!got) co_return got.error();
+  co_return std::string(got->get_string());
+}
+
+awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,
+                                                                     list_options options) {
+  std::string doing = "list " + r.plural + in_namespace(options.ns);
+  http::request request = impl_->make("GET", list_target(r, options).take());
+  // API servers compress what is longer than 128 KiB; a watch is never compressed, because it would come in batches.
+  request.fields.add("Accept-Encoding", http::accepted_encoding);
+  return impl_->open(std::move(request), std::move(doing));
+}
+
+awaitable<result<std::unique_ptr<http::exchange>>> client::open_watch(resource r,
+                                                                      watch_options options) {
+  std::string doing = "watch " + r.plural + in_namespace(options.ns);
+  target t(r.collection_path(options.ns));
+  t.add("watch", "true")
+      .add("allowWatchBookmarks", options.bookmarks ? "true" : "")
+      .add("labelSelector", options.label_selector)
+      .add("fieldSelector", options.field_selector)
+      .add("resourceVersion", options.resource_version);
+  if (options.send_initial_events) {
+    t.add("sendInitialEvents", "true").add("resourceVersionMatch", "NotOlderThan");
+  }
+  if (options.timeout > reactor::nanoseconds::zero()) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options.timeout);
+    t.add("timeoutSeconds", std::to_string(std::max<std::int64_t>(seconds.count(), 1)));
+  }
+  http::request request = impl_->make("GET", t.take());
+  return impl_->open(std::move(request), std::move(doing));
+}
+
+apart& client::off_loop() noexcept {
+  return impl_->off_loop;
+}
+std::string client::server() const {
+  return impl_->who.to().server;
+}
+std::string client::default_namespace() const {
+  return impl_->who.to().ns;
+}
+const std::string& client::field_manager() const noexcept {
+  return impl_->field_manager;
+}
+std::string client::certificate_problem() const {
+  return impl_->who.certificate_problem();
+}
+std::size_t client::connections() const noexcept {
+  return impl_->transport.connections();
+}
+void client::on_outcome(std::function<void(const fault*)> seen) {
+  impl_->on_outcome = std::move(seen);
+}
+double client::rate() const noexcept {
+  return impl_->limiter.rate();
+}
+reactor::steady_time client::paused_until() const noexcept {
+  return impl_->limiter.paused_until();
+}
+awaitable<void> client::stop() {
+  return impl_->transport.stop();
+}
+
+}  // namespace k8s

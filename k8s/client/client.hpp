@@ -1,0 +1,143 @@
+#pragma once
+
+#include "k8s/client/fault.hpp"
+#include "k8s/client/resource.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/http/client.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace reactor {
+class loop;
+class limiter;
+}  // namespace reactor
+
+namespace k8s {
+
+class apart;
+struct connection;  // k8s/client/kubeconfig.hpp: where the server is and who we are there
+
+struct list_options {
+  std::string ns;  // empty = all namespaces
+  std::string label_selector, field_selector;
+  std::uint32_t limit = 500;  // objects per page
+  std::string continue_token;
+  std::string resource_version;  // with resource_version_match
+  std::string resource_version_match;
+  bool metadata_only = false;  // items are PartialObjectMetadata
+};
+
+struct watch_options {
+  std::string ns, label_selector, field_selector;
+  std::string resource_version;
+  bool bookmarks = true;
+  bool send_initial_events = false;  // watch-list
+  reactor::nanoseconds timeout{};    // asked of the server; 0 = the server's choice
+};
+
+struct delete_options {
+  std::string uid, resource_version;  // preconditions; empty = none
+  std::optional<std::int64_t> grace_period_seconds;
+  std::string propagation;  // "", Background, Foreground, Orphan
+};
+
+/// How long a whole request may take where the caller says nothing else (tenants.md §3.5).
+inline constexpr reactor::nanoseconds request_deadline = std::chrono::seconds(30);
+
+enum class apply_conflicts { fail, force };
+/// Strategic patches (k8s/merge/strategic_merge.hpp) are taken for built-in kinds only.
+enum class patch_kind { merge, strategic };
+
+/// Typed access to one API server: every failure is a k8s::fault that names what was being done.
+/// Bodies and answers are whole JSON documents (boost::json); lists and watches on the hot path are
+/// read by informer.hpp from the raw exchange instead. Writes carry the field manager given at
+/// construction.
+/// Lifetime  co_await stop() before destruction.
+class client {
+public:
+  client(reactor::loop& l, connection to, std::string field_manager = "windlass");
+  ~client();
+  client(const client&) = delete;
+  client& operator=(const client&) = delete;
+
+  awaitable<result<boost::json::object>> get(resource r, object_key key,
+                                             std::string subresource = {},
+                                             reactor::nanoseconds within = request_deadline);
+  /// One page, as the server sent it (items, metadata.continue, metadata.resourceVersion).
+  awaitable<result<boost::json::object>> list(resource r, list_options options);
+  awaitable<result<boost::json::object>> create(resource r, std::string ns,
+                                                boost::json::object body,
+                                                std::string subresource = {}, std::string name = {},
+                                                reactor::nanoseconds within = request_deadline);
+  /// Server-side apply of the fields in `body` (apiVersion and kind are filled in), as the given field manager or the
+  /// one of construction.
+  awaitable<result<boost::json::object>> apply(resource r, object_key key, boost::json::object body,
+                                               apply_conflicts conflicts = apply_conflicts::force,
+                                               std::string subresource = {},
+                                               std::string field_manager = {});
+  /// JSON merge patch (RFC 7386); `subresource` "status" patches the status.
+  awaitable<result<boost::json::object>> merge_patch(resource r, object_key key,
+                                                     boost::json::object patch,
+                                                     std::string subresource = {});
+  awaitable<result<boost::json::object>> patch(resource r, object_key key, patch_kind kind,
+                                               boost::json::object patch,
+                                               std::string subresource = {});
+  awaitable<result<boost::json::object>> replace(resource r, object_key key,
+                                                 boost::json::object body,
+                                                 std::string subresource = {},
+                                                 reactor::nanoseconds within = request_deadline);
+  awaitable<result<void>> remove(resource r, object_key key);
+  awaitable<result<void>> remove(resource r, object_key key, delete_options options,
+                                 reactor::nanoseconds within = request_deadline);
+  /// policy/v1 Eviction without a grace period of our own. 429 = a budget forbids it now
+  /// (errc::throttled).
+  awaitable<result<void>> evict(object_key pod, std::string uid = {});
+  /// Any GET of this server, whole ("/version", "/apis"); the body is parsed as JSON.
+  awaitable<result<boost::json::value>> get_path(std::string target,
+                                                 reactor::nanoseconds within = request_deadline);
+
+  /// The beginning of what a container printed; `container` may be empty for a pod that has one. A pod on no node printed
+  /// nothing.
+  awaitable<result<std::string>> pod_log(object_key pod, std::string container,
+                                         std::size_t limit_bytes);
+
+  /// A list page or a watch as a stream of bytes for whoever parses it himself. The head has been
+  /// checked: 200.
+  awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_list(resource r,
+                                                                        list_options options);
+  awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_watch(resource r,
+                                                                         watch_options options);
+
+  /// Where what is long to compute about this server's answers is done, one at a time.
+  apart& off_loop() noexcept;
+  /// "https://10.0.0.1:6443", for messages and metrics.
+  std::string server() const;
+  /// The namespace that the connection's context names; may be empty.
+  std::string default_namespace() const;
+  const std::string& field_manager() const noexcept;
+  /// Takes this connection's credentials out of a fault that was read from a stream; every other fault comes without them.
+  void hide_credentials(fault& f) const;
+  /// A sentence when the client certificate is expired or not valid yet, else empty.
+  std::string certificate_problem() const;
+  /// Called after each answer (null: a success) and each failure to get one, but not for cancellation.
+  void on_outcome(std::function<void(const fault*)> seen);
+  /// Requests per second that the server's throttling allows now.
+  double rate() const noexcept;
+  /// Until when the server asked for a pause (429 with Retry-After); in the past when it did not.
+  reactor::steady_time paused_until() const noexcept;
+  /// Open connections to this server.
+  std::size_t connections() const noexcept;
+  awaitable<void> stop();
+
+private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace k8s

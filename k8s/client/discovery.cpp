@@ -1,0 +1,179 @@
+#include "k8s/client/discovery.hpp"
+
+#include "k8s/client/apart.hpp"
+#include "k8s/client/client.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+
+std::string text(const json::value& from, std::string_view field) {
+  const json::object* o = from.if_object();
+  const json::value* v = o ? o->if_contains(field) : nullptr;
+  return v && v->is_string() ? std::string(v->get_string()) : std::string();
+}
+
+const json::array* list(const json::value& from, std::string_view field) {
+  const json::object* o = from.if_object();
+  const json::value* v = o ? o->if_contains(field) : nullptr;
+  return v ? v->if_array() : nullptr;
+}
+
+fault stranger(std::string doing) {
+  fault f;
+  f.code = errc::malformed;
+  f.http_status = 200;
+  f.doing = std::move(doing);
+  f.detail = "the server does not speak the Kubernetes API: its answer is of another form";
+  return f;
+}
+
+fault too_many(std::string doing, std::size_t most, std::string_view of) {
+  fault f = stranger(std::move(doing));
+  f.detail = "the server names more than " + std::to_string(most) + " " + std::string(of);
+  return f;
+}
+
+/// "31+" is what some providers say for 31.
+std::optional<int> leading_number(const std::string& s) {
+  int n = 0;
+  const auto [end, code] = std::from_chars(s.data(), s.data() + s.size(), n);
+  return code == std::errc{} ? std::optional(n) : std::nullopt;
+}
+
+}  // namespace
+
+awaitable<result<server_version>> discovery::read_version(reactor::nanoseconds within) {
+  auto got = co_await api_.get_path("/version", within);
+  if (!got) co_return got.error();
+  server_version v;
+  v.git_version = text(*got, "gitVersion");
+  const auto major = leading_number(text(*got, "major"));
+  const auto minor = leading_number(text(*got, "minor"));
+  if (v.git_version.empty() || !major || !minor) co_return stranger("get /version");
+  v.major = *major;
+  v.minor = *minor;
+  version_ = v;
+  co_return v;
+}
+
+result<std::vector<std::string>> api_versions_in(const json::value& api, const json::value& apis) {
+  const json::array* versions = list(api, "versions");
+  if (!versions) return stranger("get /api");
+  const json::array* groups = list(apis, "groups");
+  if (!groups) return stranger("get /apis");
+  std::vector<std::string> all;
+  std::set<std::string_view> known;  // views of the documents
+  const auto add = [&](const json::value* v) {
+    const json::string* s = v ? v->if_string() : nullptr;
+    if (s && !s->empty() && known.insert(*s).second) all.emplace_back(*s);
+    return all.size() <= discovery::most_api_versions;
+  };
+  const auto group_version = [](const json::value& of) {
+    const json::object* o = of.if_object();
+    return o ? o->if_contains("groupVersion") : nullptr;
+  };
+  bool fits = true;
+  for (const json::value& v : *versions) fits = fits && add(&v);
+  for (const json::value& group : *groups) {
+    const json::object* o = group.if_object();
+    if (!o || !fits) continue;
+    if (const json::value* preferred = o->if_contains("preferredVersion"))
+      fits = add(group_version(*preferred));
+    if (const json::array* offered = list(group, "versions"))
+      for (const json::value& v : *offered) fits = fits && add(group_version(v));
+  }
+  if (fits) return all;
+  return too_many("get /apis", discovery::most_api_versions, "API versions");
+}
+
+result<std::vector<resource>> resources_in(const std::string& api_version,
+                                           const json::value& document) {
+  const auto slash = api_version.find('/');
+  const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
+  const std::string version =
+      slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  const json::array* offered = list(document, "resources");
+  if (!offered) return stranger("get resources of " + api_version);
+  std::vector<resource> all;
+  for (const json::value& one : *offered) {
+    resource r{group, version, text(one, "name"), text(one, "kind"), true};
+    if (r.plural.empty() || r.plural.find('/') != std::string::npos) continue;
+    const json::value* namespaced = one.get_object().if_contains("namespaced");
+    r.namespaced = namespaced && namespaced->is_bool() && namespaced->get_bool();
+    all.push_back(std::move(r));
+    if (all.size() > discovery::most_resources)
+      return too_many("get resources of " + api_version, discovery::most_resources, "resources");
+  }
+  return all;
+}
+
+awaitable<result<void>> discovery::refresh() {
+  auto core = co_await api_.get_path("/api");
+  if (!core) co_return core.error();
+  auto named = co_await api_.get_path("/apis");
+  if (!named) co_return named.error();
+  // The documents go with the job, so that a large one is given back off the loop, too.
+  auto job = [api = std::move(*core), apis = std::move(*named)]() mutable {
+    auto all = api_versions_in(api, apis);
+    api = nullptr;
+    apis = nullptr;
+    return all;
+  };
+  auto all = co_await api_.off_loop().run(std::move(job));
+  if (!all) co_return all.error();
+  api_versions_ = std::move(*all);
+  known_ = std::set<std::string, std::less<>>(api_versions_.begin(), api_versions_.end());
+  resources_.clear();
+  kept_ = 0;
+  co_return result<void>();
+}
+
+bool discovery::has_api_version(std::string_view api_version) const noexcept {
+  return known_.contains(api_version);
+}
+
+awaitable<result<std::vector<resource>>> discovery::resources_of(std::string api_version) {
+  if (const auto known = resources_.find(api_version); known != resources_.end()) {
+    co_return known->second;
+  }
+  const bool core = api_version.find('/') == std::string::npos;
+  auto got = co_await api_.get_path((core ? "/api/" : "/apis/") + api_version);
+  if (!got) co_return got.error();
+  auto job = [api_version, document = std::move(*got)]() mutable {
+    auto all = resources_in(api_version, document);
+    document = nullptr;
+    return all;
+  };
+  auto all = co_await api_.off_loop().run(std::move(job));
+  if (!all) co_return all.error();
+  if (kept_ + all->size() > most_resources) {
+    resources_.clear();
+    kept_ = 0;
+  }
+  kept_ += all->size();
+  resources_[api_version] = *all;
+  co_return std::move(*all);
+}
+
+awaitable<result<bool>> discovery::serves(resource r) {
+  if (!has_api_version(r.api_version())) co_return false;
+  auto all = co_await resources_of(r.api_version());
+  if (!all) {
+    if (all.error().code == errc::not_found) co_return false;
+    co_return all.error();
+  }
+  co_return std::any_of(all->begin(), all->end(),
+                        [&](const resource& one) { return one.plural == r.plural; });
+}
+
+}  // namespace k8s

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "k8s/client/fault.hpp"
+#include "k8s/client/resource.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/time.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s {
+
+class client;
+
+struct server_version {
+  std::string git_version;  // "v1.31.2"
+  int major = 0, minor = 0;
+  bool at_least(int wanted_major, int wanted_minor) const noexcept {
+    return major != wanted_major ? major > wanted_major : minor >= wanted_minor;
+  }
+};
+
+/// What one server serves: its version, its groups at once, the resources of a group version when asked for.
+/// Lifetime: the client outlives it.
+class discovery {
+public:
+  explicit discovery(client& api) : api_(api) {}
+
+  /// GET /version, also the cheapest proof that a Kubernetes API server is there.
+  awaitable<result<server_version>> read_version(reactor::nanoseconds within);
+  /// GET /api and /apis; forgets what was known of resources.
+  awaitable<result<void>> refresh();
+  /// Whether the collection exists in that version (a CRD is installed and established). Asks the
+  /// server once per group version until refresh(); an unknown group costs no request.
+  awaitable<result<bool>> serves(resource r);
+  /// All collections of "apps/v1" or "v1", without subresources. errc::not_found when it is not served.
+  awaitable<result<std::vector<resource>>> resources_of(std::string api_version);
+
+  const server_version& version() const noexcept { return version_; }
+  /// "v1", "apps/v1", … with each group's preferred version first.
+  const std::vector<std::string>& api_versions() const noexcept { return api_versions_; }
+  bool has_api_version(std::string_view api_version) const noexcept;
+  /// The server streams the initial list of a watch (WatchList, on by default since 1.32). A hint:
+  /// it can be turned off.
+  bool offers_watch_list() const noexcept { return version_.at_least(1, 32); }
+
+  // A cluster with many operators has some hundreds of each.
+  static constexpr std::size_t most_api_versions = 5'000;
+  static constexpr std::size_t most_resources = 20'000;
+
+private:
+  client& api_;
+  server_version version_;
+  std::vector<std::string> api_versions_;
+  std::set<std::string, std::less<>> known_;  // the same, to look one up
+  std::size_t kept_ = 0;                      // resources in resources_, at most most_resources
+  std::map<std::string, std::vector<resource>> resources_;
+};
+
+/// "v1", "apps/v1", … from the documents of /api and /apis, each once. errc::malformed for what is none, or too many.
+result<std::vector<std::string>> api_versions_in(const boost::json::value& api,
+                                                 const boost::json::value& apis);
+/// The collections of an APIResourceList, without subresources. Errors as above.
+result<std::vector<resource>> resources_in(const std::string& api_version,
+                                           const boost::json::value& document);
+
+}  // namespace k8s

@@ -1,0 +1,603 @@
+// One reading of one document: fields, their paths and lines, and what each may be, kept beside one another.
+#include "k8s/client/kubeconfig.hpp"
+
+#include "formats/base64.hpp"
+#include "formats/yaml/yaml.hpp"
+#include "k8s/client/certificates.hpp"
+#include "k8s/client/wiping_json.hpp"
+#include "reactor/files.hpp"
+#include "reactor/http/client.hpp"
+#include "reactor/http/proxy.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+using reactor::fault;
+
+constexpr std::size_t file_limit_bytes = 4 * 1024 * 1024;
+constexpr std::size_t pem_limit_bytes = 512 * 1024;    // the trust of a browser is 220 KiB
+constexpr std::size_t header_limit_bytes = 16 * 1024;  // servers refuse heads of that size
+
+/// Unwinds the reading inside this file; the public functions turn it into a result.
+struct refusal {
+  reactor::errc code;
+  std::string what;
+};
+
+std::string in_quotes(std::string_view name) {
+  return '"' + reactor::printable(name, 128) + '"';
+}
+
+/// A kubeconfig's bytes, kept until all of it is read: to say in which line something is wrong.
+struct document {
+  reactor::secret bytes;
+  std::string name;  // of its file where there are several
+};
+
+/// Where in a document something stands. Its steps are words of ours and numbers, since the document's own words may be
+/// secrets in the wrong place.
+struct spot {
+  std::shared_ptr<const document> in;
+  std::vector<std::string> path;
+  std::string where;  // 'cluster "a"'; empty: the document itself
+
+  spot at(std::string_view field) const {
+    spot inner = *this;
+    inner.path.emplace_back(field);
+    return inner;
+  }
+};
+
+std::string text_of(const std::vector<std::string>& path) {
+  std::string out;
+  for (const std::string& step : path) {
+    const bool index = step.find_first_not_of("0123456789") == std::string::npos;
+    out += index ? "[" + step + "]" : (out.empty() ? "" : ".") + step;
+  }
+  return out;
+}
+
+[[noreturn]] void refuse(reactor::errc code, const spot& s, std::string what) {
+  if (!s.where.empty()) what = s.where + ": " + what;
+  if (s.in && !s.path.empty()) {
+    what += " (" + text_of(s.path) + ", line " +
+            std::to_string(yaml_line_of(s.in->bytes.reveal(), s.path)) +
+            (s.in->name.empty() ? "" : " of " + s.in->name) + ")";
+  }
+  throw refusal{code, std::move(what)};
+}
+
+[[noreturn]] void malformed(const spot& s, std::string what) {
+  refuse(reactor::errc::malformed, s, std::move(what));
+}
+
+[[noreturn]] void malformed(std::string what) {
+  refuse(reactor::errc::malformed, {}, std::move(what));
+}
+
+/// One named entry of clusters, users or contexts, and where its relative paths start.
+struct entry {
+  json::object body;
+  spot place;  // of the body
+  std::string folder;
+};
+
+struct config {
+  std::map<std::string, entry> clusters, users, contexts;
+  std::vector<std::string> context_order;
+  std::string current;
+  spot current_place;
+};
+
+/// A field that holds text; a view of the document's memory.
+std::string_view text(const json::object& from, std::string_view field, const spot& place) {
+  const json::value* v = from.if_contains(field);
+  if (!v || v->is_null()) return {};
+  if (!v->is_string()) malformed(place.at(field), std::string(field) + " is not text");
+  return std::string_view(v->get_string());
+}
+
+bool flag(const json::object& from, std::string_view field, const spot& place) {
+  const json::value* v = from.if_contains(field);
+  if (!v || v->is_null()) return false;
+  if (!v->is_bool()) malformed(place.at(field), std::string(field) + " is not true or false");
+  return v->get_bool();
+}
+
+bool present(const json::object& from, std::string_view field) {
+  const json::value* v = from.if_contains(field);
+  if (!v || v->is_null()) return false;
+  if (v->is_string()) return !v->get_string().empty();
+  if (v->is_object()) return !v->get_object().empty();
+  if (v->is_array()) return !v->get_array().empty();
+  return true;
+}
+
+/// Adds what the document names and is not named yet: kubectl's merge.
+void merge(config& into, std::shared_ptr<const document> from, const std::string& source,
+           const std::string& folder) {
+  yaml_limits limits;
+  limits.nodes = 100'000;
+  limits.depth = 16;
+  limits.storage = wiping_storage();
+  auto parsed = parse_yaml(from->bytes.reveal(), source, limits);
+  if (!parsed) {
+    throw refusal{parsed.error().code == make_error_code(reactor::errc::limit)
+                      ? reactor::errc::limit
+                      : reactor::errc::malformed,
+                  parsed.error().detail};
+  }
+  const spot top{from, {}, {}};
+  if (!parsed->is_object()) malformed("is not a kubeconfig: the document is not a mapping");
+  const json::object& root = parsed->get_object();
+  if (!root.contains("clusters") && !root.contains("contexts") && !root.contains("users")) {
+    malformed("is not a kubeconfig: it has neither clusters nor contexts nor users");
+  }
+  if (const std::string_view kind = text(root, "kind", top); !kind.empty() && kind != "Config") {
+    malformed(top.at("kind"), "is not a kubeconfig: its kind is not Config");
+  }
+  if (into.current.empty()) {
+    into.current = text(root, "current-context", top);
+    into.current_place = top.at("current-context");
+  }
+  const auto section = [&](std::string_view list, std::string_view member,
+                           std::map<std::string, entry>& to, std::vector<std::string>* order) {
+    const json::value* all = root.if_contains(list);
+    if (!all || all->is_null()) return;
+    const spot listed = top.at(list);
+    if (!all->is_array()) malformed(listed, std::string(list) + " is not a list");
+    std::set<std::string> seen;
+    std::size_t index = 0;
+    for (const json::value& one : all->get_array()) {
+      spot place = listed.at(std::to_string(index++));
+      if (!one.is_object())
+        malformed(place, std::string(list) + " holds something that is no mapping");
+      const json::object& named = one.get_object();
+      const std::string name(text(named, "name", place));
+      place.where = std::string(member) + " " + in_quotes(name);
+      if (!seen.insert(name).second) malformed(place, "is there twice");
+      const json::value* body = named.if_contains(member);
+      place = place.at(member);
+      if (body && !body->is_null() && !body->is_object()) malformed(place, "is not a mapping");
+      entry made{body && body->is_object() ? json::object(body->get_object(), limits.storage)
+                                           : json::object(limits.storage),
+                 std::move(place), folder};
+      if (to.emplace(name, std::move(made)).second && order) order->push_back(name);
+    }
+  };
+  section("clusters", "cluster", into.clusters, nullptr);
+  section("users", "user", into.users, nullptr);
+  section("contexts", "context", into.contexts, &into.context_order);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size() && i < 8; ++i) {
+    out += (i ? ", " : "") + in_quotes(names[i]);
+  }
+  if (names.size() > 8) out += " and " + std::to_string(names.size() - 8) + " more";
+  return out;
+}
+
+const entry& chosen_context(const config& c, std::string& name) {
+  const bool by_file = name.empty();
+  if (by_file) name = c.current;
+  if (name.empty()) {
+    if (c.contexts.empty()) malformed("has no context");
+    if (c.contexts.size() > 1) {
+      malformed("current-context is empty and there are several contexts: " +
+                listed(c.context_order));
+    }
+    name = c.contexts.begin()->first;
+  }
+  const auto found = c.contexts.find(name);
+  if (found == c.contexts.end()) {
+    refuse(reactor::errc::not_found, by_file ? c.current_place : spot{},
+           "there is no context " + in_quotes(name) +
+               (c.contexts.empty() ? std::string("; it has none")
+                                   : "; it has " + listed(c.context_order)));
+  }
+  return found->second;
+}
+
+class credentials_reader {
+public:
+  credentials_reader(const kubeconfig_options& options) : options_(options) {}
+
+  /// The pair `field`-data and `field`; only one of them may be there.
+  material pem(const entry& from, const std::string& field) {
+    const std::string_view data = text(from.body, field + "-data", from.place);
+    const std::string_view path = text(from.body, field, from.place);
+    if (!data.empty() && !path.empty()) {
+      malformed(from.place.at(field), field + " and " + field + "-data are both there");
+    }
+    material got;
+    if (!path.empty()) {
+      got = file(from, field, path);
+    } else if (!data.empty()) {
+      auto bytes = decode_base64(data);
+      if (!bytes) malformed(from.place.at(field + "-data"), field + "-data is not base64");
+      if (bytes->empty()) malformed(from.place.at(field + "-data"), field + "-data is empty");
+      got.bytes = reactor::secret(*std::move(bytes));
+    }
+    if (got.bytes.reveal().size() > pem_limit_bytes) {
+      refuse(reactor::errc::limit, from.place.at(path.empty() ? field + "-data" : field),
+             field + (path.empty() ? "-data" : "") + " is larger than 512 KiB");
+    }
+    return got;
+  }
+
+  /// Not even the path is quoted: who confuses the fields puts a token where its file's name belongs.
+  material file(const entry& from, const std::string& field, std::string_view path) {
+    const spot place = from.place.at(field);
+    if (options_.origin == kubeconfig_origin::discovered) {
+      refuse(reactor::errc::refused, place,
+             field +
+                 " names a file, which a kubeconfig in a Secret must not; put the bytes in it "
+                 "instead");
+    }
+    if (path.find('\0') != path.npos) malformed(place, field + " is not a path");
+    std::filesystem::path full(path);
+    if (full.is_relative()) full = std::filesystem::path(from.folder) / full;
+    auto bytes = reactor::load_secret(full.string(), file_limit_bytes);
+    if (!bytes) {
+      const reactor::error_code why = bytes.error().code;
+      const bool missing = why == make_error_code(reactor::errc::not_found);
+      const bool large = why == make_error_code(reactor::errc::limit);
+      const bool odd = why == make_error_code(reactor::errc::refused);
+      refuse(reactor::errc::not_found, place,
+             field + ": the file that it names " +
+                 (missing ? "is not there"
+                  : large ? "is larger than 4 MiB"
+                  : odd   ? "is not a regular file"
+                          : "cannot be read: " + why.message()));
+    }
+    return {*std::move(bytes), full.string()};
+  }
+
+private:
+  const kubeconfig_options& options_;
+};
+
+void refuse_unsupported(const entry& user) {
+  const auto unsupported = [&](std::string_view field, std::string_view instead) {
+    if (!present(user.body, field)) return;
+    refuse(reactor::errc::refused, user.place.at(field),
+           std::string(field) + " is not supported; " + std::string(instead));
+  };
+  constexpr std::string_view use_token = "give this user a token or a client certificate";
+  unsupported("exec", use_token);
+  unsupported("auth-provider", use_token);
+  for (const std::string_view field : {"as", "as-uid", "as-groups", "as-user-extra"})
+    unsupported(field, "let the user itself have the rights");
+}
+
+void check_header_text(std::string_view value, const spot& place, const std::string& what) {
+  const bool bad = std::any_of(value.begin(), value.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f;
+  });
+  if (bad) malformed(place, what + " holds control characters");
+  if (value.size() > header_limit_bytes)
+    refuse(reactor::errc::limit, place, what + " is longer than 16 KiB");
+}
+
+std::string_view trimmed(std::string_view s) {
+  const auto begin = s.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return s.substr(begin, s.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+/// What a name in TLS or a namespace is made of; anything else is somebody's trick.
+bool is_name(std::string_view text, std::string_view also) {
+  return text.size() <= 253 && std::all_of(text.begin(), text.end(), [&](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) || c == '-' ||
+                  also.find(c) != also.npos;
+         });
+}
+
+void read_cluster(connection& to, const entry& cluster, credentials_reader& files) {
+  const spot& place = cluster.place;
+  to.server = text(cluster.body, "server", place);
+  if (to.server.empty()) malformed(place, "server is missing");
+  while (to.server.ends_with('/')) to.server.pop_back();
+  const auto origin = reactor::http::parse_origin(to.server);
+  if (!origin) {
+    to.server.clear();
+    malformed(place.at("server"),
+              "server is not a URL that begins with https:// or http:// and names a host");
+  }
+  to.insecure = flag(cluster.body, "insecure-skip-tls-verify", place);
+  to.tls_server_name = text(cluster.body, "tls-server-name", place);
+  if (!is_name(to.tls_server_name, "._:"))
+    malformed(place.at("tls-server-name"), "tls-server-name is neither a name nor an address");
+  to.ca = files.pem(cluster, "certificate-authority");
+  if (to.insecure && !to.ca.empty()) {
+    malformed(place.at("insecure-skip-tls-verify"),
+              "insecure-skip-tls-verify and a certificate-authority exclude each other");
+  }
+  if (!to.ca.empty()) {
+    if (const auto ok = check_ca(to.ca.bytes.reveal()); !ok) {
+      const bool data = to.ca.file.empty();
+      malformed(place.at(data ? "certificate-authority-data" : "certificate-authority"),
+                std::string("certificate-authority") + (data ? "-data " : " ") + ok.error().detail);
+    }
+  }
+  const std::string_view proxy = text(cluster.body, "proxy-url", place);
+  if (!proxy.empty()) {
+    if (!proxy.starts_with("http://") && !proxy.starts_with("https://")) {
+      refuse(reactor::errc::refused, place.at("proxy-url"),
+             "proxy-url is not an http:// or https:// URL");
+    }
+    check_header_text(proxy, place.at("proxy-url"), "proxy-url");
+    to.proxy_url = reactor::secret(std::string(proxy));
+    if (!reactor::http::parse_proxy({to.proxy_url}))
+      malformed(place.at("proxy-url"), "proxy-url is not a URL that names a host");
+  }
+}
+
+void read_user(connection& to, const entry& user, credentials_reader& files) {
+  const spot& place = user.place;
+  refuse_unsupported(user);
+  to.certificate = files.pem(user, "client-certificate");
+  to.key = files.pem(user, "client-key");
+  if (to.certificate.empty() != to.key.empty()) {
+    malformed(place, to.key.empty() ? "client-certificate is there without client-key"
+                                    : "client-key is there without client-certificate");
+  }
+  if (!to.certificate.empty()) {
+    const auto ok = check_key_pair(to.certificate.bytes.reveal(), to.key.bytes.reveal());
+    if (!ok)
+      malformed(place.at(to.key.file.empty() ? "client-key-data" : "client-key"),
+                ok.error().detail);
+  }
+  if (const std::string_view path = text(user.body, "tokenFile", place); !path.empty()) {
+    to.token = files.file(user, "tokenFile", path);
+    to.token.bytes = reactor::secret(std::string(trimmed(to.token.bytes.reveal())));
+    if (to.token.bytes.empty())
+      malformed(place.at("tokenFile"), "tokenFile: the file that it names is empty");
+    check_header_text(to.token.bytes.reveal(), place.at("tokenFile"), "token");
+  } else {
+    to.token.bytes = reactor::secret(std::string(trimmed(text(user.body, "token", place))));
+    check_header_text(to.token.bytes.reveal(), place.at("token"), "token");
+  }
+  to.username = text(user.body, "username", place);
+  to.password = reactor::secret(std::string(text(user.body, "password", place)));
+  if (!to.username.empty() && !to.token.empty()) {
+    malformed(place.at("username"), "token and username/password exclude each other");
+  }
+  check_header_text(to.username, place.at("username"), "username");
+  if (to.password.reveal().size() > header_limit_bytes)
+    refuse(reactor::errc::limit, place.at("password"), "password is longer than 16 KiB");
+}
+
+connection resolve(const config& c, const kubeconfig_options& options) {
+  connection to;
+  to.source = options.source;
+  std::string name = options.context;
+  const entry& context = chosen_context(c, name);
+  to.context = name;
+  to.ns = text(context.body, "namespace", context.place);
+  if (!is_name(to.ns, "."))
+    malformed(context.place.at("namespace"), "namespace is not the name of one");
+  const std::string cluster_name(text(context.body, "cluster", context.place));
+  const auto cluster = c.clusters.find(cluster_name);
+  if (cluster == c.clusters.end()) {
+    refuse(reactor::errc::not_found, context.place.at("cluster"),
+           "names a cluster that is not there");
+  }
+  credentials_reader files(options);
+  read_cluster(to, cluster->second, files);
+  const std::string user_name(text(context.body, "user", context.place));
+  const auto user = c.users.find(user_name);
+  if (user == c.users.end() && !user_name.empty()) {
+    refuse(reactor::errc::not_found, context.place.at("user"), "names a user that is not there");
+  }
+  if (user != c.users.end()) read_user(to, user->second, files);
+  return to;
+}
+
+/// A discovered kubeconfig is refused for anything in its chosen context only: kubectl ignores the
+/// rest, too.
+template <class F>
+auto guarded(const std::string& source, F f) -> reactor::result<decltype(f())> {
+  try {
+    return f();
+  } catch (const refusal& r) {
+    return reactor::make_fault(r.code, source, r.what);
+  }
+}
+
+}  // namespace
+
+reactor::result<reactor::secret> read_small_file(const std::string& path) {
+  constexpr std::size_t limit = 4 * 1024 * 1024;
+  const auto failed = [&](int code) {
+    const reactor::error_code ec(code, boost::system::system_category());
+    if (code == ENOENT) {
+      return reactor::make_fault(reactor::errc::not_found, "read " + path, "the file is not there");
+    }
+    return reactor::make_fault(ec, "read " + path);
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return failed(EISDIR);
+  errno = 0;
+  std::ifstream in;
+  in.rdbuf()->pubsetbuf(nullptr, 0);  // would keep a copy
+  in.open(path, std::ios::binary);
+  if (!in) return failed(errno ? errno : EIO);
+  reactor::wiped_string bytes, piece(std::size_t{16} * 1024, '\0');
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    bytes.append(piece, 0, static_cast<std::size_t>(in.gcount()));
+    if (bytes.size() > limit) {
+      return reactor::make_fault(reactor::errc::limit, "read " + path,
+                                 "the file is larger than 4 MiB");
+    }
+  }
+  if (in.bad()) return failed(errno ? errno : EIO);
+  return reactor::secret(std::string(bytes.begin(), bytes.end()));
+}
+
+reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_options options) {
+  return guarded(options.source, [&] {
+    config c;
+    merge(c, std::make_shared<document>(document{reactor::secret(std::string(bytes)), {}}),
+          options.source, options.folder);
+    return resolve(c, options);
+  });
+}
+
+reactor::awaitable<reactor::result<connection>> load_kubeconfig_aside(reactor::loop& l,
+                                                                      reactor::secret bytes,
+                                                                      kubeconfig_options options) {
+  auto job = [bytes = std::move(bytes), options = std::move(options)] {
+    return load_kubeconfig(bytes.reveal(), options);
+  };  // named: see STYLE.md 3.9
+  return l.offload(std::move(job));
+}
+
+reactor::result<connection> load_kubeconfig_file(std::string path, std::string context) {
+  const std::string source = "kubeconfig " + path;
+  auto bytes = read_small_file(path);
+  if (!bytes) {
+    fault f = bytes.error();
+    const bool missing = f.code == make_error_code(reactor::errc::not_found);
+    return reactor::make_fault(f.code, source, missing ? f.detail : f.code.message());
+  }
+  kubeconfig_options options;
+  options.source = source;
+  options.context = std::move(context);
+  options.folder = std::filesystem::absolute(path).parent_path().string();
+  options.origin = kubeconfig_origin::local;
+  return load_kubeconfig(bytes->reveal(), options);
+}
+
+reactor::result<connection> load_kubeconfig_files(std::vector<std::string> paths,
+                                                  std::string context) {
+  std::erase(paths, "");
+  if (paths.size() == 1) return load_kubeconfig_file(paths.front(), std::move(context));
+  config c;
+  std::string names;
+  bool any = false;
+  for (const std::string& path : paths) {
+    const std::string source = "kubeconfig " + path;
+    names += (names.empty() ? "" : ":") + path;
+    auto bytes = read_small_file(path);
+    if (!bytes) {
+      if (bytes.error().code == make_error_code(reactor::errc::not_found)) continue;
+      return reactor::make_fault(bytes.error().code, source, bytes.error().code.message());
+    }
+    any = true;
+    const auto merged = guarded(source, [&] {
+      auto from = std::make_shared<document>(document{*std::move(bytes), path});
+      merge(c, std::move(from), source, std::filesystem::absolute(path).parent_path().string());
+      return true;
+    });
+    if (!merged) return merged.error();
+  }
+  if (!any) {
+    return reactor::make_fault(reactor::errc::not_found, "kubeconfig " + names,
+                               "none of the files is there");
+  }
+  kubeconfig_options options;
+  options.source = "kubeconfig " + names;
+  options.context = std::move(context);
+  options.origin = kubeconfig_origin::local;
+  return guarded(options.source, [&] { return resolve(c, options); });
+}
+
+environment environment::of_process() {
+  environment env;
+  env.variable = [](std::string_view name) {
+    const char* value = std::getenv(std::string(name).c_str());
+    return std::string(value ? value : "");
+  };
+  return env;
+}
+
+reactor::result<connection> load_in_cluster(const environment& env) {
+  const std::string source = "in-cluster connection";
+  const std::string host = env.variable("KUBERNETES_SERVICE_HOST");
+  const std::string port = env.variable("KUBERNETES_SERVICE_PORT");
+  if (host.empty() || port.empty()) {
+    return reactor::make_fault(reactor::errc::not_found, source,
+                               "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
+  }
+  connection to;
+  to.source = source;
+  to.server =
+      "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
+  if (!reactor::http::parse_origin(to.server)) {
+    return reactor::make_fault(
+        reactor::errc::malformed, source,
+        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name no server");
+  }
+  const std::string token = env.service_account + "/token";
+  auto bytes = read_small_file(token);
+  if (!bytes) return while_doing(source, bytes.error());
+  to.token = {reactor::secret(std::string(trimmed(bytes->reveal()))), token};
+  const std::string ca = env.service_account + "/ca.crt";
+  if (auto pem = read_small_file(ca); pem) {
+    if (const auto ok = check_ca(pem->reveal()); !ok) {
+      return reactor::make_fault(reactor::errc::malformed, source, ca + " " + ok.error().detail);
+    }
+    to.ca = {*std::move(pem), ca};
+  }
+  if (auto ns = read_small_file(env.service_account + "/namespace"); ns)
+    to.ns = std::string(trimmed(ns->reveal()));
+  return to;
+}
+
+reactor::result<connection> load_default(std::string file, std::string context,
+                                         const environment& env) {
+  if (!file.empty()) return load_kubeconfig_file(std::move(file), std::move(context));
+  if (const std::string list = env.variable("KUBECONFIG"); !list.empty()) {
+    std::vector<std::string> paths;
+    for (std::size_t from = 0; from <= list.size();) {
+      const std::size_t to = std::min(list.find(':', from), list.size());
+      if (to > from) paths.push_back(list.substr(from, to - from));
+      from = to + 1;
+    }
+    return load_kubeconfig_files(std::move(paths), std::move(context));
+  }
+  auto pod = load_in_cluster(env);
+  if (pod || pod.error().code != make_error_code(reactor::errc::not_found)) return pod;
+  const std::string home = env.variable("HOME");
+  const std::string path = home + "/.kube/config";
+  std::error_code ignored;
+  if (!home.empty() && std::filesystem::exists(path, ignored)) {
+    return load_kubeconfig_file(path, std::move(context));
+  }
+  return reactor::make_fault(reactor::errc::not_found, "find a cluster",
+                             "no --kubeconfig, no $KUBECONFIG, not inside a Pod, and " +
+                                 (home.empty() ? std::string("no $HOME") : path + " is not there") +
+                                 "; give --kubeconfig FILE or set KUBECONFIG");
+}
+
+reactor::result<std::vector<std::string>> kubeconfig_contexts(std::string_view bytes,
+                                                              std::string_view source) {
+  return guarded(std::string(source), [&] {
+    config c;
+    merge(c, std::make_shared<document>(document{reactor::secret(std::string(bytes)), {}}),
+          std::string(source), "");
+    return c.context_order;
+  });
+}
+
+}  // namespace k8s

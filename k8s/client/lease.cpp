@@ -1,0 +1,242 @@
+#include "k8s/client/lease.hpp"
+
+#include "k8s/client/client.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <algorithm>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view member_label = "windlass.dev/member-of";
+
+std::string text(const json::object& o, std::string_view field) {
+  const json::value* v = o.if_contains(field);
+  return v && v->is_string() ? std::string(v->get_string()) : std::string();
+}
+
+std::int64_t number(const json::object& o, std::string_view field) {
+  const json::value* v = o.if_contains(field);
+  return v && v->is_int64() ? v->get_int64() : 0;
+}
+
+json::object member(const json::object& o, std::string_view field) {
+  const json::value* v = o.if_contains(field);
+  return v && v->is_object() ? v->get_object() : json::object();
+}
+
+lease_record record_of(const json::object& lease) {
+  const json::object spec = member(lease, "spec");
+  lease_record r;
+  r.holder = text(spec, "holderIdentity");
+  r.duration_seconds = number(spec, "leaseDurationSeconds");
+  r.acquired = text(spec, "acquireTime");
+  r.renewed = text(spec, "renewTime");
+  r.transitions = number(spec, "leaseTransitions");
+  r.resource_version = text(member(lease, "metadata"), "resourceVersion");
+  return r;
+}
+
+json::object body_of(const lease_record& r, const object_key& key) {
+  json::object metadata;
+  metadata["name"] = key.name;
+  metadata["namespace"] = key.ns;
+  if (!r.resource_version.empty()) metadata["resourceVersion"] = r.resource_version;
+  json::object spec;
+  spec["holderIdentity"] = r.holder;
+  spec["leaseDurationSeconds"] = r.duration_seconds;
+  spec["acquireTime"] = r.acquired;
+  spec["renewTime"] = r.renewed;
+  spec["leaseTransitions"] = r.transitions;
+  json::object body;
+  body["metadata"] = std::move(metadata);
+  body["spec"] = std::move(spec);
+  return body;
+}
+
+}  // namespace
+
+leader_election::leader_election(reactor::loop& l, client& api, options o, reactor::logger log)
+    : loop_(l),
+      api_(api),
+      options_(std::move(o)),
+      log_(std::move(log)),
+      state_(options_.identity, options_.settings),
+      tasks_(l) {}
+
+void leader_election::start() {
+  tasks_.start("leader election", run());
+}
+
+awaitable<void> leader_election::run() {
+  for (;;) {
+    auto tried = co_await attempt();
+    if (!tried && tried.error().cancelled) co_return;
+    if (!tried && tried.error().code != errc::conflict && tried.error().code != errc::exists) {
+      log_.warning("lease not renewed",
+                   {{"lease", options_.lease.text()}, {"error", tried.error().message()}});
+    }
+    announce();
+    co_await loop_.sleep_for(loop_.random().jitter(options_.settings.retry, 0.2));
+  }
+}
+
+/// Reads the Lease, decides, writes.
+awaitable<result<void>> leader_election::attempt() {
+  // A request that hangs must leave time for another one before the deadline.
+  const reactor::nanoseconds patience = options_.settings.renew_deadline / 2;
+  auto got = co_await api_.get(resources::leases(), options_.lease, std::string(), patience);
+  if (!got && got.error().code != errc::not_found) co_return got.error();
+  std::optional<lease_record> current;
+  if (got) current = record_of(*got);
+  const reactor::steady_time started = loop_.now();
+  const leader_state::decision d = state_.decide(current, started, loop_.wall());
+  if (d.what == leader_state::act::wait) co_return result<void>();
+  json::object body = body_of(d.write, options_.lease);
+  if (d.what == leader_state::act::create) {
+    auto made = co_await api_.create(resources::leases(), options_.lease.ns, std::move(body),
+                                     std::string(), std::string(), patience);
+    if (!made) co_return made.error();
+    state_.wrote(record_of(*made), started);
+  } else {
+    auto made = co_await api_.replace(resources::leases(), options_.lease, std::move(body),
+                                      std::string(), patience);
+    if (!made) co_return made.error();
+    state_.wrote(record_of(*made), started);
+  }
+  co_return result<void>();
+}
+
+/// Tells the owner of a change, and watches over the deadline while requests may hang.
+void leader_election::announce() {
+  loop_.timers().disarm(watchdog_);
+  watchdog_ = 0;
+  const bool now_leading = state_.leading(loop_.now());
+  if (!now_leading) state_.step_down();
+  if (now_leading) {
+    watchdog_ = loop_.timers().arm(state_.ends_at(), [this] {
+      watchdog_ = 0;
+      announce();
+    });
+  }
+  if (now_leading == announced_) return;
+  announced_ = now_leading;
+  log_.info(now_leading ? "became leader" : "lost leadership",
+            {{"lease", options_.lease.text()}, {"identity", options_.identity}});
+  const auto& tell = now_leading ? options_.on_started : options_.on_lost;
+  if (tell) tell();
+}
+
+awaitable<void> leader_election::stop() {
+  co_await tasks_.cancel_and_join();
+  loop_.timers().disarm(watchdog_);
+  watchdog_ = 0;
+  const std::optional<lease_record> last = state_.release(loop_.wall());
+  state_.step_down();
+  announced_ = false;
+  if (!last) co_return;
+  json::object body = body_of(*last, options_.lease);
+  auto released = co_await api_.replace(resources::leases(), options_.lease, std::move(body),
+                                        std::string(), 2s);
+  if (!released && !released.error().cancelled) {
+    log_.warning("lease not released",
+                 {{"lease", options_.lease.text()}, {"error", released.error().message()}});
+  }
+}
+
+membership::membership(reactor::loop& l, client& api, options o, reactor::logger log)
+    : loop_(l), api_(api), options_(std::move(o)), log_(std::move(log)), tasks_(l) {}
+
+void membership::start() {
+  tasks_.start("membership", run());
+}
+
+object_key membership::own_key() const {
+  return {options_.ns, options_.group + "-member-" + options_.identity};
+}
+
+bool membership::owns(std::string_view key) const {
+  return rendezvous_owner(key, table_.live()) == options_.identity;
+}
+
+awaitable<void> membership::run() {
+  reactor::steady_time renew_at = loop_.now();
+  const reactor::nanoseconds look_every = options_.renew / 2;
+  for (;;) {
+    if (loop_.now() >= renew_at) {
+      auto renewed = co_await renew();
+      if (!renewed) {
+        if (renewed.error().cancelled) co_return;
+        log_.warning("membership not renewed", {{"error", renewed.error().message()}});
+      }
+      renew_at = loop_.now() + (renewed ? options_.renew : look_every);
+      if (renewed) renewed_at_ = loop_.now();
+    }
+    auto looked = co_await look();
+    if (!looked) {
+      if (looked.error().cancelled) co_return;
+      log_.warning("members not listed", {{"error", looked.error().message()}});
+    }
+    // The others count us out now, so we must as well.
+    if (loop_.now() >= renewed_at_ + options_.duration && table_.observe({}, loop_.now()) &&
+        options_.on_change) {
+      options_.on_change(table_.live());
+    }
+    co_await loop_.sleep_for(loop_.random().jitter(look_every, 0.1));
+  }
+}
+
+awaitable<result<void>> membership::renew() {
+  lease_record r;
+  r.holder = options_.identity;
+  r.duration_seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.duration).count();
+  r.renewed = reactor::format_rfc3339_micro(loop_.wall());
+  r.acquired = r.renewed;
+  object_key key = own_key();
+  json::object body = body_of(r, key);
+  json::object labels;
+  labels[member_label] = options_.group;
+  body["metadata"].as_object()["labels"] = std::move(labels);
+  auto written = co_await api_.apply(resources::leases(), std::move(key), std::move(body));
+  if (!written) co_return written.error();
+  co_return result<void>();
+}
+
+awaitable<result<void>> membership::look() {
+  list_options wanted;
+  wanted.ns = options_.ns;
+  wanted.label_selector = std::string(member_label) + "=" + options_.group;
+  wanted.limit = 0;  // replicas are few
+  auto page = co_await api_.list(resources::leases(), std::move(wanted));
+  if (!page) co_return page.error();
+  std::vector<member_table::listed> all;
+  const json::value* items = page->if_contains("items");
+  if (items && items->is_array()) {
+    for (const json::value& one : items->get_array()) {
+      if (!one.is_object()) continue;
+      const lease_record r = record_of(one.get_object());
+      if (r.holder.empty()) continue;
+      all.push_back({r.holder, r.renewed, std::chrono::seconds(r.duration_seconds)});
+    }
+  }
+  if (table_.observe(all, loop_.now()) && options_.on_change) options_.on_change(table_.live());
+  co_return result<void>();
+}
+
+awaitable<void> membership::stop() {
+  co_await tasks_.cancel_and_join();
+  object_key key = own_key();
+  delete_options plainly;
+  auto gone = co_await api_.remove(resources::leases(), std::move(key), std::move(plainly), 2s);
+  if (!gone && !gone.error().cancelled && gone.error().code != errc::not_found) {
+    log_.warning("membership not withdrawn", {{"error", gone.error().message()}});
+  }
+}
+
+}  // namespace k8s

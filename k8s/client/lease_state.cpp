@@ -1,0 +1,118 @@
+#include "k8s/client/lease.hpp"
+
+#include <algorithm>
+
+namespace k8s {
+
+leader_state::leader_state(std::string identity, leader_settings settings)
+    : identity_(std::move(identity)), settings_(settings) {}
+
+leader_state::decision leader_state::decide(const std::optional<lease_record>& current,
+                                            reactor::steady_time now, reactor::wall_time wall) {
+  const std::string time = reactor::format_rfc3339_micro(wall);
+  decision d;
+  d.write.holder = identity_;
+  d.write.duration_seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(settings_.duration).count();
+  d.write.acquired = time;
+  d.write.renewed = time;
+  if (!current) {
+    leading_ = false;
+    d.what = act::create;
+    return d;
+  }
+  if (!(*current == seen_)) {
+    seen_ = *current;
+    seen_at_ = now;
+  }
+  const bool ours = current->holder == identity_;
+  if (!ours) leading_ = false;
+  // The holder's own promise counts, as in client-go: replicas may be configured differently.
+  const reactor::nanoseconds promised = current->duration_seconds > 0
+                                            ? std::chrono::seconds(current->duration_seconds)
+                                            : settings_.duration;
+  if (!ours && !current->holder.empty() && now < seen_at_ + promised) return d;
+  d.what = act::update;
+  d.write.resource_version = current->resource_version;
+  d.write.transitions = current->transitions + (ours ? 0 : 1);
+  if (ours) d.write.acquired = current->acquired;
+  return d;
+}
+
+void leader_state::wrote(lease_record accepted, reactor::steady_time started) {
+  seen_ = std::move(accepted);
+  seen_at_ = started;
+  renewed_at_ = started;
+  leading_ = true;
+}
+
+bool leader_state::leading(reactor::steady_time now) const noexcept {
+  return leading_ && now < ends_at();
+}
+
+reactor::steady_time leader_state::ends_at() const noexcept {
+  return renewed_at_ + settings_.renew_deadline;
+}
+
+std::optional<lease_record> leader_state::release(reactor::wall_time wall) const {
+  if (!leading_ || seen_.holder != identity_) return std::nullopt;
+  lease_record out = seen_;
+  out.holder.clear();
+  out.duration_seconds = 1;  // validation refuses 0
+  out.renewed = reactor::format_rfc3339_micro(wall);
+  out.acquired = out.renewed;
+  return out;
+}
+
+namespace {
+
+/// FNV-1a and the finisher of splitmix64: the same on every replica, whatever it was built with.
+std::uint64_t weight(std::string_view member, std::string_view key) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  const auto mix = [&h](std::string_view text) {
+    for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  };
+  mix(member);
+  mix(std::string_view("\0", 1));
+  mix(key);
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+  return h ^ (h >> 31);
+}
+
+}  // namespace
+
+std::string rendezvous_owner(std::string_view key, const std::vector<std::string>& members) {
+  const std::string* best = nullptr;
+  std::uint64_t best_weight = 0;
+  for (const std::string& member : members) {
+    const std::uint64_t w = weight(member, key);
+    if (!best || w > best_weight || (w == best_weight && member < *best)) {
+      best = &member;
+      best_weight = w;
+    }
+  }
+  return best ? *best : std::string();
+}
+
+bool member_table::observe(const std::vector<listed>& all, reactor::steady_time now) {
+  std::map<std::string, seen> next;
+  std::vector<std::string> live;
+  for (const listed& one : all) {
+    seen s{one.renewed, now};
+    if (const auto before = seen_.find(one.name);
+        before != seen_.end() && before->second.renewed == one.renewed) {
+      s.changed_at = before->second.changed_at;
+    }
+    if (now < s.changed_at + one.duration) live.push_back(one.name);
+    next.insert_or_assign(one.name, std::move(s));
+  }
+  seen_ = std::move(next);
+  std::sort(live.begin(), live.end());
+  live.erase(std::unique(live.begin(), live.end()), live.end());
+  const bool changed = live != live_;
+  live_ = std::move(live);
+  return changed;
+}
+
+}  // namespace k8s

@@ -1,0 +1,322 @@
+#include "k8s/client/wire.hpp"
+
+#include "reactor/memory.hpp"
+#include "reactor/per_thread.hpp"
+#include "reactor/secret.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+namespace k8s {
+
+namespace dom = simdjson::dom;
+
+// A wire_value carries a dom::element as two words, so that simdjson stays in this file.
+struct element_words {
+  const void* document;
+  std::size_t index;
+};
+static_assert(sizeof(dom::element) == sizeof(element_words) &&
+              std::is_trivially_copyable_v<dom::element>);
+
+struct wire_access {
+  static dom::element element(const wire_value& v) noexcept {
+    const element_words words{v.document_, v.index_};
+    dom::element e;
+    std::memcpy(static_cast<void*>(&e), &words, sizeof e);
+    return e;
+  }
+  static wire_value value(dom::element e, wire_reading* reading) noexcept {
+    element_words words{};
+    std::memcpy(&words, static_cast<const void*>(&e), sizeof words);
+    wire_value v;
+    v.document_ = words.document;
+    v.index_ = words.index;
+    v.reading_ = reading;
+    return v;
+  }
+  static wire_value absent(wire_reading* reading) noexcept {
+    wire_value v;
+    v.reading_ = reading;
+    return v;
+  }
+};
+
+namespace {
+
+constexpr std::size_t keep_bytes = 256 * 1024;  // what an idle parser may keep
+constexpr std::size_t first_capacity = 64 * 1024;
+constexpr std::size_t depth_limit = 128;
+
+const char* kind_name(wire_kind k) {
+  switch (k) {
+    case wire_kind::absent: return "absent";
+    case wire_kind::null: return "null";
+    case wire_kind::object: return "an object";
+    case wire_kind::array: return "an array";
+    case wire_kind::text: return "text";
+    case wire_kind::number: return "a number";
+    case wire_kind::boolean: return "a boolean";
+  }
+  return "";
+}
+
+/// What a kept text costs beside its characters: its entry among the shared ones and a pointer to it.
+constexpr std::size_t kept_text_bytes = 32;
+
+void refuse_more_steps(wire_reading& reading) {
+  if (!reading.problem) reading.problem.emplace("it has more members than anybody reads");
+}
+
+/// False once the readers of this text have walked over more than they may.
+bool one_step(wire_reading* reading) {
+  if (reading->steps < wire_reading::most_steps) {
+    ++reading->steps;
+    return true;
+  }
+  refuse_more_steps(*reading);
+  return false;
+}
+
+void look_for_duplicates(dom::element e, const wire_value& root, wire_reading* reading) {
+  if (dom::array a; e.get(a) == simdjson::SUCCESS) {
+    for (const dom::element child : a) {
+      if (!one_step(reading)) return;
+      look_for_duplicates(child, root, reading);
+    }
+    return;
+  }
+  dom::object o;
+  if (e.get(o) != simdjson::SUCCESS) return;
+  std::vector<std::string_view> keys;
+  for (const auto member : o) {
+    if (!one_step(reading)) return;
+    keys.push_back(member.key);
+    look_for_duplicates(member.value, root, reading);
+  }
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice != keys.end()) root.refuse("key \"" + std::string(*twice) + "\" is there twice");
+}
+
+}  // namespace
+
+wire_kind wire_value::kind() const {
+  if (!document_) return wire_kind::absent;
+  switch (wire_access::element(*this).type()) {
+    case dom::element_type::ARRAY: return wire_kind::array;
+    case dom::element_type::OBJECT: return wire_kind::object;
+    case dom::element_type::STRING: return wire_kind::text;
+    case dom::element_type::BOOL: return wire_kind::boolean;
+    case dom::element_type::NULL_VALUE: return wire_kind::null;
+    default: return wire_kind::number;
+  }
+}
+
+void wire_value::refuse(std::string_view why) const {
+  if (reading_ && !reading_->problem) reading_->problem.emplace(why);
+}
+
+const wire_reading& wire_value::reading() const noexcept {
+  static const wire_reading none;
+  return reading_ ? *reading_ : none;
+}
+
+wire_value wire_value::field(std::string_view key) const {
+  if (!document_) return *this;
+  const dom::element self = wire_access::element(*this);
+  dom::object object;
+  if (self.get(object) != simdjson::SUCCESS) {
+    if (!self.is_null())
+      refuse("expected an object with \"" + std::string(key) + "\", found " + kind_name(kind()));
+    return wire_access::absent(reading_);
+  }
+  wire_value found = wire_access::absent(reading_);
+  const std::uint32_t allowed = wire_reading::most_steps - reading_->steps;
+  std::uint32_t walked = 0;
+  for (auto at = object.begin(); at != object.end(); ++at) {
+    if (++walked > allowed) {
+      --walked;
+      refuse_more_steps(*reading_);
+      break;
+    }
+    if (at.key_length() != key.size() || std::memcmp(at.key_c_str(), key.data(), key.size()) != 0)
+      continue;
+    if (found.document_) refuse("key \"" + std::string(key) + "\" is there twice");
+    found = wire_access::value(at.value(), reading_);
+  }
+  reading_->steps += walked;
+  return found;
+}
+
+std::string_view wire_value::text() const {
+  if (!document_) return {};
+  const dom::element self = wire_access::element(*this);
+  std::string_view text;
+  if (self.get(text) != simdjson::SUCCESS && !self.is_null())
+    refuse("expected text, found " + std::string(kind_name(kind())));
+  reading_->kept_bytes += text.size() + kept_text_bytes;
+  return text;
+}
+
+std::int64_t wire_value::integer(std::int64_t fallback) const {
+  if (!document_) return fallback;
+  const dom::element self = wire_access::element(*this);
+  std::int64_t number = 0;
+  if (self.get(number) == simdjson::SUCCESS) return number;
+  if (!self.is_null()) refuse("expected an integer, found " + std::string(kind_name(kind())));
+  return fallback;
+}
+
+bool wire_value::boolean(bool fallback) const {
+  if (!document_) return fallback;
+  const dom::element self = wire_access::element(*this);
+  bool value = false;
+  if (self.get(value) == simdjson::SUCCESS) return value;
+  if (!self.is_null()) refuse("expected a boolean, found " + std::string(kind_name(kind())));
+  return fallback;
+}
+
+void wire_value::visit_members(void* to, void (*call)(void*, std::string_view, wire_value)) const {
+  if (!document_) return;
+  const dom::element self = wire_access::element(*this);
+  dom::object object;
+  if (self.get(object) != simdjson::SUCCESS) {
+    if (!self.is_null()) refuse("expected an object, found " + std::string(kind_name(kind())));
+    return;
+  }
+  for (const auto member : object) {
+    if (!one_step(reading_)) return;
+    reading_->kept_bytes += member.key.size() + kept_text_bytes;
+    call(to, member.key, wire_access::value(member.value, reading_));
+  }
+}
+
+void wire_value::visit_elements(void* to, void (*call)(void*, wire_value)) const {
+  if (!document_) return;
+  const dom::element self = wire_access::element(*this);
+  dom::array array;
+  if (self.get(array) != simdjson::SUCCESS) {
+    if (!self.is_null()) refuse("expected an array, found " + std::string(kind_name(kind())));
+    return;
+  }
+  for (const dom::element element : array) {
+    if (!one_step(reading_)) return;
+    call(to, wire_access::value(element, reading_));
+  }
+}
+
+void wire_value::refuse_duplicates() const {
+  if (document_) look_for_duplicates(wire_access::element(*this), *this, reading_);
+}
+
+std::string wire_value::json() const {
+  std::string text =
+      document_ ? simdjson::minify(wire_access::element(*this)) : std::string("null");
+  if (reading_) reading_->kept_bytes += text.size() + kept_text_bytes;
+  return text;
+}
+
+struct wire_parser::impl {
+  dom::parser parser;
+  std::vector<char> padded;
+  dom::element root;
+  bool parsed = false;
+  wire_reading reading;
+  std::size_t longest = 0;  // of the texts that stand in the buffers
+
+  impl() = default;
+  impl(const impl&) = delete;
+  impl& operator=(const impl&) = delete;
+  ~impl() { forget(); }
+  void forget() noexcept {
+    parsed = false;
+    reading.problem.reset();
+    reactor::wipe(padded.data(), std::min(longest, padded.size()));
+    if (parser.doc.string_buf)
+      reactor::wipe(parser.doc.string_buf.get(),
+                    std::min(strings_of(longest), strings_of(parser.capacity())));
+    longest = 0;
+  }
+  /// What simdjson has room for to keep the strings of so many bytes (dom::document::allocate).
+  static std::size_t strings_of(std::size_t bytes) noexcept { return 5 * bytes / 3; }
+};
+
+wire_parser::wire_parser() : impl_(std::make_unique<impl>()) {}
+wire_parser::~wire_parser() = default;
+
+/// Of this one text; the next try may find more.
+static fault no_room() {
+  fault f;
+  f.code = errc::unavailable;
+  f.doing = "read JSON";
+  f.detail = "there is not enough memory for it";
+  return f;
+}
+
+result<wire_value> wire_parser::parse(std::string_view json) {
+  impl& i = *impl_;
+  i.reading = wire_reading();
+  i.parsed = false;
+  const std::size_t needed = json.size() + simdjson::SIMDJSON_PADDING;
+  if (i.padded.size() < needed &&
+      !reactor::memory_allows([&] { i.padded.resize(std::max(needed, first_capacity)); }))
+    return no_room();
+  i.longest = std::max(i.longest, json.size());
+  if (!json.empty()) std::memcpy(i.padded.data(), json.data(), json.size());
+  std::memset(i.padded.data() + json.size(), 0, simdjson::SIMDJSON_PADDING);
+  simdjson::error_code error = simdjson::SUCCESS;
+  // simdjson copes with what it is refused, but not while it looks, at its first use, for what the processor can do.
+  static const std::string chosen = simdjson::get_active_implementation()->name();
+  if (i.parser.capacity() < json.size() || i.parser.max_depth() != depth_limit) {
+    const reactor::memory_may_be_refused here;
+    error = i.parser.allocate(std::max(json.size(), first_capacity), depth_limit);
+  }
+  if (error == simdjson::SUCCESS) {
+    const reactor::memory_may_be_refused here;  // the document grows with what is in it
+    error = i.parser.parse(i.padded.data(), json.size(), false).get(i.root);
+  }
+  i.parsed = error == simdjson::SUCCESS;
+  if (i.parsed) return root();
+  if (error == simdjson::MEMALLOC) return no_room();
+  fault f;
+  f.code = errc::malformed;
+  f.doing = "read JSON";
+  f.detail = simdjson::error_message(error);
+  return f;
+}
+
+const std::optional<std::string>& wire_parser::problem() const noexcept {
+  return impl_->reading.problem;
+}
+
+wire_value wire_parser::root() const noexcept {
+  return impl_->parsed ? wire_access::value(impl_->root, &impl_->reading)
+                       : wire_access::absent(&impl_->reading);
+}
+
+void wire_parser::forget() noexcept {
+  impl_->forget();
+}
+
+void wire_parser::shrink() {
+  if (impl_->padded.size() <= keep_bytes) return;
+  impl_ = std::make_unique<impl>();
+}
+
+std::size_t wire_parser::memory_bytes() const noexcept {
+  // simdjson: a word of tape and a structural index per byte at worst, and the strings once more.
+  const std::size_t capacity = impl_->parser.capacity();
+  return impl_->padded.capacity() + capacity * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) +
+         capacity * 5 / 3;
+}
+
+wire_parser& shared_parser() {
+  return reactor::of_this_thread<wire_parser>();
+}
+
+}  // namespace k8s

@@ -1,0 +1,152 @@
+#pragma once
+
+#include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
+#include "k8s/client/events.hpp"
+#include "k8s/client/kubeconfig.hpp"
+#include "k8s/fleet/cluster_health.hpp"
+#include "k8s/fleet/engagement.hpp"
+#include "k8s/informer/meta.hpp"
+#include "k8s/informer/watch_state.hpp"
+#include "reactor/backoff.hpp"
+#include "reactor/log.hpp"
+#include "reactor/metrics.hpp"
+#include "reactor/task_group.hpp"
+#include "reactor/waiters.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace k8s {
+
+using namespace std::chrono_literals;
+
+struct cluster_options {
+  std::string name;
+  std::string field_manager = "windlass";
+  std::string hash;   // of the kubeconfig's bytes, hexadecimal
+  string_map labels;  // of whatever named it: its kubeconfig Secret
+  std::vector<cluster_api> apis;
+  std::string identity = "windlass";  // who reports in its events
+  /// The server answered and one of the APIs is complete there: the cluster is Live. Once per engagement.
+  std::function<void(cluster& c)> on_engaged;
+  /// Each change of state, `before` being the old one.
+  std::function<void(cluster& c, cluster_state before)> on_state;
+  /// It answers again after it was Unreachable or Unauthorized. Whoever queues work for it spreads
+  /// that over recovery_spread.
+  std::function<void(cluster& c)> on_recovered;
+  reactor::metrics* metrics = nullptr;
+  view_budget views;  // what is kept of it, all collections together
+};
+
+/// One API server: client, discovery, events, the APIs that run on it, and its health.
+/// Engaging  GET /version (5 s) → UID of kube-system → what it serves → each API for itself → Live; any failure waits 1 s
+///           doubling to 60 s, ±20 %, and begins again, for ever (tenants.md §3.4).
+/// Health    the connection's while that is down, else the best of its APIs': what one of them misses, the others have.
+/// Breaker   three transport failures in a row, of anybody's requests, make it Unreachable; then only probes go there
+///           until one is answered.
+/// Lifetime  loop and metrics outlive it; co_await stop() before destruction.
+class cluster {
+public:
+  cluster(reactor::loop& l, connection to, cluster_options options, reactor::logger log = {});
+  ~cluster();
+  cluster(const cluster&) = delete;
+  cluster& operator=(const cluster&) = delete;
+
+  void start();
+  /// From now on nobody hears of it and it has no metrics: it is being replaced or taken out.
+  void forget_observers();
+  /// Stops the APIs, newest first, then the connections.
+  awaitable<void> stop();
+
+  const std::string& name() const noexcept { return options_.name; }
+  client& api() noexcept { return api_; }
+  k8s::discovery& discovery() noexcept { return discovery_; }
+  /// Made when it is first asked for: most clusters are told nothing.
+  event_recorder& events();
+  cluster_state state() const noexcept;
+  /// Of the API that `state` is about; empty when nothing is wrong.
+  const std::string& last_error() const noexcept;
+  reactor::wall_time since_wall() const noexcept;
+  /// Something can be done there. Who decides asks its own engagement.
+  bool is_live() const noexcept { return state() == cluster_state::live; }
+  bool was_engaged() const noexcept { return engaged_.is_set(); }
+  /// The server answers, whatever becomes of the APIs.
+  bool is_connected() const noexcept { return health_.was_engaged() && health_.is_up(); }
+  /// Of kube-system, which names the cluster behind any address; empty before it was read.
+  const std::string& uid() const noexcept { return uid_; }
+  const std::string& hash() const noexcept { return options_.hash; }
+  /// What its owner says about it ("env: prod"): policies choose by them.
+  const string_map& labels() const noexcept { return options_.labels; }
+  void set_labels(string_map labels) { options_.labels = std::move(labels); }
+  reactor::loop& loop() noexcept { return loop_; }
+  const reactor::logger& log() const noexcept { return log_; }
+
+  /// One more API, now or as soon as the server answers. Its name is not taken.
+  void engage(cluster_api api);
+  /// Stops one API and forgets it; `done` is called when nothing of it runs any more, also when it never did.
+  void withdraw(std::string_view api, std::function<void()> done = {});
+  /// Null when there is no API of that name on it.
+  engagement* find(std::string_view api) const noexcept;
+  const std::vector<std::unique_ptr<engagement>>& engagements() const noexcept {
+    return engagements_;
+  }
+  /// What the API of that name attached; null when there is none.
+  cluster_part* part(std::string_view api) const noexcept;
+  /// All its APIs are about to act; see engagement::attend.
+  void attend(attention how);
+  /// False when `deadline` came first.
+  awaitable<bool> engaged(reactor::steady_time deadline = reactor::never);
+
+  /// {name,state,server,uid,hash,since,lastError}: tenants.md §3.8 without the tenants; apis: {name: {state, …}}; and
+  /// pausedUntil while the server wants to be left alone.
+  boost::json::object to_json() const;
+
+  static constexpr reactor::nanoseconds recovery_spread = 10s;
+  static constexpr reactor::backoff_settings retry{1s, 60s, 2, 0.2};
+
+private:
+  friend class engagement;
+  awaitable<void> run();
+  awaitable<result<void>> connect();
+  awaitable<void> probe_until_answered();
+  awaitable<void> close(std::unique_ptr<engagement> leaving, std::function<void()> done);
+  awaitable<void> wait_before_retry();
+  cluster_state connection_state() const noexcept { return health_.state(); }
+  /// Waits until somebody answers.
+  awaitable<void> connected();
+  void look();
+  reactor::steady_time next_look() const noexcept;
+  void requested(const fault* why);
+  /// Tells everybody who wants to know when a state is no longer what it was.
+  void note();
+  void wake() { changed_.wake_all(); }
+  const engagement* best() const noexcept;
+
+  reactor::loop& loop_;
+  cluster_options options_;
+  reactor::logger log_;
+  client api_;
+  k8s::discovery discovery_;
+  cluster_health health_;  // of the connection
+  std::string uid_;
+  std::unique_ptr<event_recorder> events_;
+  std::shared_ptr<view_budget> views_;  // what the stores of all APIs take together
+  std::vector<std::unique_ptr<engagement>> engagements_;
+  reactor::backoff backoff_;
+  bool probe_wanted_ = false, is_started_ = false;
+  cluster_state shown_ = cluster_state::connecting;
+  bool has_series_ = false;
+  reactor::event engaged_;
+  reactor::waiters changed_;
+  reactor::counter requests_, failures_;
+  reactor::task_group leaving_;  // joined, never cancelled: what is withdrawn stops in order
+  reactor::task_group tasks_;
+};
+
+}  // namespace k8s

@@ -1,0 +1,208 @@
+#include "k8s/fleet/engagement.hpp"
+
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/informer/informer.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <utility>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+
+// How often is looked whether the views are current: what is Live and nobody acts upon seldom becomes old.
+constexpr reactor::nanoseconds attended_interval = 1s, freshness_interval = 5s,
+                               unattended_interval = 15s;
+
+}  // namespace
+
+engagement::engagement(cluster& on, cluster_api api)
+    : cluster_(on),
+      api_(std::move(api)),
+      health_(on.loop().now(), on.loop().wall()),
+      backoff_(cluster::retry),
+      tasks_(on.loop()) {
+  health_.answered(on.loop().now(), on.loop().wall());
+}
+
+cluster_state engagement::state() const noexcept {
+  const cluster_state connection = cluster_.connection_state();
+  if (connection == cluster_state::live) return health_.state();
+  // It answers again, and what is kept is about to catch up.
+  if (connection == cluster_state::stale && health_.state() != cluster_state::live)
+    return health_.state();
+  return connection;
+}
+
+const std::string& engagement::last_error() const noexcept {
+  return cluster_.is_connected() ? health_.last_error() : cluster_.health_.last_error();
+}
+
+reactor::wall_time engagement::since_wall() const noexcept {
+  const reactor::wall_time own = health_.since_wall(), connection = cluster_.health_.since_wall();
+  return cluster_.connection_state() == cluster_state::live ? own : std::max(own, connection);
+}
+
+reactor::loop& engagement::loop() noexcept {
+  return cluster_.loop();
+}
+client& engagement::api() noexcept {
+  return cluster_.api();
+}
+discovery& engagement::discovery() noexcept {
+  return cluster_.discovery();
+}
+const reactor::logger& engagement::log() const noexcept {
+  return cluster_.log();
+}
+
+void engagement::start() {
+  tasks_.start(api_.name + " on " + cluster_.name(), run());
+}
+
+awaitable<void> engagement::run() {
+  reactor::loop& loop = cluster_.loop();
+  for (bool again = false;; again = true) {
+    co_await cluster_.connected();
+    result<void> done;
+    // What was missing may be there now.
+    if (again) done = co_await cluster_.discovery().refresh();
+    if (done) done = co_await api_.start(*this);
+    if (done) break;
+    fault why = done.error();
+    if (why.cancelled) co_return;
+    if (why.doing.empty()) why.doing = "start " + api_.name;
+    health_.failed(why, loop.now(), loop.wall());
+    is_settled_ = health_.state() == cluster_state::crd_missing ||
+                  health_.state() == cluster_state::forbidden;
+    cluster_.note();
+    co_await loop.sleep_for(backoff_.next(loop.random()));
+  }
+  backoff_.reset();
+  health_.engaged(loop.now(), loop.wall());
+  is_settled_ = true;
+  cluster_.note();
+  cluster_.wake();
+}
+
+awaitable<void> engagement::stop() {
+  co_await tasks_.cancel_and_join();
+  for (const followed_informer& f : followed_) f.informer->on_doubt({});
+  followed_.clear();
+  if (part_) co_await part_->stop();
+  part_.reset();
+}
+
+void engagement::follow(informer_base& i) {
+  followed_.push_back({&i, {}});
+  i.attend(attention_);
+  i.share(cluster_.views_);
+  // Decisions must not be made until the next look.
+  i.on_doubt([this] {
+    look();
+    cluster_.note();
+  });
+}
+
+void engagement::unfollow(const informer_base& i) noexcept {
+  std::erase_if(followed_, [&](const followed_informer& f) { return f.informer == &i; });
+}
+
+void engagement::attend(attention how) {
+  if (std::exchange(attention_, how) == how) return;
+  for (const followed_informer& f : followed_) f.informer->attend(how);
+  cluster_.wake();
+}
+
+void engagement::look() {
+  const std::string why = doubt();
+  health_.freshness(why.empty(), cluster_.loop().now(), cluster_.loop().wall(), why);
+}
+
+reactor::steady_time engagement::next_look() const noexcept {
+  if (followed_.empty() || !health_.was_engaged()) return reactor::never;
+  const reactor::steady_time now = cluster_.loop_.now();
+  if (health_.state() != cluster_state::live) return now + freshness_interval;
+  return now + (attention_ == attention::close ? attended_interval : unattended_interval);
+}
+
+/// Why something that is kept of the cluster may not be as it is there; empty when all is current.
+std::string engagement::doubt() const {
+  for (const followed_informer& f : followed_) {
+    const informer_base& i = *f.informer;
+    if (!i.doubt().empty()) return i.doubt();
+    if (i.is_synced() && !i.is_old()) continue;
+    std::string why = i.is_synced() ? "nothing shows that what is known of " +
+                                          i.collection().plural + " is current"
+                                    : i.collection().plural + " are not complete";
+    if (i.last_error()) why += ": " + i.last_error()->message();
+    return why;
+  }
+  return {};
+}
+
+/// What its informers counted since the last time, as metrics; a series begins with its first count, so that what never
+/// happens in a fleet of thousands costs nothing.
+void engagement::count(reactor::metrics& into) {
+  for (followed_informer& f : followed_) {
+    const watch_counters& now = f.informer->counters();
+    const watch_counters before = std::exchange(f.counted, now);
+    const auto add = [&](const char* name, const char* help, auto... members) {
+      const std::uint64_t n = ((now.*members - before.*members) + ...);
+      if (n == 0) return;
+      reactor::metric_labels labels{{"cluster", cluster_.name()},
+                                    {"kind", f.informer->collection().kind}};
+      into.get_counter(name, help, std::move(labels)).add(static_cast<double>(n));
+    };
+    using c = watch_counters;
+    add("windlass_informer_events_total", "Events of watch streams.", &c::events);
+    add("windlass_informer_bytes_total", "Bytes of lists and watch streams.", &c::bytes);
+    add("windlass_informer_lists_total", "Complete lists that were begun.", &c::lists, &c::streams);
+    add("windlass_informer_watches_total", "Watch requests.", &c::watches);
+    add("windlass_informer_failures_total", "Requests and streams that ended badly.", &c::failures);
+    add("windlass_informer_silent_total", "Streams that were given up for silence.", &c::silent);
+    add("windlass_informer_oddities_total",
+        "Answers that do not fit to earlier ones or are not what a server sends.", &c::repeated,
+        &c::regressed, &c::unknown, &c::replaced, &c::older_refused, &c::malformed);
+  }
+}
+
+void engagement::note(reactor::metrics* metrics, bool alone) {
+  const cluster_state now = state();
+  const cluster_state before = std::exchange(shown_, now);
+  if (now == before) return;
+  if (metrics) {
+    // A state gets its series when it is first seen, as a cluster's does.
+    const auto show = [&](cluster_state s, double value) {
+      reactor::metric_labels labels{
+          {"api", api_.name}, {"cluster", cluster_.name()}, {"state", std::string(name_of(s))}};
+      metrics
+          ->get_gauge("windlass_api_state",
+                      "1 for the state that an API is in on a cluster, 0 for former ones.",
+                      std::move(labels))
+          .set(value);
+    };
+    if (std::exchange(has_series_, true)) show(before, 0);
+    show(now, 1);
+  }
+  if (alone) return;
+  cluster_.log().write(is_failure(now) ? reactor::log_level::warning : reactor::log_level::info,
+                       "api state",
+                       {{"api", api_.name},
+                        {"state", name_of(now)},
+                        {"before", name_of(before)},
+                        {"error", last_error()}});
+}
+
+json::object engagement::to_json() const {
+  json::object o;
+  o["state"] = name_of(state());
+  o["since"] = reactor::format_rfc3339(since_wall());
+  o["lastError"] = last_error();
+  return o;
+}
+
+}  // namespace k8s

@@ -1,0 +1,359 @@
+#include "k8s/fleet/fleet.hpp"
+
+#include "formats/digest.hpp"
+#include "formats/json/record.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+
+namespace k8s {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view self_cluster = "self-cluster";
+/// Where a piece of what all clusters are ends; an entry beyond it is at most a server's words long.
+constexpr std::size_t piece_bytes = 16 * 1024;
+
+}  // namespace
+
+std::string primary_name(const std::vector<std::string>& names) {
+  std::string best;
+  for (const std::string& name : names) {
+    const bool better =
+        best.empty() || best == self_cluster || (name != self_cluster && name < best);
+    if (better && !(name == self_cluster && !best.empty())) best = name;
+  }
+  return best;
+}
+
+fleet::fleet(reactor::loop& l, fleet_options options, reactor::logger log)
+    : loop_(l),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      changed_(l),
+      discovered_(l),
+      closing_(l),
+      tasks_(l) {
+  discovered_.set();  // until somebody asks for discovery
+}
+
+fleet::~fleet() = default;
+
+void fleet::add(std::string name, connection to) {
+  entry& e = entries_[name];
+  disengage(name, e);
+  e = entry{};
+  engage(name, e, std::move(to));
+}
+
+void fleet::discover(client& home, event_recorder* events) {
+  events_ = events;
+  discovered_.reset();
+  informer_options wanted;
+  wanted.collection = resources::secrets();
+  wanted.ns = options_.ns;
+  wanted.label_selector = options_.label + "=true";
+  wanted.log = log_;
+  secrets_ = std::make_unique<informer<secret>>(loop_, home, std::move(wanted));
+  secrets_->on_change([this](const secret* before, const secret* now) {
+    touch((now ? now : before)->meta.name.str());
+  });
+  secrets_->start();
+  tasks_.start("discover clusters", supervise());
+}
+
+awaitable<bool> fleet::discovered(reactor::steady_time deadline) {
+  return discovered_.wait(deadline);
+}
+
+void fleet::touch(const std::string& name) {
+  touched_.insert(name);
+  changed_.wake_all();
+}
+
+/// Handles one name at a time, apart from the informer that reports them.
+awaitable<void> fleet::supervise() {
+  (void)co_await secrets_->synced();
+  for (;;) {
+    // While the Secrets are not known to be all there, none that seems to be gone is believed.
+    if (!secrets_->is_synced()) (void)co_await secrets_->synced();
+    while (!touched_.empty() && secrets_->is_synced()) {
+      std::string name = *touched_.begin();
+      touched_.erase(touched_.begin());
+      co_await consider(std::move(name));
+      co_await loop_.yield();
+    }
+    if (!discovered_.is_set()) {
+      log_.info("clusters discovered", {{"namespace", options_.ns}, {"count", entries_.size()}});
+      discovered_.set();
+    }
+    if (touched_.empty()) (void)co_await changed_.wait();
+  }
+}
+
+void fleet::reshard() {
+  if (!secrets_) return;
+  for (const auto& [name, e] : entries_) touched_.insert(name);
+  secrets_->objects().each([this](const secret& s) { touched_.insert(s.meta.name.str()); });
+  changed_.wake_all();
+}
+
+/// Brings one name in line with its Secret as it is now.
+awaitable<void> fleet::consider(std::string name) {
+  const auto found = entries_.find(name);
+  const secret* wanted = secrets_->find(object_key{options_.ns, name});
+  const bool ours = !options_.owns || options_.owns(name);
+  if (found != entries_.end() && found->second.secret.kind.empty()) co_return;  // added by hand
+  if (!wanted || wanted->meta.deleting() || !ours) {
+    if (found == entries_.end()) co_return;
+    log_.info("cluster disengaged", {{"cluster", name}});
+    const object_reference about = found->second.secret;
+    disengage(name, found->second);
+    entries_.erase(found);
+    tell(about, event_severity::normal, "ClusterDisengaged",
+         !wanted || wanted->meta.deleting() ? "the kubeconfig Secret is gone or lost its label"
+                                            : "another replica takes care of it");
+    co_return;
+  }
+  const reactor::secret* bytes = wanted->find(options_.key);
+  reactor::secret raw = bytes ? *bytes : reactor::secret();
+  const std::string hash = raw.empty() ? std::string("-") : sha256_hex(raw.reveal());
+  if (found != entries_.end() && found->second.hash == hash) {
+    log_.debug("kubeconfig unchanged", {{"cluster", name}});
+    relabel(found->second, wanted->meta.labels);
+    co_return;
+  }
+  const bool existed = found != entries_.end() && found->second.running;
+  {
+    entry& changing = entries_[name];
+    disengage(name, changing);
+    changing.invalid.clear();
+    changing.hash = hash;
+    changing.since = loop_.wall();
+    changing.secret = {"v1", "Secret", options_.ns, name, wanted->meta.uid.text()};
+  }
+  kubeconfig_options reading;
+  reading.source = "Secret " + options_.ns + "/" + name + ", key " + options_.key;
+  reactor::result<connection> to =
+      reactor::make_fault(reactor::errc::not_found, reading.source, "the key is missing or empty");
+  if (!raw.empty()) {
+    auto read = load_kubeconfig_aside(loop_, std::move(raw), std::move(reading));
+    to = co_await std::move(read);
+  }
+  // Its Secret may have changed meanwhile: it is touched again then, and this reading is void.
+  const auto still = entries_.find(name);
+  wanted = secrets_->find(object_key{options_.ns, name});
+  if (still == entries_.end() || still->second.hash != hash || still->second.running || !wanted)
+    co_return;
+  entry& e = still->second;
+  if (!to) {
+    e.invalid = to.error().message();
+    count_reload(name, "failure");
+    log_.warning("kubeconfig invalid", {{"cluster", name}, {"error", e.invalid}});
+    tell(e.secret, event_severity::warning, "KubeconfigInvalid", e.invalid);
+    co_return;
+  }
+  count_reload(name, "success");
+  log_.info(existed ? "cluster reconnects" : "cluster found",
+            {{"cluster", name}, {"server", to->server}, {"context", to->context}});
+  if (existed)
+    tell(e.secret, event_severity::normal, "ClusterReconnected", "the kubeconfig changed");
+  engage(name, e, *std::move(to), wanted->meta.labels);
+}
+
+void fleet::relabel(entry& e, const string_map& labels) {
+  if (!e.running || e.running->labels() == labels) return;
+  e.running->set_labels(labels);
+  if (options_.on_labels) options_.on_labels(*e.running);
+}
+
+void fleet::engage(const std::string& name, entry& e, connection to, string_map labels) {
+  cluster_options o;
+  o.name = name;
+  o.field_manager = options_.field_manager;
+  o.hash = e.hash;
+  o.labels = std::move(labels);
+  o.identity = options_.identity;
+  o.apis = apis_;
+  o.metrics = options_.metrics;
+  o.on_engaged = [this](cluster& c) {
+    if (const auto it = entries_.find(c.name()); it != entries_.end()) {
+      tell(it->second.secret, event_severity::normal, "ClusterEngaged",
+           "engaged " + c.api().server());
+    }
+    note_twins(c);
+    if (options_.on_engaged) options_.on_engaged(c);
+  };
+  o.on_state = [this](cluster& c, cluster_state before) {
+    note_state(c, before);
+    if (options_.on_state) options_.on_state(c, before);
+  };
+  o.on_recovered = options_.on_recovered;
+  e.since = loop_.wall();
+  e.running = std::make_unique<cluster>(loop_, std::move(to), std::move(o), log_);
+  e.running->start();
+}
+
+void fleet::engage(cluster_api api) {
+  apis_.push_back(std::move(api));
+  for (cluster* c : clusters()) c->engage(apis_.back());
+}
+
+awaitable<void> fleet::withdraw(std::string api) {
+  std::erase_if(apis_, [&](const cluster_api& a) { return a.name == api; });
+  // A cluster may leave meanwhile; what it was asked to stop it stops before.
+  struct leaving {
+    explicit leaving(reactor::loop& l) : none(l) {}
+    std::size_t still = 1;
+    reactor::event none;
+    void less() {
+      if (--still == 0) none.set();
+    }
+  };
+  const auto all = std::make_shared<leaving>(loop_);
+  for (cluster* c : clusters()) {
+    ++all->still;
+    c->withdraw(api, [all] { all->less(); });
+  }
+  all->less();
+  (void)co_await all->none.wait();
+}
+
+/// The cluster goes its way to the end by itself; its name is free at once.
+void fleet::disengage(const std::string& name, entry& e) {
+  if (!e.running) return;
+  if (options_.on_disengaged) options_.on_disengaged(*e.running);
+  e.running->forget_observers();
+  if (options_.metrics) options_.metrics->drop("cluster", name);
+  closing_.start("close cluster " + name, close(std::move(e.running)));
+}
+
+awaitable<void> fleet::close(std::unique_ptr<cluster> leaving) {
+  co_await leaving->stop();
+}
+
+void fleet::tell(const object_reference& secret, event_severity type, std::string reason,
+                 std::string note) {
+  if (!events_ || secret.kind.empty()) return;
+  event_note e;
+  e.regarding = secret;
+  e.type = type;
+  e.reason = std::move(reason);
+  e.note = std::move(note);
+  events_->record(std::move(e));
+}
+
+void fleet::tell(const cluster& c, event_severity type, std::string reason, std::string note) {
+  const auto found = entries_.find(c.name());
+  if (found == entries_.end() || found->second.running.get() != &c) return;
+  tell(found->second.secret, type, std::move(reason), std::move(note));
+}
+
+void fleet::count_reload(const std::string& name, const char* outcome) {
+  if (!options_.metrics) return;
+  for (const char* family :
+       {"windlass_kubeconfig_reloads_total", "krypton_kubeconfig_reloads_total"}) {
+    options_.metrics
+        ->get_counter(family, "Kubeconfigs read from Secrets.",
+                      {{"cluster", name}, {"result", outcome}})
+        .add();
+  }
+}
+
+void fleet::note_state(cluster& c, cluster_state before) {
+  const auto it = entries_.find(c.name());
+  if (it == entries_.end()) return;
+  const cluster_state now = c.state();
+  if (is_failure(now) && !is_failure(before)) {
+    tell(it->second.secret, event_severity::warning, "ClusterUnreachable",
+         std::string(name_of(now)) + ": " + c.last_error());
+  } else if (is_failure(before) && !is_failure(now) && c.was_engaged() &&
+             now == cluster_state::stale) {
+    tell(it->second.secret, event_severity::normal, "ClusterRecovered", "the server answers again");
+  }
+}
+
+void fleet::note_twins(const cluster& c) {
+  for (const auto& [name, e] : entries_) {
+    if (!e.running || e.running.get() == &c || c.uid().empty() || e.running->uid() != c.uid()) {
+      continue;
+    }
+    if (!known_twins_.insert(std::min(name, c.name()) + "\n" + std::max(name, c.name())).second) {
+      continue;
+    }
+    log_.warning("two names for one API server", {{"cluster", c.name()},
+                                                  {"other", name},
+                                                  {"primary", primary_name({name, c.name()})},
+                                                  {"uid", c.uid()}});
+  }
+}
+
+cluster* fleet::find(std::string_view name) const noexcept {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : found->second.running.get();
+}
+
+std::vector<cluster*> fleet::clusters() const {
+  std::vector<cluster*> out;
+  for (const auto& [name, e] : entries_) {
+    if (e.running) out.push_back(e.running.get());
+  }
+  return out;
+}
+
+bool fleet::is_primary(const cluster& c) const {
+  if (c.uid().empty()) return true;
+  std::vector<std::string> names;
+  for (const auto& [name, e] : entries_) {
+    if (e.running && e.running->uid() == c.uid()) names.push_back(name);
+  }
+  return primary_name(names) == c.name();
+}
+
+json::object fleet::to_json(const std::string& name, const entry& e) const {
+  json::object o;
+  if (e.running) {
+    o = e.running->to_json();
+    if (options_.describe) options_.describe(*e.running, o);
+    return o;
+  }
+  o["name"] = name;
+  o["state"] = name_of(cluster_state::invalid);
+  o["server"] = "";
+  o["uid"] = "";
+  o["hash"] = e.hash;
+  o["since"] = reactor::format_rfc3339(e.since);
+  o["lastError"] = e.invalid;
+  return o;
+}
+
+std::optional<std::string> fleet::reading::next() {
+  if (ended_) return std::nullopt;
+  std::optional<std::string> made(std::in_place);
+  std::string& out = *made;
+  if (!last_) out += '[';
+  auto at = last_ ? of_.entries_.upper_bound(*last_) : of_.entries_.begin();
+  for (; at != of_.entries_.end() && out.size() < piece_bytes; ++at) {
+    if (last_) out += ',';
+    out += reactor::printable_json(json::serialize(of_.to_json(at->first, at->second)));
+    last_ = at->first;
+  }
+  ended_ = at == of_.entries_.end();
+  if (ended_) out += "]\n";
+  return made;
+}
+
+awaitable<void> fleet::stop() {
+  co_await tasks_.cancel_and_join();
+  if (secrets_) co_await secrets_->stop();
+  for (auto& [name, e] : entries_) disengage(name, e);
+  co_await closing_.join();
+  entries_.clear();
+}
+
+}  // namespace k8s

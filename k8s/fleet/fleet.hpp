@@ -1,0 +1,139 @@
+#pragma once
+
+#include "k8s/client/events.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/informer/informer.hpp"
+#include "k8s/views/secret.hpp"
+#include "reactor/log.hpp"
+#include "reactor/task_group.hpp"
+#include "reactor/waiters.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace k8s {
+
+struct fleet_options {
+  std::string ns = "default";                                         // of the discovery Secrets
+  std::string label = "sigs.k8s.io/multicluster-runtime-kubeconfig";  // must be "true"
+  std::string key = "kubeconfig";
+  std::string field_manager = "windlass";
+  std::string identity = "windlass";  // who reports in events
+  std::function<void(cluster& c)> on_engaged;
+  /// It is leaving, engaged or not: start nothing more there. Its parts are stopped next.
+  std::function<void(cluster& c)> on_disengaged;
+  std::function<void(cluster& c, cluster_state before)> on_state;
+  std::function<void(cluster& c)> on_recovered;
+  /// The labels of its Secret changed; nothing was reconnected.
+  std::function<void(cluster& c)> on_labels;
+  /// Whether this replica takes care of a cluster; empty = of all. Call reshard() when the answer changes.
+  std::function<bool(const std::string& name)> owns;
+  /// Adds what the apis know ("tenants") to a cluster's entry of reading.
+  std::function<void(const cluster& c, boost::json::object& entry)> describe;
+  reactor::metrics* metrics = nullptr;
+};
+
+/// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added by hand.
+/// Change     SHA-256 of the bytes under the key reconnects; labels are handed on; nothing else of a Secret counts.
+/// Isolation  each cluster has its own tasks, connections and parts; none waits for another.
+/// Home lost  the clusters stay; discovery goes on when home is back.
+/// Lifetime   loop, home client, events and metrics outlive it; co_await stop() before destruction.
+/// Source     contracts/tenants.md §3.
+class fleet {
+public:
+  fleet(reactor::loop& l, fleet_options options, reactor::logger log = {});
+  ~fleet();
+  fleet(const fleet&) = delete;
+  fleet& operator=(const fleet&) = delete;
+
+  /// A cluster without a Secret; a fleet of one has only this. An existing name is replaced.
+  void add(std::string name, connection to);
+  /// Follows the Secrets of home. Once. `events` may be null.
+  void discover(client& home, event_recorder* events);
+  /// The first list of Secrets was processed (or there is no discovery). False when `deadline` came first.
+  awaitable<bool> discovered(reactor::steady_time deadline = reactor::never);
+  bool is_discovered() const noexcept { return discovered_.is_set(); }
+  /// Engages what this replica owns now and lets go of the rest.
+  void reshard();
+
+  /// Puts an API on every cluster, now and later. Its name is not taken.
+  void engage(cluster_api api);
+  /// Takes it off all of them; comes back when nothing of it runs there any more.
+  awaitable<void> withdraw(std::string api);
+
+  /// Null when there is no usable connection of that name.
+  cluster* find(std::string_view name) const noexcept;
+  /// In order of name; not those with an invalid kubeconfig.
+  std::vector<cluster*> clusters() const;
+  /// Names with and without a usable connection.
+  std::size_t size() const noexcept { return entries_.size(); }
+  /// Of several names for one API server (same kube-system UID) one is primary (tenants.md §3.7).
+  bool is_primary(const cluster& c) const;
+  /// Attaches an event to the cluster's Secret on home; nothing without discovery.
+  void tell(const cluster& c, event_severity type, std::string reason, std::string note);
+
+  /// What GET /clusters answers: an array of one object for each name, in their order, as printable JSON text. A fleet's is a
+  /// megabyte, so it is made in pieces; clusters may come and go between two.
+  class reading {
+  public:
+    explicit reading(const fleet& of) noexcept : of_(of) {}
+    /// Some more of it; none at the end.
+    std::optional<std::string> next();
+
+  private:
+    const fleet& of_;
+    std::optional<std::string> last_;  // the name that was written last
+    bool ended_ = false;
+  };
+
+  awaitable<void> stop();
+
+private:
+  struct entry {
+    std::string hash;
+    std::string invalid;  // why there is no cluster
+    reactor::wall_time since{};
+    object_reference secret;  // kind empty = added by hand
+    std::unique_ptr<cluster> running;
+  };
+  boost::json::object to_json(const std::string& name, const entry& e) const;
+  awaitable<void> supervise();
+  void touch(const std::string& name);
+  awaitable<void> consider(std::string name);
+  void engage(const std::string& name, entry& e, connection to, string_map labels = {});
+  void relabel(entry& e, const string_map& labels);
+  void disengage(const std::string& name, entry& e);
+  awaitable<void> close(std::unique_ptr<cluster> leaving);
+  void tell(const object_reference& secret, event_severity type, std::string reason,
+            std::string note);
+  void count_reload(const std::string& name, const char* outcome);
+  void note_state(cluster& c, cluster_state before);
+  void note_twins(const cluster& c);
+
+  reactor::loop& loop_;
+  fleet_options options_;
+  std::vector<cluster_api> apis_;
+  reactor::logger log_;
+  event_recorder* events_ = nullptr;
+  std::unique_ptr<informer<secret>> secrets_;
+  std::map<std::string, entry, std::less<>> entries_;
+  std::set<std::string> touched_;
+  std::set<std::string> known_twins_;
+  reactor::waiters changed_;
+  reactor::event discovered_;
+  reactor::task_group closing_;  // joined, never cancelled: what leaves must leave in order
+  reactor::task_group tasks_;
+};
+
+/// Which of the names of one API server is the primary: the smallest that is not "self-cluster".
+std::string primary_name(const std::vector<std::string>& names);
+
+}  // namespace k8s

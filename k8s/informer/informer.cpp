@@ -1,0 +1,189 @@
+#include "k8s/informer/informer.hpp"
+
+#include "k8s/client/client.hpp"
+#include "k8s/informer/informer_parts.hpp"
+#include "reactor/turn.hpp"
+
+namespace k8s {
+
+using reactor::nanoseconds;
+using reactor::steady_time;
+
+static constexpr std::size_t mebibyte = 1024 * 1024;
+static constexpr nanoseconds say_again_after = 10min;
+
+std::string_view name_of(informer_state s) noexcept {
+  switch (s) {
+    case informer_state::idle: return "idle";
+    case informer_state::listing: return "listing";
+    case informer_state::live: return "live";
+    case informer_state::retrying: return "retrying";
+    case informer_state::stopped: return "stopped";
+  }
+  return "";
+}
+
+informer_base::informer_base(reactor::loop& l, client& api, informer_options options)
+    : loop_(l),
+      api_(api),
+      options_(std::move(options)),
+      watch_(options_.limits, options_.stream_initial),
+      since_(l.now()),
+      synced_(l),
+      tasks_(l) {}
+
+informer_base::~informer_base() = default;
+
+void informer_base::start() {
+  if (state_ != informer_state::idle) return;
+  set_state(informer_state::listing);
+  tasks_.start(doing("follow"), run());
+}
+
+awaitable<void> informer_base::stop() {
+  co_await tasks_.cancel_and_join();
+  set_state(informer_state::stopped);
+}
+
+awaitable<void> informer_base::forget() {
+  constexpr std::size_t views_at_once = 512;
+  while (forget_some(views_at_once) > 0) co_await reactor::turn::give_way();
+}
+
+awaitable<bool> informer_base::synced(steady_time deadline) {
+  return synced_.wait(deadline);
+}
+
+std::string informer_base::doing(std::string_view verb) const {
+  std::string text(verb);
+  text += ' ';
+  text += options_.collection.plural;
+  if (!options_.ns.empty()) text += " in " + options_.ns;
+  return text;
+}
+
+fault informer_base::malformed(std::string_view detail) const {
+  fault f;
+  f.code = errc::malformed;
+  f.doing = doing("follow");
+  f.detail = detail;
+  return f;
+}
+
+void informer_base::set_state(informer_state s) {
+  if (s == informer_state::live) last_error_.reset();
+  if (state_ == s) return;
+  state_ = s;
+  since_ = loop_.now();
+  if (options_.on_state) options_.on_state(s);
+}
+
+fault informer_base::no_room() const {
+  const store_budget& own = options_.limits.budget;
+  fault f;
+  f.code = errc::over_budget;
+  f.doing = doing("follow");
+  f.detail = "there are more than this process keeps of one cluster: " + std::to_string(stored()) +
+             " fit into " + std::to_string(own.most_objects) + " objects, " +
+             std::to_string(own.most_bytes / mebibyte) + " MiB and the cluster's share";
+  return f;
+}
+
+fault informer_base::too_slow(std::uint64_t bytes) const {
+  fault f;
+  f.code = errc::unavailable;
+  f.doing = doing("list");
+  f.detail = "the list comes too slowly: " + std::to_string(bytes) + " bytes in " +
+             std::to_string(options_.limits.list_allowance(bytes) / 1s) + " s";
+  return f;
+}
+
+step informer_base::fail(const fault& why) {
+  step next = watch_.failed(why, loop_.now(), loop_.random());
+  if (next.delay > nanoseconds{}) {
+    std::string text = why.message();
+    // What stays the same for hours is not said with every attempt.
+    if (text != said_ || loop_.now() - said_at_ >= say_again_after) {
+      options_.log.info(
+          "following failed",
+          {{"collection", options_.collection.plural}, {"why", text}, {"retry_in", next.delay}});
+      said_ = text;
+      said_at_ = loop_.now();
+    }
+    last_error_ = why;
+    if (why.code == errc::over_budget) {
+      doubt_ = std::move(text);
+      synced_.reset();
+    }
+    set_state(informer_state::retrying);
+    if (!doubt_.empty() && on_doubt_) on_doubt_();
+  }
+  return next;
+}
+
+awaitable<void> informer_base::run() {
+  std::optional<step> next = watch_.first();
+  while (next) {
+    if (next->delay > nanoseconds{}) co_await loop_.sleep_for(next->delay);
+    next = co_await carry_out(std::move(*next));
+  }
+}
+
+awaitable<std::optional<step>> informer_base::carry_out(step s) {
+  return s.what == step::action::list ? list_page(std::move(s)) : follow(std::move(s));
+}
+
+/// Removing calls handlers: some microseconds for each object.
+awaitable<void> informer_base::sweep() {
+  constexpr std::size_t objects_at_once = 256;
+  while (sweep_some(objects_at_once) > 0) co_await reactor::turn::give_way();
+}
+
+/// Before a complete list: what did not fit is tried from the beginning, because in the part that is kept may be much that
+/// the server has no more. Nothing is decided on it, and the handlers hear of what goes.
+awaitable<void> informer_base::make_room() {
+  if (doubt_.empty()) co_return;
+  begin_relist();
+  co_await sweep();
+}
+
+/// The store is complete.
+void informer_base::completed() {
+  doubt_.clear();
+  said_.clear();
+  synced_.set();
+}
+
+void informer_base::record_proof() {
+  if (const auto proof = watch_.take_proof()) current_.record(*proof, loop_.now());
+}
+
+step informer_base::settle(const line_outcome& outcome) {
+  switch (outcome.how) {
+    case line_outcome::what::odd: {
+      step next = watch_.repair(loop_.now(), loop_.random());
+      options_.log.warning("watch answered oddly, listing again",
+                           {{"collection", options_.collection.plural},
+                            {"what", name_of(outcome.odd)},
+                            {"object", outcome.why.detail},
+                            {"in", next.delay}});
+      return next;
+    }
+    case line_outcome::what::past: {
+      last_error_ = outcome.why;
+      set_state(informer_state::retrying);
+      step next = watch_.past_refused(loop_.now(), loop_.random());
+      options_.log.warning("refused an answer from the past",
+                           {{"collection", options_.collection.plural},
+                            {"why", outcome.why.detail},
+                            {"retry_in", next.delay}});
+      return next;
+    }
+    case line_outcome::what::failed: return fail(outcome.why);
+    case line_outcome::what::ended:
+    case line_outcome::what::cancelled: break;
+  }
+  return watch_.stream_ended(loop_.now(), loop_.random());
+}
+
+}  // namespace k8s

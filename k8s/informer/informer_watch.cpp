@@ -1,0 +1,231 @@
+#include "k8s/client/answer.hpp"
+#include "k8s/client/apart.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/informer/informer_parts.hpp"
+#include "reactor/turn.hpp"
+
+#include <boost/json/parse.hpp>
+
+namespace k8s {
+
+using reactor::nanoseconds;
+using reactor::steady_time;
+
+// A server may end a watch this much later than it was asked to.
+static constexpr nanoseconds over_time = 30s;
+
+awaitable<std::optional<step>> informer_base::follow(step s) {
+  auto stream = std::make_shared<stream_run>();
+  ending outcome = co_await open_stream(stream, std::move(s));
+  if (!outcome) outcome = co_await read_stream(stream);
+  if (!stream->swept) co_await complete(stream);
+  if (outcome->how == line_outcome::what::cancelled) co_return std::nullopt;
+  if (stream->probe) tasks_.cancel(stream->probe);
+  stream->exchange.reset();
+  buffered_ = 0;
+  co_return settle(*outcome);
+}
+
+/// A coroutine of its own, so that an idle stream does not keep what opening it took.
+awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stream_run> stream,
+                                                            step s) {
+  stream->initial = s.what == step::action::stream;
+  watch_options options;
+  options.ns = options_.ns;
+  options.label_selector = options_.label_selector;
+  options.field_selector = options_.field_selector;
+  options.resource_version = s.resource_version;
+  options.send_initial_events = stream->initial;
+  options.timeout = watch_.watch_timeout(loop_.random());
+  stream->ends_by = loop_.now() + options.timeout + over_time;
+  if (stream->initial) {
+    ++watch_.counters().streams;
+    set_state(informer_state::listing);
+    co_await make_room();
+    begin_relist();
+  } else {
+    ++watch_.counters().watches;
+  }
+  auto opened = co_await api_.open_watch(options_.collection, std::move(options));
+  if (!opened) co_return line_outcome::failure(opened.error());
+  stream->exchange = std::move(*opened);
+  stream_ = stream;
+  const steady_time now = loop_.now();
+  stream->opened = stream->last_byte = now;
+  watch_.stream_opened(now);
+  if (!stream->initial) set_state(informer_state::live);
+  co_return nullptr;
+}
+
+awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stream_run> stream) {
+  pacer pace(loop_);
+  for (;;) {
+    const nanoseconds patience = std::max(next_look(*stream) - loop_.now(), nanoseconds(1ms));
+    const auto piece = co_await stream->exchange->read(patience);
+    if (!piece && piece.error().code == reactor::errc::timed_out) {
+      if (ending outcome = judge_silence(stream)) co_return outcome;
+      continue;
+    }
+    if (!piece) co_return broken(piece.error());
+    if (piece->empty()) co_return take_last(*stream);
+    const std::size_t piece_bytes = piece->size();
+    stream->last_byte = loop_.now();
+    stream->bytes += piece_bytes;
+    watch_.counters().bytes += piece_bytes;
+    pace.begin();
+    ending outcome = take_lines(*stream, *piece);
+    const bool full = pace.end(piece_bytes);
+    if (!outcome && !stream->queued.empty()) outcome = co_await take_queued(stream);
+    if (!stream->swept) co_await complete(stream);
+    if (outcome) co_return outcome;
+    if (const auto proof = watch_.take_proof()) {
+      current_.record(*proof, loop_.now());
+      stream->ahead.reset();
+      if (stream->answer) stream->probing = false;  // outrun
+      stream->answer.reset();
+    }
+    buffered_ = stream->carry.capacity();
+    // Bytes that prove nothing put no question off.
+    if (loop_.now() >= next_look(*stream))
+      if (ending silent = judge_silence(stream)) co_return silent;
+    if (full) co_await reactor::turn::give_way();
+  }
+}
+
+/// A line that is parsed off the loop and those behind it; the piece that they came in is gone.
+awaitable<informer_base::ending> informer_base::take_queued(std::shared_ptr<stream_run> stream) {
+  std::vector<reactor::wiped_string> lines;
+  lines.swap(stream->queued);
+  pacer pace(loop_);
+  for (reactor::wiped_string& line : lines) {
+    const std::size_t bytes = line.size();
+    ending outcome;
+    pace.begin();
+    if (bytes <= parsed_on_loop_bytes) {
+      outcome = take_line(*stream, line);
+    } else {
+      const auto event = co_await api_.off_loop().parse(std::move(line));
+      pace.begin();
+      outcome = event->problem().empty()
+                    ? take_event(*stream, event->root(), bytes)
+                    : line_outcome::failure(malformed("an event is not JSON: " + event->problem()));
+    }
+    if (outcome) co_return outcome;
+    if (pace.end(bytes)) co_await reactor::turn::give_way();
+  }
+  co_return nullptr;
+}
+
+/// The initial events are over. Events that came in the same piece are in the store already, and what they put stays.
+awaitable<void> informer_base::complete(std::shared_ptr<stream_run> stream) {
+  co_await sweep();
+  stream->swept = true;
+  completed();
+  set_state(informer_state::live);
+}
+
+informer_base::ending informer_base::broken(const reactor::fault& why) const {
+  return line_outcome::failure(from_transport(why, doing("watch")));
+}
+
+/// A last event without its line's end is still an event, if it is whole.
+informer_base::ending informer_base::take_last(stream_run& stream) {
+  const reactor::wiped_string last = std::exchange(stream.carry, {});
+  ending outcome = is_blank(last) ? nullptr : take_line(stream, last);
+  return outcome ? std::move(outcome) : line_outcome::in_order();
+}
+
+informer_base::ending informer_base::take_lines(stream_run& stream, std::string_view bytes) {
+  ending outcome;
+  bool too_long = false;
+  split_lines(stream.carry, bytes, options_.limits.line_limit_bytes, too_long,
+              [&](std::string_view line) {
+                if (line.size() > parsed_on_loop_bytes || !stream.queued.empty()) {
+                  stream.queued.emplace_back(line);
+                  return true;
+                }
+                outcome = take_line(stream, line);
+                return !outcome;
+              });
+  if (too_long) return line_outcome::failure(malformed("an event is longer than the limit"));
+  return outcome;
+}
+
+informer_base::ending informer_base::take_line(stream_run& stream, std::string_view line) {
+  const discretion after(options_.collection);
+  const auto parsed = shared_parser().parse(line);
+  if (!parsed)
+    return line_outcome::failure(malformed("an event is not JSON: " + parsed.error().detail));
+  return take_event(stream, *parsed, line.size());
+}
+
+informer_base::ending informer_base::take_event(stream_run& stream, wire_value event,
+                                                std::size_t event_bytes) {
+  const wire_value object = event["object"];
+  const std::string_view type_name = event["type"].text();
+  event_type type{};
+  if (type_name == "ADDED") {
+    type = event_type::added;
+  } else if (type_name == "MODIFIED") {
+    type = event_type::modified;
+  } else if (type_name == "DELETED") {
+    type = event_type::deleted;
+  } else if (type_name == "BOOKMARK") {
+    return take_bookmark(stream, object);
+  } else if (type_name == "ERROR") {
+    if (event_bytes > parsed_on_loop_bytes)
+      return line_outcome::failure(malformed("an ERROR event longer than any Status"));
+    boost::system::error_code error;
+    const auto status = boost::json::parse(object.json(), error);
+    if (error || !status.is_object())
+      return line_outcome::failure(malformed("an ERROR event without a Status"));
+    fault why = fault_from_status(status.as_object(), 0, doing("watch"));
+    api_.hide_credentials(why);
+    return line_outcome::failure(std::move(why));
+  } else {
+    return line_outcome::failure(malformed("an event of unknown type"));
+  }
+  if (event.reading().problem) return line_outcome::failure(malformed(*event.reading().problem));
+
+  const bool initial = stream.initial;
+  const resource_version& not_before = initial ? resource_version() : watch_.highest();
+  const taken t = type == event_type::deleted
+                      ? remove(object, not_before)
+                      : put(object, initial ? origin::list : origin::watch, not_before);
+  // Handlers ran: what `event` views may be another text by now, but a problem of ours came before them.
+  if (t.version.empty())
+    return line_outcome::failure(
+        malformed(event.reading().problem.value_or("an event without a version")));
+  if (t.outcome == put_outcome::refused) return line_outcome::failure(no_room());
+  if (initial && type != event_type::deleted) {
+    watch_.initial_event();
+    return nullptr;
+  }
+  const oddity odd = watch_.event(type, t.version, t.outcome, t.was_known);
+  if (odd == oddity::fits) return nullptr;
+  return line_outcome::oddly(odd, "version " + t.version.text());
+}
+
+informer_base::ending informer_base::take_bookmark(stream_run& stream, wire_value object) {
+  const wire_value metadata = object["metadata"];
+  const resource_version version(metadata["resourceVersion"].text());
+  const bool ends_initial = metadata["annotations"]["k8s.io/initial-events-end"].text() == "true";
+  if (object.reading().problem) return line_outcome::failure(malformed(*object.reading().problem));
+  if (version.empty()) return line_outcome::failure(malformed("a bookmark without a version"));
+  if (!stream.initial) {
+    if (watch_.bookmark(version) == oddity::fits) return nullptr;
+    return line_outcome::oddly(oddity::regressed, "bookmark at version " + version.text());
+  }
+  if (!ends_initial) return nullptr;
+  if (watch_.is_past(version)) {
+    return line_outcome::from_the_past(malformed("the server answers with version " +
+                                                 version.text() + ", and had been at " +
+                                                 watch_.highest().text()));
+  }
+  stream.initial = stream.swept = false;
+  ++watch_.counters().bookmarks;
+  watch_.initial_ended(version);
+  return nullptr;
+}
+
+}  // namespace k8s

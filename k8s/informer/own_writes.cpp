@@ -1,0 +1,59 @@
+#include "k8s/informer/own_writes.hpp"
+
+#include "reactor/loop.hpp"
+
+#include <utility>
+
+namespace k8s {
+
+void own_writes::wrote(const object_key& key, const uid& id, const resource_version& version) {
+  remember(key, {id, version, loop_.now(), ++last_order_});
+}
+
+void own_writes::removed(const object_key& key, const uid& id) {
+  remember(key, {id, {}, loop_.now(), ++last_order_});
+}
+
+void own_writes::remember(const object_key& key, write w) {
+  if (const auto known = writes_.find(key); known != writes_.end()) forget(known);
+  if (writes_.size() >= most_) forget(writes_.find(by_order_.begin()->second));
+  by_order_.emplace(w.order, key);
+  writes_.emplace(key, std::move(w));
+}
+
+void own_writes::forget(std::map<object_key, write>::iterator w) {
+  by_order_.erase(w->second.order);
+  writes_.erase(w);
+}
+
+void own_writes::gone(const object_key& key, const uid& id) {
+  const auto known = writes_.find(key);
+  if (known != writes_.end() && known->second.id == id) forget(known);
+}
+
+bool own_writes::is_stale(const object_key& key, const object_meta* view) {
+  const auto known = writes_.find(key);
+  if (known == writes_.end()) return false;
+  const write& w = known->second;
+  bool stale = false;
+  if (w.at + keep_ <= loop_.now()) {
+    stale = false;
+  } else if (w.version.empty()) {
+    stale = view && view->uid == w.id;
+  } else if (!view) {
+    // Created and not seen yet.
+    stale = true;
+  } else if (view->resource_version < w.version) {
+    stale = true;
+  } else if (!(view->uid == w.id)) {
+    stale = false;
+  } else {
+    // Versions that do not compare: stale until the very version is seen.
+    const auto order = view->resource_version <=> w.version;
+    stale = order == std::partial_ordering::unordered;
+  }
+  if (!stale) forget(known);
+  return stale;
+}
+
+}  // namespace k8s

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "k8s/client/resource.hpp"
+#include "k8s/informer/meta.hpp"
+#include "reactor/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace reactor {
+class loop;
+}
+
+namespace k8s {
+
+/// What we wrote to the objects of one collection and have not seen in its informer yet. A
+/// reconcile that would act on an older view ends instead: the event of our own write brings it
+/// back.
+/// Bounds  `most` objects, the oldest is forgotten first; each for `keep`, since a write may never
+///         be seen (somebody deleted the object meanwhile).
+class own_writes {
+public:
+  explicit own_writes(reactor::loop& l, std::size_t most = 10'000,
+                      reactor::nanoseconds keep = std::chrono::seconds(60))
+      : loop_(l), most_(most), keep_(keep) {}
+
+  /// The server answered a create, patch or update with this.
+  void wrote(const object_key& key, const uid& id, const resource_version& version);
+  /// The server accepted a delete without finalizers holding it, so the object's absence is to be
+  /// expected.
+  void removed(const object_key& key, const uid& id);
+
+  /// The informer saw that object disappear (on_change without `now`): nothing of it is awaited any more.
+  void gone(const object_key& key, const uid& id);
+
+  /// True while `view` (null = the store has no such object) does not show our last write yet.
+  bool is_stale(const object_key& key, const object_meta* view);
+  /// Whether that is so of any object; `view_of(key)` gives its view or null. `is_of_use(key)`: false for objects that
+  /// nobody looks at any more.
+  template <class Find, class Filter>
+  bool any_is_stale(Find view_of, Filter is_of_use) {
+    for (auto w = writes_.begin(); w != writes_.end();) {
+      const object_key key = (w++)->first;  // it may be forgotten
+      if (is_of_use(key) && is_stale(key, view_of(key))) return true;
+    }
+    return false;
+  }
+  std::size_t size() const noexcept { return writes_.size(); }
+
+private:
+  struct write {
+    uid id;
+    resource_version version;  // empty: removed
+    reactor::steady_time at;
+    std::uint64_t order;
+  };
+  void remember(const object_key& key, write w);
+  void forget(std::map<object_key, write>::iterator w);
+
+  reactor::loop& loop_;
+  std::size_t most_;
+  reactor::nanoseconds keep_;
+  std::uint64_t last_order_ = 0;
+  std::map<object_key, write> writes_;
+  std::map<std::uint64_t, object_key> by_order_;
+};
+
+}  // namespace k8s

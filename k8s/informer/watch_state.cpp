@@ -1,0 +1,227 @@
+#include "k8s/informer/watch_state.hpp"
+
+#include "reactor/entropy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace k8s {
+
+namespace {
+
+constexpr double jitter_share = 0.2;
+constexpr std::uint32_t malformed_patience =
+    3;  // the same broken event again and again: a list goes around it
+
+/// The server's cache has not reached the version that was asked for.
+bool is_too_large(const fault& f) {
+  if (std::any_of(f.causes.begin(), f.causes.end(),
+                  [](const cause& c) { return c.reason == "ResourceVersionTooLarge"; }))
+    return true;
+  return f.detail.find("Too large resource version") != std::string::npos;
+}
+
+}  // namespace
+
+std::string_view name_of(oddity o) noexcept {
+  switch (o) {
+    case oddity::fits: return "fits";
+    case oddity::repeated: return "a version came again";
+    case oddity::regressed: return "a version went back";
+    case oddity::unknown_modified: return "an unknown object was modified";
+    case oddity::unknown_deleted: return "an unknown object was deleted";
+    case oddity::replaced: return "an object was replaced without having been deleted";
+  }
+  return "";
+}
+
+step watch_state::first() {
+  return list_again({});
+}
+
+step watch_state::list_again(reactor::nanoseconds delay) {
+  pages_ = 0;
+  step s;
+  s.delay = delay;
+  s.what = may_stream_ ? step::action::stream : step::action::list;
+  if (may_stream_) s.resource_version = highest_.text();
+  return current_ = std::move(s);
+}
+
+step watch_state::watch_again(reactor::nanoseconds delay) {
+  step s;
+  s.delay = delay;
+  s.what = step::action::watch;
+  s.resource_version = version_.text();
+  return current_ = std::move(s);
+}
+
+step watch_state::same_again(reactor::nanoseconds delay) {
+  if (current_.what == step::action::watch) return watch_again(delay);
+  // A page can be asked for again; its token keeps the list's moment. A stream begins anew.
+  if (current_.continue_token.empty()) return list_again(delay);
+  current_.delay = delay;
+  return current_;
+}
+
+void watch_state::advance(const resource_version& version) {
+  if (version < highest_) return;
+  version_ = version;
+  highest_ = version;
+}
+
+reactor::nanoseconds watch_state::backoff(reactor::steady_time now, reactor::entropy& chance) {
+  if (opened_ != reactor::steady_time{} && now - opened_ >= limits_.stable_after) attempt_ = 0;
+  opened_ = {};
+  reactor::nanoseconds delay = limits_.backoff_first;
+  for (std::uint32_t i = 0; i < attempt_ && delay < limits_.backoff_most; ++i) delay *= 2;
+  ++attempt_;
+  return std::min(chance.jitter(std::min(delay, limits_.backoff_most), jitter_share),
+                  limits_.backoff_most);
+}
+
+step watch_state::page_ended(const resource_version& list_version, std::string continue_token) {
+  ++counters_.pages;
+  if (!continue_token.empty()) {
+    ++pages_;
+    current_.delay = {};
+    current_.continue_token = std::move(continue_token);
+    return current_;
+  }
+  initial_ended(list_version);
+  return watch_again({});
+}
+
+void watch_state::initial_ended(const resource_version& version) {
+  advance(version);
+  past_since_.reset();
+  too_large_ = 0;
+  malformed_ = 0;
+  // From here on the stream is a watch: what fails now goes on from this version.
+  current_.what = step::action::watch;
+  current_.continue_token.clear();
+  proven_ = true;
+}
+
+bool watch_state::probed(const resource_version& newest) {
+  if (version_ < newest) return false;
+  proven_ = true;
+  return true;
+}
+
+step watch_state::past_refused(reactor::steady_time now, reactor::entropy& chance) {
+  ++counters_.older_refused;
+  if (!past_since_) past_since_ = now;
+  if (now - *past_since_ >= limits_.older_patience) {
+    // Its history is another one now (restored from a backup): what we know of the old one has no meaning any more.
+    highest_ = {};
+    version_ = {};
+    past_since_.reset();
+    return list_again({});
+  }
+  return list_again(backoff(now, chance));
+}
+
+oddity watch_state::event(event_type type, const resource_version& version, put_outcome outcome,
+                          bool was_known) {
+  ++counters_.events;
+  const auto odd = [&](oddity o, std::uint64_t& counter) {
+    ++counter;
+    return o;
+  };
+  if (is_past(version)) return odd(oddity::regressed, counters_.regressed);
+  if (type == event_type::deleted) {
+    if (!was_known) return odd(oddity::unknown_deleted, counters_.unknown);
+  } else {
+    if (outcome == put_outcome::older) return odd(oddity::regressed, counters_.regressed);
+    if (outcome == put_outcome::repeated) return odd(oddity::repeated, counters_.repeated);
+    if (outcome == put_outcome::replaced) return odd(oddity::replaced, counters_.replaced);
+    if (outcome == put_outcome::added && type == event_type::modified)
+      return odd(oddity::unknown_modified, counters_.unknown);
+    if (outcome == put_outcome::same) ++counters_.unchanged;
+  }
+  malformed_ = 0;
+  too_large_ = 0;
+  advance(version);
+  proven_ = current_.what == step::action::watch;
+  return oddity::fits;
+}
+
+oddity watch_state::bookmark(const resource_version& version) {
+  ++counters_.bookmarks;
+  if (is_past(version)) {
+    ++counters_.regressed;
+    return oddity::regressed;
+  }
+  advance(version);
+  proven_ = current_.what == step::action::watch;
+  return oddity::fits;
+}
+
+step watch_state::stream_ended(reactor::steady_time now, reactor::entropy& chance) {
+  if (current_.what != step::action::watch) return list_again(backoff(now, chance));
+  // Streams that end at once would be asked for in a circle.
+  if (now - opened_ < limits_.too_short) {
+    ++counters_.failures;
+    return watch_again(backoff(now, chance));
+  }
+  return watch_again({});
+}
+
+step watch_state::failed(const fault& why, reactor::steady_time now, reactor::entropy& chance) {
+  const bool initial = current_.what == step::action::stream;
+  if (initial && why.code == errc::invalid) {
+    // The server does not know watch-list, or does not offer it; if the request is wrong, the list will tell.
+    may_stream_ = false;
+    return list_again({});
+  }
+  ++counters_.failures;
+  if (is_too_large(why)) {
+    if (++too_large_ < limits_.too_large_patience) return same_again(backoff(now, chance));
+    too_large_ = 0;
+    step s = list_again(backoff(now, chance));
+    // A list without a version asks for the truth, whatever it is; only is_past() judges it then.
+    s.what = step::action::list;
+    s.resource_version.clear();
+    return current_ = std::move(s);
+  }
+  switch (why.code) {
+    case errc::gone: {
+      ++counters_.gone;
+      const reactor::nanoseconds wait = backoff(now, chance);
+      if (attempt_ > 1) return list_again(wait);
+      return list_again(chance.between(reactor::nanoseconds{}, limits_.relist_jitter));
+    }
+    case errc::throttled: {
+      ++counters_.throttled;
+      const reactor::nanoseconds least = backoff(now, chance);
+      const auto asked =
+          std::min(why.retry_after.value_or(reactor::nanoseconds{}), limits_.longest_retry_after);
+      // Never sooner than asked, and not all at the same moment.
+      return same_again(std::max(least, asked + reactor::nanoseconds(static_cast<std::int64_t>(
+                                                    static_cast<double>(asked.count()) *
+                                                    jitter_share * chance.fraction()))));
+    }
+    case errc::malformed:
+      ++counters_.malformed;
+      if (++malformed_ >= malformed_patience) {
+        malformed_ = 0;
+        return list_again(backoff(now, chance));
+      }
+      return same_again(backoff(now, chance));
+    case errc::over_budget:
+      ++counters_.over_budget;
+      return list_again(chance.jitter(limits_.over_budget_retry, jitter_share));
+    default: return same_again(backoff(now, chance));
+  }
+}
+
+step watch_state::repair(reactor::steady_time now, reactor::entropy& chance) {
+  return list_again(backoff(now, chance));
+}
+
+reactor::nanoseconds watch_state::watch_timeout(reactor::entropy& chance) const {
+  return chance.between(limits_.watch_shortest, limits_.watch_longest);
+}
+
+}  // namespace k8s

@@ -1,0 +1,168 @@
+#pragma once
+
+#include "k8s/client/fault.hpp"
+#include "k8s/informer/currency.hpp"
+#include "k8s/informer/meta.hpp"
+#include "k8s/informer/store.hpp"
+#include "k8s/informer/view_budget.hpp"
+#include "reactor/time.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace reactor {
+class entropy;
+}
+
+namespace k8s {
+
+using namespace std::chrono_literals;
+
+/// The client's side of "Efficient detection of changes" (Kubernetes API concepts), with the
+/// figures of client-go where there are any.
+struct watch_limits {
+  std::uint32_t page_limit = 500;              // client-go's pager
+  reactor::nanoseconds backoff_first = 800ms;  // reflector: 0.8 s doubling to 30 s
+  reactor::nanoseconds backoff_most = 30s;
+  reactor::nanoseconds stable_after = 30s;  // what lived this long makes the next failure the first
+  // Asked of the server, random in between, so that not all streams of a fleet end together.
+  reactor::nanoseconds watch_shortest = 5min;
+  reactor::nanoseconds watch_longest = 10min;
+  reactor::nanoseconds relist_jitter = 2s;  // a restarted server forgets every stream at once
+  reactor::nanoseconds too_short = 1s;      // a stream that ends sooner without a word is a failure
+  reactor::nanoseconds silence = 10s;  // without a proof: ask whether the stream missed something
+  // The same while nobody is about to act: a bookmark, due every minute, is late.
+  reactor::nanoseconds unattended_silence = 90s;
+  reactor::nanoseconds probe_patience = 8s;         // and believe that nobody is there after this
+  reactor::nanoseconds list_idle = 15s;             // without a byte in a list
+  reactor::nanoseconds longest_retry_after = 5min;  // a server may not silence us longer
+  // A server that insists on a past was restored from a backup.
+  reactor::nanoseconds older_patience = 15min;
+  std::uint32_t too_large_patience = 3;  // answers "too large resource version" before a list
+  std::size_t line_limit_bytes = 4 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
+  // A page of a list, or the initial events of a stream, has this long and then a second for so many bytes: a slow line is
+  // waited for, one that drips is given up.
+  reactor::nanoseconds list_patience = 60s;
+  std::size_t list_slowest_bytes = 4 * 1024;
+  std::uint32_t most_pages = 2'000;  // five times what the budget's objects need
+  store_budget budget;
+  reactor::nanoseconds over_budget_retry = 60s;  // ±20 %; a list of that size is work for both
+
+  /// A view that nothing has proved current for so long is old: the question that `silence` led to was not answered.
+  reactor::nanoseconds stale_after(reactor::nanoseconds silent) const {
+    return silent + probe_patience + 1s;
+  }
+  /// How long a page may have taken when it has come to `bytes`.
+  reactor::nanoseconds list_allowance(std::uint64_t bytes) const {
+    return list_patience + std::chrono::seconds(bytes / list_slowest_bytes);
+  }
+};
+
+/// What to do next. `delay` comes first.
+struct step {
+  enum class action { list, stream, watch };
+  action what = action::list;
+  reactor::nanoseconds delay{};
+  std::string resource_version;  // watch: from here; stream: not older than this
+  std::string continue_token;    // list: the next page
+};
+
+/// How one event fits to what was seen before. Everything but `fits` is reported and repaired by a
+/// relist.
+enum class oddity { fits, repeated, regressed, unknown_modified, unknown_deleted, replaced };
+std::string_view name_of(oddity o) noexcept;
+
+enum class event_type { added, modified, deleted };
+
+struct watch_counters {
+  std::uint64_t lists = 0, pages = 0, streams = 0, watches = 0;  // requests, by kind
+  std::uint64_t events = 0, unchanged = 0, bookmarks = 0, bytes = 0;
+  std::uint64_t gone = 0;       // 410 in any form
+  std::uint64_t failures = 0;   // requests and streams that ended badly
+  std::uint64_t throttled = 0;  // 429
+  std::uint64_t repeated = 0, regressed = 0, unknown = 0, replaced = 0;  // oddities
+  std::uint64_t older_refused = 0;  // whole answers from the past
+  std::uint64_t malformed = 0;      // texts that are not what a server sends
+  std::uint64_t over_budget = 0;    // lists and events that the store had no room for
+  std::uint64_t probes = 0,
+                silent = 0;  // questions to a silent server, streams given up for silence
+};
+
+/// Decides what a list-and-watch does next; never waits, reads no clock, sends nothing. The
+/// informer carries it out.
+class watch_state {
+public:
+  watch_state(watch_limits limits, bool may_stream) : limits_(limits), may_stream_(may_stream) {}
+
+  step first();
+
+  /// True when an answer of that version is from the past: none of it may be taken.
+  bool is_past(const resource_version& version) const { return version < highest_; }
+  /// Pages of the list under way that were taken.
+  std::uint32_t pages_under_way() const noexcept { return pages_; }
+  /// A whole answer was from the past.
+  step past_refused(reactor::steady_time now, reactor::entropy& chance);
+  /// A page of a list was taken; after the last one (no token) the store was swept.
+  step page_ended(const resource_version& list_version, std::string continue_token);
+
+  /// An event of a watch, after its object was put into the store with that outcome, or removed from it if `was_known`.
+  oddity event(event_type type, const resource_version& version, put_outcome outcome,
+               bool was_known);
+  /// An event of the initial part of a stream: sorted by name, so its version tells nothing yet.
+  void initial_event() { ++counters_.events; }
+  oddity bookmark(const resource_version& version);
+  /// The initial events of a stream are complete and none of it is_past().
+  void initial_ended(const resource_version& version);
+
+  /// A question about events after version() was answered: the newest one, or empty. False when the stream is behind.
+  bool probed(const resource_version& newest);
+  /// What was judged since the last call proved that the view is current.
+  std::optional<current_proof> take_proof() {
+    if (!std::exchange(proven_, false)) return std::nullopt;
+    return current_proof();
+  }
+
+  void stream_opened(reactor::steady_time now) { opened_ = now; }
+  /// The server ended the stream in order.
+  step stream_ended(reactor::steady_time now, reactor::entropy& chance);
+  /// A request failed, a stream broke, or the server said so in the stream.
+  step failed(const fault& why, reactor::steady_time now, reactor::entropy& chance);
+  /// After an oddity: start over.
+  step repair(reactor::steady_time now, reactor::entropy& chance);
+
+  /// How long a watch is asked to last.
+  reactor::nanoseconds watch_timeout(reactor::entropy& chance) const;
+
+  /// What the server last said that we followed; where the next watch starts.
+  const resource_version& version() const noexcept { return version_; }
+  /// Nothing older is taken.
+  const resource_version& highest() const noexcept { return highest_; }
+  const watch_limits& limits() const noexcept { return limits_; }
+  watch_counters& counters() noexcept { return counters_; }
+  const watch_counters& counters() const noexcept { return counters_; }
+
+private:
+  step list_again(reactor::nanoseconds delay);
+  step watch_again(reactor::nanoseconds delay);
+  step same_again(reactor::nanoseconds delay);
+  reactor::nanoseconds backoff(reactor::steady_time now, reactor::entropy& chance);
+  void advance(const resource_version& version);
+
+  watch_limits limits_;
+  bool may_stream_;
+  step current_;
+  bool proven_ = false;
+  std::uint32_t pages_ = 0;  // of the list under way
+  resource_version version_, highest_;
+  std::uint32_t attempt_ = 0;    // failures in a row
+  std::uint32_t too_large_ = 0;  // answers "too large resource version" in a row
+  std::uint32_t malformed_ = 0;  // broken texts since the last event that fitted
+  reactor::steady_time opened_{};
+  std::optional<reactor::steady_time> past_since_;
+  watch_counters counters_;
+};
+
+}  // namespace k8s

@@ -1,0 +1,100 @@
+#include "k8s/sim/objects/json.hpp"
+
+namespace k8s::sim {
+
+const json::value* find(const json::object& o, path_view path) noexcept {
+  const json::object* at = &o;
+  const json::value* v = nullptr;
+  for (auto step = path.begin(); step != path.end(); ++step) {
+    if (step != path.begin()) {
+      if (!v->is_object()) return nullptr;
+      at = &v->get_object();
+    }
+    v = at->if_contains(*step);
+    if (!v) return nullptr;
+  }
+  return v;
+}
+
+const json::value* find(const json::value& v, path_view path) noexcept {
+  return v.is_object() ? find(v.get_object(), path) : nullptr;
+}
+
+json::value* find(json::object& o, path_view path) noexcept {
+  return const_cast<json::value*>(find(static_cast<const json::object&>(o), path));
+}
+
+const json::object* find_object(const json::object& o, path_view path) noexcept {
+  const json::value* v = find(o, path);
+  return v ? v->if_object() : nullptr;
+}
+
+const json::array* find_array(const json::object& o, path_view path) noexcept {
+  const json::value* v = find(o, path);
+  return v ? v->if_array() : nullptr;
+}
+
+std::string_view text(const json::object& o, path_view path) noexcept {
+  const json::value* v = find(o, path);
+  if (!v || !v->is_string()) return {};
+  const json::string& s = v->get_string();
+  return {s.data(), s.size()};
+}
+
+std::int64_t number(const json::object& o, path_view path, std::int64_t otherwise) noexcept {
+  const json::value* v = find(o, path);
+  if (!v) return otherwise;
+  if (v->is_int64()) return v->get_int64();
+  if (v->is_uint64()) return static_cast<std::int64_t>(v->get_uint64());
+  return otherwise;
+}
+
+bool flag(const json::object& o, path_view path) noexcept {
+  const json::value* v = find(o, path);
+  return v && v->is_bool() && v->get_bool();
+}
+
+json::object& ensure_object(json::object& o, std::string_view name) {
+  json::value& v = o[name];
+  if (!v.is_object()) v = json::object();
+  return v.get_object();
+}
+
+bool erase(json::object& o, std::string_view name) {
+  auto at = o.find(name);
+  if (at == o.end()) return false;
+  o.stable_erase(at);
+  return true;
+}
+
+void put_or_erase(json::object& o, std::string_view name, const json::value* v) {
+  if (v) {
+    o[name] = *v;
+  } else {
+    erase(o, name);
+  }
+}
+
+bool set_default(json::object& o, std::string_view name, json::value v) {
+  if (o.contains(name)) return false;
+  o[name] = std::move(v);
+  return true;
+}
+
+std::optional<json::value> parse(std::string_view bytes, std::string* why) {
+  json::parse_options options;
+  options.max_depth = 128;
+  boost::system::error_code code;
+  json::value v = json::parse(bytes, code, {}, options);
+  if (code) {
+    if (why) *why = code.message();
+    return std::nullopt;
+  }
+  return v;
+}
+
+std::string quoted(std::string_view s) {
+  return json::serialize(json::string(s));
+}
+
+}  // namespace k8s::sim

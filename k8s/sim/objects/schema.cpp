@@ -1,0 +1,437 @@
+#include "k8s/sim/objects/schema.hpp"
+
+#include "k8s/sim/objects/admission.hpp"
+#include "reactor/time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace k8s::sim {
+
+namespace {
+
+std::string join(const std::string& at, std::string_view name) {
+  return at.empty() ? std::string(name) : at + "." + std::string(name);
+}
+
+std::string type_name(const json::value& v) {
+  switch (v.kind()) {
+    case json::kind::null: return "null";
+    case json::kind::bool_: return "boolean";
+    case json::kind::int64:
+    case json::kind::uint64: return "integer";
+    case json::kind::double_: return "number";
+    case json::kind::string: return "string";
+    case json::kind::array: return "array";
+    case json::kind::object: return "object";
+  }
+  return "null";
+}
+
+std::optional<double> as_number(const json::value& v) {
+  if (v.is_int64()) return static_cast<double>(v.get_int64());
+  if (v.is_uint64()) return static_cast<double>(v.get_uint64());
+  if (v.is_double()) return v.get_double();
+  return std::nullopt;
+}
+
+bool is_integer(const json::value& v) {
+  return v.is_int64() || v.is_uint64() ||
+         (v.is_double() && std::trunc(v.get_double()) == v.get_double());
+}
+
+std::string number_text(double d) {
+  if (std::trunc(d) == d && std::abs(d) < 1e15) return std::to_string(static_cast<long long>(d));
+  return json::serialize(json::value(d));
+}
+
+std::size_t rune_count(std::string_view s) {
+  return static_cast<std::size_t>(std::count_if(
+      s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+bool implicit_at_root(std::string_view name) {
+  return name == "apiVersion" || name == "kind" || name == "metadata";
+}
+
+bool format_fits(std::string_view format, std::string_view s) {
+  if (format == "date-time") return static_cast<bool>(reactor::parse_rfc3339(s));
+  return true;
+}
+
+}  // namespace
+
+std::shared_ptr<schema> schema::read(const json::object& p) {
+  auto s = std::make_shared<schema>();
+  s->type = std::string(text(p, {"type"}));
+  s->format = std::string(text(p, {"format"}));
+  s->int_or_string = flag(p, {"x-kubernetes-int-or-string"});
+  s->preserve_unknown = flag(p, {"x-kubernetes-preserve-unknown-fields"});
+  s->embedded = flag(p, {"x-kubernetes-embedded-resource"});
+  s->nullable = flag(p, {"nullable"});
+  s->list_type = std::string(text(p, {"x-kubernetes-list-type"}));
+  s->map_type = std::string(text(p, {"x-kubernetes-map-type"}));
+  auto names = [&](std::string_view member, std::vector<std::string>& into) {
+    if (const json::array* all = find_array(p, {member})) {
+      for (const json::value& v : *all) {
+        if (v.is_string()) into.emplace_back(v.get_string());
+      }
+    }
+  };
+  names("required", s->required);
+  names("x-kubernetes-list-map-keys", s->list_keys);
+  if (const json::object* all = find_object(p, {"properties"})) {
+    for (const auto& [name, v] : *all) {
+      if (v.is_object()) s->properties[std::string(name)] = read(v.get_object());
+    }
+  }
+  if (const json::value* v = p.if_contains("additionalProperties")) {
+    if (v->is_object())
+      s->additional = read(v->get_object());
+    else if (v->is_bool())
+      s->additional_any = v->get_bool();
+  }
+  if (const json::object* v = find_object(p, {"items"})) s->items = read(*v);
+  if (const json::object* v = find_object(p, {"not"})) s->negated = read(*v);
+  auto several = [&](std::string_view member, std::vector<std::shared_ptr<schema>>& into) {
+    if (const json::array* all = find_array(p, {member})) {
+      for (const json::value& v : *all) {
+        if (v.is_object()) into.push_back(read(v.get_object()));
+      }
+    }
+  };
+  several("allOf", s->all_of);
+  several("anyOf", s->any_of);
+  several("oneOf", s->one_of);
+  if (const json::value* v = p.if_contains("default")) s->fallback = *v;
+  if (const json::array* v = find_array(p, {"enum"})) s->allowed = *v;
+  auto limit = [&](std::string_view member, auto& into) {
+    if (const json::value* v = p.if_contains(member)) {
+      if (auto n = as_number(*v))
+        into = static_cast<typename std::decay_t<decltype(into)>::value_type>(*n);
+    }
+  };
+  limit("minimum", s->minimum);
+  limit("maximum", s->maximum);
+  limit("multipleOf", s->multiple_of);
+  limit("minLength", s->min_length);
+  limit("maxLength", s->max_length);
+  limit("minItems", s->min_items);
+  limit("maxItems", s->max_items);
+  limit("minProperties", s->min_properties);
+  limit("maxProperties", s->max_properties);
+  s->exclusive_minimum = flag(p, {"exclusiveMinimum"});
+  s->exclusive_maximum = flag(p, {"exclusiveMaximum"});
+  s->unique_items = flag(p, {"uniqueItems"});
+  if (std::string_view source = text(p, {"pattern"}); !source.empty())
+    s->matches = pattern::compile(source);
+  return s;
+}
+
+void schema::prune(json::object& o, std::vector<std::string>* unknown) const {
+  json::value v(std::move(o));
+  prune_value(v, "", true, unknown);
+  o = std::move(v.get_object());
+}
+
+void schema::prune_value(json::value& v, const std::string& at, bool root,
+                         std::vector<std::string>* unknown) const {
+  if (v.is_array()) {
+    if (!items) return;
+    std::size_t i = 0;
+    for (json::value& e : v.get_array())
+      items->prune_value(e, at + "[" + std::to_string(i++) + "]", false, unknown);
+    return;
+  }
+  if (!v.is_object()) return;
+  json::object& o = v.get_object();
+  std::vector<std::string> drop;
+  for (auto& member : o) {
+    const std::string_view name = member.key();
+    if ((root || embedded) && implicit_at_root(name)) continue;
+    if (auto p = properties.find(name); p != properties.end()) {
+      p->second->prune_value(member.value(), join(at, name), false, unknown);
+    } else if (additional) {
+      additional->prune_value(member.value(), join(at, name), false, unknown);
+    } else if (!preserve_unknown && !additional_any) {
+      drop.emplace_back(name);
+    }
+  }
+  for (const std::string& name : drop) {
+    erase(o, name);
+    if (unknown) unknown->push_back(join(at, name));
+  }
+}
+
+void schema::set_defaults(json::object& o) const {
+  json::value v(std::move(o));
+  default_value(v, true);
+  o = std::move(v.get_object());
+}
+
+void schema::default_value(json::value& v, bool root) const {
+  if (v.is_array()) {
+    if (!items) return;
+    for (json::value& e : v.get_array()) {
+      if (e.is_null() && !items->nullable && items->fallback) e = *items->fallback;
+      items->default_value(e, false);
+    }
+    return;
+  }
+  if (!v.is_object()) return;
+  json::object& o = v.get_object();
+  for (const auto& [name, p] : properties) {
+    if (root && implicit_at_root(name)) continue;
+    json::value* member = o.if_contains(name);
+    if (p->fallback && (!member || (member->is_null() && !p->nullable))) {
+      o[name] = *p->fallback;
+      member = o.if_contains(name);
+    }
+    if (!member) continue;
+    if (member->is_null() && !p->nullable) {
+      // A null where none may be counts as absent once defaults had their chance.
+      erase(o, name);
+      continue;
+    }
+    p->default_value(*member, false);
+  }
+  if (additional) {
+    for (auto& member : o) {
+      if (!properties.contains(member.key())) additional->default_value(member.value(), false);
+    }
+  }
+}
+
+bool schema::type_fits(const json::value& v) const {
+  if (v.is_null()) return nullable || (type.empty() && !int_or_string);
+  if (int_or_string) return v.is_string() || is_integer(v);
+  if (type.empty()) return true;
+  if (type == "integer") return is_integer(v);
+  if (type == "number") return v.is_number();
+  return type_name(v) == type;
+}
+
+void schema::validate(const json::object& o, field_errors& errors) const {
+  validate_value(json::value(o), "", true, errors);
+}
+
+void schema::validate_value(const json::value& v, const std::string& at, bool root,
+                            field_errors& errors) const {
+  if (!type_fits(v)) {
+    const std::string want = int_or_string ? "integer,string" : type;
+    const std::string got = type_name(v);
+    errors.push_back(field_error::wrong_type(
+        at, json::string(got), at + " in body must be of type " + want + ": " + quoted(got)));
+    return;
+  }
+  if (v.is_null()) return;
+  if (allowed && std::find(allowed->begin(), allowed->end(), v) == allowed->end()) {
+    std::vector<std::string> words;
+    for (const json::value& a : *allowed)
+      words.push_back(a.is_string() ? std::string(a.get_string()) : json::serialize(a));
+    errors.push_back(field_error::unsupported(at, v, words));
+  }
+  if (v.is_string()) {
+    const std::string_view s = v.get_string();
+    const std::size_t length = rune_count(s);
+    if (max_length && length > *max_length)
+      errors.push_back(field_error::too_long(at, *max_length));
+    if (min_length && length < *min_length) {
+      errors.push_back(field_error::invalid(
+          at, v,
+          at + " in body should be at least " + std::to_string(*min_length) + " chars long"));
+    }
+    if (matches && !matches->found_in(s)) {
+      errors.push_back(
+          field_error::invalid(at, v, at + " in body should match '" + matches->source() + "'"));
+    }
+    if (!format.empty() && !format_fits(format, s)) {
+      errors.push_back(field_error::invalid(
+          at, v, at + " in body must be of type " + format + ": " + quoted(s)));
+    }
+  } else if (v.is_number()) {
+    const double n = *as_number(v);
+    if (minimum && (exclusive_minimum ? n <= *minimum : n < *minimum)) {
+      errors.push_back(field_error::invalid(at, v,
+                                            at + " in body should be greater than " +
+                                                (exclusive_minimum ? "" : "or equal to ") +
+                                                number_text(*minimum)));
+    }
+    if (maximum && (exclusive_maximum ? n >= *maximum : n > *maximum)) {
+      errors.push_back(field_error::invalid(at, v,
+                                            at + " in body should be less than " +
+                                                (exclusive_maximum ? "" : "or equal to ") +
+                                                number_text(*maximum)));
+    }
+    if (multiple_of && *multiple_of != 0 && std::fmod(n, *multiple_of) != 0) {
+      errors.push_back(field_error::invalid(
+          at, v, at + " in body should be a multiple of " + number_text(*multiple_of)));
+    }
+    if (format == "int32" && (n < -2147483648.0 || n > 2147483647.0)) {
+      errors.push_back(field_error::invalid(
+          at, v, at + " in body must be of type int32: " + quoted(number_text(n))));
+    }
+  } else if (v.is_array()) {
+    const json::array& all = v.get_array();
+    if (max_items && all.size() > *max_items)
+      errors.push_back(field_error::too_many(at, all.size(), *max_items));
+    if (min_items && all.size() < *min_items) {
+      errors.push_back(field_error::invalid(
+          at, all.size(),
+          at + " in body should have at least " + std::to_string(*min_items) + " items"));
+    }
+    for (std::size_t i = 0; items && i < all.size(); ++i) {
+      items->validate_value(all[i], at + "[" + std::to_string(i) + "]", false, errors);
+    }
+    if (list_type == "map" || list_type == "set" || unique_items) {
+      std::set<std::string> seen;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        json::value key = all[i];
+        if (list_type == "map" && key.is_object()) {
+          json::object only;
+          for (const std::string& k : list_keys) {
+            if (const json::value* part = key.get_object().if_contains(k)) only[k] = *part;
+          }
+          key = std::move(only);
+        }
+        if (!seen.insert(json::serialize(key)).second) {
+          errors.push_back(field_error::duplicate(at + "[" + std::to_string(i) + "]", key));
+        }
+      }
+    }
+  } else if (v.is_object()) {
+    const json::object& o = v.get_object();
+    for (const std::string& name : required) {
+      if (!o.contains(name)) errors.push_back(field_error::required(join(at, name)));
+    }
+    if (max_properties && o.size() > *max_properties) {
+      errors.push_back(field_error::too_many(at, o.size(), *max_properties));
+    }
+    if (min_properties && o.size() < *min_properties) {
+      errors.push_back(field_error::invalid(
+          at, o.size(),
+          at + " in body should have at least " + std::to_string(*min_properties) + " properties"));
+    }
+    for (const auto& member : o) {
+      if (root && implicit_at_root(member.key())) continue;
+      if (auto p = properties.find(member.key()); p != properties.end()) {
+        p->second->validate_value(member.value(), join(at, member.key()), false, errors);
+      } else if (additional) {
+        additional->validate_value(member.value(), join(at, member.key()), false, errors);
+      }
+    }
+  }
+  for (const auto& s : all_of) s->validate_value(v, at, root, errors);
+  auto fits = [&](const schema& s) {
+    field_errors ignored;
+    s.validate_value(v, at, root, ignored);
+    return ignored.empty();
+  };
+  if (!any_of.empty() &&
+      std::none_of(any_of.begin(), any_of.end(), [&](const auto& s) { return fits(*s); })) {
+    errors.push_back(field_error::invalid(
+        at, json::string(), quoted(at) + " must validate at least one schema (anyOf)"));
+  }
+  if (!one_of.empty() &&
+      std::count_if(one_of.begin(), one_of.end(), [&](const auto& s) { return fits(*s); }) != 1) {
+    errors.push_back(field_error::invalid(
+        at, json::string(), quoted(at) + " must validate one and only one schema (oneOf)"));
+  }
+  if (negated && fits(*negated)) {
+    errors.push_back(field_error::invalid(at, json::string(),
+                                          quoted(at) + " must not validate the schema (not)"));
+  }
+}
+
+std::shared_ptr<shape> schema::merge_shape(bool root) const {
+  auto s = std::make_shared<shape>();
+  s->atomic = map_type == "atomic" || (!root && type == "object" && properties.empty() &&
+                                       !additional && preserve_unknown && map_type == "atomic");
+  for (const auto& [name, p] : properties) s->fields[name] = p->merge_shape(false);
+  if (additional) {
+    s->is_map = true;
+    s->element = additional->merge_shape(false);
+  }
+  if (items) {
+    s->element = items->merge_shape(false);
+    if (list_type == "map") {
+      s->list = shape::list_kind::map;
+      s->keys = list_keys;
+      for (const std::string& k : list_keys) {
+        auto p = items->properties.find(k);
+        if (p != items->properties.end() && p->second->fallback &&
+            p->second->fallback->is_string()) {
+          s->key_defaults[k] = std::string(p->second->fallback->get_string());
+        }
+      }
+    } else if (list_type == "set") {
+      s->list = shape::list_kind::set;
+    }
+  }
+  if (root) s->fields["metadata"] = metadata_shape();
+  return s;
+}
+
+field_errors validate_crd(const json::object& crd) {
+  field_errors errors;
+  const std::string group(text(crd, {"spec", "group"})),
+      plural(text(crd, {"spec", "names", "plural"})), kind(text(crd, {"spec", "names", "kind"})),
+      name(text(crd, {"metadata", "name"}));
+  if (name != plural + "." + group) {
+    errors.push_back(field_error::invalid("metadata.name", json::string(name),
+                                          "must be spec.names.plural+\".\"+spec.group"));
+  }
+  if (group.empty())
+    errors.push_back(field_error::required("spec.group"));
+  else if (!is_dns_subdomain(group) || group.find('.') == std::string::npos) {
+    errors.push_back(field_error::invalid("spec.group", json::string(group),
+                                          "should be a domain with at least one dot"));
+  }
+  if (plural.empty()) errors.push_back(field_error::required("spec.names.plural"));
+  if (kind.empty()) errors.push_back(field_error::required("spec.names.kind"));
+  const std::string_view scope = text(crd, {"spec", "scope"});
+  if (scope != "Namespaced" && scope != "Cluster") {
+    if (scope.empty())
+      errors.push_back(field_error::required("spec.scope"));
+    else
+      errors.push_back(
+          field_error::unsupported("spec.scope", json::string(scope), {"Cluster", "Namespaced"}));
+  }
+  const json::array* versions = find_array(crd, {"spec", "versions"});
+  int storage = 0;
+  for (std::size_t i = 0; versions && i < versions->size(); ++i) {
+    const std::string at = "spec.versions[" + std::to_string(i) + "]";
+    const json::object* v = (*versions)[i].if_object();
+    if (!v) {
+      errors.push_back(field_error::required(at));
+      continue;
+    }
+    if (flag(*v, {"storage"})) ++storage;
+    if (!is_dns_label(text(*v, {"name"}))) {
+      errors.push_back(field_error::invalid(at + ".name", json::string(text(*v, {"name"})),
+                                            "must be a DNS label"));
+    }
+    const json::object* root = find_object(*v, {"schema", "openAPIV3Schema"});
+    if (!root) {
+      errors.push_back(
+          field_error::required(at + ".schema.openAPIV3Schema", "schemas are required"));
+    } else if (text(*root, {"type"}) != "object") {
+      const json::value* type = root->if_contains("type");
+      if (!type)
+        errors.push_back(field_error::required(at + ".schema.openAPIV3Schema.type",
+                                               "must not be empty at the root"));
+      else
+        errors.push_back(field_error::invalid(at + ".schema.openAPIV3Schema.type", *type,
+                                              "must be object at the root"));
+    }
+  }
+  if (storage != 1) {
+    errors.push_back(field_error::invalid(
+        "spec.versions", versions ? json::value(*versions) : json::value(nullptr),
+        "must have exactly one version marked as storage version"));
+  }
+  return errors;
+}
+
+}  // namespace k8s::sim

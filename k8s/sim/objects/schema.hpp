@@ -1,0 +1,55 @@
+#pragma once
+
+#include "k8s/sim/objects/failure.hpp"
+#include "k8s/sim/objects/json.hpp"
+#include "k8s/sim/objects/pattern.hpp"
+#include "k8s/sim/objects/shape.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace k8s::sim {
+
+/// A structural schema of a custom kind: prunes what it does not know, fills in defaults, and says what is wrong.
+/// Source  apiextensions.k8s.io/v1 JSONSchemaProps. Rules in CEL (x-kubernetes-validations) are kept and not evaluated.
+struct schema {
+  std::string type, format;
+  bool int_or_string = false, preserve_unknown = false, nullable = false, embedded = false,
+       additional_any = false;
+  std::map<std::string, std::shared_ptr<schema>, std::less<>> properties;
+  std::shared_ptr<schema> additional, items, negated;
+  std::vector<std::shared_ptr<schema>> all_of, any_of, one_of;
+  std::vector<std::string> required;
+  std::optional<json::value> fallback;
+  std::optional<json::array> allowed;
+  std::optional<double> minimum, maximum, multiple_of;
+  bool exclusive_minimum = false, exclusive_maximum = false, unique_items = false;
+  std::optional<std::size_t> min_length, max_length, min_items, max_items, min_properties,
+      max_properties;
+  std::shared_ptr<const pattern> matches;
+  std::string list_type, map_type;
+  std::vector<std::string> list_keys;
+
+  static std::shared_ptr<schema> read(const json::object& props);
+
+  /// Removes unknown fields of a whole object and names them ("spec.colour").
+  void prune(json::object& o, std::vector<std::string>* unknown) const;
+  void set_defaults(json::object& o) const;
+  void validate(const json::object& o, field_errors& errors) const;
+  std::shared_ptr<shape> merge_shape(bool root = true) const;
+
+private:
+  void prune_value(json::value& v, const std::string& at, bool root,
+                   std::vector<std::string>* unknown) const;
+  void default_value(json::value& v, bool root) const;
+  void validate_value(const json::value& v, const std::string& at, bool root,
+                      field_errors& errors) const;
+  bool type_fits(const json::value& v) const;
+};
+
+field_errors validate_crd(const json::object& crd);
+
+}  // namespace k8s::sim

@@ -1,0 +1,215 @@
+#include "registry/auth.hpp"
+
+#include "formats/go/base64.hpp"
+#include "formats/go/text.hpp"
+#include "reactor/http/message.hpp"
+#include "registry/url.hpp"
+
+#include <boost/json.hpp>
+
+namespace helm::sources {
+namespace {
+
+namespace json = boost::json;
+
+/// The registry's names in files that other tools wrote.
+std::string host_of_key(std::string_view key) {
+  for (const std::string_view scheme : {"https://", "http://"})
+    if (key.starts_with(scheme)) key.remove_prefix(scheme.size());
+  return lower(key.substr(0, key.find('/')));
+}
+
+outcome<json::object> read_config(std::string_view text) {
+  if (trim_space(text).empty()) return json::object();
+  json::error_code failed;
+  json::parse_options options;
+  options.max_depth = 32;
+  auto v = json::parse(json::string_view(text.data(), text.size()), failed, {}, options);
+  // The reader's own message could quote what stands there.
+  if (failed || !v.is_object()) return problem{"invalid config format: it is no JSON object"};
+  return std::move(v.as_object());
+}
+
+std::string text_of(const json::object& o, std::string_view name) {
+  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
+  return v && v->is_string() ? std::string(v->as_string().c_str(), v->as_string().size()) : "";
+}
+
+const json::object* member(const json::object& o, const char* name) {
+  const auto* v = o.if_contains(name);
+  return v ? v->if_object() : nullptr;
+}
+
+outcome<registry_login> login_of(const json::object& entry, const std::string& path) {
+  registry_login out;
+  out.identity_token = reactor::secret(text_of(entry, "identitytoken"));
+  out.access_token = reactor::secret(text_of(entry, "registrytoken"));
+  out.username = text_of(entry, "username");
+  out.password = reactor::secret(text_of(entry, "password"));
+  if (const std::string encoded = text_of(entry, "auth"); !encoded.empty()) {
+    auto decoded = base64_decode(encoded);
+    const auto colon = decoded ? decoded->find(':') : std::string::npos;
+    if (colon == std::string::npos)
+      return problem{"invalid config format: an auth entry of " + path + " cannot be read"};
+    out.username = decoded->substr(0, colon);
+    out.password = reactor::secret(decoded->substr(colon + 1));
+  }
+  return out;
+}
+
+void indented(std::string& out, const json::value& v, std::size_t depth) {
+  const auto line = [&](std::size_t d) { out += "\n" + std::string(d, '\t'); };
+  if (const auto* o = v.if_object(); o && !o->empty()) {
+    out += '{';
+    bool first = true;
+    for (const auto& [key, content] : *o) {
+      if (!std::exchange(first, false)) out += ',';
+      line(depth + 1);
+      out += json::serialize(json::string(key)) + ": ";
+      indented(out, content, depth + 1);
+    }
+    line(depth);
+    out += '}';
+  } else {
+    out += json::serialize(v);
+  }
+}
+
+std::string config_text(const json::object& o) {
+  std::string out;
+  indented(out, json::value(o), 0);
+  return out;
+}
+
+}  // namespace
+
+std::string credential_key(std::string_view registry) {
+  if (registry == "docker.io" || registry == "registry-1.docker.io" ||
+      registry == "index.docker.io")
+    return "https://index.docker.io/v1/";
+  return std::string(registry);
+}
+
+outcome<std::optional<registry_login>> find_login(std::string_view config,
+                                                  std::string_view registry,
+                                                  const std::string& path) {
+  auto read = read_config(config);
+  if (!read) return problem{read.error().text + " (" + path + ")"};
+  const std::string key = credential_key(registry);
+  const auto* auths = member(*read, "auths");
+  const json::object* entry = nullptr;
+  if (auths) {
+    if (const auto* exact = auths->if_contains(key)) entry = exact->if_object();
+    for (auto it = auths->begin(); !entry && it != auths->end(); ++it)
+      if (host_of_key(it->key()) == host_of_key(key)) entry = it->value().if_object();
+  }
+  if (entry) {
+    auto login = login_of(*entry, path);
+    if (!login) return login.error();
+    if (!login->empty()) return std::optional(std::move(*login));
+  }
+  std::string helper = text_of(*read, "credsStore");
+  if (const auto* helpers = member(*read, "credHelpers"))
+    if (const std::string own = text_of(*helpers, key); !own.empty()) helper = own;
+  if (!helper.empty())
+    return problem{"the credentials of " + std::string(registry) +
+                   " are kept by the credential helper " + quote("docker-credential-" + helper) +
+                   " (" + path + "), which is not supported by windlass: use 'registry login'"};
+  return std::optional<registry_login>();
+}
+
+outcome<std::string> with_login(std::string_view config, std::string_view registry,
+                                const registry_login& login) {
+  auto read = read_config(config);
+  if (!read) return read.error();
+  auto& auths = (*read)["auths"];
+  if (!auths.is_object()) auths.emplace_object();
+  json::object entry;
+  if (!login.identity_token.empty())
+    entry["identitytoken"] = login.identity_token.reveal();
+  else
+    entry["auth"] = base64_encode(login.username + ":" + login.password.reveal());
+  auths.as_object()[credential_key(registry)] = std::move(entry);
+  return config_text(*read);
+}
+
+outcome<std::optional<std::string>> without_login(std::string_view config,
+                                                  std::string_view registry) {
+  auto read = read_config(config);
+  if (!read) return read.error();
+  auto* auths = read->if_contains("auths");
+  if (!auths || !auths->is_object() || auths->as_object().erase(credential_key(registry)) == 0)
+    return std::optional<std::string>();
+  return std::optional(config_text(*read));
+}
+
+challenge parse_challenge(std::string_view header) {
+  challenge out;
+  header = trim_space(header);
+  const auto space = header.find(' ');
+  out.scheme = lower(header.substr(0, space));
+  std::string_view rest = space == header.npos ? std::string_view() : header.substr(space + 1);
+  while (!rest.empty()) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" ,\t"), rest.size()));
+    const auto equals = rest.find('=');
+    if (equals == rest.npos) break;
+    const std::string name = lower(trim_space(rest.substr(0, equals)));
+    rest.remove_prefix(equals + 1);
+    std::string text;
+    if (rest.starts_with('"')) {
+      std::size_t i = 1;
+      for (; i < rest.size() && rest[i] != '"'; ++i) {
+        if (rest[i] == '\\' && i + 1 < rest.size()) ++i;
+        text += rest[i];
+      }
+      rest.remove_prefix(std::min(i + 1, rest.size()));
+    } else {
+      const auto end = std::min(rest.find_first_of(", \t"), rest.size());
+      text = rest.substr(0, end);
+      rest.remove_prefix(end);
+    }
+    out.parameters[name] = std::move(text);
+  }
+  return out;
+}
+
+outcome<std::string> token_url(const challenge& c, std::string_view registry_url,
+                               const std::string& scope) {
+  const auto found = c.parameters.find("realm");
+  const std::string realm = found == c.parameters.end() ? "" : found->second;
+  const auto u = parse_url(realm);
+  if (!u || u->host.empty() || (u->scheme != "https" && u->scheme != "http"))
+    return problem{"the registry names no usable token server: " + quote(realm)};
+  if (registry_url.starts_with("https:") && u->scheme != "https")
+    return problem{"the registry asks for credentials to be sent without TLS to " + quote(realm)};
+  std::string query = u->query;
+  const auto add = [&](const char* name, const std::string& text) {
+    if (text.empty()) return;
+    query += (query.empty() ? "" : "&") + std::string(name) + "=" +
+             reactor::http::encode_component(text);
+  };
+  if (const auto service = c.parameters.find("service"); service != c.parameters.end())
+    add("service", service->second);
+  const auto wanted = c.parameters.find("scope");
+  add("scope", wanted == c.parameters.end() ? scope : wanted->second);
+  url out = *u;
+  out.user = out.fragment = "";
+  out.query = query;
+  out.has_query = !query.empty();
+  return out.text();
+}
+
+outcome<reactor::secret> read_token(std::string_view text) {
+  const auto read = read_config(text);
+  if (!read) return problem{"the token server's answer is no JSON object"};
+  for (const char* name : {"access_token", "token"})
+    if (std::string token = text_of(*read, name); !token.empty()) {
+      for (const char c : token)
+        if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
+          return problem{"the token server's answer holds no usable token"};
+      return reactor::secret(std::move(token));
+    }
+  return problem{"the token server's answer holds no token"};
+}
+
+}  // namespace helm::sources

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "formats/go/problem.hpp"
+#include "reactor/secret.hpp"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace helm::sources {
+
+inline constexpr std::size_t credentials_bytes_limit = 4u << 20;
+
+/// What proves who we are to a registry; all empty = nobody in particular.
+struct registry_login {
+  std::string username;
+  reactor::secret password;
+  reactor::secret identity_token;  // instead of a password: exchanged for an access token
+  reactor::secret access_token;    // used as it is
+  bool empty() const { return username.empty() && identity_token.empty() && access_token.empty(); }
+};
+
+/// The name under which a registry's login is kept: Docker Hub has one of its own.
+std::string credential_key(std::string_view registry);
+
+/// Looks a registry up in the text of a docker config.json.
+/// Shape    nothing when it has no entry.
+/// Errors   what is no such file; a credential helper, which is not supported, where only that knows the login.
+outcome<std::optional<registry_login>> find_login(std::string_view config,
+                                                  std::string_view registry,
+                                                  const std::string& path);
+
+/// The file's text with one login more or less; everything else in it stays. An empty text is an empty file.
+outcome<std::string> with_login(std::string_view config, std::string_view registry,
+                                const registry_login& login);
+/// Shape    nothing when there was none.
+outcome<std::optional<std::string>> without_login(std::string_view config,
+                                                  std::string_view registry);
+
+/// A WWW-Authenticate header: `Bearer realm="https://…",service="…",scope="…"`.
+struct challenge {
+  std::string scheme;  // lower case
+  std::map<std::string, std::string> parameters;
+};
+challenge parse_challenge(std::string_view header);
+
+/// Where a token is to be had. A registry behind TLS may not send credentials into the open.
+/// Errors   ours, for a realm that is no URL or less safe than the registry.
+outcome<std::string> token_url(const challenge& c, std::string_view registry_url,
+                               const std::string& scope);
+
+/// The access token in a token server's answer.
+outcome<reactor::secret> read_token(std::string_view json);
+
+}  // namespace helm::sources

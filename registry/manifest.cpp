@@ -1,0 +1,101 @@
+#include "registry/manifest.hpp"
+
+#include "formats/go/text.hpp"
+#include "formats/go/value.hpp"
+#include "formats/json/json.hpp"
+#include "formats/json/record.hpp"
+#include "registry/reference.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace helm::sources {
+namespace {
+
+constexpr std::uint64_t blob_size_limit = 1ull << 40;
+constexpr std::size_t descriptors_limit = 1'000;
+
+std::string text_of(const value& v, std::string_view name) {
+  const auto* found = v.find(name);
+  return found && found->is_string() ? found->text() : std::string();
+}
+
+outcome<descriptor> read_descriptor(const value& v) {
+  descriptor out;
+  out.media_type = text_of(v, "mediaType");
+  out.digest = text_of(v, "digest");
+  if (!is_digest(out.digest))
+    return problem{"manifest names a blob with an invalid digest: " + quote(out.digest)};
+  const auto* size = v.find("size");
+  // Sizes are exact in a double up to 2^53.
+  if (!size || size->kind() != type::float64 || size->real() < 0 ||
+      size->real() > static_cast<double>(blob_size_limit))
+    return problem{"manifest names a blob with an invalid size: " + out.digest};
+  out.size_bytes = static_cast<std::uint64_t>(size->real());
+  return out;
+}
+
+outcome<std::vector<descriptor>> read_descriptors(const value* list) {
+  std::vector<descriptor> out;
+  if (!list || list->is_nil()) return out;
+  if (!list->is_list()) return problem{"manifest is not valid: a list of blobs is none"};
+  if (list->size() > descriptors_limit)
+    return problem{"manifest names more than " + std::to_string(descriptors_limit) + " blobs"};
+  for (const auto& item : list->items()) {
+    auto d = read_descriptor(item);
+    if (!d) return d.error();
+    out.push_back(std::move(*d));
+  }
+  return out;
+}
+
+value descriptor_value(const descriptor& d) {
+  return record({{"mediaType", d.media_type},
+                 {"digest", d.digest},
+                 {"size", value::integer(static_cast<std::int64_t>(d.size_bytes), type::int64)}});
+}
+
+}  // namespace
+
+outcome<oci_manifest> read_manifest(std::string_view text, std::string_view content_type) {
+  if (text.size() > manifest_bytes_limit)
+    return problem{"manifest is larger than " + std::to_string(manifest_bytes_limit) + " bytes"};
+  const auto v = read_json(text);
+  if (!v) return problem{"manifest is not valid JSON: " + v.error().text};
+  if (!v->is_map()) return problem{"manifest is not valid: it is no JSON object"};
+  oci_manifest out;
+  out.media_type = text_of(*v, "mediaType");
+  if (out.media_type.empty())
+    out.media_type = trim_space(content_type.substr(0, content_type.find(';')));
+  if (const auto* config = v->find("config"); config && config->is_map()) {
+    auto d = read_descriptor(*config);
+    if (!d) return d.error();
+    out.config = std::move(*d);
+  }
+  auto layers = read_descriptors(v->find("layers"));
+  if (!layers) return layers.error();
+  out.layers = std::move(*layers);
+  auto manifests = read_descriptors(v->find("manifests"));
+  if (!manifests) return manifests.error();
+  out.manifests = std::move(*manifests);
+  if (const auto* annotations = v->find("annotations"); annotations && annotations->is_map())
+    for (const auto& [key, content] : annotations->entries())
+      out.annotations[key] = content.is_string() ? content.text() : "";
+  return out;
+}
+
+std::string write_manifest(const descriptor& config, std::vector<descriptor> layers,
+                           const std::map<std::string, std::string>& annotations) {
+  std::sort(layers.begin(), layers.end(),
+            [](const descriptor& a, const descriptor& b) { return a.digest < b.digest; });
+  value::list_type list;
+  for (const auto& l : layers) list.push_back(descriptor_value(l));
+  std::vector<std::pair<std::string, value>> members{{"schemaVersion", 2},
+                                                     {"config", descriptor_value(config)},
+                                                     {"layers", value(std::move(list))}};
+  if (!annotations.empty())
+    members.emplace_back("annotations", value::map_type(annotations.begin(), annotations.end()));
+  return *write_json(record(std::move(members)));
+}
+
+}  // namespace helm::sources

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "formats/go/problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace helm::sources {
+
+namespace media_type {
+inline constexpr const char* image_manifest = "application/vnd.oci.image.manifest.v1+json";
+inline constexpr const char* image_index = "application/vnd.oci.image.index.v1+json";
+}  // namespace media_type
+
+inline constexpr std::size_t manifest_bytes_limit = 4u << 20;
+
+/// What a manifest says of one blob.
+struct descriptor {
+  std::string media_type, digest;
+  std::uint64_t size_bytes = 0;
+  friend bool operator==(const descriptor&, const descriptor&) = default;
+};
+
+/// An image manifest, or an index of several of them.
+struct oci_manifest {
+  std::string media_type;
+  std::optional<descriptor> config;
+  std::vector<descriptor> layers;     // of a manifest
+  std::vector<descriptor> manifests;  // of an index
+  std::map<std::string, std::string> annotations;
+};
+
+/// Reads the JSON. `content_type` stands in for a manifest that does not name its own type.
+/// Errors   ours: what is no manifest, a digest that is none, a size that cannot be.
+outcome<oci_manifest> read_manifest(std::string_view text, std::string_view content_type);
+
+/// A manifest's text: layers are sorted by digest, so that the same layers have the same digest.
+std::string write_manifest(const descriptor& config, std::vector<descriptor> layers,
+                           const std::map<std::string, std::string>& annotations);
+
+}  // namespace helm::sources

@@ -1,0 +1,101 @@
+#include "registry/reference.hpp"
+
+#include "formats/go/text.hpp"
+#include "registry/url.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace helm::sources {
+namespace {
+
+bool is_lower_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/// Runs of [a-z0-9] with ".", "_", "__" or dashes between them.
+bool is_path_component(std::string_view s) {
+  if (s.empty() || !is_lower_or_digit(s.front()) || !is_lower_or_digit(s.back())) return false;
+  for (std::size_t i = 0; i < s.size();) {
+    if (is_lower_or_digit(s[i])) {
+      ++i;
+      continue;
+    }
+    const auto end = std::min(s.find_first_not_of(s[i], i), s.size());
+    const auto length = end - i;
+    const bool fits = s[i] == '-' || (s[i] == '.' && length == 1) || (s[i] == '_' && length <= 2);
+    if (!fits || !is_lower_or_digit(s[end])) return false;
+    i = end;
+  }
+  return true;
+}
+
+bool is_repository(std::string_view s) {
+  const auto parts = split(s, "/");
+  return std::all_of(parts.begin(), parts.end(), is_path_component);
+}
+
+bool is_tag(std::string_view s) {
+  const auto word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !s.empty() && s.size() <= 128 && word(s.front()) &&
+         std::all_of(s.begin(), s.end(), [&](char c) { return word(c) || c == '.' || c == '-'; });
+}
+
+bool is_registry(std::string_view s) {
+  const auto u = parse_url("dummy://" + std::string(s));
+  return u && !u->host.empty() && u->host == s;
+}
+
+problem invalid(const char* what, std::string_view text) {
+  return {"invalid reference: invalid " + std::string(what) + " " + quote(text)};
+}
+
+}  // namespace
+
+bool is_oci(std::string_view reference) {
+  return reference.starts_with("oci://");
+}
+
+bool is_digest(std::string_view text) {
+  return text.size() == 71 && text.starts_with("sha256:") &&
+         text.find_first_not_of("0123456789abcdef", 7) == text.npos;
+}
+
+std::string oci_reference::text() const {
+  const std::string path = registry + "/" + repository;
+  if (!tag.empty()) return path + ":" + tag;
+  return digest.empty() ? path : path + "@" + digest;
+}
+
+std::string tag_of(std::string_view version) {
+  return replace_all(version, "+", "_");
+}
+
+outcome<oci_reference> parse_oci_reference(std::string_view text) {
+  if (is_oci(text)) text.remove_prefix(6);
+  oci_reference out;
+  if (const auto at = text.rfind('@'); at != text.npos) {
+    out.digest = text.substr(at + 1);
+    text = text.substr(0, at);
+    if (!is_digest(out.digest)) return invalid("digest", out.digest);
+  }
+  const auto slash = text.find('/');
+  if (slash == text.npos) return problem{"invalid reference: missing registry or repository"};
+  out.registry = text.substr(0, slash);
+  text.remove_prefix(slash + 1);
+  bool tagged = false;
+  if (const auto colon = text.find(':'); colon != text.npos) {
+    out.tag = tag_of(text.substr(colon + 1));
+    text = text.substr(0, colon);
+    tagged = !out.tag.empty();
+  }
+  out.repository = text;
+  if (!is_registry(out.registry)) return invalid("registry", out.registry);
+  if (!is_repository(out.repository)) return invalid("repository", out.repository);
+  if (tagged && !is_tag(out.tag)) return invalid("tag", out.tag);
+  return out;
+}
+
+}  // namespace helm::sources

@@ -1,0 +1,182 @@
+#include "registry/web.hpp"
+
+#include "formats/go/base64.hpp"
+#include "formats/go/text.hpp"
+#include "reactor/deadline.hpp"
+#include "reactor/files.hpp"
+#include "reactor/http/authorization.hpp"
+#include "reactor/http/client.hpp"
+#include "reactor/http/wire.hpp"
+#include "reactor/loop.hpp"
+#include "registry/url.hpp"
+
+#include <charconv>
+#include <optional>
+
+namespace helm::sources {
+namespace {
+
+constexpr int redirects_limit = 10;
+constexpr std::size_t pem_bytes_limit = 4u << 20;
+constexpr reactor::nanoseconds idle_limit = std::chrono::seconds(30);
+
+bool is_redirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/// Path and query, as a request line needs them.
+std::string target_of(const url& u) {
+  const std::string target = (u.path.empty() ? "/" : u.path) + (u.has_query ? "?" + u.query : "");
+  std::string out;
+  for (const char c : target) {
+    // What a person wrote unescaped; everything else is left as it is.
+    if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f ||
+        c == '"' || c == '<' || c == '>')
+      out += reactor::http::encode_component(std::string_view(&c, 1));
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::optional<std::uint64_t> announced_bytes(const reactor::http::headers& fields) {
+  const auto text = fields.get("Content-Length");
+  std::uint64_t n = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (text.empty() || wrong != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return n;
+}
+
+reactor::fault too_big(const web_request& r) {
+  return reactor::make_fault(reactor::errc::limit, "read the answer",
+                             "it is larger than " + std::to_string(r.limit_bytes) + " bytes");
+}
+
+}  // namespace
+
+web::web(reactor::loop& l, environment env) : loop_(l), env_(std::move(env)) {}
+web::~web() = default;
+
+awaitable<void> web::stop() {
+  // Taken out first: a request that starts meanwhile makes a client of its own.
+  auto all = std::exchange(clients_, {});
+  for (auto& [where, client] : all) co_await client->stop();
+}
+
+awaitable<result<reactor::http::client*>> web::client_for(std::string to, tls_choice tls) {
+  auto origin = reactor::http::parse_origin(to);
+  if (!origin) co_return origin.error();
+  place key{origin->text(), tls};
+  if (const auto found = clients_.find(key); found != clients_.end()) co_return found->second.get();
+  reactor::http::client_options options;
+  options.origin = *origin;
+  options.tls.verify = !tls.skip_verify;
+  const std::pair<const std::string*, std::string*> files[] = {
+      {&tls.ca_file, &options.tls.ca_pem}, {&tls.certificate_file, &options.tls.certificate_pem}};
+  for (const auto& [path, into] : files) {
+    if (path->empty() || !origin->tls) continue;
+    auto pem = co_await reactor::read_file(loop_, *path, pem_bytes_limit);
+    if (!pem) co_return reactor::while_doing("can't create TLS config for client", pem.error());
+    *into = std::move(*pem);
+  }
+  if (!tls.key_file.empty() && origin->tls) {
+    auto read = [path = tls.key_file] { return reactor::load_secret(path, pem_bytes_limit); };
+    auto key = co_await loop_.offload(std::move(read));
+    if (!key) co_return reactor::while_doing("can't create TLS config for client", key.error());
+    options.tls.key_pem = std::move(*key);
+  }
+  options.proxy = reactor::http::proxy_from_environment(*origin, env_);
+  auto& slot = clients_[key];
+  if (!slot) slot = std::make_unique<reactor::http::client>(loop_, std::move(options));
+  co_return slot.get();
+}
+
+awaitable<result<web_answer>> web::ask_once(web_request r) {
+  const auto u = parse_url(r.url);
+  if (!u) co_return reactor::make_fault(reactor::errc::malformed, "parse the URL", u.error().text);
+  if (u->scheme != "http" && u->scheme != "https")
+    co_return reactor::make_fault(reactor::errc::refused, "choose a protocol",
+                                  "unsupported protocol scheme " + quote(u->scheme));
+  auto client = co_await client_for(u->scheme + "://" + u->host, r.tls);
+  if (!client) co_return client.error();
+  reactor::http::request q;
+  q.method = r.method;
+  q.target = target_of(*u);
+  q.fields = r.fields;
+  q.fields.set("User-Agent", "windlass");
+  q.body = std::move(r.body);
+  reactor::secret authorization = r.authorization;
+  if (authorization.empty() && !u->user.empty()) {
+    const auto colon = u->user.find(':');
+    authorization = basic_authorization(
+        reactor::http::decode_component(u->user.substr(0, colon)),
+        reactor::secret(colon == u->user.npos
+                            ? std::string()
+                            : reactor::http::decode_component(u->user.substr(colon + 1))));
+  }
+  q.authorization = std::move(authorization);
+  auto exchange = co_await (*client)->send(std::move(q));
+  if (!exchange) co_return exchange.error();
+  web_answer out;
+  out.status = (*exchange)->head().status;
+  out.fields = (*exchange)->head().fields;
+  out.url = r.url;
+  if (r.method == "HEAD") co_return out;
+  const auto announced = announced_bytes(out.fields);
+  if (announced && *announced > r.limit_bytes) co_return too_big(r);
+  auto body = co_await reactor::http::read_body(*exchange, r.limit_bytes, idle_limit);
+  if (!body) {
+    if (body.error().code == reactor::errc::limit) co_return too_big(r);
+    co_return body.error();
+  }
+  out.body = std::move(*body);
+  co_return out;
+}
+
+awaitable<result<web_answer>> web::converse(web_request r) {
+  for (int followed = 0;; ++followed) {
+    web_request once = r;
+    auto answer = co_await ask_once(std::move(once));
+    if (!answer || !is_redirect(answer->status) || r.on_redirect == web_request::redirects::answer)
+      co_return answer;
+    const std::string location(answer->fields.get("Location"));
+    if (location.empty()) co_return answer;
+    if (followed == redirects_limit)
+      co_return reactor::make_fault(reactor::errc::refused, "follow redirects",
+                                    "stopped after 10 redirects");
+    const auto next = follow_location(r.url, location);
+    if (!next)
+      co_return reactor::make_fault(reactor::errc::malformed, "follow a redirect",
+                                    next.error().text);
+    if (r.url.starts_with("https:") && !next->starts_with("https:"))
+      co_return reactor::make_fault(reactor::errc::refused, "follow a redirect",
+                                    "it leads from https to " + without_user(*next));
+    if (!same_origin(r.url, *next)) r.authorization = {};
+    r.url = *next;
+  }
+}
+
+awaitable<result<web_answer>> web::ask(web_request r) {
+  const auto deadline = loop_.now() + r.timeout;
+  auto whole = converse(std::move(r));
+  auto answer = co_await reactor::with_deadline(loop_, std::move(whole), deadline, "download");
+  // Whoever was cancelled must not make a sentence of it: this wait unwinds.
+  if (!answer && reactor::is_cancelled(answer.error().code)) co_await loop_.yield();
+  co_return answer;
+}
+
+std::string status_text(int status) {
+  return std::to_string(status) + " " + std::string(reactor::http::reason_phrase(status));
+}
+
+reactor::secret basic_authorization(const std::string& username, const reactor::secret& password) {
+  return reactor::http::basic_authorization(username, password.reveal());
+}
+
+problem problem_of(const reactor::fault& f, const std::string& method, const std::string& where) {
+  const std::string verb =
+      method.empty() ? method : method.substr(0, 1) + lower(std::string_view(method).substr(1));
+  return {verb + " " + quote(without_user(where)) + ": " + reactor::redact(f.message())};
+}
+
+}  // namespace helm::sources

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "formats/go/problem.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/http/message.hpp"
+#include "reactor/result.hpp"
+#include "reactor/secret.hpp"
+#include "reactor/time.hpp"
+#include "registry/environment.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace reactor {
+class loop;
+namespace http {
+class client;
+}
+}  // namespace reactor
+
+namespace helm::sources {
+
+using reactor::awaitable;
+using reactor::result;
+
+/// How TLS to a server is done: paths, as flags and repositories.yaml give them.
+struct tls_choice {
+  std::string certificate_file, key_file, ca_file;
+  bool skip_verify = false;
+  friend auto operator<=>(const tls_choice&, const tls_choice&) = default;
+};
+
+inline constexpr reactor::nanoseconds download_timeout = std::chrono::seconds(120);
+
+struct web_request {
+  std::string method = "GET";
+  std::string url;
+  reactor::http::headers fields;
+  std::string body;
+  reactor::secret authorization;  // goes to the URL's own origin and nowhere else
+  tls_choice tls;
+  std::size_t limit_bytes = 1u << 20;               // of the answer
+  reactor::nanoseconds timeout = download_timeout;  // redirects and body included
+  enum class redirects { follow, answer } on_redirect = redirects::follow;
+};
+
+struct web_answer {
+  int status = 0;
+  reactor::http::headers fields;
+  std::string body;
+  std::string url;  // where it came from in the end
+};
+
+/// HTTP to any number of servers: one pooled client per server and way of TLS, proxies from the environment.
+/// Redirects ten at most, never from https to http; to another server without Authorization.
+/// Bounds    every request has its deadline and its size limit; a length that is announced too big is not read at all.
+/// Lifetime  co_await stop() before destruction.
+class web {
+public:
+  web(reactor::loop& l, environment env);
+  ~web();
+  web(const web&) = delete;
+  web& operator=(const web&) = delete;
+
+  /// Errors: the network's; errc::limit; errc::refused for a redirect that is not followed. Any status is an answer.
+  awaitable<result<web_answer>> ask(web_request r);
+  awaitable<void> stop();
+
+private:
+  using place = std::pair<std::string, tls_choice>;  // origin
+  awaitable<result<reactor::http::client*>> client_for(std::string url, tls_choice tls);
+  awaitable<result<web_answer>> ask_once(web_request r);
+  awaitable<result<web_answer>> converse(web_request r);
+
+  reactor::loop& loop_;
+  environment env_;
+  std::map<place, std::unique_ptr<reactor::http::client>> clients_;
+};
+
+/// "404 Not Found"
+std::string status_text(int status);
+/// As reactor::http::basic_authorization.
+reactor::secret basic_authorization(const std::string& username, const reactor::secret& password);
+/// The fault as Go's net/http would show it: `Get "http://…": connection refused`.
+problem problem_of(const reactor::fault& f, const std::string& method, const std::string& url);
+
+}  // namespace helm::sources

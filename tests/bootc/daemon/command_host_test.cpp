@@ -1,0 +1,234 @@
+#include "bootc/daemon/command_host.hpp"
+
+#include "bootc/daemon/host_status.hpp"
+#include "reactor/loop.hpp"
+#include "registry/image_ref.hpp"
+#include "tests/bootc/builders.hpp"
+#include "tests/reactor/run.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+
+namespace bootc {
+namespace {
+
+using namespace std::chrono_literals;
+using reactor::awaitable;
+using testing::digest_of;
+using testing::image_of;
+
+/// The stand-in for a host, its state in a folder, and the real command runner on it.
+struct machine {
+  explicit machine(command_form how = command_form::direct) : commands(loop, settings(how)) {
+    put("booted", image_of('a'));
+    put("stage_seconds", "0.1");
+  }
+  command_host_options settings(command_form how) {
+    // Programs are looked up with our own PATH.
+    static const std::string path =
+        std::string(WINDLASS_BINARY_DIR) + "/fake_host_bin:" + std::getenv("PATH");
+    ::setenv("PATH", path.c_str(), 1);
+    command_host_options o;
+    o.form = how;
+    o.environment["FAKE_HOST"] = folder.path();
+    o.root = folder.path();
+    o.watch_interval = 20ms;
+    return o;
+  }
+  void put(const std::string& name, const std::string& text) {
+    reactor::put(folder / name, text + "\n");
+  }
+  std::string get(const std::string& name) {
+    std::ifstream in(folder / name);
+    std::string line;
+    std::getline(in, line);
+    return line;
+  }
+  std::string log() {
+    std::ifstream in(folder / "log");
+    return std::string((std::istreambuf_iterator<char>(in)), {});
+  }
+  void power_on() {
+    EXPECT_EQ(std::system(("FAKE_HOST=" + folder.path() + " " + WINDLASS_BINARY_DIR +
+                           "/fake_host_bin/power_on")
+                              .c_str()),
+              0);
+  }
+  void run(std::function<awaitable<void>(machine&)> body) {
+    reactor::run_task(loop, [&]() -> awaitable<void> {
+      co_await body(*this);
+      co_await commands.stop();
+    });
+  }
+  awaitable<reactor::result<void>> stage(char image) {
+    host_command c;
+    c.action = host_action::stage;
+    c.image = image_of(image);
+    co_return co_await commands.run(std::move(c));
+  }
+  awaitable<host_status> status() {
+    auto text = co_await commands.status();
+    EXPECT_TRUE(text) << (text ? "" : text.error().message());
+    auto parsed = parse_host_status(text ? *text : std::string());
+    EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error().message());
+    co_return parsed ? *parsed : host_status{};
+  }
+
+  reactor::temporary_folder folder;
+  reactor::loop loop;
+  command_host commands;
+};
+
+TEST(CommandHost, EntersTheHostsNamespacesOrRunsDirectly) {
+  EXPECT_EQ(host_command_line(command_form::direct, {"bootc", "status"}),
+            (std::vector<std::string>{"bootc", "status"}));
+  const auto entered = host_command_line(command_form::nsenter, {"bootc", "status"});
+  EXPECT_EQ(entered.front(), "nsenter");
+  EXPECT_EQ(entered[entered.size() - 3], "--");
+  EXPECT_EQ(entered.back(), "status");
+}
+
+TEST(CommandHost, ReadsTheStatusInBothForms) {
+  for (const auto how : {command_form::direct, command_form::nsenter}) {
+    machine m(how);
+    ::setenv("container", "podman", 1);  // would make bootc report an empty host
+    m.run([](machine& on) -> awaitable<void> {
+      const auto s = co_await on.status();
+      EXPECT_TRUE(s.booted && s.booted->image && s.booted->image->digest == digest_of('a'));
+    });
+    ::unsetenv("container");
+  }
+}
+
+TEST(CommandHost, StagesAndLocksWhereSwitchCannotLock) {
+  machine m;
+  m.run([](machine& on) -> awaitable<void> {
+    auto traits = co_await on.commands.inspect();
+    EXPECT_TRUE(traits && !traits->switch_download_only && traits->upgrade_download_only &&
+                !traits->boot.id.empty());
+    auto staged = co_await on.stage('b');
+    EXPECT_TRUE(staged) << (staged ? "" : staged.error().message());
+    const auto s = co_await on.status();
+    EXPECT_TRUE(s.staged && s.staged->download_only && s.staged->image->digest == digest_of('b'));
+  });
+}
+
+TEST(CommandHost, StagesLockedInOneStepWhereItCan) {
+  machine m;
+  m.put("switch_options", "--download-only\n--from-downloaded");
+  m.run([](machine& on) -> awaitable<void> {
+    auto traits = co_await on.commands.inspect();
+    EXPECT_TRUE(traits && traits->switch_download_only && traits->switch_from_downloaded);
+    auto staged = co_await on.stage('b');
+    EXPECT_TRUE(staged);
+    EXPECT_EQ(on.log().find("upgrade --download-only"), std::string::npos);
+    const auto s = co_await on.status();
+    EXPECT_TRUE(s.staged && s.staged->download_only);
+  });
+}
+
+TEST(CommandHost, AFailedStageSaysWhatTheJournalSays) {
+  machine m;
+  m.put("unpullable", digest_of('b'));
+  m.put("journal", "what somebody else said before");
+  m.run([](machine& on) -> awaitable<void> {
+    auto staged = co_await on.stage('b');
+    EXPECT_FALSE(staged);
+    if (!staged) {
+      EXPECT_EQ(staged.error().detail,
+                "Pulling: initializing source docker://" + image_of('b') + ": manifest unknown");
+    }
+  });
+}
+
+TEST(CommandHost, StatusWaitsForAStageAndEndsAtItsDeadline) {
+  machine m;
+  m.put("stage_seconds", "1");
+  m.run([](machine& on) -> awaitable<void> {
+    reactor::task_group tasks(on.loop);
+    tasks.start("stage", [&]() -> awaitable<void> { (void)co_await on.stage('b'); });
+    co_await on.loop.sleep_for(400ms);
+    const auto before = on.loop.now();
+    const auto s = co_await on.status();
+    EXPECT_GT(on.loop.now() - before, 100ms) << "it waited for the sysroot lock";
+    EXPECT_TRUE(s.staged);
+    co_await tasks.join();
+  });
+}
+
+TEST(CommandHost, ACancelledStageStopsItsUnit) {
+  machine m;
+  m.put("stage_seconds", "30");
+  m.run([](machine& on) -> awaitable<void> {
+    reactor::task_group tasks(on.loop);
+    tasks.start("stage", [&]() -> awaitable<void> { (void)co_await on.stage('b'); });
+    for (int i = 0; i < 300 && on.get("unit_pid").empty(); ++i) co_await on.loop.sleep_for(10ms);
+    co_await tasks.cancel_and_join();
+    on.put("stage_seconds", "0.1");
+    auto next = co_await on.stage('c');
+    EXPECT_TRUE(next) << (next ? "" : next.error().message());
+    const auto s = co_await on.status();
+    EXPECT_TRUE(s.staged && s.staged->image->digest == digest_of('c'));
+  });
+}
+
+TEST(CommandHost, RebootsIntoWhatIsStaged) {
+  for (const bool locked : {true, false}) {
+    machine m;
+    if (!locked) m.put("no_lock", "");
+    m.run([locked](machine& on) -> awaitable<void> {
+      (void)co_await on.commands.inspect();
+      auto staged = co_await on.stage('b');
+      EXPECT_TRUE(staged);
+      reactor::task_group tasks(on.loop);
+      tasks.start("reboot", [&on, locked]() -> awaitable<void> {
+        host_command c;
+        c.action = host_action::reboot;
+        c.image = image_of('b');
+        c.locked = locked;
+        (void)co_await on.commands.run(std::move(c));
+      });
+      for (int i = 0; i < 300 && on.get("reboots").empty(); ++i) co_await on.loop.sleep_for(10ms);
+      EXPECT_EQ(on.get("reboots"), "full");
+      co_await tasks.cancel_and_join();
+      on.power_on();
+      const auto s = co_await on.status();
+      EXPECT_EQ(s.booted->image->digest, digest_of('b')) << (locked ? "locked" : "unlocked");
+      EXPECT_EQ(s.rollback->image->digest, digest_of('a'));
+    });
+  }
+}
+
+TEST(CommandHost, NamesWhatElseRebootsTheHost) {
+  machine m;
+  m.put("active_units", "bootc-fetch-apply-updates.timer");
+  m.run([](machine& on) -> awaitable<void> {
+    auto traits = co_await on.commands.inspect();
+    EXPECT_TRUE(traits && traits->uncoordinated ==
+                              std::vector<std::string>{"bootc-fetch-apply-updates.timer"});
+  });
+}
+
+TEST(CommandHost, NoticesThatDeploymentsChanged) {
+  machine m;
+  m.run([](machine& on) -> awaitable<void> {
+    bool changed = false;
+    reactor::task_group tasks(on.loop);
+    tasks.start("watch", [&]() -> awaitable<void> {
+      co_await on.commands.changed();
+      changed = true;
+    });
+    auto staged = co_await on.stage('b');
+    EXPECT_TRUE(staged);
+    for (int i = 0; i < 100 && !changed; ++i) co_await on.loop.sleep_for(10ms);
+    EXPECT_TRUE(changed);
+    co_await tasks.cancel_and_join();
+  });
+}
+
+}  // namespace
+}  // namespace bootc

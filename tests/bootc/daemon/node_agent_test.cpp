@@ -1,0 +1,373 @@
+#include "bootc/daemon/node_agent.hpp"
+
+#include "bootc/kinds/names.hpp"
+#include "bootc/pool/rollout_planner.hpp"
+#include "tests/bootc/builders.hpp"
+
+#include <gtest/gtest.h>
+
+namespace bootc {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+host_entry deployed(char c, bool locked = false) {
+  host_entry out;
+  out.image = host_image{image_of(c), "registry", digest_of(c), "amd64", "", ""};
+  out.download_only = locked;
+  return out;
+}
+
+/// A node on image a, its agent, and a clock.
+struct bench {
+  explicit bench(host_traits t = {}) : traits(std::move(t)), agent(traits) {
+    object.meta.name = "w1";
+    object.meta.generation = 1;
+    host.booted = deployed('a');
+    if (traits.boot.id.empty()) traits.boot.id = "boot-1";
+    agent = node_agent(traits);
+  }
+  bench& desire(char c, image_state state = image_state::staged) {
+    object.spec.desired_image = image_of(c);
+    object.spec.desired_state = state;
+    ++object.meta.generation;
+    return *this;
+  }
+  /// One pass of the daemon: read, decide, publish.
+  agent_step pass() {
+    agent.on_object(object);
+    if (!agent.busy()) agent.on_host(host);
+    agent_step step = agent.decide(now, noon);
+    if (step.publish) object.status = step.status;
+    return step;
+  }
+  /// "Staging -": Idle's reason and Degraded's message.
+  std::string shown() const {
+    const auto* idle = find_condition(object.status.conditions, "Idle");
+    const auto* degraded = find_condition(object.status.conditions, "Degraded");
+    return (idle ? idle->reason : "?") + " " +
+           (degraded && degraded->status == "True" ? degraded->message : "-");
+  }
+  void ended(const host_command& c, std::string failure = {}) {
+    if (failure.empty())
+      agent.on_ended(c, {}, now);
+    else
+      agent.on_ended(c, reactor::make_fault(reactor::errc::closed, "", failure), now);
+  }
+  /// The daemon's process starts again.
+  void restart(std::string boot = "boot-1") {
+    traits.boot.id = std::move(boot);
+    agent = node_agent(traits);
+  }
+
+  host_traits traits;
+  node_agent agent;
+  bootc_node object;
+  host_status host;
+  reactor::steady_time now{};
+};
+
+host_traits lockable() {
+  host_traits t;
+  t.upgrade_download_only = true;
+  return t;
+}
+
+TEST(NodeAgent, IdleWhenTheDesiredImageIsBooted) {
+  bench b;
+  b.desire('a');
+  const auto step = b.pass();
+  EXPECT_FALSE(step.command);
+  EXPECT_EQ(b.shown(), "Idle -");
+  EXPECT_EQ(b.object.status.observed_generation, 2);
+  EXPECT_FALSE(b.pass().publish) << "the same again writes nothing";
+}
+
+TEST(NodeAgent, StagesThenWaitsThenRebootsWhenApproved) {
+  bench b;
+  b.desire('b');
+  auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::stage);
+  EXPECT_EQ(step.command->image, image_of('b'));
+  EXPECT_EQ(b.shown(), "Staging -");
+  EXPECT_FALSE(b.pass().command) << "one at a time";
+
+  b.host.staged = deployed('b');
+  b.ended(*step.command);
+  step = b.pass();
+  EXPECT_FALSE(step.command);
+  EXPECT_EQ(b.shown(), "Staged -");
+
+  b.desire('b', image_state::booted);
+  step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::reboot);
+  EXPECT_EQ(b.shown(), "Rebooting -");
+  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message, "boot boot-1/0");
+  EXPECT_TRUE(b.agent.reboot_issued());
+  EXPECT_FALSE(b.pass().publish) << "nothing more until it is back";
+}
+
+TEST(NodeAgent, ApprovalWithAnotherImageStagedStagesFirst) {
+  bench b;
+  b.host.staged = deployed('b');
+  b.desire('c', image_state::booted);
+  const auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::stage);
+  EXPECT_EQ(step.command->image, image_of('c'));
+}
+
+TEST(NodeAgent, AFailedStageWaitsLongerEachTimeAndStaysDegradedWhileRetrying) {
+  bench b;
+  b.desire('b');
+  for (const auto delay : {5s, 10s, 20s, 40s, 80s, 160s, 320s, 320s}) {
+    auto step = b.pass();
+    ASSERT_TRUE(step.command) << delay.count();
+    b.ended(*step.command, "no such manifest");
+    step = b.pass();
+    EXPECT_EQ(b.shown(), "Idle bootc stage failed: no such manifest");
+    EXPECT_FALSE(step.command);
+    EXPECT_EQ(step.look_again, b.now + delay);
+    b.now += delay;
+  }
+  auto step = b.pass();
+  EXPECT_EQ(b.shown(), "Staging bootc stage failed: no such manifest");
+  b.host.staged = deployed('b');
+  b.ended(*step.command);
+  b.pass();
+  EXPECT_EQ(b.shown(), "Staged -");
+}
+
+TEST(NodeAgent, ANewImageForgetsTheFailure) {
+  bench b;
+  b.desire('b');
+  b.ended(*b.pass().command, "boom");
+  b.desire('c');
+  const auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->image, image_of('c'));
+  EXPECT_EQ(b.shown(), "Staging -");
+}
+
+TEST(NodeAgent, ASupersededStageIsCancelledAndItsEndSaysNothing) {
+  bench b;
+  b.desire('b');
+  const auto first = b.pass();
+  b.desire('c');
+  auto step = b.pass();
+  EXPECT_TRUE(step.cancel_stage);
+  EXPECT_FALSE(step.command) << "not before the first one has ended";
+  b.ended(*first.command, "killed");
+  step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->image, image_of('c'));
+  EXPECT_EQ(b.shown(), "Staging -");
+}
+
+TEST(NodeAgent, AStageThatClaimsSuccessWithoutStagingIsAFailure) {
+  bench b;
+  b.desire('b');
+  b.ended(*b.pass().command);
+  const auto step = b.pass();
+  EXPECT_FALSE(step.command);
+  EXPECT_EQ(b.shown(),
+            "Idle bootc stage failed: the command succeeded, but the image is not staged");
+}
+
+TEST(NodeAgent, UnreadableStatusKeepsWhatWasKnown) {
+  bench b;
+  b.desire('a');
+  b.pass();
+  b.agent.on_host_unreadable("getting bootc status: exit code 1", b.now);
+  b.agent.on_object(b.object);
+  const auto step = b.agent.decide(b.now, noon);
+  ASSERT_TRUE(step.publish);
+  EXPECT_TRUE(step.status.booted);
+  EXPECT_EQ(find_condition(step.status.conditions, "Degraded")->message,
+            "populating bootc fields: getting bootc status: exit code 1");
+  EXPECT_EQ(find_condition(step.status.conditions, "Idle")->reason, "Idle");
+  EXPECT_EQ(step.look_again, b.now + 5s);
+}
+
+TEST(NodeAgent, HostsThatBootcDoesNotRunAreDegradedWithAClearText) {
+  bench b;
+  b.desire('b');
+  b.host.booted.reset();
+  b.pass();
+  EXPECT_EQ(b.shown(), "Idle bootc status has no booted entry");
+  b.host.booted = host_entry{};
+  b.pass();
+  EXPECT_NE(b.shown().find("no container image"), std::string::npos);
+  b.host.booted->incompatible = true;
+  b.pass();
+  EXPECT_NE(b.shown().find("layered packages"), std::string::npos);
+}
+
+TEST(NodeAgent, AnUnusableDesiredImageWaitsForAnother) {
+  bench b;
+  b.desire('b');
+  b.object.spec.desired_image = "os:latest";
+  EXPECT_FALSE(b.pass().command);
+  EXPECT_EQ(b.shown().rfind("Idle invalid image ref \"os:latest\": ", 0), 0u);
+  b.object.spec.desired_image = "quay.io/a/os:1";
+  b.pass();
+  EXPECT_EQ(b.shown(), "Idle image ref \"quay.io/a/os:1\" has no digest");
+}
+
+TEST(NodeAgent, AReadOnlyHostIsNotUpdated) {
+  bench b;
+  b.desire('b');
+  b.host.read_only = true;
+  EXPECT_FALSE(b.pass().command);
+  EXPECT_NE(b.shown().find("read-only"), std::string::npos);
+}
+
+TEST(NodeAgent, AnUnlockedStagedImageIsLockedWhereTheHostCan) {
+  bench b(lockable());
+  b.desire('b');
+  b.host.staged = deployed('b');
+  auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::lock);
+  EXPECT_EQ(b.shown(), "Staged -");
+  b.host.staged = deployed('b', true);
+  b.ended(*step.command);
+  EXPECT_FALSE(b.pass().command);
+
+  b.desire('b', image_state::booted);
+  step = b.pass();
+  EXPECT_EQ(step.command->action, host_action::reboot);
+  EXPECT_TRUE(step.command->locked);
+}
+
+TEST(NodeAgent, WhereItCannotBeLockedTheMessageSaysSo) {
+  bench b;
+  b.desire('b');
+  b.host.staged = deployed('b');
+  EXPECT_FALSE(b.pass().command);
+  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message, "staged without lock");
+}
+
+TEST(NodeAgent, AnArmedImageThatNobodyWantsIsLockedOrReported) {
+  bench can(lockable());
+  can.desire('a');
+  can.host.staged = deployed('b');
+  const auto step = can.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::lock);
+  can.ended(*step.command, "no");
+  can.pass();
+  EXPECT_NE(can.shown().find("is armed: no"), std::string::npos);
+
+  bench cannot;
+  cannot.desire('a');
+  cannot.host.staged = deployed('b');
+  EXPECT_FALSE(cannot.pass().command);
+  EXPECT_NE(cannot.shown().find(image_of('b') + " is armed"), std::string::npos);
+}
+
+TEST(NodeAgent, BackOnTheOldImageAfterARebootIsNotTriedAgain) {
+  bench b;
+  b.desire('b', image_state::booted);
+  b.host.staged = deployed('b');
+  EXPECT_EQ(b.pass().command->action, host_action::reboot);
+  b.host.staged.reset();
+  b.restart("boot-2");
+  EXPECT_FALSE(b.pass().command);
+  EXPECT_EQ(b.shown().rfind("Idle rebooted but not on target: ", 0), 0u) << b.shown();
+  b.restart("boot-2");
+  EXPECT_FALSE(b.pass().command) << "a restart of the daemon does not forget it";
+  b.desire('b', image_state::staged);
+  EXPECT_EQ(b.pass().command->action, host_action::stage) << "until the spec changes";
+}
+
+TEST(NodeAgent, ASoftRebootIsARebootToo) {
+  bench b;
+  b.desire('b', image_state::booted);
+  b.host.staged = deployed('b');
+  b.pass();
+  b.traits.boot.soft_reboots = 1;
+  b.restart();
+  b.pass();
+  EXPECT_NE(b.shown().find(not_on_target_text), std::string::npos);
+}
+
+TEST(NodeAgent, ADaemonRestartedBeforeTheRebootIssuesItAgain) {
+  bench b;
+  b.desire('b', image_state::booted);
+  b.host.staged = deployed('b');
+  b.pass();
+  b.restart("boot-1");
+  EXPECT_EQ(b.pass().command->action, host_action::reboot);
+}
+
+TEST(NodeAgent, AFailedRebootIsReportedAndTriedAgain) {
+  bench b;
+  b.desire('b', image_state::booted);
+  b.host.staged = deployed('b');
+  const auto first = b.pass();
+  b.ended(*first.command, "systemd is busy");
+  auto step = b.pass();
+  EXPECT_EQ(b.shown(), "Staged reboot failed: systemd is busy");
+  EXPECT_EQ(step.look_again, b.now + 5s);
+  b.now += 5s;
+  EXPECT_EQ(b.pass().command->action, host_action::reboot);
+}
+
+TEST(NodeAgent, ACommandIsWithdrawnWhenItsStatusCouldNotBeWritten) {
+  bench b;
+  b.desire('b', image_state::booted);
+  b.host.staged = deployed('b');
+  b.pass();
+  b.agent.withdrawn();
+  EXPECT_EQ(b.pass().command->action, host_action::reboot);
+}
+
+TEST(NodeAgent, ComposefsGoesBackByRollback) {
+  bench b;
+  b.host.booted = deployed('b');
+  b.host.booted->composefs = true;
+  b.host.rollback = deployed('a');
+  b.desire('a');
+  EXPECT_FALSE(b.pass().command) << "nothing to stage";
+  EXPECT_EQ(b.shown(), "Staged -");
+  EXPECT_EQ(b.object.status.staged->digest, digest_of('a'))
+      << "so that the controller sees it ready";
+  b.desire('a', image_state::booted);
+  EXPECT_EQ(b.pass().command->action, host_action::roll_back);
+}
+
+TEST(NodeAgent, SoftRebootNeedsThePoolsLeaveAndACapableImage) {
+  for (const bool capable : {true, false}) {
+    bench b;
+    b.desire('b', image_state::booted);
+    b.host.staged = deployed('b');
+    b.host.staged->soft_reboot_capable = capable;
+    b.object.meta.annotations = with({}, std::string(names::reboot_policy), "AllowSoftReboot");
+    EXPECT_EQ(b.pass().command->soft, capable);
+  }
+}
+
+TEST(NodeAgent, OtherRebootersAreNamed) {
+  host_traits t;
+  t.uncoordinated = {"bootc-fetch-apply-updates.timer"};
+  bench b(t);
+  b.desire('a');
+  b.pass();
+  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message,
+            "this host is also rebooted by bootc-fetch-apply-updates.timer");
+}
+
+TEST(NodeAgent, NoObjectNothingToDo) {
+  node_agent agent{host_traits{}};
+  agent.on_object(std::nullopt);
+  agent.on_host({});
+  const auto step = agent.decide({}, noon);
+  EXPECT_FALSE(step.publish || step.command);
+}
+
+}  // namespace
+}  // namespace bootc

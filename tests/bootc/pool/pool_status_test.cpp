@@ -1,0 +1,141 @@
+#include "bootc/pool/pool_status.hpp"
+
+#include "tests/bootc/builders.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <gtest/gtest.h>
+
+namespace bootc {
+namespace {
+
+using testing::degraded_of;
+using testing::noon;
+using testing::up_to_date_of;
+
+census counts(std::initializer_list<unit_state> states) {
+  census c;
+  for (unit_state s : states) c.add(s);
+  return c;
+}
+
+pool_findings found(census c, char target = 'b') {
+  pool_findings f;
+  f.counts = c;
+  f.target_digest = testing::digest_of(target);
+  return f;
+}
+
+TEST(PoolStatus, T046_AllOnTarget) {
+  const auto s = status_after(
+      {}, found(counts({unit_state::up_to_date, unit_state::up_to_date, unit_state::up_to_date})),
+      noon);
+  EXPECT_EQ(s.node_count, 3);
+  EXPECT_EQ(s.updated_count, 3);
+  EXPECT_EQ(s.updating_count, 0);
+  EXPECT_EQ(s.degraded_count, 0);
+  EXPECT_EQ(s.deployed_digest, s.target_digest);
+  EXPECT_FALSE(s.update_available);
+  EXPECT_EQ(up_to_date_of(s), "True/AllUpdated/");
+}
+
+TEST(PoolStatus, T047_OneInEachState) {
+  const auto s =
+      status_after({},
+                   found(counts({unit_state::up_to_date, unit_state::pending, unit_state::staging,
+                                 unit_state::staged, unit_state::rebooting})),
+                   noon);
+  EXPECT_EQ(s.node_count, 5);
+  EXPECT_EQ(s.updated_count, 1);
+  EXPECT_EQ(s.updating_count, 4);
+  EXPECT_EQ(s.degraded_count, 0);
+  EXPECT_EQ(up_to_date_of(s),
+            "False/RolloutInProgress/1/5 updated; 1 pending, 1 staging, 1 staged, 1 rebooting, 0 "
+            "degraded");
+}
+
+TEST(PoolStatus, T048_Paused) {
+  node_pool pool;
+  pool.spec.paused = true;
+  const auto s = status_after(
+      pool, found(counts({unit_state::up_to_date, unit_state::pending, unit_state::pending})),
+      noon);
+  EXPECT_EQ(up_to_date_of(s),
+            "False/Paused/1/3 updated; 2 pending, 0 staging, 0 staged, 0 rebooting, 0 degraded");
+}
+
+TEST(PoolStatus, T049_NoNodes) {
+  const auto s = status_after({}, found({}), noon);
+  EXPECT_EQ(s.node_count, 0);
+  EXPECT_EQ(s.deployed_digest, s.target_digest);
+  EXPECT_EQ(up_to_date_of(s), "True/AllUpdated/");
+}
+
+TEST(PoolStatus, T050_KeepsTheDeployedDigestUntilAllAreThere) {
+  node_pool pool;
+  pool.status.deployed_digest = testing::digest_of('a');
+  const auto s = status_after(pool, found(counts({unit_state::pending})), noon);
+  EXPECT_EQ(s.deployed_digest, testing::digest_of('a'));
+  EXPECT_EQ(s.target_digest, testing::digest_of('b'));
+  EXPECT_TRUE(s.update_available);
+}
+
+TEST(PoolStatus, TheStrongestReasonIsShown) {
+  pool_findings f = found(counts({unit_state::degraded}));
+  f.degradations = {{pool_reason::node_conflict, "conflict"},
+                    {pool_reason::node_degraded, "nodes"},
+                    {pool_reason::node_conflict, "second"}};
+  EXPECT_EQ(degraded_of(status_after({}, f, noon)), "True/NodeConflict/conflict")
+      << "an equal one does not replace it";
+  f.degradations.push_back({pool_reason::rollout_halted, "halted"});
+  EXPECT_EQ(degraded_of(status_after({}, f, noon)), "True/RolloutHalted/halted");
+}
+
+TEST(PoolStatus, TheSameFindingsLaterChangeNothing) {
+  node_pool pool;
+  const auto f = found(counts({unit_state::pending, unit_state::degraded}));
+  pool.status = status_after(pool, f, noon);
+  EXPECT_EQ(status_after(pool, f, noon + std::chrono::hours(1)), pool.status);
+}
+
+TEST(PoolStatus, TransitionTimeMovesOnlyWithTheStatus) {
+  node_pool pool;
+  pool.status = status_after(pool, found(counts({unit_state::pending})), noon);
+  const auto later =
+      status_after(pool, found(counts({unit_state::staging})), noon + std::chrono::minutes(1));
+  EXPECT_EQ(find_condition(later.conditions, "UpToDate")->last_transition_time,
+            "2026-11-21T12:00:00Z");
+  const auto done =
+      status_after(pool, found(counts({unit_state::up_to_date})), noon + std::chrono::minutes(2));
+  EXPECT_EQ(find_condition(done.conditions, "UpToDate")->last_transition_time,
+            "2026-11-21T12:02:00Z");
+}
+
+TEST(PoolStatus, AnInvalidSpecLeavesTheCountsAsTheyWere) {
+  node_pool pool;
+  pool.meta.generation = 7;
+  pool.status =
+      status_after(pool, found(counts({unit_state::pending, unit_state::up_to_date})), noon);
+  const auto s = status_with_invalid_spec(pool, "invalid image ref", noon);
+  EXPECT_EQ(s.node_count, 2);
+  EXPECT_EQ(s.updated_count, 1);
+  EXPECT_EQ(degraded_of(s), "True/InvalidSpec/invalid image ref");
+  EXPECT_EQ(up_to_date_of(s), up_to_date_of(pool.status));
+}
+
+TEST(PoolStatus, ConditionsOfOthersStay) {
+  node_pool pool;
+  pool.status.conditions = {testing::cond("Audited", "True", "Yes")};
+  EXPECT_NE(find_condition(status_after(pool, found({}), noon).conditions, "Audited"), nullptr);
+}
+
+TEST(PoolStatus, ThePatchOmitsZeros) {
+  node_pool_status before, after;
+  before.updating_count = 2;
+  after.updated_count = 2;
+  EXPECT_EQ(boost::json::serialize(status_patch(before, after)),
+            R"({"status":{"updatedCount":2,"updatingCount":null}})");
+  EXPECT_TRUE(status_patch(after, after).empty());
+}
+
+}  // namespace
+}  // namespace bootc

@@ -1,0 +1,601 @@
+// Longer than most files: the planner's rules as one table of situations, each readable alone.
+#include "bootc/pool/rollout_planner.hpp"
+
+#include "tests/bootc/builders.hpp"
+
+#include <gtest/gtest.h>
+
+namespace bootc {
+namespace {
+
+using phase = drain_progress::phase;
+using namespace testing;
+using namespace std::chrono_literals;
+
+const action* find(const rollout_plan& plan, action_kind kind) {
+  for (const action& a : plan.actions)
+    if (a.kind == kind) return &a;
+  return nullptr;
+}
+
+TEST(RolloutPlanner, ANewNodeGetsItsObjectAndThenTheLabel) {
+  situation s;
+  s.node("w1").meta.labels = k8s::string_map{{"pool", "workers"}};
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "create BootcNode w1, label Node w1");
+  EXPECT_EQ(plan.actions[0].spec.desired_image, image_of('b'));
+  EXPECT_EQ(plan.actions[0].spec.desired_state, image_state::staged);
+  EXPECT_EQ(held(plan), "w1:no-daemon");
+}
+
+TEST(RolloutPlanner, TheFinalizerComesFirst) {
+  situation s;
+  s.world.pool.meta.finalizers = {};
+  s.node("w1");
+  EXPECT_EQ(steps(s.plan()), "add finalizer, create BootcNode w1");
+}
+
+TEST(RolloutPlanner, TheLabelIsRestoredOnAnOwnedNode) {
+  situation s;
+  s.member("w1", unit_state::up_to_date);
+  s.node_named("w1").meta.labels = k8s::string_map{{"pool", "workers"}};
+  EXPECT_EQ(steps(s.plan()), "label Node w1");
+}
+
+TEST(RolloutPlanner, ANewTargetIsWrittenOnceAndAsksForStagingOnly) {
+  situation s;
+  auto& b = s.slotted("w1", unit_state::staged);
+  b.spec.desired_state = image_state::booted;
+  s.target('c');
+  s.drain("w1", phase::running);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "set desired image w1, cancel drain w1");
+  EXPECT_EQ(plan.actions[0].spec.desired_image, image_of('c'));
+  EXPECT_EQ(plan.actions[0].spec.desired_state, image_state::staged);
+  EXPECT_EQ(held(plan), "w1:staging") << "what it has staged is the former target";
+}
+
+TEST(RolloutPlanner, ALostSlotWithdrawsTheApproval) {
+  situation s;
+  s.member("w1", unit_state::staged).spec.desired_state = image_state::booted;
+  s.max_unavailable(0);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "set desired image w1");
+  EXPECT_EQ(plan.actions[0].spec.desired_state, image_state::staged);
+}
+
+TEST(RolloutPlanner, OneSlotGoesToTheFirstByNameAndTheOthersWait) {
+  situation s;
+  for (const char* name : {"w3", "w1", "w2"}) s.member(name, unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "take slot w1, cordon Node w1, drain Node w1");
+  EXPECT_FALSE(plan.actions[0].was_cordoned);
+  EXPECT_EQ(held(plan), "w2:slot-full w3:slot-full");
+  EXPECT_TRUE(plan.units[0].starting);
+}
+
+TEST(RolloutPlanner, ACordonedNodeIsRememberedAsSuch) {
+  situation s;
+  s.member("w1", unit_state::staged);
+  s.node_named("w1").unschedulable = true;
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "take slot w1, drain Node w1");
+  EXPECT_TRUE(plan.actions[0].was_cordoned);
+}
+
+TEST(RolloutPlanner, ACrashBetweenSlotAndCordonIsRepaired) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.node_named("w1").unschedulable = false;
+  EXPECT_EQ(steps(s.plan()), "cordon Node w1, drain Node w1");
+}
+
+TEST(RolloutPlanner, ADrainedNodeIsApproved) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.drain("w1", phase::succeeded);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "approve reboot w1");
+  EXPECT_EQ(plan.actions[0].boot_id, "boot-1");
+  EXPECT_EQ(plan.actions[0].resource_version, "20") << "decided on this version and no other";
+}
+
+TEST(RolloutPlanner, ADrainForAnotherImageDoesNotCount) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.drain("w1", phase::succeeded).image = image_of('c');
+  EXPECT_EQ(steps(s.plan()), "cancel drain w1, drain Node w1");
+}
+
+TEST(RolloutPlanner, ANodeUncordonedWhileDrainingIsDrainedAgain) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.node_named("w1").unschedulable = false;
+  s.drain("w1", phase::succeeded);
+  EXPECT_EQ(steps(s.plan()), "cancel drain w1, cordon Node w1, drain Node w1");
+}
+
+TEST(RolloutPlanner, AnApprovedNodeIsLeftAlone) {
+  situation s;
+  s.slotted("w1", unit_state::staged).spec.desired_state = image_state::booted;
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(held(plan), "w1:rebooting");
+}
+
+TEST(RolloutPlanner, AFinishedNodeIsFreedAndItsSlotIsUsedInTheSamePass) {
+  situation s;
+  s.slotted("w1", unit_state::up_to_date).spec.desired_state = image_state::booted;
+  s.member("w2", unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan),
+            "uncordon Node w1, free slot w1, take slot w2, cordon Node w2, drain Node w2");
+  EXPECT_EQ(find(plan, action_kind::free_slot)->spec.desired_state, image_state::staged);
+}
+
+TEST(RolloutPlanner, ANodeCordonedBeforeStaysCordoned) {
+  for (const char* was : {"true", ""}) {
+    situation s;
+    auto& b = s.slotted("w1", unit_state::up_to_date);
+    s.take_slot(b, was);
+    EXPECT_EQ(steps(s.plan()), "free slot w1") << was;
+  }
+}
+
+TEST(RolloutPlanner, ANodeThatIsNotReadyKeepsItsSlot) {
+  situation s;
+  s.slotted("w1", unit_state::up_to_date);
+  s.node_named("w1").ready = k8s::condition_status::no;
+  s.member("w2", unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(held(plan), "w1:not-ready w2:slot-full");
+}
+
+TEST(RolloutPlanner, LoweringMaxUnavailableTakesNoSlotAway) {
+  situation s;
+  s.max_unavailable(1);
+  s.slotted("w1", unit_state::staged);
+  s.slotted("w2", unit_state::staged);
+  s.member("w3", unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "drain Node w1, drain Node w2");
+  EXPECT_EQ(held(plan), "w1:draining w2:draining w3:slot-full");
+}
+
+TEST(RolloutPlanner, PausedNodesInSlotsGoOn) {
+  situation s;
+  s.world.pool.spec.paused = true;
+  s.slotted("w1", unit_state::staged);
+  s.member("w2", unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "drain Node w1");
+  EXPECT_EQ(held(plan), "w1:draining w2:paused");
+  EXPECT_EQ(up_to_date_of(plan.status).rfind("False/Paused/", 0), 0u);
+}
+
+TEST(RolloutPlanner, ARebootOutsideOfASlotCountsAsADisturbance) {
+  situation s;
+  s.member("w1", unit_state::rebooting);
+  s.member("w2", unit_state::staged);
+  EXPECT_EQ(held(s.plan()), "w1:rebooting w2:slot-full");
+}
+
+// ---- halt ----
+
+TEST(RolloutHalt, TwoUnhealthyNodesInSlotsStopNewOnes) {
+  situation s;
+  s.max_unavailable(4);
+  auto& w1 = s.slotted("w1", unit_state::degraded);
+  w1.status.booted = booted('b');
+  s.slotted("w2", unit_state::up_to_date);
+  s.node_named("w2").ready = k8s::condition_status::no;
+  s.slotted("w3", unit_state::up_to_date);
+  s.member("w4", unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "uncordon Node w3, free slot w3")
+      << "healthy finished nodes are still freed";
+  EXPECT_EQ(degraded_of(plan.status),
+            "True/RolloutHalted/Rollout halted: 2+ unhealthy nodes in reboot slots (w1: Degraded, "
+            "w2: NotReady)");
+  EXPECT_EQ(held(plan), "w1:degraded w2:not-ready w4:halted");
+}
+
+TEST(RolloutHalt, DegradedOnTheOldImageDoesNotCount) {
+  situation s;
+  s.max_unavailable(4);
+  s.slotted("w1", unit_state::degraded);
+  s.slotted("w2", unit_state::degraded);
+  s.member("w3", unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_FALSE(plan.halted);
+  EXPECT_EQ(steps(plan), "take slot w3, cordon Node w3, drain Node w3");
+}
+
+TEST(RolloutHalt, NoDrainStartsAgainButOneThatEndedIsApproved) {
+  situation s;
+  s.max_unavailable(5);
+  for (const char* name : {"w1", "w2"}) {
+    s.slotted(name, unit_state::up_to_date);
+    s.node_named(name).ready = k8s::condition_status::unknown;
+  }
+  s.slotted("w3", unit_state::staged);
+  s.slotted("w4", unit_state::staged);
+  s.drain("w4", phase::succeeded);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "approve reboot w4");
+  EXPECT_EQ(held(plan), "w1:not-ready w2:not-ready w3:halted w4:rebooting");
+}
+
+TEST(RolloutHalt, ARebootThatTakesTooLongCountsAsUnhealthy) {
+  situation s;
+  s.max_unavailable(3);
+  s.world.pool.spec.reboot_timeout_seconds = 600;
+  for (const char* name : {"w1", "w2"}) {
+    auto& b = s.slotted(name, unit_state::rebooting);
+    b.spec.desired_state = image_state::booted;
+    b.meta.annotations =
+        with(b.meta.annotations, std::string(names::approved_at), "2026-11-21T11:45:00Z");
+  }
+  s.member("w3", unit_state::staged);
+  auto plan = s.plan();
+  EXPECT_TRUE(plan.halted);
+  EXPECT_EQ(degraded_of(plan.status),
+            "True/RolloutHalted/Rollout halted: 2+ unhealthy nodes in reboot slots (w1: "
+            "RebootTimeout, w2: RebootTimeout)");
+  EXPECT_EQ(plan.status.degraded_count, 2);
+  EXPECT_EQ(held(plan), "w1:reboot-timeout w2:reboot-timeout w3:halted");
+
+  s.world.pool.spec.reboot_timeout_seconds = 1200;
+  plan = s.plan();
+  EXPECT_FALSE(plan.halted);
+  EXPECT_EQ(plan.look_again, noon + 5min);
+}
+
+// ---- drain timeout ----
+
+TEST(RolloutDrain, ATimeoutRestoresTheCordonFreesTheSlotAndWaitsLonger) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.member("w2", unit_state::staged);
+  s.drain("w1", phase::timed_out);
+  auto plan = s.plan();
+  EXPECT_EQ(steps(plan),
+            "uncordon Node w1, free slot after a drain timed out w1, cancel drain w1, take slot "
+            "w2, cordon Node w2, drain Node w2");
+  EXPECT_EQ(find(plan, action_kind::note_drain_timeout)->at, noon + 5min);
+  EXPECT_EQ(degraded_of(plan.status), "True/NodeDegraded/Degraded nodes: w1 (drain timed out)");
+  EXPECT_EQ(plan.status.degraded_count, 1);
+}
+
+TEST(RolloutDrain, EachFurtherTimeoutDoublesTheDelayUpToAnHour) {
+  for (const auto& [timeouts, delay] :
+       {std::pair{"1", 10min}, {"3", 40min}, {"4", 60min}, {"40", 60min}}) {
+    situation s;
+    auto& b = s.slotted("w1", unit_state::staged);
+    b.meta.annotations = with(b.meta.annotations, std::string(names::drain_timeouts), timeouts);
+    s.drain("w1", phase::timed_out);
+    EXPECT_EQ(find(s.plan(), action_kind::note_drain_timeout)->at, noon + delay) << timeouts;
+  }
+}
+
+TEST(RolloutDrain, ANodeThatTimedOutWaitsForItsTimeAndIsThenTriedAgain) {
+  situation s;
+  auto& b = s.member("w1", unit_state::staged);
+  b.meta.annotations =
+      with(b.meta.annotations, std::string(names::drain_retry_at), "2026-11-21T12:05:00Z");
+  auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(held(plan), "w1:drain-timeout");
+  EXPECT_EQ(plan.look_again, noon + 5min);
+  s.world.now = noon + 5min;
+  plan = s.plan();
+  EXPECT_EQ(steps(plan), "take slot w1, cordon Node w1, drain Node w1");
+  EXPECT_EQ(degraded_of(plan.status), "False/Healthy/");
+}
+
+TEST(RolloutDrain, AFailedDrainIsRepeatedAtItsTime) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  auto& d = s.drain("w1", phase::failed);
+  d.detail = "get DaemonSet kube-system/proxy: forbidden";
+  d.retry_at = noon + 10s;
+  auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(held(plan), "w1:drain-failed");
+  EXPECT_EQ(plan.look_again, noon + 10s);
+  s.world.now = noon + 10s;
+  EXPECT_EQ(steps(s.plan()), "drain Node w1");
+}
+
+TEST(RolloutDrain, ABudgetThatBlocksIsNamed) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.drain("w1", phase::running).blocked = {"shop/db-0"};
+  const auto plan = s.plan();
+  ASSERT_EQ(held(plan), "w1:pdb");
+  EXPECT_NE(plan.holds[0].sentence.find("shop/db-0"), std::string::npos);
+}
+
+// ---- control plane ----
+
+k8s::node& control_plane(situation& s, const std::string& name) {
+  s.member(name, unit_state::staged);
+  auto& n = s.node_named(name);
+  n.meta.labels = with(n.meta.labels, std::string(names::control_plane_role), "");
+  return n;
+}
+
+TEST(ControlPlane, OneAtATimeWhateverTheSlotsAllow) {
+  situation s;
+  s.max_unavailable(3);
+  for (const char* name : {"c1", "c2", "c3"}) control_plane(s, name);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "take slot c1, cordon Node c1, drain Node c1");
+  EXPECT_EQ(held(plan), "c2:control-plane c3:control-plane");
+}
+
+TEST(ControlPlane, NoneWhileAnotherIsNotReadyEvenOutsideOfThePool) {
+  situation s;
+  control_plane(s, "c1");
+  auto& outside = s.node("c9");
+  outside.meta.labels = k8s::string_map{{k8s::interned(names::control_plane_role), ""}};
+  outside.ready = k8s::condition_status::unknown;
+  EXPECT_EQ(held(s.plan()), "c1:control-plane");
+}
+
+TEST(ControlPlane, TheOnlyOneThatIsNotReadyMayGo) {
+  situation s;
+  control_plane(s, "c1").ready = k8s::condition_status::no;
+  control_plane(s, "c2");
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "take slot c1, cordon Node c1, drain Node c1");
+  EXPECT_EQ(held(plan), "c2:slot-full");
+}
+
+TEST(ControlPlane, ASlotOfAnotherPoolCounts) {
+  situation s;
+  control_plane(s, "c1");
+  auto& n = s.node("c9");
+  n.meta.labels = k8s::string_map{{k8s::interned(names::control_plane_role), ""}};
+  auto& other = s.object("c9");
+  other.meta.owner.uid = uid_of(2);
+  s.take_slot(other);
+  EXPECT_EQ(held(s.plan()), "c1:control-plane");
+}
+
+TEST(ControlPlane, ASingleOneGoesWithAWarning) {
+  situation s;
+  control_plane(s, "c1");
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "take slot c1, cordon Node c1, drain Node c1");
+  ASSERT_EQ(plan.warnings.size(), 1u);
+  EXPECT_EQ(plan.warnings[0].reason, "SingleControlPlane");
+}
+
+// ---- policy ----
+
+TEST(RolloutPolicy, ChoosesTheOrderWithinTheSlots) {
+  situation s;
+  s.max_unavailable(2);
+  for (const char* name : {"w1", "w2", "w3", "w4"}) s.member(name, unit_state::staged);
+  s.world.policy.is = policy_answer::kind::given;
+  s.world.policy.start = {"w4", "nobody", "w2", "w1"};
+  s.world.policy.holds = {{"w3", {"OtherZone", "zone b is busy"}}, {"w1", {{}, "later"}}};
+  const auto plan = s.plan();
+  EXPECT_EQ(
+      steps(plan),
+      "take slot w4, take slot w2, cordon Node w2, cordon Node w4, drain Node w2, drain Node w4");
+  EXPECT_EQ(held(plan), "w1:slot-full w3:policy:OtherZone");
+  EXPECT_EQ(plan.holds[1].sentence, "zone b is busy");
+}
+
+TEST(RolloutPolicy, IsToldSinceWhenAUnitIsWhatItIs) {
+  situation s;
+  auto& done = s.member("done", unit_state::up_to_date).status.conditions;
+  done[0].last_transition_time = "2026-11-20T08:00:00Z";  // Idle
+  auto& failed = s.member("failed", unit_state::degraded).status.conditions;
+  failed[1].last_transition_time = "2026-11-21T11:30:00Z";  // Degraded
+  const auto plan = s.plan();
+  ASSERT_EQ(plan.units.size(), 2u);
+  EXPECT_EQ(plan.units[0].since, *reactor::parse_rfc3339("2026-11-20T08:00:00Z"));
+  EXPECT_EQ(plan.units[1].since, *reactor::parse_rfc3339("2026-11-21T11:30:00Z"));
+}
+
+TEST(RolloutPolicy, AFailingOneStartsNobodyNewButWhatRunsIsFinished) {
+  situation s;
+  s.max_unavailable(2);
+  s.slotted("w1", unit_state::staged);
+  s.drain("w1", phase::succeeded);
+  s.member("w2", unit_state::staged);
+  s.world.policy.is = policy_answer::kind::failed;
+  s.world.policy.detail = "policy.lua:3: boom";
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "approve reboot w1");
+  EXPECT_EQ(held(plan), "w1:rebooting w2:policy-fault");
+}
+
+TEST(RolloutPolicy, SaysWhenToAskAgain) {
+  situation s;
+  s.member("w1", unit_state::staged);
+  s.world.policy.is = policy_answer::kind::given;
+  s.world.policy.look_again = noon + 30min;
+  EXPECT_EQ(s.plan().look_again, noon + 30min);
+}
+
+// ---- conflicts, leaving, deletion ----
+
+TEST(Membership, AnotherPoolsNodeIsAConflictOfTheLoser) {
+  situation s;
+  s.member("w1", unit_state::up_to_date);
+  s.node("w2");
+  auto& other = s.object("w2");
+  other.meta.owner.name = "first";
+  other.meta.owner.uid = uid_of(2);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(degraded_of(plan.status),
+            "True/NodeConflict/Node selector overlaps with pool(s): first");
+  EXPECT_EQ(plan.status.node_count, 1) << "a contested node is not ours";
+  EXPECT_EQ(held(plan), "w2:conflict");
+}
+
+TEST(Membership, AnObjectWithoutAnOwnerIsNeverAdopted) {
+  situation s;
+  s.node("w1");
+  s.object("w1").meta.owner = {};
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(degraded_of(plan.status), "True/NodeConflict/BootcNode(s) that no pool owns: w1");
+}
+
+TEST(Membership, ANodeThatLeavesIsGivenBackAsItWas) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.node_named("w1").meta.labels = k8s::string_map{{k8s::interned(names::managed), ""}};
+  s.drain("w1", phase::running);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "cancel drain w1, uncordon Node w1, unlabel Node w1, delete BootcNode w1");
+  EXPECT_EQ(plan.status.node_count, 0);
+}
+
+TEST(Membership, ANodeThatIsGoneOnlyLosesItsObject) {
+  situation s;
+  s.object("w1");
+  EXPECT_EQ(steps(s.plan()), "delete BootcNode w1");
+}
+
+TEST(PoolDeletion, NodesNotToldToBootAreReleasedAtOnce) {
+  situation s;
+  s.world.pool.meta.deletion_timestamp = noon - 1min;
+  s.slotted("w1", unit_state::staged);
+  s.drain("w1", phase::succeeded);
+  s.member("w2", unit_state::staging);
+  EXPECT_EQ(steps(s.plan()),
+            "cancel drain w1, uncordon Node w1, unlabel Node w1, delete BootcNode w1, unlabel Node "
+            "w2, delete BootcNode w2");
+}
+
+TEST(PoolDeletion, ANodeToldToBootIsAwaitedUntilItIsBack) {
+  situation s;
+  s.world.pool.meta.deletion_timestamp = noon - 1min;
+  auto& b = s.slotted("w1", unit_state::rebooting);
+  b.spec.desired_state = image_state::booted;
+  b.meta.annotations =
+      with(with(b.meta.annotations, std::string(names::approved_at), "2026-11-21T11:50:00Z"),
+           std::string(names::approved_boot_id), "boot-1");
+  auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(held(plan), "w1:rebooting");
+  EXPECT_EQ(plan.look_again, noon + 20min);
+
+  s.node_named("w1").boot_id = "boot-2";
+  EXPECT_EQ(steps(s.plan()), "uncordon Node w1, unlabel Node w1, delete BootcNode w1")
+      << "whatever it booted";
+  s.node_named("w1").ready = k8s::condition_status::no;
+  EXPECT_EQ(steps(s.plan()), "");
+  s.world.now = noon + 20min;
+  EXPECT_EQ(steps(s.plan()), "uncordon Node w1, unlabel Node w1, delete BootcNode w1")
+      << "the wait has an end";
+}
+
+TEST(PoolDeletion, TheFinalizerGoesLast) {
+  situation s;
+  s.world.pool.meta.deletion_timestamp = noon;
+  s.node("w1");
+  EXPECT_EQ(steps(s.plan()), "remove finalizer");
+}
+
+// ---- bad input and old views ----
+
+TEST(InvalidSpec, TouchesNoNode) {
+  const auto text_of = [](auto change) {
+    situation s;
+    s.member("w1", unit_state::staged);
+    s.node("w2");
+    change(s.world.pool.spec);
+    const auto plan = s.plan();
+    EXPECT_EQ(steps(plan), "");
+    EXPECT_EQ(held(plan), "w1:invalid-spec");
+    EXPECT_TRUE(plan.status_changed);
+    return degraded_of(plan.status);
+  };
+  EXPECT_EQ(text_of([](auto& spec) { spec.image_ref = "quay.io/example/os:v1"; }),
+            "True/InvalidSpec/image ref \"quay.io/example/os:v1\" has no digest (tag resolution "
+            "not yet supported)");
+  EXPECT_EQ(text_of([](auto& spec) {
+              spec.image_ref = "myos:latest";
+            }).rfind("True/InvalidSpec/invalid image ref \"myos:latest\": ", 0),
+            0u);
+  EXPECT_EQ(text_of([](auto& spec) {
+              spec.max_unavailable = "banana";
+            }).rfind("True/InvalidSpec/invalid maxUnavailable \"banana\": ", 0),
+            0u);
+  EXPECT_EQ(text_of([](auto& spec) { spec.selector_problem = "no such operator"; }),
+            "True/InvalidSpec/invalid nodeSelector: no such operator");
+}
+
+TEST(StaleCluster, NothingIsDecidedOnOldViews) {
+  situation s;
+  s.member("w1", unit_state::staged);
+  s.world.stale = true;
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_FALSE(plan.status_changed);
+}
+
+TEST(Forecast, NamesWhoWouldGoFirst) {
+  situation s;
+  s.max_unavailable(2);
+  for (const char* name : {"w1", "w2", "w3"}) s.member(name, unit_state::pending);
+  s.world.assume_staged = true;
+  const auto plan = s.plan();
+  EXPECT_TRUE(plan.units[0].starting);
+  EXPECT_TRUE(plan.units[1].starting);
+  EXPECT_FALSE(plan.units[2].starting);
+  EXPECT_EQ(held(plan), "w3:slot-full");
+}
+
+TEST(RolloutPlanner, EveryUnitThatWaitsHasOneHoldWithASentenceAndARelease) {
+  situation s;
+  s.max_unavailable(2);
+  s.member("a", unit_state::up_to_date);
+  s.member("b", unit_state::pending);
+  s.member("c", unit_state::staging);
+  s.member("d", unit_state::staged);
+  s.slotted("e", unit_state::rebooting);
+  s.member("f", unit_state::degraded);
+  s.slotted("g", unit_state::staged);
+  s.node("h");
+  const auto plan = s.plan();
+  EXPECT_EQ(held(plan),
+            "b:staging c:staging d:slot-full e:rebooting f:degraded g:draining h:no-daemon");
+  for (const hold& h : plan.holds) {
+    EXPECT_FALSE(h.sentence.empty()) << h.unit;
+    EXPECT_FALSE(h.released_by.empty()) << h.unit;
+  }
+}
+
+TEST(RolloutPlanner, AnImageThatDidNotBootIsReleasedByAnotherOne) {
+  situation s;
+  auto& b = s.slotted("w1", unit_state::degraded);
+  b.status.conditions.back().message = "rebooted but not on target: a runs instead of b";
+  const auto plan = s.plan();
+  ASSERT_EQ(held(plan), "w1:degraded");
+  EXPECT_EQ(plan.holds[0].released_by, "another spec.image.ref");
+}
+
+TEST(RolloutPlanner, AnUnchangedWorldNeedsNothing) {
+  situation s;
+  s.member("w1", unit_state::up_to_date);
+  s.member("w2", unit_state::degraded);
+  const auto first = s.plan();
+  s.world.pool.status = first.status;
+  s.world.now += 1h;
+  const auto second = s.plan();
+  EXPECT_EQ(steps(second), "");
+  EXPECT_FALSE(second.status_changed);
+}
+
+}  // namespace
+}  // namespace bootc

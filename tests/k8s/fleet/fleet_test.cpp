@@ -1,0 +1,367 @@
+#include "k8s/fleet/fleet.hpp"
+
+#include "formats/digest.hpp"
+#include "reactor/memory_network.hpp"
+#include "tests/k8s/client/api_server.hpp"
+#include "tests/reactor/run.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace k8s {
+namespace {
+
+using namespace std::chrono_literals;
+using reactor::loop;
+using reactor::memory_network;
+
+std::string kubeconfig_for(const std::string& host, const std::string& token = "t") {
+  return "current-context: x\nclusters:\n- name: c\n  cluster: {server: 'http://" + host +
+         ":6443'}\nusers:\n- name: u\n  user: {token: " + token +
+         "}\ncontexts:\n- name: x\n  context: {cluster: c, user: u}\n";
+}
+
+std::string everything_of(const fleet& f) {
+  std::string all;
+  for (fleet::reading r(f);;) {
+    const auto piece = r.next();
+    if (!piece) return all;
+    all += *piece;
+  }
+}
+
+class Fleet : public testing::Test {
+protected:
+  /// A fleet that discovers from `home`, and the servers c1 and c2.
+  struct world {
+    explicit world(Fleet& f)
+        : home(f.l, "home"),
+          c1(f.l, "c1"),
+          c2(f.l, "c2"),
+          home_api(f.l, home.server.to()),
+          events(f.l, home_api, {}),
+          fleet(f.l, f.options(), reactor::logger([&f] { return f.l.wall(); }, f.log)) {}
+    awaitable<void> stop() {
+      co_await fleet.stop();
+      co_await events.stop();
+      co_await home_api.stop();
+      co_await home.server.stop();
+      co_await c1.server.stop();
+      co_await c2.server.stop();
+    }
+    std::string events_sent() const {
+      std::string out;
+      for (const auto& r : home.server.requests()) {
+        if (r.method != "POST") continue;
+        const auto body = boost::json::parse(r.body).as_object();
+        out += std::string(body.at("reason").as_string()) + ":" +
+               std::string(body.at("regarding").at("name").as_string()) + " ";
+      }
+      return out;
+    }
+    api_server home, c1, c2;
+    client home_api;
+    event_recorder events;
+    k8s::fleet fleet;
+  };
+  fleet_options options() {
+    fleet_options o;
+    o.metrics = &metrics;
+    o.on_engaged = [this](cluster& c) { said += "+" + c.name() + " "; };
+    o.on_disengaged = [this](cluster& c) { said += "-" + c.name() + " "; };
+    o.owns = owns;
+    return o;
+  }
+  void run(std::function<awaitable<void>(world& w)> f) {
+    reactor::run_task(l, [&]() -> awaitable<void> {
+      world w(*this);
+      co_await f(w);
+      co_await w.stop();
+    });
+  }
+  void TearDown() override { EXPECT_EQ(l.live(), reactor::nothing_live); }
+  memory_network& net() { return memory_network::of(l); }
+  loop l{loop::mode::simulated, 21};
+  reactor::metrics metrics;
+  std::shared_ptr<reactor::log_capture> log = std::make_shared<reactor::log_capture>();
+  std::function<bool(const std::string&)> owns;
+  std::string said;
+};
+
+TEST_F(Fleet, AnApiIsPutOnEveryClusterAndTakenOffAllOfThem) {
+  run([&](world& w) -> awaitable<void> {
+    w.fleet.add("a", w.c1.server.to());
+    co_await l.sleep_for(1s);
+    w.fleet.engage({"x", [](engagement&) -> awaitable<result<void>> { co_return result<void>(); }});
+    w.fleet.add("b", w.c2.server.to());
+    co_await l.sleep_for(1s);
+    for (cluster* c : w.fleet.clusters()) EXPECT_TRUE(c->find("x") && c->find("x")->is_live());
+    co_await w.fleet.withdraw("x");
+    for (cluster* c : w.fleet.clusters()) EXPECT_EQ(c->find("x"), nullptr) << c->name();
+    w.fleet.add("c", w.c1.server.to());
+    EXPECT_EQ(w.fleet.find("c")->find("x"), nullptr);
+    co_await w.fleet.withdraw("never was there");
+  });
+}
+
+TEST_F(Fleet, EngagesTheClustersOfLabelledSecrets) {
+  run([&](world& w) -> awaitable<void> {
+    w.home.put("a", kubeconfig_for("c1"));
+    w.fleet.discover(w.home_api, &w.events);
+    const bool listed = co_await w.fleet.discovered(l.now() + 5s);
+    EXPECT_TRUE(listed);
+    co_await l.sleep_for(1s);
+    EXPECT_EQ(said, "+a ");
+    w.home.put("b", kubeconfig_for("c2"));
+    co_await l.sleep_for(5s);
+    EXPECT_EQ(said, "+a +b ");
+    EXPECT_EQ(w.fleet.clusters().size(), 2u);
+    EXPECT_EQ(w.fleet.find("a")->hash(), sha256_hex(kubeconfig_for("c1")));
+    EXPECT_EQ(w.fleet.find("none"), nullptr);
+    EXPECT_EQ(w.events_sent(), "ClusterEngaged:a ClusterEngaged:b ");
+    const auto all = boost::json::parse(everything_of(w.fleet)).as_array();
+    EXPECT_EQ(all.at(0).at("name"), "a");
+    EXPECT_EQ(all.at(0).at("state"), "Live");
+    const auto& asked = w.home.server.requests().at(0).target;
+    EXPECT_NE(asked.find("labelSelector=sigs.k8s.io%2Fmulticluster-runtime-kubeconfig%3Dtrue"),
+              std::string::npos)
+        << asked;
+  });
+}
+
+TEST_F(Fleet, ReconnectsOnNewBytesOnly) {
+  run([&](world& w) -> awaitable<void> {
+    w.home.put("a", kubeconfig_for("c1"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(2s);
+    w.home.put("a", kubeconfig_for("c1"), R"({"touched":"yes"})");
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(said, "+a ");
+    w.home.put("a", kubeconfig_for("c1", "rotated"));
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(said, "+a -a +a ");
+    EXPECT_EQ(w.c1.server.requests().back().fields.get("Authorization"), "Bearer rotated");
+    EXPECT_EQ(w.events_sent(), "ClusterEngaged:a ClusterReconnected:a ");
+    EXPECT_EQ(w.home.server.count("PATCH", "/apis/events.k8s.io"), 1u) << "engaged twice";
+    EXPECT_NE(metrics.text().find("krypton_kubeconfig_reloads_total"), std::string::npos);
+  });
+}
+
+TEST_F(Fleet, DisengagesWhenTheSecretGoesOrIsEmptied) {
+  run([&](world& w) -> awaitable<void> {
+    w.home.put("a", kubeconfig_for("c1"));
+    w.home.put("b", kubeconfig_for("c2"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(2s);
+    w.home.remove("a");
+    w.home.put("b", "");
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(said, "+a +b -a -b ");
+    EXPECT_EQ(w.fleet.clusters().size(), 0u);
+    EXPECT_EQ(w.fleet.size(), 1u);
+    const auto all = boost::json::parse(everything_of(w.fleet)).as_array();
+    EXPECT_EQ(all.at(0).at("state"), "Invalid");
+    EXPECT_EQ(all.at(0).at("lastError"),
+              "Secret default/b, key kubeconfig: the key is missing or empty");
+    EXPECT_EQ(w.events_sent(),
+              "ClusterEngaged:a ClusterEngaged:b ClusterDisengaged:a KubeconfigInvalid:b ");
+    EXPECT_EQ(metrics.text().find("windlass_cluster_state{cluster=\"a\""), std::string::npos);
+    EXPECT_EQ(net().connections("c1"), 0u);
+    w.home.put("b", kubeconfig_for("c2"));
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(said, "+a +b -a -b +b ");
+  });
+}
+
+TEST_F(Fleet, KeepsOneBadKubeconfigFromHurtingOthers) {
+  run([&](world& w) -> awaitable<void> {
+    const std::string secret_word = "hunter2";
+    w.home.put("garbage", "\x01\x02" + secret_word);
+    w.home.put("exec",
+               "contexts:\n- name: x\n  context: {cluster: c, user: u}\nclusters:\n- name: c\n"
+               "  cluster: {server: 'http://c1:6443'}\nusers:\n- name: u\n  user: {token: " +
+                   secret_word + ", exec: {command: sh}}\n");
+    w.home.put("good", kubeconfig_for("c2"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(3s);
+    EXPECT_EQ(said, "+good ");
+    const std::string everything = everything_of(w.fleet);
+    EXPECT_NE(everything.find("exec is not supported"), std::string::npos);
+    EXPECT_EQ(everything.find(secret_word), std::string::npos);
+    for (const auto& r : w.home.server.requests()) {
+      EXPECT_EQ(r.body.find(secret_word), std::string::npos) << r.body;
+    }
+    for (const auto& r : log->records()) {
+      EXPECT_EQ(reactor::format_json(r).find(secret_word), std::string::npos);
+    }
+  });
+}
+
+TEST_F(Fleet, IsReadInSmallPiecesWhileClustersComeAndGo) {
+  run([&](world& w) -> awaitable<void> {
+    const auto name = [](int i) { return "c" + std::to_string(10'000 + i); };
+    for (int i = 0; i < 300; ++i) w.home.put(name(i), "");  // known, and without a connection
+    w.fleet.discover(w.home_api, nullptr);
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(w.fleet.size(), 300u);
+    fleet::reading r(w.fleet);
+    std::string all;
+    std::size_t pieces = 0, largest = 0;
+    for (auto piece = r.next(); piece; piece = r.next()) {
+      all += *piece;
+      largest = std::max(largest, piece->size());
+      if (++pieces > 1) continue;
+      // Whose turn was, whose turn is and whose turn comes go; new ones come before and behind.
+      for (const int i : {0, 299}) w.home.remove(name(i));
+      for (int i = 50; i < 110; ++i) w.home.remove(name(i));
+      for (const char* fresh : {"a", "d"}) w.home.put(fresh, "");
+      co_await l.sleep_for(2s);
+      EXPECT_EQ(w.fleet.size(), 240u);
+    }
+    EXPECT_GE(pieces, 3u);
+    EXPECT_LE(largest, 17u * 1024);
+    const auto read = boost::json::parse(all).as_array();
+    EXPECT_EQ(read.front().at("name").as_string(), name(0)) << "it was there when it was read";
+    EXPECT_EQ(read.back().at("name").as_string(), "d");
+    EXPECT_TRUE(std::is_sorted(read.begin(), read.end(), [](const auto& a, const auto& b) {
+      return a.at("name").as_string() < b.at("name").as_string();
+    }));
+    EXPECT_EQ(all.find("\"a\""), std::string::npos) << "it came behind the reader";
+    EXPECT_EQ(all.find(name(299)), std::string::npos);
+  });
+}
+
+TEST_F(Fleet, OfNobodyIsAnEmptyArray) {
+  run([&](world& w) -> awaitable<void> {
+    EXPECT_EQ(everything_of(w.fleet), "[]\n");
+    co_return;
+  });
+}
+
+TEST_F(Fleet, EngagesALiveClusterAtOnceAmongDeadOnes) {
+  net().set_reach("dead", memory_network::reach::blackhole);
+  run([&](world& w) -> awaitable<void> {
+    for (int i = 0; i < 50; ++i) w.home.put("dead-" + std::to_string(i), kubeconfig_for("dead"));
+    w.home.put("zlive", kubeconfig_for("c1"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(1s);
+    EXPECT_EQ(said, "+zlive ");
+    co_await l.sleep_for(20s);
+    EXPECT_EQ(w.fleet.find("dead-7")->state(), cluster_state::unreachable);
+  });
+}
+
+TEST_F(Fleet, StaysWhenHomeIsLostAndGoesOnWhenItIsBack) {
+  run([&](world& w) -> awaitable<void> {
+    w.home.put("a", kubeconfig_for("c1"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(2s);
+    net().set_reach("home", memory_network::reach::refused);
+    net().cut_all("home");
+    w.home.put("b", kubeconfig_for("c2"));
+    co_await l.sleep_for(2min);
+    EXPECT_EQ(said, "+a ");
+    EXPECT_TRUE(w.fleet.find("a")->is_live());
+    net().set_reach("home", memory_network::reach::open);
+    co_await l.sleep_for(1min);
+    EXPECT_EQ(said, "+a +b ");
+  });
+}
+
+TEST_F(Fleet, TellsThatAClusterWentAndCameBack) {
+  run([&](world& w) -> awaitable<void> {
+    w.home.put("a", kubeconfig_for("c1"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(2s);
+    net().set_reach("c1", memory_network::reach::refused);
+    net().cut_all("c1");
+    for (int i = 0; i < 3; ++i) {
+      auto got = co_await w.fleet.find("a")->api().get_path("/version");
+      EXPECT_FALSE(got);
+    }
+    net().set_reach("c1", memory_network::reach::open);
+    co_await l.sleep_for(2min);
+    EXPECT_EQ(w.events_sent(), "ClusterEngaged:a ClusterUnreachable:a ClusterRecovered:a ");
+  });
+}
+
+TEST_F(Fleet, TakesCareOfItsShardOnly) {
+  std::string mine = "a";
+  owns = [&](const std::string& name) { return name == mine; };
+  run([&](world& w) -> awaitable<void> {
+    w.home.put("a", kubeconfig_for("c1"));
+    w.home.put("b", kubeconfig_for("c2"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(said, "+a ");
+    mine = "b";
+    w.fleet.reshard();
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(said, "+a -a +b ");
+  });
+}
+
+TEST_F(Fleet, NamesOnePrimaryForOneApiServer) {
+  EXPECT_EQ(primary_name({"self-cluster", "b", "a"}), "a");
+  EXPECT_EQ(primary_name({"zeta", "self-cluster"}), "zeta");
+  EXPECT_EQ(primary_name({"self-cluster"}), "self-cluster");
+  EXPECT_EQ(primary_name({}), "");
+  run([&](world& w) -> awaitable<void> {
+    w.c2.uid = "uid-of-c1";
+    w.home.put("b", kubeconfig_for("c1"));
+    w.home.put("self-cluster", kubeconfig_for("c2"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(2s);
+    EXPECT_TRUE(w.fleet.is_primary(*w.fleet.find("b")));
+    EXPECT_FALSE(w.fleet.is_primary(*w.fleet.find("self-cluster")));
+    EXPECT_EQ(log->count("two names for one API server"), 1u);
+  });
+}
+
+TEST_F(Fleet, IsAFleetOfOneWithoutDiscovery) {
+  run([&](world& w) -> awaitable<void> {
+    w.fleet.add("only", w.c1.server.to());
+    const bool at_once = co_await w.fleet.discovered(l.now());
+    EXPECT_TRUE(at_once);
+    co_await l.sleep_for(1s);
+    EXPECT_EQ(said, "+only ");
+    w.fleet.add("only", w.c2.server.to());
+    co_await l.sleep_for(1s);
+    EXPECT_EQ(said, "+only -only +only ");
+    EXPECT_EQ(w.fleet.find("only")->uid(), "uid-of-c2");
+  });
+}
+
+TEST_F(Fleet, LeaksNothingOverAThousandRotations) {
+  run([&](world& w) -> awaitable<void> {
+    w.home.put("a", kubeconfig_for("c1"));
+    w.fleet.discover(w.home_api, nullptr);
+    co_await l.sleep_for(2s);
+    const auto before = l.live();
+    const std::size_t series = metrics.series();
+    for (int i = 0; i < 1'000; ++i) {
+      w.home.put("a", kubeconfig_for("c1", "t" + std::to_string(i)));
+      co_await l.sleep_for(100ms);
+    }
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(l.live(), before);
+    EXPECT_EQ(metrics.series(), series);
+    EXPECT_LE(net().connections("c1"), 1u);
+  });
+}
+
+TEST_F(Fleet, StopsAtAnyMoment) {
+  for (int step = 0; step < 40; ++step) {
+    for (const char* host : {"home", "c1", "c2"}) net().faults(host).latency = 1ms;
+    run([&](world& w) -> awaitable<void> {
+      w.home.put("a", kubeconfig_for("c1"));
+      w.home.put("b", kubeconfig_for("c2"));
+      w.fleet.discover(w.home_api, &w.events);
+      co_await l.sleep_for(step * 1ms);
+    });
+    ASSERT_EQ(l.live(), reactor::nothing_live) << step;
+  }
+}
+
+}  // namespace
+}  // namespace k8s
