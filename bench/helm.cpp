@@ -37,7 +37,7 @@ std::size_t peak_bytes() {
   return kilobytes * 1024;
 }
 
-[[noreturn]] void give_up(const std::string& chart, const helm::problem& p) {
+[[noreturn]] void give_up(const std::string& chart, const formats::problem& p) {
   throw std::runtime_error(chart + ": " + p.text);
 }
 
@@ -54,7 +54,7 @@ helm::render_options options() {
 
 /// Values, schema and templates of a chart in memory.
 helm::rendered_files render(const std::string& path, helm::prepared_chart& chart,
-                            const helm::value& user) {
+                            const formats::value& user) {
   auto caps = helm::default_capabilities();
   caps.kube = {"v1.31.0", "1", "31"};
   helm::release_options release;
@@ -78,8 +78,8 @@ std::unique_ptr<helm::prepared_chart> load(const std::string& path) {
   return std::make_unique<helm::prepared_chart>(std::move(*chart));
 }
 
-const helm::value& no_values() {
-  static const helm::value none(helm::value::map_type{});
+const formats::value& no_values() {
+  static const formats::value none(formats::value::map_type{});
   return none;
 }
 
@@ -131,11 +131,11 @@ boost::json::object many(const std::string& path) {
   auto chart = load(path);
   const auto once = [&](std::size_t i) {
     const std::string text = std::to_string(i);
-    helm::value user(helm::value::map_type{
-        {"global", helm::value(helm::value::map_type{
-                       {"commonLabels",
-                        helm::value(helm::value::map_type{{"cluster", "cluster-" + text}})}})},
-        {"replicaCount", helm::value(static_cast<double>(1 + i % 5))},
+    formats::value user(formats::value::map_type{
+        {"global", formats::value(formats::value::map_type{
+                       {"commonLabels", formats::value(formats::value::map_type{
+                                            {"cluster", "cluster-" + text}})}})},
+        {"replicaCount", formats::value(static_cast<double>(1 + i % 5))},
         {"fullnameOverride", "cm-" + text}});
     render(path, *chart, user);
   };

@@ -57,16 +57,16 @@ reactor::result<k8s::connection> connect(const release::cluster_flags& f) {
 }
 
 /// HELM_DRIVER, or the reason why there is no such store.
-helm::outcome<release::cluster_records::driver> chosen_driver() {
+formats::outcome<release::cluster_records::driver> chosen_driver() {
   const std::string name = variable("HELM_DRIVER");
   if (name.empty() || name == "secret" || name == "secrets")
     return release::cluster_records::driver::secrets;
   if (name == "configmap" || name == "configmaps")
     return release::cluster_records::driver::config_maps;
-  return helm::problem{"unknown driver " + ("\"" + name + "\"")};
+  return formats::problem{"unknown driver " + ("\"" + name + "\"")};
 }
 
-using loaded_chart = helm::outcome<std::shared_ptr<helm::prepared_chart>>;
+using loaded_chart = formats::outcome<std::shared_ptr<helm::prepared_chart>>;
 
 /// Finds and loads charts on the command's own loop, so that a signal ends a download. What it holds outlives a search
 /// that was cancelled, because giving connections back takes time.
@@ -97,7 +97,7 @@ private:
   std::unique_ptr<helm::sources::chart_source> source_;
 };
 
-int report(const helm::problem& p) {
+int report(const formats::problem& p) {
   write_bytes(STDERR_FILENO, "Error: " + p.text + "\n");
   return helm::is_unsupported(p) ? wrong_usage : failure;
 }
@@ -137,7 +137,8 @@ int helm_release_command(reactor::loop& loop, const std::vector<std::string>& ar
   auto driver = chosen_driver();
   if (!driver) return report(driver.error());
   auto to = connect(line->cluster);
-  if (!to) return report(helm::problem{"Kubernetes cluster unreachable: " + to.error().message()});
+  if (!to)
+    return report(formats::problem{"Kubernetes cluster unreachable: " + to.error().message()});
   const auto* listed = std::get_if<release::list_command>(&line->what);
   std::string ns = !line->cluster.ns.empty() ? line->cluster.ns : to->ns;
   if (ns.empty()) ns = "default";

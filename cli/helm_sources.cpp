@@ -69,14 +69,14 @@ private:
   bool active_ = false;
 };
 
-helm::outcome<reactor::secret> ask_secret(const std::string& prompt) {
+formats::outcome<reactor::secret> ask_secret(const std::string& prompt) {
   std::string line;
   {
     const silence quiet;
     line = ask_name(prompt);
   }
   write_out(STDERR_FILENO, "\n");
-  if (!std::cin) return helm::problem{"EOF"};
+  if (!std::cin) return formats::problem{"EOF"};
   return reactor::secret(std::move(line));
 }
 
@@ -90,8 +90,8 @@ std::unique_ptr<sources::chart_source> chart_source_for(reactor::loop& l,
 
 helm::chart_locator chart_locator(reactor::loop& l) {
   return [&l](const std::string& reference, const helm::chart_flags& flags,
-              std::vector<std::string>& notes) -> helm::outcome<std::string> {
-    helm::outcome<sources::located_chart> found = helm::problem{};
+              std::vector<std::string>& notes) -> formats::outcome<std::string> {
+    formats::outcome<sources::located_chart> found = formats::problem{};
     run_to_the_end(l, [&]() -> reactor::awaitable<void> {
       const auto source = chart_source_for(l, flags);
       found = co_await source->locate(reference, sources::origin_of(flags));

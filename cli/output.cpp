@@ -109,7 +109,7 @@ std::string pretty_json(const json::value& v) {
 
 std::string machine_text(const json::value& v, output_format format) {
   return format == output_format::yaml
-             ? k8s::to_yaml(v, k8s::key_order::sorted, k8s::yaml_text::printable)
+             ? formats::to_yaml(v, formats::key_order::sorted, formats::yaml_text::printable)
              : pretty_json(v);
 }
 

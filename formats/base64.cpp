@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace k8s {
+namespace formats {
 namespace {
 
 constexpr std::string_view alphabet =
@@ -72,4 +72,4 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return out;
 }
 
-}  // namespace k8s
+}  // namespace formats

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace k8s {
+namespace formats {
 
 /// RFC 4648 with padding, as Secrets and kubeconfigs carry bytes.
 std::string encode_base64(std::string_view bytes);
@@ -12,4 +12,4 @@ std::string encode_base64(std::string_view bytes);
 /// required.
 std::optional<std::string> decode_base64(std::string_view text);
 
-}  // namespace k8s
+}  // namespace formats

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace k8s {
+namespace formats {
 
 std::string sha256_hex(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -21,4 +21,4 @@ std::string sha256_hex(std::string_view bytes) {
   return out;
 }
 
-}  // namespace k8s
+}  // namespace formats

@@ -4,7 +4,7 @@
 
 #include <re2/re2.h>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr std::size_t version_length_limit = 256;
@@ -296,4 +296,4 @@ bool version_constraint::comparator::caret(const version& v) const {
   return v.patch == bound.patch;
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace helm {
+namespace formats {
 
 /// A version as people write them: leading v, missing parts and leading zeros are tolerated.
 struct version {
@@ -54,4 +54,4 @@ private:
   std::vector<group> groups_;
 };
 
-}  // namespace helm
+}  // namespace formats

@@ -7,7 +7,16 @@
 
 #include <boost/json.hpp>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::base64_decode;
+using formats::base64_encode;
+using formats::decoded;
+using formats::lower;
+using formats::problem;
+using formats::quote;
+using formats::trim_space;
+
 namespace {
 
 namespace json = boost::json;
@@ -212,4 +221,4 @@ outcome<reactor::secret> read_token(std::string_view text) {
   return problem{"the token server's answer holds no token"};
 }
 
-}  // namespace helm::sources
+}  // namespace registry

@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::outcome;
 
 inline constexpr std::size_t credentials_bytes_limit = 4u << 20;
 
@@ -54,4 +56,4 @@ outcome<std::string> token_url(const challenge& c, std::string_view registry_url
 /// The access token in a token server's answer.
 outcome<reactor::secret> read_token(std::string_view json);
 
-}  // namespace helm::sources
+}  // namespace registry

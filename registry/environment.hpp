@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace helm::sources {
+namespace registry {
 
 /// Looks a variable of the environment up; empty = not set.
 using environment = std::function<std::string(std::string_view)>;
 
-}  // namespace helm::sources
+}  // namespace registry

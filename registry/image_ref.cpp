@@ -1,8 +1,10 @@
 #include "registry/image_ref.hpp"
 
+#include "registry/reference.hpp"
+
 #include <algorithm>
 
-namespace bootc {
+namespace registry {
 namespace {
 
 constexpr std::size_t max_path_length = 255;
@@ -86,12 +88,6 @@ bool is_tag(std::string_view s) {
 
 }  // namespace
 
-bool is_digest(std::string_view text) noexcept {
-  constexpr std::string_view algorithm = "sha256:";
-  return text.size() == algorithm.size() + 64 && text.starts_with(algorithm) &&
-         std::all_of(text.begin() + algorithm.size(), text.end(), is_hex);
-}
-
 std::string_view digest_in(std::string_view pull_spec) noexcept {
   const auto at = pull_spec.rfind('@');
   if (at == std::string_view::npos) return {};
@@ -154,4 +150,4 @@ reactor::result<image_ref> parse_image_ref(std::string_view text) {
   return out;
 }
 
-}  // namespace bootc
+}  // namespace registry

@@ -1,11 +1,12 @@
 #pragma once
 
 #include "reactor/result.hpp"
+#include "registry/reference.hpp"
 
 #include <string>
 #include <string_view>
 
-namespace bootc {
+namespace registry {
 
 /// A canonical image reference: `DOMAIN/PATH[:TAG][@sha256:HEX]`. Short names are refused, since two hosts may expand
 /// them differently.
@@ -27,13 +28,10 @@ struct image_ref {
 /// Source: the grammar of distribution/reference, restricted to names that carry a registry.
 reactor::result<image_ref> parse_image_ref(std::string_view text);
 
-/// "sha256:" and 64 lower-case hexadecimal digits.
-bool is_digest(std::string_view text) noexcept;
-
 /// The digest inside a pull specification ("repo@sha256:…"), or empty.
 std::string_view digest_in(std::string_view pull_spec) noexcept;
 
 /// "sha256:" and twelve digits, for people.
 std::string short_digest(std::string_view digest);
 
-}  // namespace bootc
+}  // namespace registry

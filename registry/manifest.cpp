@@ -9,7 +9,17 @@
 #include <algorithm>
 #include <utility>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::problem;
+using formats::quote;
+using formats::read_json;
+using formats::record;
+using formats::trim_space;
+using formats::type;
+using formats::value;
+using formats::write_json;
+
 namespace {
 
 constexpr std::uint64_t blob_size_limit = 1ull << 40;
@@ -98,4 +108,4 @@ std::string write_manifest(const descriptor& config, std::vector<descriptor> lay
   return *write_json(record(std::move(members)));
 }
 
-}  // namespace helm::sources
+}  // namespace registry

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::outcome;
 
 namespace media_type {
 inline constexpr const char* image_manifest = "application/vnd.oci.image.manifest.v1+json";
@@ -43,4 +45,4 @@ outcome<oci_manifest> read_manifest(std::string_view text, std::string_view cont
 std::string write_manifest(const descriptor& config, std::vector<descriptor> layers,
                            const std::map<std::string, std::string>& annotations);
 
-}  // namespace helm::sources
+}  // namespace registry

@@ -6,7 +6,13 @@
 #include <algorithm>
 #include <utility>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::problem;
+using formats::quote;
+using formats::replace_all;
+using formats::split;
+
 namespace {
 
 bool is_lower_or_digit(char c) {
@@ -58,7 +64,7 @@ bool is_oci(std::string_view reference) {
   return reference.starts_with("oci://");
 }
 
-bool is_digest(std::string_view text) {
+bool is_digest(std::string_view text) noexcept {
   return text.size() == 71 && text.starts_with("sha256:") &&
          text.find_first_not_of("0123456789abcdef", 7) == text.npos;
 }
@@ -98,4 +104,4 @@ outcome<oci_reference> parse_oci_reference(std::string_view text) {
   return out;
 }
 
-}  // namespace helm::sources
+}  // namespace registry

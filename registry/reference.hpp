@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::outcome;
 
 /// "oci://…": something in a registry.
 bool is_oci(std::string_view reference);
@@ -30,6 +32,6 @@ outcome<oci_reference> parse_oci_reference(std::string_view text);
 std::string tag_of(std::string_view version);
 
 /// True for "sha256:" and 64 lower-case hexadecimal digits.
-bool is_digest(std::string_view text);
+bool is_digest(std::string_view text) noexcept;
 
-}  // namespace helm::sources
+}  // namespace registry

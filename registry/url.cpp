@@ -6,7 +6,14 @@
 #include <algorithm>
 #include <vector>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::clean_path;
+using formats::lower;
+using formats::problem;
+using formats::quote;
+using formats::split;
+
 namespace {
 
 bool is_scheme(std::string_view s) {
@@ -195,4 +202,4 @@ std::string without_user(std::string_view text) {
   return std::string(text.substr(0, start + 3)) + std::string(text.substr(start + 3 + at + 1));
 }
 
-}  // namespace helm::sources
+}  // namespace registry

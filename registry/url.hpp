@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::outcome;
 
 /// A URL taken apart and nothing else: every part is as it was written, still percent-encoded.
 struct url {
@@ -41,4 +43,4 @@ bool same_origin(std::string_view a, std::string_view b);
 /// "http://host/x" without user information, for messages.
 std::string without_user(std::string_view text);
 
-}  // namespace helm::sources
+}  // namespace registry

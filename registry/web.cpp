@@ -13,7 +13,11 @@
 #include <charconv>
 #include <optional>
 
-namespace helm::sources {
+namespace registry {
+
+using formats::lower;
+using formats::quote;
+
 namespace {
 
 constexpr int redirects_limit = 10;
@@ -179,4 +183,4 @@ problem problem_of(const reactor::fault& f, const std::string& method, const std
   return {verb + " " + quote(without_user(where)) + ": " + reactor::redact(f.message())};
 }
 
-}  // namespace helm::sources
+}  // namespace registry

@@ -22,7 +22,9 @@ class client;
 }
 }  // namespace reactor
 
-namespace helm::sources {
+namespace registry {
+
+using formats::problem;
 
 using reactor::awaitable;
 using reactor::result;
@@ -88,4 +90,4 @@ reactor::secret basic_authorization(const std::string& username, const reactor::
 /// The fault as Go's net/http would show it: `Get "http://…": connection refused`.
 problem problem_of(const reactor::fault& f, const std::string& method, const std::string& url);
 
-}  // namespace helm::sources
+}  // namespace registry

@@ -56,7 +56,7 @@ cluster::cluster(reactor::loop& l, cluster_options options)
         return std::make_unique<k8s::sim::api_server>(std::move(o));
       }()) {
   for (const std::string& crd : options_.crds) {
-    const auto parsed = k8s::parse_yaml(crd, "CRD");
+    const auto parsed = formats::parse_yaml(crd, "CRD");
     api_->put(parsed.value().as_object());
   }
   api_->on_write = [this](const k8s::sim::written& w) { saw(w); };

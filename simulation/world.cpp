@@ -61,14 +61,15 @@ reactor::result<void> world::start() {
   }
   for (std::size_t i = 0; i < clusters_.size(); ++i) {
     const std::string name = clusters_[i]->name();
-    home_->put({{"apiVersion", "v1"},
-                {"kind", "Secret"},
-                {"metadata",
-                 {{"name", name},
-                  {"namespace", "default"},
-                  {"labels", {{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}}}}},
-                {"type", "Opaque"},
-                {"data", {{"kubeconfig", k8s::encode_base64(kubeconfig_of(name, url_of(i)))}}}});
+    home_->put(
+        {{"apiVersion", "v1"},
+         {"kind", "Secret"},
+         {"metadata",
+          {{"name", name},
+           {"namespace", "default"},
+           {"labels", {{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}}}}},
+         {"type", "Opaque"},
+         {"data", {{"kubeconfig", formats::encode_base64(kubeconfig_of(name, url_of(i)))}}}});
     k8s::connection to;
     to.server = url_of(i);
     to.source = "demo";

@@ -90,8 +90,8 @@ std::string endless_key() {
 }
 
 std::string mutual(const std::string& certificate, const std::string& key) {
-  return with_user("client-certificate-data: " + k8s::encode_base64(certificate) +
-                   "\nclient-key-data: " + k8s::encode_base64(key));
+  return with_user("client-certificate-data: " + formats::encode_base64(certificate) +
+                   "\nclient-key-data: " + formats::encode_base64(key));
 }
 
 std::string utf16(std::string_view text) {
@@ -332,30 +332,32 @@ void add_keys(std::vector<kubeconfig>& all) {
   add("trust that is no base64", config(server + "\n" + ca + "'" + bait + "!'", token),
       "certificate-authority-data is not base64 (clusters[0].cluster.certificate-authority-data, "
       "line 8)");
-  add("trust that is not PEM", config(server + "\n" + ca + k8s::encode_base64(bait), token),
+  add("trust that is not PEM", config(server + "\n" + ca + formats::encode_base64(bait), token),
       "holds no certificate in PEM form");
   add("trust that is PEM around nothing",
-      config(server + "\n" + ca + k8s::encode_base64(begin + bait + end), token),
+      config(server + "\n" + ca + formats::encode_base64(begin + bait + end), token),
       "holds no certificate in PEM form");
   add("trust of two megabytes",
-      config(server + "\n" + ca + k8s::encode_base64(repeated(bait, 64'000)), token),
+      config(server + "\n" + ca + formats::encode_base64(repeated(bait, 64'000)), token),
       "larger than 512 KiB");
   add("trust of a thousand certificates",
-      config(server + "\n" + ca + k8s::encode_base64(repeated(pair().certificate_pem, 800)), token),
+      config(server + "\n" + ca + formats::encode_base64(repeated(pair().certificate_pem, 800)),
+             token),
       "certificate-authority-data holds more than 300 certificates");
   add("trust of 300 certificates",
-      config(server + "\n" + ca + k8s::encode_base64(repeated(pair().certificate_pem, 300)), token),
+      config(server + "\n" + ca + formats::encode_base64(repeated(pair().certificate_pem, 300)),
+             token),
       "");
   add("trust and none",
       config(server + "\ninsecure-skip-tls-verify: true\n" + ca +
-                 k8s::encode_base64(pair().certificate_pem),
+                 formats::encode_base64(pair().certificate_pem),
              token),
       "exclude each other");
   add("a certificate without its key",
-      with_user("client-certificate-data: " + k8s::encode_base64(pair().certificate_pem)),
+      with_user("client-certificate-data: " + formats::encode_base64(pair().certificate_pem)),
       "client-certificate is there without client-key");
   add("a key without its certificate",
-      with_user("client-key-data: " + k8s::encode_base64(pair().key_pem + bait)),
+      with_user("client-key-data: " + formats::encode_base64(pair().key_pem + bait)),
       "client-key is there without client-certificate");
   using namespace std::chrono_literals;
   const reactor::certified_key other =
@@ -401,7 +403,7 @@ void add_files(std::vector<kubeconfig>& all) {
 }
 
 bool leaks(const std::string& text) {
-  for (const std::string& form : {std::string(canary), k8s::encode_base64(canary)})
+  for (const std::string& form : {std::string(canary), formats::encode_base64(canary)})
     if (text.find(form) != text.npos) return true;
   return false;
 }

@@ -5,6 +5,10 @@
 #include "registry/image_ref.hpp"
 
 namespace bootc {
+
+using registry::digest_in;
+using registry::parse_image_ref;
+
 namespace {
 
 constexpr reactor::nanoseconds first_delay = std::chrono::seconds(5);

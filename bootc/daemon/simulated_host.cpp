@@ -7,6 +7,9 @@
 #include <boost/json/serialize.hpp>
 
 namespace bootc {
+
+using registry::digest_in;
+
 namespace {
 
 namespace json = boost::json;

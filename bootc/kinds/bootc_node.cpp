@@ -8,6 +8,9 @@
 #include <boost/json/object.hpp>
 
 namespace bootc {
+
+using registry::digest_in;
+
 namespace {
 
 namespace json = boost::json;

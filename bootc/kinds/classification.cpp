@@ -4,6 +4,8 @@
 
 namespace bootc {
 
+using registry::parse_image_ref;
+
 std::string_view text(unit_state s) noexcept {
   switch (s) {
     case unit_state::up_to_date: return "UpToDate";

@@ -12,6 +12,8 @@
 /// The inside of the planner, shared by the files that hold its steps; everybody else calls plan_rollout().
 namespace bootc::planning {
 
+using registry::image_ref;
+
 using reactor::wall_time;
 
 /// The annotation as a time; nothing when it is absent or unreadable.

@@ -9,6 +9,8 @@
 
 namespace bootc::planning {
 
+using registry::parse_image_ref;
+
 std::optional<wall_time> time_of(std::optional<std::string_view> annotation) {
   if (!annotation) return std::nullopt;
   auto parsed = reactor::parse_rfc3339(*annotation);

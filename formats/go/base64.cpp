@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr std::string_view alphabet64 =
@@ -119,4 +119,4 @@ outcome<std::string> base32_decode(std::string_view s) {
   return out;
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace helm {
+namespace formats {
 
 /// Standard, padded base64 and base32; newlines are skipped when decoding.
 /// Errors   "illegal base64 data at input byte 3"
@@ -14,4 +14,4 @@ outcome<std::string> base64_decode(std::string_view s);
 std::string base32_encode(std::string_view s);
 outcome<std::string> base32_decode(std::string_view s);
 
-}  // namespace helm
+}  // namespace formats

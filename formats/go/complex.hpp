@@ -2,7 +2,7 @@
 
 #include "formats/go/value.hpp"
 
-namespace helm {
+namespace formats {
 
 /// complex128: what an imaginary literal (`2i`, `1+2i`) is. Templates can print and compare it and little else.
 class complex_number final : public object {
@@ -21,4 +21,4 @@ public:
   double imaginary;
 };
 
-}  // namespace helm
+}  // namespace formats

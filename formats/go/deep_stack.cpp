@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr std::size_t segment_bytes = 64u << 20;
@@ -92,4 +92,4 @@ void on_fresh_stack(const std::function<void()>& work) {
   if (j.failure) std::rethrow_exception(j.failure);
 }
 
-}  // namespace helm
+}  // namespace formats

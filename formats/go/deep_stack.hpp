@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace helm {
+namespace formats {
 
 /// Go programs may recurse through a gigabyte of stack; ours starts with a few megabytes. Recursive work that a text can
 /// make arbitrarily deep asks here before each level.
@@ -44,4 +44,4 @@ void with_room(Work&& work) {
     on_fresh_stack(std::forward<Work>(work));
 }
 
-}  // namespace helm
+}  // namespace formats

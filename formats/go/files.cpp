@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace helm {
+namespace formats {
 namespace {
 
 /// The system's words as Go has them: without the capital.
@@ -50,4 +50,4 @@ outcome<std::string> read_file(const std::string& path, std::uint64_t limit) {
   return out;
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace helm {
+namespace formats {
 
 inline constexpr std::uint64_t file_bytes_limit = 256u << 20;
 
@@ -13,4 +13,4 @@ inline constexpr std::uint64_t file_bytes_limit = 256u << 20;
 /// Errors   "open PATH: no such file or directory", "read PATH: is a directory", "read PATH: more than N bytes", …
 outcome<std::string> read_file(const std::string& path, std::uint64_t limit = file_bytes_limit);
 
-}  // namespace helm
+}  // namespace formats

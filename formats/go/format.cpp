@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr int depth_limit = 10000;
@@ -745,4 +745,4 @@ std::string text_form(const value& v) {
   return format_value(v);
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace helm {
+namespace formats {
 
 /// Go's fmt on template values.
 /// Errors   never: a wrong verb becomes part of the text, as in Go. Nesting deeper than 10,000 (a map set into
@@ -24,4 +24,4 @@ std::string sprintf(std::string_view format, std::span<const value> operands);
 /// Sprig's text form: strings and bytes raw, errors and Stringers by their text, everything else %v.
 std::string text_form(const value& v);
 
-}  // namespace helm
+}  // namespace formats

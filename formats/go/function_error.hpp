@@ -2,11 +2,11 @@
 
 #include <stdexcept>
 
-namespace helm {
+namespace formats {
 
 /// Why one of Go's functions failed, in its words; a template's executor adds where.
 struct function_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace helm
+}  // namespace formats

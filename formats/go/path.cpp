@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace helm {
+namespace formats {
 
 std::string base_name(std::string_view p) {
   if (p.empty()) return ".";
@@ -31,4 +31,4 @@ std::string clean_path(std::string_view path) {
   return out.empty() ? "." : out;
 }
 
-}  // namespace helm
+}  // namespace formats

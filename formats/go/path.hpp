@@ -3,10 +3,10 @@
 #include <string>
 #include <string_view>
 
-namespace helm {
+namespace formats {
 
 /// path.Base and path.Join.
 std::string base_name(std::string_view path);
 std::string clean_path(std::string_view path);
 
-}  // namespace helm
+}  // namespace formats

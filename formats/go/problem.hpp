@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-namespace helm {
+namespace formats {
 
 /// Why something did not work, complete and in the words of the program it stands for; it is shown to the user as it is.
 struct problem {
@@ -38,4 +38,4 @@ private:
   std::variant<T, problem> content_;
 };
 
-}  // namespace helm
+}  // namespace formats

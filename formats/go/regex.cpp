@@ -2,7 +2,7 @@
 
 #include <re2/re2.h>
 
-namespace helm {
+namespace formats {
 
 std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
   const char* what = "internal error";
@@ -31,4 +31,4 @@ std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
   return std::string("error parsing regexp: ") + what + ": `" + argument + "`";
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr const char* hex_digits = "0123456789abcdef";
@@ -639,4 +639,4 @@ std::int64_t to_int64(double d) {
   return static_cast<std::int64_t>(d);
 }
 
-}  // namespace helm
+}  // namespace formats

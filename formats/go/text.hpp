@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace helm {
+namespace formats {
 
 /// Text as Go sees it: UTF-8 bytes that may be invalid, decoded rune by rune.
 
@@ -87,4 +87,4 @@ parsed_uint parse_uint(std::string_view s, int base);
 /// Go's float64 → int64 conversion on amd64: out of range gives the smallest number.
 std::int64_t to_int64(double d);
 
-}  // namespace helm
+}  // namespace formats

@@ -11,7 +11,7 @@
 #include <map>
 #include <vector>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr std::int64_t nano = 1000000000;
@@ -830,4 +830,4 @@ std::optional<go_time> time_in(const value& v) {
   return std::nullopt;
 }
 
-}  // namespace helm
+}  // namespace formats

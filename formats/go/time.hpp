@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace helm {
+namespace formats {
 
 /// A moment and the zone it is shown in, as Go's time.Time.
 struct go_time {
@@ -72,4 +72,4 @@ public:
 value time_value(go_time t);
 std::optional<go_time> time_in(const value& v);
 
-}  // namespace helm
+}  // namespace formats

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-namespace helm {
+namespace formats {
 namespace {
 
 enum class url_part : std::uint8_t { path, path_segment, userinfo, host, fragment };
@@ -285,4 +285,4 @@ std::string host_name(const std::string& host) {
   return std::string(colon == host.npos ? s : s.substr(0, colon));
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace helm {
+namespace formats {
 
 /// The parts of a URL as Go's net/url tells them apart.
 struct url {
@@ -23,4 +23,4 @@ std::string url_text(const url& u);
 /// The host without port and brackets.
 std::string host_name(const std::string& host);
 
-}  // namespace helm
+}  // namespace formats

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace helm {
+namespace formats {
 namespace {
 
 struct text_node final : counted {
@@ -388,4 +388,4 @@ value detached_copy(const value& v) {
   return out;
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace helm {
+namespace formats {
 
 class value;
 struct method_table;
@@ -166,4 +166,4 @@ std::uint64_t footprint(const value& v);
 /// A copy that shares nothing with the original, strings neither: for another thread. Of plain values only, no objects.
 value detached_copy(const value& v);
 
-}  // namespace helm
+}  // namespace formats

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr int depth_limit = 10000;
@@ -424,4 +424,4 @@ outcome<value> read_json_prefix(std::string_view text, std::size_t& used) {
   }
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace helm {
+namespace formats {
 
 /// What encoding/json does: sorted keys, Go's float form, invalid UTF-8 replaced.
 enum class json_escapes : bool { html, none };
@@ -30,4 +30,4 @@ outcome<value> read_json_prefix(std::string_view text, std::size_t& used);
 /// A double as encoding/json writes it.
 std::string json_number(double d);
 
-}  // namespace helm
+}  // namespace formats

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace helm::sources {
+namespace formats {
 namespace {
 
 using members = std::vector<std::pair<std::string, value>>;
@@ -24,4 +24,4 @@ value record(members m) {
   return value::object(new ordered(std::move(m)));
 }
 
-}  // namespace helm::sources
+}  // namespace formats

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-namespace helm::sources {
+namespace formats {
 
 /// A value whose members are written to JSON in the order given, as encoding/json writes a struct.
 value record(std::vector<std::pair<std::string, value>> members);
 
-}  // namespace helm::sources
+}  // namespace formats

@@ -1,6 +1,6 @@
 #include "formats/json/values.hpp"
 
-namespace k8s {
+namespace formats {
 
 std::size_t json_values_in(std::string_view text) noexcept {
   std::size_t values = 1;
@@ -20,4 +20,4 @@ std::size_t json_values_in(std::string_view text) noexcept {
   return values;
 }
 
-}  // namespace k8s
+}  // namespace formats

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr char32_t end_of_text = 0;
@@ -617,4 +617,4 @@ toml_lexer::state toml_lexer::comment() {
   return pop();
 }
 
-}  // namespace helm
+}  // namespace formats

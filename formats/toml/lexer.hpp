@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace helm {
+namespace formats {
 
 /// What a TOML text consists of. Cut as the reference's library does it, step by step, so that what is wrong is noticed at
 /// the same place and told in the same words.
@@ -122,4 +122,4 @@ private:
   std::deque<toml_item> items_;
 };
 
-}  // namespace helm
+}  // namespace formats

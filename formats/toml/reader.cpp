@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-namespace helm {
+namespace formats {
 namespace {
 
 using kind = toml_item::kind;
@@ -487,4 +487,4 @@ outcome<value> read_toml(std::string_view text) {
   }
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <vector>
 
-namespace helm {
+namespace formats {
 namespace {
 
 struct toml_failure {
@@ -248,4 +248,4 @@ outcome<std::string> write_toml(const value& v) {
   }
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace helm {
+namespace formats {
 
 /// toToml: sorted keys, plain values before tables, tables indented by level.
 /// Errors   what has no TOML form ("toml: cannot encode array with mixed element types" and the like).
@@ -24,4 +24,4 @@ inline constexpr const char* toml_local_date_time = "datetime-local";
 inline constexpr const char* toml_local_date = "date-local";
 inline constexpr const char* toml_local_time = "time-local";
 
-}  // namespace helm
+}  // namespace formats

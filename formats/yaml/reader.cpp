@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr int depth_limit = 10000;
@@ -728,4 +728,4 @@ bool reads_as_non_string(std::string_view text) {
   return std::string_view(resolve("", std::string(text)).tag) != "!!str";
 }
 
-}  // namespace helm
+}  // namespace formats

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace helm {
+namespace formats {
 
 /// What numbers become: always float64, as after the detour through JSON that values take, or int64/uint64 and float64
 /// for those who must turn them back into text.
@@ -41,4 +41,4 @@ value text_of_scalar(const value& v);
 /// True when a plain scalar of this text would be read as something else than this string.
 bool reads_as_non_string(std::string_view text);
 
-}  // namespace helm
+}  // namespace formats

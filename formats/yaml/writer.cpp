@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace helm {
+namespace formats {
 namespace {
 
 constexpr int depth_limit = 10000;
@@ -607,4 +607,4 @@ outcome<std::string> write_yaml_pretty(const value& v) {
   return write(v, dialect::pretty);
 }
 
-}  // namespace helm
+}  // namespace formats

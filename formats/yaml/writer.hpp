@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace helm {
+namespace formats {
 
 /// toYaml and every other place where Helm writes YAML: the value goes through JSON, keys are in natural order, lists are
 /// not indented below their key, lines fold at column 80. Ends in a newline.
@@ -19,4 +19,4 @@ outcome<std::string> write_yaml_pretty(const value& v);
 /// The order of keys in YAML output: runs of digits compare as numbers, letters come after everything else.
 bool natural_less(std::string_view a, std::string_view b);
 
-}  // namespace helm
+}  // namespace formats

@@ -22,7 +22,7 @@
 #include <string>
 #include <utility>
 
-namespace k8s {
+namespace formats {
 namespace {
 
 namespace json = boost::json;
@@ -393,7 +393,7 @@ reactor::result<json::value> parse_yaml(std::string_view text, std::string_view 
   return std::move(all->front());
 }
 
-}  // namespace k8s
+}  // namespace formats
 
 // libyaml copies a text that grows, and the text may be a kubeconfig. Its memory is ours: a shared library takes these from
 // the program, and linked statically they would collide rather than be left out.

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace k8s {
+namespace formats {
 
 struct yaml_limits {
   std::size_t bytes = 4 * 1024 * 1024;
@@ -48,4 +48,4 @@ enum class yaml_text { as_it_is, printable };
 std::string to_yaml(const boost::json::value& value, key_order order = key_order::sorted,
                     yaml_text how = yaml_text::as_it_is);
 
-}  // namespace k8s
+}  // namespace formats

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace k8s {
+namespace formats {
 namespace {
 
 namespace json = boost::json;
@@ -145,4 +145,4 @@ std::string to_yaml(const json::value& value, key_order order, yaml_text how) {
   return out;
 }
 
-}  // namespace k8s
+}  // namespace formats

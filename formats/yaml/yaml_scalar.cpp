@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace k8s {
+namespace formats {
 namespace {
 
 namespace json = boost::json;
@@ -142,4 +142,4 @@ bool is_utf8(std::string_view text) noexcept {
   return true;
 }
 
-}  // namespace k8s
+}  // namespace formats

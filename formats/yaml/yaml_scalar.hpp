@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace k8s {
+namespace formats {
 
 /// What an untagged plain scalar stands for. Nothing = a number JSON cannot hold (.inf, .nan,
 /// 1e999).
@@ -17,4 +17,4 @@ bool reads_as_text(std::string_view text);
 /// Well-formed UTF-8: no overlong forms, surrogates or values above U+10FFFF.
 bool is_utf8(std::string_view text) noexcept;
 
-}  // namespace k8s
+}  // namespace formats

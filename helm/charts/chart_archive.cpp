@@ -1,7 +1,7 @@
 #include "helm/charts/chart_archive.hpp"
 
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 
 #include <zlib.h>
 

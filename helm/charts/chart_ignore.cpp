@@ -1,8 +1,8 @@
 #include "helm/charts/chart_ignore.hpp"
 
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/go.hpp"
 
 namespace helm {
 namespace {

@@ -1,12 +1,12 @@
 #include "formats/go/files.hpp"
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "formats/semver.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_archive.hpp"
 #include "helm/charts/chart_ignore.hpp"
 #include "helm/charts/content_type.hpp"
+#include "helm/go.hpp"
 #include "helm/schema/schema.hpp"
 
 #include <algorithm>

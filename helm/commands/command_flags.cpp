@@ -1,7 +1,7 @@
 #include "helm/commands/command_flags.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/go/time.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
 #include "helm/commands/chart_flags.hpp"
+#include "helm/go.hpp"
 #include "helm/lint/lint_options.hpp"
 #include "helm/render/post_renderer.hpp"
 #include "helm/values/value_options.hpp"

@@ -12,6 +12,8 @@
 
 namespace helm::sources {
 
+using reactor::awaitable;
+
 using words = std::vector<std::string>;
 
 /// Output so far, and how to end.

@@ -1,12 +1,12 @@
 #include "helm/commands/commands.hpp"
 
 #include "formats/go/files.hpp"
-#include "formats/go/text.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_ignore.hpp"
 #include "helm/commands/command_flags.hpp"
+#include "helm/go.hpp"
 #include "helm/lint/lint.hpp"
 #include "helm/render/installation.hpp"
 #include "helm/render/manifests.hpp"

@@ -1,6 +1,6 @@
 #include "helm/commands/comparison.hpp"
 
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 #include <vector>

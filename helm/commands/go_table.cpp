@@ -1,6 +1,6 @@
 #include "helm/commands/go_table.hpp"
 
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 

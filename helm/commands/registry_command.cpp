@@ -1,8 +1,8 @@
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_archive.hpp"
 #include "helm/commands/command_parts.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/registry.hpp"
 #include "reactor/files.hpp"
@@ -16,6 +16,13 @@
 #include <filesystem>
 
 namespace helm::sources {
+
+using ::registry::credentials_bytes_limit;
+using ::registry::parse_oci_reference;
+using ::registry::parse_url;
+using ::registry::with_login;
+using ::registry::without_login;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -1,7 +1,7 @@
 #include "helm/commands/release_command_line.hpp"
 
-#include "formats/go/text.hpp"
 #include "helm/commands/command_flags.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 #include <array>

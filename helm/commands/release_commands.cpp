@@ -1,9 +1,9 @@
 #include "helm/commands/release_commands.hpp"
 
-#include "formats/go/text.hpp"
 #include "helm/commands/commands.hpp"
 #include "helm/commands/name_pattern.hpp"
 #include "helm/commands/release_report.hpp"
+#include "helm/go.hpp"
 #include "helm/render/installation.hpp"
 #include "k8s/informer/intern.hpp"
 #include "k8s/informer/selector.hpp"

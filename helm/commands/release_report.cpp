@@ -1,9 +1,9 @@
 #include "helm/commands/release_report.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/commands/go_table.hpp"
+#include "helm/go.hpp"
 #include "helm/render/render_context.hpp"
 #include "helm/values/values.hpp"
 

@@ -1,4 +1,3 @@
-#include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
 #include "formats/json/record.hpp"
 #include "formats/yaml/writer.hpp"
@@ -6,6 +5,7 @@
 #include "helm/charts/chart_archive.hpp"
 #include "helm/commands/command_parts.hpp"
 #include "helm/commands/go_table.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/file_lock.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/repository.hpp"
@@ -19,6 +19,10 @@
 #include <functional>
 
 namespace helm::sources {
+
+using ::registry::join_url;
+using ::registry::without_user;
+
 namespace {
 
 namespace fs = std::filesystem;

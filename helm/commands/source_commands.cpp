@@ -1,7 +1,7 @@
 #include "helm/commands/source_commands.hpp"
 
-#include "formats/go/text.hpp"
 #include "helm/commands/command_parts.hpp"
+#include "helm/go.hpp"
 
 #include <array>
 #include <optional>

@@ -15,6 +15,10 @@
 
 namespace helm::sources {
 
+using reactor::awaitable;
+
+using ::registry::environment;
+
 /// What a command gets from whoever runs it.
 struct command_context {
   reactor::loop& loop;  // outlives the command

@@ -1,7 +1,7 @@
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "helm/commands/command_parts.hpp"
 #include "helm/commands/comparison.hpp"
+#include "helm/go.hpp"
 #include "helm/render/render_context.hpp"
 #include "helm/sources/provenance.hpp"
 #include "reactor/files.hpp"

@@ -1,8 +1,8 @@
 // Certificates, keys, digests and ciphers: one file because all of it is OpenSSL's.
 #include "formats/go/base64.hpp"
 #include "formats/go/format.hpp"
-#include "formats/go/text.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 
 #include <arpa/inet.h>

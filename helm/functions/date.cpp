@@ -1,6 +1,6 @@
-#include "formats/go/text.hpp"
 #include "formats/go/time.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 
 #include <array>

@@ -1,6 +1,7 @@
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 
 namespace helm {

@@ -4,6 +4,7 @@
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 
 namespace helm {

@@ -1,9 +1,9 @@
 // The functions of the engine itself: includes, failures, versions, paths and URLs, one table.
 #include "formats/go/format.hpp"
-#include "formats/go/text.hpp"
 #include "formats/go/url.hpp"
 #include "formats/semver.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "formats/go/format.hpp"
-#include "formats/go/text.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 
 #include <algorithm>

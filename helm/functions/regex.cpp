@@ -1,7 +1,7 @@
 #include "formats/go/regex.hpp"
 
-#include "formats/go/text.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 #include "reactor/keyed_map.hpp"
 

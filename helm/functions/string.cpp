@@ -1,8 +1,8 @@
 // One table of functions; each is a few lines, and they are found here by their kind.
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
-#include "formats/go/text.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 
 #include "formats/go/files.hpp"
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "formats/semver.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/go.hpp"
 #include "helm/lint/lint_rules.hpp"
 #include "helm/render/render.hpp"
 #include "helm/schema/schema.hpp"

@@ -1,4 +1,4 @@
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/lint/lint_rules.hpp"
 
 namespace helm {

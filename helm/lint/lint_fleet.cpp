@@ -1,7 +1,7 @@
 // Rules that Helm's linter does not have: what lets one chart give another result from run to run or from cluster to
 // cluster, which is what a fleet trips over.
 #include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/lint/lint_rules.hpp"
 #include "helm/template/function.hpp"
 #include "helm/template/parser.hpp"

@@ -1,6 +1,6 @@
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "formats/yaml/reader.hpp"
+#include "helm/go.hpp"
 #include "helm/lint/lint_rules.hpp"
 
 #include <re2/re2.h>

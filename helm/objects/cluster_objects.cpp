@@ -1,7 +1,7 @@
 // The operations of one class on one cluster; each is a few lines over the same client and list of kinds.
 #include "helm/objects/cluster_objects.hpp"
 
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/objects/manifest_reader.hpp"
 #include "helm/objects/served_kinds.hpp"
 #include "helm/objects/three_way_merge.hpp"

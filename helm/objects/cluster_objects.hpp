@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
+#include "helm/go.hpp"
 #include "helm/objects/object.hpp"
 #include "helm/render/render_context.hpp"
 #include "reactor/awaitable.hpp"

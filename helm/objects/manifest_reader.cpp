@@ -1,7 +1,7 @@
 #include "helm/objects/manifest_reader.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/yaml/reader.hpp"
+#include "helm/go.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>

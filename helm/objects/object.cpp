@@ -1,6 +1,6 @@
 #include "helm/objects/object.hpp"
 
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 
 #include <boost/json/value.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
+#include "helm/go.hpp"
 #include "helm/objects/object.hpp"
 #include "helm/objects/readiness.hpp"
 #include "k8s/client/fault.hpp"

@@ -1,7 +1,7 @@
 #include "helm/release/decisions.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/yaml/reader.hpp"
+#include "helm/go.hpp"
 #include "helm/values/values.hpp"
 
 #include <algorithm>

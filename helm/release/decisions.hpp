@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
+#include "helm/go.hpp"
 #include "helm/release/record.hpp"
 
 #include <cstddef>

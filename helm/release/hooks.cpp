@@ -1,4 +1,5 @@
 #include "formats/yaml/reader.hpp"
+#include "helm/go.hpp"
 #include "helm/release/actions.hpp"
 #include "reactor/loop.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "formats/go/base64.hpp"
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 #include "helm/render/render_context.hpp"
 
 #include <array>

@@ -1,9 +1,8 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
 #include "formats/go/time.hpp"
-#include "formats/go/value.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/go.hpp"
 #include "helm/render/manifests.hpp"
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 #include "formats/go/base64.hpp"
+#include "helm/go.hpp"
 #include "helm/release/record.hpp"
 
 #include <zlib.h>

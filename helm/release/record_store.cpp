@@ -1,7 +1,7 @@
 #include "helm/release/record_store.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
@@ -59,7 +59,7 @@ outcome<json::object> cluster_records::body_of(const record& r, const char* stam
                                {"labels", std::move(labels)}};
   if (kind_ == driver::secrets) {
     o["type"] = "helm.sh/release.v1";
-    o["data"] = json::object{{"release", k8s::encode_base64(*text)}};
+    o["data"] = json::object{{"release", formats::encode_base64(*text)}};
   } else {
     o["data"] = json::object{{"release", *text}};
   }
@@ -72,7 +72,7 @@ outcome<record> cluster_records::record_of(const json::object& o) const {
   if (!text || !text->is_string()) return problem{"it has no data.release"};
   std::string stored(text->as_string());
   if (kind_ == driver::secrets) {
-    auto bytes = k8s::decode_base64(stored);
+    auto bytes = formats::decode_base64(stored);
     if (!bytes) return problem{"data.release is not base64"};
     stored = std::move(*bytes);
   }

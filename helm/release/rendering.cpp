@@ -2,6 +2,7 @@
 
 #include "formats/go/function_error.hpp"
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 #include "helm/render/installation.hpp"
 #include "helm/values/dependencies.hpp"
 

@@ -1,4 +1,4 @@
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/release/actions.hpp"
 #include "helm/render/installation.hpp"
 #include "reactor/loop.hpp"

@@ -1,8 +1,8 @@
 #include "helm/render/installation.hpp"
 
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "formats/semver.hpp"
+#include "helm/go.hpp"
 #include "helm/template/parser.hpp"
 #include "helm/values/dependencies.hpp"
 

@@ -1,9 +1,9 @@
 #include "helm/render/manifests.hpp"
 
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 #include <array>

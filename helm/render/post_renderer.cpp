@@ -1,7 +1,7 @@
 #include "helm/render/post_renderer.hpp"
 
 #include "formats/go/files.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/template/parser.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 
 #include "formats/go/base64.hpp"
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 #include "helm/template/function.hpp"
 

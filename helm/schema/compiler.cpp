@@ -2,7 +2,7 @@
 
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/regex.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/schema/metaschemas.hpp"
 #include "helm/schema/validator.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/function_error.hpp"
-#include "formats/go/text.hpp"
 #include "formats/go/url.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 #include <array>

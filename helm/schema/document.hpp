@@ -1,7 +1,6 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
-#include "formats/go/value.hpp"
+#include "helm/go.hpp"
 
 #include <map>
 #include <optional>

@@ -2,9 +2,9 @@
 
 #include "formats/go/function_error.hpp"
 #include "formats/go/regex.hpp"
-#include "formats/go/text.hpp"
 #include "formats/go/time.hpp"
 #include "formats/go/url.hpp"
+#include "helm/go.hpp"
 
 #include <arpa/inet.h>
 #include <re2/re2.h>

@@ -3,6 +3,7 @@
 #include "helm/schema/metaschemas.hpp"
 
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 
 #include <array>
 #include <cstdlib>

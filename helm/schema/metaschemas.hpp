@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/value.hpp"
+#include "helm/go.hpp"
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/value.hpp"
+#include "helm/go.hpp"
 #include "helm/schema/document.hpp"
 
 #include <re2/re2.h>

@@ -2,6 +2,7 @@
 
 #include "formats/go/deep_stack.hpp"
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 #include "helm/schema/compiler.hpp"
 #include "helm/schema/validator.hpp"
 

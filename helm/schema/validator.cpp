@@ -4,8 +4,8 @@
 
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
-#include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 #include "helm/schema/compiler.hpp"
 #include "helm/schema/format.hpp"
 #include "reactor/keyed_map.hpp"

@@ -1,9 +1,9 @@
 #include "helm/sources/archive.hpp"
 
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/lock.hpp"
 #include "helm/sources/record.hpp"
 

@@ -1,7 +1,7 @@
 #include "helm/sources/chart_manifest.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/record.hpp"
 
 #include <algorithm>

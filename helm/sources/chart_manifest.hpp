@@ -10,7 +10,10 @@
 
 namespace helm::sources {
 
+using ::registry::descriptor;
+
 namespace media_type {
+using namespace ::registry::media_type;
 inline constexpr const char* config = "application/vnd.cncf.helm.config.v1+json";
 inline constexpr const char* chart = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 inline constexpr const char* legacy_chart = "application/tar+gzip";

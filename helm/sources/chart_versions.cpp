@@ -1,7 +1,7 @@
 #include "helm/sources/chart_versions.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/semver.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,9 @@
-#include "formats/go/text.hpp"
 #include "formats/go/time.hpp"
 #include "formats/json/json.hpp"
 #include "formats/json/record.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/index.hpp"
 #include "helm/sources/record.hpp"
 

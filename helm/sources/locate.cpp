@@ -1,8 +1,8 @@
 #include "helm/sources/locate.hpp"
 
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/repository.hpp"
 #include "reactor/files.hpp"
@@ -12,6 +12,13 @@
 #include <filesystem>
 
 namespace helm::sources {
+
+using ::registry::is_oci;
+using ::registry::parse_url;
+using ::registry::resolve_reference;
+using ::registry::same_url;
+using ::registry::without_user;
+
 namespace {
 
 namespace fs = std::filesystem;

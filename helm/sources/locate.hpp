@@ -14,6 +14,12 @@
 
 namespace helm::sources {
 
+using reactor::awaitable;
+
+using ::registry::environment;
+using ::registry::tls_choice;
+using ::registry::web;
+
 /// The flags that say where a chart comes from and how much it is trusted; install, template, show and pull share them.
 struct chart_origin {
   std::string version;  // a version or a constraint; "" is the newest release

@@ -3,6 +3,7 @@
 #include "formats/json/json.hpp"
 #include "formats/json/record.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/record.hpp"
 

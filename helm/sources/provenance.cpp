@@ -1,8 +1,8 @@
 #include "helm/sources/provenance.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/record.hpp"
 #include "reactor/memory.hpp"
 

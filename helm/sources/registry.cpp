@@ -1,8 +1,8 @@
 #include "helm/sources/registry.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
 #include "formats/semver.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/chart_versions.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/settings.hpp"
@@ -14,6 +14,27 @@
 #include <algorithm>
 
 namespace helm::sources {
+
+using ::registry::basic_authorization;
+using ::registry::challenge;
+using ::registry::credentials_bytes_limit;
+using ::registry::find_login;
+using ::registry::follow_location;
+using ::registry::manifest_bytes_limit;
+using ::registry::parse_challenge;
+using ::registry::parse_oci_reference;
+using ::registry::parse_url;
+using ::registry::problem_of;
+using ::registry::read_manifest;
+using ::registry::read_token;
+using ::registry::same_origin;
+using ::registry::status_text;
+using ::registry::tag_of;
+using ::registry::token_url;
+using ::registry::web_request;
+using ::registry::without_user;
+using ::registry::write_manifest;
+
 namespace {
 
 constexpr std::size_t tag_pages_limit = 100;

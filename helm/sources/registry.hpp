@@ -14,6 +14,15 @@
 
 namespace helm::sources {
 
+using reactor::awaitable;
+
+using ::registry::oci_manifest;
+using ::registry::oci_reference;
+using ::registry::registry_login;
+using ::registry::tls_choice;
+using ::registry::web;
+using ::registry::web_answer;
+
 inline constexpr std::size_t chart_archive_bytes_limit = 100u << 20;
 
 struct registry_options {

@@ -2,6 +2,7 @@
 
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "helm/sources/repository.hpp"
 
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/settings.hpp"
 #include "reactor/files.hpp"
@@ -10,6 +10,15 @@
 #include <filesystem>
 
 namespace helm::sources {
+
+using ::registry::basic_authorization;
+using ::registry::problem_of;
+using ::registry::resolve_reference;
+using ::registry::same_origin;
+using ::registry::status_text;
+using ::registry::web_request;
+using ::registry::without_user;
+
 namespace {
 
 /// "open /x: no such file or directory", as Go says it.

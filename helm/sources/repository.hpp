@@ -10,6 +10,11 @@
 
 namespace helm::sources {
 
+using reactor::awaitable;
+
+using ::registry::download_timeout;
+using ::registry::web;
+
 /// Fetches one URL on behalf of a repository. Credentials go there only when it is on the repository's own scheme and
 /// host, or when they may go everywhere.
 /// Errors   "failed to fetch %s : 404 Not Found", the network's.

@@ -1,7 +1,7 @@
 #include "helm/sources/search.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/semver.hpp"
+#include "helm/go.hpp"
 
 #include <re2/re2.h>
 

@@ -7,6 +7,8 @@
 
 namespace helm::sources {
 
+using ::registry::environment;
+
 /// The files that stock helm keeps too: both tools see the same repositories and logins.
 struct settings {
   std::string repository_config;  // repositories.yaml

@@ -1,6 +1,6 @@
 #include "helm/sources/signature.hpp"
 
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "reactor/files.hpp"
 
 #include <gpgme.h>

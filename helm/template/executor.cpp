@@ -4,7 +4,7 @@
 #include "formats/go/complex.hpp"
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/format.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/template/parser.hpp"
 
 #include <sys/random.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "formats/go/function_error.hpp"
-#include "formats/go/value.hpp"
+#include "helm/go.hpp"
 
 #include <array>
 #include <cstdint>
@@ -61,15 +61,23 @@ constexpr function make_function(std::string_view name, std::initializer_list<pa
   return f;
 }
 
+}  // namespace helm
+
+namespace formats {
+
 /// Methods of one Go type; the receiver is the first argument given to the body and not counted in `params`.
 struct method_table {
-  std::span<const function> methods;
-  const function* find(std::string_view name) const {
+  std::span<const helm::function> methods;
+  const helm::function* find(std::string_view name) const {
     for (const auto& m : methods)
       if (m.name == name) return &m;
     return nullptr;
   }
 };
+
+}  // namespace formats
+
+namespace helm {
 
 /// Methods of values that are not objects (.Values, .Files, .Capabilities.APIVersions), or nothing.
 const method_table* methods_of(type t);

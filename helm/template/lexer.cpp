@@ -1,6 +1,6 @@
 #include "helm/template/lexer.hpp"
 
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "helm/template/node.hpp"
 
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 
 namespace helm {
 namespace {

@@ -2,7 +2,7 @@
 #include "helm/template/parser.hpp"
 
 #include "formats/go/deep_stack.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 #include "helm/template/lexer.hpp"
 
 #include <array>

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "formats/go/problem.hpp"
-#include "formats/go/value.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/go.hpp"
 
 namespace helm {
 

@@ -1,8 +1,8 @@
 #include "helm/values/dependencies.hpp"
 
 #include "formats/go/format.hpp"
-#include "formats/go/text.hpp"
 #include "formats/semver.hpp"
+#include "helm/go.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 #include "helm/values/set_values.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 
 namespace helm {
 namespace {

@@ -1,7 +1,7 @@
 #include "helm/values/values.hpp"
 
 #include "formats/go/format.hpp"
-#include "formats/go/text.hpp"
+#include "helm/go.hpp"
 
 namespace helm {
 namespace {

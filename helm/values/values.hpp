@@ -1,7 +1,7 @@
 #pragma once
 
-#include "formats/go/value.hpp"
 #include "helm/charts/chart.hpp"
+#include "helm/go.hpp"
 
 #include <functional>
 #include <string>

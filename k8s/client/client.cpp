@@ -178,8 +178,9 @@ struct body_reader {
     } const afterwards{*plain};
     const bool good = status / 100 == 2;
     if (form == body_form::text && good) return json::value(json::string(*plain));
-    if (good && plain->size() > parsed_on_loop_bytes && json_values_in(*plain) > most_json_values)
-      return too_much(doing, limit_bytes, std::to_string(most_json_values) + " values");
+    if (good && plain->size() > parsed_on_loop_bytes &&
+        formats::json_values_in(*plain) > formats::most_json_values)
+      return too_much(doing, limit_bytes, std::to_string(formats::most_json_values) + " values");
     // A refusal is a sentence; what is longer is not read for one.
     if (!good && plain->size() > parsed_on_loop_bytes) plain->resize(parsed_on_loop_bytes);
     return read_answer(status, fields, *plain, doing, storage);

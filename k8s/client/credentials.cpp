@@ -122,7 +122,7 @@ void credentials::hide_in(fault& f) const {
     if (const auto via = reactor::http::parse_proxy({to_.proxy_url});
         via && !via->authorization.empty()) {
       ours.push_back(after(via->authorization, ' '));
-      if (auto plain = decode_base64(ours.back().reveal()))
+      if (auto plain = formats::decode_base64(ours.back().reveal()))
         ours.push_back(after(reactor::secret(*std::move(plain)), ':'));
     }
   }

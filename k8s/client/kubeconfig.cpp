@@ -78,7 +78,7 @@ std::string text_of(const std::vector<std::string>& path) {
   if (!s.where.empty()) what = s.where + ": " + what;
   if (s.in && !s.path.empty()) {
     what += " (" + text_of(s.path) + ", line " +
-            std::to_string(yaml_line_of(s.in->bytes.reveal(), s.path)) +
+            std::to_string(formats::yaml_line_of(s.in->bytes.reveal(), s.path)) +
             (s.in->name.empty() ? "" : " of " + s.in->name) + ")";
   }
   throw refusal{code, std::move(what)};
@@ -133,11 +133,11 @@ bool present(const json::object& from, std::string_view field) {
 /// Adds what the document names and is not named yet: kubectl's merge.
 void merge(config& into, std::shared_ptr<const document> from, const std::string& source,
            const std::string& folder) {
-  yaml_limits limits;
+  formats::yaml_limits limits;
   limits.nodes = 100'000;
   limits.depth = 16;
   limits.storage = wiping_storage();
-  auto parsed = parse_yaml(from->bytes.reveal(), source, limits);
+  auto parsed = formats::parse_yaml(from->bytes.reveal(), source, limits);
   if (!parsed) {
     throw refusal{parsed.error().code == make_error_code(reactor::errc::limit)
                       ? reactor::errc::limit
@@ -232,7 +232,7 @@ public:
     if (!path.empty()) {
       got = file(from, field, path);
     } else if (!data.empty()) {
-      auto bytes = decode_base64(data);
+      auto bytes = formats::decode_base64(data);
       if (!bytes) malformed(from.place.at(field + "-data"), field + "-data is not base64");
       if (bytes->empty()) malformed(from.place.at(field + "-data"), field + "-data is empty");
       got.bytes = reactor::secret(*std::move(bytes));

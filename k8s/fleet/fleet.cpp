@@ -122,7 +122,7 @@ awaitable<void> fleet::consider(std::string name) {
   }
   const reactor::secret* bytes = wanted->find(options_.key);
   reactor::secret raw = bytes ? *bytes : reactor::secret();
-  const std::string hash = raw.empty() ? std::string("-") : sha256_hex(raw.reveal());
+  const std::string hash = raw.empty() ? std::string("-") : formats::sha256_hex(raw.reveal());
   if (found != entries_.end() && found->second.hash == hash) {
     log_.debug("kubeconfig unchanged", {{"cluster", name}});
     relabel(found->second, wanted->meta.labels);

@@ -19,7 +19,7 @@ std::optional<reactor::secret> data_of(const json::object& secret, const std::st
   const json::value* value =
       data && data->is_object() ? data->get_object().if_contains(key) : nullptr;
   if (!value || !value->is_string() || value->get_string().empty()) return std::nullopt;
-  auto bytes = decode_base64(value->get_string());
+  auto bytes = formats::decode_base64(value->get_string());
   if (!bytes) return std::nullopt;
   return reactor::secret(*std::move(bytes));
 }

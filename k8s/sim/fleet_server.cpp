@@ -150,13 +150,14 @@ std::string fleet_server::impl::config(std::size_t first, std::size_t count) con
     const cluster& c = clusters[i];
     clusters_text +=
         "- name: " + c.name + "\n  cluster:\n    server: " + c.front->url(c.prefix) + "\n";
-    if (tls) clusters_text += "    certificate-authority-data: " + encode_base64(ca_pem) + "\n";
+    if (tls)
+      clusters_text += "    certificate-authority-data: " + formats::encode_base64(ca_pem) + "\n";
     contexts_text +=
         "- name: " + c.name + "\n  context:\n    cluster: " + c.name + "\n    user: admin\n";
   }
   std::string user =
-      tls ? "\n    client-certificate-data: " + encode_base64(admin.certificate_pem) +
-                "\n    client-key-data: " + encode_base64(admin.key_pem) + "\n"
+      tls ? "\n    client-certificate-data: " + formats::encode_base64(admin.certificate_pem) +
+                "\n    client-key-data: " + formats::encode_base64(admin.key_pem) + "\n"
           : " {}\n";
   return "apiVersion: v1\nkind: Config\nclusters:\n" + clusters_text +
          "users:\n- name: admin\n  user:" + user + "contexts:\n" + contexts_text +

@@ -147,7 +147,7 @@ std::optional<json::object> read(std::string_view bytes, const message& of) {
       case as::string:
         if (!chunk.empty()) o[f->name] = chunk;
         break;
-      case as::bytes: o[f->name] = encode_base64(chunk); break;
+      case as::bytes: o[f->name] = formats::encode_base64(chunk); break;
       case as::boolean: o[f->name] = n != 0; break;
       case as::integer: o[f->name] = static_cast<std::int64_t>(n); break;
       case as::strings: {
@@ -209,7 +209,7 @@ std::optional<json::object> from_protobuf(std::string_view bytes, std::string* w
   const std::string kind(text(*outer, {"type", "kind"})),
       version(text(*outer, {"type", "apiVersion"}));
   const message* of = message_of(kind);
-  const auto raw = decode_base64(text(*outer, {"raw"}));
+  const auto raw = formats::decode_base64(text(*outer, {"raw"}));
   auto inner = of && raw ? read(*raw, *of) : std::nullopt;
   if (!inner) {
     if (why)

@@ -17,7 +17,7 @@ struct page_token {
 std::string encode(const page_token& t) {
   json::object o{
       {"v", "meta.k8s.io/v1"}, {"rv", t.revision}, {"start", t.start + std::string(1, '\0')}};
-  std::string text = encode_base64(json::serialize(o));
+  std::string text = formats::encode_base64(json::serialize(o));
   std::replace(text.begin(), text.end(), '+', '-');
   std::replace(text.begin(), text.end(), '/', '_');
   while (!text.empty() && text.back() == '=') text.pop_back();
@@ -29,7 +29,7 @@ std::optional<page_token> decode(std::string_view text) {
   std::replace(padded.begin(), padded.end(), '-', '+');
   std::replace(padded.begin(), padded.end(), '_', '/');
   while (padded.size() % 4 != 0) padded += '=';
-  auto bytes = decode_base64(padded);
+  auto bytes = formats::decode_base64(padded);
   if (!bytes) return std::nullopt;
   auto v = parse(*bytes);
   if (!v || !v->is_object()) return std::nullopt;

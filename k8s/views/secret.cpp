@@ -11,7 +11,7 @@ secret secret::parse(wire_value object) {
   s.meta = parse_meta(object, all_annotations);
   s.type = object["type"].text();
   object["data"].members([&](std::string_view key, wire_value value) {
-    auto bytes = decode_base64(value.text());
+    auto bytes = formats::decode_base64(value.text());
     if (!bytes) {
       object.refuse("data of secret " + s.meta.name.str() + " under \"" + std::string(key) +
                     "\" is not base64");

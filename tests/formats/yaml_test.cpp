@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
-namespace k8s {
+namespace formats {
 namespace {
 
 namespace json = boost::json;
@@ -273,4 +273,4 @@ TEST(Base64, EncodesAndDecodes) {
 }
 
 }  // namespace
-}  // namespace k8s
+}  // namespace formats

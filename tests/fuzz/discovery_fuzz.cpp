@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view rest = all.substr(std::min(end + 1, all.size()));
   const boost::json::value api = parsed(all.substr(0, end)), apis = parsed(rest);
   // A document never has more values than were counted, or limits on them would not hold.
-  if (!apis.is_null()) expect(values_of(apis) <= k8s::json_values_in(rest));
+  if (!apis.is_null()) expect(values_of(apis) <= formats::json_values_in(rest));
   if (const auto versions = k8s::api_versions_in(api, apis)) {
     const std::set<std::string> once(versions->begin(), versions->end());
     expect(once.size() == versions->size() && !once.contains(""));

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static_cast<void>(read->index.find(name, ""));
     for (const auto& v : versions)
       for (const auto& u : v.urls)
-        static_cast<void>(sources::resolve_reference("https://host/charts?x=1", u));
+        static_cast<void>(registry::resolve_reference("https://host/charts?x=1", u));
   }
   const auto json = sources::write_index(read->index, sources::index_form::json);
   if (!json) return 0;

@@ -10,23 +10,23 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace sources = helm::sources;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto m = sources::read_manifest(text, sources::media_type::image_manifest)) {
+  if (const auto m = registry::read_manifest(text, sources::media_type::image_manifest)) {
     auto all = m->layers;
     if (m->config) all.push_back(*m->config);
     static_cast<void>(sources::find_parts(all, {true, true}));
     if (m->config)
-      static_cast<void>(sources::write_manifest(*m->config, m->layers, m->annotations));
+      static_cast<void>(registry::write_manifest(*m->config, m->layers, m->annotations));
   }
-  if (const auto r = sources::parse_oci_reference(text)) {
-    const auto again = sources::parse_oci_reference(r->text());
+  if (const auto r = registry::parse_oci_reference(text)) {
+    const auto again = registry::parse_oci_reference(r->text());
     if (!again || again->text() != r->text()) std::abort();
   }
   static_cast<void>(
-      sources::token_url(sources::parse_challenge(text), "https://host", "repository:x:pull"));
-  static_cast<void>(sources::read_token(text));
-  if (const auto login = sources::find_login(text, "host", "fuzz"); login && *login) {
-    const auto stored = sources::with_login(text, "host", **login);
-    if (stored && !sources::find_login(*stored, "host", "fuzz")) std::abort();
+      registry::token_url(registry::parse_challenge(text), "https://host", "repository:x:pull"));
+  static_cast<void>(registry::read_token(text));
+  if (const auto login = registry::find_login(text, "host", "fuzz"); login && *login) {
+    const auto stored = registry::with_login(text, "host", **login);
+    if (stored && !registry::find_login(*stored, "host", "fuzz")) std::abort();
   }
   return 0;
 }

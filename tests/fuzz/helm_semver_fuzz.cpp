@@ -21,12 +21,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
     return out;
   };
-  const auto constraint = helm::version_constraint::parse(line());
-  const auto a = helm::parse_version(line());
-  const auto b = helm::parse_version(line());
+  const auto constraint = formats::version_constraint::parse(line());
+  const auto a = formats::parse_version(line());
+  const auto b = formats::parse_version(line());
   for (const auto* v : {&a, &b}) {
     if (!*v || (*v)->text().size() > 256) continue;  // more is no strict version
-    const auto printed = helm::parse_strict_version((*v)->text());
+    const auto printed = formats::parse_strict_version((*v)->text());
     must(printed.has_value() && printed->text() == (*v)->text() && printed->compare(**v) == 0);
     if (constraint) must(constraint->check(**v) == constraint->check(*printed));
   }

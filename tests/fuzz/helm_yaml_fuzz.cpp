@@ -9,17 +9,18 @@
 /// the key "<<", which go-yaml writes without quotes: it comes back as a merge).
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  static_cast<void>(helm::read_yaml(text, helm::yaml_numbers::typed, helm::yaml_keys::unique));
+  static_cast<void>(
+      formats::read_yaml(text, formats::yaml_numbers::typed, formats::yaml_keys::unique));
   static constexpr std::string_view heads[] = {"apiVersion", "kind", "metadata"};
-  static_cast<void>(helm::read_yaml_outline(text, heads));
-  const auto read = helm::read_yaml(text);
+  static_cast<void>(formats::read_yaml_outline(text, heads));
+  const auto read = formats::read_yaml(text);
   if (!read) return 0;
-  static_cast<void>(helm::write_yaml_pretty(*read));
-  const auto written = helm::write_yaml(*read);
+  static_cast<void>(formats::write_yaml_pretty(*read));
+  const auto written = formats::write_yaml(*read);
   if (!written || written->find("<<") != written->npos) return 0;
-  const auto again = helm::read_yaml(*written);
+  const auto again = formats::read_yaml(*written);
   if (!again) std::abort();
-  const auto second = helm::write_yaml(*again);
+  const auto second = formats::write_yaml(*again);
   if (!second || *second != *written) std::abort();
   return 0;
 }

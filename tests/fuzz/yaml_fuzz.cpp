@@ -10,10 +10,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto documents = k8s::parse_yaml_documents(text, "fuzz");
+  const auto documents = formats::parse_yaml_documents(text, "fuzz");
   if (!documents) return 0;
   for (const boost::json::value& one : *documents) {
-    const auto back = k8s::parse_yaml(k8s::to_yaml(one), "fuzz");
+    const auto back = formats::parse_yaml(formats::to_yaml(one), "fuzz");
     if (!back || !(*back == one)) std::abort();
   }
   return 0;

@@ -4,6 +4,7 @@
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_archive.hpp"
 #include "helm/charts/content_type.hpp"
+#include "helm/go.hpp"
 #include "helm/render/render.hpp"
 #include "helm/schema/schema.hpp"
 #include "tests/gzip.hpp"

@@ -2,6 +2,7 @@
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_ignore.hpp"
 #include "helm/commands/commands.hpp"
+#include "helm/go.hpp"
 #include "helm/render/render.hpp"
 #include "helm/schema/schema.hpp"
 

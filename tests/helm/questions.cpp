@@ -4,6 +4,7 @@
 #include "formats/json/json.hpp"
 #include "formats/semver.hpp"
 #include "formats/yaml/reader.hpp"
+#include "helm/go.hpp"
 #include "helm/render/manifests.hpp"
 #include "helm/render/render.hpp"
 #include "helm/schema/schema.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "formats/go/value.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 
 #include <map>

@@ -1,4 +1,5 @@
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 #include "helm/template/function.hpp"
 #include "helm/template/parser.hpp"

@@ -36,8 +36,8 @@ inline const std::string bait = std::string(canary) + "-0123456789abcdefghijklmn
 inline std::size_t hits(const std::string& text) {
   std::size_t n = 0;
   for (const std::string& form :
-       {std::string(canary), k8s::encode_base64("joe:" + bait), k8s::encode_base64(bait),
-        k8s::encode_base64("joe:" + bait).substr(0, 12), k8s::encode_base64(canary)})
+       {std::string(canary), formats::encode_base64("joe:" + bait), formats::encode_base64(bait),
+        formats::encode_base64("joe:" + bait).substr(0, 12), formats::encode_base64(canary)})
     for (std::size_t at = 0; (at = text.find(form, at)) != text.npos; ++at) ++n;
   return n;
 }

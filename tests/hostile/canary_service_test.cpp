@@ -146,7 +146,8 @@ TEST_F(Canary, NoPolicyCanReachACredential) {
              {"annotations", {{"note", bait}}},
              {"labels", {{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}, {"zone", "a"}}}}},
            {"data",
-            {{"kubeconfig", k8s::encode_base64(text)}, {"more", k8s::encode_base64(bait)}}}});
+            {{"kubeconfig", formats::encode_base64(text)},
+             {"more", formats::encode_base64(bait)}}}});
     }
     cli::service_options options;
     options.home = world.home();

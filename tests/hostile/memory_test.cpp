@@ -81,15 +81,15 @@ public:
       for (const std::string* one : {&token, &next})
         for (const std::size_t at : {0u, 500u, 900u}) add("a token", one->substr(at));
       add("the password", password);
-      add("the password as it is sent", k8s::encode_base64("joe:" + password).substr(8));
+      add("the password as it is sent", formats::encode_base64("joe:" + password).substr(8));
       add("the proxy's password", proxy);
-      add("the proxy's password as it is sent", k8s::encode_base64("joe:" + proxy).substr(8));
-      const std::string pem = *k8s::decode_base64(key);
+      add("the proxy's password as it is sent", formats::encode_base64("joe:" + proxy).substr(8));
+      const std::string pem = *formats::decode_base64(key);
       std::string body = pem.substr(pem.find('\n') + 1);
       body.erase(body.find("-----END"));
       add("the key in PEM", pem.substr(pem.find('\n') + 70));
       add("the key in the kubeconfig", key.substr(key.size() / 2));
-      const std::string der = *k8s::decode_base64(body);
+      const std::string der = *formats::decode_base64(body);
       const std::size_t scalar = der.find(std::string("\x04\x20", 2));
       add("the key", der.substr(scalar + 4));
       const std::string number = der.substr(scalar + 2, 32);
@@ -97,7 +97,7 @@ public:
       std::size_t n = 0;
       const auto put = [&](std::size_t i, const std::string& text, const std::string& bait) {
         const std::size_t at = (text.find(bait) + 4) / 3 * 4;
-        add("a Secret", k8s::encode_base64(text).substr(at));
+        add("a Secret", formats::encode_base64(text).substr(at));
         return json::object{
             {"apiVersion", "v1"},
             {"kind", "Secret"},
@@ -105,7 +105,7 @@ public:
              {{"name", "c" + std::to_string(i)},
               {"namespace", "default"},
               {"labels", {{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}}}}},
-            {"data", {{"kubeconfig", k8s::encode_base64(text)}}}};
+            {"data", {{"kubeconfig", formats::encode_base64(text)}}}};
       };
       for (const std::string& text : configs) {
         const std::string bait = n == 0 || n == 3 ? token

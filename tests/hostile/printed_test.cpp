@@ -72,7 +72,7 @@ std::map<std::string, std::string> shown(const std::string& body) {
                            {{"name", name},
                             {"namespace", "default"},
                             {"labels", {{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}}}}},
-                          {"data", {{"kubeconfig", k8s::encode_base64(text)}}}};
+                          {"data", {{"kubeconfig", formats::encode_base64(text)}}}};
       k8s::client home(l, world.home());
       auto made = co_await home.create(k8s::resources::secrets(), "default", std::move(secret));
       EXPECT_TRUE(made) << made.error().message();

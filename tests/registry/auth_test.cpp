@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace helm::sources {
+namespace registry {
 namespace {
 
 std::string login(std::string_view config, std::string_view registry) {
@@ -93,4 +93,4 @@ TEST(RegistryToken, IsReadFromEitherMember) {
 }
 
 }  // namespace
-}  // namespace helm::sources
+}  // namespace registry

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bootc {
+namespace registry {
 namespace {
 
 const std::string digest = "sha256:" + std::string(64, '1');
@@ -106,4 +106,4 @@ TEST(ImageRef, ShortensADigestForPeople) {
 }
 
 }  // namespace
-}  // namespace bootc
+}  // namespace registry

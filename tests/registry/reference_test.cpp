@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace helm::sources {
+namespace registry {
 namespace {
 
 const std::string digest_a = "sha256:" + std::string(64, 'a');
@@ -36,4 +36,4 @@ TEST(OciReference, SaysWhichPartIsWrong) {
 }
 
 }  // namespace
-}  // namespace helm::sources
+}  // namespace registry

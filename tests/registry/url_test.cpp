@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace helm::sources {
+namespace registry {
 namespace {
 
 std::string resolved(const char* base, const char* reference) {
@@ -63,4 +63,4 @@ TEST(Url, ComparesPlacesAndOrigins) {
 }
 
 }  // namespace
-}  // namespace helm::sources
+}  // namespace registry

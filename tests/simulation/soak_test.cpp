@@ -150,9 +150,9 @@ private:
       const reactor::certified_key client = issue("windlass-" + nth);
       const std::string ca = authority_.certificate_pem +
                              reactor::make_authority("next " + nth, from, until)->certificate_pem;
-      trust = ", certificate-authority-data: " + k8s::encode_base64(ca);
-      identity = ", client-certificate-data: " + k8s::encode_base64(client.certificate_pem) +
-                 ", client-key-data: " + k8s::encode_base64(client.key_pem);
+      trust = ", certificate-authority-data: " + formats::encode_base64(ca);
+      identity = ", client-certificate-data: " + formats::encode_base64(client.certificate_pem) +
+                 ", client-key-data: " + formats::encode_base64(client.key_pem);
     }
     const std::string kubeconfig =
         "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: c\n  cluster: "
@@ -167,7 +167,7 @@ private:
                   {"namespace", "default"},
                   {"labels", {{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}}}}},
                 {"type", "Opaque"},
-                {"data", {{"kubeconfig", k8s::encode_base64(kubeconfig)}}}});
+                {"data", {{"kubeconfig", formats::encode_base64(kubeconfig)}}}});
   }
 
   void write_policy() {

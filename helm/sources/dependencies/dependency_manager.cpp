@@ -1,8 +1,8 @@
 #include "helm/sources/dependencies/dependency_manager.hpp"
 
-#include "formats/go/text.hpp"
 #include "formats/semver.hpp"
 #include "helm/charts/chart_archive.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/archive.hpp"
 #include "helm/sources/repository.hpp"
 #include "reactor/files.hpp"
@@ -14,6 +14,14 @@
 #include <set>
 
 namespace helm::sources {
+
+using ::registry::is_oci;
+using ::registry::join_url;
+using ::registry::parse_oci_reference;
+using ::registry::parse_url;
+using ::registry::same_url;
+using ::registry::without_user;
+
 namespace {
 
 namespace fs = std::filesystem;

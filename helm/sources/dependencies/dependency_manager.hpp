@@ -10,6 +10,8 @@
 
 namespace helm::sources {
 
+using reactor::awaitable;
+
 struct dependency_options {
   std::string chart_path;
   chart_origin origin;  // login, TLS and keyring for downloads

@@ -1,8 +1,8 @@
 #include "helm/sources/dependencies/dependency_rules.hpp"
 
 #include "formats/go/path.hpp"
-#include "formats/go/text.hpp"
 #include "formats/semver.hpp"
+#include "helm/go.hpp"
 #include "helm/sources/provenance.hpp"
 #include "registry/reference.hpp"
 #include "registry/url.hpp"
@@ -11,6 +11,11 @@
 #include <filesystem>
 
 namespace helm::sources {
+
+using ::registry::is_oci;
+using ::registry::parse_url;
+using ::registry::same_url;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -277,7 +277,7 @@ std::string shape_problem(const kind_info& kind, const json::object& o) {
         return std::string("json: cannot unmarshal ") + type_of(each) + " into Go struct field " +
                kind.kind + "." + member + " of type " + (binary ? "[]uint8" : "string");
       }
-      if (binary && each.is_string() && !decode_base64(each.get_string()))
+      if (binary && each.is_string() && !formats::decode_base64(each.get_string()))
         return "illegal base64 data at input byte 0";
     }
   }

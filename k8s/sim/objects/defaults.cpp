@@ -63,7 +63,7 @@ void fold_string_data(json::object& o) {
     const json::object moved = plain->get_object();
     json::object& data = ensure_object(o, "data");
     for (const auto& [k, v] : moved) {
-      if (v.is_string()) data[k] = encode_base64(std::string_view(v.get_string()));
+      if (v.is_string()) data[k] = formats::encode_base64(std::string_view(v.get_string()));
     }
   }
   erase(o, "stringData");

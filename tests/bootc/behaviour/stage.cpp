@@ -67,7 +67,7 @@ awaitable<void> stage::set_up() {
 
 awaitable<void> stage::install_crds() {
   for (const char* name : {"bootcnodepools", "bootcnodes", "bootcoperatorconfigs"}) {
-    auto document = k8s::parse_yaml(
+    auto document = formats::parse_yaml(
         file(std::string(WINDLASS_SOURCE_DIR) + "/deploy/crds/" + name + ".yaml"), name);
     if (!document) {
       ADD_FAILURE() << document.error().message();

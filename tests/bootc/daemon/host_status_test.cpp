@@ -24,7 +24,7 @@ std::string sample(const std::string& name) {
     text += line + "\n";
   }
   if (name.ends_with(".json")) return text;
-  auto value = k8s::parse_yaml(text, name);
+  auto value = formats::parse_yaml(text, name);
   return value ? boost::json::serialize(*value) : "unreadable: " + value.error().message();
 }
 

@@ -3,6 +3,7 @@
 #include "formats/json/json.hpp"
 #include "helm/commands/command_flags.hpp"
 #include "helm/commands/go_table.hpp"
+#include "helm/go.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 #include "helm/release/decisions.hpp"
 
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 
 #include <gtest/gtest.h>
 

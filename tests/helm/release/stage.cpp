@@ -1,6 +1,7 @@
 #include "tests/helm/release/stage.hpp"
 
 #include "formats/json/json.hpp"
+#include "helm/go.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "tests/reactor/run.hpp"
 

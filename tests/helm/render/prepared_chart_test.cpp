@@ -2,6 +2,7 @@
 
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart_archive.hpp"
+#include "helm/go.hpp"
 #include "helm/render/chart_cache.hpp"
 
 #include <gtest/gtest.h>

@@ -22,6 +22,10 @@
 
 namespace helm::sources {
 
+using reactor::result;
+
+using ::registry::web_request;
+
 /// A server in memory whose answers are a function of the request; it remembers what it was asked.
 class told_server {
 public:

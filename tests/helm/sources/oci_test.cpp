@@ -5,6 +5,11 @@
 #include <gtest/gtest.h>
 
 namespace helm::sources {
+
+using ::registry::manifest_bytes_limit;
+using ::registry::read_manifest;
+using ::registry::write_manifest;
+
 namespace {
 
 const std::string digest_a = "sha256:" + std::string(64, 'a');

@@ -5,6 +5,11 @@
 #include "tests/helm/sources/fixture.hpp"
 
 namespace helm::sources {
+
+using ::registry::basic_authorization;
+using ::registry::download_timeout;
+using ::registry::parse_oci_reference;
+
 namespace {
 
 using namespace std::chrono_literals;

@@ -4,6 +4,9 @@
 #include "tests/reactor/http/http_test.hpp"
 
 namespace helm::sources {
+
+using ::registry::basic_authorization;
+
 namespace {
 
 using namespace std::chrono_literals;

@@ -44,7 +44,7 @@ private:
     return R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":")" + name +
            R"(","namespace":"default","uid":")" + uids_[name] + R"(","resourceVersion":")" +
            std::to_string(version) + R"(","annotations":)" + annotations +
-           R"(},"data":{"kubeconfig":")" + encode_base64(bytes) + "\"}}";
+           R"(},"data":{"kubeconfig":")" + formats::encode_base64(bytes) + "\"}}";
   }
 
   answer reply(const scripted_server::received& r) {

@@ -136,9 +136,9 @@ std::string pods_of(std::size_t count, std::size_t values_each, std::string_view
 }
 
 TEST(JsonValues, CountsWhatStandsOutsideOfTexts) {
-  EXPECT_EQ(json_values_in("1"), 1u);
-  EXPECT_EQ(json_values_in(R"({"a,[":"{,\"[","b":[1,2]})"), 7u);
-  EXPECT_EQ(json_values_in("\"no end \\"), 1u);
+  EXPECT_EQ(formats::json_values_in("1"), 1u);
+  EXPECT_EQ(formats::json_values_in(R"({"a,[":"{,\"[","b":[1,2]})"), 7u);
+  EXPECT_EQ(formats::json_values_in("\"no end \\"), 1u);
 }
 
 TEST_F(HostileAnswers, ADocumentOfMillionsOfValuesIsRefused) {

@@ -68,9 +68,9 @@ TEST(Kubeconfig, ReadsServerUserAndNamespace) {
   const auto got = load_kubeconfig(
       config("    server: https://10.0.0.1:6443/prefix/\n    tls-server-name: api.example\n"
              "    certificate-authority-data: " +
-                 encode_base64(valid_pair().certificate) + "\n",
-             "    client-certificate-data: " + encode_base64(valid_pair().certificate) +
-                 "\n    client-key-data: " + encode_base64(valid_pair().key) + "\n",
+                 formats::encode_base64(valid_pair().certificate) + "\n",
+             "    client-certificate-data: " + formats::encode_base64(valid_pair().certificate) +
+                 "\n    client-key-data: " + formats::encode_base64(valid_pair().key) + "\n",
              "    namespace: ops\n"),
       discovered());
   ASSERT_TRUE(got) << got.error().message();
@@ -116,8 +116,9 @@ TEST(Kubeconfig, RefusesFilesInASecretAndNamesTheField) {
        "cluster \"c\": certificate-authority"},
       {config(plain_server, "    client-certificate: /a\n    client-key: /b\n"),
        "user \"u\": client-certificate"},
-      {config(plain_server, "    client-certificate-data: " +
-                                encode_base64(valid_pair().certificate) + "\n    client-key: k\n"),
+      {config(plain_server,
+              "    client-certificate-data: " + formats::encode_base64(valid_pair().certificate) +
+                  "\n    client-key: k\n"),
        "user \"u\": client-key"},
       {config(plain_server, "    tokenFile: token\n"), "user \"u\": tokenFile"},
   };
@@ -144,7 +145,7 @@ TEST(Kubeconfig, RefusesExecAndAuthProviderAndImpersonation) {
 }
 
 TEST(Kubeconfig, SaysInOneSentenceWhatIsWrong) {
-  const std::string b64_junk = encode_base64("junk");
+  const std::string b64_junk = formats::encode_base64("junk");
   const pem_pair other = make_pem_pair("other", today, -1, 1);
   const std::pair<std::string, const char*> table[] = {
       {"", "holds no document"},
@@ -169,7 +170,7 @@ TEST(Kubeconfig, SaysInOneSentenceWhatIsWrong) {
        "cluster \"c\": certificate-authority-data holds no certificate in PEM form"},
       {config(plain_server +
                   "    insecure-skip-tls-verify: true\n    certificate-authority-data: " +
-                  encode_base64(valid_pair().certificate) + "\n",
+                  formats::encode_base64(valid_pair().certificate) + "\n",
               plain_token),
        "cluster \"c\": insecure-skip-tls-verify and a certificate-authority exclude each other"},
       {config(plain_server + "    insecure-skip-tls-verify: maybe\n", plain_token),
@@ -181,8 +182,9 @@ TEST(Kubeconfig, SaysInOneSentenceWhatIsWrong) {
       {config(plain_server, "    client-certificate-data: " + b64_junk +
                                 "\n    client-key-data: " + b64_junk + "\n"),
        "user \"u\": the client certificate holds no certificate in PEM form"},
-      {config(plain_server, "    client-certificate-data: " + encode_base64(other.certificate) +
-                                "\n    client-key-data: " + encode_base64(valid_pair().key) + "\n"),
+      {config(plain_server,
+              "    client-certificate-data: " + formats::encode_base64(other.certificate) +
+                  "\n    client-key-data: " + formats::encode_base64(valid_pair().key) + "\n"),
        "user \"u\": the client key does not belong to the client certificate"},
       {config(plain_server, plain_token + "    username: joe\n"),
        "user \"u\": token and username/password exclude each other"},

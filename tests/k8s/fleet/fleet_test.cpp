@@ -116,7 +116,7 @@ TEST_F(Fleet, EngagesTheClustersOfLabelledSecrets) {
     co_await l.sleep_for(5s);
     EXPECT_EQ(said, "+a +b ");
     EXPECT_EQ(w.fleet.clusters().size(), 2u);
-    EXPECT_EQ(w.fleet.find("a")->hash(), sha256_hex(kubeconfig_for("c1")));
+    EXPECT_EQ(w.fleet.find("a")->hash(), formats::sha256_hex(kubeconfig_for("c1")));
     EXPECT_EQ(w.fleet.find("none"), nullptr);
     EXPECT_EQ(w.events_sent(), "ClusterEngaged:a ClusterEngaged:b ");
     const auto all = boost::json::parse(everything_of(w.fleet)).as_array();
