@@ -105,6 +105,7 @@ reactor::awaitable<reactor::result<void>> service::start() {
   h.identity = options_.identity;
   h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
   home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
+  fleet_->also_tell_of(*home_);
   auto reached = co_await reach_home();
   if (!reached) co_return reached.error();
   if (options_.leader_elect) {
@@ -119,19 +120,24 @@ void service::elect(running& a) {
   k8s::leader_election::options e;
   e.lease = {options_.lease_ns.empty() ? a.what->lease_ns : options_.lease_ns, a.what->lease};
   e.identity = options_.identity;
-  e.on_started = [this, &a] {
-    a.wanted = true;
-    leases_moved_.wake_all();
-  };
+  e.on_started = [this, &a] { want(a, true); };
   e.on_lost = [this, &a] {
     log_.error("lost the lease; its API is stopped, so that the new holder acts alone",
                {{"api", a.what->name}, {"lease", a.what->lease}});
-    a.wanted = false;
-    leases_moved_.wake_all();
+    want(a, false);
   };
+  a.leads = metrics_.get_gauge("windlass_leader", "1 while this process holds the API's Lease.",
+                               {{"api", a.what->name}});
+  a.leads.set(0);
   a.election = std::make_unique<k8s::leader_election>(loop_, home_->api(), std::move(e), log_);
   a.election->start();
   tasks_.start("lease of " + a.what->name, follow_lease(a));
+}
+
+void service::want(running& a, bool lead) {
+  a.wanted = lead;
+  a.leads.set(lead ? 1 : 0);
+  leases_moved_.wake_all();
 }
 
 /// Brings the API to where its Lease says, one step after the other: it never starts before it has stopped.

@@ -94,12 +94,14 @@ private:
     const units::api* what = nullptr;
     std::unique_ptr<units::running_api> works;
     std::unique_ptr<k8s::leader_election> election;
+    reactor::gauge leads;
     bool wanted = false, on = false;
   };
   void start_api(running& a);
   reactor::awaitable<void> stop_api(running& a);  // borrowed
   reactor::awaitable<void> leave_home(std::string api);
   void elect(running& a);
+  void want(running& a, bool lead);
   reactor::awaitable<void> follow_lease(running& a);  // borrowed
   bool leads_anything() const noexcept;
   reactor::awaitable<void> answer_metrics(reactor::http::responder& to);  // borrowed

@@ -233,6 +233,7 @@ void cluster::withdraw(std::string_view api, std::function<void()> done) {
   }
   std::unique_ptr<engagement> leaving = std::move(*found);
   engagements_.erase(found);
+  leaving->hide(options_.metrics);
   std::string task = "withdraw " + leaving->name();
   leaving_.start(std::move(task), close(std::move(leaving), std::move(done)));
   note();

@@ -176,17 +176,8 @@ void engagement::note(reactor::metrics* metrics, bool alone) {
   if (now == before) return;
   if (metrics) {
     // A state gets its series when it is first seen, as a cluster's does.
-    const auto show = [&](cluster_state s, double value) {
-      reactor::metric_labels labels{
-          {"api", api_.name}, {"cluster", cluster_.name()}, {"state", std::string(name_of(s))}};
-      metrics
-          ->get_gauge("windlass_api_state",
-                      "1 for the state that an API is in on a cluster, 0 for former ones.",
-                      std::move(labels))
-          .set(value);
-    };
-    if (std::exchange(has_series_, true)) show(before, 0);
-    show(now, 1);
+    if (std::exchange(has_series_, true)) show(*metrics, before, 0);
+    show(*metrics, now, 1);
   }
   if (alone) return;
   cluster_.log().write(is_failure(now) ? reactor::log_level::warning : reactor::log_level::info,
@@ -195,6 +186,19 @@ void engagement::note(reactor::metrics* metrics, bool alone) {
                         {"state", name_of(now)},
                         {"before", name_of(before)},
                         {"error", last_error()}});
+}
+
+void engagement::hide(reactor::metrics* metrics) {
+  if (metrics && has_series_) show(*metrics, shown_, 0);
+}
+
+void engagement::show(reactor::metrics& in, cluster_state s, double value) const {
+  reactor::metric_labels labels{
+      {"api", api_.name}, {"cluster", cluster_.name()}, {"state", std::string(name_of(s))}};
+  in.get_gauge("windlass_api_state",
+               "1 for the state that an API is in on a cluster, 0 for former ones.",
+               std::move(labels))
+      .set(value);
 }
 
 json::object engagement::to_json() const {

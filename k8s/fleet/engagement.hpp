@@ -101,6 +101,9 @@ private:
   void count(reactor::metrics& into);
   /// Tells of a change: a metric, and a line of log unless the cluster's own says the same.
   void note(reactor::metrics* metrics, bool alone);
+  /// It is leaving: its state is none any more.
+  void hide(reactor::metrics* metrics);
+  void show(reactor::metrics& in, cluster_state s, double value) const;
 
   k8s::cluster& cluster_;
   cluster_api api_;

@@ -344,7 +344,15 @@ std::optional<std::string> fleet::reading::next() {
     last_ = at->first;
   }
   ended_ = at == of_.entries_.end();
-  if (ended_) out += "]\n";
+  if (!ended_) return made;
+  if (of_.home_ && !of_.home_->engagements().empty()) {
+    json::object home = of_.home_->to_json();
+    home["home"] = true;
+    if (of_.options_.describe) of_.options_.describe(*of_.home_, home);
+    if (last_) out += ',';
+    out += reactor::printable_json(json::serialize(home));
+  }
+  out += "]\n";
   return made;
 }
 

@@ -80,6 +80,8 @@ public:
   /// Attaches an event to the cluster's Secret on home; nothing without discovery.
   void tell(const cluster& c, event_severity type, std::string reason, std::string note);
 
+  /// Home, which is told after the clusters while APIs are on it, with `home: true`. It outlives the fleet's readings.
+  void also_tell_of(const cluster& home) noexcept { home_ = &home; }
   /// What GET /clusters answers: an array of one object for each name, in their order, as printable JSON text. A fleet's is a
   /// megabyte, so it is made in pieces; clusters may come and go between two.
   class reading {
@@ -123,6 +125,7 @@ private:
   std::vector<cluster_api> apis_;
   reactor::logger log_;
   event_recorder* events_ = nullptr;
+  const cluster* home_ = nullptr;
   std::unique_ptr<informer<secret>> secrets_;
   std::map<std::string, entry, std::less<>> entries_;
   std::set<std::string> touched_;

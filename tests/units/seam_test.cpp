@@ -5,6 +5,7 @@
 #include "cli/survey.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/memory_network.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/units/toy.hpp"
 
@@ -123,6 +124,8 @@ TEST_F(Seam, ItsPartOfClustersAndItsMetricsAreServed) {
     EXPECT_EQ(all.at(0).at("apis").at("toys").at("state"), "Live") << clusters;
     EXPECT_EQ(all.at(1).at("apis").at("toys").at("state"), "CRDMissing") << clusters;
     EXPECT_FALSE(all.at(1).as_object().contains("toys")) << clusters;
+    EXPECT_EQ(all.at(2).at("home"), true) << clusters;
+    EXPECT_EQ(all.at(2).at("toys"), 2) << clusters;
     const std::string metrics = co_await get(8080, "/metrics");
     for (const char* line :
          {"toys_wound{cluster=\"cluster-001\"} 1",
@@ -143,6 +146,22 @@ TEST_F(Seam, ItIsAtHomeAndIsAskedAgainWhenPoliciesOrLabelsChange) {
     co_await loop_.sleep_for(5s);
     EXPECT_EQ(nursery_.reconsidered["cluster-001"], 1);
     EXPECT_EQ(nursery_.reconsidered["home"], 0);
+  });
+}
+
+TEST_F(Seam, ItIsToldWhenAClusterThatWasGoneAnswersAgain) {
+  go([this](cli::service& windlass) -> awaitable<void> {
+    reactor::memory_network& net = reactor::memory_network::of(loop_);
+    net.set_reach("cluster-001", reactor::memory_network::reach::refused);
+    net.cut_all("cluster-001");
+    co_await loop_.sleep_for(1min);
+    EXPECT_EQ(state(windlass, "cluster-001", "toys"), "Unreachable");
+    EXPECT_EQ(state(windlass, "cluster-001", "bootc"), "Unreachable");
+    EXPECT_EQ(nursery_.reconsidered["cluster-001"], 0);
+    net.set_reach("cluster-001", reactor::memory_network::reach::open);
+    co_await loop_.sleep_for(2min);
+    EXPECT_EQ(state(windlass, "cluster-001", "toys"), "Live");
+    EXPECT_EQ(nursery_.reconsidered["cluster-001"], 1);
   });
 }
 
@@ -184,6 +203,12 @@ TEST_F(Seam, LosingOneLeaseStopsOneApi) {
     co_await loop_.sleep_for(5s);
     EXPECT_EQ(state(windlass, "cluster-001", "toys"), "");
     EXPECT_EQ(nursery_.on.size(), 0u) << "not at home either";
+    const std::string metrics = co_await get(8080, "/metrics");
+    for (const char* line :
+         {"windlass_leader{api=\"toys\"} 0", "windlass_leader{api=\"bootc\"} 1",
+          "windlass_api_state{api=\"toys\",cluster=\"cluster-001\",state=\"Live\"} 0",
+          "windlass_api_state{api=\"bootc\",cluster=\"cluster-001\",state=\"Live\"} 1"})
+      EXPECT_NE(metrics.find(line), std::string::npos) << line << "\n" << metrics;
     EXPECT_EQ(state(windlass, "cluster-001", "bootc"), "Live");
     EXPECT_EQ(state(windlass, "cluster-002", "bootc"), "Live");
     const std::string ready = co_await get(8081, "/readyz");
