@@ -1,28 +1,83 @@
 #include "reactor/signals.hpp"
 
-#include "reactor/kernel_watches.hpp"
 #include "reactor/loop.hpp"
 
-#include <boost/asio/basic_signal_set.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
 
 namespace reactor {
+namespace {
+
+constexpr std::array handled{SIGTERM, SIGINT, SIGHUP};
+
+/// What a handler may touch. The signals stand here until the loop has taken them, so none is lost though ringing the bell
+/// or reading it fails; asio::signal_set keeps them in a pipe and takes a read that fails for "none".
+struct noted {
+  std::array<std::atomic<unsigned>, handled.size()> times{};
+  std::atomic<int> bell{-1};
+};
+noted all;
+static_assert(std::atomic<unsigned>::is_always_lock_free);
+
+extern "C" void note_signal(int number) {
+  const int kept = errno;
+  for (std::size_t i = 0; i < handled.size(); ++i)
+    if (handled[i] == number) ++all.times[i];
+  const std::uint64_t once = 1;
+  if (const int bell = all.bell; bell >= 0) (void)!::write(bell, &once, sizeof once);
+  errno = kept;
+}
+
+}  // namespace
 
 struct signals::impl : std::enable_shared_from_this<signals::impl> {
-  impl(loop& l, signal_actions a)
-      : actions(std::move(a)), set(l.get_executor(), SIGTERM, SIGINT, SIGHUP) {}
+  impl(loop& l, signal_actions a) : actions(std::move(a)), bell(l.get_executor()) {
+    const int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (made < 0)
+      throw std::system_error(errno, std::system_category(),
+                              "the kernel gave no way to hear signals");
+    error_code refused;
+    bell.assign(made, refused);
+    if (refused) {
+      ::close(made);
+      throw std::system_error(refused.value(), std::system_category(),
+                              "the kernel refused to watch signals");
+    }
+    former_bell = all.bell.exchange(made);
+    struct sigaction note{};
+    note.sa_handler = &note_signal;
+    note.sa_flags = SA_RESTART;
+    sigfillset(&note.sa_mask);
+    for (std::size_t i = 0; i < handled.size(); ++i) {
+      all.times[i] = 0;
+      ::sigaction(handled[i], &note, &former[i]);
+    }
+  }
+  ~impl() { close(); }
 
   void wait() {
-    set.async_wait([self = shared_from_this()](const error_code& code, int number) {
+    bell.async_wait(decltype(bell)::wait_read, [self = shared_from_this()](const error_code& code) {
       if (code || self->closed) return;
+      std::uint64_t rung = 0;
+      (void)!::read(self->bell.native_handle(), &rung, sizeof rung);
       self->wait();
-      self->arrived(number);
+      self->take();
     });
+  }
+
+  void take() {
+    for (std::size_t i = 0; i < handled.size(); ++i)
+      for (unsigned n = all.times[i].exchange(0); n > 0 && !closed; --n) arrived(handled[i]);
   }
 
   void arrived(int number) {
@@ -39,20 +94,25 @@ struct signals::impl : std::enable_shared_from_this<signals::impl> {
     }
   }
 
+  void close() {
+    if (std::exchange(closed, true)) return;
+    for (std::size_t i = 0; i < handled.size(); ++i) ::sigaction(handled[i], &former[i], nullptr);
+    all.bell = former_bell;
+    error_code ignored;
+    bell.close(ignored);
+  }
+
   signal_actions actions;
-  asio::basic_signal_set<executor> set;
+  asio::posix::basic_stream_descriptor<executor> bell;
+  int former_bell = -1;
+  std::array<struct sigaction, handled.size()> former{};
   int stopped_by = 0;
   bool closed = false;
 };
 
-signals::signals(loop& l, signal_actions actions) {
-  const bool first = !asio::has_service<asio::detail::signal_set_service>(l.context());
-  const kernel_watches before = look_at_kernel_watches();
-  impl_ = std::make_shared<impl>(l, std::move(actions));
+signals::signals(loop& l, signal_actions actions)
+    : impl_(std::make_shared<impl>(l, std::move(actions))) {
   std::signal(SIGPIPE, SIG_IGN);
-  const kernel_watches with = look_at_kernel_watches();
-  if (first && !with.pollers.empty() && with.watched <= before.watched)
-    throw std::system_error(ENOMEM, std::system_category(), "the kernel refused to watch signals");
   impl_->wait();
 }
 
@@ -61,10 +121,7 @@ signals::~signals() {
 }
 
 void signals::close() {
-  impl_->closed = true;
-  error_code ignored;
-  impl_->set.clear(ignored);
-  impl_->set.cancel(ignored);
+  impl_->close();
 }
 
 int signals::stopped_by() const noexcept {

@@ -2,6 +2,7 @@
 
 #include "reactor/allowance.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/memory.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/post.hpp>
@@ -54,6 +55,10 @@ bool turn::is_over() noexcept {
   now_.began = at;
   now_.running = true;
   return false;
+}
+
+void turn::leave_to_a_worker(std::function<void()> job) noexcept {
+  if (!now_.of || !memory_allows([&] { now_.of->start_on_worker(job); })) job();
 }
 
 bool turn::begins_for(const std::shared_ptr<allowance>& peer) noexcept {

@@ -4,6 +4,7 @@
 #include "reactor/time.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 namespace reactor {
@@ -34,6 +35,10 @@ public:
   static awaitable<void> give_way();
   /// What the present callback does is done for that peer. False when its allowance is used up: then it gives way first.
   static bool begins_for(const std::shared_ptr<allowance>& peer) noexcept;
+
+  /// What nobody waits for and what touches nothing that others have, such as giving much memory back, is done beside the
+  /// loop; at once where there is none, or no memory to ask.
+  static void leave_to_a_worker(std::function<void()> job) noexcept;
 
 private:
   friend class loop;

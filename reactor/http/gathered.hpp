@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,11 +18,20 @@ namespace reactor::http {
 /// once at the end, in turns.
 class gathered {
 public:
+  gathered() = default;
+  /// Overwriting 64 MiB takes 30 ms.
+  ~gathered() {
+    if (blocks_->size() > most_at_once)
+      turn::leave_to_a_worker([blocks = std::move(blocks_)] { blocks->clear(); });
+  }
+  gathered(const gathered&) = delete;
+  gathered& operator=(const gathered&) = delete;
+
   void append(std::string_view piece) {
     size_bytes_ += piece.size();
     while (!piece.empty()) {
-      if (blocks_.empty() || blocks_.back().size() == block_bytes) blocks_.emplace_back();
-      wiped_string& last = blocks_.back();
+      if (blocks_->empty() || blocks_->back().size() == block_bytes) blocks_->emplace_back();
+      wiped_string& last = blocks_->back();
       const std::string_view fits = piece.substr(0, block_bytes - last.size());
       last.append(fits);
       piece.remove_prefix(fits.size());
@@ -37,17 +47,19 @@ public:
   awaitable<std::string> join() {
     std::string all = std::move(whole_);
     size_bytes_ = 0;
-    for (; !blocks_.empty(); blocks_.pop_front()) {
+    for (; !blocks_->empty(); blocks_->pop_front()) {
       if (turn::is_over()) co_await turn::give_way();
-      all.append(blocks_.front());
-      turn::spend(blocks_.front().size());
+      all.append(blocks_->front());
+      turn::spend(blocks_->front().size());
     }
     co_return all;
   }
 
 private:
   static constexpr std::size_t block_bytes = 256 * 1024;
-  std::deque<wiped_string> blocks_;
+  static constexpr std::size_t most_at_once = 4;  // blocks
+  using blocks = std::deque<wiped_string>;
+  std::shared_ptr<blocks> blocks_ = std::make_shared<blocks>();
   std::string whole_;
   std::size_t size_bytes_ = 0;
 };

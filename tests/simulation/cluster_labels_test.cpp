@@ -2,6 +2,7 @@
 #include "cli/service.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ return {
 class ClusterLabels : public testing::Test {
 protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "windlass-cluster-labels";
+    folder_ = own_folder_.path();
     std::filesystem::create_directories(folder_ / "mine");
     std::ofstream(folder_ / "mine" / "policy.lua") << prod_after_dev;
     simulation::world_options o;
@@ -58,7 +59,6 @@ protected:
     o.mishaps = false;
     world_ = std::make_unique<simulation::node_world>(loop_, o);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void label(std::size_t cluster, const char* env) {
     world_->home_api().edit("", "secrets", "default", simulation::world::cluster_name(cluster),
@@ -74,6 +74,7 @@ protected:
   }
   /// Clusters in which a node has taken a slot.
   std::set<std::string> moving_;
+  reactor::temporary_folder own_folder_;
   std::filesystem::path folder_;
   reactor::loop loop_{reactor::loop::mode::simulated, 11};
   std::unique_ptr<simulation::node_world> world_;

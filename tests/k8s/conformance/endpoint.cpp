@@ -49,7 +49,8 @@ struct endpoint::impl {
   std::unique_ptr<k8s::sim::api_server> api;
   std::unique_ptr<k8s::sim::server> front;
   std::unique_ptr<reactor::http::client> client;
-  std::string prefix, authorization;
+  std::string prefix;
+  reactor::secret authorization;
 
   /// Runs the loop until `body` has ended.
   void run(std::function<awaitable<void>()> body) {
@@ -136,7 +137,7 @@ reply endpoint::send(std::string method, std::string target, std::string body, s
   r.target = impl_->prefix + target;
   r.fields.set("Accept", accept);
   r.fields.set("User-Agent", agent);
-  if (!impl_->authorization.empty()) r.fields.set("Authorization", impl_->authorization);
+  r.authorization = impl_->authorization;
   if (!body.empty()) r.fields.set("Content-Type", type);
   r.body = std::move(body);
   reply out;
@@ -164,7 +165,7 @@ std::vector<event> endpoint::watch(std::string target,
   reactor::http::request r;
   r.target = impl_->prefix + target;
   r.fields.set("Accept", "application/json");
-  if (!impl_->authorization.empty()) r.fields.set("Authorization", impl_->authorization);
+  r.authorization = impl_->authorization;
   std::vector<event> seen;
   std::unique_ptr<reactor::http::exchange> stream;
   std::string rest;
