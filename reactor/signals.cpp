@@ -41,7 +41,7 @@ extern "C" void note_signal(int number) {
 }  // namespace
 
 struct signals::impl : std::enable_shared_from_this<signals::impl> {
-  impl(loop& l, signal_actions a) : actions(std::move(a)), bell(l.get_executor()) {
+  impl(loop& on, signal_actions a) : l(on), actions(std::move(a)), bell(l.get_executor()) {
     const int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (made < 0)
       throw std::system_error(errno, std::system_category(),
@@ -67,7 +67,12 @@ struct signals::impl : std::enable_shared_from_this<signals::impl> {
 
   void wait() {
     bell.async_wait(decltype(bell)::wait_read, [self = shared_from_this()](const error_code& code) {
-      if (code || self->closed) return;
+      if (self->closed) return;
+      // Whatever keeps it from listening: what arrives meanwhile is noted.
+      if (code) {
+        self->look_again = self->l.timers().arm(self->l.now() + 100ms, [self] { self->wait(); });
+        return self->take();
+      }
       std::uint64_t rung = 0;
       (void)!::read(self->bell.native_handle(), &rung, sizeof rung);
       self->wait();
@@ -98,11 +103,14 @@ struct signals::impl : std::enable_shared_from_this<signals::impl> {
     if (std::exchange(closed, true)) return;
     for (std::size_t i = 0; i < handled.size(); ++i) ::sigaction(handled[i], &former[i], nullptr);
     all.bell = former_bell;
+    l.timers().disarm(look_again);
     error_code ignored;
     bell.close(ignored);
   }
 
+  loop& l;
   signal_actions actions;
+  timer_id look_again = 0;
   asio::posix::basic_stream_descriptor<executor> bell;
   int former_bell = -1;
   std::array<struct sigaction, handled.size()> former{};
