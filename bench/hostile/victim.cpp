@@ -113,7 +113,7 @@ public:
 
   awaitable<void> undergo(std::vector<std::size_t> networked) {
     if (!networked.empty()) co_await with_neighbours(std::move(networked));
-    loop_.post([this] { loop_.stop(); });  // once this has ended
+    loop_.timers().arm(loop_.now() + 10ms, [this] { loop_.stop(); });  // once this has ended
   }
 
 private:
