@@ -18,14 +18,20 @@ class read_window;
 /// Lifetime: outlives its windows.
 class shared_buffer {
 public:
-  explicit shared_buffer(std::size_t capacity_bytes)
-      : bytes_(std::make_unique<char[]>(capacity_bytes)), capacity_(capacity_bytes) {}
+  enum class content { text, ciphertext };
+  explicit shared_buffer(std::size_t capacity_bytes, content c = content::text)
+      : bytes_(std::make_unique<char[]>(capacity_bytes)), capacity_(capacity_bytes), content_(c) {}
   std::size_t capacity() const noexcept { return capacity_; }
 
 private:
   friend class read_window;
+  /// Ciphertext tells nobody anything.
+  void forget(std::size_t begin, std::size_t end) noexcept {
+    if (content_ == content::text) wipe(bytes_.get() + begin, end - begin);
+  }
   std::unique_ptr<char[]> bytes_;
   std::size_t capacity_;
+  content content_;
   read_window* holder_ = nullptr;
 };
 
@@ -33,7 +39,7 @@ private:
 /// private copy that is only as large as what was left over.
 /// Lifetime: data() is valid until this or any other window of the buffer prepares, that is until the
 /// next suspension.
-/// Secrets   what was consumed is overwritten with the next prepare() of any window, or when its own ends.
+/// Secrets   text that was consumed is overwritten with the next prepare() of any window, or when its own ends.
 class read_window {
 public:
   explicit read_window(shared_buffer& buffer) noexcept : buffer_(buffer) {}
@@ -66,7 +72,7 @@ public:
       std::char_traits<char>::move(buffer_.bytes_.get(), left.data(), left.size());
       const std::size_t end = std::exchange(end_, left.size());
       begin_ = 0;
-      wipe(buffer_.bytes_.get() + end_, end - end_);
+      buffer_.forget(end_, end);
     }
     return {buffer_.bytes_.get() + end_, buffer_.capacity_ - end_};
   }
@@ -81,7 +87,7 @@ private:
     begin_ = end_ = 0;
   }
   void let_go() noexcept {
-    wipe(buffer_.bytes_.get(), end_);
+    buffer_.forget(0, end_);
     buffer_.holder_ = nullptr;
   }
 

@@ -24,7 +24,7 @@ constexpr std::size_t unsent_limit_bytes = 256 * 1024;
 
 /// What all TLS streams of the thread, which is to say of its loop, take turns with.
 struct shared_memory {
-  shared_buffer ciphertext{ciphertext_bytes};
+  shared_buffer ciphertext{ciphertext_bytes, shared_buffer::content::ciphertext};
   std::string spare_output;  // capacity of the last output, for the next
 };
 shared_memory& shared() {

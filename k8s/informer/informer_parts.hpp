@@ -6,6 +6,7 @@
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/secret.hpp"
+#include "reactor/turn.hpp"
 
 #include <cstring>
 #include <functional>
@@ -18,10 +19,9 @@
 
 namespace k8s {
 
-inline constexpr reactor::nanoseconds longest_turn = 500us;    // then everybody else runs first
-inline constexpr std::size_t longest_turn_bytes = 256 * 1024;  // the same where time stands still
+inline constexpr std::size_t longest_turn_bytes = 256 * 1024;  // where time stands still
 
-/// Lets others run after half a millisecond of work, or what is about that many bytes.
+/// Lets others run after a turn's time of work, or what is about that many bytes.
 class informer_base::pacer {
 public:
   explicit pacer(reactor::loop& l) : loop_(l) {}
@@ -29,7 +29,7 @@ public:
   bool end(std::size_t bytes) {
     spent_ += loop_.now() - began_;
     bytes_ += bytes;
-    if (spent_ < longest_turn && bytes_ < longest_turn_bytes) return false;
+    if (spent_ < reactor::turn::longest && bytes_ < longest_turn_bytes) return false;
     spent_ = {};
     bytes_ = 0;
     return true;
