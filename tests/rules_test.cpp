@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,26 @@ struct rule {
   std::string name, forbidden, why;
   std::map<std::string, std::string> except;  // file → reason
 };
+
+using each_line = std::function<void(const std::string& path, int number, const std::string& line)>;
+
+/// The number of files of ours below these folders.
+std::size_t read_all(const std::vector<std::string>& folders, const each_line& see) {
+  const fs::path root = WINDLASS_SOURCE_DIR;
+  std::size_t files = 0;
+  for (const std::string& folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const auto extension = entry.path().extension();
+      if (extension != ".cpp" && extension != ".hpp") continue;
+      ++files;
+      const std::string path = fs::relative(entry.path(), root).generic_string();
+      std::ifstream text(entry.path());
+      std::string line;
+      for (int number = 1; std::getline(text, line); ++number) see(path, number, line);
+    }
+  }
+  return files;
+}
 
 const std::vector<rule> rules = {
     {"OnlyKeyedTables",
@@ -38,31 +60,33 @@ const std::vector<rule> rules = {
      {{"reactor/http/authorization.cpp", "makes it"}}},
 };
 
-const std::vector<std::string> shipped = {"reactor",  "formats", "registry", "k8s",
-                                          "policies", "bootc",   "helm",     "cli"};
+const std::vector<std::string> shipped = {"reactor",    "formats", "registry", "k8s",
+                                          "policies",   "bootc",   "helm",     "units",
+                                          "simulation", "cli"};
 
 class Rules : public testing::TestWithParam<rule> {};
 
 TEST_P(Rules, AreKeptByEveryFile) {
   const rule& r = GetParam();
-  const fs::path root = WINDLASS_SOURCE_DIR;
-  std::size_t files = 0;
-  for (const std::string& folder : shipped) {
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      const auto extension = entry.path().extension();
-      if (extension != ".cpp" && extension != ".hpp") continue;
-      const std::string path = fs::relative(entry.path(), root).generic_string();
-      ++files;
-      if (r.except.contains(path)) continue;
-      std::ifstream text(entry.path());
-      std::string line;
-      for (int number = 1; std::getline(text, line); ++number)
-        if (line.find(r.forbidden) != std::string::npos)
+  const std::size_t files =
+      read_all(shipped, [&](const std::string& path, int number, const std::string& line) {
+        if (!r.except.contains(path) && line.find(r.forbidden) != std::string::npos)
           ADD_FAILURE() << path << ":" << number << ": " << r.forbidden << ": " << r.why;
-    }
-  }
+      });
   EXPECT_GT(files, 300u);
-  for (const auto& [path, reason] : r.except) EXPECT_TRUE(fs::exists(root / path)) << path;
+  for (const auto& [path, reason] : r.except)
+    EXPECT_TRUE(fs::exists(fs::path(WINDLASS_SOURCE_DIR) / path)) << path;
+}
+
+// A length beside a literal is one to get wrong, and what lies behind the literal is then read too: "a\0b"s knows its own.
+TEST(Literals, NoLengthIsWrittenBesideALiteral) {
+  const std::regex counted(R"re(string(_view)?\("([^"\\]|\\.)*", *[0-9]+\))re");
+  std::vector<std::string> everything = shipped;
+  everything.insert(everything.end(), {"bench", "tests"});
+  read_all(everything, [&](const std::string& path, int number, const std::string& line) {
+    if (line.find("\\0") != std::string::npos && std::regex_search(line, counted))
+      ADD_FAILURE() << path << ":" << number << ": " << line;
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Rules, testing::ValuesIn(rules),

@@ -9,6 +9,8 @@
 namespace bench::hostile {
 namespace {
 
+using namespace std::string_literals;
+
 using held = std::vector<std::unique_ptr<reactor::stream>>;
 constexpr std::string_view get_healthz = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 constexpr std::string_view still_open = "…open";
@@ -203,7 +205,7 @@ std::vector<caller> make() {
            std::string(505, '\x41') + "\r\n\r\n"),
       refused);
   add("a banner of ssh", asks("SSH-2.0-OpenSSH_9.2p1\r\n\r\n"), refused);
-  add("random bytes", asks(std::string("\x01\x02\xff\xfe\0\0\r\n\r\n", 10)), refused);
+  add("random bytes", asks("\x01\x02\xff\xfe\0\0\r\n\r\n"s), refused);
   add("an HTTP/2 preface", asks("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), refused);
   add("HTTP/0.9", asks("GET /healthz\r\n\r\n"), refused);
   add("HTTP/7.3", asks("GET /healthz HTTP/7.3\r\nHost: a\r\n\r\n"), refused);
@@ -263,8 +265,7 @@ std::vector<caller> make() {
   add("a folded head field",
       asks(closing("/healthz", "Host: a\r\nX-A: b\r\n Content-Length: 5\r\n")),
       "HTTP/1.1 400|HTTP/1.1 200|closed");
-  add("a NUL in a head field",
-      asks(closing("/healthz", std::string("Host: a\r\nX-A: b\0c\r\n", 17))),
+  add("a NUL in a head field", asks(closing("/healthz", "Host: a\r\nX-A: b\0c\r\n"s)),
       "HTTP/1.1 400|closed");
   add("a bare carriage return in a head field",
       asks(closing("/healthz", "Host: a\r\nX-A: b\rX-B: c\r\n")), "HTTP/1.1 400|closed");

@@ -5,6 +5,8 @@
 namespace bench::hostile {
 namespace {
 
+using namespace std::string_literals;
+
 std::string times(std::size_t n, std::string_view piece) {
   std::string out;
   out.reserve(n * piece.size());
@@ -34,12 +36,12 @@ void add_sources(std::vector<pack>& all) {
       {"source: 1LL as a text in arithmetic", plans("return {look_again = '1LL' + 1}"), fault});
   all.push_back({"source: 1LL as a text for tonumber",
                  plans("return {look_again = tonumber('1LL') or 1}"), answered});
-  all.push_back({"source: compiled Lua", std::string("\033LJ\2\0\0", 6), refused});
+  all.push_back({"source: compiled Lua", "\033LJ\2\0\0"s, refused});
   all.push_back(
       {"source: compiled Lua behind a mark of byte order", "\xef\xbb\xbf\033LJ\2", refused});
   all.push_back({"source: compiled Lua behind a first line", "#!/usr/bin/lua\n\033LJ\2", refused});
   all.push_back({"source: nothing", "", refused});
-  all.push_back({"source: a zero byte", std::string("return\0{name = 'hostile'}", 24), refused});
+  all.push_back({"source: a zero byte", "return\0{name = 'hostile'}"s, refused});
   all.push_back({"source: noise", "\x01\xff\xfe\x80((((", refused});
   all.push_back({"source: a text without end", "return {name = 'x", refused});
   all.push_back(

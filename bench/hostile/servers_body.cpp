@@ -10,8 +10,11 @@
 namespace bench::hostile {
 namespace {
 
+using namespace std::string_literals;
+using namespace std::string_view_literals;
+
 const std::string a_version = R"({"major":"1","minor":"30","gitVersion":"v1.30.0"})";
-const std::string gzip_head = std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10);
+const std::string gzip_head = "\x1f\x8b\x08\0\0\0\0\0\0\x03"s;
 
 /// What deflate makes of `plain`; with a gzip head and trailer, or cut after a full flush so that more can follow.
 enum class deflated { gzip, raw_and_open };
@@ -118,15 +121,14 @@ void add_body_servers(std::vector<server>& to) {
            bulk(squeezed(std::string(1 << 20, 'a'), deflated::raw_and_open))));
   gzip("empty members for ever", says_for_ever(open_gzip, bulk(squeezed("", deflated::gzip))));
   gzip("empty stored blocks for ever",
-       says_for_ever(open_gzip + gzip_head, bulk(std::string_view("\0\0\0\xff\xff", 5))));
+       says_for_ever(open_gzip + gzip_head, bulk("\0\0\0\xff\xff"sv)));
   gzip("empty fixed blocks for ever",
-       says_for_ever(open_gzip + gzip_head, bulk(std::string_view("\x02\x08\x20\x80\0", 5))));
+       says_for_ever(open_gzip + gzip_head, bulk("\x02\x08\x20\x80\0"sv)));
   gzip("a file name without an end",
-       says_for_ever(open_gzip + std::string("\x1f\x8b\x08\x08\0\0\0\0\0\x03", 10), bulk("a")));
+       says_for_ever(open_gzip + "\x1f\x8b\x08\x08\0\0\0\0\0\x03"s, bulk("a")));
   gzip("an extra field of 64 KiB in each of endless members",
-       says_for_ever(open_gzip, std::string("\x1f\x8b\x08\x04\0\0\0\0\0\x03\xff\xff", 12) +
-                                    std::string(65'535, 'x') +
-                                    std::string("\x03\0\0\0\0\0\0\0\0\0", 10)));
+       says_for_ever(open_gzip, "\x1f\x8b\x08\x04\0\0\0\0\0\x03\xff\xff"s +
+                                    std::string(65'535, 'x') + "\x03\0\0\0\0\0\0\0\0\0"s));
   gzip("cut", says(gzipped(good.substr(0, good.size() / 2))));
   gzip("a wrong checksum", says_and_holds(gzipped(crc)));
   gzip("a wrong length at its end", says_and_holds(gzipped(length)));
@@ -138,7 +140,7 @@ void add_body_servers(std::vector<server>& to) {
   gzip("an unknown coding", says_and_holds(gzipped(a_list, "br")));
   gzip("100 codings", says_and_holds(gzipped(good, repeated("gzip, ", 100) + "gzip")));
   gzip("a distance beyond the window",
-       says_and_holds(gzipped(gzip_head + std::string("\x4b\x04\x3e\0\xff\xff\xff\xff", 8))));
+       says_and_holds(gzipped(gzip_head + "\x4b\x04\x3e\0\xff\xff\xff\xff"s)));
 }
 
 }  // namespace bench::hostile

@@ -5,6 +5,9 @@
 namespace bench::hostile {
 namespace {
 
+using namespace std::string_literals;
+using namespace std::string_view_literals;
+
 const std::string ok = "HTTP/1.1 200 OK\r\n";
 const std::string a_version = R"({"major":"1","minor":"30","gitVersion":"v1.30.0"})";
 
@@ -32,9 +35,8 @@ void add_http_servers(std::vector<server>& to) {
   add("random bytes", says_and_holds("\x16\x7f\x02 \xff\xfe\x9b\x31m\x01\x02\x03\r\n\r\n"));
   add("a body without a head (HTTP/0.9)", says(a_version));
   add("an HTTP/2 preface and settings",
-      says_and_holds(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", 33)));
-  add("settings frames of HTTP/2 for ever",
-      says_for_ever("", bulk(std::string_view("\0\0\0\x04\0\0\0\0\0", 9))));
+      says_and_holds("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"s));
+  add("settings frames of HTTP/2 for ever", says_for_ever("", bulk("\0\0\0\x04\0\0\0\0\0"sv)));
   add("a head field after the other for ever", says_for_ever(ok, bulk("X-A: b\r\n")));
   add("a head that drips", drips(ok + repeated("X-A: b\r\n", 100)));
   add("a head that drips faster than a patience", drips(ok + repeated("X-A: b\r\n", 5'000), 20ms));
@@ -45,7 +47,7 @@ void add_http_servers(std::vector<server>& to) {
   add("a head field without a colon", with_fields("Content-Length 49\r\n"));
   add("a head field without a name", with_fields(": a\r\nContent-Length: 49\r\n"));
   add("a blank in front of the colon", with_fields("Content-Length : 49\r\n"));
-  add("a NUL in a head field", with_fields(std::string("X-A: a\0b\r\nContent-Length: 49\r\n", 32)));
+  add("a NUL in a head field", with_fields("X-A: a\0b\r\nContent-Length: 49\r\n"s));
   add("a bare carriage return in a head field", with_fields("X-A: a\rb\r\nContent-Length: 49\r\n"));
   add("a folded head field", with_fields("X-A: a\r\n b\r\nContent-Length: 49\r\n"), "Live", "");
   add("lines that end in LF alone",

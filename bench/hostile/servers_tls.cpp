@@ -14,6 +14,9 @@
 namespace bench::hostile {
 namespace {
 
+using namespace std::string_literals;
+using namespace std::string_view_literals;
+
 /// A record as it stands on the wire.
 std::string record(char type, std::string_view body, std::string_view version = "\x03\x03") {
   std::string made(1, type);
@@ -164,12 +167,12 @@ void add_tls_servers(std::vector<server>& to) {
       "the peer refused: sslv3 alert handshake failure");
   add("CBC ciphers alone", only_ciphers("ECDHE-ECDSA-AES256-SHA"),
       "the peer refused: sslv3 alert handshake failure", "Unreachable");
-  add("a hello in SSL 2", says_and_holds(std::string("\x80\x0b\x04\0\0\0\x02\0\0\0\x10\x01\0", 13)),
+  add("a hello in SSL 2", says_and_holds("\x80\x0b\x04\0\0\0\x02\0\0\0\x10\x01\0"s),
       "the peer does not speak TLS");
-  add("hello requests for ever",
-      says_for_ever("", bulk(record(handshake, std::string_view("\0\0\0\0", 4)))), "timed out");
-  add("a hello request each second",
-      says_for_ever("", record(handshake, std::string_view("\0\0\0\0", 4)), 1s), "timed out");
+  add("hello requests for ever", says_for_ever("", bulk(record(handshake, "\0\0\0\0"sv))),
+      "timed out");
+  add("a hello request each second", says_for_ever("", record(handshake, "\0\0\0\0"sv), 1s),
+      "timed out");
   add("one handshake message without an end",
       says_for_ever(record(handshake, std::string_view("\x02\xff\xff\xff", 4)),
                     record(handshake, std::string(16'000, 'a'))),
@@ -196,7 +199,7 @@ void add_tls_servers(std::vector<server>& to) {
       "unexpected message");
   add("data before the handshake", says_for_ever("", bulk(record(data, "hello"))),
       "unexpected message");
-  add("heartbeats for ever", says_for_ever("", bulk(record(24, std::string_view("\x01\x40\0", 3)))),
+  add("heartbeats for ever", says_for_ever("", bulk(record(24, "\x01\x40\0"sv))),
       "unexpected message");
   add("a record of 65,535 bytes",
       says_and_holds(std::string("\x16\x03\x03\xff\xff", 5) + std::string(65'535, 'a')),
@@ -217,9 +220,9 @@ void add_tls_servers(std::vector<server>& to) {
         if (!n || *n < 80) co_return;
         const std::string session(hello.data() + 44, 32);
         const std::string extensions("\0\x2b\0\x02\x03\x04\0\x33\0\x02\0\x18", 12);
-        std::string body = "\x03\x03" + random + "\x20" + session +
-                           std::string("\x13\x01\0\0\x0c", 5) + extensions;
-        body = std::string("\x02\0\0", 3) + static_cast<char>(body.size()) + body;
+        std::string body =
+            "\x03\x03" + random + "\x20" + session + "\x13\x01\0\0\x0c"s + extensions;
+        body = "\x02\0\0"s + static_cast<char>(body.size()) + body;
         co_await v.say_for_ever(bulk(record(handshake, body)));
       },
       "unexpected message");

@@ -12,6 +12,8 @@
 namespace helm {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::size_t block = 512;
 /// All that may come out of the compression: the files, and for each its header, its padding and its extended name.
 constexpr std::uint64_t stream_bytes_limit = chart_bytes_limit + chart_files_limit * 8 * block;
@@ -93,7 +95,7 @@ bool number_field(const char* p, std::size_t n, std::uint64_t& out) {
     }
     return true;
   }
-  for (auto digits = trim_set(std::string_view(p, n), std::string_view(" \0", 2)); !digits.empty();
+  for (auto digits = trim_set(std::string_view(p, n), " \0"sv); !digits.empty();
        digits.remove_prefix(1)) {
     if (digits[0] < '0' || digits[0] > '7' || out >> 60) return false;
     out = out * 8 + static_cast<unsigned>(digits[0] - '0');

@@ -4,6 +4,8 @@
 
 namespace k8s {
 
+using namespace std::string_view_literals;
+
 leader_state::leader_state(std::string identity, leader_settings settings)
     : identity_(std::move(identity)), settings_(settings) {}
 
@@ -73,7 +75,7 @@ std::uint64_t weight(std::string_view member, std::string_view key) {
     for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   };
   mix(member);
-  mix(std::string_view("\0", 1));
+  mix("\0"sv);
   mix(key);
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
   h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;

@@ -9,6 +9,8 @@
 namespace formats {
 namespace {
 
+using namespace std::string_literals;
+
 namespace json = boost::json;
 
 std::string as_json(std::string_view yaml) {
@@ -260,7 +262,7 @@ TEST(Base64, EncodesAndDecodes) {
                                                        {"foob", "Zm9vYg=="},
                                                        {"fooba", "Zm9vYmE="},
                                                        {"foobar", "Zm9vYmFy"},
-                                                       {std::string("\0\xff\xfe", 3), "AP/+"}};
+                                                       {"\0\xff\xfe"s, "AP/+"}};
   for (const auto& [bytes, text] : table) {
     EXPECT_EQ(encode_base64(bytes), text);
     EXPECT_EQ(decode_base64(text), bytes);

@@ -9,6 +9,8 @@
 namespace reactor {
 namespace {
 
+using namespace std::string_view_literals;
+
 const wall_time noon = wall_time(std::chrono::seconds(1'763'726'400)) + 123'456us;
 
 struct kept {
@@ -142,7 +144,7 @@ TEST(Secret, IsRevealedOnlyOnRequestAndLeavesNothingWhereItWasMovedFrom) {
   EXPECT_EQ(token.reveal(), "short");
   const char* inside = token.reveal().data();  // short enough to live in the object
   secret moved = std::move(token);
-  EXPECT_EQ(std::string_view(inside, 5), std::string_view("\0\0\0\0\0", 5));
+  EXPECT_EQ(std::string_view(inside, 5), "\0\0\0\0\0"sv);
   EXPECT_TRUE(token.empty());
   secret copy;
   copy = moved;

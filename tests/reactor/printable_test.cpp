@@ -9,6 +9,8 @@
 
 namespace {
 
+using namespace std::string_literals;
+
 using namespace reactor;
 
 std::string repeated(std::string_view text, std::size_t times) {
@@ -39,7 +41,7 @@ TEST(Printable, ShowsWhatATerminalWouldObeyAsAnEscape) {
       {"a\u200bb\u200d\ufeff\u00ad\u2060\u3164", "a\\u200bb\\u200d\\ufeff\\u00ad\\u2060\\u3164"},
       {"a\u2028b\u2029c", "a\\u2028b\\u2029c"},
       {"\U000e0041\uffff", "\\U000e0041\\uffff"},
-      {std::string("a\0b", 3), "a\\u0000b"},
+      {"a\0b"s, "a\\u0000b"},
   };
   for (const auto& [raw, fit] : table) {
     EXPECT_EQ(printable(raw), fit);

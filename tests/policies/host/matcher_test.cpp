@@ -10,6 +10,8 @@
 namespace policies {
 namespace {
 
+using namespace std::string_literals;
+
 /// What a find gave, as one comparable text: "3-5 (cap)(@2)" or "none" or "!error".
 std::string ours(const std::string& text, const std::string& pattern) {
   matcher m(text, pattern, 1'000'000);
@@ -73,7 +75,7 @@ TEST(Matcher, FindsWhatStockLuaFinds) {
                                "a]",
                                "%d",
                                "^start$",
-                               std::string("nul\0l", 5),
+                               "nul\0l"s,
                                "\xff\x80\x01"};
   const std::string patterns[] = {"",
                                   "a",

@@ -15,6 +15,8 @@
 namespace reactor::http {
 namespace {
 
+using namespace std::string_literals;
+
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -252,7 +254,7 @@ TEST_F(TlsHostile, ACutIsACutWhereNobodyVerifies) {
 
 TEST_F(TlsHostile, ANameThatNoCertificateCanBeForIsNotAsked) {
   test_authority ca(l);
-  for (const std::string& name : {std::string("other\0.example", 14), std::string(300, 'n')}) {
+  for (const std::string& name : {"other\0.example"s, std::string(300, 'n')}) {
     run([&]() -> awaitable<void> {
       server_options so;
       so.at = {"api", 443};
