@@ -14,7 +14,7 @@ struct pack {
     refused,
     fault,
     answered
-  };                   // not loaded; loaded, then a policy fault; an answer
+  };  // not loaded; loaded, then a policy fault; an answer
   std::string name;    // "string.rep in a loop"
   std::string policy;  // policy.lua
   verdict expected = verdict::refused;
