@@ -213,15 +213,14 @@ reactor::awaitable<reactor::result<void>> service::reach_home() {
   co_return reactor::result<void>();
 }
 
-reactor::awaitable<reactor::result<bool>> service::secrets_exist() {
+/// Whether home has kubeconfig Secrets; its refusal to say is a fault of kind `forbidden`.
+reactor::awaitable<k8s::result<bool>> service::secrets_exist() {
   k8s::list_options o;
   o.ns = options_.ns;
   o.label_selector = options_.label + "=true";
   o.limit = 1;
   auto page = co_await home_->api().list(k8s::resources::secrets(), std::move(o));
-  if (!page)
-    co_return sentence(reactor::errc::refused,
-                       "cannot look for kubeconfig Secrets at home: " + page.error().message());
+  if (!page) co_return page.error();
   const boost::json::value* items = page->if_contains("items");
   co_return items && items->is_array() && !items->get_array().empty();
 }
@@ -230,13 +229,28 @@ reactor::awaitable<reactor::result<void>> service::start_fleet() {
   for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
   if (options_.discover) {
     auto found = co_await secrets_exist();
-    if (!found) co_return found.error();
-    if (!*found && options_.home_alone_is_a_fleet) {
-      log_.info("no kubeconfig Secret at home: home itself is the fleet",
-                {{"namespace", options_.ns}, {"label", options_.label}});
+    const bool forbidden = !found && found.error().code == k8s::errc::forbidden;
+    const std::string advice = "\n  `--fleet secrets` needs a Role in namespace " + options_.ns +
+                               " that lets it list and watch secrets.";
+    if (!found && !(forbidden && options_.home_alone_is_a_fleet))
+      co_return sentence(reactor::errc::refused,
+                         "cannot look for kubeconfig Secrets at home: " + found.error().message() +
+                             (forbidden ? advice : ""));
+    if (forbidden) {
+      // Nobody asked for a fleet, and who may not even list its Secrets has none. Asking again would be refused again.
+      log_.warning("kubeconfig Secrets may not be listed: home itself is the fleet",
+                   {{"namespace", options_.ns},
+                    {"label", options_.label},
+                    {"error", found.error().message()}});
       fleet_->add(options_.home_name, options_.home);
+    } else {
+      if (!*found && options_.home_alone_is_a_fleet) {
+        log_.info("no kubeconfig Secret at home: home itself is the fleet",
+                  {{"namespace", options_.ns}, {"label", options_.label}});
+        fleet_->add(options_.home_name, options_.home);
+      }
+      fleet_->discover(home_->api(), &home_->events());
     }
-    fleet_->discover(home_->api(), &home_->events());
   } else if (options_.clusters.empty()) {
     fleet_->add(options_.home_name, options_.home);
   }

@@ -33,7 +33,7 @@ struct service_options {
   /// The home cluster; its Secrets name the fleet when `discover` is set.
   k8s::connection home;
   bool discover = true;
-  /// Without a single kubeconfig Secret at home, home itself is the fleet.
+  /// Without a single kubeconfig Secret at home, or the right to look for them, home itself is the fleet.
   bool home_alone_is_a_fleet = true;
   std::string home_name = "home";
   std::vector<named_connection> clusters;
@@ -84,7 +84,7 @@ public:
 private:
   reactor::result<void> listen(const reactor::endpoint& at, reactor::http::handler h,
                                const char* purpose);
-  reactor::awaitable<reactor::result<bool>> secrets_exist();
+  reactor::awaitable<k8s::result<bool>> secrets_exist();
   reactor::awaitable<reactor::result<void>> reach_home();
   reactor::awaitable<reactor::result<void>> start_fleet();
   void pack_changed(const policies::pack_event& e);

@@ -1,6 +1,7 @@
 // What the listeners of the service answer, in virtual time.
 #include "cli/service.hpp"
 
+#include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/memory_network.hpp"
 
@@ -91,6 +92,68 @@ TEST(Service, AnswersWhatThousandsOfClustersAreInSmallPieces) {
     EXPECT_EQ(all.as_array().size(), 2'000u);
   }
   EXPECT_EQ(l.live(), reactor::live_counts());
+}
+
+/// A home whose administrator granted everything but Secrets, and what a service makes of it.
+struct without_secrets {
+  explicit without_secrets(bool home_alone_is_a_fleet) {
+    reactor::loop l(reactor::loop::mode::simulated, 7);
+    {
+      k8s::sim::api_options as = k8s::sim::options_on(l);
+      as.access.authorize = [this](const std::string&, const k8s::sim::request& r) {
+        const bool secrets = r.path.find("/secrets") != std::string::npos;
+        asked += secrets ? 1 : 0;
+        return !secrets;
+      };
+      k8s::sim::api_server api(std::move(as));
+      k8s::sim::server home(l, {.at = {"home", 6443}, .tls = nullptr});
+      home.add(api);
+      if (!home.start()) throw std::runtime_error("no home");
+      service_options o;
+      o.home.server = home.url();
+      o.home_alone_is_a_fleet = home_alone_is_a_fleet;
+      o.ns = "fleet";
+      o.health_at = reactor::endpoint{"windlass", 8081};
+      const auto lines = std::make_shared<reactor::log_capture>();
+      service s(l, std::move(o), reactor::logger([&l] { return l.wall(); }, lines));
+      reactor::task_group tasks(l);
+      tasks.start("look", [&]() -> reactor::awaitable<void> {
+        auto started = co_await s.start();
+        if (!started) error = started.error().message();
+        co_await l.sleep_for(90s);
+        for (const k8s::cluster* c : s.clusters()) clusters.push_back(c->name());
+        const reactor::endpoint health{"windlass", 8081};
+        const std::string probe = "GET /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        ready = co_await ask(l, health, probe);
+        co_await s.stop();
+        co_await home.stop();
+      });
+      l.run_until(l.now() + 120s);
+      told = lines->count("kubeconfig Secrets may not be listed: home itself is the fleet");
+    }
+    EXPECT_EQ(l.live(), reactor::live_counts());
+  }
+  int asked = 0;
+  std::size_t told = 0;
+  std::string error, ready;
+  std::vector<std::string> clusters;
+};
+
+TEST(Service, TakesHomeAloneForTheFleetWhereSecretsAreForbidden) {
+  const without_secrets seen(true);
+  EXPECT_EQ(seen.error, "");
+  EXPECT_EQ(seen.clusters, std::vector<std::string>{"home"});
+  EXPECT_TRUE(seen.ready.starts_with("HTTP/1.1 200")) << seen.ready;
+  EXPECT_EQ(seen.asked, 1) << "what was refused is not asked for again";
+  EXPECT_EQ(seen.told, 1u);
+}
+
+TEST(Service, NamesTheRoleThatIsMissingWhereAFleetOfSecretsIsWanted) {
+  const without_secrets seen(false);
+  EXPECT_TRUE(seen.clusters.empty());
+  EXPECT_NE(seen.error.find("cannot look for kubeconfig Secrets at home"), std::string::npos)
+      << seen.error;
+  EXPECT_NE(seen.error.find("a Role in namespace fleet"), std::string::npos) << seen.error;
 }
 
 }  // namespace
