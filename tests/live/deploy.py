@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""Installs what deploy/ ships on a real API server with RBAC and admission on, and rolls an image with it: the pods that its
+controllers would make, under their own ServiceAccounts (tokens bound to the pod, by TokenRequest) and with their own
+arguments. Nothing they ask may be forbidden, and a daemon may not speak for another node. Plays the kubelet and the
+controllers of Deployment and DaemonSet, which no bare API server has.
+
+    WINDLASS_LIVE_KUBECONFIG=F WINDLASS_LIVE_AUDIT=LOG KUBEBUILDER_ASSETS=D tests/live/deploy.py BUILD_FOLDER
+
+Ends with one JSON line: {"installs", "members", "rolled", "requests", "forbidden", "denied"}.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from rollout import BUILD, IMAGES, KUBECONFIG, KUBECTL, ROOT, Machine, apply, get, kubectl, report_node
+import rollout
+
+AUDIT = pathlib.Path(os.environ["WINDLASS_LIVE_AUDIT"])
+FIELDS = {"metadata.namespace": lambda pod: pod["metadata"]["namespace"], "metadata.name": lambda pod: pod["metadata"]["name"],
+          "spec.nodeName": lambda pod: pod["spec"]["nodeName"]}
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def fails(*command, text=None):
+    """What it said when it failed; None when it did not."""
+    done = subprocess.run([*KUBECTL, *command], input=text, capture_output=True, text=True, timeout=60)
+    return done.stderr if done.returncode else None
+
+
+class Pod:
+    """A pod of a workload that is installed, as its controller makes it, with the token that the kubelet would mount."""
+
+    def __init__(self, workload, name, node, folder):
+        template = workload["spec"]["template"]
+        self.object = {"apiVersion": "v1", "kind": "Pod",
+                       "metadata": {"name": name, "namespace": workload["metadata"]["namespace"], "labels": template["metadata"]["labels"],
+                                    "ownerReferences": [{"apiVersion": "apps/v1", "kind": workload["kind"], "name": workload["metadata"]["name"],
+                                                         "uid": workload["metadata"]["uid"], "controller": True}]},
+                       "spec": template["spec"] | {"nodeName": node, "automountServiceAccountToken": False}}
+        apply(self.object)  # admission has its say: Pod Security, priority classes
+        self.namespace, self.account = self.object["metadata"]["namespace"], template["spec"]["serviceAccountName"]
+        self.token = kubectl("create", "token", self.account, "-n", self.namespace, "--bound-object-kind", "Pod", "--bound-object-name", name).strip()
+        config = json.loads(kubectl("config", "view", "--raw", "-o", "json"))
+        config["users"] = [{"name": "admin", "user": {"token": self.token}}]
+        self.kubeconfig = folder / f"{name}.kubeconfig"
+        self.kubeconfig.write_text(json.dumps(config))
+        container = template["spec"]["containers"][0]
+        self.environment = {e["name"]: e["value"] if "value" in e else FIELDS[e["valueFrom"]["fieldRef"]["fieldPath"]](self.object)
+                            for e in container.get("env", [])}
+        words = container["command"] + container.get("args", [])
+        if words[0] != "windlass":
+            raise RuntimeError(f"{name} runs {words[0]}")
+        # $(NAME) as the kubelet expands it. Every port becomes a free one: here are all pods on one host.
+        words = [re.sub(r"\$\((\w+)\)", lambda m: self.environment[m[1]], w) for w in words[1:]]
+        self.ports = {}
+        for i, word in enumerate(words):
+            if m := re.fullmatch(r"--([a-z]+)(-probe)?-bind-address=:\d+", word):
+                self.ports[m[1]] = free_port()
+                words[i] = word[:word.rindex(":")] + f"127.0.0.1:{self.ports[m[1]]}"
+        self.command = [BUILD / "windlass", *words]
+
+    def start(self, log, *more, environment={}):
+        # POD_NAMESPACE and the rest come from the pod alone.
+        around = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG")}
+        return subprocess.Popen([*self.command, *more], stdout=log, stderr=subprocess.STDOUT,
+                                env=around | self.environment | environment | {"KUBECONFIG": str(self.kubeconfig)})
+
+    def patch_status(self, node):
+        return fails("--kubeconfig", str(self.kubeconfig), "patch", "bootcnode", node, "--subresource=status", "--type=merge", "-p",
+                     json.dumps({"status": {"observedGeneration": 1}}))
+
+
+class DaemonMachine(Machine):
+    """A node's host; the daemon is the DaemonSet's pod, which comes once its node selector fits."""
+
+    def __init__(self, name, folder, workload):
+        self.workload, self.pod = workload, None
+        super().__init__(name, folder)
+
+    def start(self):
+        self.pod = self.pod or Pod(self.workload, f"daemon-{self.name}", self.name, self.folder.parent)
+        self.daemon = self.pod.start(self.log, "--host-root", str(self.folder),
+                                     environment={"FAKE_HOST": str(self.folder), "PATH": f"{BUILD / 'fake_host_bin'}:{os.environ['PATH']}"})
+
+
+def kustomization(_folder):
+    return kubectl("kustomize", str(ROOT / "deploy"))
+
+
+def in_another_namespace(folder):
+    """What an overlay of a user is."""
+    overlay = folder / "overlay"
+    overlay.mkdir()
+    (overlay / "kustomization.yaml").write_text(json.dumps({
+        "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "namespace": "os-images",
+        "resources": [os.path.relpath(ROOT / "deploy", overlay)]}))
+    return kubectl("kustomize", str(overlay))
+
+
+class Install:
+    def __init__(self, how, namespace, folder):
+        self.how, self.namespace, self.folder = how.__name__.replace("_", " "), namespace, folder
+        folder.mkdir()
+        self.prefix = f"deploy-{namespace}"
+        self.nodes = [f"{self.prefix}-{i}" for i in range(1, 4)]
+        self.text = how(folder)
+        self.machines, self.controller, self.rolled = [], None, 0
+
+    def apply(self):
+        if fails("get", "namespace", self.namespace) and f"name: {self.namespace}\n" not in self.text:
+            kubectl("create", "namespace", self.namespace)
+        kubectl("apply", "--server-side", "-f", "-", text=self.text)
+        kubectl("wait", "--for=condition=Established", "crd/bootcnodepools.node.bootc.dev", "crd/bootcnodes.node.bootc.dev", "--timeout=20s")
+        [self.deployment] = get("deployments", "-n", self.namespace, "-l", "app.kubernetes.io/component=controller")
+        [self.daemons] = get("daemonsets", "-n", self.namespace, "-l", "app.kubernetes.io/component=daemon")
+
+    def make_nodes(self):
+        apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{self.prefix}-control"}})
+        for name in self.nodes:
+            apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"pool": self.prefix}}})
+            report_node(name, True, f"boot-{name}")
+            apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"{name}-app", "namespace": "default"},
+                   "spec": {"nodeName": name, "automountServiceAccountToken": False, "containers": [{"name": "main", "image": "live/app:1"}]}})
+
+    def start_controller(self):
+        # On a node of no pool: whoever would make it again elsewhere is not played here.
+        self.controller_pod = Pod(self.deployment, "controller-0", f"{self.prefix}-control", self.folder)
+        self.controller = self.controller_pod.start(open(self.folder / "controller.log", "a"))
+
+    def set_image(self, image):
+        apply({"apiVersion": "node.bootc.dev/v1alpha1", "kind": "BootcNodePool", "metadata": {"name": self.prefix},
+               "spec": {"nodeSelector": {"matchLabels": {"pool": self.prefix}}, "image": {"ref": image}, "rollout": {"maxUnavailable": 2}}})
+
+    def place_daemons(self):
+        wanted = self.daemons["spec"]["template"]["spec"]["nodeSelector"]
+        there = {m.name for m in self.machines}
+        for node in get("nodes", "-l", f"pool={self.prefix}"):
+            name = node["metadata"]["name"]
+            if name not in there and wanted.items() <= node["metadata"]["labels"].items():
+                self.machines.append(DaemonMachine(name, self.folder / name, self.daemons))
+
+    def wait_for(self, image, limit=90):
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            if self.controller.poll() is not None:
+                raise RuntimeError(f"{self.how}: the controller ended with {self.controller.returncode}")
+            self.place_daemons()
+            for machine in self.machines:
+                machine.tick()
+            # Those of this install are ended by nobody else.
+            for pod in get("pods", "-n", "default"):
+                if "deletionTimestamp" in pod["metadata"]:
+                    kubectl("delete", "pod", pod["metadata"]["name"], "-n", "default", "--grace-period=0", "--force", "--wait=false")
+            pool = json.loads(kubectl("get", "bootcnodepool", self.prefix, "-o", "json"))
+            status = pool.get("status", {})
+            if status.get("targetDigest") == image.split("@")[1] and status.get("updatedCount") == len(self.nodes) == status.get("nodeCount") \
+                    and rollout.condition(pool, "UpToDate")[1] == "AllUpdated":
+                return
+            time.sleep(0.2)
+        raise RuntimeError(f"{self.how}: not on {image[-8:]} within {limit} s: {rollout.condition(pool, 'UpToDate')} {rollout.condition(pool, 'Degraded')}")
+
+    def probes_answer(self):
+        """Every probe that is declared, at its port; the port that the manifest names must be the one that is served."""
+        for workload, pod in [(self.deployment, self.controller_pod), (self.daemons, self.machines[0].pod)]:
+            container = workload["spec"]["template"]["spec"]["containers"][0]
+            for kind in ("livenessProbe", "readinessProbe"):
+                if kind in container:
+                    path = container[kind]["httpGet"]["path"]
+                    with socket.create_connection(("127.0.0.1", pod.ports["health"]), 5) as s:
+                        s.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+                        said = s.makefile("rb").read()
+                    if not said.startswith(b"HTTP/1.1 200"):
+                        raise RuntimeError(f"{self.how}: {kind} {path}: {said[:80]!r}")
+
+    def others_are_denied(self):
+        """How many attempts to speak for somebody else were denied; all of them must be."""
+        first, second = self.machines[:2]
+        if said := first.pod.patch_status(first.name):
+            raise RuntimeError(f"{self.how}: a daemon may not write its own node: {said}")
+        said = first.pod.patch_status(second.name)
+        if not said or f'the daemon on node "{first.name}" may not write BootcNode "{second.name}"' not in said:
+            raise RuntimeError(f"{self.how}: {first.name} wrote the status of {second.name}: {said}")
+        # A token that no pod stands behind names no node.
+        unbound = kubectl("create", "token", first.pod.account, "-n", self.namespace).strip()
+        first.pod.kubeconfig.write_text(first.pod.kubeconfig.read_text().replace(first.pod.token, unbound))
+        said = first.pod.patch_status(first.name)
+        if not said or "may not write BootcNode" not in said:
+            raise RuntimeError(f"{self.how}: an unbound token wrote a status: {said}")
+        for verb in ("create", "update", "patch", "delete"):
+            if not fails("auth", "can-i", verb, "bootcnodes.node.bootc.dev", "--as", f"system:serviceaccount:{self.namespace}:{first.pod.account}"):
+                raise RuntimeError(f"{self.how}: a daemon may {verb} BootcNodes")
+        return 2
+
+    def stop(self):
+        for machine in self.machines:
+            machine.kill()
+        if self.controller and self.controller.poll() is None:
+            self.controller.terminate()
+            self.controller.wait(timeout=10)
+
+    def remove(self):
+        kubectl("delete", "bootcnodepool", self.prefix, "--wait=false", "--ignore-not-found")
+        for node in [*self.nodes, f"{self.prefix}-control"]:
+            kubectl("delete", "bootcnode", node, "--wait=false", "--ignore-not-found")
+            kubectl("delete", "node", node, "--wait=false", "--ignore-not-found")
+        for kind in ("validatingadmissionpolicybindings", "validatingadmissionpolicies", "clusterrolebindings", "clusterroles"):
+            kubectl("delete", kind, "--ignore-not-found", *[o["metadata"]["name"] for o in get(kind) if o["metadata"]["name"].startswith("bootc-operator-")] or ["none"])
+        for pod in get("pods", "-A"):
+            kubectl("delete", "pod", pod["metadata"]["name"], "-n", pod["metadata"]["namespace"], "--grace-period=0", "--force", "--wait=false")
+
+    def answers(self):
+        """What the API server answered to the ServiceAccounts of this install."""
+        prefix = f"system:serviceaccount:{self.namespace}:"
+        return [e for e in map(json.loads, AUDIT.read_text().splitlines()) if e["user"]["username"].startswith(prefix)]
+
+    def log_tail(self):
+        for log in sorted(self.folder.glob("*.log")):
+            print(f"--- {log.name}\n" + "".join(log.read_text().splitlines(keepends=True)[-15:]))
+
+
+def run(install):
+    install.apply()
+    install.make_nodes()
+    install.set_image(IMAGES[0])
+    install.start_controller()
+    install.wait_for(IMAGES[0])
+    install.set_image(IMAGES[1])
+    install.wait_for(IMAGES[1])
+    install.rolled = len(install.nodes)
+    install.probes_answer()
+    install.stop()
+    time.sleep(0.5)  # the audit log's last lines
+    answers = install.answers()
+    forbidden = [f"{a['user']['username']}: {a['verb']} {a['requestURI']}" for a in answers if a.get("responseStatus", {}).get("code") in (401, 403)]
+    for who in ("controller", "daemon"):
+        if not any(who in a["user"]["username"] for a in answers):
+            raise RuntimeError(f"{install.how}: the audit log knows of no request of the {who}")
+    for line in sorted(set(forbidden)):
+        print(f"live deploy: FORBIDDEN: {line}")
+    return len(answers), len(forbidden), install.others_are_denied()
+
+
+def main():
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="windlass-live-"))
+    total = {"installs": 0, "members": 0, "rolled": 0, "requests": 0, "forbidden": 0, "denied": 0}
+    problem = None
+    for how, namespace in [(kustomization, "bootc-operator"), (in_another_namespace, "os-images")]:
+        install = None
+        try:
+            install = Install(how, namespace, folder / namespace)
+            requests, forbidden, denied = run(install)
+            total["installs"] += 1
+            total["members"] += len(install.machines)
+            total["rolled"] += install.rolled
+            for name, n in [("requests", requests), ("forbidden", forbidden), ("denied", denied)]:
+                total[name] += n
+            print(f"live deploy: {install.how}: {len(install.machines)} members, {requests} requests, {forbidden} forbidden, {denied} denied")
+        except Exception as why:  # noqa: BLE001  what a person needs is the logs
+            problem = why
+        finally:
+            if install:
+                install.stop()
+                if problem:
+                    install.log_tail()
+                install.remove()
+        if problem:
+            break
+    shutil.rmtree(folder, ignore_errors=True)
+    if problem:
+        print("live deploy: FAILED:", problem)
+    print("##", json.dumps(total))
+    return 1 if problem or total["forbidden"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
