@@ -21,4 +21,13 @@ std::string sha256_hex(std::string_view bytes) {
   return out;
 }
 
+std::string digest_of(std::string_view bytes) {
+  return "sha256:" + sha256_hex(bytes);
+}
+
+bool is_digest(std::string_view text) noexcept {
+  return text.size() == 71 && text.starts_with("sha256:") &&
+         text.find_first_not_of("0123456789abcdef", 7) == text.npos;
+}
+
 }  // namespace formats

@@ -8,4 +8,10 @@ namespace formats {
 /// SHA-256 in lower-case hexadecimal.
 std::string sha256_hex(std::string_view bytes);
 
+/// "sha256:" and the hexadecimal SHA-256 of the bytes, as registries, locks and indexes write it.
+std::string digest_of(std::string_view bytes);
+
+/// True for "sha256:" and 64 lower-case hexadecimal digits.
+bool is_digest(std::string_view text) noexcept;
+
 }  // namespace formats

@@ -1,10 +1,13 @@
 #include "registry/image_ref.hpp"
 
-#include "registry/reference.hpp"
+#include "formats/digest.hpp"
 
 #include <algorithm>
 
 namespace registry {
+
+using formats::is_digest;
+
 namespace {
 
 constexpr std::size_t max_path_length = 255;
@@ -93,11 +96,6 @@ std::string_view digest_in(std::string_view pull_spec) noexcept {
   if (at == std::string_view::npos) return {};
   const auto digest = pull_spec.substr(at + 1);
   return is_digest(digest) ? digest : std::string_view{};
-}
-
-std::string short_digest(std::string_view digest) {
-  constexpr std::size_t kept = 7 + 12;
-  return std::string(digest.starts_with("sha256:") ? digest.substr(0, kept) : digest);
 }
 
 reactor::result<image_ref> parse_image_ref(std::string_view text) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "reactor/result.hpp"
-#include "registry/reference.hpp"
 
 #include <string>
 #include <string_view>
@@ -30,8 +29,5 @@ reactor::result<image_ref> parse_image_ref(std::string_view text);
 
 /// The digest inside a pull specification ("repo@sha256:…"), or empty.
 std::string_view digest_in(std::string_view pull_spec) noexcept;
-
-/// "sha256:" and twelve digits, for people.
-std::string short_digest(std::string_view digest);
 
 }  // namespace registry

@@ -1,16 +1,17 @@
 #include "registry/manifest.hpp"
 
+#include "formats/digest.hpp"
 #include "formats/go/text.hpp"
 #include "formats/go/value.hpp"
 #include "formats/json/json.hpp"
 #include "formats/json/record.hpp"
-#include "registry/reference.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace registry {
 
+using formats::is_digest;
 using formats::problem;
 using formats::quote;
 using formats::read_json;

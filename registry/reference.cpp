@@ -1,5 +1,6 @@
 #include "registry/reference.hpp"
 
+#include "formats/digest.hpp"
 #include "formats/go/text.hpp"
 #include "registry/url.hpp"
 
@@ -8,6 +9,7 @@
 
 namespace registry {
 
+using formats::is_digest;
 using formats::problem;
 using formats::quote;
 using formats::replace_all;
@@ -62,11 +64,6 @@ problem invalid(const char* what, std::string_view text) {
 
 bool is_oci(std::string_view reference) {
   return reference.starts_with("oci://");
-}
-
-bool is_digest(std::string_view text) noexcept {
-  return text.size() == 71 && text.starts_with("sha256:") &&
-         text.find_first_not_of("0123456789abcdef", 7) == text.npos;
 }
 
 std::string oci_reference::text() const {

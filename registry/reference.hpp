@@ -31,7 +31,4 @@ outcome<oci_reference> parse_oci_reference(std::string_view text);
 /// A version as a tag: tags know no plus sign.
 std::string tag_of(std::string_view version);
 
-/// True for "sha256:" and 64 lower-case hexadecimal digits.
-bool is_digest(std::string_view text) noexcept;
-
 }  // namespace registry

@@ -3,8 +3,8 @@
 #include "helm/charts/chart_archive.hpp"
 #include "helm/commands/command_parts.hpp"
 #include "helm/go.hpp"
+#include "helm/sources/chart_registry.hpp"
 #include "helm/sources/provenance.hpp"
-#include "helm/sources/registry.hpp"
 #include "reactor/files.hpp"
 #include "reactor/loop.hpp"
 #include "registry/url.hpp"
@@ -100,14 +100,14 @@ awaitable<command_result> login(command_context c, words arguments) {
   if (!answers) co_return std::move(out).failed(answers.error().text);
   const std::string host = host_of(rest->front());
   c.where = settings_of(c.where, origin);
-  registry_options options = registry_options_of(origin_of(origin));
+  registry::client_options options = registry_options_of(c.where, origin_of(origin));
   options.login.username = answers->username;
   // Without a name it is a token.
   (answers->username.empty() ? options.login.identity_token : options.login.password) =
       reactor::secret(answers->password);
-  const registry_login accepted = options.login;
+  const registry::registry_login accepted = options.login;
   web network(c.loop, c.env);
-  registry r(c.loop, network, c.where, std::move(options));
+  registry::client r(c.loop, network, std::move(options));
   auto there = co_await r.ping(host);
   co_await network.stop();
   if (!there)
@@ -317,7 +317,7 @@ awaitable<command_result> push_command(command_context c, words arguments) {
   if (!to) co_return std::move(out).failed(to.error().text);
   // "strict mode": a name that is not the chart's own cannot come out of the lines above.
   web network(c.loop, c.env);
-  registry r(c.loop, network, c.where, registry_options_of(origin_of(origin)));
+  chart_registry r(c.loop, network, registry_options_of(c.where, origin_of(origin)));
   auto pushed = co_await r.push(*to, std::move(p->meta), std::move(p->archive),
                                 std::move(p->provenance), std::move(p->created));
   co_await network.stop();

@@ -42,8 +42,9 @@ outcome<std::string> safe_file_name(std::string name) {
 chart_source::chart_source(reactor::loop& l, settings where, environment env)
     : loop_(l), where_(std::move(where)), web_(l, std::move(env)) {}
 
-registry_options registry_options_of(const chart_origin& how) {
-  registry_options out;
+registry::client_options registry_options_of(const settings& where, const chart_origin& how) {
+  registry::client_options out;
+  out.config_files = {where.registry_config, where.docker_config};
   out.plain_http = how.plain_http;
   out.tls = how.tls;
   if (!how.password.empty()) {
@@ -200,7 +201,7 @@ awaitable<outcome<bool>> chart_source::check_provenance(downloaded_chart& chart,
 awaitable<outcome<downloaded_chart>> chart_source::download_oci(std::string reference,
                                                                 chart_origin how,
                                                                 provenance_use provenance) {
-  registry r(loop_, web_, where_, registry_options_of(how));
+  chart_registry r(loop_, web_, registry_options_of(where_, how));
   auto at = co_await r.resolve(reference, how.version);
   if (!at) co_return at.error();
   wanted_parts chart_only;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/sources/registry.hpp"
+#include "helm/sources/chart_registry.hpp"
 #include "helm/sources/repositories_file.hpp"
 #include "helm/sources/settings.hpp"
 #include "helm/sources/signature.hpp"
@@ -97,7 +97,8 @@ private:
   web web_;
 };
 
-registry_options registry_options_of(const chart_origin& how);
+/// How a registry is spoken to: with the login of the flags, else with those of the files.
+registry::client_options registry_options_of(const settings& where, const chart_origin& how);
 
 /// Checks an archive against its provenance. Blocks: GnuPG runs.
 /// Returns "Signed by: …", "Using Key With Fingerprint: …", "Chart Hash Verified: …".

@@ -1,5 +1,6 @@
 #include "k8s/client/answer.hpp"
 
+#include "reactor/http/retry_after.hpp"
 #include "reactor/memory.hpp"
 #include "reactor/printable.hpp"
 #include "reactor/secret.hpp"
@@ -9,7 +10,6 @@
 #include <boost/json/value.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace k8s {
 namespace {
@@ -50,14 +50,6 @@ std::string text_field(const json::object& o, std::string_view name) {
   return v && v->is_string() ? shown(v->get_string()) : std::string();
 }
 
-std::optional<reactor::nanoseconds> retry_after(const reactor::http::headers& fields) {
-  const std::string_view text = fields.get("Retry-After");
-  std::uint32_t seconds = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return std::min<reactor::nanoseconds>(std::chrono::seconds(seconds), 10min);
-}
-
 bool is_page(const reactor::http::headers& fields, std::string_view body) {
   if (fields.get("Content-Type").starts_with("text/html")) return true;
   const auto begin = body.find_first_not_of(" \t\r\n");
@@ -80,7 +72,7 @@ fault plain_failure(int status, const reactor::http::headers& fields, std::strin
   f.code = classify(status, {});
   f.http_status = status;
   f.doing = std::move(doing);
-  f.retry_after = retry_after(fields);
+  f.retry_after = reactor::http::retry_after(fields);
   f.detail = "the server answered " + std::to_string(status);
   if (!is_page(fields, body)) {
     if (const std::string said = shown(body, 200); !said.empty()) f.detail += ": " + said;
@@ -163,7 +155,7 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
   };
   if (is("kind", "Status") && (!success || is("status", "Failure"))) {
     fault f = fault_from_status(*object, status, std::move(doing));
-    if (!f.retry_after) f.retry_after = retry_after(fields);
+    if (!f.retry_after) f.retry_after = reactor::http::retry_after(fields);
     return f;
   }
   if (!success) return plain_failure(status, fields, body, std::move(doing));

@@ -99,11 +99,5 @@ TEST(ImageRef, FindsTheDigestOfAPullSpecification) {
   EXPECT_EQ(digest_in("quay.io/os@sha256:short"), "");
 }
 
-TEST(ImageRef, ShortensADigestForPeople) {
-  EXPECT_EQ(short_digest(digest), "sha256:111111111111");
-  EXPECT_EQ(short_digest("sha256:1"), "sha256:1");
-  EXPECT_EQ(short_digest(""), "");
-}
-
 }  // namespace
 }  // namespace registry

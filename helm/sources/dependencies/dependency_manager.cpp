@@ -120,8 +120,8 @@ awaitable<outcome<offer>> dependency_manager::offer_for(dependency wanted, std::
       out.versions.push_back(wanted.version);
       co_return out;
     }
-    registry r(source_.loop(), source_.network(), source_.where(),
-               registry_options_of(options_.origin));
+    chart_registry r(source_.loop(), source_.network(),
+                     registry_options_of(source_.where(), options_.origin));
     auto of = parse_oci_reference(wanted.repository + "/" + wanted.name);
     if (!of) co_return of.error();
     auto versions = co_await r.versions(std::move(*of));

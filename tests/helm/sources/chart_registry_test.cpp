@@ -1,101 +1,25 @@
-#include "helm/sources/registry.hpp"
+#include "helm/sources/chart_registry.hpp"
 
+#include "formats/digest.hpp"
 #include "helm/sources/archive.hpp"
+#include "helm/sources/locate.hpp"
 #include "helm/sources/provenance.hpp"
 #include "tests/helm/sources/fixture.hpp"
+#include "tests/registry/fake_registry.hpp"
 
 namespace helm::sources {
 
-using ::registry::basic_authorization;
-using ::registry::download_timeout;
 using ::registry::parse_oci_reference;
 
 namespace {
 
-using namespace std::chrono_literals;
-using reactor::http::decode_component;
 using reactor::http::request;
 using reactor::http::response;
-using reactor::http::split_target;
 using testing::HasSubstr;
 
-std::string digest_of(const std::string& bytes) {
-  return "sha256:" + sha256(bytes);
-}
-
-/// A registry in memory. What it does wrong is switched on by its members.
-class fake_registry {
-public:
-  std::map<std::string, std::string> blobs;      // by digest
-  std::map<std::string, std::string> manifests;  // by tag and digest
-  std::vector<std::string> tags;
-  std::size_t tags_per_page = 100;
-  std::string manifest_type = media_type::image_manifest;
-  std::string token;            // "" = open to all
-  std::string password = "pw";  // of the user "me"
-  std::string upload_location = "/v2/up/session?state=1";
-  std::function<std::optional<response>(const request&)> before;
-
-  response operator()(const request& r) {
-    if (before)
-      if (auto special = before(r)) return *special;
-    const auto at = split_target(r.target);
-    if (at.path == "/token") {
-      if (r.fields.get("Authorization") !=
-          basic_authorization("me", reactor::secret(password)).reveal())
-        return respond(401, R"({"errors":[{"code":"UNAUTHORIZED","message":"who?"}]})");
-      return respond(200, R"({"token":")" + token + R"("})");
-    }
-    if (!token.empty() && r.fields.get("Authorization") != "Bearer " + token)
-      return respond(
-          401, "",
-          {{"WWW-Authenticate", "Bearer realm=\"http://reg:5000/token\",service=\"reg\""}});
-    if (at.path == "/v2/") return respond(200, "{}");
-    if (at.path == "/v2/p/app/tags/list") return page(at);
-    const std::string blob = "/v2/p/app/blobs/", manifest = "/v2/p/app/manifests/";
-    if (r.method == "POST" && at.path == blob + "uploads/")
-      return respond(202, "", {{"Location", upload_location}});
-    if (r.method == "PUT" && at.path == "/v2/up/session") {
-      blobs[*at.get("digest")] = r.body;
-      return respond(201);
-    }
-    if (at.path.starts_with(blob))
-      return stored(blobs, at.path.substr(blob.size()), "application/octet-stream");
-    if (at.path.starts_with(manifest)) {
-      const std::string name = at.path.substr(manifest.size());
-      if (r.method != "PUT") return stored(manifests, name, manifest_type);
-      manifests[name] = manifests[digest_of(r.body)] = r.body;
-      return respond(201, "", {{"Docker-Content-Digest", digest_of(r.body)}});
-    }
-    return respond(404,
-                   R"({"errors":[{"code":"NAME_UNKNOWN","message":"repository name not known"}]})");
-  }
-
-private:
-  static response stored(const std::map<std::string, std::string>& in, const std::string& name,
-                         const std::string& type) {
-    const auto found = in.find(name);
-    return found == in.end() ? respond(404) : respond(200, found->second, {{"Content-Type", type}});
-  }
-  response page(const reactor::http::target_parts& at) const {
-    std::size_t from = 0;
-    if (auto last = at.get("last"))
-      from =
-          static_cast<std::size_t>(std::find(tags.begin(), tags.end(), *last) - tags.begin()) + 1;
-    const std::size_t to = std::min(tags.size(), from + tags_per_page);
-    std::string list;
-    for (std::size_t i = from; i < to; ++i) list += (list.empty() ? "\"" : ",\"") + tags[i] + "\"";
-    response out = respond(200, R"({"name":"p/app","tags":[)" + list + "]}");
-    if (to < tags.size())
-      out.fields.add("Link", "</v2/p/app/tags/list?last=" + tags[to - 1] + ">; rel=\"next\"");
-    return out;
-  }
-};
-
-class Registry : public SourcesTest {
+class ChartRegistry : public SourcesTest {
 protected:
-  Registry() {
-    options.plain_http = true;
+  ChartRegistry() {
     std::vector<std::string> warnings;
     auto c = load_files({{"Chart.yaml", "apiVersion: v2\nname: app\nversion: 1.0.0+b\n"},
                          {"templates/x.yaml", "x: y"}},
@@ -104,12 +28,14 @@ protected:
     archive = *pack_chart(**c, 0);
   }
 
-  void with(std::function<awaitable<void>(registry&)> body) {
+  void with(std::function<awaitable<void>(chart_registry&)> body) {
     run([&]() -> awaitable<void> {
       told_server server(l, "reg", 5000, [&](const request& r) { return fake(r); });
       web w(l, env());
       {
-        registry r(l, w, where(), options);
+        chart_origin how;
+        how.plain_http = true;
+        chart_registry r(l, w, registry_options_of(where(), how));
         co_await body(r);
       }
       co_await w.stop();
@@ -118,7 +44,7 @@ protected:
     });
   }
   void push() {
-    with([&](registry& r) -> awaitable<void> {
+    with([&](chart_registry& r) -> awaitable<void> {
       auto to = *parse_oci_reference("reg:5000/p/app:1.0.0+b");
       auto done = co_await r.push(to, meta, archive, "signed", "2026-01-02T03:04:05Z");
       EXPECT_TRUE(done) << (done ? "" : done.error().text);
@@ -126,7 +52,7 @@ protected:
   }
   std::string pull(std::string reference = "reg:5000/p/app:1.0.0+b", wanted_parts wanted = {}) {
     std::string out;
-    with([&](registry& r) -> awaitable<void> {
+    with([&](chart_registry& r) -> awaitable<void> {
       auto at = parse_oci_reference(reference);
       auto got = co_await r.pull(*at, wanted);
       out = got ? "" : got.error().text;
@@ -136,22 +62,21 @@ protected:
   }
   std::string resolve(std::string reference, std::string version = "") {
     std::string out;
-    with([&](registry& r) -> awaitable<void> {
+    with([&](chart_registry& r) -> awaitable<void> {
       auto got = co_await r.resolve(reference, version);
       out = got ? got->text() : "! " + got.error().text;
     });
     return out;
   }
 
-  fake_registry fake;
-  registry_options options;
+  ::registry::fake_registry fake;
   metadata meta;
   std::string archive;
   pulled_chart pulled;
   std::vector<request> seen;
 };
 
-TEST_F(Registry, GivesBackWhatItWasGiven) {
+TEST_F(ChartRegistry, GivesBackWhatItWasGiven) {
   push();
   EXPECT_EQ(fake.blobs.size(), 3u);
   EXPECT_EQ(pull("reg:5000/p/app:1.0.0+b", {true, true}), "");
@@ -167,7 +92,7 @@ TEST_F(Registry, GivesBackWhatItWasGiven) {
   EXPECT_EQ(uploads, 0);
 }
 
-TEST_F(Registry, UploadsOnlyWhatIsMissing) {
+TEST_F(ChartRegistry, UploadsOnlyWhatIsMissing) {
   push();
   push();
   const auto uploads =
@@ -175,7 +100,7 @@ TEST_F(Registry, UploadsOnlyWhatIsMissing) {
   EXPECT_EQ(uploads, 1);  // the manifest
 }
 
-TEST_F(Registry, RefusesContentThatIsNotWhatItsDigestSays) {
+TEST_F(ChartRegistry, RefusesContentThatIsNotWhatItsDigestSays) {
   push();
   const auto intact = fake;
   for (auto& [digest, bytes] : fake.blobs) {
@@ -192,7 +117,7 @@ TEST_F(Registry, RefusesContentThatIsNotWhatItsDigestSays) {
               HasSubstr("content does not match its digest"));
 }
 
-TEST_F(Registry, RefusesABlobOfAnotherLength) {
+TEST_F(ChartRegistry, RefusesABlobOfAnotherLength) {
   push();
   for (auto& [digest, bytes] : fake.blobs) bytes += "more";
   EXPECT_THAT(pull(), HasSubstr("larger than"));
@@ -200,8 +125,8 @@ TEST_F(Registry, RefusesABlobOfAnotherLength) {
   EXPECT_THAT(pull(), HasSubstr("bytes instead of"));
 }
 
-TEST_F(Registry, NamesWhatAManifestLacks) {
-  const std::string config = "{}", blob = digest_of(config);
+TEST_F(ChartRegistry, NamesWhatAManifestLacks) {
+  const std::string config = "{}", blob = formats::digest_of(config);
   fake.blobs[blob] = config;
   const auto manifest = [&](const char* config_type, const char* layer_type) {
     fake.manifests["1"] = R"({"config":{"mediaType":")" + std::string(config_type) +
@@ -226,18 +151,18 @@ TEST_F(Registry, NamesWhatAManifestLacks) {
             "failed to perform \"FetchReference\" on source: reg:5000/p/app:9: not found");
 }
 
-TEST_F(Registry, LooksThroughAnIndex) {
+TEST_F(ChartRegistry, LooksThroughAnIndex) {
   push();
   const std::string inner = fake.manifests["1.0.0_b"];
   fake.manifests["i"] =
       R"({"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[{"mediaType":")" +
-      std::string(media_type::image_manifest) + R"(","digest":")" + digest_of(inner) +
+      std::string(media_type::image_manifest) + R"(","digest":")" + formats::digest_of(inner) +
       R"(","size":)" + std::to_string(inner.size()) + "}]}";
   EXPECT_EQ(pull("reg:5000/p/app:i"), "");
   EXPECT_EQ(pulled.archive, archive);
 }
 
-TEST_F(Registry, ResolvesVersions) {
+TEST_F(ChartRegistry, ResolvesVersions) {
   fake.tags = {"1.0.0", "1.1.0_x", "2.0.0-rc.1", "latest", "1.0.1"};
   fake.tags_per_page = 2;
   EXPECT_EQ(resolve("oci://reg:5000/p/app"), "reg:5000/p/app:1.1.0_x");
@@ -256,7 +181,7 @@ TEST_F(Registry, ResolvesVersions) {
             "repository name not known");
 }
 
-TEST_F(Registry, HoldsADigestAgainstTheTagBesideIt) {
+TEST_F(ChartRegistry, HoldsADigestAgainstTheTagBesideIt) {
   push();
   (void)pull();
   const std::string digest = pulled.manifest.digest, zeros = "sha256:" + std::string(64, '0');
@@ -269,42 +194,7 @@ TEST_F(Registry, HoldsADigestAgainstTheTagBesideIt) {
             "! chart reference digest mismatch: " + digest + " is not " + zeros);
 }
 
-TEST_F(Registry, EndsAListOfTagsThatGoesInCircles) {
-  fake.before = [](const request&) -> std::optional<response> {
-    return respond(200, R"({"tags":[]})", {{"Link", "</v2/p/app/tags/list>; rel=\"next\""}});
-  };
-  EXPECT_EQ(resolve("oci://reg:5000/p/app"),
-            "! the registry's list of tags goes on at a place that cannot be right");
-  int page = 0;
-  fake.before = [&](const request&) -> std::optional<response> {
-    return respond(
-        200, R"({"tags":[]})",
-        {{"Link", "</v2/p/app/tags/list?n=" + std::to_string(++page) + ">; rel=\"next\""}});
-  };
-  EXPECT_THAT(resolve("oci://reg:5000/p/app"), HasSubstr("lists more tags"));
-  fake.before = [](const request&) -> std::optional<response> {
-    return respond(200, R"({"tags":[]})", {{"Link", "<http://other/x>; rel=\"next\""}});
-  };
-  EXPECT_EQ(resolve("oci://reg:5000/p/app"),
-            "! the registry's list of tags goes on at a place that cannot be right");
-}
-
-TEST_F(Registry, FetchesATokenOnceAndUsesIt) {
-  fake.token = "tok";
-  options.login.username = "me";
-  options.login.password = reactor::secret("pw");
-  push();
-  const auto asked = std::count_if(seen.begin(), seen.end(),
-                                   [](const request& r) { return r.target.starts_with("/token"); });
-  EXPECT_EQ(asked, 1);
-  for (const auto& r : seen)
-    if (r.target.starts_with("/token")) {
-      EXPECT_EQ(r.target, "/token?service=reg&scope=repository%3Ap%2Fapp%3Apull%2Cpush");
-    }
-  EXPECT_EQ(pull(), "");
-}
-
-TEST_F(Registry, TakesLoginsFromTheFiles) {
+TEST_F(ChartRegistry, TakesLoginsFromTheFiles) {
   fake.token = "tok";
   EXPECT_THAT(pull(), HasSubstr("no access token for reg:5000"));
   write(".docker/config.json", R"({"auths":{"reg:5000":{"auth":"bWU6cHc="}}})");
@@ -314,44 +204,6 @@ TEST_F(Registry, TakesLoginsFromTheFiles) {
   EXPECT_THAT(why, HasSubstr("unauthorized: who?"));
   EXPECT_EQ(why.find("wrong"), why.npos);
   EXPECT_EQ(why.find("bWU6"), why.npos);
-}
-
-TEST_F(Registry, AsksForABasicLoginWhereThereIsNone) {
-  fake.before = [](const request&) -> std::optional<response> {
-    return respond(401, "", {{"WWW-Authenticate", "Basic realm=\"x\""}});
-  };
-  EXPECT_THAT(pull(), HasSubstr("basic credential not found for reg:5000"));
-}
-
-TEST_F(Registry, DoesNotUploadToAForeignPlace) {
-  fake.upload_location = "http://evil/v2/up/session";
-  with([&](registry& r) -> awaitable<void> {
-    auto to = *parse_oci_reference("reg:5000/p/app:1.0.0");
-    auto done = co_await r.push(to, meta, archive, "", "");
-    EXPECT_THAT(
-        done ? "" : done.error().text,
-        HasSubstr("wants the upload to go to another place: \"http://evil/v2/up/session\""));
-  });
-  fake.upload_location = "https://reg/v2/up/session?state=1";  // behind a proxy
-  push();
-}
-
-TEST_F(Registry, IsGivenUpWhenItHangs) {
-  const auto before = l.now();
-  run([&]() -> awaitable<void> {
-    auto listener = *l.net().listen({"reg", 5000});
-    web w(l, env());
-    {
-      registry r(l, w, where(), options);
-      const auto from = parse_oci_reference("reg:5000/p/app:1");
-      const wanted_parts chart;
-      auto got = co_await r.pull(*from, chart);
-      EXPECT_FALSE(got);
-    }
-    co_await w.stop();
-    listener->close();
-  });
-  EXPECT_LE(l.now() - before, 2 * download_timeout);
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "reactor/awaitable.hpp"
+#include "registry/fault.hpp"
+#include "registry/manifest.hpp"
+#include "registry/reference.hpp"
+#include "registry/session.hpp"
+#include "registry/web.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace registry {
+
+/// A manifest as it came out of a registry; its bytes have the digest that its descriptor says.
+struct stored_manifest {
+  oci_manifest content;
+  descriptor itself;
+};
+
+/// The OCI distribution API of one registry after the other; knows neither charts nor images of nodes.
+/// Bounds   tags: 100 pages, 100,000 names; manifests 4 MiB; blobs as the caller says; each request its own deadline.
+/// Errors   registry::fault, by what the caller does next; its text is complete.
+/// Lifetime loop and web outlive this.
+class client {
+public:
+  client(reactor::loop& l, web& w, client_options options);
+
+  /// Asks for the API's root: whether the login is accepted.
+  awaitable<answer<void>> ping(std::string host);
+  /// All tags, as the registry lists them.
+  awaitable<answer<std::vector<std::string>>> tags(oci_reference of);
+
+  /// What the registry says that a manifest's digest is, without its bytes: nothing of it is proved. "" = it does not say.
+  awaitable<answer<std::string>> promised_digest(oci_reference of);
+  /// A reference without tag and digest means the tag "latest".
+  /// Errors   errc::altered when the bytes have another digest than the reference or the registry itself says.
+  awaitable<answer<stored_manifest>> manifest(oci_reference from);
+  /// Errors   errc::malformed for a blob larger than the limit, errc::altered for other bytes than described.
+  awaitable<answer<std::string>> blob(oci_reference from, descriptor d, std::size_t limit_bytes);
+
+  /// Uploads a blob unless it is there already.
+  /// Errors   errc::refused when the registry wants it to go to another host.
+  awaitable<answer<void>> put_blob(oci_reference to, descriptor d, std::string bytes);
+  /// Stores an image manifest under the reference's tag and returns its digest.
+  awaitable<answer<std::string>> put_manifest(oci_reference to, std::string text);
+
+private:
+  session session_;
+};
+
+}  // namespace registry
