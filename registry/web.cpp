@@ -1,15 +1,18 @@
 #include "registry/web.hpp"
 
+#include "formats/base64.hpp"
 #include "formats/go/base64.hpp"
 #include "formats/go/text.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/files.hpp"
+#include "reactor/hide.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
 #include "registry/url.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -54,6 +57,31 @@ std::optional<std::uint64_t> announced_bytes(const reactor::http::headers& field
 reactor::fault too_big(const web_request& r) {
   return reactor::make_fault(reactor::errc::limit, "read the answer",
                              "it is larger than " + std::to_string(r.limit_bytes) + " bytes");
+}
+
+/// What was sent as proof and comes back: whoever quotes a refusal would print it.
+void hide_proof(std::string& text, const reactor::secret& authorization) {
+  const std::string_view value = authorization.reveal();
+  const auto space = value.find(' ');
+  const std::string_view proof = value.substr(space == value.npos ? 0 : space + 1);
+  reactor::hide(text, proof);
+  if (!value.starts_with("Basic ")) return;
+  if (auto pair = formats::decode_base64(proof)) {
+    const reactor::secret whole(*std::move(pair));
+    const std::string_view both = whole.reveal();
+    reactor::hide(text, both.substr(std::min(both.find(':') + 1, both.size())));
+  }
+}
+
+void hide_proof(web_answer& a, const reactor::secret& authorization) {
+  if (a.status >= 200 && a.status < 300) return;
+  hide_proof(a.body, authorization);
+  for (const char* field : {"Location", "WWW-Authenticate"}) {
+    const std::string before(a.fields.get(field));
+    std::string after = before;
+    hide_proof(after, authorization);
+    if (after != before) a.fields.set(field, after);
+  }
 }
 
 }  // namespace
@@ -118,22 +146,28 @@ awaitable<result<web_answer>> web::ask_once(web_request r) {
                             ? std::string()
                             : reactor::http::decode_component(u->user.substr(colon + 1))));
   }
-  q.authorization = std::move(authorization);
+  q.authorization = authorization;
+  const auto without_proof = [&authorization](reactor::fault f) {
+    hide_proof(f.detail, authorization);
+    return f;
+  };
   auto exchange = co_await (*client)->send(std::move(q));
-  if (!exchange) co_return exchange.error();
+  if (!exchange) co_return without_proof(exchange.error());
   web_answer out;
   out.status = (*exchange)->head().status;
   out.fields = (*exchange)->head().fields;
   out.url = r.url;
+  hide_proof(out, authorization);
   if (r.method == "HEAD") co_return out;
   const auto announced = announced_bytes(out.fields);
   if (announced && *announced > r.limit_bytes) co_return too_big(r);
   auto body = co_await reactor::http::read_body(*exchange, r.limit_bytes, idle_limit);
   if (!body) {
     if (body.error().code == reactor::errc::limit) co_return too_big(r);
-    co_return body.error();
+    co_return without_proof(body.error());
   }
   out.body = std::move(*body);
+  hide_proof(out, authorization);
   co_return out;
 }
 

@@ -3,6 +3,7 @@
 #include "formats/base64.hpp"
 #include "k8s/client/certificates.hpp"
 #include "reactor/files.hpp"
+#include "reactor/hide.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/proxy.hpp"
 #include "reactor/loop.hpp"
@@ -34,23 +35,6 @@ contents read_all(const paths& files) {
       out[i] = *std::move(bytes);
   }
   return out;
-}
-
-// Shorter ones stand in many a word by chance.
-constexpr std::size_t shortest_hidden = 6;
-// As much of the beginning of a longer one says nothing.
-constexpr std::size_t longest_shown = 7;
-constexpr std::string_view hidden = "***";
-
-/// Takes `secret` out of a text, and its beginning where whoever quoted it has cut it.
-void hide(std::string& text, std::string_view secret) {
-  if (secret.size() < shortest_hidden) return;
-  const std::string_view begin = secret.substr(0, longest_shown + 1);
-  for (std::size_t at = 0; (at = text.find(begin, at)) != text.npos; at += hidden.size()) {
-    std::size_t n = begin.size();
-    while (n < secret.size() && at + n < text.size() && text[at + n] == secret[n]) ++n;
-    text.replace(at, n, hidden);
-  }
 }
 
 reactor::secret one_line(const reactor::secret& of) {
@@ -127,7 +111,7 @@ void credentials::hide_in(fault& f) const {
     }
   }
   const auto clean = [&](std::string& text) {
-    for (const reactor::secret& one : ours) hide(text, one.reveal());
+    for (const reactor::secret& one : ours) reactor::hide(text, one.reveal());
   };
   clean(f.detail);
   clean(f.reason);

@@ -122,9 +122,25 @@ end
 return { name = "curious", version = "1", order = 1, applies = { apis = { "bootc" } }, rollout = { plan = plan } }
 )";
 
+/// All that a person may ask of a fleet, in every form.
+std::string everything_of(const cli::fleet_survey& f) {
+  std::string out;
+  for (const bool wide : {false, true})
+    for (const bool lively : {false, true})
+      out += cli::status_text(f, wide, lively).text() + cli::plan_text(f, wide, lively).text();
+  for (const cli::cluster_survey& c : f.clusters)
+    for (const cli::api_survey& api : c.apis)
+      for (const units::plan_row& row : api.rows)
+        for (const units::unit& one : row.units)
+          out += cli::explain_text(f, one.name, true).text() +
+                 cli::machine_text(cli::explain_json(f, one.name), cli::output_format::json);
+  return out;
+}
+
 TEST_F(Canary, NoPolicyCanReachACredential) {
   reactor::temporary_folder packs;
   packs.write("curious/policy.lua", curious);
+  std::string shown;
   reactor::run_task(l, [&]() -> awaitable<void> {
     simulation::world_options o;
     o.clusters = 2;
@@ -160,6 +176,7 @@ TEST_F(Canary, NoPolicyCanReachACredential) {
     co_await l.sleep_for(30s);
     world.roll_out(simulation::new_image);
     co_await l.sleep_for(60s);
+    shown = everything_of(co_await cli::look_at(windlass, l, {}, l.now() + 10s));
     co_await windlass.stop();
     co_await world.stop();
   });
@@ -169,6 +186,8 @@ TEST_F(Canary, NoPolicyCanReachACredential) {
   for (std::size_t at = 0; (at = said.find(" texts, bait ", at)) != said.npos; ++at)
     EXPECT_EQ(said[at + 13], '0') << "a policy found a credential";
   EXPECT_EQ(hits(said), 0u);
+  EXPECT_NE(shown.find("waits"), shown.npos) << shown;
+  EXPECT_EQ(hits(shown), 0u);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include <set>
 
 #if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/allocator_interface.h>
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();  // GCC 12 ships no header for it
 #endif
 
 namespace {
