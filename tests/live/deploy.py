@@ -95,33 +95,46 @@ class DaemonMachine(Machine):
                                      environment={"FAKE_HOST": str(self.folder), "PATH": f"{BUILD / 'fake_host_bin'}:{os.environ['PATH']}"})
 
 
-def kustomization(_folder):
-    return kubectl("kustomize", str(ROOT / "deploy"))
+def chart(_folder, namespace):
+    """Installed as a release, under names of its own."""
+    done = subprocess.run([BUILD / "windlass", "helm", "install", "windlass", ROOT / "deploy/chart", "--kubeconfig", KUBECONFIG, "-n", namespace,
+                           "--create-namespace", "--set", "name=windlass,daemon.extraArgs[0]=--bootc-poll-interval=60"], capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise RuntimeError(f"helm install: {done.stderr.strip()}")
 
 
-def in_another_namespace(folder):
-    """What an overlay of a user is."""
-    overlay = folder / "overlay"
-    overlay.mkdir()
-    (overlay / "kustomization.yaml").write_text(json.dumps({
-        "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "namespace": "os-images",
-        "resources": [os.path.relpath(ROOT / "deploy", overlay)]}))
-    return kubectl("kustomize", str(overlay))
+def kustomization(_folder, _namespace):
+    kubectl("apply", "--server-side", "-k", str(ROOT / "deploy"))
+    # The same objects in one file.
+    diff = subprocess.run([*KUBECTL, "diff", "--server-side", "--force-conflicts", "-f", str(ROOT / "deploy/install.yaml")], capture_output=True, text=True, timeout=60)
+    if diff.returncode:
+        raise RuntimeError(f"deploy/install.yaml differs from the kustomization: {diff.stdout}{diff.stderr}")
+
+
+def overlay(folder, namespace):
+    """A kustomization of a user's."""
+    root = folder / "overlay"
+    root.mkdir()
+    (root / "kustomization.yaml").write_text(json.dumps({
+        "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "namespace": namespace,
+        "images": [{"name": "windlass", "newName": "registry.example.com/windlass", "newTag": "edge"}],
+        "resources": [os.path.relpath(ROOT / "deploy", root)]}))
+    kubectl("apply", "--server-side", "-k", str(root))
+    [deployed] = get("deployments", "-n", namespace)
+    if (image := deployed["spec"]["template"]["spec"]["containers"][0]["image"]) != "registry.example.com/windlass:edge":
+        raise RuntimeError(f"the overlay's image became {image}")
 
 
 class Install:
     def __init__(self, how, namespace, folder):
-        self.how, self.namespace, self.folder = how.__name__.replace("_", " "), namespace, folder
+        self.how, self.namespace, self.folder, self.install = how.__name__, namespace, folder, how
         folder.mkdir()
         self.prefix = f"deploy-{namespace}"
         self.nodes = [f"{self.prefix}-{i}" for i in range(1, 4)]
-        self.text = how(folder)
         self.machines, self.controller, self.rolled = [], None, 0
 
     def apply(self):
-        if fails("get", "namespace", self.namespace) and f"name: {self.namespace}\n" not in self.text:
-            kubectl("create", "namespace", self.namespace)
-        kubectl("apply", "--server-side", "-f", "-", text=self.text)
+        self.install(self.folder, self.namespace)
         kubectl("wait", "--for=condition=Established", "crd/bootcnodepools.node.bootc.dev", "crd/bootcnodes.node.bootc.dev", "--timeout=20s")
         [self.deployment] = get("deployments", "-n", self.namespace, "-l", "app.kubernetes.io/component=controller")
         [self.daemons] = get("daemonsets", "-n", self.namespace, "-l", "app.kubernetes.io/component=daemon")
@@ -216,7 +229,8 @@ class Install:
             kubectl("delete", "bootcnode", node, "--wait=false", "--ignore-not-found")
             kubectl("delete", "node", node, "--wait=false", "--ignore-not-found")
         for kind in ("validatingadmissionpolicybindings", "validatingadmissionpolicies", "clusterrolebindings", "clusterroles"):
-            kubectl("delete", kind, "--ignore-not-found", *[o["metadata"]["name"] for o in get(kind) if o["metadata"]["name"].startswith("bootc-operator-")] or ["none"])
+            if ours := [o["metadata"]["name"] for o in get(kind) if "app.kubernetes.io/name" in o["metadata"].get("labels", {})]:
+                kubectl("delete", kind, *ours)
         for pod in get("pods", "-A"):
             kubectl("delete", "pod", pod["metadata"]["name"], "-n", pod["metadata"]["namespace"], "--grace-period=0", "--force", "--wait=false")
 
@@ -256,7 +270,9 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="windlass-live-"))
     total = {"installs": 0, "members": 0, "rolled": 0, "requests": 0, "forbidden": 0, "denied": 0}
     problem = None
-    for how, namespace in [(kustomization, "bootc-operator"), (in_another_namespace, "os-images")]:
+    # A chart does not take over kinds that somebody else installed, so it comes first.
+    kubectl("delete", "crd", "--ignore-not-found", *[f"{k}.node.bootc.dev" for k in ("bootcnodepools", "bootcnodes", "bootcoperatorconfigs")])
+    for how, namespace in [(chart, "windlass-system"), (kustomization, "bootc-operator"), (overlay, "os-images")]:
         install = None
         try:
             install = Install(how, namespace, folder / namespace)

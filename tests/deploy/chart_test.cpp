@@ -1,0 +1,203 @@
+// The chart is the one source of every manifest in deploy/: what our engine renders it to, and that nothing there is older.
+#include "cli/apis.hpp"
+#include "cli/arguments.hpp"
+#include "helm/commands/commands.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path deploy = fs::path(WINDLASS_SOURCE_DIR) / "deploy";
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// `windlass helm template` of the chart; what it says on standard error when it fails.
+helm::command_result rendered(std::vector<std::string> more) {
+  std::vector<std::string> words = {"template", "bootc-operator", (deploy / "chart").string(), "-n",
+                                    "bootc-operator"};
+  words.insert(words.end(), more.begin(), more.end());
+  return helm::run_command(words);
+}
+
+std::string text_of(std::vector<std::string> more) {
+  const helm::command_result r = rendered(std::move(more));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  return r.out;
+}
+
+/// Every file of deploy/ that is made, and what it has to be.
+std::map<fs::path, std::string> made_files() {
+  const auto from = [](const std::string& what) {
+    return "# Made from deploy/chart" + what + " by `./dev render`.\n";
+  };
+  std::map<fs::path, std::string> made;
+  const auto one = [&](const std::string& folder, const std::string& name, const std::string& set) {
+    std::vector<std::string> flags = {"--show-only", "templates/" + name + ".yaml"};
+    if (!set.empty()) flags.insert(flags.end(), {"--set", set});
+    made[fs::path(folder) / (name + ".yaml")] =
+        from("/templates/" + name + ".yaml") + text_of(std::move(flags));
+  };
+  one("base", "namespace", "namespace.create=true");
+  for (const char* name :
+       {"controller-rbac", "controller", "daemon-rbac", "daemon", "daemon-own-node-only", "service",
+        "poddisruptionbudget", "networkpolicy"})
+    one("base", name, "");
+  one("components/servicemonitor", "servicemonitor", "serviceMonitor.enabled=true");
+  made["install.yaml"] = from("") + text_of({"--set", "namespace.create=true"});
+  for (const auto& crd : fs::directory_iterator(deploy / "crds"))
+    made[fs::path("chart/files/crds") / crd.path().filename()] = bytes_of(crd.path());
+  return made;
+}
+
+TEST(Deploy, EveryManifestIsWhatTheChartSaysToday) {
+  const bool write = std::getenv("WINDLASS_RENDER") != nullptr;
+  // The chart's copies of the kinds come first: install.yaml is made from them.
+  for (const bool kinds : {true, false}) {
+    for (const auto& [file, text] : made_files()) {
+      if (file.string().starts_with("chart/") != kinds) continue;
+      if (write) std::ofstream(deploy / file) << text;
+      EXPECT_TRUE(bytes_of(deploy / file) == text)
+          << "deploy/" << file.string() << " is older than the chart; run `./dev render`";
+    }
+  }
+}
+
+TEST(Deploy, TheKustomizationHasEveryManifestAndNothingElse) {
+  const std::string listed = bytes_of(deploy / "base/kustomization.yaml");
+  for (const auto& file : fs::directory_iterator(deploy / "base")) {
+    const std::string name = file.path().filename().string();
+    if (name == "kustomization.yaml") continue;
+    EXPECT_NE(listed.find("  - " + name + "\n"), std::string::npos) << name;
+    EXPECT_TRUE(made_files().contains(fs::path("base") / name)) << name << " comes from nowhere";
+  }
+  for (const auto& file : fs::directory_iterator(deploy / "crds"))
+    EXPECT_NE(bytes_of(deploy / "kustomization.yaml").find(file.path().filename().string()),
+              std::string::npos)
+        << file.path();
+}
+
+TEST(Deploy, WhatIsShippedIsTheVersionThatIsBuilt) {
+  const std::string version = WINDLASS_VERSION;
+  const std::string chart = bytes_of(deploy / "chart/Chart.yaml");
+  EXPECT_NE(chart.find("\nversion: " + version + "\n"), std::string::npos);
+  EXPECT_NE(chart.find("\nappVersion: " + version + "\n"), std::string::npos);
+  EXPECT_NE(bytes_of(deploy / "base/kustomization.yaml").find("newTag: " + version + "\n"),
+            std::string::npos);
+  EXPECT_NE(bytes_of(deploy / "install.yaml").find("image: \"windlass:" + version + "\"\n"),
+            std::string::npos);
+}
+
+/// The command lines of the containers in a manifest of ours, without the program's name.
+std::vector<std::vector<std::string>> command_lines(const std::string& manifest) {
+  std::vector<std::vector<std::string>> all;
+  std::istringstream in(manifest);
+  bool in_args = false;
+  for (std::string line; std::getline(in, line);) {
+    const std::string text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    const std::string command = "command: [windlass, ";
+    if (text.starts_with(command)) {
+      all.push_back({text.substr(command.size(), text.size() - command.size() - 1)});
+    } else if (text == "args:") {
+      in_args = true;
+    } else if (in_args && text.starts_with("- ")) {
+      all.back().push_back(text.substr(2));
+    } else {
+      in_args = false;
+    }
+  }
+  return all;
+}
+
+TEST(Deploy, TheProgramKnowsEveryArgumentThatItsManifestsGiveIt) {
+  const auto lines = command_lines(text_of({}));
+  ASSERT_EQ(lines.size(), 2u);
+  for (const auto& words : lines) {
+    EXPECT_GE(words.size(), 3u);
+    const auto parsed = cli::parse_arguments(
+        words, [](std::string_view) { return std::string(); }, cli::names_of(cli::apis()));
+    EXPECT_TRUE(parsed.parsed.has_value()) << parsed.err;
+  }
+}
+
+TEST(Deploy, ValuesReachWhatTheyName) {
+  struct row {
+    std::vector<std::string> set, there, absent;
+  };
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  const std::vector<row> rows = {
+      {{"image.repository=r.example.com/windlass"},
+       {"image: \"r.example.com/windlass:0.1.0\""},
+       {}},
+      {{"image.tag=edge"}, {"image: \"windlass:edge\""}, {}},
+      {{"image.tag=edge,image.digest=" + digest},
+       {"image: \"windlass@" + digest + "\""},
+       {":edge"}},
+      {{"daemon.enabled=false"},
+       {"kind: Deployment"},
+       {"DaemonSet", "ValidatingAdmission", "-daemon"}},
+      {{"crds.install=false"}, {"kind: Deployment"}, {"CustomResourceDefinition"}},
+      {{"fleet.from=self"}, {"- --fleet=self"}, {"secrets", "-fleet\n"}},
+      {{"fleet.namespace=clusters"}, {"- --namespace=clusters", "  namespace: clusters\n"}, {}},
+      {{"podDisruptionBudget.enabled=false,networkPolicy.enabled=false"},
+       {"kind: Service\n"},
+       {"PodDisruptionBudget", "NetworkPolicy"}},
+      {{"serviceMonitor.enabled=true"}, {"kind: ServiceMonitor", "interval: 30s"}, {}},
+      {{"name=windlass"}, {"  name: windlass-daemon\n"}, {"bootc-operator-"}},
+      {{"imagePullSecrets[0].name=pull", "podLabels.team=os", "podAnnotations.a=b",
+        "commonLabels.c=d"},
+       {"- name: pull", "team: os", "a: b", "c: d"},
+       {}},
+      {{"controller.extraArgs[0]=--policies=/policies"}, {"- \"--policies=/policies\""}, {}},
+  };
+  for (const row& r : rows) {
+    std::vector<std::string> flags;
+    for (const std::string& s : r.set) flags.insert(flags.end(), {"--set", s});
+    const std::string text = text_of(flags);
+    for (const std::string& t : r.there)
+      EXPECT_NE(text.find(t), std::string::npos) << r.set.front() << ": " << t;
+    for (const std::string& t : r.absent)
+      EXPECT_EQ(text.find(t), std::string::npos) << r.set.front() << ": " << t;
+  }
+}
+
+TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
+  for (const auto& [set, named] :
+       std::map<std::string, std::string>{{"daemon.enable=false", "enable"},
+                                          {"replicas=2", "replicas"},
+                                          {"image.digest=abc", "digest"},
+                                          {"image.repository=", "repository"},
+                                          {"image.pullPolicy=always", "pullPolicy"},
+                                          {"controller.replicas=-1", "replicas"},
+                                          {"controller.extraArgs[0]=policies", "extraArgs"},
+                                          {"fleet.from=contexts", "from"},
+                                          {"fleet.namespace=My_NS", "namespace"},
+                                          {"logs.level=loud", "level"},
+                                          {"serviceMonitor.interval=often", "interval"},
+                                          {"name=Upper", "name"}}) {
+    const helm::command_result r = rendered({"--set", set});
+    EXPECT_NE(r.exit_code, 0) << set;
+    EXPECT_NE(r.err.find(named), std::string::npos) << set << ": " << r.err;
+  }
+}
+
+TEST(Deploy, TheChartHasNothingToComplainAbout) {
+  const std::vector<std::string> words = {"lint", "--strict", (deploy / "chart").string()};
+  const helm::command_result r = helm::run_command(words);
+  EXPECT_EQ(r.exit_code, 0) << r.out << r.err;
+}
+
+}  // namespace
