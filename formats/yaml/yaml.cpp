@@ -169,7 +169,9 @@ private:
     const std::string_view text(reinterpret_cast<const char*>(s.value), s.length);
     std::string_view tag = text_of(s.tag);
     if (tag.empty() || tag == "!") {
-      if (s.style != YAML_PLAIN_SCALAR_STYLE || tag == "!") return json::value(text, storage_);
+      if (s.style != YAML_PLAIN_SCALAR_STYLE || tag == "!" ||
+          limits_.scalars == yaml_scalars::own_text)
+        return json::value(text, storage_);
       auto value = resolve_plain_scalar(text);
       if (!value) refuse(e, "a number that has no form in JSON");
       if (!value->is_string()) return *std::move(value);

@@ -13,12 +13,16 @@
 
 namespace formats {
 
+/// What plain scalars become: what they stand for, or the text as it was written, for those who must say what was meant.
+enum class yaml_scalars : bool { resolved, own_text };
+
 struct yaml_limits {
   std::size_t bytes = 4 * 1024 * 1024;
   std::size_t depth = 64;
   std::size_t nodes = 200'000;  // every alias counts what it stands for
   std::size_t documents = 1'000;
   boost::json::storage_ptr storage = {};  // where the values' memory comes from
+  yaml_scalars scalars = yaml_scalars::resolved;
 };
 
 /// Reads Kubernetes manifests: each YAML document as the JSON value that kubectl would send.

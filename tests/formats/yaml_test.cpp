@@ -79,6 +79,16 @@ TEST(Yaml, ResolvesPlainScalarsAsGoYamlDoes) {
   EXPECT_EQ(as_json("a:\nb: 1\n"), R"({"a":null,"b":1})");
 }
 
+TEST(Yaml, KeepsTheTextOfScalarsOnRequest) {
+  yaml_limits limits;
+  limits.scalars = yaml_scalars::own_text;
+  auto value =
+      parse_yaml("a: 25383e1\nb: 1.30\nc: \"1\"\nd: 2026-01-01\ne: [yes, ~]\n", "text", limits);
+  ASSERT_TRUE(value);
+  EXPECT_EQ(json::serialize(*value),
+            R"({"a":"25383e1","b":"1.30","c":"1","d":"2026-01-01","e":["yes","~"]})");
+}
+
 TEST(Yaml, RefusesNumbersThatJsonCannotHold) {
   for (const char* text : {".inf", "-.INF", ".nan", "1e999"}) {
     EXPECT_FALSE(parse_yaml(std::string("a: ") + text, "t")) << text;
