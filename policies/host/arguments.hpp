@@ -32,5 +32,7 @@ void push_plain_text(lua_State* L, int index);
 
 /// Adds the functions on text to the table on top. May raise.
 void add_text_functions(lua_State* L);
+/// Adds the functions on versions and digests to the table on top. May raise.
+void add_format_functions(lua_State* L);
 
 }  // namespace policies

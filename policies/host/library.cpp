@@ -300,6 +300,7 @@ void push_library(lua_State* L) {
   lua_newtable(L);
   luaL_register(L, nullptr, functions);
   add_text_functions(L);
+  add_format_functions(L);
 }
 
 }  // namespace policies

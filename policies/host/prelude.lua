@@ -244,13 +244,21 @@ globals = {
   math = frozen(math_functions, read_only("math")),
   table = frozen({ concat = concat, insert = c.insert, remove = c.remove, sort = sort, unpack = c.unpack },
     read_only("table")),
+  semver = frozen({ compare = c.compare, overlap = c.overlap, parse = c.parse_version, problem = c.range_problem,
+    satisfies = c.satisfies }, read_only("semver")),
+  sha256 = c.sha256,
   _VERSION = "Lua 5.1",
 }
 globals._G = environment
 
 -- ---------------------------------------------------------------- the pack
 
-local families = { versions = "resolve", rollout = "plan", disruption = "admit", compose = "sync" }
+-- The hooks by family. What a hook is asked and answers stands in policies/<hook>.hpp.
+local families = {
+  versions = { "resolve" }, rollout = { "plan" }, disruption = { "admit" }, compose = { "sync" },
+  release = { "map", "diff", "gate" },
+}
+local known_families = "versions, rollout, disruption, compose, release"
 local plain_entries = { name = "string", version = "string", order = "number", applies = "table" }
 local pack
 
@@ -273,15 +281,18 @@ local function load_pack()
     elseif families[key] then
       expect(value, "table", key)
       for hook, f in pairs(value) do
-        if hook ~= families[key] then
-          error("policy.lua: " .. key .. "." .. tostring(hook) .. ": no such hook; " .. key .. " has " .. families[key], 0)
+        local known = false
+        for _, name in stock.ipairs(families[key]) do known = known or name == hook end
+        if not known then
+          error("policy.lua: " .. key .. "." .. tostring(hook) .. ": no such hook; " .. key .. " has "
+            .. concat(families[key], ", "), 0)
         end
         about.hooks[#about.hooks + 1] = key .. "." .. hook
         expect(f, "function", key .. "." .. hook)
       end
     else
       error("policy.lua: unknown entry '" .. tostring(key)
-        .. "'; known are name, version, order, applies, versions, rollout, disruption, compose", 0)
+        .. "'; known are name, version, order, applies, " .. known_families, 0)
     end
   end
   if pack.name == nil or not c.match(pack.name, "^[%w][%w%-_./]*$") or #pack.name > 63 then

@@ -21,7 +21,7 @@ namespace policies {
 ///       static constexpr const char* name = "unit";
 ///       static constexpr field fields[] = {field_of<&unit::name>("name"), …};
 ///     };
-/// Fields may be booleans, numbers, strings, optionals of those, other records, vectors and string maps.
+/// Fields may be booleans, numbers, strings, other records, vectors and string maps, and optionals and smart pointers to them.
 struct view_type;
 
 /// What a field holds: a scalar, or a view of something inside. Views and text borrow from the snapshot.
@@ -87,6 +87,11 @@ slot slot_of(const T& v) {
                          *v;
                        }) {
     if (v.has_value()) return slot_of(*v);
+  } else if constexpr (requires {
+                         v.get();
+                         *v;
+                       }) {
+    if (v != nullptr) return slot_of(*v);
   } else {
     s.is = slot::kind::view;
     s.type = &view_type_of<T>();

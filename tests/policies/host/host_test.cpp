@@ -92,7 +92,7 @@ TEST(PolicyHost, GivesFoldersPrecedenceOverStockPacks) {
   fixture f({folder.path()}, true);
   ASSERT_EQ(f.load(), "");
   EXPECT_EQ(f.ask(), R"("mine")");
-  EXPECT_EQ(f.packs.status().size(), 2u);
+  EXPECT_EQ(f.packs.status().size(), 3u);
 }
 
 TEST(PolicyHost, SaysWhatIsWrongWithAFolder) {
@@ -359,7 +359,7 @@ TEST(PolicyHost, RefusesTwoPacksOfOneName) {
 
 TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
   reactor::loop l(reactor::loop::mode::simulated, 1);
-  for (const std::string root : {"/policies/rollout", "/policies/examples"}) {
+  for (const std::string root : {"/policies/releases", "/policies/rollout", "/policies/examples"}) {
     run_task(l, [&]() -> reactor::awaitable<void> {
       auto reports = co_await test_packs(l, WINDLASS_SOURCE_DIR + root);
       EXPECT_TRUE(reports.has_value());
@@ -375,11 +375,15 @@ TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
 }
 
 TEST(PolicyPacks, BuiltInEqualTheFiles) {
-  auto on_disk = read_packs(std::string(WINDLASS_SOURCE_DIR) + "/policies/rollout");
-  ASSERT_TRUE(on_disk);
-  const auto built_in = stock_packs();
-  ASSERT_EQ(built_in.size(), on_disk->size());
-  EXPECT_EQ(built_in[0].files, (*on_disk)[0].files);
+  std::map<std::string, pack_files> on_disk;
+  for (const char* family : {"releases", "rollout"}) {
+    auto read = read_packs(std::string(WINDLASS_SOURCE_DIR) + "/policies/" + family);
+    ASSERT_TRUE(read);
+    for (pack_source& pack : *read) on_disk[family + ("/" + pack.folder)] = std::move(pack.files);
+  }
+  std::map<std::string, pack_files> built_in;
+  for (pack_source& pack : stock_packs()) built_in[pack.folder] = std::move(pack.files);
+  EXPECT_EQ(built_in, on_disk);
 }
 
 }  // namespace

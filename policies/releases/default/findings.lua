@@ -1,0 +1,31 @@
+-- Collects what is found and says how much each finding matters.
+local tables = require("tables")
+
+local findings = {}
+
+-- A list that findings are added to. `add(id, subject, why, more)`; more may have from, to, rule, evidence, severity.
+function findings.new()
+  local list = {}
+  local function add(id, subject, why, more)
+    local found = { id = id, subject = subject, why = why }
+    for key, value in pairs(more or {}) do found[key] = value end
+    local severity = found.severity or tables.severities[id]
+    if severity == nil then error("tables.lua: severities: there is none for " .. id, 0) end
+    if severity == "approval" then
+      severity = "warn"
+      found.blocking = "approval"
+    end
+    found.severity = severity
+    list[#list + 1] = found
+  end
+  return list, add
+end
+
+-- What was wrong with a document when it was read.
+function findings.take_problems(problems, add)
+  for _, p in ipairs(problems) do
+    add(p.id, p.subject, p.why, { from = p.from, to = p.to, evidence = p.evidence })
+  end
+end
+
+return findings

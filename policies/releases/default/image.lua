@@ -1,0 +1,433 @@
+-- A Release and a pool to the name of an image, and back. The rules are in providers.lua.
+local providers = require("providers")
+local tables = require("tables")
+local template = require("template")
+
+local image = {}
+
+-- ---------------------------------------------------------------- the tables, checked once
+
+local function check(condition, where, what)
+  if not condition then error("providers.lua: " .. where .. ": " .. what, 0) end
+end
+
+local function check_version(text, where)
+  check(text == nil or (type(text) == "string" and semver.parse(text)), where, "expected a version of three numbers")
+end
+
+local known_entries = { folder = 1, chart = 1, channel = 1, limit = 1, least = 1, allowed = 1, ends = 1, rules = 1,
+  pools = 1, architectures = 1 }
+local known_rule_entries = { id = 1, from = 1, to = 1, name = 1, tags = 1, none = 1, constant = 1, reads = 1,
+  version = 1, ref = 1 }
+
+local rules_of = {} -- provider → rules with their templates read
+for name, provider in pairs(providers) do
+  check(name:match("^[a-z][a-z-]*$"), name, "expected small letters and dashes")
+  for key in pairs(provider) do check(known_entries[key], name, "unknown entry '" .. tostring(key) .. "'") end
+  check(type(provider.rules) == "table", name, "expected rules = { … }")
+  local list = {}
+  for i, row in ipairs(provider.rules) do
+    local where = name .. ".rules[" .. i .. "]"
+    for key in pairs(row) do check(known_rule_entries[key], where, "unknown entry '" .. tostring(key) .. "'") end
+    check(type(row.id) == "string" and row.id ~= "", where, "expected an id")
+    check_version(row.from, where .. ".from")
+    check_version(row.to, where .. ".to")
+    check(not (row.from and row.to) or semver.compare(row.from, row.to) < 0, where, "from is not below to")
+    local forms = (row.name and 1 or 0) + (row.tags and 1 or 0) + (row.none and 1 or 0) + (row.constant and 1 or 0)
+    check(forms == 1, where, "expected one of name, tags, none and constant")
+    local rule = { id = row.id, from = row.from, to = row.to, none = row.none, constant = row.constant }
+    rule.name = row.name and template.parse(row.name, "providers.lua: " .. where .. ".name")
+    rule.reads = row.reads and template.parse(row.reads, "providers.lua: " .. where .. ".reads") or rule.name
+    rule.version = row.version and template.parse(row.version, "providers.lua: " .. where .. ".version")
+    if row.ref then
+      rule.ref = template.parse(row.ref, "providers.lua: " .. where .. ".ref")
+      local parts = template.names(rule.ref)
+      check(parts.image and row.ref:match("^[%w.:-]+/[^%s]+$"), where .. ".ref",
+        "expected a reference such as registry.example.com/os/node:{image}")
+    end
+    if row.tags then
+      rule.tags = {}
+      for j, tag in ipairs(row.tags) do
+        rule.tags[j] = template.parse(tag, "providers.lua: " .. where .. ".tags[" .. j .. "]")
+      end
+    end
+    list[i] = rule
+  end
+  rules_of[name] = list
+  for kind, fixed in pairs(provider.pools or {}) do
+    for i, row in ipairs(fixed) do
+      check_version(row.from, name .. ".pools." .. kind .. "[" .. i .. "].from")
+      check_version(row.to, name .. ".pools." .. kind .. "[" .. i .. "].to")
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- which Release
+
+-- The provider and the version of a Release; nil and why when its name says neither. A name is held against the providers
+-- that are known: "cloud-director-34.5.0" is not of a provider "cloud".
+function image.identify(release)
+  local name = release.name
+  local best
+  for provider in pairs(providers) do
+    if name:sub(1, #provider + 1) == provider .. "-" and name:sub(#provider + 2):match("^%d")
+      and (not best or #provider > #best) then
+      best = provider
+    end
+  end
+  local version = best and name:sub(#best + 2)
+  if not best and name:match("^v%d") then
+    for provider, about in pairs(providers) do
+      if (about.folder or provider) == release.folder then best, version = provider, name:sub(2) end
+    end
+    if not best then return nil, "its name says no provider, and '" .. release.folder .. "' is no provider's folder" end
+  end
+  if not best then return nil, "'" .. name .. "' begins with no provider that is known" end
+  if not semver.parse(version) then return nil, "'" .. name .. "' has no version of three numbers" end
+  return best, version
+end
+
+function image.chart_of(provider) return providers[provider].chart or ("cluster-" .. provider) end
+function image.folder_of(provider) return providers[provider].folder or provider end
+function image.channel_of(provider) return providers[provider].channel or tables.channel end
+
+-- Components by name: the last one of a name counts, as it does for those who deploy it.
+function image.components(release)
+  local found = {}
+  for _, entry in ipairs(release.components) do found[entry.name] = entry end
+  return found
+end
+
+function image.without_v(text) return (text:gsub("^v", "")) end
+
+-- ---------------------------------------------------------------- which rule
+
+local function base_of(version)
+  local v = semver.parse(version)
+  return string.format("%d.%d.%d", v.major, v.minor, v.patch)
+end
+image.base_of = base_of
+
+local function within(row, version)
+  return (not row.from or semver.compare(row.from, version) <= 0) and (not row.to or semver.compare(version, row.to) < 0)
+end
+
+-- "[1.3.3, 8.5.0)"
+local function bounds(rule)
+  return (rule.from and "[" .. rule.from or "(0") .. ", " .. (rule.to and rule.to .. ")" or "…)")
+end
+
+-- The rule for a version of the chart: nil, an id and why when there is not one.
+local function pick(provider, chart, chart_version)
+  local version = tables.chart_builds == "strict" and chart_version or base_of(chart_version)
+  local best, second
+  for _, rule in ipairs(rules_of[provider]) do
+    if within(rule, version) then
+      local order = not best and 1 or (rule.from and (not best.from and 1 or semver.compare(rule.from, best.from)))
+        or (best.from and -1 or 0)
+      if order > 0 then
+        best, second = rule, nil
+      elseif order == 0 then
+        second = rule
+      end
+    end
+  end
+  if not best then
+    return nil, "image.rule-none", "no rule speaks of " .. chart .. " " .. chart_version
+  end
+  if second then
+    return nil, "image.rule-ambiguous",
+      "rules " .. best.id .. " and " .. second.id .. " both speak of " .. chart .. " " .. chart_version
+  end
+  return best, version
+end
+
+-- ---------------------------------------------------------------- one pool
+
+local function fits_of(provider)
+  local architectures = {}
+  for _, infix in pairs(providers[provider].architectures or {}) do
+    if infix then architectures[infix] = true end
+  end
+  return function(part, text)
+    if part.major then return text:match("^%d+$") ~= nil end
+    if part.segment == "channel" then return tables.channels[text] ~= nil end
+    if part.segment == "architecture" then return architectures[text] == true end
+    if part.segment == "suffix" or part.segment:match("^values%.") then return text ~= "" end
+    return semver.parse(text) ~= nil and text:sub(1, 1) ~= "v"
+  end
+end
+
+-- Takes a name apart by a rule of the provider, its own first. Returns the segments and the rule.
+function image.read(provider, name, first)
+  local fits = fits_of(provider)
+  local order = { first }
+  for i = #rules_of[provider], 1, -1 do order[#order + 1] = rules_of[provider][i] end
+  for _, rule in ipairs(order) do
+    local found = rule.reads and template.read(rule.reads, name, fits)
+    if found then return found, rule end
+  end
+  return nil
+end
+
+-- What a pool is: its own words, else what the chart fixes for its kind.
+local function facts_of(provider, pool, chart_version)
+  local about = providers[provider]
+  local facts = {
+    channel = { pool.channel ~= "" and pool.channel or image.channel_of(provider),
+      pool.channel ~= "" and "pool.channel" or "config default" },
+    suffix = { pool.suffix, "pool.suffix" },
+    architecture = { pool.architecture, "pool.architecture" },
+  }
+  for _, row in ipairs(about.pools and about.pools[pool.kind] or {}) do
+    if within(row, chart_version) then
+      for name in pairs(facts) do
+        if row[name] ~= nil then facts[name] = { row[name], "fixed for " .. pool.kind .. " pools" } end
+      end
+    end
+  end
+  return facts
+end
+
+local function check_name(provider, rule, name, subject, evidence, add)
+  local about = providers[provider]
+  if about.limit and #name > about.limit then
+    add("image.too-long", subject, "the name has " .. #name .. " characters, the limit of " .. provider .. " is "
+      .. about.limit .. ": " .. (#name - about.limit) .. " too many", { to = name, rule = rule.id, evidence = evidence })
+  end
+  if about.least and #name < about.least then
+    add("image.bad-char", subject, "the name has fewer than " .. about.least .. " characters",
+      { to = name, rule = rule.id, evidence = evidence })
+  end
+  local bad = about.allowed and name:match("[^" .. about.allowed .. "]")
+  if bad then
+    add("image.bad-char", subject, "the name has the character '" .. bad .. "', which " .. provider .. " does not take",
+      { to = name, rule = rule.id, evidence = evidence })
+  elseif about.ends and not (name:match("^[" .. about.ends .. "]") and name:match("[" .. about.ends .. "]$")) then
+    add("image.bad-char", subject, "the name begins or ends with a character that " .. provider .. " does not take there",
+      { to = name, rule = rule.id, evidence = evidence })
+  end
+  if name:find("--", 1, true) or name:find("N/A", 1, true) then
+    add("image.bad-char", subject, "the name has an empty part", { to = name, rule = rule.id, evidence = evidence })
+  end
+end
+
+local function drift(provider, rule, name, want, subject, evidence, add)
+  local have = image.read(provider, name, rule)
+  if not have then
+    add("image.drift", subject, "what runs is called as no rule of " .. provider .. " would call it",
+      { from = name, rule = rule.id, evidence = evidence })
+    return
+  end
+  for _, segment in ipairs(want) do
+    local running = have[segment.name]
+    if running ~= segment.text then
+      add("image.drift", subject, segment.name .. " of what runs is " .. (running or "not in its name") .. ", the Release says "
+        .. segment.text, { from = running or "", to = segment.text, rule = rule.id, evidence = segment.source })
+    end
+  end
+end
+
+local function subject_of(provider, pool)
+  return "image/" .. provider .. (pool.name ~= "" and "/" .. pool.name or "")
+end
+
+-- A pool that names its image itself.
+function image.own(provider, pool, add)
+  add("image.override", subject_of(provider, pool), "the pool names its image itself",
+    { to = pool.image, evidence = "pool.image" })
+  return { pool = pool.name, rule = "override", image = pool.image, length = #pool.image }
+end
+
+-- The image of one pool, or nil.
+local function for_pool(context, pool, add)
+  local provider, rule, release = context.provider, context.rule, context.release
+  local subject = subject_of(provider, pool)
+  if pool.image ~= "" then return image.own(provider, pool, add) end
+  local out = { pool = pool.name, rule = rule.id, limit = providers[provider].limit }
+  if rule.none then return out end
+
+  local facts = facts_of(provider, pool, context.chart_version)
+  local architectures = providers[provider].architectures
+  if architectures and facts.architecture[1] ~= "" and architectures[facts.architecture[1]] == nil then
+    add("pool.architecture", subject, "no architecture '" .. facts.architecture[1] .. "' is known for " .. provider,
+      { from = facts.architecture[1], rule = rule.id, evidence = facts.architecture[2] })
+    return nil
+  end
+  if tables.channels[facts.channel[1]] == nil then
+    add("channel.mismatch", subject, "there is no channel '" .. facts.channel[1] .. "'",
+      { from = facts.channel[1], rule = rule.id, evidence = facts.channel[2] })
+    return nil
+  end
+  local named
+  local function part(name)
+    local fact = facts[name]
+    if fact then
+      local text = fact[1]
+      if name == "architecture" then text = architectures and architectures[text] or "" end
+      if text == "" then return nil end
+      return text, fact[2]
+    end
+    if name == "image" then return named, "the name" end
+    local value = name:match("^values%.(.+)$")
+    if value then
+      local text = context.values[value]
+      if text == nil or text == "" then return nil end
+      return text, "providerIntegration." .. value
+    end
+    local entry = context.components[name]
+    local text = entry and image.without_v(entry.version)
+    if not text or not semver.parse(text) then return nil end
+    return text, release.file .. ": spec.components[" .. name .. "]"
+  end
+  local function complain(missing)
+    for _, name in ipairs(missing) do
+      local value = name:match("^values%.(.+)$")
+      if value then
+        add("component.missing", "value/" .. value, "rule " .. rule.id .. " needs providerIntegration." .. value .. " of the chart",
+          { rule = rule.id, evidence = "providerIntegration." .. value })
+      elseif context.components[name] then
+        add("component.missing", "component/" .. name, "its version '" .. context.components[name].version
+          .. "' cannot be part of a name", { from = context.components[name].version, rule = rule.id,
+          evidence = release.file .. ": spec.components[" .. name .. "].version" })
+      else
+        add("component.missing", "component/" .. name, "rule " .. rule.id .. " for " .. context.explained .. " needs it",
+          { rule = rule.id, evidence = release.file .. ": spec.components" })
+      end
+    end
+  end
+
+  if rule.tags then
+    out.tags, out.segments = {}, {}
+    for i, tag in ipairs(rule.tags) do
+      local text, segments = template.render(tag, part)
+      if not text then
+        complain(segments)
+        return nil
+      end
+      out.tags[i] = text
+      for _, segment in ipairs(segments) do out.segments[#out.segments + 1] = segment end
+    end
+  elseif rule.constant then
+    local name = rule.constant[context.looked_up]
+    if not name then
+      add("image.rule-none", subject, "rule " .. rule.id .. " has no name for " .. context.chart .. " " .. context.chart_version,
+        { rule = rule.id, evidence = context.evidence })
+      return nil
+    end
+    out.image = name
+    -- The chart decides alone: what the Release says may be something else.
+    local have = rule.reads and template.read(rule.reads, name, fits_of(provider)) or {}
+    out.segments = {}
+    local compared = {}
+    for segment, text in pairs(have) do
+      out.segments[#out.segments + 1] = { name = segment, text = text, source = context.chart .. " " .. context.chart_version }
+      local entry = context.components[segment]
+      if entry then
+        compared[#compared + 1] = { name = segment, text = image.without_v(entry.version),
+          source = release.file .. ": spec.components[" .. segment .. "]" }
+      end
+    end
+    drift(provider, rule, name, compared, subject, context.evidence, add)
+  else
+    local text, segments = template.render(rule.name, part)
+    if not text then
+      complain(segments)
+      return nil
+    end
+    out.image, out.segments = text, segments
+  end
+  if out.image then
+    named = out.image
+    out.length = #out.image
+    check_name(provider, rule, out.image, subject, context.evidence, add)
+    if rule.version then out.image_version = template.render(rule.version, part) end
+    if rule.ref then out.ref = template.render(rule.ref, part) end
+    if context.catalogue and not context.catalogue[out.image] then
+      add("image.not-built", subject, "no image of that name was built", { to = out.image, rule = rule.id,
+        evidence = context.evidence, severity = release.state ~= "active" and "warn" or nil })
+    end
+    if pool.running ~= "" and pool.running ~= out.image then
+      drift(provider, rule, pool.running, out.segments, subject, "pool.running", add)
+    end
+  end
+  return out
+end
+
+local default_pool = { name = "", kind = "", architecture = "", channel = "", suffix = "", image = "", running = "" }
+
+-- map(release, pools, catalogue, values, add): { provider, chart, explained, images, uses }; findings go to `add`.
+-- `uses`: the components that are part of a name.
+function image.map(release, pools, catalogue, values, add)
+  local provider, version = image.identify(release)
+  if not provider then
+    add("release.schema", "release/" .. release.name, version, { evidence = release.file .. ": metadata.name" })
+    return { images = {}, uses = {} }
+  end
+  local out = { provider = provider, release_version = version, images = {}, uses = {} }
+  local components = image.components(release)
+  local chart = image.chart_of(provider)
+  local entry = components[chart]
+  local chart_version = entry and image.without_v(entry.version)
+  local own = #pools > 0
+  for _, pool in ipairs(pools) do own = own and pool.image ~= "" end
+  if own then
+    for i, pool in ipairs(pools) do out.images[i] = image.own(provider, pool, add) end
+    return out
+  end
+  if not chart_version or not semver.parse(chart_version) then
+    add("component.missing", "component/" .. chart, "the version of " .. chart .. " decides what the image is called",
+      { evidence = release.file .. ": spec.components" })
+    return out
+  end
+  local rule, looked_up, why = pick(provider, chart, chart_version)
+  local evidence = release.file .. ": spec.components[" .. chart .. "].version"
+  out.chart = chart_version
+  if not rule then
+    add(looked_up, "image/" .. provider, why, { from = chart_version, evidence = evidence })
+    return out
+  end
+  local built
+  if catalogue then
+    built = {}
+    for _, name in ipairs(catalogue) do built[name] = true end
+  end
+  out.explained = chart .. " " .. chart_version .. " in " .. bounds(rule)
+  out.rule = rule.id
+  local context = { provider = provider, release = release, components = components, rule = rule, chart = chart,
+    chart_version = chart_version, looked_up = looked_up, explained = out.explained, evidence = evidence,
+    catalogue = built, values = values }
+
+  local variant, tooling = components["flatcar-variant"], components["os-tooling"]
+  local names = rule.name and template.names(rule.name) or {}
+  for _, tag in ipairs(rule.tags or {}) do template.names(tag, names) end
+  out.uses = names
+  if variant then
+    local at = { from = variant.version, rule = rule.id, evidence = release.file .. ": spec.components[flatcar-variant]" }
+    if tooling then
+      add("variant.conflict", "component/flatcar-variant", "a Release has flatcar-variant or os-tooling, not both", at)
+    elseif names["os-tooling"] then
+      add("variant.obsolete", "component/flatcar-variant", "rule " .. rule.id .. " no longer reads it; os-tooling took its place", at)
+    elseif rule.name and not names["flatcar-variant"] then
+      add("variant.ignored", "component/flatcar-variant", "rule " .. rule.id .. " does not read it", at)
+    end
+  end
+
+  for i, pool in ipairs(#pools > 0 and pools or { default_pool }) do
+    out.images[#out.images + 1] = for_pool(context, pool, add)
+    if #out.images < i then break end -- an error: nothing of it is used
+  end
+  -- The branch of the OS tells its channel.
+  local flatcar = components.flatcar and semver.parse(image.without_v(components.flatcar.version))
+  if flatcar and not rule.none then
+    local channel = image.channel_of(provider)
+    if tables.channels[channel] ~= flatcar.minor then
+      add("channel.mismatch", "component/flatcar", "the channel is " .. channel .. ", whose versions are x."
+        .. tables.channels[channel] .. ".y", { from = components.flatcar.version, rule = "channels",
+        evidence = release.file .. ": spec.components[flatcar].version" })
+    end
+  end
+  return out
+end
+
+return image

@@ -1,0 +1,85 @@
+-- What the OS image of a Release is called. One line is one rule; this file is meant to be edited.
+--
+-- provider   the word in front of a Release's name ("aws" of "aws-34.5.0")
+--   folder     where its Releases are stored, when that is not the provider's name
+--   chart      the component whose version decides which rule applies; "cluster-<provider>" when not given
+--   channel    the release channel of the OS where a pool names none
+--   limit      the longest name in characters; least: the shortest
+--   allowed    a name consists of these characters: what stands between [ ] in a Lua pattern
+--   ends       the same for its first and last character
+--   rules      the row with the highest `from` <= chart version < `to` applies; each part is optional
+--                id     what findings and `explain` call it
+--                name   the name: {kubernetes} is that component's version, {x:major} its first number,
+--                       {channel} {architecture} {suffix} come from the pool, {values.x} from the chart's values;
+--                       [-{suffix}] is left out when something in it is absent, [a|b] is the first that is complete
+--                tags   instead of a name: tags that must all match
+--                none   instead of a name: the provider brings its own images
+--                constant  instead of a name: what the chart has for each of its versions; `reads` takes it apart
+--                version   the version of the image in a gallery
+--                ref    where the image is fetched from: "registry.example.com/os/node:{image}"
+--   pools      by kind of pool: what is fixed for it in charts `from` <= version < `to`
+--   architectures  how a pool's architecture appears in a name; false: not at all
+
+local current = "flatcar-{channel}-{flatcar}-kube-{kubernetes}-tooling-{os-tooling}-gs"
+
+return {
+  aws = {
+    folder = "capa", limit = 128, least = 3, allowed = "%w()%[%]./'@_ -",
+    architectures = { x86_64 = false, amd64 = false, arm64 = "arm64" },
+    rules = {
+      { id = "W1", from = "0.65.0", to = "1.0.0",
+        name = "capa-ami-flatcar-stable-v{values.kubernetesVersion}[-{values.osImageVariant}]-gs" },
+      { id = "V1", from = "1.0.0", to = "1.3.3",
+        name = "flatcar-stable-{flatcar}-kube-v{kubernetes}-[alpha.{flatcar-variant:major}|gs]" },
+      { id = "T1", from = "1.3.3", to = "8.5.0", name = current },
+      { id = "T2", from = "8.5.0",
+        name = "flatcar-{channel}-{flatcar}-kube-{kubernetes}-tooling-{os-tooling}-[{architecture}-]gs" },
+    },
+    pools = {
+      karpenter = {
+        { from = "4.0.0", to = "8.9.0", channel = "stable" },
+        { from = "8.5.0", to = "8.9.0", architecture = "" },
+      },
+    },
+  },
+
+  azure = {
+    limit = 80, allowed = "%w_.-", ends = "%w",
+    rules = {
+      { id = "P1", from = "0.17.0", to = "1.0.0", name = "flatcar-stable-{flatcar}-kube-v{kubernetes}-gs",
+        version = "{flatcar}" },
+      { id = "T1", from = "1.0.0", name = current, version = "{flatcar}" },
+    },
+  },
+
+  vsphere = {
+    limit = 80, allowed = "%w_. -",
+    rules = {
+      { id = "S1", to = "0.65.1", constant = { ["0.65.0"] = "flatcar-stable-3815.2.2-kube-v1.27.14-gs" },
+        reads = "flatcar-{channel}-{flatcar}-kube-v{kubernetes}-gs" },
+      { id = "T1", from = "0.65.1", to = "1.0.0", name = current },
+      { id = "T3", from = "1.0.0", name = current .. "[-{suffix}]" },
+    },
+  },
+
+  ["cloud-director"] = {
+    limit = 128, allowed = "%w_. -",
+    rules = {
+      -- The chart's own constants are not in any Release that we have; a line for each version goes here.
+      { id = "S1", to = "0.63.0", constant = { ["0.62.0"] = "flatcar-stable-3815.2.2-kube-v1.27.14-gs" },
+        reads = "flatcar-{channel}-{flatcar}-kube-v{kubernetes}-gs" },
+      { id = "T1", from = "0.63.0", name = current },
+    },
+  },
+
+  proxmox = {
+    rules = {
+      { id = "G1", from = "1.0.0",
+        tags = { "release-channel_{channel}", "flatcar_{flatcar}", "kubernetes_{kubernetes}",
+          "os-tooling_{os-tooling}" } },
+    },
+  },
+
+  eks = { rules = { { id = "N0", none = true } } },
+  aks = { rules = { { id = "N0", none = true } } },
+}

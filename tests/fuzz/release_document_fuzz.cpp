@@ -1,0 +1,25 @@
+// Release documents, requests and waivers: what is read is written and read back the same.
+#include "policies/releases/document.hpp"
+#include "policies/releases/repository.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto rules = policies::releases::read_requests(text, "fuzz");
+      rules && rules->blocks.size() > 1000)
+    std::abort();
+  if (const auto waivers = policies::releases::read_waivers(text, "fuzz");
+      waivers && waivers->size() > 1000)
+    std::abort();
+  const auto read = policies::releases::read_document(text, "fuzz");
+  if (!read) return 0;
+  const auto again =
+      policies::releases::read_document(policies::releases::write_document(*read), "fuzz");
+  if (!again || again->components != read->components || again->apps != read->apps ||
+      again->hash != read->hash)
+    std::abort();
+  return 0;
+}

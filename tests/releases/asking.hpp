@@ -1,0 +1,122 @@
+#pragma once
+
+#include "policies/host/host.hpp"
+#include "policies/releases/mapping.hpp"
+#include "policies/releases/repository.hpp"
+#include "tests/policies/host/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace policies::releases {
+
+inline std::string data_folder() {
+  return WINDLASS_SOURCE_DIR "/tests/data/releases";
+}
+
+inline std::string read_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  EXPECT_TRUE(in) << path;
+  return text.str();
+}
+
+/// The rows of a table with a line of names: each a map from name to cell.
+inline std::vector<std::map<std::string, std::string>> read_table(const std::string& name) {
+  std::istringstream text(read_text(data_folder() + "/" + name));
+  std::vector<std::map<std::string, std::string>> rows;
+  std::vector<std::string> head;
+  for (std::string line; std::getline(text, line);) {
+    std::vector<std::string> cells;
+    std::istringstream columns(line);
+    for (std::string cell; std::getline(columns, cell, '\t');) cells.push_back(cell);
+    if (head.empty()) {
+      head = cells;
+      continue;
+    }
+    auto& row = rows.emplace_back();
+    for (std::size_t i = 0; i < head.size(); ++i) row[head[i]] = i < cells.size() ? cells[i] : "";
+  }
+  return rows;
+}
+
+/// The real Releases, read once.
+inline const repository& real_releases() {
+  static const repository all = [] {
+    auto read = read_repository(data_folder());
+    EXPECT_TRUE(read) << (read ? "" : read.error().message());
+    return read ? std::move(*read) : repository();
+  }();
+  return all;
+}
+
+/// A host with the stock packs, or with those of a folder before them.
+class asking {
+public:
+  explicit asking(std::vector<std::string> folders = {})
+      : packs(loop, {.folders = std::move(folders), .stock = true, .limits = {}}) {
+    run_task(loop, [&]() -> reactor::awaitable<void> {
+      auto loaded = co_await packs.load();
+      EXPECT_TRUE(loaded.has_value()) << (loaded ? "" : loaded.error().message());
+    });
+  }
+
+  reactor::result<map_answer> map(map_question q) {
+    reactor::result<map_answer> out = reactor::make_fault(reactor::errc::closed, {});
+    run_task(loop, [&]() -> reactor::awaitable<void> {
+      subject anyone;
+      out = co_await map_release(packs, std::move(anyone),
+                                 std::make_shared<const map_question>(std::move(q)));
+    });
+    return out;
+  }
+  map_answer map(std::shared_ptr<const document> d, std::vector<pool_facts> pools = {}) {
+    map_question q;
+    q.release = std::move(d);
+    q.pools = std::move(pools);
+    auto answer = map(std::move(q));
+    EXPECT_TRUE(answer) << (answer ? "" : answer.error().message());
+    return answer ? std::move(*answer) : map_answer();
+  }
+
+  reactor::loop loop{reactor::loop::mode::simulated, 1};
+  host packs;
+};
+
+inline std::string ids(const std::vector<finding>& findings) {
+  std::string text;
+  for (const finding& f : findings) text += (text.empty() ? "" : " ") + f.id;
+  return text;
+}
+
+/// A Release of these components, "name version" each.
+inline std::shared_ptr<document> release_of(const std::string& name,
+                                            const std::vector<std::string>& components,
+                                            const std::vector<std::string>& apps = {}) {
+  std::string text =
+      "apiVersion: release.giantswarm.io/v1alpha1\nkind: Release\nmetadata: {name: " + name +
+      "}\nspec:\n  date: \"2026-01-01T00:00:00Z\"\n  state: active\n";
+  const auto list = [&](const std::vector<std::string>& entries) {
+    if (entries.empty()) text += " []";
+    for (const std::string& e : entries) {
+      const std::size_t blank = e.find(' ');
+      text += "\n  - {name: " + e.substr(0, blank) + ", version: " + e.substr(blank + 1) + "}";
+    }
+    text += "\n";
+  };
+  text += "  apps:";
+  list(apps);
+  text += "  components:";
+  list(components);
+  auto read = read_document(text, name + ".yaml");
+  EXPECT_TRUE(read) << (read ? "" : read.error().message());
+  return std::make_shared<document>(read ? std::move(*read) : document());
+}
+
+}  // namespace policies::releases
