@@ -177,6 +177,7 @@ TEST(Deploy, ValuesReachWhatTheyName) {
 TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
   for (const auto& [set, named] :
        std::map<std::string, std::string>{{"daemon.enable=false", "enable"},
+                                          {"daemon.asKubelet=1", "asKubelet"},
                                           {"replicas=2", "replicas"},
                                           {"image.digest=abc", "digest"},
                                           {"image.repository=", "repository"},

@@ -98,7 +98,7 @@ class DaemonMachine(Machine):
 def chart(_folder, namespace):
     """Installed as a release, under names of its own."""
     done = subprocess.run([BUILD / "windlass", "helm", "install", "windlass", ROOT / "deploy/chart", "--kubeconfig", KUBECONFIG, "-n", namespace,
-                           "--create-namespace", "--set", "name=windlass,daemon.extraArgs[0]=--bootc-poll-interval=60"], capture_output=True, text=True, timeout=120)
+                           "--create-namespace", "--set", "name=windlass,daemon.asKubelet=true,daemon.extraArgs[0]=--bootc-poll-interval=60"], capture_output=True, text=True, timeout=120)
     if done.returncode:
         raise RuntimeError(f"helm install: {done.stderr.strip()}")
 
@@ -214,7 +214,13 @@ class Install:
         for verb in ("create", "update", "patch", "delete"):
             if not fails("auth", "can-i", verb, "bootcnodes.node.bootc.dev", "--as", f"system:serviceaccount:{self.namespace}:{first.pod.account}"):
                 raise RuntimeError(f"{self.how}: a daemon may {verb} BootcNodes")
-        return 2
+        # The kubelet's own credentials, where they are asked for.
+        kubelet = ["--as", f"system:node:{first.name}", "--as-group", "system:nodes"]
+        patch = ["--subresource=status", "--type=merge", "-p", json.dumps({"status": {"observedGeneration": 1}})]
+        own, other = (fails("patch", "bootcnode", name, *patch, *kubelet) for name in (first.name, second.name))
+        if (own is None) != (self.install is chart) or not other or (self.install is chart and "may not write BootcNode" not in other):
+            raise RuntimeError(f"{self.how}: a kubelet: own {own}, another's {other}")
+        return 3
 
     def stop(self):
         for machine in self.machines:

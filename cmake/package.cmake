@@ -1,0 +1,30 @@
+# What a machine gets (`./dev install`), and the same as a Debian package (`./dev package`).
+include(GNUInstallDirs)
+# Whoever packages has built the program; tests and benchmarks are not needed for it.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
+set(papers ${PROJECT_BINARY_DIR}/papers)
+install(CODE "execute_process(COMMAND ${PROJECT_SOURCE_DIR}/deploy/package/papers ${PROJECT_BINARY_DIR}/windlass ${papers} COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY ${papers}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES ${papers}/windlass.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME windlass)
+install(FILES ${papers}/windlass.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES deploy/package/windlass-daemon.service DESTINATION lib/systemd/system)
+install(DIRECTORY policies/rollout policies/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/windlass/policies FILES_MATCHING PATTERN *.lua)
+install(DIRECTORY deploy/crds deploy/chart DESTINATION ${CMAKE_INSTALL_DATADIR}/windlass)
+install(FILES deploy/install.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/windlass)
+install(FILES deploy/package/copyright CHANGELOG.md README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/windlass)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME windlass)
+set(CPACK_PACKAGE_CONTACT "Windlass <windlass@windlass.dev>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "moves fleets of Kubernetes clusters from one version to the next")
+set(CPACK_PACKAGE_DESCRIPTION "One process that moves the OS image of every node of bootc pools, on as many clusters as there\nare kubeconfigs for. Also the daemon that runs on the nodes, and a chart engine that renders as Helm does.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Trust, the zones of templates, and nsenter for the daemon in its pod.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "ca-certificates, tzdata, util-linux")
+# For `windlass helm verify` and `package --sign`.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS gnupg)
+include(CPack)
