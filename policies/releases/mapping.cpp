@@ -6,20 +6,6 @@
 namespace policies {
 
 template <>
-struct view_record<releases::pool_facts> {
-  static constexpr const char* name = "pool";
-  static constexpr field fields[] = {
-      field_of<&releases::pool_facts::name>("name"),
-      field_of<&releases::pool_facts::kind>("kind"),
-      field_of<&releases::pool_facts::architecture>("architecture"),
-      field_of<&releases::pool_facts::channel>("channel"),
-      field_of<&releases::pool_facts::suffix>("suffix"),
-      field_of<&releases::pool_facts::image>("image"),
-      field_of<&releases::pool_facts::running>("running"),
-  };
-};
-
-template <>
 struct view_record<releases::map_question> {
   static constexpr const char* name = "question";
   static constexpr field fields[] = {

@@ -4,6 +4,7 @@
 
 #include "policies/host/view.hpp"
 #include "policies/releases/document.hpp"
+#include "policies/releases/mapping.hpp"
 #include "policies/releases/repository.hpp"
 
 namespace policies {
@@ -102,6 +103,20 @@ struct view_record<releases::waiver> {
       field_of<&releases::waiver::reason>("reason"),
       field_of<&releases::waiver::by>("by"),
       field_of<&releases::waiver::until>("until"),
+  };
+};
+
+template <>
+struct view_record<releases::pool_facts> {
+  static constexpr const char* name = "pool";
+  static constexpr field fields[] = {
+      field_of<&releases::pool_facts::name>("name"),
+      field_of<&releases::pool_facts::kind>("kind"),
+      field_of<&releases::pool_facts::architecture>("architecture"),
+      field_of<&releases::pool_facts::channel>("channel"),
+      field_of<&releases::pool_facts::suffix>("suffix"),
+      field_of<&releases::pool_facts::image>("image"),
+      field_of<&releases::pool_facts::running>("running"),
   };
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "policies/host/host.hpp"
+#include "policies/releases/difference.hpp"
 #include "policies/releases/mapping.hpp"
 #include "policies/releases/repository.hpp"
 #include "tests/policies/host/run.hpp"
@@ -83,6 +84,28 @@ public:
     auto answer = map(std::move(q));
     EXPECT_TRUE(answer) << (answer ? "" : answer.error().message());
     return answer ? std::move(*answer) : map_answer();
+  }
+
+  reactor::result<diff_answer> diff(diff_question q) {
+    reactor::result<diff_answer> out = reactor::make_fault(reactor::errc::closed, {});
+    run_task(loop, [&]() -> reactor::awaitable<void> {
+      subject anyone;
+      out = co_await diff_releases(packs, std::move(anyone),
+                                   std::make_shared<const diff_question>(std::move(q)));
+    });
+    return out;
+  }
+  /// Of two Releases that lie nowhere, without what nobody knows of them.
+  diff_answer diff(std::shared_ptr<const document> from, std::shared_ptr<const document> to) {
+    diff_question q;
+    q.base = std::move(from);
+    q.release = std::move(to);
+    auto answer = diff(std::move(q));
+    EXPECT_TRUE(answer) << (answer ? "" : answer.error().message());
+    if (!answer) return {};
+    std::erase_if(answer->findings, [](const finding& f) { return f.id == "check.not-evaluated"; });
+    answer->verdict = decide(answer->findings);
+    return std::move(*answer);
   }
 
   reactor::loop loop{reactor::loop::mode::simulated, 1};

@@ -268,11 +268,10 @@ TEST(ReleaseMapAnswer, IsRefusedWithThePlaceNamed) {
             "findings[1].blocking: only a warning blocks, and for approval");
 }
 
-TEST(ReleaseMap, CostsTheSameEachTime) {
+TEST(ReleaseMap, CostsFarLessThanItsBudget) {
   asking policy;
   const auto release = real_releases().find("aws-34.5.0");
-  const map_answer once = policy.map(release), again = policy.map(release);
-  EXPECT_EQ(once.cost.instructions, again.cost.instructions);
+  const map_answer once = policy.map(release);
   std::printf("## releases: a mapping takes %lld instructions\n",
               static_cast<long long>(once.cost.instructions));
   EXPECT_LT(once.cost.instructions, 20'000);

@@ -6,8 +6,12 @@
 --     windlass release map aws 34.5.0 --dir releases --policies my-policies
 --
 -- A policy says what it finds; what is decided of it (deny on an error, approval on a warning that blocks) is the core's.
+local checks = require("checks")
+local difference = require("difference")
 local findings = require("findings")
 local image = require("image")
+local requests = require("requests")
+local versions = require("versions")
 
 -- map(question): what is the image of each pool called?
 --   question   release (name, file, folder, state, components, apps, …), pools (name, kind, architecture, channel, suffix,
@@ -21,9 +25,113 @@ local function map(question)
   return { provider = out.provider, chart = out.chart, explained = out.explained, images = out.images, findings = list }
 end
 
+local function image_of(mapped)
+  local first = mapped.images[1]
+  if not first then return "" end
+  if first.tags then return table.concat(first.tags, ",") end
+  return first.image or ""
+end
+
+-- diff(question): what does a step from one Release to another change, and may it be done?
+--   question   as for map, with base (the Release before; may be nil: then the Release is judged alone), others (all Releases
+--              of the provider; may be nil), requests (requests.yaml: file, blocks; may be nil), registered (resources of its
+--              kustomization.yaml; may be nil), app_ranges (the versions of Kubernetes that an app takes; may be nil)
+--   answer     provider, version, level ("major", "minor", "patch", "prerelease", "none"), rolls ("yes": machines are replaced,
+--              "chart": perhaps, the chart decides, "no", "-": the provider has no images of its own), image_from, image_to,
+--              length, limit, changes (kind, name, what, from, to, level, direction, strict, rolls), requests (range, item,
+--              version_range, actual, result), findings
+local function diff(question)
+  local release, base = question.release, question.base
+  local list, add = findings.new()
+  findings.take_problems(release.problems, add)
+  if question.requests then findings.take_problems(question.requests.problems, add) end
+  local mapped = image.map(release, question.pools, question.catalogue, question.values, add)
+  local provider, version = mapped.provider, mapped.release_version
+  if not provider then return { level = "none", rolls = "no", changes = {}, requests = {}, findings = list } end
+
+  local context = { release = release, provider = provider, version = version }
+  function context.skip(check, why)
+    add("check.not-evaluated", "release/" .. release.name, check .. ": " .. why, { rule = check, evidence = release.file })
+  end
+  checks.place(context, question.registered, add)
+  checks.components(context, base, add)
+  checks.builds(context, add)
+  checks.kubernetes(context, base, add)
+  checks.dependencies(context, add)
+  checks.others(context, question.others, add)
+  checks.app_ranges(context, question.app_ranges, add)
+
+  local offered
+  if question.others then
+    offered = {}
+    for _, other in ipairs(question.others) do
+      if not other.archived then
+        local of, its = image.identify(other)
+        if of == provider then offered[#offered + 1] = its end
+      end
+    end
+  end
+  local rows = {}
+  if question.requests then
+    rows = requests.judge(release, version, question.requests, offered, add)
+  else
+    context.skip("request.violated", "the provider's requests.yaml is not there")
+  end
+
+  local out = { provider = provider, version = version, level = "none", rolls = "no", changes = {}, requests = rows,
+    image_to = image_of(mapped), length = mapped.images[1] and mapped.images[1].length,
+    limit = mapped.images[1] and mapped.images[1].limit, findings = list }
+  if not base then
+    context.skip("component.downgrade", "there is no Release to compare with")
+    return out
+  end
+  local _, ignore = findings.new()
+  local before = image.map(base, question.pools, nil, question.values, ignore)
+  if not before.provider or before.provider ~= provider then
+    add("release.schema", "release/" .. release.name, base.name .. " is no Release of " .. provider,
+      { from = base.name, evidence = base.file .. ": metadata.name" })
+    return out
+  end
+  out.image_from = image_of(before)
+  out.level = versions.level(before.release_version, version)
+  local uses = {}
+  for name in pairs(mapped.uses) do uses[name] = true end
+  for name in pairs(before.uses) do uses[name] = true end
+  local chart = image.chart_of(provider)
+  out.changes = difference.of(base, release, chart, uses)
+  checks.changes(context, out.changes, out.level, add)
+
+  -- Machines are replaced when their image is called otherwise, or by what tables.lua calls rolling.
+  local named = out.image_to ~= "" or out.image_from ~= ""
+  local rolls = named and "no" or "-"
+  for _, change in ipairs(out.changes) do
+    local counts = change.what == "changed" or change.what == "added" or change.what == "removed" or change.what == "moved"
+    if named and counts then
+      if change.rolls == "yes" then
+        rolls = "yes"
+      elseif change.rolls == "chart" and rolls == "no" then
+        rolls = "chart"
+      end
+    end
+  end
+  if named and out.image_from ~= out.image_to then rolls = "yes" end
+  out.rolls = rolls
+  local subject, at = "release/" .. release.name, { from = out.image_from, to = out.image_to, evidence = release.file .. ": spec.components" }
+  if rolls == "yes" then
+    add("nodes.roll", subject, "machines are replaced", at)
+    if versions.weight[out.level] == 1 then
+      add("nodes.roll-in-patch", subject, "machines are replaced in a patch Release", at)
+    end
+  elseif rolls == "chart" then
+    add("nodes.may-roll", "component/" .. chart, "the chart decides whether machines are replaced",
+      { evidence = release.file .. ": spec.components[" .. chart .. "].version" })
+  end
+  return out
+end
+
 return {
   name = "releases/default",
   version = "1",
   order = 1000,
-  release = { map = map },
+  release = { map = map, diff = diff },
 }

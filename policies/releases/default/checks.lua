@@ -1,0 +1,306 @@
+-- What is checked on a Release, alone or against the one before it.
+local image = require("image")
+local providers = require("providers")
+local tables = require("tables")
+local versions = require("versions")
+
+local checks = {}
+
+local function fits(pattern, name)
+  if pattern:sub(-1) == "*" then return name:sub(1, #pattern - 1) == pattern:sub(1, -2) end
+  if pattern:sub(1, 1) == "*" then return #name >= #pattern - 1 and name:sub(-(#pattern - 1)) == pattern:sub(2) end
+  return pattern == name
+end
+
+local function listed(list, name)
+  for _, pattern in ipairs(list) do
+    if fits(pattern, name) then return true end
+  end
+  return false
+end
+
+-- How many letters must change to turn one name into the other, up to 3.
+local function distance(a, b)
+  if math.abs(#a - #b) > 2 then return 3 end
+  local before = {}
+  for j = 0, #b do before[j] = j end
+  for i = 1, #a do
+    local row, least = { [0] = i }, i
+    for j = 1, #b do
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      row[j] = math.min(before[j] + 1, row[j - 1] + 1, before[j - 1] + cost)
+      least = math.min(least, row[j])
+    end
+    if least > 2 then return 3 end
+    before = row
+  end
+  return before[#b]
+end
+
+-- ---------------------------------------------------------------- the place where it is kept
+
+function checks.place(context, registered, add)
+  local release, provider, version = context.release, context.provider, context.version
+  if release.folder == "" then return end
+  local subject = "release/" .. release.name
+  if release.stored_as ~= "v" .. version then
+    add("release.name-mismatch", subject, "it is called " .. release.name .. " and stored as " .. release.stored_as,
+      { from = release.stored_as, to = "v" .. version, evidence = release.file .. ": metadata.name" })
+  end
+  if image.folder_of(provider) ~= release.folder then
+    add("release.name-mismatch", subject, "Releases of " .. provider .. " are stored in " .. image.folder_of(provider)
+      .. ", this one is in " .. release.folder, { from = release.folder, to = image.folder_of(provider),
+      evidence = release.file .. ": metadata.name" })
+  end
+  if registered == nil then
+    context.skip("release.unregistered", "the provider's kustomization.yaml is not there")
+    return
+  end
+  local found = false
+  for _, resource in ipairs(registered) do
+    local name = resource:gsub("/release%.yaml$", ""):gsub("%.yaml$", "")
+    if name == release.stored_as or name == "archived/" .. release.stored_as then found = true end
+  end
+  if not found and not release.archived then
+    add("release.unregistered", subject, release.stored_as .. " is not among the resources of " .. release.folder
+      .. "/kustomization.yaml", { to = release.stored_as, evidence = release.folder .. "/kustomization.yaml: resources" })
+  end
+end
+
+-- ---------------------------------------------------------------- what it consists of
+
+function checks.components(context, base, add)
+  local release, provider = context.release, context.provider
+  local known = release.name:match("^v%d") and tables.old_components or tables.components
+  local chart = image.chart_of(provider)
+  local before = {}
+  if base then
+    for _, entry in ipairs(base.components) do before[entry.name] = true end
+  end
+  for _, entry in ipairs(release.components) do
+    local name = entry.name
+    if name ~= chart and not listed(known, name) and not before[name] then
+      local near
+      for _, candidate in ipairs({ chart, unpack(known) }) do
+        local far = distance(name, candidate)
+        if far <= 2 and (not near or far < near[2]) then near = { candidate, far } end
+      end
+      local at = { from = name, evidence = release.file .. ": spec.components[" .. name .. "]" }
+      if near then
+        at.to, at.severity = near[1], "error"
+        add("component.unknown", "component/" .. name, "nobody knows a component " .. name .. "; is it " .. near[1] .. "?", at)
+      else
+        add("component.unknown", "component/" .. name, "nobody knows a component " .. name, at)
+      end
+    end
+  end
+end
+
+-- A version with a commit behind its dash: a build that was never released.
+local function is_dev_build(version)
+  local v = semver.parse(image.without_v(version))
+  if not v or v.prerelease == "" then return false end
+  for part in v.prerelease:gmatch("[^.-]+") do
+    if #part >= 7 and #part <= 40 and part:match("^%x+$") then return true end
+  end
+  return false
+end
+
+function checks.builds(context, add)
+  local release = context.release
+  if release.state ~= "active" then return end
+  for _, kind in ipairs({ "component", "app" }) do
+    for _, entry in ipairs(kind == "app" and release.apps or release.components) do
+      local version = entry.version
+      if version:find("-", 1, true) and is_dev_build(version) then
+        add("prerelease.in-stable", kind .. "/" .. entry.name, version .. " is a build of a commit, and the Release is active",
+          { from = version, evidence = release.file .. ": spec." .. kind .. "s[" .. entry.name .. "].version" })
+      end
+    end
+  end
+end
+
+function checks.kubernetes(context, base, add)
+  local release = context.release
+  local components = image.components(release)
+  local entry = components.kubernetes
+  local is = entry and semver.parse(image.without_v(entry.version))
+  if not is then return end
+  local evidence = release.file .. ": spec.components[kubernetes].version"
+  local major = semver.parse(context.version).major
+  if major >= tables.kubernetes_from_major and is.minor ~= major then
+    add("k8s.minor-mismatch", "component/kubernetes", "a Release " .. major .. ".x.y carries Kubernetes 1." .. major,
+      { from = entry.version, to = "1." .. major, evidence = evidence })
+  end
+  local before = base and image.components(base).kubernetes
+  local was = before and semver.parse(image.without_v(before.version))
+  if was and is.minor - was.minor > 1 then
+    add("k8s.minor-skip", "component/kubernetes", "Kubernetes moves one minor at a time", { from = before.version,
+      to = entry.version, evidence = evidence })
+  end
+end
+
+-- Apps wait for those they depend on: for a name that is nowhere they would wait forever.
+function checks.dependencies(context, add)
+  local release = context.release
+  local needs, names = {}, {}
+  for _, app in ipairs(release.apps) do
+    if not needs[app.name] then names[#names + 1] = app.name end
+    needs[app.name] = app.depends_on
+  end
+  for _, name in ipairs(names) do
+    for _, needed in ipairs(needs[name]) do
+      if not needs[needed] and not listed(tables.provided, needed) then
+        add("depends.unknown", "app/" .. name, "it waits for " .. needed .. ", which neither this Release nor one of its apps brings",
+          { to = needed, evidence = release.file .. ": spec.apps[" .. name .. "].dependsOn" })
+      end
+    end
+  end
+  table.sort(names)
+  local state, path = {}, {}
+  local function visit(name)
+    state[name] = "open"
+    path[#path + 1] = name
+    local inner = {}
+    for i, needed in ipairs(needs[name]) do inner[i] = needed end
+    table.sort(inner)
+    for _, needed in ipairs(inner) do
+      if needs[needed] and not state[needed] then
+        visit(needed)
+      elseif state[needed] == "open" then
+        local circle, on = {}, false
+        for _, step in ipairs(path) do
+          on = on or step == needed
+          if on then circle[#circle + 1] = step end
+        end
+        circle[#circle + 1] = needed
+        add("depends.cycle", "app/" .. needed, "apps wait for each other: " .. table.concat(circle, " -> "),
+          { evidence = release.file .. ": spec.apps[" .. needed .. "].dependsOn" })
+      end
+    end
+    path[#path] = nil
+    state[name] = "done"
+  end
+  for _, name in ipairs(names) do
+    if not state[name] then visit(name) end
+  end
+end
+
+-- ---------------------------------------------------------------- against the one before
+
+local function level_row(change)
+  for _, row in ipairs(tables.levels) do
+    if (row.name == nil or fits(row.name, change.name)) and (row.kind == nil or row.kind == change.kind) then return row end
+  end
+end
+
+function checks.changes(context, changes, level, add)
+  local release = context.release
+  local changed = {}
+  for _, change in ipairs(changes) do
+    local subject = change.kind .. "/" .. change.name
+    local at = { from = change.from, to = change.to,
+      evidence = release.file .. ": spec." .. change.kind .. "s[" .. change.name .. "].version" }
+    if change.what == "changed" then
+      changed[change.name] = true
+      if change.direction == "down" then
+        if change.kind == "component" and not listed(tables.node_components, change.name) then at.severity = "warn" end
+        add(change.kind .. ".downgrade", subject, change.name .. " goes back", at)
+      elseif change.direction == "up" then
+        local row = level_row(change)
+        local needed = row and row[change.level]
+        if needed and versions.weight[needed] > versions.weight[level] then
+          at.severity, at.rule = row.severity, "levels: " .. (row.name or row.kind)
+          add("level.too-high", subject, "a new " .. change.level .. " of " .. change.name .. " needs a " .. needed
+            .. " Release, this is a " .. level, at)
+        end
+      end
+    elseif change.what == "removed" and change.kind == "component" then
+      at.evidence = release.file .. ": spec.components"
+      add("component.removed", subject, change.name .. " is not there any more", at)
+    end
+  end
+  for _, pair in ipairs(tables.tied) do
+    local a, b = changed[pair[1]], changed[pair[2]]
+    if (a or b) and not (a and b) then
+      local moved, stayed = a and pair[1] or pair[2], a and pair[2] or pair[1]
+      local present = false
+      for _, entry in ipairs(release.components) do present = present or entry.name == stayed end
+      for _, entry in ipairs(release.apps) do present = present or entry.name == stayed end
+      if present then
+        add("tied.skew", "release/" .. release.name, moved .. " moves and " .. stayed .. " does not", { from = stayed,
+          to = moved, rule = "tied", evidence = release.file .. ": spec" })
+      end
+    end
+  end
+end
+
+-- ---------------------------------------------------------------- among the others of its provider
+
+function checks.others(context, others, add)
+  local release = context.release
+  if others == nil then
+    context.skip("release.duplicate-content", "the other Releases of the provider are not known")
+    context.skip("path.downgrade", "the other Releases of the provider are not known")
+    return
+  end
+  local mine = semver.parse(context.version)
+  local lowest, lowest_version
+  for _, other in ipairs(others) do
+    if other.name ~= release.name then
+      if other.state == "active" and other.hash == release.hash then
+        add("release.duplicate-content", "release/" .. release.name, "it consists of the same as " .. other.name,
+          { to = other.name, evidence = release.file .. ": spec" })
+      end
+      if not other.archived then
+        local provider, version = image.identify(other)
+        local v = provider == context.provider and semver.parse(version)
+        if v and v.major == mine.major + 1 and v.prerelease == ""
+          and (not lowest or semver.compare(version, lowest_version) < 0) then
+          lowest, lowest_version = other, version
+        end
+      end
+    end
+  end
+  if not lowest then return end
+  local function compare(kind, ours, theirs)
+    local later = {}
+    for _, entry in ipairs(theirs) do later[entry.name] = entry.version end
+    for _, entry in ipairs(ours) do
+      local version = later[entry.name]
+      if version and version ~= entry.version
+        and versions.direction(entry.name, entry.version, version) == "down" then
+        add("path.downgrade", kind .. "/" .. entry.name, "who moves on to " .. lowest.name .. " goes back to "
+          .. version, { from = entry.version, to = version, rule = lowest.name,
+          evidence = lowest.file .. ": spec." .. kind .. "s[" .. entry.name .. "].version" })
+      end
+    end
+  end
+  compare("component", release.components, lowest.components)
+  compare("app", release.apps, lowest.apps)
+end
+
+-- Apps that work with some versions of Kubernetes only.
+function checks.app_ranges(context, ranges, add)
+  if ranges == nil then
+    context.skip("app.kube-version", "the versions of Kubernetes that the apps take are not known")
+    return
+  end
+  local release = context.release
+  local entry = image.components(release).kubernetes
+  local version = entry and image.without_v(entry.version)
+  if not version or not semver.parse(version) then return end
+  for _, app in ipairs(release.apps) do
+    local range = ranges[app.name]
+    if range then
+      local wrong = semver.problem(range)
+      if wrong or not semver.satisfies(version, range) then
+        add("app.kube-version", "app/" .. app.name, wrong and ("its range '" .. range .. "' cannot be read: " .. wrong)
+          or (app.name .. " " .. app.version .. " works with Kubernetes " .. range .. ", not with " .. version),
+          { from = version, to = range, evidence = release.file .. ": spec.apps[" .. app.name .. "]" })
+      end
+    end
+  end
+end
+
+return checks

@@ -1,0 +1,145 @@
+#include "policies/releases/difference.hpp"
+
+#include "policies/releases/answer.hpp"
+#include "policies/releases/views.hpp"
+
+#include <algorithm>
+
+namespace policies {
+
+template <>
+struct view_record<releases::diff_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::diff_question::base>("base"),
+      field_of<&releases::diff_question::release>("release"),
+      field_of<&releases::diff_question::pools>("pools"),
+      field_of<&releases::diff_question::catalogue>("catalogue"),
+      field_of<&releases::diff_question::values>("values"),
+      field_of<&releases::diff_question::others>("others"),
+      field_of<&releases::diff_question::requests>("requests"),
+      field_of<&releases::diff_question::registered>("registered"),
+      field_of<&releases::diff_question::app_ranges>("app_ranges"),
+  };
+};
+
+namespace releases {
+namespace {
+
+using reactor::result;
+
+/// What another Release of the provider costs: it is looked at, and one of them is compared.
+constexpr std::size_t others_per_entry = 8;
+
+diff_change read_change(answer_reader& from) {
+  diff_change c;
+  c.kind = from.text("kind");
+  c.name = from.text("name");
+  c.what = from.text("what");
+  c.from = from.text("from");
+  c.to = from.text("to");
+  c.level = from.text("level");
+  c.direction = from.text("direction");
+  c.strict = from.text("strict");
+  c.rolls = from.text("rolls");
+  return c;
+}
+
+request_verdict read_verdict(answer_reader& from) {
+  request_verdict v;
+  v.range = from.text("range");
+  v.item = from.text("item");
+  v.version_range = from.text("version_range");
+  v.actual = from.text("actual");
+  v.result = from.text("result");
+  return v;
+}
+
+void expect_one_of(answer_reader& from, std::string_view field, const std::string& got,
+                   std::initializer_list<std::string_view> known) {
+  if (std::find(known.begin(), known.end(), got) != known.end()) return;
+  std::string names;
+  for (const std::string_view name : known)
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  from.refuse(field, "expected one of " + names);
+}
+
+std::size_t entries_of(const document& d) {
+  return d.components.size() + d.apps.size();
+}
+
+}  // namespace
+
+result<diff_answer> read_diff_answer(const value& answer) {
+  std::optional<reactor::fault> wrong;
+  answer_reader from(answer, "", wrong);
+  diff_answer out;
+  out.provider = from.text("provider");
+  out.version = from.text("version");
+  out.level = from.text("level");
+  out.rolls = from.text("rolls");
+  out.image_from = from.text("image_from");
+  out.image_to = from.text("image_to");
+  out.length = from.number("length");
+  out.limit = from.number("limit");
+  out.changes = from.list<diff_change>("changes", read_change);
+  out.requests = from.list<request_verdict>("requests", read_verdict);
+  out.findings = read_findings(from);
+  from.done();
+  expect_one_of(from, "level", out.level, {"major", "minor", "patch", "prerelease", "none"});
+  expect_one_of(from, "rolls", out.rolls, {"yes", "chart", "no", "-"});
+  if (wrong) return *wrong;
+  out.verdict = decide(out.findings);
+  return out;
+}
+
+reactor::awaitable<result<diff_answer>> diff_releases(
+    host& packs, subject s, std::shared_ptr<const diff_question> question) {
+  std::size_t entries = entries_of(*question->release) + question->pools.size() * 10;
+  if (question->base) entries += entries_of(*question->base);
+  if (question->others) {
+    std::size_t largest = 0;
+    for (const auto& other : *question->others) largest = std::max(largest, entries_of(*other));
+    entries += largest + question->others->size() / others_per_entry;
+  }
+  if (question->requests) {
+    const std::size_t versions =
+        question->others ? 1 + question->others->size() / others_per_entry : 1;
+    for (const request_block& b : question->requests->blocks)
+      entries += versions + b.requests.size();
+  }
+  if (question->catalogue) entries += question->catalogue->size() / 50;
+  std::vector<argument> arguments;
+  arguments.emplace_back(view_of(question));
+  const auto answer = std::make_shared<diff_answer>();
+  judge accept = [answer, question](const value& proposed) -> result<void> {
+    auto read = read_diff_answer(proposed);
+    if (!read) return read.error();
+    *answer = std::move(*read);
+    return {};
+  };
+  auto made = co_await packs.call("release.diff", std::move(s), std::move(arguments),
+                                  release_instructions(entries), std::move(accept));
+  if (!made) co_return made.error();
+  answer->pack = made->pack;
+  answer->pack_version = made->version;
+  answer->cost = made->cost;
+  co_return std::move(*answer);
+}
+
+diff_question question_about(const repository& all, std::shared_ptr<const document> base,
+                             std::shared_ptr<const document> release) {
+  diff_question q;
+  q.base = std::move(base);
+  q.release = std::move(release);
+  const auto found = all.folders.find(q.release->folder);
+  if (found == all.folders.end()) return q;
+  const provider_folder& folder = found->second;
+  q.others = folder.releases;
+  q.registered = folder.registered;
+  if (folder.requests) q.requests = std::make_shared<const request_file>(*folder.requests);
+  return q;
+}
+
+}  // namespace releases
+}  // namespace policies
