@@ -41,7 +41,10 @@ public:
     pods_.add_index("node", k8s::pods_by_node());
   }
   void start() {
-    for (k8s::informer_base* i : all()) i->start();
+    for (k8s::informer_base* i : all()) {
+      i->attend(k8s::attention::none);  // as the service leaves a cluster where nothing moves
+      i->start();
+    }
   }
   bool live() {
     for (k8s::informer_base* i : all())
@@ -225,6 +228,7 @@ boost::json::object point(std::size_t clusters) {
   o["objects"] = r.objects;
   o["complete"] = r.complete;
   o["rss_mb"] = rounded(static_cast<double>(r.resident) / 1e6, 1);
+  o["heap_mb"] = rounded(static_cast<double>(r.heap) / 1e6, 1);
   o["bytes_per_cluster"] =
       rounded(static_cast<double>(r.resident) / static_cast<double>(clusters), 0);
   o["seconds_to_live"] = rounded(r.seconds);
