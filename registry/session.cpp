@@ -4,6 +4,7 @@
 #include "formats/go/value.hpp"
 #include "formats/json/json.hpp"
 #include "reactor/files.hpp"
+#include "reactor/hide.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/retry_after.hpp"
 #include "reactor/loop.hpp"
@@ -111,8 +112,11 @@ awaitable<answer<reactor::secret>> session::exchange_token(std::string host, std
   const std::string method = r.method;
   auto got = co_await web_.ask(std::move(r));
   if (!got) co_return from_web(got.error(), method, at);
-  if (got->status != 200)
-    co_return unexpected(method, *got).behind("no access token for " + host + ": ");
+  if (got->status != 200) {
+    fault why = unexpected(method, *got).behind("no access token for " + host + ": ");
+    reactor::hide(why.text, login.identity_token.reveal());  // it was in the body
+    co_return why;
+  }
   auto token = read_token(got->body);
   if (!token) co_return failed(errc::malformed, token.error().text);
   co_return reactor::http::bearer_authorization(token->reveal());

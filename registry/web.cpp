@@ -12,7 +12,6 @@
 #include "reactor/loop.hpp"
 #include "registry/url.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -65,14 +64,14 @@ void hide_proof(std::string& text, const reactor::secret& authorization) {
   const auto space = value.find(' ');
   const std::string_view proof = value.substr(space == value.npos ? 0 : space + 1);
   reactor::hide(text, proof);
-  if (!value.starts_with("Basic ")) return;
+  // A basic proof is a name and a password.
   if (auto pair = formats::decode_base64(proof)) {
     const reactor::secret whole(*std::move(pair));
     const std::string_view both = whole.reveal();
-    reactor::hide(text, both.substr(std::min(both.find(':') + 1, both.size())));
+    if (const auto colon = both.find(':'); colon != both.npos)
+      reactor::hide(text, both.substr(colon + 1));
   }
 }
-
 void hide_proof(web_answer& a, const reactor::secret& authorization) {
   if (a.status >= 200 && a.status < 300) return;
   hide_proof(a.body, authorization);
