@@ -39,6 +39,16 @@ def fails(*command, text=None):
     return done.stderr if done.returncode else None
 
 
+def remove_kinds():
+    """Also what waits for a controller that is gone."""
+    kinds = [f"{k}.node.bootc.dev" for k in ("bootcnodepools", "bootcnodes", "bootcoperatorconfigs")]
+    kubectl("delete", "crd", "--ignore-not-found", "--wait=false", *kinds)
+    for kind in kinds:
+        for name in subprocess.run([*KUBECTL, "get", kind, "-o", "name"], capture_output=True, text=True, timeout=60).stdout.split():
+            fails("patch", name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    kubectl("wait", "--for=delete", "--timeout=30s", *[f"crd/{k}" for k in kinds])
+
+
 class Pod:
     """A pod of a workload that is installed, as its controller makes it, with the token that the kubelet would mount."""
 
@@ -175,7 +185,7 @@ class Install:
             # Those of this install are ended by nobody else.
             for pod in get("pods", "-n", "default"):
                 if "deletionTimestamp" in pod["metadata"]:
-                    kubectl("delete", "pod", pod["metadata"]["name"], "-n", "default", "--grace-period=0", "--force", "--wait=false")
+                    kubectl("delete", "pod", pod["metadata"]["name"], "-n", "default", "--grace-period=0", "--force", "--wait=false", "--ignore-not-found")
             pool = json.loads(kubectl("get", "bootcnodepool", self.prefix, "-o", "json"))
             status = pool.get("status", {})
             if status.get("targetDigest") == image.split("@")[1] and status.get("updatedCount") == len(self.nodes) == status.get("nodeCount") \
@@ -184,9 +194,9 @@ class Install:
             time.sleep(0.2)
         raise RuntimeError(f"{self.how}: not on {image[-8:]} within {limit} s: {rollout.condition(pool, 'UpToDate')} {rollout.condition(pool, 'Degraded')}")
 
-    def probes_answer(self):
+    def probes_answer(self, running):
         """Every probe that is declared, at its port; the port that the manifest names must be the one that is served."""
-        for workload, pod in [(self.deployment, self.controller_pod), (self.daemons, self.machines[0].pod)]:
+        for workload, pod in running:
             container = workload["spec"]["template"]["spec"]["containers"][0]
             for kind in ("livenessProbe", "readinessProbe"):
                 if kind in container:
@@ -238,7 +248,10 @@ class Install:
             if ours := [o["metadata"]["name"] for o in get(kind) if "app.kubernetes.io/name" in o["metadata"].get("labels", {})]:
                 kubectl("delete", kind, *ours)
         for pod in get("pods", "-A"):
-            kubectl("delete", "pod", pod["metadata"]["name"], "-n", pod["metadata"]["namespace"], "--grace-period=0", "--force", "--wait=false")
+            kubectl("delete", "pod", pod["metadata"]["name"], "-n", pod["metadata"]["namespace"], "--grace-period=0", "--force", "--wait=false", "--ignore-not-found")
+        # Nobody here empties a namespace that is deleted.
+        kubectl("delete", "deployments,daemonsets,services,networkpolicies,poddisruptionbudgets,serviceaccounts,roles,rolebindings,leases,secrets", "--all",
+                "-n", self.namespace, "--wait=false")
 
     def answers(self):
         """What the API server answered to the ServiceAccounts of this install."""
@@ -259,8 +272,10 @@ def run(install):
     install.set_image(IMAGES[1])
     install.wait_for(IMAGES[1])
     install.rolled = len(install.nodes)
-    install.probes_answer()
+    install.probes_answer([(install.deployment, install.controller_pod), (install.daemons, install.machines[0].pod)])
     install.stop()
+    if rollout.problems:
+        raise RuntimeError(f"{install.how}: {'; '.join(rollout.problems)}")
     time.sleep(0.5)  # the audit log's last lines
     answers = install.answers()
     forbidden = [f"{a['user']['username']}: {a['verb']} {a['requestURI']}" for a in answers if a.get("responseStatus", {}).get("code") in (401, 403)]
@@ -277,7 +292,7 @@ def main():
     total = {"installs": 0, "members": 0, "rolled": 0, "requests": 0, "forbidden": 0, "denied": 0}
     problem = None
     # A chart does not take over kinds that somebody else installed, so it comes first.
-    kubectl("delete", "crd", "--ignore-not-found", *[f"{k}.node.bootc.dev" for k in ("bootcnodepools", "bootcnodes", "bootcoperatorconfigs")])
+    remove_kinds()
     for how, namespace in [(chart, "windlass-system"), (kustomization, "bootc-operator"), (overlay, "os-images")]:
         install = None
         try:

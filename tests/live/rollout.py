@@ -98,7 +98,8 @@ def check_reboot(name):
         problems.append(f"{name} reboots outside a slot")
     if not node["spec"].get("unschedulable"):
         problems.append(f"{name} reboots without being cordoned")
-    left = [p["metadata"]["name"] for p in get("pods", "-A", "--field-selector", f"spec.nodeName={name}")]
+    left = [p["metadata"]["name"] for p in get("pods", "-A", "--field-selector", f"spec.nodeName={name}")
+            if not any(o["kind"] == "DaemonSet" for o in p["metadata"].get("ownerReferences", []))]
     if left:
         problems.append(f"{name} reboots with {left} on it")
 
@@ -106,7 +107,7 @@ def check_reboot(name):
 def end_terminating_pods():
     for pod in get("pods", "-A"):
         if "deletionTimestamp" in pod["metadata"]:
-            kubectl("delete", "pod", pod["metadata"]["name"], "-n", pod["metadata"]["namespace"], "--grace-period=0", "--force", "--wait=false")
+            kubectl("delete", "pod", pod["metadata"]["name"], "-n", pod["metadata"]["namespace"], "--grace-period=0", "--force", "--wait=false", "--ignore-not-found")
 
 
 def slots():

@@ -1,0 +1,189 @@
+// What people read: its links lead somewhere, its commands are known, and the messages it explains are those of the program.
+#include "cli/apis.hpp"
+#include "cli/arguments.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = WINDLASS_SOURCE_DIR;
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Everything that is written for people, from the root.
+std::vector<fs::path> pages() {
+  std::vector<fs::path> all;
+  for (const auto& f : fs::directory_iterator(root))
+    if (f.path().extension() == ".md") all.push_back(f.path());
+  for (const char* folder : {"docs", "policies", "deploy"})
+    for (const auto& f : fs::recursive_directory_iterator(root / folder))
+      if (f.path().extension() == ".md") all.push_back(f.path());
+  return all;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// How GitHub names a heading: lower case, blanks as dashes, no other signs.
+std::string anchor_of(const std::string& heading) {
+  std::string out;
+  for (const char c : heading) {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_')
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (c == ' ')
+      out += '-';
+  }
+  return out;
+}
+
+std::set<std::string> anchors_of(const fs::path& page) {
+  std::set<std::string> all;
+  for (const std::string& line : lines_of(bytes_of(page)))
+    if (line.starts_with("#")) all.insert(anchor_of(line.substr(line.find_first_not_of('#') + 1)));
+  return all;
+}
+
+TEST(Docs, EveryLinkLeadsSomewhere) {
+  const std::regex link(R"(\]\(([^)\s]+)\))");
+  std::size_t followed = 0;
+  for (const fs::path& page : pages()) {
+    const std::string text = bytes_of(page);
+    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it) {
+      const std::string target = (*it)[1];
+      if (target.find("://") != std::string::npos) continue;
+      ++followed;
+      const std::string file = target.substr(0, target.find('#'));
+      const fs::path to = file.empty() ? page : page.parent_path() / file;
+      EXPECT_TRUE(fs::exists(to)) << page << ": " << target;
+      if (target.find('#') == std::string::npos || !fs::exists(to)) continue;
+      EXPECT_TRUE(anchors_of(to).contains(target.substr(target.find('#') + 1)))
+          << page << ": " << target;
+    }
+  }
+  EXPECT_GT(followed, 12u);
+}
+
+/// The words of a command line up to where a shell would end it; none where it holds what only a shell can make a word of.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words;
+  std::istringstream in(command);
+  for (std::string word; in >> word;) {
+    if (word.starts_with("#") || word == "|" || word == ";" || word == "&&") break;
+    if (word.find_first_of("$…\"'") != std::string::npos) return {};
+    words.push_back(word);
+  }
+  return words;
+}
+
+struct written {
+  fs::path page;
+  std::string text;
+};
+
+/// Commands in blocks and between backticks that begin with `program`, without it.
+std::vector<written> commands(const std::string& program) {
+  std::vector<written> all;
+  const std::regex quoted("`(" + program + " [^`\n]+)`");
+  for (const fs::path& page : pages()) {
+    bool in_block = false;
+    std::string pending;
+    for (const std::string& line : lines_of(bytes_of(page))) {
+      if (line.starts_with("```")) {
+        in_block = !in_block;
+        continue;
+      }
+      if (!in_block) {
+        for (std::sregex_iterator it(line.begin(), line.end(), quoted), end; it != end; ++it)
+          all.push_back({page, (*it)[1].str().substr(program.size() + 1)});
+        continue;
+      }
+      std::string text = pending + line.substr(std::min(line.find_first_not_of(" $"), line.size()));
+      pending.clear();
+      if (text.ends_with("\\")) {
+        pending = text.substr(0, text.size() - 1);
+        continue;
+      }
+      if (text.starts_with(program + " ")) all.push_back({page, text.substr(program.size() + 1)});
+    }
+  }
+  return all;
+}
+
+TEST(Docs, TheProgramKnowsEveryCommandThatIsWritten) {
+  std::size_t tried = 0;
+  for (const written& w : commands("windlass")) {
+    std::vector<std::string> words = words_of(w.text);
+    // Names of commands in a sentence ("`windlass run`…"), tables of several and Helm's own flags are for other tests.
+    if (words.empty() || w.text.find('|') != std::string::npos || words.front() == "helm") continue;
+    if (std::ranges::any_of(words, [](const std::string& x) { return x == "X" || x == "-o"; }))
+      continue;
+    const auto said = cli::parse_arguments(
+        words, [](std::string_view) { return std::string(); }, cli::names_of(cli::apis()));
+    ++tried;
+    if (said.parsed.has_value()) continue;
+    // A sentence may name a command without what it needs.
+    EXPECT_NE(said.err.find("required"), std::string::npos)
+        << w.page << ": windlass " << w.text << ": " << said.err;
+  }
+  EXPECT_GT(tried, 15u);
+}
+
+TEST(Docs, TheVerbsOfTheProjectExist) {
+  const std::string dev = bytes_of(root / "dev");
+  for (const written& w : commands("./dev")) {
+    const std::string verb = w.text.substr(0, w.text.find(' '));
+    EXPECT_TRUE(std::regex_search(dev, std::regex("\n  " + verb + "\\)")))
+        << w.page << ": " << verb;
+  }
+}
+
+TEST(Docs, EveryFileOfDeployThatIsNamedIsThere) {
+  const std::regex path(R"((^|[\s`(])(deploy/[\w./-]*[\w-]))");
+  for (const fs::path& page : pages()) {
+    const std::string text = bytes_of(page);
+    for (std::sregex_iterator it(text.begin(), text.end(), path), end; it != end; ++it)
+      EXPECT_TRUE(fs::exists(root / (*it)[2].str())) << page << ": " << (*it)[2];
+  }
+}
+
+TEST(Docs, TheMessagesThatAreExplainedAreThoseOfTheProgram) {
+  // The kubelet's and the API server's.
+  const std::set<std::string> others = {"ErrImagePull", "ImagePullBackOff", "violates PodSecurity"};
+  std::string everything;
+  for (const char* folder : {"cli", "k8s", "bootc", "units", "helm", "deploy/chart/templates"})
+    for (const auto& f : fs::recursive_directory_iterator(root / folder))
+      if (f.is_regular_file()) everything += bytes_of(f.path());
+  const std::regex quoted("`([^`]+)`");
+  std::size_t found = 0;
+  for (const std::string& line : lines_of(bytes_of(root / "docs/troubleshooting.md"))) {
+    if (!line.starts_with("### ")) continue;
+    for (std::sregex_iterator it(line.begin(), line.end(), quoted), end; it != end; ++it) {
+      ++found;
+      if (others.contains((*it)[1])) continue;
+      EXPECT_NE(everything.find((*it)[1]), std::string::npos) << (*it)[1];
+    }
+  }
+  EXPECT_GT(found, 12u);
+}
+
+}  // namespace
