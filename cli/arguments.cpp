@@ -34,6 +34,7 @@ struct all_arguments {
   demo_arguments demo;
   survey_arguments status, plan, explain;
   policy_arguments policy;
+  release_arguments release;
   bench_arguments bench;
   version_arguments version;
   completion_arguments completion;
@@ -152,6 +153,65 @@ CLI::App* add_survey(CLI::App& app, all_arguments& all, survey_arguments& to,
   return command;
 }
 
+void add_release(CLI::App& app, release_arguments& to) {
+  auto* release =
+      app.add_subcommand("release", "What a Release of versions means: images, steps, rules");
+  release->require_subcommand(1);
+  const auto add = [&](const std::string& name, const std::string& description,
+                       release_arguments::command what) {
+    auto* one = release->add_subcommand(name, description);
+    one->callback([&to, what] { to.what = what; });
+    one->add_option("--dir", to.dir,
+                    "folder of the Releases: PROVIDER/v1.2.3/release.yaml or PROVIDER/v1.2.3.yaml")
+        ->required()
+        ->option_text("DIR");
+    one->add_option("--policies", to.policies,
+                    "folder of policy packs that come before the stock ones")
+        ->option_text("DIR");
+    add_output(*one, to.output);
+    return one;
+  };
+  const auto add_pool = [&](CLI::App* one) {
+    one->add_option("--catalogue", to.catalogue,
+                    "file with the name of an image that was built on each line")
+        ->option_text("FILE");
+    one->add_option("--channel", to.channel, "the pool's channel of the OS");
+    one->add_option("--architecture", to.architecture, "the pool's architecture");
+    one->add_option("--suffix", to.suffix, "the pool's suffix of a template");
+    one->add_option("--kind", to.kind, "the pool's kind, such as karpenter");
+  };
+  auto* map = add("map", "What the OS image of a Release is called, and where each part comes from",
+                  release_arguments::command::map);
+  map->add_option("PROVIDER", to.provider, "such as aws")->required();
+  map->add_option("VERSION", to.from, "such as 34.5.0")->required();
+  add_pool(map);
+  map->add_option("--image", to.image, "the image that the pool names itself");
+  map->add_option("--running", to.running, "the image that a machine reports, to be compared");
+  map->footer("Example:\n  windlass release map aws 34.5.0 --dir releases");
+  auto* diff =
+      add("diff", "What a step from one Release to another changes, and whether it may be done",
+          release_arguments::command::diff);
+  diff->add_option("PROVIDER", to.provider, "such as aws")->required();
+  diff->add_option("FROM", to.from, "the version before")->required();
+  diff->add_option("TO", to.to, "the version after")->required();
+  add_pool(diff);
+  diff->footer("Example:\n  windlass release diff aws 34.4.1 34.5.0 --dir releases -o json");
+  auto* check = add("check", "Judge each Release against the one before it and what is asked of it",
+                    release_arguments::command::check);
+  check->add_option("PROVIDER", to.provider, "only of this provider");
+  check->add_option("VERSION", to.from, "only this one");
+  check
+      ->add_option("--catalogue", to.catalogue,
+                   "file with the name of an image that was built on each line")
+      ->option_text("FILE");
+  check->add_flag("--archived", to.archived, "those that are no longer offered, too");
+  auto* show = add("show", "A Release as it was read, with the hash that a waiver quotes",
+                   release_arguments::command::show);
+  show->add_option("PROVIDER", to.provider, "such as aws")->required();
+  show->add_option("VERSION", to.from, "such as 34.5.0")->required();
+  release->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
+}
+
 void build(CLI::App& app, all_arguments& all) {
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Print the help of every command");
@@ -160,7 +220,7 @@ void build(CLI::App& app, all_arguments& all) {
   windlass run --kubeconfig ~/.kube/config           run the service
   windlass plan --kubeconfig ~/.kube/config          what would happen next, without doing it
   windlass explain worker-3                          why is this one waiting
-Exit codes: 0 success, 1 failure, 2 wrong usage.)");
+Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` also 3 needs approval, 4 denied.)");
 
   auto* run =
       app.add_subcommand("run", "Run the service: move the fleet to what its pools ask for");
@@ -280,6 +340,8 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->required();
   add_output(*policy_test, all.policy.output);
 
+  add_release(app, all.release);
+
   // Listed here for the help; the chart engine parses what follows it.
   app.add_subcommand("helm", "Render and check Helm charts: template, show, lint");
 
@@ -369,6 +431,7 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "plan") return survey(all.plan, survey_arguments::command::plan);
   if (name == "explain") return survey(all.explain, survey_arguments::command::explain);
   if (name == "policy") return all.policy;
+  if (name == "release") return all.release;
   if (name == "bench") return all.bench;
   if (name == "version") return all.version;
   return all.completion;

@@ -77,6 +77,18 @@ struct policy_arguments {
   output_format output = output_format::text;
 };
 
+struct release_arguments {
+  enum class command { map, diff, check, show } what = command::map;
+  std::string dir;             // of the Releases
+  std::string policies;        // a folder of packs that comes before the stock ones
+  std::string provider, from;  // check: may be empty
+  std::string to;              // diff
+  std::string catalogue;       // a file with the name of an image on each line
+  std::string kind, architecture, channel, suffix, image, running;  // of the pool
+  bool archived = false;                                            // check: these too
+  output_format output = output_format::text;
+};
+
 struct bench_arguments {
   std::string what;  // watch, store, streams, idle, policy, helm
   output_format output = output_format::text;
@@ -96,8 +108,8 @@ struct completion_arguments {
 };
 
 using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
-                             survey_arguments, policy_arguments, bench_arguments, version_arguments,
-                             completion_arguments>;
+                             survey_arguments, policy_arguments, release_arguments, bench_arguments,
+                             version_arguments, completion_arguments>;
 
 /// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
 struct setting {

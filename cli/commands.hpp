@@ -14,6 +14,8 @@ class loop;
 namespace cli {
 
 inline constexpr int success = 0, failure = 1, wrong_usage = 2;
+/// What was asked for may not be done: not before somebody agrees, or not at all.
+inline constexpr int needs_approval = 3, denied = 4;
 
 /// One function per command; each returns the exit code and has written what a person should see.
 int run_command(const run_arguments& a, const std::vector<setting>& settings,
@@ -23,6 +25,7 @@ int apiserver_command(const apiserver_arguments& a);
 int demo_command(const demo_arguments& a);
 int survey_command(const survey_arguments& a, const std::vector<units::api>& known);
 int policy_command(const policy_arguments& a);
+int release_command(const release_arguments& a);
 int bench_command(const bench_arguments& a);
 int version_command(const version_arguments& a);
 int completion_command(const completion_arguments& a);

@@ -222,7 +222,7 @@ local function drift(provider, rule, name, want, subject, evidence, add)
   for _, segment in ipairs(want) do
     local running = have[segment.name]
     if running ~= segment.text then
-      add("image.drift", subject, segment.name .. " of what runs is " .. (running or "not in its name") .. ", the Release says "
+      add("image.drift", subject, segment.name .. " of the image is " .. (running or "not in its name") .. ", the Release says "
         .. segment.text, { from = running or "", to = segment.text, rule = rule.id, evidence = segment.source })
     end
   end

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "cli/output.hpp"
+#include "policies/releases/difference.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// One step of a Release that was judged; `from` is empty when it was judged alone.
+struct judged_release {
+  std::string name, from;
+  policies::releases::diff_answer answer;
+};
+
+boost::json::object map_json(const std::string& name, const policies::releases::map_answer& a);
+page map_text(const std::string& name, const policies::releases::map_answer& a, bool lively);
+
+boost::json::object diff_json(const judged_release& j);
+page diff_text(const judged_release& j, bool lively);
+
+/// Many of them: a row each, and what is wrong below it.
+page check_text(const std::vector<judged_release>& all, bool lively);
+
+/// The exit code that goes with a decision: 0, 3 or 4.
+int exit_code_of(policies::releases::decision d);
+
+}  // namespace cli

@@ -1,0 +1,156 @@
+#include "cli/commands.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+
+namespace {
+
+namespace json = boost::json;
+using testing::HasSubstr;
+
+struct outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+outcome run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "release");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  outcome o;
+  o.code = cli::dispatch(arguments);
+  o.out = testing::internal::GetCapturedStdout();
+  o.err = testing::internal::GetCapturedStderr();
+  return o;
+}
+
+const std::string data = WINDLASS_SOURCE_DIR "/tests/data/releases";
+
+json::object object_of(const outcome& o) {
+  boost::system::error_code ec;
+  json::value v = json::parse(o.out, ec);
+  EXPECT_FALSE(ec) << o.out << o.err;
+  return v.is_object() ? v.get_object() : json::object();
+}
+
+TEST(ReleaseCommand, MapsAndSaysWhereEachPartComesFrom) {
+  const outcome o = run({"map", "aws", "34.5.0", "--dir", data, "-o", "json"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  const json::object answer = object_of(o);
+  EXPECT_EQ(answer.at("image"), "flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs");
+  EXPECT_EQ(answer.at("rule"), "T1");
+  EXPECT_EQ(answer.at("limit"), 128);
+  EXPECT_EQ(answer.at("length"), 54);
+  EXPECT_EQ(answer.at("segments").at(0).at("source"), "config default");
+  EXPECT_EQ(answer.at("segments").at(2).at("source"),
+            "capa/v34.5.0.yaml: spec.components[kubernetes]");
+  const outcome text = run({"map", "aws", "34.5.0", "--dir", data});
+  EXPECT_THAT(text.out, HasSubstr("rule T1 (cluster-aws 7.7.3 in [1.3.3, 8.5.0))"));
+  EXPECT_THAT(text.out, HasSubstr("(54/128)"));
+}
+
+TEST(ReleaseCommand, ShowsWhatAStepChanges) {
+  const outcome o = run({"diff", "aws", "34.4.1", "34.5.0", "--dir", data});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_THAT(o.out,
+              HasSubstr("plan aws-34.4.1 -> aws-34.5.0   minor   ROLLS NODES   decision: allow\n"));
+  EXPECT_THAT(o.out, HasSubstr("4593.2.2 -> 4593.2.4"));
+  EXPECT_THAT(o.out, HasSubstr("apps changed: 0   chart: unchanged"));
+  EXPECT_THAT(o.out, HasSubstr("image  flatcar-stable-4593.2.2-kube-1.34.7-tooling-1.31.0-gs -> "
+                               "flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs  (54/128)"));
+  const json::object answer =
+      object_of(run({"diff", "aws", "34.4.1", "34.5.0", "--dir", data, "-o", "json"}));
+  EXPECT_EQ(answer.at("decision"), "allow");
+  EXPECT_EQ(answer.at("level"), "minor");
+  EXPECT_EQ(answer.at("rolls"), "yes");
+  EXPECT_EQ(answer.at("images").at("to"), "flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs");
+  for (const json::value& f : answer.at("findings").get_array()) {
+    for (const char* field :
+         {"id", "severity", "blocking", "subject", "from", "to", "rule", "why", "evidence"})
+      EXPECT_TRUE(f.get_object().contains(field)) << field;
+  }
+}
+
+TEST(ReleaseCommand, EndsWithACodeOfItsDecision) {
+  EXPECT_EQ(run({"diff", "capa", "v34.4.1", "v34.5.0", "--dir", data}).code, 0);
+  EXPECT_EQ(run({"diff", "vsphere", "28.0.0", "28.0.1", "--dir", data}).code, 3);
+  EXPECT_EQ(run({"diff", "azure", "32.1.0", "33.0.0", "--dir", data}).code, 4);
+  EXPECT_EQ(run({"diff", "aws", "34.4.1", "99.0.0", "--dir", data}).code, 1);
+  EXPECT_THAT(run({"diff", "aws", "34.4.1", "99.0.0", "--dir", data}).err,
+              HasSubstr("find Release aws 99.0.0"));
+  EXPECT_EQ(run({"diff", "aws", "34.4.1", "--dir", data}).code, 2);
+  EXPECT_EQ(run({"map", "aws", "34.4.1"}).code, 2);
+  EXPECT_EQ(run({"map", "aws", "34.4.1", "--dir", "/nowhere"}).code, 1);
+}
+
+std::string release(const std::string& version, const std::string& kubernetes) {
+  return "apiVersion: release.giantswarm.io/v1alpha1\nkind: Release\nmetadata: {name: azure-" +
+         version +
+         "}\nspec:\n  apps: []\n  components:\n  - {name: cluster-azure, version: 5.4.2}\n"
+         "  - {name: flatcar, version: 4593.2.4}\n  - {name: kubernetes, version: " +
+         kubernetes +
+         "}\n  - {name: os-tooling, version: 1.33.1}\n  date: 2026-07-23T09:17:35Z\n  state: "
+         "active\n";
+}
+
+TEST(ReleaseCommand, WaitsForConsentToContentAndForNoOther) {
+  reactor::temporary_folder folder;
+  folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
+  folder.write("azure/v34.5.1/release.yaml", release("34.5.1", "1.34.11"));
+  const std::vector<std::string> step = {"diff",   "azure", "34.5.0",
+                                         "34.5.1", "--dir", folder.path()};
+  EXPECT_EQ(run(step).code, 3);
+  const std::string hash(
+      object_of(run({"show", "azure", "34.5.1", "--dir", folder.path(), "-o", "json"}))
+          .at("hash")
+          .as_string());
+  EXPECT_EQ(hash.size(), 64u);
+  folder.write(
+      "waivers.yaml",
+      "- rule: nodes.roll-in-patch\n  subject: release/azure-34.5.1\n  release: azure-34.5.1\n"
+      "  hash: " +
+          hash + "\n  reason: agreed in the meeting\n  by: me\n");
+  EXPECT_EQ(run(step).code, 0);
+  std::string later = release("34.5.1", "1.34.11");
+  later.replace(later.find("2026-07"), 7, "2027-07");
+  folder.write("azure/v34.5.1/release.yaml", later);
+  EXPECT_EQ(run(step).code, 0);
+  folder.write("azure/v34.5.1/release.yaml", release("34.5.1", "1.34.12"));
+  const outcome o = run(step);
+  EXPECT_EQ(o.code, 3);
+  EXPECT_THAT(o.out, HasSubstr("waiver.void"));
+}
+
+TEST(ReleaseCommand, ChecksAFolderOfReleases) {
+  reactor::temporary_folder folder;
+  folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
+  folder.write("azure/v34.6.0/release.yaml", release("34.6.0", "1.34.11"));
+  EXPECT_EQ(run({"check", "--dir", folder.path()}).code, 0);
+  folder.write("azure/v34.7.0/release.yaml", "kind: [");
+  const outcome o = run({"check", "--dir", folder.path(), "-o", "json"});
+  EXPECT_EQ(o.code, 4);
+  const json::object answer = object_of(o);
+  EXPECT_EQ(answer.at("decision"), "deny");
+  EXPECT_EQ(answer.at("releases").get_array().size(), 3u);
+  EXPECT_EQ(run({"check", "azure", "34.6.0", "--dir", folder.path()}).code, 0);
+}
+
+TEST(ReleaseCommand, ChecksEveryRealReleaseThatIsOffered) {
+  const outcome o = run({"check", "--dir", data});
+  EXPECT_THAT(o.out, HasSubstr("aws-34.5.0"));
+  EXPECT_TRUE(o.code == 0 || o.code == 3 || o.code == 4) << o.err;
+}
+
+TEST(ReleaseCommand, AsksThePackOfAFolderFirst) {
+  reactor::temporary_folder folder;
+  folder.write("mine/policy.lua",
+               "return { name = 'mine', release = { map = function(q) return { provider = 'aws', "
+               "images = { { pool = '', image = q.release.name } } } end } }\n");
+  EXPECT_EQ(object_of(run({"map", "aws", "34.5.0", "--dir", data, "--policies", folder.path(), "-o",
+                           "json"}))
+                .at("image"),
+            "aws-34.5.0");
+}
+
+}  // namespace
