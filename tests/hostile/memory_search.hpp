@@ -14,6 +14,8 @@
 namespace canary_run {
 
 constexpr char scramble = 0x55;
+/// What is larger is a sanitizer's shadow: what it knows of the bytes elsewhere, not bytes.
+constexpr unsigned long shadow_bytes = 1ul << 36;
 
 inline std::string scrambled(std::string_view text) {
   std::string out(text);
@@ -40,6 +42,7 @@ inline std::vector<std::size_t> find_in_memory(const std::vector<needle>& needle
   char mode[8], line[512];
   while (std::fgets(line, sizeof line, maps)) {
     if (std::sscanf(line, "%lx-%lx %7s", &begin, &end, mode) != 3 || mode[1] != 'w') continue;
+    if (end - begin > shadow_bytes) continue;
     for (unsigned long at = begin; at < end; at += most_bytes) {
       const std::size_t wanted = std::min<std::size_t>(end - at, most_bytes + longest - 1);
       if (std::fseek(memory, static_cast<long>(at), SEEK_SET) != 0) break;
