@@ -256,7 +256,7 @@ globals._G = environment
 -- The hooks by family. What a hook is asked and answers stands in policies/<hook>.hpp.
 local families = {
   versions = { "resolve" }, rollout = { "plan" }, disruption = { "admit" }, compose = { "sync" },
-  release = { "map", "diff", "gate" },
+  release = { "map", "diff", "gate", "bump", "path", "lifecycle" },
 }
 local known_families = "versions, rollout, disruption, compose, release"
 local plain_entries = { name = "string", version = "string", order = "number", applies = "table" }

@@ -1,27 +1,12 @@
 #include "policies/releases/difference.hpp"
 
 #include "policies/releases/answer.hpp"
+#include "policies/releases/ask.hpp"
 #include "policies/releases/views.hpp"
 
 #include <algorithm>
 
 namespace policies {
-
-template <>
-struct view_record<releases::diff_question> {
-  static constexpr const char* name = "question";
-  static constexpr field fields[] = {
-      field_of<&releases::diff_question::base>("base"),
-      field_of<&releases::diff_question::release>("release"),
-      field_of<&releases::diff_question::pools>("pools"),
-      field_of<&releases::diff_question::catalogue>("catalogue"),
-      field_of<&releases::diff_question::values>("values"),
-      field_of<&releases::diff_question::others>("others"),
-      field_of<&releases::diff_question::requests>("requests"),
-      field_of<&releases::diff_question::registered>("registered"),
-      field_of<&releases::diff_question::app_ranges>("app_ranges"),
-  };
-};
 
 namespace releases {
 namespace {
@@ -64,11 +49,29 @@ void expect_one_of(answer_reader& from, std::string_view field, const std::strin
   from.refuse(field, "expected one of " + names);
 }
 
+}  // namespace
+
 std::size_t entries_of(const document& d) {
   return d.components.size() + d.apps.size();
 }
 
-}  // namespace
+std::size_t entries_of(const diff_question& question) {
+  std::size_t entries = entries_of(*question.release) + question.pools.size() * 10;
+  if (question.base) entries += entries_of(*question.base);
+  if (question.others) {
+    std::size_t largest = 0;
+    for (const auto& other : *question.others) largest = std::max(largest, entries_of(*other));
+    entries += largest + question.others->size() / others_per_entry;
+  }
+  if (question.requests) {
+    const std::size_t versions =
+        question.others ? 1 + question.others->size() / others_per_entry : 1;
+    for (const request_block& b : question.requests->blocks)
+      entries += versions + b.requests.size();
+  }
+  if (question.catalogue) entries += question.catalogue->size() / 50;
+  return entries;
+}
 
 result<diff_answer> read_diff_answer(const value& answer) {
   std::optional<reactor::fault> wrong;
@@ -95,36 +98,9 @@ result<diff_answer> read_diff_answer(const value& answer) {
 
 reactor::awaitable<result<diff_answer>> diff_releases(
     host& packs, subject s, std::shared_ptr<const diff_question> question) {
-  std::size_t entries = entries_of(*question->release) + question->pools.size() * 10;
-  if (question->base) entries += entries_of(*question->base);
-  if (question->others) {
-    std::size_t largest = 0;
-    for (const auto& other : *question->others) largest = std::max(largest, entries_of(*other));
-    entries += largest + question->others->size() / others_per_entry;
-  }
-  if (question->requests) {
-    const std::size_t versions =
-        question->others ? 1 + question->others->size() / others_per_entry : 1;
-    for (const request_block& b : question->requests->blocks)
-      entries += versions + b.requests.size();
-  }
-  if (question->catalogue) entries += question->catalogue->size() / 50;
-  std::vector<argument> arguments;
-  arguments.emplace_back(view_of(question));
-  const auto answer = std::make_shared<diff_answer>();
-  judge accept = [answer, question](const value& proposed) -> result<void> {
-    auto read = read_diff_answer(proposed);
-    if (!read) return read.error();
-    *answer = std::move(*read);
-    return {};
-  };
-  auto made = co_await packs.call("release.diff", std::move(s), std::move(arguments),
-                                  release_instructions(entries), std::move(accept));
-  if (!made) co_return made.error();
-  answer->pack = made->pack;
-  answer->pack_version = made->version;
-  answer->cost = made->cost;
-  co_return std::move(*answer);
+  const std::size_t entries = entries_of(*question);
+  co_return co_await ask<diff_answer>(packs, "release.diff", std::move(s), std::move(question),
+                                      entries, read_diff_answer);
 }
 
 diff_question question_about(const repository& all, std::shared_ptr<const document> base,

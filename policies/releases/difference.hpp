@@ -61,6 +61,10 @@ reactor::awaitable<reactor::result<diff_answer>> diff_releases(
 
 reactor::result<diff_answer> read_diff_answer(const value& answer);
 
+/// How much there is to look at, for the budget.
+std::size_t entries_of(const document& d);
+std::size_t entries_of(const diff_question& question);
+
 /// What is known of a Release from the folder it lies in; `base` may be null.
 diff_question question_about(const repository& all, std::shared_ptr<const document> base,
                              std::shared_ptr<const document> release);

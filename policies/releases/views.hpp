@@ -3,6 +3,7 @@
 // Releases as a policy sees them.
 
 #include "policies/host/view.hpp"
+#include "policies/releases/difference.hpp"
 #include "policies/releases/document.hpp"
 #include "policies/releases/mapping.hpp"
 #include "policies/releases/repository.hpp"
@@ -117,6 +118,22 @@ struct view_record<releases::pool_facts> {
       field_of<&releases::pool_facts::suffix>("suffix"),
       field_of<&releases::pool_facts::image>("image"),
       field_of<&releases::pool_facts::running>("running"),
+  };
+};
+
+template <>
+struct view_record<releases::diff_question> {
+  static constexpr const char* name = "question";
+  static constexpr field fields[] = {
+      field_of<&releases::diff_question::base>("base"),
+      field_of<&releases::diff_question::release>("release"),
+      field_of<&releases::diff_question::pools>("pools"),
+      field_of<&releases::diff_question::catalogue>("catalogue"),
+      field_of<&releases::diff_question::values>("values"),
+      field_of<&releases::diff_question::others>("others"),
+      field_of<&releases::diff_question::requests>("requests"),
+      field_of<&releases::diff_question::registered>("registered"),
+      field_of<&releases::diff_question::app_ranges>("app_ranges"),
   };
 };
 

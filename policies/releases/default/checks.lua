@@ -1,6 +1,5 @@
 -- What is checked on a Release, alone or against the one before it.
 local image = require("image")
-local providers = require("providers")
 local tables = require("tables")
 local versions = require("versions")
 
@@ -188,7 +187,8 @@ end
 
 -- ---------------------------------------------------------------- against the one before
 
-local function level_row(change)
+-- The row of tables.lua that says which Release a change needs.
+function checks.level_row(change)
   for _, row in ipairs(tables.levels) do
     if (row.name == nil or fits(row.name, change.name)) and (row.kind == nil or row.kind == change.kind) then return row end
   end
@@ -207,7 +207,7 @@ function checks.changes(context, changes, level, add)
         if change.kind == "component" and not listed(tables.node_components, change.name) then at.severity = "warn" end
         add(change.kind .. ".downgrade", subject, change.name .. " goes back", at)
       elseif change.direction == "up" then
-        local row = level_row(change)
+        local row = checks.level_row(change)
         local needed = row and row[change.level]
         if needed and versions.weight[needed] > versions.weight[level] then
           at.severity, at.rule = row.severity, "levels: " .. (row.name or row.kind)

@@ -6,10 +6,14 @@
 --     windlass release map aws 34.5.0 --dir releases --policies my-policies
 --
 -- A policy says what it finds; what is decided of it (deny on an error, approval on a warning that blocks) is the core's.
+local bump = require("bump")
 local checks = require("checks")
 local difference = require("difference")
 local findings = require("findings")
+local gate = require("gate")
 local image = require("image")
+local lifecycle = require("lifecycle")
+local path = require("path")
 local requests = require("requests")
 local versions = require("versions")
 
@@ -40,9 +44,8 @@ end
 --              "chart": perhaps, the chart decides, "no", "-": the provider has no images of its own), image_from, image_to,
 --              length, limit, changes (kind, name, what, from, to, level, direction, strict, rolls), requests (range, item,
 --              version_range, actual, result), findings
-local function diff(question)
+local function judge(question, list, add)
   local release, base = question.release, question.base
-  local list, add = findings.new()
   findings.take_problems(release.problems, add)
   if question.requests then findings.take_problems(question.requests.problems, add) end
   local mapped = image.map(release, question.pools, question.catalogue, question.values, add)
@@ -129,9 +132,59 @@ local function diff(question)
   return out
 end
 
+local function diff(question)
+  local list, add = findings.new()
+  return judge(question, list, add)
+end
+
+-- gate(question): may this Release become active?
+--   question   step (as for diff), suites (suite, hash, result; may be nil), readiness (item, closed; may be nil), stage (is, to,
+--              action, actor)
+--   answer     as for diff
+local function may_pass(question)
+  local list, add = findings.new()
+  local out = judge(question.step, list, add)
+  local release = question.step.release
+  local function skip(check, why)
+    add("check.not-evaluated", "release/" .. release.name, check .. ": " .. why, { rule = check, evidence = release.file })
+  end
+  if question.step.catalogue == nil then skip("image.not-built", "the images that were built are not known") end
+  if out.provider then
+    local folder = release.folder ~= "" and release.folder or image.folder_of(out.provider)
+    gate.check(question, out.provider, folder, out.level, add, skip)
+  end
+  return out
+end
+
+-- bump(question): what would the next Release be?
+--   question   base, kind ("major", "minor", "patch"), available (item → versions), catalogue, requests, picks (name, version,
+--              depends_on), stage
+--   answer     version, items (kind, name, from, to, why), findings
+local function next_release(question)
+  local list, add = findings.new()
+  local version, items = bump.plan(question, add)
+  return { version = version, items = items, findings = list }
+end
+
+-- path(question): how does a cluster get from one Release to another?
+--   question   releases (of one provider), from, to (versions)
+--   answer     steps (from, to, level, downgrades: subject, from, to), findings
+local function way(question)
+  local list, add = findings.new()
+  return { steps = path.find(question.releases, question.from, question.to, add), findings = list }
+end
+
+-- lifecycle(question): which Releases are offered on?
+--   question   releases (of one provider), in_use (names; nil: nobody knows)
+--   answer     releases (name, state, action: "keep", "deprecate" or "archive", why), findings
+local function live(question)
+  local list, add = findings.new()
+  return { releases = lifecycle.plan(question.releases, question.in_use, add), findings = list }
+end
+
 return {
   name = "releases/default",
   version = "1",
   order = 1000,
-  release = { map = map, diff = diff },
+  release = { map = map, diff = diff, gate = may_pass, bump = next_release, path = way, lifecycle = live },
 }

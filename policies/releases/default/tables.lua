@@ -50,11 +50,39 @@ return {
   -- What apps may depend on although no Release lists it: it comes from inside of other apps.
   provided = { "prometheus-operator-crd", "kyverno-crds", "kyverno", "alloy-logs", "karpenter" },
 
+  -- The stages of a draft, in order; the one that a draft without a stage may enter at once.
+  stages = { "development", "active", "freeze", "merged" },
+  first_stage = "active",
+  -- By stage: who may do what; false: nobody. "version": change one, "pin": hold one, "refresh": the automatic one.
+  stage_rights = {
+    freeze = { version = "release-team", refresh = false },
+    merged = { version = false, pin = false, refresh = false },
+  },
+
+  -- The suites that must have passed for the content of a Release, by folder.
+  suites = {
+    capa = { "standard", "upgrade", "upgrade-major", "cilium-eni-mode", "china", "private" },
+    azure = { "standard", "upgrade", "upgrade-major", "private" },
+    vsphere = { "standard", "upgrade", "upgrade-major", "on-capa", "on-capz" },
+    ["cloud-director"] = { "standard", "upgrade", "upgrade-major" },
+    eks = { "standard", "upgrade", "upgrade-major" },
+  },
+
+  -- The latest Release of so many majors stays active whether or not a cluster has it.
+  kept_majors = 3,
+
+  -- How many versions of each baked-in component are tried when the newest combination was not built.
+  combinations = 6,
+
   -- How much each finding matters: error, warn or info; "approval": a warning that waits for somebody's consent.
   severities = {
     ["app.downgrade"] = "warn",
     ["app.duplicate"] = "error",
     ["app.kube-version"] = "warn",
+    ["bump.held-back"] = "warn",
+    ["bump.kind"] = "error",
+    ["bump.nothing"] = "info",
+    ["bump.version"] = "error",
     ["channel.mismatch"] = "error",
     ["check.not-evaluated"] = "warn",
     ["component.downgrade"] = "error",
@@ -62,6 +90,8 @@ return {
     ["component.missing"] = "error",
     ["component.removed"] = "warn",
     ["component.unknown"] = "warn",
+    ["coverage.missing"] = "approval",
+    ["coverage.rerun-failed"] = "info",
     ["depends.cycle"] = "error",
     ["depends.unknown"] = "warn",
     ["image.bad-char"] = "error",
@@ -78,20 +108,27 @@ return {
     ["nodes.roll"] = "info",
     ["nodes.roll-in-patch"] = "approval",
     ["path.downgrade"] = "warn",
+    ["path.none"] = "error",
+    ["path.not-offered"] = "error",
+    ["pin.unknown-item"] = "error",
     ["pool.architecture"] = "error",
     ["prerelease.in-stable"] = "error",
+    ["readiness.open"] = "error",
     ["release.duplicate-content"] = "warn",
     ["release.name-mismatch"] = "error",
     ["release.schema"] = "error",
     ["release.unknown-field"] = "info",
     ["release.unregistered"] = "error",
     ["release.version-not-string"] = "error",
+    ["request.conflict"] = "error",
     ["request.dead"] = "info",
     ["request.missing"] = "error",
     ["request.no-reason"] = "warn",
     ["request.syntax"] = "error",
     ["request.violated"] = "error",
+    ["stage.denied"] = "error",
     ["tied.skew"] = "warn",
+    ["usage.unknown"] = "warn",
     ["variant.conflict"] = "error",
     ["variant.ignored"] = "info",
     ["variant.obsolete"] = "warn",

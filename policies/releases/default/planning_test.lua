@@ -1,0 +1,127 @@
+-- The next Release, the way to it, and how long it is offered.
+local bump = require("bump")
+local findings = require("findings")
+local lifecycle = require("lifecycle")
+local path = require("path")
+local stages = require("stages")
+
+local function release(name, components, apps, more)
+  local r = { name = name, file = name .. ".yaml", folder = "capa", archived = false, state = "active", components = {}, apps = {} }
+  for _, kind in ipairs({ "components", "apps" }) do
+    for entry, version in pairs(kind == "apps" and apps or components) do
+      local list = r[kind]
+      list[#list + 1] = { name = entry, version = version, depends_on = {} }
+    end
+  end
+  for key, value in pairs(more or {}) do r[key] = value end
+  return r
+end
+
+local function ids(list)
+  local all = {}
+  for i, f in ipairs(list) do all[i] = f.id end
+  return table.concat(all, " ")
+end
+
+local base = release("aws-34.4.1", { ["cluster-aws"] = "7.7.3", flatcar = "4593.2.2", kubernetes = "1.34.7",
+  ["os-tooling"] = "1.31.0" }, { cilium = "1.4.2" })
+
+local function next_release(more)
+  local q = { base = base, kind = "minor", picks = {}, available = { flatcar = { "4593.2.4" }, kubernetes = { "1.34.10", "1.35.1" } },
+    stage = { is = "", to = "", action = "", actor = "" } }
+  for key, value in pairs(more or {}) do q[key] = value end
+  local list, add = findings.new()
+  local version, items = bump.plan(q, add)
+  local moved = {}
+  for _, item in ipairs(items) do moved[item.name] = item.to end
+  return version, moved, ids(list)
+end
+
+test("a minor takes the newest that fits its Kubernetes", function()
+  expect_equal({ next_release() }, { "34.5.0", { flatcar = "4593.2.4", kubernetes = "1.34.10" }, "" })
+end)
+
+test("what was not built is held back", function()
+  expect_equal({ next_release({ catalogue = { "flatcar-stable-4593.2.2-kube-1.34.10-tooling-1.31.0-gs" } }) },
+    { "34.5.0", { kubernetes = "1.34.10" }, "bump.held-back" })
+  expect_equal({ next_release({ catalogue = {} }) }, { "34.5.0", {}, "bump.held-back" })
+end)
+
+test("the first rule bounds a version and two that exclude each other are a conflict", function()
+  local function rules(...)
+    local blocks = {}
+    for i, range in ipairs({ ... }) do blocks[i] = { range = ">= 34.0.0", requests = { { name = "cilium", version = range } } } end
+    return { file = "requests.yaml", blocks = blocks }
+  end
+  local available = { cilium = { "1.4.3", "1.5.0" } }
+  expect_equal({ next_release({ available = available, requests = rules("< 1.5.0") }) }, { "34.5.0", { cilium = "1.4.3" }, "" })
+  local _, _, found = next_release({ available = available, requests = rules(">= 1.3.0", "< 1.3.0") })
+  expect_equal(found, "request.conflict")
+end)
+
+test("a patch moves what is asked for and nothing else", function()
+  expect_equal({ next_release({ kind = "patch" }) }, { "34.4.2", {}, "bump.nothing" })
+  expect_equal({ next_release({ kind = "patch", picks = { { name = "cilium", version = "1.4.3" }, { name = "x", version = "1.0.0" },
+    { name = "flatcar", version = "new" } } }) }, { "34.4.2", { cilium = "1.4.3" }, "pin.unknown-item bump.version" })
+  local _, _, found = next_release({ kind = "huge" })
+  expect_equal(found, "bump.kind")
+end)
+
+test("a frozen draft is not refreshed", function()
+  local function denied(is, to, action, actor, major)
+    local list, add = findings.new()
+    stages.check({ is = is, to = to, action = action, actor = actor }, "aws-35.0.0", major or false, add)
+    return #list
+  end
+  expect_equal(denied("freeze", "", "refresh", "bot"), 1)
+  expect_equal(denied("freeze", "", "pin", "anybody"), 0)
+  expect_equal(denied("freeze", "", "version", "anybody"), 1)
+  expect_equal(denied("freeze", "", "version", "release-team"), 0)
+  expect_equal(denied("development", "", "refresh", "bot", true), 1)
+  expect_equal(denied("active", "freeze", "", ""), 0)
+  expect_equal(denied("active", "merged", "", ""), 1)
+  expect_equal(denied("", "merged", "", ""), 1)
+  expect_equal(denied("later", "active", "", ""), 1)
+  expect_equal(denied("active", "later", "", ""), 1)
+end)
+
+local function way(releases, from, to)
+  local list, add = findings.new()
+  local steps = path.find(releases, from, to, add)
+  local names = {}
+  for i, step in ipairs(steps) do names[i] = step.to end
+  return table.concat(names, " "), ids(list)
+end
+
+test("a way leads one major at a time and goes back as little as it can", function()
+  local releases = {
+    release("aws-32.0.0", { flatcar = "4.2.0" }, {}), release("aws-33.0.0", { flatcar = "3.2.0" }, {}),
+    release("aws-33.1.0", { flatcar = "5.2.0" }, {}), release("aws-33.2.0", { flatcar = "5.2.0" }, {}, { archived = true }),
+    release("aws-34.0.0", { flatcar = "6.2.0" }, {}), release("aws-36.0.0", { flatcar = "7.2.0" }, {}),
+  }
+  expect_equal({ way(releases, "32.0.0", "34.0.0") }, { "aws-33.1.0 aws-34.0.0", "" })
+  expect_equal({ way(releases, "32.0.0", "33.0.0") }, { "aws-33.0.0", "path.downgrade" })
+  expect_equal({ way(releases, "32.0.0", "36.0.0") }, { "", "path.none" })
+  expect_equal({ way(releases, "33.0.0", "33.2.0") }, { "", "path.not-offered" })
+  expect_equal({ way(releases, "34.0.0", "33.0.0") }, { "", "path.none" })
+  expect_equal({ way(releases, "34.0.0", "99.0.0") }, { "", "path.none" })
+end)
+
+local function lives(releases, in_use)
+  local list, add = findings.new()
+  local actions = {}
+  for _, row in ipairs(lifecycle.plan(releases, in_use, add)) do
+    actions[#actions + 1] = row.name:sub(5) .. " " .. row.action
+  end
+  return table.concat(actions, ", "), ids(list)
+end
+
+test("what somebody may step on is kept", function()
+  local releases = { release("aws-33.4.0", {}, {}), release("aws-33.2.0", {}, {}, { state = "deprecated" }),
+    release("aws-33.1.1", {}, {}), release("aws-32.0.0", {}, {}, { state = "deprecated" }),
+    release("aws-35.0.0", {}, {}, { state = "wip" }) }
+  expect_equal({ lives(releases, { "aws-33.1.1" }) },
+    { "32.0.0 archive, 33.1.1 keep, 33.2.0 keep, 33.4.0 keep, 35.0.0 keep", "" })
+  expect_equal({ lives(releases, nil) },
+    { "32.0.0 keep, 33.1.1 deprecate, 33.2.0 keep, 33.4.0 keep, 35.0.0 keep", "usage.unknown" })
+end)
