@@ -256,9 +256,9 @@ globals._G = environment
 -- The hooks by family. What a hook is asked and answers stands in policies/<hook>.hpp.
 local families = {
   versions = { "resolve" }, rollout = { "plan" }, disruption = { "admit" }, compose = { "sync" },
-  release = { "map", "diff", "gate", "bump", "path", "lifecycle" },
+  release = { "map", "diff", "gate", "bump", "path", "lifecycle" }, train = { "check", "plan", "promote" },
 }
-local known_families = "versions, rollout, disruption, compose, release"
+local known_families = "versions, rollout, disruption, compose, release, train"
 local plain_entries = { name = "string", version = "string", order = "number", applies = "table" }
 local pack
 

@@ -92,7 +92,7 @@ TEST(PolicyHost, GivesFoldersPrecedenceOverStockPacks) {
   fixture f({folder.path()}, true);
   ASSERT_EQ(f.load(), "");
   EXPECT_EQ(f.ask(), R"("mine")");
-  EXPECT_EQ(f.packs.status().size(), 3u);
+  EXPECT_EQ(f.packs.status().size(), 4u);
 }
 
 TEST(PolicyHost, SaysWhatIsWrongWithAFolder) {
@@ -359,7 +359,7 @@ TEST(PolicyHost, RefusesTwoPacksOfOneName) {
 
 TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
   reactor::loop l(reactor::loop::mode::simulated, 1);
-  for (const std::string root : {"/policies/releases", "/policies/rollout", "/policies/examples"}) {
+  for (const std::string root : {"/policies/releases", "/policies/rollout", "/policies/trains", "/policies/examples"}) {
     run_task(l, [&]() -> reactor::awaitable<void> {
       auto reports = co_await test_packs(l, WINDLASS_SOURCE_DIR + root);
       EXPECT_TRUE(reports.has_value());
@@ -376,7 +376,7 @@ TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
 
 TEST(PolicyPacks, BuiltInEqualTheFiles) {
   std::map<std::string, pack_files> on_disk;
-  for (const char* family : {"releases", "rollout"}) {
+  for (const char* family : {"releases", "rollout", "trains"}) {
     auto read = read_packs(std::string(WINDLASS_SOURCE_DIR) + "/policies/" + family);
     ASSERT_TRUE(read);
     for (pack_source& pack : *read) on_disk[family + ("/" + pack.folder)] = std::move(pack.files);

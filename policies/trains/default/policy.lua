@@ -1,0 +1,47 @@
+-- trains/default: whether what is released together fits together, what to do next, and what need not be tested twice.
+--
+-- The projects, edges, checks, steps and images are lines of tables.lua.
+local consistency = require("consistency")
+local facts = require("facts")
+local promotion = require("promote")
+local steps = require("steps")
+
+-- All hooks are asked about a train document as it was read: train, phase, projects, pins, edges, steps, suites, freeze, and
+-- what is known of foreign projects: tags, ancestry, images, releases, present. See facts.lua for the fields.
+
+-- check(train): { findings, checks (name, result) }
+local function check(document)
+  local list, add = facts.findings()
+  local train = facts.read(document, add)
+  local results = consistency.check(train, add)
+  steps.freeze(train, add)
+  steps.cadence(train, add)
+  return { checks = results, findings = list }
+end
+
+-- plan(train): check, and { steps (id, state, why, needs), void (suites), order (projects), next (release of the bundle) }
+local function plan(document)
+  local list, add = facts.findings()
+  local train = facts.read(document, add)
+  local results = consistency.check(train, add)
+  return { checks = results, steps = steps.plan(train, results, add), void = steps.freeze(train, add),
+    next = steps.cadence(train, add), findings = list,
+    order = consistency.order(consistency.edges(train), function() end, train.file) }
+end
+
+-- promote(train): with project and tag to give; { retag (from, to, arch, digest), retest, hash, findings }
+local function promote(document)
+  local list, add = facts.findings()
+  local train = facts.read(document, add)
+  local wanted = document.promote or {}
+  local out = promotion.plan(train, wanted.project, wanted.tag, steps.freeze(train, add), add)
+  out.findings = list
+  return out
+end
+
+return {
+  name = "trains/default",
+  version = "1",
+  order = 1000,
+  train = { check = check, plan = plan, promote = promote },
+}

@@ -1,0 +1,268 @@
+-- Run by the host before a changed pack takes over, and by `windlass policy test`.
+local policy = require("policy")
+local steps = require("steps")
+local promotion = require("promote")
+
+local A, B, C = ("a"):rep(40), ("b"):rep(40), ("c"):rep(40)
+
+local function ids(answer)
+  local all = {}
+  for _, f in ipairs(answer.findings) do
+    if f.id ~= "train.evidence-skew" then all[#all + 1] = f.id end
+  end
+  return table.concat(all, " ")
+end
+
+local function checks(answer)
+  local all = {}
+  for i, c in ipairs(answer.checks) do all[i] = c.name .. "=" .. c.result end
+  return table.concat(all, " ")
+end
+
+local function find(answer, id)
+  for _, f in ipairs(answer.findings) do
+    if f.id == id then return f end
+  end
+end
+
+-- A train in which everything fits, with some of it changed.
+local function train(more)
+  local t = {
+    train = "v1.0.0", phase = "released",
+    projects = {
+      { name = "Kata", release = "3.23.0", candidate = C },
+      { name = "guest-components", candidate = A, protocol = "0.4.0" },
+      { name = "Trustee", candidate = B, protocol = "0.4.0" },
+    },
+    pins = {
+      { holder = "Kata", project = "guest-components", field = "version", kind = "commit", value = A },
+      { holder = "Kata", project = "Trustee", field = "version", kind = "commit", value = B },
+      { holder = "Kata", project = "Trustee", field = "image_tag", value = B, image = "ghcr.io/x/staged-images/kbs" },
+      { holder = "Kata", project = "Trustee", field = "ita_image_tag", value = B .. "-x86_64" },
+      { holder = "Kata", project = "nydus-snapshotter", field = "version", value = "v0.15.2" },
+      { holder = "operator", project = "nydus-snapshotter", field = "NYDUS_SNAPSHOTTER_VERSION", value = "v0.15.2" },
+      { holder = "cloud-api-adaptor", project = "guest-components", field = "reference", value = A },
+      { holder = "cloud-api-adaptor", project = "Trustee", field = "reference", value = B },
+      { holder = "cloud-api-adaptor", project = "Kata", field = "reference", value = "3.23.0" },
+    },
+    tags = { { project = "guest-components", tag = "v0.16.0", commit = A }, { project = "Trustee", tag = "v0.16.0", commit = B } },
+  }
+  for key, value in pairs(more or {}) do t[key] = value end
+  return t
+end
+
+local function pin(t, holder, project, field, value)
+  for _, p in ipairs(t.pins) do
+    if p.holder == holder and p.project == project and p.field == field then p.value = value end
+  end
+  return t
+end
+
+test("a train that fits has nothing to say", function()
+  local answer = policy.train.check(train())
+  expect_equal(checks(answer), "protocol=equal image_tag=sync ita=sync nydus=equal caa_gc=equal caa_kbs=equal caa_kata=equal")
+  expect_equal(ids(answer), "")
+end)
+
+test("two protocols do not speak with each other", function()
+  local t = train()
+  t.projects[2].protocol, t.projects[3].protocol = "0.2.0", "0.4.0"
+  local answer = policy.train.check(t)
+  expect_equal(ids(answer), "train.skew")
+  local why = find(answer, "train.skew").why
+  expect_true(why:find("0.2.0", 1, true) and why:find("0.4.0", 1, true) and why:find(A, 1, true) and why:find(B, 1, true))
+end)
+
+test("evidence that nobody names wants a test of the pair", function()
+  local t = train()
+  expect_equal(find(policy.train.check(t), "train.evidence-skew").severity, "warn")
+  t.suites = { { id = "pair:guest-components+Trustee", result = "passed" } }
+  expect_equal(find(policy.train.check(t), "train.evidence-skew"), nil)
+  t.projects[2].evidence, t.projects[3].evidence = "1", "2"
+  expect_equal(find(policy.train.check(t), "train.evidence-skew").severity, "error")
+end)
+
+test("one of a pair does not move alone", function()
+  local t = train()
+  t.pins[2].was = C
+  expect_equal(ids(policy.train.check(t)), "train.pair-moved-alone")
+  t.pins[1].was = C
+  expect_equal(ids(policy.train.check(t)), "")
+end)
+
+test("an image belongs to its version", function()
+  expect_equal(ids(policy.train.check(pin(train(), "Kata", "Trustee", "image_tag", C))), "train.pin-in-sync")
+  local t = train({ tags = { { project = "Trustee", tag = "v0.10.1", commit = B }, { project = "guest-components", tag = "v1", commit = A } } })
+  pin(t, "Kata", "Trustee", "version", "v0.10.1")
+  pin(t, "Kata", "Trustee", "image_tag", "built-in-as-v0.10.1")
+  pin(t, "Kata", "Trustee", "ita_image_tag", "v0.10.1-x86_64")
+  t.pins[3].image = "ghcr.io/x/key-broker-service"
+  expect_equal(ids(policy.train.check(t)), "")
+  t.pins[3].image = "ghcr.io/x/staged-images/kbs"
+  expect_equal(ids(policy.train.check(t)), "train.pin-in-sync")
+end)
+
+test("peer pods that are ahead are told by how much", function()
+  local t = pin(train({ ancestry = { { project = "guest-components", from = A, to = C, ahead = 5, behind = 0 } } }),
+    "cloud-api-adaptor", "guest-components", "reference", C)
+  local answer = policy.train.check(t)
+  expect_equal(ids(answer), "train.pin-mismatch")
+  expect_equal(answer.findings[#answer.findings].severity, "warn")
+  expect_true(find(answer, "train.pin-mismatch").why:find("ahead 5", 1, true))
+  t.ancestry[1].behind = 2
+  expect_equal(find(policy.train.check(t), "train.pin-mismatch").severity, "error")
+end)
+
+test("what floats is no pin of a release", function()
+  local t = pin(train(), "cloud-api-adaptor", "Kata", "reference", "kata-containers-latest")
+  expect_equal(find(policy.train.check(t), "train.floating-pin").severity, "error")
+  t.phase = "candidate"
+  expect_equal(find(policy.train.check(t), "train.floating-pin").severity, "info")
+end)
+
+test("a commit that is cut short is found when it is the only one", function()
+  local t = pin(train(), "cloud-api-adaptor", "Trustee", "reference", "bbbbbbb")
+  expect_equal(ids(policy.train.check(t)), "")
+  t.tags[3] = { project = "Trustee", tag = "v9", commit = "bbbbbbb" .. ("0"):rep(33) }
+  expect_true(find(policy.train.check(t), "train.ambiguous-commit"))
+end)
+
+test("a bundle of a commit waits for consent", function()
+  local t = train()
+  t.projects[1].release = "kata-containers-latest"
+  pin(t, "cloud-api-adaptor", "Kata", "reference", "kata-containers-latest")
+  expect_equal(find(policy.train.check(t), "train.bundle-kind").blocking, "approval")
+end)
+
+test("weak edges may close a circle and strong ones may not", function()
+  local function cycle(kind)
+    return policy.train.plan(train({ edges = { { from = "Trustee", to = "guest-components", kind = "strong" },
+      { from = "guest-components", to = "Trustee", kind = kind } } }))
+  end
+  expect_equal(cycle("weak").order, { "Trustee", "guest-components" })
+  expect_equal(ids(cycle("weak")), "")
+  expect_equal(find(cycle("strong"), "train.cycle").why, "projects wait for each other: Trustee -> guest-components -> Trustee")
+end)
+
+local function states(answer)
+  local all = {}
+  for _, s in ipairs(answer.steps) do all[s.id] = s.state end
+  return all
+end
+
+test("steps follow from evidence", function()
+  local t = train({ steps = { { id = "kata-pick", state = "done", evidence = "3.23.0" } } })
+  local s = states(policy.train.plan(t))
+  expect_equal({ s["kata-pick"], s["nydus-check"], s["bundle-pr"], s.peerpods, s.notes }, { "done", "done", "ready", "ready", "blocked" })
+  pin(t, "operator", "nydus-snapshotter", "NYDUS_SNAPSHOTTER_VERSION", "v0.13.14")
+  local answer = policy.train.plan(t)
+  s = states(answer)
+  expect_equal({ s["nydus-check"], s["bundle-pr"], s.peerpods }, { "blocked", "blocked", "ready" })
+  expect_true(find(answer, "train.same-version").why:find("Makefile", 1, true))
+end)
+
+test("a tick is no proof", function()
+  local t = train({ order = "before", steps = { { id = "gc-tag", state = "done", evidence = "v0.16.0" }, { id = "trustee-tag", state = "done", evidence = "v0.16.0" },
+    { id = "gc-release", state = "done", evidence = "page" } } })
+  local s = states(policy.train.plan(t))
+  expect_equal({ s["gc-tag"], s["trustee-tag"], s["gc-release"] }, { "done", "done", "done" })
+  t.tags[1].commit = C
+  local answer = policy.train.plan(t)
+  s = states(answer)
+  expect_equal({ s["gc-tag"], s["gc-release"] }, { "ready", "blocked" })
+  expect_true(find(answer, "step.unproven"))
+  t.tags[1].commit, t.present = A, { "other" }
+  expect_true(find(policy.train.plan(t), "step.regressed"))
+  t.order = "sideways"
+  expect_true(find(policy.train.plan(t), "train.schema"))
+end)
+
+test("a frozen candidate stays", function()
+  local t = train({ freeze = { project = "guest-components", baseCommit = A, since = "2026-10-01" }, now = "2026-10-20" })
+  expect_equal(ids(policy.train.check(t)), "")
+  t.projects[2].candidate = C
+  t.suites = { { id = "k", project = "Kata", result = "passed" }, { id = "n", project = "nydus-snapshotter", result = "passed" } }
+  expect_equal(find(policy.train.plan(t), "train.candidate-moved").to, C)
+  t.freeze.fixup = "a crash"
+  local answer = policy.train.plan(t)
+  expect_equal(find(answer, "train.candidate-moved"), nil)
+  expect_equal(answer.void, { "k" })
+  t.now, t.bump = "2026-12-01", "guest-components"
+  expect_equal(find(policy.train.check(t), "train.freeze-stale").why, "it is frozen for 61 days")
+  expect_true(find(policy.train.check(t), "train.frozen"))
+end)
+
+test("trains ride on positions, not on numbers", function()
+  local function releases(...)
+    local list = {}
+    for i, tag in ipairs({ ... }) do list[i] = { tag = tag } end
+    return list
+  end
+  local t = train({ releases = releases("3.29.0", "3.30.0"), cadence = "every-2", since = "3.29.0" })
+  t.projects[1].release = "3.29.0"
+  pin(t, "cloud-api-adaptor", "Kata", "reference", "3.29.0")
+  local answer = policy.train.plan(t)
+  expect_equal(answer.next, "3.31.0")
+  expect_equal(find(answer, "train.behind").to, "3.30.0")
+  t.projects[1].release = "3.30.0"
+  expect_equal(find(policy.train.plan(t), "train.off-cadence").blocking, "approval")
+  t.releases = releases("3.31.0", "3.32.0", "4.0.0", "4.1.0")
+  t.projects[1].release, t.since = "3.31.0", nil
+  expect_equal(policy.train.plan(t).next, "4.0.0")
+end)
+
+local function images(t)
+  local list = {}
+  for _, row in ipairs(require("tables").promote) do
+    for _, arch in ipairs(row.arches) do
+      list[#list + 1] = { ref = row.from:gsub("{}", B) .. "-" .. arch, digest = "sha256:" .. #list }
+    end
+  end
+  t.images, t.promote = list, { project = "Trustee", tag = "v0.17.0" }
+  t.suites = { { id = "all", result = "passed" } }
+  return t
+end
+
+test("what was tested is not tested again under another name", function()
+  local t = images(train())
+  local answer = policy.train.promote(t)
+  expect_equal(answer.retest, "skipped")
+  expect_equal(#answer.retag, #t.images)
+  expect_equal(answer.retag[1].to, "key-broker-service:built-in-as-v0.17.0-x86_64")
+  expect_equal(ids(answer), "train.retest-skipped")
+  t.images[#t.images + 1] = { ref = answer.retag[1].to, digest = "sha256:other" }
+  answer = policy.train.promote(t)
+  expect_equal(answer.retest, "required")
+  expect_equal(find(answer, "train.retest-required").subject, "image/key-broker-service:built-in-as-v0.17.0-x86_64")
+  t.images[#t.images] = nil
+  t.suites[1].contentHash = "stale"
+  expect_equal(policy.train.promote(t).retest, "required")
+  t.suites[1].contentHash = promotion.hash(t)
+  expect_equal(policy.train.promote(t).retest, "skipped")
+end)
+
+test("nothing is promoted in part", function()
+  local t = images(train())
+  local gone = table.remove(t.images, 2)
+  local answer = policy.train.promote(t)
+  expect_equal(answer.retag, {})
+  expect_equal(find(answer, "train.partial-promotion").from, gone.ref)
+  t.promote.project = "nobody"
+  expect_equal(ids(policy.train.promote(t)), "train.schema")
+end)
+
+test("what is not as it should be is named with its place", function()
+  local answer = policy.train.check({ projects = { { name = 7 }, "x", {} }, pins = "all" })
+  local seen = {}
+  for _, f in ipairs(answer.findings) do
+    if f.id == "train.schema" then seen[#seen + 1] = f.evidence end
+  end
+  expect_equal(seen, { "train: train", "train: pins", "train: projects[1].name", "train: projects[2]", "train: projects[3].name" })
+end)
+
+test("days are counted over months and years", function()
+  expect_equal(steps.day_of("1970-01-01"), 0)
+  expect_equal(steps.day_of("2026-03-01T10:00:00Z") - steps.day_of("2026-02-28"), 1)
+  expect_equal(steps.day_of("2024-03-01") - steps.day_of("2024-02-28"), 2)
+  expect_equal(steps.day_of("soon"), nil)
+end)

@@ -1,0 +1,73 @@
+-- From candidate to release: the digests that were tested get the names of a release.
+local facts = require("facts")
+local tables = require("tables")
+
+local promote = {}
+
+-- What suites, waivers and approvals are bound to.
+function promote.hash(train)
+  local lines = {}
+  for _, p in ipairs(train.projects) do lines[#lines + 1] = p.name .. "=" .. (p.digest or p.candidate or "") .. "\n" end
+  table.sort(lines)
+  return sha256(table.concat(lines))
+end
+
+-- plan(train, project, tag, add): { retag = { from, to, arch, digest }, retest = "skipped" or "required", hash }.
+function promote.plan(train, project, tag, void, add)
+  local about = train.by_name[project]
+  local subject = "project/" .. tostring(project)
+  if not about or not about.candidate then
+    add("train.schema", subject, "there is no candidate of it", { evidence = train.file .. ": projects" })
+    return { retag = {}, retest = "required" }
+  end
+  local digests = {}
+  for _, image in ipairs(train.images) do digests[image.ref] = image.digest or "" end
+  local hash = promote.hash(train)
+  local retag, missing, differs, equal = {}, {}, nil, nil
+  for _, row in ipairs(tables.promote) do
+    for _, arch in ipairs(row.arches) do
+      local from = row.from:gsub("{}", about.candidate) .. "-" .. arch
+      local to = row.to:gsub("{}", tag) .. "-" .. arch
+      local tested, there = digests[from], digests[to]
+      if not tested or tested == "" then
+        missing[#missing + 1] = from
+      elseif there and there ~= tested then
+        differs = differs or { from = from, to = to, tested = tested, there = there }
+      else
+        equal = equal or { from = from, to = to, digest = tested }
+        if not there then retag[#retag + 1] = { from = from, to = to, arch = arch, digest = tested } end
+      end
+    end
+  end
+  for _, ref in ipairs(missing) do
+    add("train.partial-promotion", "image/" .. ref, "there is no " .. ref .. ": nothing is promoted without it", { from = ref,
+      rule = "promote", evidence = train.file .. ": images" })
+  end
+  if #missing > 0 then retag = {} end
+
+  local voided, untested, suites = {}, nil, 0
+  for _, id in ipairs(void) do voided[id] = true end
+  for _, suite in ipairs(train.suites) do
+    suites = suites + 1
+    if suite.result ~= "passed" or voided[suite.id] or (suite.contentHash and suite.contentHash ~= hash) then
+      untested = untested or suite.id
+    end
+  end
+  if suites == 0 then untested = "any suite" end
+  if differs then
+    add("train.retest-required", "image/" .. differs.to, "it is " .. differs.there .. ", what was tested is " .. differs.tested,
+      { from = differs.tested, to = differs.there, rule = "digest", evidence = train.file .. ": images" })
+  elseif #missing > 0 then
+    add("train.retest-required", "image/" .. missing[1], "nobody knows its digest", { rule = "digest", evidence = train.file .. ": images" })
+  elseif untested then
+    add("train.retest-required", "suite/" .. untested, "it has not passed for the candidate", { to = hash, rule = "suites",
+      evidence = train.file .. ": suites" })
+  else
+    add("train.retest-skipped", subject, equal.from .. " and " .. equal.to .. " are one digest, as are all others", { from = equal.from,
+      to = equal.to, rule = "digest", evidence = equal.digest })
+    return { retag = retag, retest = "skipped", hash = hash }
+  end
+  return { retag = retag, retest = "required", hash = hash }
+end
+
+return promote

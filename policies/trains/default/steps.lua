@@ -1,0 +1,171 @@
+-- The steps of a train: done by evidence, ready when what they need is done, blocked else.
+local consistency = require("consistency")
+local facts = require("facts")
+local tables = require("tables")
+
+local steps = {}
+
+-- Days since 1970 of "2026-11-22…"; nil for anything else.
+local function day_of(text)
+  local y, m, d = (text or ""):match("^(%d%d%d%d)-(%d%d)-(%d%d)")
+  if not y then return nil end
+  y, m, d = tonumber(y), tonumber(m), tonumber(d)
+  if m <= 2 then y = y - 1 end
+  local era = math.floor(y / 400)
+  local of_era = y - era * 400
+  local of_year = math.floor((153 * (m + (m > 2 and -3 or 9)) + 2) / 5) + d - 1
+  return era * 146097 + of_era * 365 + math.floor(of_era / 4) - math.floor(of_era / 100) + of_year - 719468
+end
+steps.day_of = day_of
+
+-- Whether a step is proven: true, or false and why.
+local function proven(train, step, ticked, results, add)
+  if step.check then
+    for _, row in ipairs(results) do
+      if row.name == step.check and row.result ~= "equal" then return false, "check " .. step.check .. " fails" end
+    end
+    return true
+  end
+  if step.pin then
+    local pin, commit = consistency.pinned(train, step.pin, add)
+    if not pin then return false, "nothing pins " .. step.pin end
+    if not ticked.evidence then return false, "no tag of " .. step.pin .. " is named" end
+    local at = train.tag_commit[step.pin .. " " .. ticked.evidence]
+    if not at then return false, "tag " .. ticked.evidence .. " of " .. step.pin .. " is not there" end
+    if at ~= commit then return false, "tag " .. ticked.evidence .. " is at " .. at:sub(1, 12) .. ", the train pins "
+      .. (commit and commit:sub(1, 12) or pin.value) end
+    return true
+  end
+  if not ticked.evidence or ticked.evidence == "" then return false, "there is no evidence" end
+  if train.present then
+    for _, name in ipairs(train.present) do
+      if name == ticked.evidence then return true end
+    end
+    return false, "its evidence " .. ticked.evidence .. " is not there", true
+  end
+  return true
+end
+
+-- plan(train, results, add): rows in the order of the table: id, state ("done", "ready", "blocked"), why, needs.
+function steps.plan(train, results, add)
+  local list = tables.steps[train.order or "after"]
+  if not list then
+    add("train.schema", "train/" .. train.train, "there is no order of steps '" .. tostring(train.order) .. "'",
+      { evidence = train.file .. ": order" })
+    return {}
+  end
+  local ticked = {}
+  for _, step in ipairs(train.steps) do ticked[step.id] = step end
+  local rows, done = {}, {}
+  for _, step in ipairs(list) do
+    local row = { id = step.id, needs = step.needs or {}, state = "blocked", why = "" }
+    local waits = {}
+    for _, need in ipairs(row.needs) do
+      if not done[need] then waits[#waits + 1] = need end
+    end
+    local tick = ticked[step.id] or {}
+    local says_done = tick.state == "done"
+    if says_done or step.check then
+      local good, why, vanished = proven(train, step, tick, results, add)
+      if good and #waits == 0 then
+        row.state = "done"
+      elseif not good then
+        row.why = why
+        if says_done then
+          add(vanished and "step.regressed" or "step.unproven", "step/" .. step.id, "it is said to be done, and " .. why,
+            { from = tick.evidence, rule = step.id, evidence = train.file .. ": steps" })
+        end
+      end
+    end
+    if row.state ~= "done" then
+      if #waits > 0 then
+        row.why = "waits for " .. table.concat(waits, ", ")
+      elseif row.why == "" then
+        row.state = "ready"
+      elseif says_done and not step.check then
+        row.state = "ready" -- it is to be done, or done again
+      end
+    end
+    done[step.id] = row.state == "done"
+    rows[#rows + 1] = row
+  end
+  return rows
+end
+
+-- What stands downstream of a project, itself included.
+local function downstream(edges, project)
+  local reached, more = { [project] = true }, true
+  while more do
+    more = false
+    for _, edge in ipairs(edges) do
+      if edge.kind ~= "weak" and reached[edge.from] and not reached[edge.to] then
+        reached[edge.to] = true
+        more = true
+      end
+    end
+  end
+  return reached
+end
+
+-- freeze(train, add): the ids of the suites that no longer count.
+function steps.freeze(train, add)
+  local frozen = train.freeze
+  if type(frozen) ~= "table" or not frozen.project then return {} end
+  local subject = "project/" .. frozen.project
+  local evidence = train.file .. ": freeze"
+  local void = {}
+  local project = train.by_name[frozen.project]
+  local candidate = project and project.candidate
+  if candidate and frozen.baseCommit and candidate ~= frozen.baseCommit then
+    if not frozen.fixup or frozen.fixup == "" then
+      add("train.candidate-moved", subject, "it is frozen and another candidate took its place", { from = frozen.baseCommit,
+        to = candidate, evidence = evidence })
+    end
+    local reached = downstream(consistency.edges(train), frozen.project)
+    for _, suite in ipairs(train.suites) do
+      if suite.project == nil or reached[suite.project] then void[#void + 1] = suite.id end
+    end
+  end
+  if train.bump == frozen.project then
+    add("train.frozen", subject, "it is frozen: nothing moves its pins by itself", { evidence = evidence })
+  end
+  local since, now = day_of(frozen.since), day_of(train.now)
+  if since and now and now - since > tables.freeze_days then
+    add("train.freeze-stale", subject, "it is frozen for " .. (now - since) .. " days", { from = frozen.since, evidence = evidence })
+  end
+  return void
+end
+
+-- cadence(train, add): the next release of the bundle that a train may ride on.
+function steps.cadence(train, add)
+  if #train.releases == 0 then return "" end
+  local mode = train.cadence or tables.cadence
+  local every = tonumber(mode:match("^every%-(%d+)$")) or (mode == "every" and 1) or 2
+  local position = {}
+  for i, release in ipairs(train.releases) do position[release.tag] = i end
+  local bundle = train.by_name[tables.bundle]
+  local ridden = bundle and bundle.release
+  local from = train.since and position[train.since] or (mode == "odd" and 1) or (mode == "even" and 2) or 1
+  local function fits(i) return (i - from) % every == 0 and i >= from end
+  local at = ridden and position[ridden]
+  local last = #train.releases
+  if ridden and not at then
+    add("train.off-cadence", "project/" .. tables.bundle, ridden .. " is none of the listed releases", { from = ridden,
+      rule = mode, evidence = train.file .. ": releases" })
+  elseif at and not fits(at) then
+    add("train.off-cadence", "project/" .. tables.bundle, "a train rides on " .. mode .. " of its releases, and " .. ridden
+      .. " is between two", { from = ridden, rule = mode, evidence = train.file .. ": releases" })
+  end
+  if at and at < last then
+    add("train.behind", "project/" .. tables.bundle, (last - at) .. " released since " .. ridden, { from = ridden,
+      to = train.releases[last].tag, rule = mode, evidence = train.file .. ": releases" })
+  end
+  local i = (at or (train.since and position[train.since]) or last) + 1
+  while not fits(i) do i = i + 1 end
+  if i <= last then return train.releases[i].tag end
+  -- Not released yet: a minor more for each that is still to come.
+  local v = semver.parse(train.releases[last].tag)
+  return v and string.format("%d.%d.0", v.major, v.minor + i - last) or ""
+end
+
+return steps

@@ -1,0 +1,151 @@
+#include "policies/trains/train.hpp"
+
+#include "formats/yaml/yaml.hpp"
+#include "policies/releases/answer.hpp"
+
+#include <boost/json.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace policies::trains {
+namespace {
+
+namespace json = boost::json;
+using reactor::errc;
+using reactor::make_fault;
+using reactor::result;
+using releases::answer_reader;
+
+constexpr std::size_t most_bytes = 1024 * 1024, most_values = 20'000, most_levels = 8;
+constexpr std::int64_t instructions_per_value = 500;
+
+value value_of(const json::value& v) {
+  if (const json::object* o = v.if_object()) {
+    value::object out;
+    for (const auto& [key, member] : *o) out.emplace(std::string(key), value_of(member));
+    return out;
+  }
+  if (const json::array* a = v.if_array()) {
+    value::array out;
+    out.reserve(a->size());
+    for (const json::value& one : *a) out.push_back(value_of(one));
+    return out;
+  }
+  // Scalars come with their own text.
+  if (const json::string* s = v.if_string()) return std::string(*s);
+  return {};
+}
+
+std::int64_t values_in(const value& v) {
+  std::int64_t count = 1;
+  if (const value::object* o = v.if_object()) {
+    for (const auto& [key, member] : *o) count += values_in(member);
+  } else if (const value::array* a = v.if_array()) {
+    for (const value& one : *a) count += values_in(one);
+  }
+  return count;
+}
+
+check_row read_check(answer_reader& from) {
+  check_row r;
+  r.name = from.text("name");
+  r.result = from.text("result");
+  return r;
+}
+
+step_row read_step(answer_reader& from) {
+  step_row r;
+  r.id = from.text("id");
+  r.state = from.text("state");
+  r.why = from.text("why");
+  r.needs = from.texts("needs");
+  if (r.state != "done" && r.state != "ready" && r.state != "blocked")
+    from.refuse("state", "expected done, ready or blocked");
+  return r;
+}
+
+retag read_retag(answer_reader& from) {
+  retag r;
+  r.from = from.text("from");
+  r.to = from.text("to");
+  r.arch = from.text("arch");
+  r.digest = from.text("digest");
+  if (r.from.empty() || r.to.empty() || r.digest.empty())
+    from.refuse("to", "expected from, to and the digest that was tested");
+  return r;
+}
+
+std::string_view name_of(hook which) {
+  switch (which) {
+    case hook::check: return "train.check";
+    case hook::plan: return "train.plan";
+    case hook::promote: return "train.promote";
+  }
+  return "";
+}
+
+}  // namespace
+
+result<value> read_train(std::string_view text, std::string file) {
+  formats::yaml_limits limits;
+  limits.bytes = most_bytes;
+  limits.depth = most_levels;
+  limits.nodes = most_values;
+  limits.documents = 1;
+  limits.scalars = formats::yaml_scalars::own_text;
+  auto read = formats::parse_yaml(text, "read " + file, limits);
+  if (!read) return read.error();
+  if (!read->is_object())
+    return make_fault(errc::malformed, "read " + file,
+                      "expected a mapping with train, projects, pins");
+  value made = value_of(*read);
+  std::get<value::object>(made.data)["file"] = std::move(file);
+  return made;
+}
+
+result<train_answer> read_train_answer(const value& answer) {
+  std::optional<reactor::fault> wrong;
+  answer_reader from(answer, "", wrong);
+  train_answer out;
+  out.checks = from.list<check_row>("checks", read_check);
+  out.steps = from.list<step_row>("steps", read_step);
+  out.void_suites = from.texts("void");
+  out.order = from.texts("order");
+  out.next = from.text("next");
+  out.retags = from.list<retag>("retag", read_retag);
+  out.retest = from.text("retest");
+  out.hash = from.text("hash");
+  out.findings = releases::read_findings(from);
+  from.done();
+  if (!out.retest.empty() && out.retest != "skipped" && out.retest != "required")
+    from.refuse("retest", "expected skipped or required");
+  if (wrong) return *wrong;
+  out.verdict = releases::decide(out.findings);
+  if (out.verdict == releases::decision::deny) out.retags.clear();
+  return out;
+}
+
+reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook which,
+                                                   value document) {
+  const std::int64_t budget = unit_instructions + instructions_per_value * values_in(document);
+  std::vector<argument> arguments;
+  arguments.emplace_back(std::move(document));
+  const auto answer = std::make_shared<train_answer>();
+  judge accept = [answer](const value& proposed) -> result<void> {
+    auto read = read_train_answer(proposed);
+    if (!read) return read.error();
+    *answer = std::move(*read);
+    return {};
+  };
+  std::string name(name_of(which));
+  auto made = co_await packs.call(std::move(name), std::move(s), std::move(arguments), budget,
+                                  std::move(accept));
+  if (!made) co_return made.error();
+  answer->pack = made->pack;
+  answer->pack_version = made->version;
+  answer->cost = made->cost;
+  co_return std::move(*answer);
+}
+
+}  // namespace policies::trains

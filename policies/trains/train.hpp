@@ -1,0 +1,62 @@
+#pragma once
+
+#include "policies/host/host.hpp"
+#include "policies/releases/finding.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace policies::trains {
+
+/// Reads a train document: which commits and tags of which projects go together, its steps and suites, and what is known of
+/// foreign projects. Every scalar keeps its own text: a commit is never a number. What the fields mean is the policy's.
+/// Limits   1 MiB, 20,000 values.
+/// Errors   errc::malformed: no YAML, or no mapping. errc::limit. `doing` names `file`.
+reactor::result<value> read_train(std::string_view text, std::string file);
+
+/// A comparison that was made: "protocol", "equal".
+struct check_row {
+  std::string name, result;
+  friend bool operator==(const check_row&, const check_row&) = default;
+};
+
+struct step_row {
+  std::string id;
+  std::string state;  // done, ready, blocked
+  std::string why;
+  std::vector<std::string> needs;
+};
+
+struct retag {
+  std::string from, to, arch, digest;
+};
+
+/// What a policy says of a train; each hook fills in its part.
+struct train_answer {
+  std::string pack, pack_version;
+  std::vector<check_row> checks;         // check, plan
+  std::vector<step_row> steps;           // plan: in the order of the table
+  std::vector<std::string> void_suites;  // plan: no longer count
+  std::vector<std::string> order;        // plan: projects, each behind those it depends on
+  std::string next;           // plan: the release of the bundle that the next train may ride on
+  std::vector<retag> retags;  // promote
+  std::string retest;         // promote: skipped, required
+  std::string hash;           // promote: of what suites are bound to
+  std::vector<releases::finding> findings;
+  releases::decision verdict = releases::decision::allow;
+  call_cost cost;
+};
+
+/// `train.check`: does what is pinned fit together?
+/// `train.plan`: and which steps are done, ready, blocked?
+/// `train.promote`: which images get which names, and must they be tested again? The document says `promote: {project, tag}`.
+/// Failure  nothing is ready, and nothing gets another name.
+enum class hook { check, plan, promote };
+reactor::awaitable<reactor::result<train_answer>> ask_train(host& packs, subject s, hook which,
+                                                            value document);
+
+/// The part of it that looks at the answer. Nothing is promoted by an answer that is denied.
+reactor::result<train_answer> read_train_answer(const value& answer);
+
+}  // namespace policies::trains

@@ -1,0 +1,179 @@
+// What an operator edits: tables, never C++. And what goes wrong when a rule is taken out: something here notices each.
+#include "asking.hpp"
+#include "policies/host/pack.hpp"
+#include "policies/trains/train.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+
+namespace policies::releases {
+namespace {
+
+using testing::HasSubstr;
+
+/// A copy of a stock pack with one text in one of its files replaced; its own tests are left out.
+struct edited_pack {
+  edited_pack(const std::string& pack, const std::string& file, const std::string& from,
+              const std::string& to) {
+    for (pack_source& source : stock_packs()) {
+      if (source.folder != pack) continue;
+      for (auto& [name, content] : source.files) {
+        if (name.ends_with("_test.lua")) continue;
+        if (name == file) {
+          const std::size_t at = content.find(from);
+          EXPECT_NE(at, content.npos) << from;
+          if (at != content.npos) content.replace(at, from.size(), to);
+        }
+        folder.write("mine/" + name, content);
+      }
+    }
+  }
+  reactor::temporary_folder folder;
+};
+
+std::shared_ptr<document> of_provider(const std::string& provider, const std::string& chart) {
+  return release_of(provider + "-35.0.0", {"cluster-" + provider + " " + chart, "flatcar 4593.2.4",
+                                           "kubernetes 1.35.1", "os-tooling 1.33.1"});
+}
+
+TEST(ReleaseData, AProviderIsALine) {
+  const edited_pack pack("releases/default", "providers.lua", "  eks = {",
+                         "  nutanix = { limit = 40, allowed = '%w.-', rules = { { id = 'X1', "
+                         "name = 'nx-{flatcar}-{kubernetes}[-{suffix}]' } } },\n  eks = {");
+  asking policy({pack.folder.path()});
+  pool_facts pool;
+  pool.suffix = "a";
+  EXPECT_EQ(policy.map(of_provider("nutanix", "1.0.0"), {pool}).images.at(0).image,
+            "nx-4593.2.4-1.35.1-a");
+  pool.running = "nx-4593.2.4-1.35.0-a";
+  EXPECT_EQ(ids(policy.map(of_provider("nutanix", "1.0.0"), {pool}).findings), "image.drift");
+  pool.running = "";
+  pool.suffix = std::string(30, 'a');
+  EXPECT_EQ(ids(policy.map(of_provider("nutanix", "1.0.0"), {pool}).findings), "image.too-long");
+  EXPECT_EQ(ids(asking().map(of_provider("nutanix", "1.0.0")).findings), "release.schema");
+}
+
+TEST(ReleaseData, ANewRuleIsALineAndTakesOverFromItsVersionOn) {
+  const edited_pack pack("releases/default", "providers.lua",
+                         "id = \"T1\", from = \"0.63.0\", name = current },",
+                         "id = \"T1\", from = \"0.63.0\", name = current },\n"
+                         "{ id = \"T9\", from = \"9.0.0\", name = \"nine-{kubernetes}\", ref = "
+                         "\"registry.example.com/os/node:{image}\" },");
+  asking policy({pack.folder.path()});
+  EXPECT_EQ(policy.map(of_provider("cloud-director", "8.9.9")).images.at(0).rule, "T1");
+  const map_answer nine = policy.map(of_provider("cloud-director", "9.0.0"));
+  EXPECT_EQ(nine.images.at(0).image, "nine-1.35.1");
+  EXPECT_EQ(nine.images.at(0).ref, "registry.example.com/os/node:nine-1.35.1");
+}
+
+TEST(ReleaseData, TwoRulesForOneVersionAreAFinding) {
+  const edited_pack pack("releases/default", "providers.lua",
+                         "id = \"T1\", from = \"0.63.0\", name = current },",
+                         "id = \"T1\", from = \"0.63.0\", name = current },\n{ id = \"T9\", from = "
+                         "\"0.63.0\", name = current },");
+  EXPECT_EQ(ids(asking({pack.folder.path()}).map(of_provider("cloud-director", "9.0.0")).findings),
+            "image.rule-ambiguous");
+}
+
+TEST(ReleaseData, ABrokenTableIsRefusedWithItsPlace) {
+  const auto refused = [](const std::string& from, const std::string& to) {
+    const edited_pack pack("releases/default", "providers.lua", from, to);
+    reactor::loop l(reactor::loop::mode::simulated, 1);
+    host packs(l, {.folders = {pack.folder.path()}, .stock = false, .limits = {}});
+    std::string why;
+    run_task(l, [&]() -> reactor::awaitable<void> {
+      auto loaded = co_await packs.load();
+      if (!loaded) why = loaded.error().message();
+    });
+    return why;
+  };
+  EXPECT_THAT(refused("from = \"1.0.0\", to = \"1.3.3\"", "from = \"1.3.3\", to = \"1.0.0\""),
+              HasSubstr("providers.lua: aws.rules[2]: from is not below to"));
+  EXPECT_THAT(refused("from = \"1.0.0\", to = \"1.3.3\"", "from = \"1.0\""),
+              HasSubstr("providers.lua: aws.rules[2].from: expected a version"));
+  EXPECT_THAT(refused("limit = 128, least", "limmit = 128, least"),
+              HasSubstr("providers.lua: aws: unknown entry 'limmit'"));
+  EXPECT_THAT(refused("id = \"N0\", none = true", "id = \"N0\""),
+              HasSubstr("expected one of name, tags, none and constant"));
+  EXPECT_THAT(refused("eks = {", "eks = = {"), HasSubstr("providers.lua:"));
+  EXPECT_THAT(refused("id = \"N0\", none = true", "id = \"N0\", name = \"a-{b\""),
+              HasSubstr("rules[1].name: character 3: expected {name}"));
+  EXPECT_THAT(refused("id = \"N0\", none = true", "id = \"N0\", name = \"{x}\", ref = \"node\""),
+              HasSubstr("rules[1].ref: expected a reference"));
+}
+
+std::string judged(asking& policy, std::shared_ptr<const document> from,
+                   std::shared_ptr<const document> to) {
+  return ids(policy.diff(std::move(from), std::move(to)).findings);
+}
+
+TEST(ReleaseData, EachClauseTakenOutIsMissed) {
+  const auto base = release_of(
+      "aws-34.1.0",
+      {"cluster-aws 7.7.3", "flatcar 4593.2.4", "kubernetes 1.34.10", "os-tooling 1.26.4"},
+      {"cluster-autoscaler 1.27.3-gs9"});
+  const auto next = release_of(
+      "aws-34.1.1",
+      {"cluster-aws 7.7.3", "flatcar 4593.2.4", "kubernetes 1.34.10", "os-tooling 1.27.0"},
+      {"cluster-autoscaler 1.27.3-gs10"});
+  asking stock;
+  EXPECT_EQ(judged(stock, base, next), "level.too-high nodes.roll-in-patch nodes.roll");
+  {
+    const edited_pack levels(
+        "releases/default", "tables.lua",
+        "{ name = \"os-tooling\", major = \"major\", minor = \"minor\", severity = \"error\" },",
+        "{ name = \"os-tooling\" },");
+    asking policy({levels.folder.path()});
+    EXPECT_EQ(judged(policy, base, next), "nodes.roll-in-patch nodes.roll");
+  }
+  {
+    const edited_pack strict("releases/default", "tables.lua", "{ suffix = \"gs\" },", "");
+    asking policy({strict.folder.path()});
+    EXPECT_EQ(judged(policy, base, next),
+              "level.too-high app.downgrade nodes.roll-in-patch nodes.roll");
+  }
+  {
+    const edited_pack plain("releases/default", "tables.lua", "prereleases = \"base\"",
+                            "prereleases = \"strict\"");
+    asking policy({plain.folder.path()});
+    auto rules = read_requests(
+        "releases:\n- name: '< 34.0.0'\n  requests:\n  - {name: cluster-aws, version: '< 7.0.0'}\n",
+        "r.yaml");
+    ASSERT_TRUE(rules);
+    diff_question q;
+    q.release = release_of("aws-34.0.0-e2e.h1", {"cluster-aws 7.1.0", "flatcar 4593.2.4",
+                                                 "kubernetes 1.34.10", "os-tooling 1.26.4"});
+    q.requests = std::make_shared<request_file>(*rules);
+    EXPECT_THAT(ids(policy.diff(q)->findings), HasSubstr("request.violated"));
+    EXPECT_THAT(ids(stock.diff(q)->findings), testing::Not(HasSubstr("request.violated")));
+  }
+}
+
+TEST(TrainData, AProjectAndAnEdgeAreLines) {
+  const std::string text =
+      "train: v1\nprojects:\n- {name: attester, candidate: " + std::string(40, 'a') + "}\n";
+  const auto order = [&](asking& policy) {
+    std::string names;
+    run_task(policy.loop, [&]() -> reactor::awaitable<void> {
+      subject anyone;
+      auto document = trains::read_train(text, "t.yaml");
+      auto a = co_await trains::ask_train(policy.packs, std::move(anyone), trains::hook::plan,
+                                          *document);
+      EXPECT_TRUE(a) << (a ? "" : a.error().message());
+      if (!a) co_return;
+      for (const std::string& n : a->order) names += n + " ";
+    });
+    return names;
+  };
+  asking stock;
+  EXPECT_THAT(order(stock), testing::Not(HasSubstr("attester")));
+  const edited_pack pack(
+      "trains/default", "tables.lua", "  edges = {",
+      "  edges = {\n    { from = \"attester\", to = \"guest-components\", kind = \"strong\" },");
+  asking policy({pack.folder.path()});
+  const std::string names = order(policy);
+  EXPECT_LT(names.find("attester "), names.find("guest-components "));
+}
+
+}  // namespace
+}  // namespace policies::releases
