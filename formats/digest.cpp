@@ -1,24 +1,28 @@
 #include "formats/digest.hpp"
 
-#include <openssl/evp.h>
+#include "reactor/memory.hpp"
 
-#include <stdexcept>
+#include <openssl/evp.h>
 
 namespace formats {
 
-std::string sha256_hex(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) != 1) {
-    throw std::runtime_error("OpenSSL has no SHA-256");
-  }
+std::string hex_of(std::string_view bytes) {
   constexpr char digits[] = "0123456789abcdef";
   std::string out;
-  for (unsigned int i = 0; i < size; ++i) {
-    out += digits[digest[i] >> 4];
-    out += digits[digest[i] & 15];
+  out.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    out += digits[static_cast<unsigned char>(c) >> 4];
+    out += digits[static_cast<unsigned char>(c) & 15];
   }
   return out;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  unsigned char raw[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), raw, &size, EVP_sha256(), nullptr) != 1)
+    reactor::memory_lost();  // nothing else can be missing
+  return hex_of({reinterpret_cast<const char*>(raw), size});
 }
 
 std::string digest_of(std::string_view bytes) {

@@ -5,6 +5,9 @@
 
 namespace formats {
 
+/// Bytes in lower-case hexadecimal.
+std::string hex_of(std::string_view bytes);
+
 /// SHA-256 in lower-case hexadecimal.
 std::string sha256_hex(std::string_view bytes);
 

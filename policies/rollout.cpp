@@ -1,5 +1,6 @@
 #include "policies/rollout.hpp"
 
+#include "formats/go/time.hpp"
 #include "policies/label_views.hpp"
 #include "reactor/keyed_map.hpp"
 
@@ -223,21 +224,17 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
 }
 
 value now_argument(reactor::wall_time now) {
-  constexpr const char* weekdays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
-                                      "Thursday", "Friday", "Saturday"};
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
-  const auto day = std::chrono::floor<std::chrono::days>(now);
-  const std::chrono::year_month_day date(day);
-  const auto of_day = std::chrono::duration_cast<std::chrono::minutes>(seconds - day).count();
+  const auto t = formats::time_of(now);
+  const auto date = formats::civil(t);
   return value::object{
       {"text", reactor::format_rfc3339(now)},
-      {"unix", static_cast<double>(seconds.time_since_epoch().count())},
-      {"year", static_cast<int>(date.year())},
-      {"month", static_cast<int>(static_cast<unsigned>(date.month()))},
-      {"day", static_cast<int>(static_cast<unsigned>(date.day()))},
-      {"hour", static_cast<int>(of_day / 60)},
-      {"minute", static_cast<int>(of_day % 60)},
-      {"weekday", weekdays[std::chrono::weekday(day).c_encoding()]},
+      {"unix", static_cast<double>(t.seconds)},
+      {"year", static_cast<int>(date.year)},
+      {"month", date.month},
+      {"day", date.day},
+      {"hour", date.hour},
+      {"minute", date.minute},
+      {"weekday", std::string(formats::weekday_name(date.weekday))},
   };
 }
 

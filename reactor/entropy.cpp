@@ -1,8 +1,11 @@
 #include "reactor/entropy.hpp"
 
+#include "reactor/uuid.hpp"
+
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
@@ -43,19 +46,9 @@ nanoseconds entropy::between(nanoseconds low, nanoseconds high) {
 }
 
 std::string entropy::uuid() {
-  unsigned char b[16];
-  fill(b);
-  b[6] = (b[6] & 0x0f) | 0x40;
-  b[8] = (b[8] & 0x3f) | 0x80;
-  static constexpr char hex[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(36);
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += hex[b[i] >> 4];
-    text += hex[b[i] & 15];
-  }
-  return text;
+  std::array<unsigned char, 16> bytes{};
+  fill(bytes);
+  return uuid_text(bytes);
 }
 
 std::string entropy::suffix(std::size_t length) {

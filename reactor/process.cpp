@@ -3,6 +3,7 @@
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/secret.hpp"
+#include "reactor/spawn.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -11,7 +12,6 @@
 #include <boost/system/system_error.hpp>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,47 +62,6 @@ std::vector<std::string> environment_with(
     if (value) all.push_back(name + "=" + *value);
   }
   return all;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (std::string& t : texts) all.push_back(t.data());
-  all.push_back(nullptr);
-  return all;
-}
-
-/// 0 or the error number. posix_spawn does not copy this process's memory as fork would, and reports a failing exec.
-int spawn(command& c, int out, int err, pid_t& pid) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  int status = posix_spawn_file_actions_init(&files);
-  if (status != 0) return status;
-  if ((status = posix_spawnattr_init(&attributes)) != 0) {
-    posix_spawn_file_actions_destroy(&files);
-    return status;
-  }
-  // Each of them allocates; without it the program would have our own input or output.
-  status = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (status == 0) status = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  if (status == 0) status = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&files, 3);
-  if (status == 0 && !c.folder.empty())
-    status = posix_spawn_file_actions_addchdir_np(&files, c.folder.c_str());
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<std::string> variables = environment_with(c.environment);
-  if (status == 0)
-    status = ::posix_spawnp(&pid, c.argv[0].c_str(), &files, &attributes, pointers(c.argv).data(),
-                            pointers(variables).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return status;
 }
 
 /// One running child. Its pending operations keep it alive; timers only observe it.
@@ -254,22 +213,32 @@ private:
 };
 
 result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::string& doing) {
-  const auto failed = [&](int number) {
-    if (number == ENOENT)
+  const auto failed = [&](const error_code& code) {
+    if (code == boost::system::errc::no_such_file_or_directory)
       return make_fault(errc::not_found, doing, "there is no such program or folder");
-    return make_fault(error_code(number, boost::system::system_category()), doing);
+    return make_fault(code, doing);
+  };
+  const auto of_system = [](int number) {
+    return error_code(number, boost::system::system_category());
   };
   pipe_pair out, err;
-  if (out.read < 0 || err.read < 0) return failed(errno);
-  pid_t pid = 0;
-  if (const int number = spawn(c, out.write, err.write, pid)) return failed(number);
+  if (out.read < 0 || err.read < 0) return failed(of_system(errno));
+  spawn_request r;
+  r.argv = c.argv;
+  r.environment = environment_with(c.environment);
+  r.folder = c.folder;
+  r.out = out.write;
+  r.err = err.write;
+  const auto spawned = spawn(std::move(r));
+  if (!spawned) return failed(spawned.error().code);
+  const pid_t pid = *spawned;
   // Nobody else waits for our children, so the number cannot have been given to another process yet.
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) {
     const int number = errno;
     ::kill(-pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
-    return failed(number);
+    return failed(of_system(number));
   }
   ::fcntl(pidfd, F_SETFD, FD_CLOEXEC);
   auto started = std::make_shared<child>(l, c, pid);

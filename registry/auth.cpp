@@ -1,6 +1,6 @@
 #include "registry/auth.hpp"
 
-#include "formats/go/base64.hpp"
+#include "formats/base64.hpp"
 #include "formats/go/text.hpp"
 #include "reactor/http/message.hpp"
 #include "registry/url.hpp"
@@ -10,8 +10,8 @@
 namespace registry {
 
 using formats::base64_decode;
-using formats::base64_encode;
 using formats::decoded;
+using formats::encode_base64;
 using formats::lower;
 using formats::problem;
 using formats::quote;
@@ -137,7 +137,7 @@ outcome<std::string> with_login(std::string_view config, std::string_view regist
   if (!login.identity_token.empty())
     entry["identitytoken"] = login.identity_token.reveal();
   else
-    entry["auth"] = base64_encode(login.username + ":" + login.password.reveal());
+    entry["auth"] = encode_base64(login.username + ":" + login.password.reveal());
   auths.as_object()[credential_key(registry)] = std::move(entry);
   return config_text(*read);
 }

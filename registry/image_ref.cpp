@@ -1,6 +1,7 @@
 #include "registry/image_ref.hpp"
 
 #include "formats/digest.hpp"
+#include "registry/grammar.hpp"
 
 #include <algorithm>
 
@@ -11,7 +12,6 @@ using formats::is_digest;
 namespace {
 
 constexpr std::size_t max_path_length = 255;
-constexpr std::size_t max_tag_length = 128;
 
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
@@ -62,31 +62,6 @@ bool is_domain(std::string_view s) {
     if (dot == std::string_view::npos) return true;
     s.remove_prefix(dot + 1);
   }
-}
-
-/// Runs of lower-case letters and digits, joined by one '.', one or two '_', or any number of '-'.
-bool is_path_component(std::string_view s) {
-  if (s.empty() || !(is_lower(s.front()) || is_number(s.front())) ||
-      !(is_lower(s.back()) || is_number(s.back())))
-    return false;
-  for (std::size_t i = 0; i < s.size();) {
-    if (is_lower(s[i]) || is_number(s[i])) {
-      ++i;
-      continue;
-    }
-    const char joint = s[i];
-    std::size_t run = 0;
-    while (i < s.size() && s[i] == joint) ++i, ++run;
-    const bool fits = joint == '-' || (joint == '.' && run == 1) || (joint == '_' && run <= 2);
-    if (!fits || !(is_lower(s[i]) || is_number(s[i]))) return false;
-  }
-  return true;
-}
-
-bool is_tag(std::string_view s) {
-  return !s.empty() && s.size() <= max_tag_length && (is_alnum(s.front()) || s.front() == '_') &&
-         std::all_of(s.begin(), s.end(),
-                     [](char c) { return is_alnum(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 }  // namespace

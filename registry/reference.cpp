@@ -2,6 +2,7 @@
 
 #include "formats/digest.hpp"
 #include "formats/go/text.hpp"
+#include "registry/grammar.hpp"
 #include "registry/url.hpp"
 
 #include <algorithm>
@@ -17,38 +18,9 @@ using formats::split;
 
 namespace {
 
-bool is_lower_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-/// Runs of [a-z0-9] with ".", "_", "__" or dashes between them.
-bool is_path_component(std::string_view s) {
-  if (s.empty() || !is_lower_or_digit(s.front()) || !is_lower_or_digit(s.back())) return false;
-  for (std::size_t i = 0; i < s.size();) {
-    if (is_lower_or_digit(s[i])) {
-      ++i;
-      continue;
-    }
-    const auto end = std::min(s.find_first_not_of(s[i], i), s.size());
-    const auto length = end - i;
-    const bool fits = s[i] == '-' || (s[i] == '.' && length == 1) || (s[i] == '_' && length <= 2);
-    if (!fits || !is_lower_or_digit(s[end])) return false;
-    i = end;
-  }
-  return true;
-}
-
 bool is_repository(std::string_view s) {
   const auto parts = split(s, "/");
   return std::all_of(parts.begin(), parts.end(), is_path_component);
-}
-
-bool is_tag(std::string_view s) {
-  const auto word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return !s.empty() && s.size() <= 128 && word(s.front()) &&
-         std::all_of(s.begin(), s.end(), [&](char c) { return word(c) || c == '.' || c == '-'; });
 }
 
 bool is_registry(std::string_view s) {

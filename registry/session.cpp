@@ -107,7 +107,7 @@ awaitable<answer<reactor::secret>> session::exchange_token(std::string host, std
              "&" + pair("client_id", "windlass") + "&" + pair("scope", scope);
     r.on_redirect = web_request::redirects::answer;
   } else if (!login.username.empty()) {
-    r.authorization = basic_authorization(login.username, login.password);
+    r.authorization = reactor::http::basic_authorization(login.username, login.password.reveal());
   }
   const std::string method = r.method;
   auto got = co_await web_.ask(std::move(r));
@@ -133,7 +133,7 @@ awaitable<answer<reactor::secret>> session::authorize(std::string host, std::str
       nobody.http_status = 401;
       co_return nobody;
     }
-    co_return basic_authorization(login->username, login->password);
+    co_return reactor::http::basic_authorization(login->username, login->password.reveal());
   }
   if (c.scheme != "bearer") co_return reactor::secret();
   if (!login->access_token.empty())

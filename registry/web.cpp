@@ -1,7 +1,6 @@
 #include "registry/web.hpp"
 
 #include "formats/base64.hpp"
-#include "formats/go/base64.hpp"
 #include "formats/go/text.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/files.hpp"
@@ -139,11 +138,11 @@ awaitable<result<web_answer>> web::ask_once(web_request r) {
   reactor::secret authorization = r.authorization;
   if (authorization.empty() && !u->user.empty()) {
     const auto colon = u->user.find(':');
-    authorization = basic_authorization(
-        reactor::http::decode_component(u->user.substr(0, colon)),
-        reactor::secret(colon == u->user.npos
-                            ? std::string()
-                            : reactor::http::decode_component(u->user.substr(colon + 1))));
+    const reactor::secret password(
+        colon == u->user.npos ? std::string()
+                              : reactor::http::decode_component(u->user.substr(colon + 1)));
+    authorization = reactor::http::basic_authorization(
+        reactor::http::decode_component(u->user.substr(0, colon)), password.reveal());
   }
   q.authorization = authorization;
   const auto without_proof = [&authorization](reactor::fault f) {
@@ -204,10 +203,6 @@ awaitable<result<web_answer>> web::ask(web_request r) {
 
 std::string status_text(int status) {
   return std::to_string(status) + " " + std::string(reactor::http::reason_phrase(status));
-}
-
-reactor::secret basic_authorization(const std::string& username, const reactor::secret& password) {
-  return reactor::http::basic_authorization(username, password.reveal());
 }
 
 problem problem_of(const reactor::fault& f, const std::string& method, const std::string& where) {

@@ -85,8 +85,6 @@ private:
 
 /// "404 Not Found"
 std::string status_text(int status);
-/// As reactor::http::basic_authorization.
-reactor::secret basic_authorization(const std::string& username, const reactor::secret& password);
 /// The fault as Go's net/http would show it: `Get "http://…": connection refused`.
 problem problem_of(const reactor::fault& f, const std::string& method, const std::string& url);
 

@@ -60,6 +60,49 @@ const std::vector<rule> rules = {
      {{"reactor/http/authorization.cpp", "makes it"}}},
 };
 
+/// One of each: where there is a second one it says why.
+const std::vector<rule> ones = {
+    {"Sha256",
+     "EVP_sha256()",
+     "formats/digest makes digests",
+     {{"formats/digest.cpp", "makes them"},
+      {"reactor/certificates.cpp", "signs"},
+      {"reactor/tls_context.cpp", "a key over several texts, below formats"},
+      {"helm/functions/crypto.cpp", "HMAC, and signs"}}},
+    {"Base64",
+     "abcdefghijklmnopqrstuvwxyz0123456789+/",
+     "formats/base64 reads and writes it",
+     {{"reactor/base64.cpp", "writes it, for proofs of identity too"},
+      {"formats/base64.cpp", "reads it"}}},
+    {"Inflate", "inflateInit", "reactor/inflate undoes gzip", {{"reactor/inflate.cpp", "does it"}}},
+    {"Deflate", "deflateInit", "formats/gzip makes it", {{"formats/gzip.cpp", "makes it"}}},
+    {"Tar", "ustar", "formats/tar reads and writes it", {{"formats/tar.cpp", "does it"}}},
+    {"Spawn", "posix_spawn(", "reactor/spawn starts programs", {}},
+    {"SpawnInPath",
+     "posix_spawnp(",
+     "reactor/spawn starts programs",
+     {{"reactor/spawn.cpp", "starts them"}}},
+    {"Reason",
+     "detail.empty() ?",
+     "reactor::reason_of says it",
+     {{"reactor/reason.hpp", "says it"},
+      {"reactor/result.cpp", "the whole message"},
+      {"k8s/client/fault.cpp", "the whole message"},
+      {"policies/host/host.cpp", "where in a pack it stands"},
+      {"helm/objects/waits.cpp", "only what a server said"},
+      {"k8s/sim/objects/failure.cpp", "the embedded server's own words"}}},
+    {"OpensslHandles",
+     "template <auto Free>",
+     "reactor/openssl frees them",
+     {{"reactor/openssl.hpp", "frees them"},
+      {"reactor/tls_context.hpp", "private to the TLS files"}}},
+    {"RetryAfter",
+     "\"Retry-After\"",
+     "reactor/http/retry_after reads it",
+     {{"reactor/http/retry_after.cpp", "reads it"},
+      {"k8s/sim/routes.cpp", "the embedded server sends it"}}},
+};
+
 const std::vector<std::string> shipped = {"reactor",    "formats", "registry", "k8s",
                                           "policies",   "bootc",   "helm",     "units",
                                           "simulation", "cli"};
@@ -89,6 +132,8 @@ TEST(Literals, NoLengthIsWrittenBesideALiteral) {
   });
 }
 
+INSTANTIATE_TEST_SUITE_P(OneOfEach, Rules, testing::ValuesIn(ones),
+                         [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(All, Rules, testing::ValuesIn(rules),
                          [](const auto& info) { return info.param.name; });
 

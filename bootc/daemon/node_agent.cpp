@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/rollout_planner.hpp"
+#include "reactor/reason.hpp"
 #include "registry/image_ref.hpp"
 
 namespace bootc {
@@ -89,8 +90,7 @@ void node_agent::on_ended(const host_command& command, const reactor::result<voi
                           reactor::steady_time now) {
   running_.reset();
   std::string why;
-  if (!outcome)
-    why = outcome.error().detail.empty() ? outcome.error().message() : outcome.error().detail;
+  if (!outcome) why = reactor::reason_of(outcome.error());
   switch (command.action) {
     case host_action::stage:
       if (command.image != last_image_)

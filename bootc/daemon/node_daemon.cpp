@@ -4,6 +4,7 @@
 #include "k8s/client/client.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/reason.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -134,8 +135,7 @@ awaitable<void> node_daemon::read_host() {
       loop_, machine_.status(), loop_.now() + options_.status_timeout, "bootc status");
   if (!text) {
     const auto& why = text.error();
-    agent_->on_host_unreadable(
-        "getting bootc status: " + (why.detail.empty() ? why.message() : why.detail), loop_.now());
+    agent_->on_host_unreadable("getting bootc status: " + reactor::reason_of(why), loop_.now());
     co_return;
   }
   auto status = parse_host_status(*text);

@@ -1,6 +1,7 @@
 #include "bootc/pool/pack_rollout_policy.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/reason.hpp"
 
 #include <memory>
 
@@ -90,7 +91,7 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   if (!said) {
     if (said.error().code == make_error_code(reactor::errc::not_found) && !named) co_return out;
     out.is = policy_answer::kind::failed;
-    out.detail = said.error().detail.empty() ? said.error().message() : said.error().detail;
+    out.detail = reactor::reason_of(said.error());
     co_return out;
   }
   out.is = policy_answer::kind::given;

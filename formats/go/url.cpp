@@ -10,11 +10,17 @@
 namespace formats {
 namespace {
 
-enum class url_part : std::uint8_t { path, path_segment, userinfo, host, fragment };
+enum class url_part : std::uint8_t { path, path_segment, userinfo, host, query, fragment };
 
 bool unreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '_' || c == '.' || c == '~';
+}
+
+void put_escaped(std::string& out, char c) {
+  char buffer[8];
+  std::snprintf(buffer, sizeof buffer, "%%%02X", static_cast<unsigned char>(c));
+  out += buffer;
 }
 
 bool needs_escape(char c, url_part part) {
@@ -28,7 +34,8 @@ bool needs_escape(char c, url_part part) {
       case url_part::path_segment: return c == '/' || c == ';' || c == ',' || c == '?';
       case url_part::userinfo: return c == '@' || c == '/' || c == '?' || c == ':';
       case url_part::fragment: return false;
-      case url_part::host: return true;
+      case url_part::host:
+      case url_part::query: return true;
     }
   }
   if (part == url_part::fragment && std::string_view("!()*").find(c) != std::string_view::npos)
@@ -38,15 +45,13 @@ bool needs_escape(char c, url_part part) {
 
 std::string escape(std::string_view s, url_part part) {
   std::string out;
-  for (char c : s) {
-    if (!needs_escape(c, part)) {
+  for (char c : s)
+    if (part == url_part::query && c == ' ')
+      out += '+';
+    else if (needs_escape(c, part))
+      put_escaped(out, c);
+    else
       out += c;
-      continue;
-    }
-    char buffer[8];
-    std::snprintf(buffer, sizeof buffer, "%%%02X", static_cast<unsigned char>(c));
-    out += buffer;
-  }
   return out;
 }
 
@@ -246,6 +251,10 @@ std::string unescape_path(const std::string& text) {
 
 std::string escape_path_segment(const std::string& text) {
   return escape(text, url_part::path_segment);
+}
+
+std::string escape_query(std::string_view text) {
+  return escape(text, url_part::query);
 }
 
 url resolve_url(const url& base, url reference) {

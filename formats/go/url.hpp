@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace formats {
 
@@ -18,6 +19,8 @@ url resolve_url(const url& base, url reference);
 std::string unescape_path(const std::string& text);
 /// url.PathEscape
 std::string escape_path_segment(const std::string& text);
+/// url.QueryEscape
+std::string escape_query(std::string_view text);
 /// URL.String
 std::string url_text(const url& u);
 /// The host without port and brackets.

@@ -1,6 +1,6 @@
 #include "formats/json/json.hpp"
 
-#include "formats/go/base64.hpp"
+#include "formats/base64.hpp"
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/text.hpp"
 
@@ -38,7 +38,7 @@ public:
         if (v.is_nil_reference())
           out += "null";
         else
-          out += '"' + base64_encode(v.text()) + '"';
+          out += '"' + encode_base64(v.text()) + '"';
         return;
       case type::object:
         if (v.type_name() == "complex128") throw json_failure{"json: unsupported type: complex128"};

@@ -1,7 +1,7 @@
 // Events, nodes and go-yaml's resolution: three steps of one reading that share the node type.
 #include "formats/yaml/reader.hpp"
 
-#include "formats/go/base64.hpp"
+#include "formats/base64.hpp"
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/text.hpp"
 #include "formats/json/json.hpp"

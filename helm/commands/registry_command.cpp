@@ -1,4 +1,5 @@
 #include "formats/go/path.hpp"
+#include "formats/go/time.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_archive.hpp"
 #include "helm/commands/command_parts.hpp"
@@ -11,7 +12,6 @@
 
 #include <sys/stat.h>
 
-#include <array>
 #include <ctime>
 #include <filesystem>
 
@@ -199,14 +199,9 @@ std::string modified_time(const std::string& path) {
   if (::stat(path.c_str(), &s) != 0) return {};
   std::tm local{};
   ::localtime_r(&s.st_mtime, &local);
-  std::array<char, 64> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &local);
-  std::string out(text.data());
-  if (local.tm_gmtoff == 0) return out + "Z";
-  const long minutes = std::abs(local.tm_gmtoff) / 60;
-  std::snprintf(text.data(), text.size(), "%c%02ld:%02ld", local.tm_gmtoff < 0 ? '-' : '+',
-                minutes / 60, minutes % 60);
-  return out + text.data();
+  go_time t = time_at(s.st_mtime, 0, "");
+  t.fixed_offset = static_cast<std::int32_t>(local.tm_gmtoff);
+  return format_time(t, "2006-01-02T15:04:05Z07:00");
 }
 
 struct packed {

@@ -1,3 +1,4 @@
+#include "formats/digest.hpp"
 #include "formats/json/json.hpp"
 #include "formats/json/record.hpp"
 #include "formats/yaml/writer.hpp"
@@ -274,7 +275,7 @@ outcome<repository_index> index_folder(const fs::path& folder, const std::string
     v.meta = (*c)->meta;
     v.urls = {parent.empty() ? name : join_url(parent, name)};
     v.created = now;
-    v.digest = sha256(*bytes);
+    v.digest = sha256_hex(*bytes);
     out.entries[v.meta.name].push_back(std::move(v));
   }
   return out;

@@ -1,4 +1,5 @@
 #include "formats/go/format.hpp"
+#include "formats/go/url.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
@@ -252,22 +253,7 @@ value f_js(executor&, std::span<value> a) {
 }
 
 value f_urlquery(executor&, std::span<value> a) {
-  std::string out;
-  for (char ch : escape_input(a)) {
-    auto c = static_cast<unsigned char>(ch);
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                 c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      out += ch;
-    } else if (c == ' ') {
-      out += '+';
-    } else {
-      char buffer[8];
-      std::snprintf(buffer, sizeof buffer, "%%%02X", c);
-      out += buffer;
-    }
-  }
-  return out;
+  return escape_query(escape_input(a));
 }
 
 value no_body(executor&, std::span<value>) {

@@ -1,9 +1,11 @@
 // Certificates, keys, digests and ciphers: one file because all of it is OpenSSL's.
-#include "formats/go/base64.hpp"
+#include "formats/base64.hpp"
+#include "formats/digest.hpp"
 #include "formats/go/format.hpp"
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
+#include "reactor/openssl.hpp"
 
 #include <arpa/inet.h>
 #include <crypt.h>
@@ -29,23 +31,17 @@ namespace {
 
 using args = std::span<value>;
 
-template <auto Free>
-struct freer {
-  template <class T>
-  void operator()(T* p) const {
-    Free(p);
-  }
-};
 /// For calls of OpenSSL that do not fail for what a chart can give.
 void require(bool done) {
   if (!done) throw function_error("the cryptography library has failed");
 }
 
-using key_ptr = std::unique_ptr<EVP_PKEY, freer<EVP_PKEY_free>>;
-using cert_ptr = std::unique_ptr<X509, freer<X509_free>>;
-using bio_ptr = std::unique_ptr<BIO, freer<BIO_free>>;
-using cipher_ptr = std::unique_ptr<EVP_CIPHER_CTX, freer<EVP_CIPHER_CTX_free>>;
-using key_context = std::unique_ptr<EVP_PKEY_CTX, freer<EVP_PKEY_CTX_free>>;
+using reactor::openssl::bio_ptr;
+using reactor::openssl::freer;
+using reactor::openssl::key_ptr;
+using cert_ptr = reactor::openssl::x509_ptr;
+using cipher_ptr = std::unique_ptr<EVP_CIPHER_CTX, freer<&EVP_CIPHER_CTX_free>>;
+using key_context = std::unique_ptr<EVP_PKEY_CTX, freer<&EVP_PKEY_CTX_free>>;
 
 std::string openssl_error() {
   char buffer[256] = "unknown error";
@@ -71,26 +67,17 @@ value certificate_value(std::string cert, std::string key) {
   return value::object(new certificate(std::move(cert), std::move(key)));
 }
 
-std::string hex(const unsigned char* bytes, std::size_t n) {
-  std::string out;
-  for (std::size_t i = 0; i < n; ++i) {
-    out += "0123456789abcdef"[bytes[i] >> 4];
-    out += "0123456789abcdef"[bytes[i] & 15];
-  }
-  return out;
-}
-
 value digest(const EVP_MD* kind, const std::string& s) {
   unsigned char out[EVP_MAX_MD_SIZE];
   unsigned n = 0;
   require(EVP_Digest(s.data(), s.size(), out, &n, kind, nullptr) == 1);
-  return hex(out, n);
+  return hex_of({reinterpret_cast<const char*>(out), n});
 }
 value f_sha1sum(executor&, args a) {
   return digest(EVP_sha1(), a[0].text());
 }
 value f_sha256sum(executor&, args a) {
-  return digest(EVP_sha256(), a[0].text());
+  return sha256_hex(a[0].text());
 }
 value f_sha512sum(executor&, args a) {
   return digest(EVP_sha512(), a[0].text());
@@ -131,7 +118,7 @@ value f_rand_bytes(executor& e, args a) {
   e.reserve(static_cast<std::uint64_t>(n));
   std::string bytes(static_cast<std::size_t>(n), '\0');
   e.random(std::span(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size()));
-  return base64_encode(bytes);
+  return encode_base64(bytes);
 }
 
 std::string big_endian(std::uint32_t n) {
@@ -321,7 +308,7 @@ std::string alternatives(const value& ips, const value& names) {
 void add_extension(X509* cert, X509* issuer, int nid, const std::string& text) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, issuer, cert, nullptr, nullptr, 0);
-  std::unique_ptr<X509_EXTENSION, freer<X509_EXTENSION_free>> e(
+  std::unique_ptr<X509_EXTENSION, freer<&X509_EXTENSION_free>> e(
       X509V3_EXT_conf_nid(nullptr, &context, nid, text.c_str()));
   if (!e) throw function_error("error creating certificate: " + openssl_error());
   require(X509_add_ext(cert, e.get(), -1) == 1);
@@ -329,11 +316,11 @@ void add_extension(X509* cert, X509* issuer, int nid, const std::string& text) {
 
 void add_names(X509* cert, const std::string& text) {
   // Built by hand: a DNS name from a chart may hold what OpenSSL's text form cannot.
-  std::unique_ptr<GENERAL_NAMES, freer<GENERAL_NAMES_free>> names(GENERAL_NAMES_new());
+  std::unique_ptr<GENERAL_NAMES, freer<&GENERAL_NAMES_free>> names(GENERAL_NAMES_new());
   for (const auto& part : split(text, ",")) {
     bool ip = part.starts_with("IP:");
     auto body = part.substr(ip ? 3 : 4);
-    std::unique_ptr<GENERAL_NAME, freer<GENERAL_NAME_free>> name(GENERAL_NAME_new());
+    std::unique_ptr<GENERAL_NAME, freer<&GENERAL_NAME_free>> name(GENERAL_NAME_new());
     require(names && name);
     auto* text_of_it = ip ? a2i_IPADDRESS(body.c_str()) : ASN1_IA5STRING_new();
     require(text_of_it != nullptr);
@@ -351,7 +338,7 @@ std::string make_certificate(executor& e, const request& r, EVP_PKEY* key, X509*
   require(cert && X509_set_version(cert.get(), 2) == 1);
   unsigned char serial[16];
   e.random(serial);
-  std::unique_ptr<BIGNUM, freer<BN_free>> n(BN_bin2bn(serial, sizeof serial, nullptr));
+  std::unique_ptr<BIGNUM, freer<&BN_free>> n(BN_bin2bn(serial, sizeof serial, nullptr));
   require(n && BN_to_ASN1_INTEGER(n.get(), X509_get_serialNumber(cert.get())) != nullptr);
   auto now = std::chrono::system_clock::to_time_t(e.now());
   require(ASN1_TIME_adj(X509_getm_notBefore(cert.get()), now, 0, 0) != nullptr);
@@ -480,7 +467,7 @@ value f_encrypt_aes(executor& e, args a) {
                             static_cast<int>(text.size())) == 1 &&
           EVP_EncryptFinal_ex(c.get(), target + n, &last) == 1);
   out.resize(sizeof iv + static_cast<std::size_t>(n + last));
-  return base64_encode(out);
+  return encode_base64(out);
 }
 
 value f_decrypt_aes(executor&, args a) {

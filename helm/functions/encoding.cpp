@@ -1,4 +1,4 @@
-#include "formats/go/base64.hpp"
+#include "formats/base64.hpp"
 #include "formats/json/json.hpp"
 #include "formats/toml/toml.hpp"
 #include "formats/yaml/reader.hpp"
@@ -121,7 +121,7 @@ value f_from_toml(executor& e, args a) {
 }
 
 value f_b64enc(executor& e, args a) {
-  return counted_text(e, base64_encode(a[0].text()));
+  return counted_text(e, encode_base64(a[0].text()));
 }
 value f_b64dec(executor&, args a) {
   auto out = base64_decode(a[0].text());

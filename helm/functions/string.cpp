@@ -4,8 +4,10 @@
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
+#include "reactor/uuid.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace helm {
@@ -680,17 +682,9 @@ value f_rand_int(executor& e, args a) {
       type::int_);
 }
 value f_uuidv4(executor& e, args) {
-  unsigned char b[16];
+  std::array<unsigned char, 16> b{};
   e.random(b);
-  b[6] = static_cast<unsigned char>((b[6] & 0x0f) | 0x40);
-  b[8] = static_cast<unsigned char>((b[8] & 0x3f) | 0x80);
-  std::string out;
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
-    out += "0123456789abcdef"[b[i] >> 4];
-    out += "0123456789abcdef"[b[i] & 15];
-  }
-  return out;
+  return reactor::uuid_text(b);
 }
 value f_hello(executor&, args) {
   return "Hello!";

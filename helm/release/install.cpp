@@ -3,6 +3,7 @@
 #include "helm/render/installation.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/reason.hpp"
 
 #include <boost/json.hpp>
 
@@ -38,7 +39,7 @@ awaitable<outcome<done>> release_actions::create_namespace() {
       {"metadata", {{"name", settings_.ns}, {"labels", {{"name", settings_.ns}}}}}};
   auto made = co_await api_.create(k8s::resources::namespaces(), std::string(), std::move(body));
   if (made || made.error().code == k8s::errc::exists) co_return done{};
-  co_return problem{made.error().detail.empty() ? made.error().message() : made.error().detail};
+  co_return problem{reactor::reason_of(made.error())};
 }
 
 awaitable<outcome<record>> release_actions::install(install_request r) {

@@ -3,6 +3,7 @@
 #include "k8s/client/apart.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
+#include "reactor/reason.hpp"
 
 #include <boost/json.hpp>
 
@@ -14,10 +15,6 @@ namespace json = boost::json;
 // A template that lists more than this would not fit into a release.
 constexpr std::size_t objects_limit = 50'000;
 constexpr std::size_t bytes_limit = 64 * 1024 * 1024;
-
-std::string words(const k8s::fault& f) {
-  return f.detail.empty() ? f.message() : f.detail;
-}
 
 /// "apps/v1, Kind=Deployment"
 std::string kind_text(const std::string& api_version, const std::string& kind) {
@@ -77,14 +74,14 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
   const auto [api_version, kind, ns, name] = key;
   if (!discovered_) {
     auto ready = co_await discovery_.refresh();
-    if (!ready) co_return lookup_answer{{}, words(ready.error())};
+    if (!ready) co_return lookup_answer{{}, reactor::reason_of(ready.error())};
     discovered_ = true;
   }
   auto all = co_await discovery_.resources_of(api_version);
   if (!all) {
     const auto why = all.error().code == k8s::errc::not_found
                          ? std::string("the server could not find the requested resource")
-                         : words(all.error());
+                         : reactor::reason_of(all.error());
     co_return lookup_answer{{},
                             "unable to get apiresource from unstructured: " +
                                 kind_text(api_version, kind) + ": " + why};
@@ -105,7 +102,7 @@ reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
   if (object)
     out.json = json::serialize(*object);
   else if (object.error().code != k8s::errc::not_found)
-    out.error = words(object.error());
+    out.error = reactor::reason_of(object.error());
   co_return out;
 }
 
@@ -121,7 +118,7 @@ reactor::awaitable<lookup_answer> cluster_lookups::find_list(k8s::resource r, st
     auto page = co_await pages.next();
     if (!page) {
       out.json.clear();
-      if (page.error().code != k8s::errc::not_found) out.error = words(page.error());
+      if (page.error().code != k8s::errc::not_found) out.error = reactor::reason_of(page.error());
       co_return out;
     }
     if (!*page) break;

@@ -1,6 +1,6 @@
 #include "helm/release/record.hpp"
 
-#include "formats/go/base64.hpp"
+#include "formats/base64.hpp"
 #include "formats/json/json.hpp"
 #include "helm/go.hpp"
 #include "helm/render/render_context.hpp"
@@ -74,7 +74,7 @@ std::string files_text(const auto& files) {
   for (const auto& f : files) {
     object_text o;
     o.text("name", f.name);
-    o.raw("data", '"' + base64_encode(f.data) + '"');
+    o.raw("data", '"' + encode_base64(f.data) + '"');
     items.push_back(o.close());
   }
   return list_text(items);
@@ -108,7 +108,7 @@ std::string chart_text(const chart& c) {
   o.raw("lock", c.lock ? lock_text(*c.lock) : "null");
   o.raw("templates", files_text(c.templates));
   o.raw("values", json(c.values));
-  o.raw("schema", c.schema ? '"' + base64_encode(*c.schema) + '"' : "null");
+  o.raw("schema", c.schema ? '"' + encode_base64(*c.schema) + '"' : "null");
   o.raw("files", files_text(c.files));
   return o.close();
 }

@@ -5,6 +5,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/reason.hpp"
 
 #include <boost/json.hpp>
 
@@ -39,10 +40,6 @@ label_map stored_labels(const record& r, const std::string& stamp, std::int64_t 
 
 const k8s::resource& cluster_records::collection() const {
   return kind_ == driver::secrets ? k8s::resources::secrets() : k8s::resources::config_maps();
-}
-
-std::string cluster_records::words(const k8s::fault& f) const {
-  return f.detail.empty() ? f.message() : f.detail;
 }
 
 outcome<json::object> cluster_records::body_of(const record& r, const char* stamp) const {
@@ -91,7 +88,8 @@ awaitable<outcome<record>> cluster_records::get(std::string name, int revision) 
   auto found = co_await api_.get(collection(), std::move(key));
   if (!found) {
     if (found.error().code == k8s::errc::not_found) co_return problem{not_found_text};
-    co_return problem{"get: failed to get " + quote(stored) + ": " + words(found.error())};
+    co_return problem{"get: failed to get " + quote(stored) + ": " +
+                      reactor::reason_of(found.error())};
   }
   auto r = record_of(*found);
   if (!r) co_return problem{"get: failed to decode data " + quote(stored) + ": " + r.error().text};
@@ -108,7 +106,7 @@ awaitable<outcome<history>> cluster_records::query(std::string selector, std::st
   k8s::list_pages pages(api_, collection(), std::move(options));
   for (;;) {
     auto page = co_await pages.next();
-    if (!page) co_return problem{doing + ": " + words(page.error())};
+    if (!page) co_return problem{doing + ": " + reactor::reason_of(page.error())};
     if (!*page) break;
     const auto* items = k8s::items_of(**page);
     const std::size_t count = items ? items->size() : 0;
@@ -145,7 +143,7 @@ awaitable<outcome<done>> cluster_records::create(record r) {
   auto made = co_await api_.create(collection(), ns_, std::move(document));
   if (made) co_return done{};
   if (made.error().code == k8s::errc::exists) co_return problem{exists_text};
-  co_return problem{"create: failed to create: " + words(made.error())};
+  co_return problem{"create: failed to create: " + reactor::reason_of(made.error())};
 }
 
 awaitable<outcome<done>> cluster_records::update(record r) {
@@ -157,7 +155,7 @@ awaitable<outcome<done>> cluster_records::update(record r) {
   k8s::object_key key{ns_, storage_name(r.name, r.revision)};
   auto written = co_await api_.replace(collection(), std::move(key), std::move(document));
   if (written) co_return done{};
-  co_return problem{"update: failed to update: " + words(written.error())};
+  co_return problem{"update: failed to update: " + reactor::reason_of(written.error())};
 }
 
 awaitable<outcome<done>> cluster_records::remove(std::string name, int revision) {
@@ -165,7 +163,7 @@ awaitable<outcome<done>> cluster_records::remove(std::string name, int revision)
   auto gone = co_await api_.remove(collection(), std::move(key));
   if (gone) co_return done{};
   if (gone.error().code == k8s::errc::not_found) co_return problem{not_found_text};
-  co_return problem{words(gone.error())};
+  co_return problem{reactor::reason_of(gone.error())};
 }
 
 // In memory.

@@ -68,7 +68,6 @@ private:
   outcome<boost::json::object> body_of(const record& r, const char* stamp) const;
   outcome<record> record_of(const boost::json::object& o) const;
   awaitable<outcome<history>> query(std::string selector, std::string doing);
-  std::string words(const k8s::fault& f) const;
 
   reactor::loop& loop_;
   k8s::client& api_;

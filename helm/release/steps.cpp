@@ -4,6 +4,7 @@
 #include "k8s/client/client.hpp"
 #include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/reason.hpp"
 
 #include <boost/json.hpp>
 
@@ -46,8 +47,7 @@ awaitable<outcome<done>> release_actions::reach() {
   auto version = co_await api_.get_path("/version");
   if (version) co_return done{};
   const auto& f = version.error();
-  co_return problem{"Kubernetes cluster unreachable: " +
-                    (f.detail.empty() ? f.message() : f.detail)};
+  co_return problem{"Kubernetes cluster unreachable: " + reactor::reason_of(f)};
 }
 
 awaitable<outcome<history>> release_actions::revisions(std::string name) {

@@ -1,25 +1,9 @@
 #include "helm/render/chart_cache.hpp"
 
+#include "formats/digest.hpp"
 #include "helm/charts/chart_archive.hpp"
-#include "reactor/memory.hpp"
-
-#include <openssl/evp.h>
 
 namespace helm {
-
-std::string archive_digest(std::string_view archive) {
-  unsigned char raw[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  if (EVP_Digest(archive.data(), archive.size(), raw, &length, EVP_sha256(), nullptr) != 1)
-    reactor::memory_lost();
-  std::string out = "sha256:";
-  for (unsigned i = 0; i < length; ++i) {
-    constexpr char digits[] = "0123456789abcdef";
-    out += digits[raw[i] >> 4];
-    out += digits[raw[i] & 15];
-  }
-  return out;
-}
 
 std::shared_ptr<prepared_chart> chart_cache::take(std::string_view digest) {
   const order::iterator* found = by_digest_.find(digest);
@@ -37,7 +21,7 @@ std::shared_ptr<prepared_chart> chart_cache::find(std::string_view digest) {
 }
 
 outcome<std::shared_ptr<prepared_chart>> chart_cache::from_archive(std::string_view archive) {
-  auto digest = archive_digest(archive);
+  auto digest = digest_of(archive);
   if (auto known = find(digest)) return known;
   auto files = read_archive(archive);
   if (!files) return files.error();

@@ -53,7 +53,4 @@ private:
   std::uint64_t hits_ = 0, misses_ = 0, evictions_ = 0;
 };
 
-/// "sha256:" and the hexadecimal digest of an archive's bytes.
-std::string archive_digest(std::string_view archive);
-
 }  // namespace helm

@@ -2,10 +2,10 @@
 
 #include "formats/go/files.hpp"
 #include "helm/go.hpp"
+#include "reactor/spawn.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -16,8 +16,6 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-
-extern char** environ;
 
 namespace helm {
 namespace {
@@ -51,36 +49,6 @@ descriptor in_memory(const std::string& text) {
   }
   if (out.get() >= 0) ::lseek(out.get(), 0, SEEK_SET);
   return out;
-}
-
-/// 0 or the error number.
-int start(const std::string& program, std::vector<std::string> arguments, int in, int out, int err,
-          pid_t& pid) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&files, 3);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  arguments.insert(arguments.begin(), program);
-  std::vector<char*> argv;
-  for (auto& a : arguments) argv.push_back(a.data());
-  argv.push_back(nullptr);
-  const int status =
-      ::posix_spawn(&pid, program.c_str(), &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return status;
 }
 
 /// Reads what is there. False when the writer is gone.
@@ -137,13 +105,18 @@ outcome<std::string> post_render(const post_renderer& how, const std::string& ma
   descriptor out(out_pipe[0]), out_end(out_pipe[1]);
   if (::pipe2(err_pipe, O_CLOEXEC) != 0) return problem{prefix + std::strerror(errno)};
   descriptor err(err_pipe[0]), err_end(err_pipe[1]);
-  pid_t pid = 0;
-  if (const int status =
-          start(how.program, how.arguments, in.get(), out_end.get(), err_end.get(), pid);
-      status != 0)
+  reactor::spawn_request r;
+  r.argv = how.arguments;
+  r.argv.insert(r.argv.begin(), how.program);
+  r.in = in.get();
+  r.out = out_end.get();
+  r.err = err_end.get();
+  const auto spawned = reactor::spawn(std::move(r));
+  if (!spawned)
     return problem{prefix + "error while running command " + how.program +
                    ". error output:\n: fork/exec " + how.program + ": " +
-                   lower(std::strerror(status))};
+                   lower(std::strerror(spawned.error().code.value()))};
+  const pid_t pid = *spawned;
   out_end.close();
   err_end.close();
 

@@ -1,7 +1,7 @@
 // Everything a template finds under its root, with the methods of each; one table of what charts can see.
 #include "helm/render/render_context.hpp"
 
-#include "formats/go/base64.hpp"
+#include "formats/base64.hpp"
 #include "formats/go/path.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/go.hpp"
@@ -325,7 +325,7 @@ value m_glob(executor&, args a) {
 std::string by_base_name(const value& files, bool encoded) {
   value::map_type out;
   for (const auto& [name, data] : files.entries())
-    out[base_name(name)] = encoded ? base64_encode(data.text()) : data.text();
+    out[base_name(name)] = encoded ? encode_base64(data.text()) : data.text();
   auto yaml = write_yaml(value(std::move(out)));
   if (!yaml) return {};
   if (yaml->ends_with('\n')) yaml->pop_back();

@@ -1,18 +1,18 @@
 #include "helm/sources/lock.hpp"
 
+#include "formats/digest.hpp"
 #include "formats/json/json.hpp"
 #include "formats/json/record.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/go.hpp"
-#include "helm/sources/provenance.hpp"
 #include "helm/sources/record.hpp"
 
 namespace helm::sources {
 namespace {
 
-std::string digest_of(const value& v) {
+std::string json_digest(const value& v) {
   const auto text = write_json(v);
-  return "sha256:" + sha256(text ? *text : "");
+  return digest_of(text ? *text : "");
 }
 
 }  // namespace
@@ -27,12 +27,12 @@ std::string lock_digest(const dependency_list& wanted,
     d->repository = c.repository;
     locked.push_back(std::move(d));
   }
-  return digest_of(
+  return json_digest(
       value::list_type{dependencies_value(wanted), dependencies_value(std::move(locked))});
 }
 
 std::string old_lock_digest(const dependency_list& wanted) {
-  return digest_of(record({{"dependencies", dependencies_value(wanted)}}));
+  return json_digest(record({{"dependencies", dependencies_value(wanted)}}));
 }
 
 std::string write_lock(const chart_lock& lock) {

@@ -1,14 +1,10 @@
 #include "helm/sources/provenance.hpp"
 
+#include "formats/digest.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/go.hpp"
 #include "helm/sources/record.hpp"
-#include "reactor/memory.hpp"
-
-#include <openssl/evp.h>
-
-#include <array>
 
 namespace helm::sources {
 namespace {
@@ -30,18 +26,6 @@ std::size_t find_line(std::string_view text, std::string_view mark, std::size_t 
 }
 
 }  // namespace
-
-std::string sha256(std::string_view bytes) {
-  std::array<unsigned char, 32> digest{};
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1)
-    reactor::memory_lost();
-  std::string out;
-  for (const unsigned char b : digest) {
-    out += "0123456789abcdef"[b >> 4];
-    out += "0123456789abcdef"[b & 15];
-  }
-  return out;
-}
 
 outcome<std::string_view> find_signed_block(std::string_view text) {
   const problem missing{"signature block not found"};
@@ -89,7 +73,7 @@ outcome<std::string> check_sum(const checksums& sums, const std::string& name,
   const auto found = sums.find(name);
   if (found == sums.end())
     return problem{"provenance does not contain a SHA for a file named " + quote(name)};
-  std::string sum = "sha256:" + sha256(bytes);
+  std::string sum = digest_of(bytes);
   if (found->second != sum)
     return problem{"sha256 sum does not match for " + name + ": " + quote(found->second) +
                    " != " + quote(sum)};
@@ -100,8 +84,7 @@ outcome<std::string> write_signed_text(const metadata& m, const std::string& nam
                                        std::string_view bytes) {
   auto chart = write_yaml(metadata_value(m));
   if (!chart) return chart.error();
-  auto sums =
-      write_yaml(value::map_type{{"files", value::map_type{{name, "sha256:" + sha256(bytes)}}}});
+  auto sums = write_yaml(value::map_type{{"files", value::map_type{{name, digest_of(bytes)}}}});
   if (!sums) return sums.error();
   return *chart + "\n...\n" + *sums;
 }

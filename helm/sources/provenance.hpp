@@ -31,7 +31,4 @@ outcome<std::string> check_sum(const checksums& sums, const std::string& name,
 outcome<std::string> write_signed_text(const metadata& m, const std::string& name,
                                        std::string_view bytes);
 
-/// Hexadecimal SHA-256.
-std::string sha256(std::string_view bytes);
-
 }  // namespace helm::sources

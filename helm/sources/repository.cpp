@@ -1,9 +1,10 @@
 #include "helm/sources/repository.hpp"
 
+#include "formats/digest.hpp"
 #include "helm/go.hpp"
-#include "helm/sources/provenance.hpp"
 #include "helm/sources/settings.hpp"
 #include "reactor/files.hpp"
+#include "reactor/http/authorization.hpp"
 #include "reactor/loop.hpp"
 #include "registry/url.hpp"
 
@@ -11,7 +12,6 @@
 
 namespace helm::sources {
 
-using ::registry::basic_authorization;
 using ::registry::problem_of;
 using ::registry::resolve_reference;
 using ::registry::same_origin;
@@ -58,7 +58,7 @@ awaitable<outcome<std::string>> fetch(web& w, repository_entry from, std::string
   r.tls = {from.certificate_file, from.key_file, from.ca_file, from.skip_tls_verify};
   const bool trusted = from.pass_credentials_all || same_origin(from.url, target);
   if (trusted && !from.username.empty() && !from.password.empty())
-    r.authorization = basic_authorization(from.username, from.password);
+    r.authorization = reactor::http::basic_authorization(from.username, from.password.reveal());
   // The certificate is a credential too.
   if (!trusted) r.tls.certificate_file = r.tls.key_file = "";
   auto answer = co_await w.ask(std::move(r));
@@ -136,7 +136,7 @@ outcome<bool> check_digest(const std::string& expected, const std::string& name,
                            std::string_view bytes) {
   if (expected.empty()) return true;
   const std::string wanted = lower(expected.starts_with("sha256:") ? expected.substr(7) : expected);
-  const std::string sum = sha256(bytes);
+  const std::string sum = sha256_hex(bytes);
   if (wanted != sum)
     return problem{"sha256 sum does not match for " + name + ": " + quote("sha256:" + wanted) +
                    " != " + quote("sha256:" + sum)};

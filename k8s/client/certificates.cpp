@@ -1,6 +1,7 @@
 #include "k8s/client/certificates.hpp"
 
 #include "reactor/key_memory.hpp"
+#include "reactor/openssl.hpp"
 
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
@@ -13,18 +14,12 @@
 #include <memory>
 
 namespace k8s {
-namespace {
 
-template <auto Free>
-struct freer {
-  template <class T>
-  void operator()(T* p) const {
-    Free(p);
-  }
-};
-using bio_ptr = std::unique_ptr<BIO, freer<BIO_free_all>>;
-using x509_ptr = std::unique_ptr<X509, freer<X509_free>>;
-using key_ptr = std::unique_ptr<EVP_PKEY, freer<EVP_PKEY_free>>;
+using reactor::openssl::bio_ptr;
+using reactor::openssl::key_ptr;
+using reactor::openssl::x509_ptr;
+
+namespace {
 
 bio_ptr reading(std::string_view pem) {
   return bio_ptr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));

@@ -1,16 +1,13 @@
 #include "reactor/http/gzip.hpp"
 
+#include "reactor/inflate.hpp"
 #include "reactor/memory.hpp"
 #include "reactor/secret.hpp"
 #include "reactor/turn.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <utility>
 
 namespace reactor::http {
@@ -20,7 +17,6 @@ constexpr std::size_t plain_bytes = 64 * 1024;  // so much is handed on at once
 constexpr std::size_t slice_bytes = 4 * 1024;   // so much is looked at before others may run
 /// Compressed bytes beyond twice what came of them: headers of members, blocks without text.
 constexpr std::size_t most_empty_bytes = 32 * 1024;
-constexpr int gzip_only = 15 + 16;  // zlib.h, inflateInit2: largest window, gzip header
 
 /// What one piece was turned into is read before the next one of any stream comes.
 std::array<char, plain_bytes>& plain() {
@@ -44,33 +40,11 @@ fault unknown_coding(const headers& fields) {
                   "\" was not asked for");
 }
 
-/// zlib's window is text that it has read; what it gives back is overwritten. The size stands before the memory.
-struct alignas(std::max_align_t) block_head {
-  std::size_t bytes;
-};
-voidpf take_memory(voidpf, uInt items, uInt size) {
-  const std::size_t bytes = sizeof(block_head) + std::size_t{items} * size;
-  void* at = std::calloc(1, bytes);
-  return at ? new (at) block_head{bytes} + 1 : nullptr;
-}
-void give_memory(voidpf, voidpf at) {
-  block_head* head = static_cast<block_head*>(at) - 1;
-  wipe(head, head->bytes);
-  std::free(head);
-}
-
 /// Turns compressed pieces into plain ones.
 class inflater {
 public:
-  explicit inflater(std::size_t limit_bytes) : left_(limit_bytes) {
-    z_.zalloc = &take_memory;
-    z_.zfree = &give_memory;
-    if (inflateInit2(&z_, gzip_only) != Z_OK) memory_lost();
-  }
-  ~inflater() {
-    inflateEnd(&z_);
-    wipe(plain().data(), longest_);
-  }
+  explicit inflater(std::size_t limit_bytes) : left_(limit_bytes) {}
+  ~inflater() { wipe(plain().data(), longest_); }
   inflater(const inflater&) = delete;
   inflater& operator=(const inflater&) = delete;
 
@@ -82,23 +56,15 @@ public:
   result<std::string_view> next() {
     auto& out = plain();
     // A member may follow the one before; a full buffer may have hidden what is still inside.
-    if (ended_ && inflateReset(&z_) != Z_OK) return not_gzip("it cannot be read");
-    ended_ = false;
-    const std::string_view slice = rest_.substr(0, slice_bytes);
-    z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(slice.data()));
-    z_.avail_in = static_cast<uInt>(slice.size());
-    z_.next_out = reinterpret_cast<Bytef*>(out.data());
-    z_.avail_out = static_cast<uInt>(out.size());
-    const int status = inflate(&z_, Z_NO_FLUSH);
-    if (status == Z_MEM_ERROR) memory_lost();  // its window is made with the first byte
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      return not_gzip(z_.msg ? z_.msg : "it is not gzip");
-    ended_ = status == Z_STREAM_END;
-    more_ = !ended_ && z_.avail_out == 0;
-    const std::size_t read = slice.size() - z_.avail_in, n = out.size() - z_.avail_out;
-    rest_.remove_prefix(read);
+    const auto got = inflation_.advance(rest_.substr(0, slice_bytes), out.data(), out.size());
+    if (got.now == inflation::state::damaged)
+      return not_gzip(*inflation_.why() ? inflation_.why() : "it is not gzip");
+    const std::size_t n = got.written;
+    ended_ = got.now == inflation::state::ended;
+    more_ = !ended_ && n == out.size();
+    rest_.remove_prefix(got.read);
     turn::spend(n);
-    empty_ += read;
+    empty_ += got.read;
     empty_ -= std::min(empty_, 2 * n);
     if (empty_ > most_empty_bytes)
       return make_fault(errc::limit, "decompress answer", "it has too little text in it");
@@ -112,7 +78,7 @@ public:
   bool ended() const noexcept { return ended_; }
 
 private:
-  z_stream z_{};
+  inflation inflation_;
   std::string_view rest_;
   std::size_t left_, empty_ = 0, longest_ = 0;
   bool ended_ = false, more_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "formats/digest.hpp"
+#include "reactor/http/authorization.hpp"
 #include "reactor/http/message.hpp"
 #include "registry/manifest.hpp"
 #include "tests/registry/fixture.hpp"
@@ -33,7 +34,7 @@ public:
     const auto at = reactor::http::split_target(r.target);
     if (at.path == "/token") {
       if (r.fields.get("Authorization") !=
-          basic_authorization("me", reactor::secret(password)).reveal())
+          reactor::http::basic_authorization("me", password).reveal())
         return respond(401, R"({"errors":[{"code":"UNAUTHORIZED","message":"who?"}]})");
       return respond(200, R"({"token":")" + token + R"("})");
     }

@@ -1,5 +1,6 @@
 #include "registry/web.hpp"
 
+#include "reactor/http/authorization.hpp"
 #include "tests/reactor/http/http_test.hpp"
 #include "tests/registry/fixture.hpp"
 
@@ -94,7 +95,7 @@ TEST_F(Web, FollowsRedirectsWithoutTakingCredentialsElsewhere) {
     web w(l, env());
     web_request r;
     r.url = "http://shop/a";
-    r.authorization = basic_authorization("me", reactor::secret("pw"));
+    r.authorization = reactor::http::basic_authorization("me", "pw");
     auto got = co_await w.ask(std::move(r));
     EXPECT_TRUE(got && got->body == "chart");
     EXPECT_EQ(got->url, "http://cdn/x");

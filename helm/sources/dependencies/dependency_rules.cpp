@@ -1,9 +1,9 @@
 #include "helm/sources/dependencies/dependency_rules.hpp"
 
+#include "formats/digest.hpp"
 #include "formats/go/path.hpp"
 #include "formats/semver.hpp"
 #include "helm/go.hpp"
-#include "helm/sources/provenance.hpp"
 #include "registry/reference.hpp"
 #include "registry/url.hpp"
 
@@ -131,7 +131,7 @@ outcome<std::map<std::string, std::string>> repository_names(
 }
 
 std::string unmanaged_name(std::string_view repository_url) {
-  return std::string(unmanaged_prefix) + sha256(repository_url);
+  return std::string(unmanaged_prefix) + sha256_hex(repository_url);
 }
 
 bool is_unmanaged(std::string_view name) {

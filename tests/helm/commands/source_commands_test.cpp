@@ -1,5 +1,6 @@
 #include "helm/commands/source_commands.hpp"
 
+#include "formats/digest.hpp"
 #include "helm/sources/archive.hpp"
 #include "helm/sources/index.hpp"
 #include "helm/sources/provenance.hpp"
@@ -33,7 +34,7 @@ protected:
       files["/charts/" + name] = packed("app", v);
       index += "  - {apiVersion: v2, name: app, version: " + std::string(v) +
                ", description: An app, urls: [" + name +
-               "], digest: " + sha256(files["/charts/" + name]) + "}\n";
+               "], digest: " + formats::sha256_hex(files["/charts/" + name]) + "}\n";
     }
     files["/charts/index.yaml"] = index;
   }
@@ -128,7 +129,7 @@ TEST_F(Commands, IndexAFolder) {
   auto made = read_index(read("r/index.yaml"), "x");
   ASSERT_TRUE(made) << made.error().text;
   EXPECT_EQ(made->index.entries.at("app")[0].urls[0], "http://h/c/app-1.0.0.tgz");
-  EXPECT_EQ(made->index.entries.at("app")[0].digest, sha256(packed("app", "1.0.0")));
+  EXPECT_EQ(made->index.entries.at("app")[0].digest, formats::sha256_hex(packed("app", "1.0.0")));
   EXPECT_EQ(made->index.entries.at("db")[0].urls[0], "http://h/c/more/db-2.0.0.tgz");
   std::filesystem::remove(path("r/app-1.0.0.tgz"));
   EXPECT_EQ(helm({"repo", "index", path("r"), "--merge", path("r/index.yaml"), "--json"}).err, "");

@@ -1,6 +1,6 @@
 #include "helm/release/record.hpp"
 
-#include "formats/go/base64.hpp"
+#include "formats/base64.hpp"
 #include "formats/json/json.hpp"
 #include "helm/go.hpp"
 
@@ -53,7 +53,7 @@ TEST(ReleaseRecord, SurvivesItsStoredForm) {
 }
 
 TEST(ReleaseRecord, ReadsRecordsThatWereNotCompressed) {
-  auto r = decode_record(base64_encode(stored));
+  auto r = decode_record(encode_base64(stored));
   ASSERT_TRUE(r) << r.error().text;
   EXPECT_EQ(r->name, "web");
 }
@@ -80,8 +80,8 @@ TEST(ReleaseRecord, WithoutChartSaysMissing) {
 
 TEST(ReleaseRecord, SaysWhatIsWrongWithADamagedOne) {
   EXPECT_FALSE(decode_record("%%%"));
-  EXPECT_FALSE(decode_record(base64_encode("{")));
-  EXPECT_FALSE(decode_record(base64_encode("[]")));
+  EXPECT_FALSE(decode_record(encode_base64("{")));
+  EXPECT_FALSE(decode_record(encode_base64("[]")));
   EXPECT_FALSE(read_record(R"({"name":5})"));
   EXPECT_FALSE(read_record(R"({"version":1.5})"));
   EXPECT_FALSE(read_record(R"({"info":{"last_deployed":"yesterday"}})"));
@@ -90,7 +90,7 @@ TEST(ReleaseRecord, SaysWhatIsWrongWithADamagedOne) {
   auto r = read_record(stored);
   auto text = *base64_decode(*encode_record(*r));
   for (std::size_t n : {4u, 11u, 40u, static_cast<unsigned>(text.size() - 9)})
-    EXPECT_FALSE(decode_record(base64_encode(text.substr(0, n)))) << n;
+    EXPECT_FALSE(decode_record(encode_base64(text.substr(0, n)))) << n;
 }
 
 TEST(ReleaseRecord, OfEndlessZerosIsRefused) {

@@ -1,15 +1,15 @@
 #include "helm/render/prepared_chart.hpp"
 
+#include "formats/digest.hpp"
+#include "formats/gzip.hpp"
+#include "formats/tar.hpp"
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart_archive.hpp"
 #include "helm/go.hpp"
 #include "helm/render/chart_cache.hpp"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
-#include <cstdio>
-#include <cstring>
 #include <thread>
 
 namespace helm {
@@ -54,34 +54,9 @@ std::string render(prepared_chart& c, const char* yaml, render_options options =
 
 /// A gzipped tar with these files below "chart/".
 std::string archive(const std::vector<chart_file>& files) {
-  std::string tar;
-  for (const auto& f : files) {
-    char head[512] = {};
-    std::snprintf(head, 100, "chart/%s", f.name.c_str());
-    std::snprintf(head + 100, 8, "%07o", 0644);
-    std::snprintf(head + 124, 12, "%011o", static_cast<unsigned>(f.data.size()));
-    std::memcpy(head + 257, "ustar", 5);
-    std::memset(head + 148, ' ', 8);
-    head[156] = '0';
-    unsigned sum = 0;
-    for (char c : head) sum += static_cast<unsigned char>(c);
-    std::snprintf(head + 148, 8, "%06o", sum);
-    tar.append(head, 512);
-    tar += f.data;
-    tar.append((512 - f.data.size() % 512) % 512, '\0');
-  }
-  tar.append(1024, '\0');
-  z_stream z{};
-  deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&z, tar.size()), '\0');
-  z.next_in = reinterpret_cast<Bytef*>(tar.data());
-  z.avail_in = static_cast<uInt>(tar.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
+  tar_writer out(0);
+  for (const auto& f : files) out.file("chart/" + f.name, f.data);
+  return gzip(std::move(out).finish());
 }
 
 TEST(PreparedChart, RendersEachReleaseFromFreshValues) {
@@ -185,7 +160,7 @@ TEST(ChartCache, KnowsAnArchiveByItsDigest) {
   ASSERT_TRUE(first) << first.error().text;
   EXPECT_EQ(render(**first, "{}"), "c/templates/x.yaml: x\n");
   EXPECT_EQ(*cache.from_archive(bytes), *first);
-  EXPECT_EQ(cache.find(archive_digest(bytes)), *first);
+  EXPECT_EQ(cache.find(digest_of(bytes)), *first);
   EXPECT_EQ(cache.find("sha256:0"), nullptr);
   const auto f = cache.look();
   EXPECT_EQ(f.charts, 1u);
@@ -206,8 +181,8 @@ TEST(ChartCache, LetsTheLeastRecentlyUsedGo) {
   ASSERT_TRUE(cache.from_archive(text('b')));
   ASSERT_TRUE(cache.from_archive(text('a')));
   ASSERT_TRUE(cache.from_archive(text('c')));
-  EXPECT_EQ(cache.find(archive_digest(text('b'))), nullptr);
-  EXPECT_EQ(cache.find(archive_digest(text('a'))), *a);
+  EXPECT_EQ(cache.find(digest_of(text('b'))), nullptr);
+  EXPECT_EQ(cache.find(digest_of(text('a'))), *a);
   EXPECT_EQ(cache.look().evictions, 1u);
   EXPECT_LE(cache.look().bytes, 2 * one + one / 2);
 }

@@ -1,3 +1,4 @@
+#include "formats/digest.hpp"
 #include "helm/sources/archive.hpp"
 #include "helm/sources/dependencies/dependency_manager.hpp"
 #include "helm/sources/lock.hpp"
@@ -84,9 +85,9 @@ protected:
     for (const char* v : {"1.0.0", "1.1.0"}) {
       const std::string name = "db-" + std::string(v) + ".tgz";
       files["/charts/" + name] = packed("db", v);
-      files["/charts/index.yaml"] += "  - {apiVersion: v2, name: db, version: " + std::string(v) +
-                                     ", urls: [" + name +
-                                     "], digest: " + sha256(files["/charts/" + name]) + "}\n";
+      files["/charts/index.yaml"] +=
+          "  - {apiVersion: v2, name: db, version: " + std::string(v) + ", urls: [" + name +
+          "], digest: " + formats::sha256_hex(files["/charts/" + name]) + "}\n";
     }
     files["/charts/index.yaml"] = "apiVersion: v1\nentries:\n  db:\n" + files["/charts/index.yaml"];
     write("local/Chart.yaml", "apiVersion: v2\nname: local\nversion: 0.1.0\n");

@@ -1,5 +1,6 @@
 #include "helm/sources/signature.hpp"
 
+#include "formats/digest.hpp"
 #include "helm/sources/locate.hpp"
 #include "helm/sources/provenance.hpp"
 #include "reactor/files.hpp"
@@ -42,13 +43,14 @@ TEST_F(Signature, OfHelmIsAccepted) {
   ASSERT_TRUE(r) << r.error().text;
   EXPECT_THAT(*r, ElementsAre("Signed by: Test Signer <signer@example.com>",
                               StartsWith("Using Key With Fingerprint: A5A4606D641CD9C4"),
-                              "Chart Hash Verified: sha256:" + sha256(archive)));
+                              "Chart Hash Verified: sha256:" + formats::sha256_hex(archive)));
 }
 
 TEST_F(Signature, DoesNotCoverAnotherArchive) {
-  EXPECT_EQ(verify("sub-0.1.0.tgz", archive + "x", prov),
-            "sha256 sum does not match for sub-0.1.0.tgz: \"sha256:" + sha256(archive) +
-                "\" != \"sha256:" + sha256(archive + "x") + "\"");
+  EXPECT_EQ(
+      verify("sub-0.1.0.tgz", archive + "x", prov),
+      "sha256 sum does not match for sub-0.1.0.tgz: \"sha256:" + formats::sha256_hex(archive) +
+          "\" != \"sha256:" + formats::sha256_hex(archive + "x") + "\"");
   EXPECT_EQ(verify("x.tgz", archive, prov),
             "provenance does not contain a SHA for a file named \"x.tgz\"");
 }
@@ -61,7 +63,7 @@ TEST_F(Signature, DoesNotSurviveAChangedText) {
 
 TEST_F(Signature, CountsOnlyForItsOwnBlock) {
   // What stands outside is not signed and is not believed.
-  const std::string forged = "...\nfiles:\n  x.tgz: sha256:" + sha256(archive) + "\n";
+  const std::string forged = "...\nfiles:\n  x.tgz: sha256:" + formats::sha256_hex(archive) + "\n";
   EXPECT_EQ(verify("x.tgz", archive, forged + prov + "\n" + forged),
             "provenance does not contain a SHA for a file named \"x.tgz\"");
   EXPECT_EQ(verify("sub-0.1.0.tgz", archive, forged + prov + "\n" + forged), "");
@@ -97,10 +99,10 @@ TEST(SignedText, HoldsTheSumsBehindTheChart) {
   ASSERT_TRUE(text);
   EXPECT_EQ(*text,
             "apiVersion: v2\nname: sub\nversion: 0.1.0\n\n...\nfiles:\n  sub-0.1.0.tgz: sha256:" +
-                sha256("abc") + "\n");
+                formats::sha256_hex("abc") + "\n");
   auto sums = read_signed_text(*text);
   ASSERT_TRUE(sums);
-  EXPECT_EQ(sums->at("sub-0.1.0.tgz"), "sha256:" + sha256("abc"));
+  EXPECT_EQ(sums->at("sub-0.1.0.tgz"), "sha256:" + formats::sha256_hex("abc"));
   EXPECT_EQ(read_signed_text("a: b\n").error().text, "message block must have at least two parts");
   EXPECT_THAT(read_signed_text("a: b: c\n...\nfiles: {}\n").error().text,
               StartsWith("error converting YAML"));
