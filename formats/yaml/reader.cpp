@@ -5,11 +5,11 @@
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
+#include "formats/yaml/yaml_scalar.hpp"
 
 #include <yaml.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 #include <map>
@@ -190,138 +190,33 @@ private:
   bool plain_ = true;
 };
 
-struct words {
-  std::map<std::string_view, value> known;
-  words() {
-    for (auto s : {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"})
-      known[s] = true;
-    for (auto s : {"n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"})
-      known[s] = false;
-    for (auto s : {"", "~", "null", "Null", "NULL"}) known[s] = {};
-    for (auto s : {".nan", ".NaN", ".NAN"}) known[s] = std::nan("");
-    for (auto s : {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"}) known[s] = HUGE_VAL;
-    for (auto s : {"-.inf", "-.Inf", "-.INF"}) known[s] = -HUGE_VAL;
-  }
-};
-
-const words& word_list() {
-  static const words w;
-  return w;
-}
-
-bool yaml_float(std::string_view s) {
-  std::size_t i = 0;
-  auto digits = [&] {
-    auto start = i;
-    while (i < s.size() && s[i] >= '0' && s[i] <= '9') ++i;
-    return i > start;
-  };
-  if (i < s.size() && (s[i] == '-' || s[i] == '+')) ++i;
-  if (i < s.size() && s[i] == '.') {
-    ++i;
-    if (!digits()) return false;
-  } else {
-    if (!digits()) return false;
-    if (i < s.size() && s[i] == '.') {
-      ++i;
-      digits();
-    }
-  }
-  if (i < s.size() && (s[i] == 'e' || s[i] == 'E')) {
-    ++i;
-    if (i < s.size() && (s[i] == '-' || s[i] == '+')) ++i;
-    if (!digits()) return false;
-  }
-  return i == s.size();
-}
-
-/// The date forms go-yaml knows: they stay strings, but are not tried as anything else.
-bool timestamp(std::string_view s) {
-  std::size_t i = 0;
-  auto number = [&](std::size_t low, std::size_t high, int smallest, int biggest) {
-    auto start = i;
-    int n = 0;
-    while (i < s.size() && i - start < high && s[i] >= '0' && s[i] <= '9')
-      n = n * 10 + (s[i++] - '0');
-    return i - start >= low && n >= smallest && n <= biggest;
-  };
-  auto mark = [&](char c) { return i < s.size() && s[i] == c && ++i; };
-  std::size_t year_end = 4;
-  if (s.size() < 5 || s[4] != '-') return false;
-  if (!number(4, 4, 0, 9999) || i != year_end || !mark('-')) return false;
-  auto month_at = i;
-  if (!number(1, 2, 1, 12) || !mark('-')) return false;
-  auto day_at = i;
-  if (!number(1, 2, 1, 31)) return false;
-  // The day must exist in its month.
-  int year = std::atoi(std::string(s.substr(0, 4)).c_str());
-  int month = std::atoi(std::string(s.substr(month_at, 2)).c_str());
-  int day = std::atoi(std::string(s.substr(day_at, 2)).c_str());
-  static constexpr std::array<int, 12> lengths{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-  if (day > lengths[static_cast<std::size_t>(month - 1)] + (month == 2 && leap ? 1 : 0))
-    return false;
-  if (i == s.size()) return true;
-  bool zoned = s[i] == 'T' || s[i] == 't';
-  if (!zoned && s[i] != ' ') return false;
-  ++i;
-  if (!number(1, 2, 0, 23) || !mark(':') || !number(1, 2, 0, 59) || !mark(':') ||
-      !number(1, 2, 0, 59))
-    return false;
-  if (i < s.size() && (s[i] == '.' || s[i] == ',')) {
-    ++i;
-    auto start = i;
-    while (i < s.size() && s[i] >= '0' && s[i] <= '9') ++i;
-    if (i == start) return false;
-  }
-  if (!zoned) return i == s.size();
-  if (i < s.size() && s[i] == 'Z') return i + 1 == s.size();
-  if (i >= s.size() || (s[i] != '+' && s[i] != '-')) return false;
-  ++i;
-  return number(2, 2, 0, 24) && mark(':') && number(2, 2, 0, 60) && i == s.size();
-}
-
 struct resolved {
   const char* tag;  // the short tag
   value content;
 };
 
+resolved content_of(const plain_scalar& s, const std::string& in) {
+  using kind = plain_scalar::kind;
+  switch (s.is) {
+    case kind::null: return {"!!null", value()};
+    case kind::boolean: return {"!!bool", s.truth};
+    case kind::int64: return {"!!int", value::integer(s.number, type::int64)};
+    case kind::uint64: return {"!!int", value::integer(s.number, type::uint64)};
+    case kind::real: return {"!!float", s.real};
+    case kind::timestamp: return {"!!timestamp", value(in)};
+    case kind::text: break;
+  }
+  return {"!!str", value(in)};
+}
+
 /// go-yaml's resolve: what a scalar of this text and tag is.
 resolved resolve(const std::string& tag, const std::string& in) {
-  resolved out{"!!str", value(in)};
-  bool free = tag != "!!str" && tag != "!!binary";
-  char first = in.empty() ? 'M' : in[0];
-  bool digit = (first >= '0' && first <= '9') || first == '+' || first == '-';
-  bool map_hint =
-      in.empty() || std::string_view("yYnNtTfFoO~").find(first) != std::string_view::npos;
-  if (free && (digit || map_hint || first == '.')) {
-    const auto& known = word_list().known;
-    auto found = known.find(in);
-    if (found != known.end()) {
-      const auto& v = found->second;
-      out = {v.is_nil() ? "!!null" : v.kind() == type::boolean ? "!!bool" : "!!float", v};
-    } else if (first == '.') {
-      if (auto f = parse_float(in); f && !f->out_of_range) out = {"!!float", f->number};
-    } else if (digit) {
-      if ((tag.empty() || tag == "!!timestamp") && timestamp(in)) return {"!!timestamp", value(in)};
-      auto plain = replace_all(in, "_", "");
-      auto i = parse_int(plain, 0);
-      auto u = parse_uint(plain, 0);
-      if (i.error == int_error::none) {
-        out = {"!!int", value::integer(i.number, type::int64)};
-      } else if (u.error == int_error::none) {
-        out = {"!!int", value::integer(static_cast<std::int64_t>(u.number), type::uint64)};
-      } else if (auto f = yaml_float(plain) ? parse_float(plain) : std::nullopt;
-                 f && !f->out_of_range) {
-        out = {"!!float", f->number};
-      } else if (plain.starts_with("0b") || plain.starts_with("-0b")) {
-        auto bits = plain[0] == '-' ? "-" + plain.substr(3) : plain.substr(2);
-        if (auto b = parse_int(bits, 2); b.error == int_error::none)
-          out = {"!!int", value::integer(b.number, type::int64)};
-      }
-    }
-  }
-  if (tag.empty() || tag == out.tag || tag == "!!str" || tag == "!!binary") return out;
+  if (tag == "!!str" || tag == "!!binary") return {"!!str", value(in)};
+  const bool dates = tag.empty() || tag == "!!timestamp";
+  resolved out = content_of(
+      resolve_plain_scalar(in, dates ? yaml_dates::told_apart : yaml_dates::just_text), in);
+  if (std::string_view(out.tag) == "!!timestamp") return out;
+  if (tag.empty() || tag == out.tag) return out;
   if (tag == "!!float" && std::string_view(out.tag) == "!!int") {
     auto n = out.content;
     double d = n.kind() == type::uint64
@@ -718,14 +613,6 @@ value text_of_scalar(const value& v) {
     case type::float64: return format_float(v.real(), 'g', 32);
     default: return v;
   }
-}
-
-bool reads_as_non_string(std::string_view text) {
-  char first = text.empty() ? 'M' : text[0];
-  if (!text.empty() &&
-      std::string_view("yYnNtTfFoO~.+-0123456789").find(first) == std::string_view::npos)
-    return false;
-  return std::string_view(resolve("", std::string(text)).tag) != "!!str";
 }
 
 }  // namespace formats

@@ -38,7 +38,4 @@ std::string_view json_kind(const value& v);
 /// Anything else is left alone.
 value text_of_scalar(const value& v);
 
-/// True when a plain scalar of this text would be read as something else than this string.
-bool reads_as_non_string(std::string_view text);
-
 }  // namespace formats

@@ -5,7 +5,7 @@
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/text.hpp"
 #include "formats/json/json.hpp"
-#include "formats/yaml/reader.hpp"
+#include "formats/yaml/yaml_scalar.hpp"
 
 #include <algorithm>
 #include <cmath>

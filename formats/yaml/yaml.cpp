@@ -1,6 +1,7 @@
 #include "formats/yaml/yaml.hpp"
 
 #include "formats/base64.hpp"
+#include "formats/go/text.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
 #include "reactor/memory.hpp"
 #include "reactor/secret.hpp"
@@ -12,6 +13,7 @@
 #include <yaml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -172,11 +174,7 @@ private:
       if (s.style != YAML_PLAIN_SCALAR_STYLE || tag == "!" ||
           limits_.scalars == yaml_scalars::own_text)
         return json::value(text, storage_);
-      auto value = resolve_plain_scalar(text);
-      if (!value) refuse(e, "a number that has no form in JSON");
-      if (!value->is_string()) return *std::move(value);
-      reactor::wipe(value->get_string().data(), value->get_string().size());
-      return json::value(text, storage_);
+      return plain(e, resolve_plain_scalar(text), text);
     }
     constexpr std::string_view core = "tag:yaml.org,2002:";
     if (!tag.starts_with(core)) refuse(e, "a tag that is not supported");
@@ -185,18 +183,35 @@ private:
     if (tag == "binary") {
       auto bytes = decode_base64(text);
       if (!bytes) refuse(e, "!!binary is not base64");
-      if (!is_utf8(*bytes))
+      if (!valid_utf8(*bytes))
         refuse(e, "!!binary holds bytes that are no text, which JSON cannot hold");
       return json::value(*bytes, storage_);
     }
-    auto value = resolve_plain_scalar(text);
-    const bool fits =
-        value && ((tag == "null" && value->is_null()) || (tag == "bool" && value->is_bool()) ||
-                  (tag == "int" && (value->is_int64() || value->is_uint64())) ||
-                  (tag == "float" && value->is_number()));
+    using kind = plain_scalar::kind;
+    const plain_scalar value = resolve_plain_scalar(text);
+    const bool whole = value.is == kind::int64 || value.is == kind::uint64;
+    const bool fits = (tag == "null" && value.is == kind::null) ||
+                      (tag == "bool" && value.is == kind::boolean) || (tag == "int" && whole) ||
+                      (tag == "float" && (whole || value.is == kind::real));
     if (!fits) refuse(e, "a value that does not fit its tag");
-    if (tag == "float") return json::value(value->to_number<double>());
-    return *std::move(value);
+    json::value out = plain(e, value, text);
+    if (tag == "float") return json::value(out.to_number<double>());
+    return out;
+  }
+
+  json::value plain(const event& e, const plain_scalar& s, std::string_view text) {
+    switch (s.is) {
+      case plain_scalar::kind::null: return json::value(nullptr);
+      case plain_scalar::kind::boolean: return json::value(s.truth);
+      case plain_scalar::kind::int64: return json::value(s.number);
+      case plain_scalar::kind::uint64: return json::value(static_cast<std::uint64_t>(s.number));
+      case plain_scalar::kind::real:
+        if (!std::isfinite(s.real)) refuse(e, "a number that has no form in JSON");
+        return json::value(s.real);
+      case plain_scalar::kind::timestamp:
+      case plain_scalar::kind::text: break;
+    }
+    return json::value(text, storage_);
   }
 
   anchored sequence(const event& start, std::size_t depth) {

@@ -1,3 +1,4 @@
+#include "formats/go/text.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
 #include "reactor/memory.hpp"
@@ -58,7 +59,7 @@ private:
   }
 
   void text(std::string_view s) {
-    if (!is_utf8(s)) {
+    if (!valid_utf8(s)) {
       // Boost.JSON does not check what it is given; YAML has no form for it but this.
       std::string shown(s);
       for (char& c : shown) {
@@ -119,7 +120,7 @@ private:
     }
     for (const auto* field : ordered) {
       const std::string_view key = field->key();
-      if (!is_utf8(key)) {
+      if (!valid_utf8(key)) {
         text(key);
         node(field->value());
         continue;

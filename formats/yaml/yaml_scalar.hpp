@@ -1,20 +1,27 @@
 #pragma once
 
-#include <boost/json/value.hpp>
-
-#include <optional>
+#include <cstdint>
 #include <string_view>
 
 namespace formats {
 
-/// What an untagged plain scalar stands for. Nothing = a number JSON cannot hold (.inf, .nan,
-/// 1e999).
-std::optional<boost::json::value> resolve_plain_scalar(std::string_view text);
+/// What a plain scalar stands for by go-yaml v2's rules. Nothing of its text is copied: it may be a password.
+struct plain_scalar {
+  enum class kind : std::uint8_t { text, timestamp, null, boolean, int64, uint64, real };
+  kind is = kind::text;  // a timestamp stays text, but is not tried as anything else
+  bool truth = false;
+  std::int64_t number = 0;  // of uint64: its bits
+  double real = 0;          // may be infinite or no number
+};
 
-/// Whether a plain scalar with this text would be read back as text.
+enum class yaml_dates : std::uint8_t { told_apart, just_text };
+
+plain_scalar resolve_plain_scalar(std::string_view text, yaml_dates dates = yaml_dates::told_apart);
+
+/// Whether a plain scalar with this text would be read back as text by us.
 bool reads_as_text(std::string_view text);
 
-/// Well-formed UTF-8: no overlong forms, surrogates or values above U+10FFFF.
-bool is_utf8(std::string_view text) noexcept;
+/// Whether go-yaml quotes a text because it resolves to something else, a date for example.
+bool reads_as_non_string(std::string_view text);
 
 }  // namespace formats
