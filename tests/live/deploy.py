@@ -4,10 +4,11 @@ controllers would make, under their own ServiceAccounts (tokens bound to the pod
 arguments. Nothing they ask may be forbidden, and a daemon may not speak for another node. Plays the kubelet and the
 controllers of Deployment and DaemonSet, which no bare API server has.
 
-    WINDLASS_LIVE_KUBECONFIG=F WINDLASS_LIVE_AUDIT=LOG KUBEBUILDER_ASSETS=D tests/live/deploy.py BUILD_FOLDER
+    WINDLASS_LIVE_KUBECONFIG=F WINDLASS_LIVE_AUDIT=LOG KUBEBUILDER_ASSETS=D tests/live/deploy.py BUILD_FOLDER [chart|kustomization|overlay…]
 
 Ends with one JSON line: {"installs", "members", "rolled", "requests", "forbidden", "denied"}.
 """
+import base64
 import json
 import os
 import pathlib
@@ -18,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
+sys.dont_write_bytecode = True
 from rollout import BUILD, IMAGES, KUBECONFIG, KUBECTL, ROOT, Machine, apply, get, kubectl, report_node
 import rollout
 
@@ -62,7 +65,7 @@ class Pod:
         apply(self.object)  # admission has its say: Pod Security, priority classes
         self.namespace, self.account = self.object["metadata"]["namespace"], template["spec"]["serviceAccountName"]
         self.token = kubectl("create", "token", self.account, "-n", self.namespace, "--bound-object-kind", "Pod", "--bound-object-name", name).strip()
-        config = json.loads(kubectl("config", "view", "--raw", "-o", "json"))
+        config = json.loads(kubectl("config", "view", "--raw", "--flatten", "-o", "json"))
         config["users"] = [{"name": "admin", "user": {"token": self.token}}]
         self.kubeconfig = folder / f"{name}.kubeconfig"
         self.kubeconfig.write_text(json.dumps(config))
@@ -83,9 +86,23 @@ class Pod:
 
     def start(self, log, *more, environment={}):
         # POD_NAMESPACE and the rest come from the pod alone.
-        around = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG")}
-        return subprocess.Popen([*self.command, *more], stdout=log, stderr=subprocess.STDOUT,
-                                env=around | self.environment | environment | {"KUBECONFIG": str(self.kubeconfig)})
+        around = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG")} | {"HOME": "/nowhere"}
+        if os.geteuid() != 0:
+            return subprocess.Popen([*self.command, *more], stdout=log, stderr=subprocess.STDOUT,
+                                    env=around | self.environment | environment | {"KUBECONFIG": str(self.kubeconfig)})
+        # As in a pod: the address in the environment, token, authority and namespace in files, a name that is resolved.
+        cluster = json.loads(self.kubeconfig.read_text())["clusters"][0]["cluster"]
+        mounted = self.kubeconfig.with_suffix(".mounted")
+        mounted.mkdir(exist_ok=True)
+        (mounted / "token").write_text(self.token)
+        (mounted / "namespace").write_text(self.namespace)
+        (mounted / "ca.crt").write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
+        (mounted / "hosts").write_text("127.0.0.1 localhost kubernetes.default.svc\n")
+        inside = ('set -e; mount -t tmpfs none /run; mkdir -p /run/secrets/kubernetes.io/serviceaccount; '
+                  'mount --bind "$0" /run/secrets/kubernetes.io/serviceaccount; mount --bind "$0/hosts" /etc/hosts; exec "$@"')
+        return subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", inside, mounted, *self.command, *more], stdout=log, stderr=subprocess.STDOUT,
+                                env=around | self.environment | environment | {"KUBERNETES_SERVICE_HOST": "kubernetes.default.svc",
+                                                                              "KUBERNETES_SERVICE_PORT": cluster["server"].rsplit(":", 1)[1]})
 
     def patch_status(self, node):
         return fails("--kubeconfig", str(self.kubeconfig), "patch", "bootcnode", node, "--subresource=status", "--type=merge", "-p",
@@ -174,7 +191,7 @@ class Install:
             if name not in there and wanted.items() <= node["metadata"]["labels"].items():
                 self.machines.append(DaemonMachine(name, self.folder / name, self.daemons))
 
-    def wait_for(self, image, limit=90):
+    def wait_for(self, image, limit=240):
         end = time.monotonic() + limit
         while time.monotonic() < end:
             if self.controller.poll() is not None:
@@ -193,6 +210,25 @@ class Install:
                 return
             time.sleep(0.2)
         raise RuntimeError(f"{self.how}: not on {image[-8:]} within {limit} s: {rollout.condition(pool, 'UpToDate')} {rollout.condition(pool, 'Degraded')}")
+
+    def a_secret_is_a_cluster(self):
+        """The Secret of a further cluster joins the fleet while the controller runs, and leaves it. It is this server under another name."""
+        def names():
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.controller_pod.ports['health']}/clusters", timeout=5) as said:
+                return {c["name"]: c["state"] for c in json.load(said)}
+
+        def until(true):
+            end = time.monotonic() + 60
+            while not true(seen := names()):
+                if time.monotonic() > end:
+                    raise RuntimeError(f"{self.how}: the fleet is {seen}")
+                time.sleep(0.2)
+
+        kubectl("create", "secret", "generic", "second", "-n", self.namespace, f"--from-file=kubeconfig={self.controller_pod.kubeconfig}")
+        kubectl("label", "secret", "second", "-n", self.namespace, "sigs.k8s.io/multicluster-runtime-kubeconfig=true")
+        until(lambda seen: seen.get("second") == "Live")
+        kubectl("delete", "secret", "second", "-n", self.namespace)
+        until(lambda seen: "second" not in seen)
 
     def probes_answer(self, running):
         """Every probe that is declared, at its port; the port that the manifest names must be the one that is served."""
@@ -272,6 +308,7 @@ def run(install):
     install.set_image(IMAGES[1])
     install.wait_for(IMAGES[1])
     install.rolled = len(install.nodes)
+    install.a_secret_is_a_cluster()
     install.probes_answer([(install.deployment, install.controller_pod), (install.daemons, install.machines[0].pod)])
     install.stop()
     if rollout.problems:
@@ -294,6 +331,8 @@ def main():
     # A chart does not take over kinds that somebody else installed, so it comes first.
     remove_kinds()
     for how, namespace in [(chart, "windlass-system"), (kustomization, "bootc-operator"), (overlay, "os-images")]:
+        if sys.argv[2:] and how.__name__ not in sys.argv[2:]:
+            continue
         install = None
         try:
             install = Install(how, namespace, folder / namespace)

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 
+sys.dont_write_bytecode = True
 import deploy
 import rollout
 from rollout import BUILD, ROOT, apply, get, kubectl, report_node
@@ -45,17 +46,16 @@ class Cluster(deploy.Install):
             self.problem = why
 
     def turn(self):
-        deployments = get("deployments", "-n", NAMESPACE)
-        if not deployments:
+        deployments, daemons = get("deployments", "-n", NAMESPACE), get("daemonsets", "-n", NAMESPACE)
+        if not deployments or not daemons:  # not yet, or no longer
             self.stop()
             return
-        [self.deployment], [self.daemons] = deployments, get("daemonsets", "-n", NAMESPACE)
+        [self.deployment], [self.daemons] = deployments, daemons
         if self.controller is None:
             self.start_controller()
         elif self.controller.poll() is not None:
             raise RuntimeError(f"the controller ended with {self.controller.returncode}")
-        elif not self.deployment.get("status", {}).get("availableReplicas"):
-            self.probes_answer([(self.deployment, self.controller_pod)])
+        elif not self.deployment.get("status", {}).get("availableReplicas") and self.is_ready():
             kubectl("patch", "deployment", self.deployment["metadata"]["name"], "-n", NAMESPACE, "--subresource=status", "--type=merge", "-p",
                     json.dumps({"status": {"observedGeneration": self.deployment["metadata"]["generation"]} | dict.fromkeys(
                         ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas"], self.deployment["spec"]["replicas"])}))
@@ -63,6 +63,13 @@ class Cluster(deploy.Install):
         for machine in self.machines:
             machine.tick()
         rollout.end_terminating_pods()
+
+    def is_ready(self):
+        try:
+            self.probes_answer([(self.deployment, self.controller_pod)])
+            return True
+        except (OSError, RuntimeError):  # the kubelet asks again
+            return False
 
 
 def main():
@@ -80,7 +87,7 @@ def main():
     began, failed = time.monotonic(), 1
     cluster.thread.start()
     try:
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", steps], cwd=ROOT, capture_output=True, text=True, timeout=240,
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", steps], cwd=ROOT, capture_output=True, text=True, timeout=900,
                               env=os.environ | {"KUBECONFIG": rollout.KUBECONFIG, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "HOME": str(folder)})
         failed = done.returncode or (1 if cluster.problem or rollout.problems else 0)
         print(done.stdout)
