@@ -35,6 +35,7 @@ struct all_arguments {
   survey_arguments status, plan, explain;
   policy_arguments policy;
   release_arguments release;
+  train_arguments train;
   bench_arguments bench;
   version_arguments version;
   completion_arguments completion;
@@ -209,7 +210,56 @@ void add_release(CLI::App& app, release_arguments& to) {
                    release_arguments::command::show);
   show->add_option("PROVIDER", to.provider, "such as aws")->required();
   show->add_option("VERSION", to.from, "such as 34.5.0")->required();
+  auto* gate = add("gate", "Whether a Release may become active: diff, suites that passed, stage",
+                   release_arguments::command::gate);
+  gate->add_option("PROVIDER", to.provider, "such as aws")->required();
+  gate->add_option("FROM", to.from, "the version before")->required();
+  gate->add_option("TO", to.to, "the version after")->required();
+  gate->add_option("--stage", to.stage, "the stage that the draft is in");
+  gate->add_option("--to-stage", to.to_stage, "the stage that it shall go to");
+  add_pool(gate);
+  gate->footer(
+      "Results of suites are read from suites.yaml in the folder: a list of {suite, hash, "
+      "result}.");
+  auto* path = add("path", "The steps of a cluster from one version to another",
+                   release_arguments::command::path);
+  path->add_option("PROVIDER", to.provider, "such as aws")->required();
+  path->add_option("FROM", to.from, "the version that it has")->required();
+  path->add_option("TO", to.to, "the version that it shall have")->required();
+  auto* lifecycle = add("lifecycle", "Which Releases are kept, deprecated or archived",
+                        release_arguments::command::lifecycle);
+  lifecycle->add_option("PROVIDER", to.provider, "such as aws")->required();
+  lifecycle
+      ->add_option("--in-use", to.in_use,
+                   "file with the name of a Release that a cluster has on each line; without it "
+                   "more is kept")
+      ->option_text("FILE");
   release->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
+}
+
+void add_train(CLI::App& app, train_arguments& to) {
+  auto* train =
+      app.add_subcommand("train", "What is released together: does it fit, what comes next");
+  train->require_subcommand(1);
+  const auto add = [&](const std::string& name, const std::string& description,
+                       train_arguments::command what) {
+    auto* one = train->add_subcommand(name, description);
+    one->callback([&to, what] { to.what = what; });
+    one->add_option("FILE", to.file, "the train document")->required();
+    one->add_option("--policies", to.policies,
+                    "folder of policy packs that come before the stock ones")
+        ->option_text("DIR");
+    add_output(*one, to.output);
+    return one;
+  };
+  add("check", "Whether what is pinned fits together", train_arguments::command::check);
+  add("plan", "Which steps are done, ready and blocked", train_arguments::command::plan);
+  auto* promote =
+      add("promote", "Which images get which names, and whether they must be tested again",
+          train_arguments::command::promote);
+  promote->add_option("--project", to.project, "the project that is released")->required();
+  promote->add_option("--tag", to.tag, "its tag")->required();
+  train->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
 }
 
 void build(CLI::App& app, all_arguments& all) {
@@ -220,7 +270,7 @@ void build(CLI::App& app, all_arguments& all) {
   windlass run --kubeconfig ~/.kube/config           run the service
   windlass plan --kubeconfig ~/.kube/config          what would happen next, without doing it
   windlass explain worker-3                          why is this one waiting
-Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` also 3 needs approval, 4 denied.)");
+Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3 needs approval, 4 denied.)");
 
   auto* run =
       app.add_subcommand("run", "Run the service: move the fleet to what its pools ask for");
@@ -341,6 +391,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   add_output(*policy_test, all.policy.output);
 
   add_release(app, all.release);
+  add_train(app, all.train);
 
   // Listed here for the help; the chart engine parses what follows it.
   app.add_subcommand("helm", "Render and check Helm charts: template, show, lint");
@@ -432,6 +483,7 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "explain") return survey(all.explain, survey_arguments::command::explain);
   if (name == "policy") return all.policy;
   if (name == "release") return all.release;
+  if (name == "train") return all.train;
   if (name == "bench") return all.bench;
   if (name == "version") return all.version;
   return all.completion;

@@ -78,7 +78,7 @@ struct policy_arguments {
 };
 
 struct release_arguments {
-  enum class command { map, diff, check, show } what = command::map;
+  enum class command { map, diff, check, show, gate, path, lifecycle } what = command::map;
   std::string dir;             // of the Releases
   std::string policies;        // a folder of packs that comes before the stock ones
   std::string provider, from;  // check: may be empty
@@ -86,6 +86,16 @@ struct release_arguments {
   std::string catalogue;       // a file with the name of an image on each line
   std::string kind, architecture, channel, suffix, image, running;  // of the pool
   bool archived = false;                                            // check: these too
+  std::string in_use;           // lifecycle: a file with the name of a Release on each line
+  std::string stage, to_stage;  // gate: of the draft
+  output_format output = output_format::text;
+};
+
+struct train_arguments {
+  enum class command { check, plan, promote } what = command::check;
+  std::string file;          // the train document
+  std::string policies;      // a folder of packs that comes before the stock ones
+  std::string project, tag;  // promote
   output_format output = output_format::text;
 };
 
@@ -108,8 +118,8 @@ struct completion_arguments {
 };
 
 using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
-                             survey_arguments, policy_arguments, release_arguments, bench_arguments,
-                             version_arguments, completion_arguments>;
+                             survey_arguments, policy_arguments, release_arguments, train_arguments,
+                             bench_arguments, version_arguments, completion_arguments>;
 
 /// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
 struct setting {

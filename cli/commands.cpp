@@ -20,6 +20,7 @@ struct runner {
   int operator()(const survey_arguments& a) const { return survey_command(a, known); }
   int operator()(const policy_arguments& a) const { return policy_command(a); }
   int operator()(const release_arguments& a) const { return release_command(a); }
+  int operator()(const train_arguments& a) const { return train_command(a); }
   int operator()(const bench_arguments& a) const { return bench_command(a); }
   int operator()(const version_arguments& a) const { return version_command(a); }
   int operator()(const completion_arguments& a) const { return completion_command(a); }

@@ -26,6 +26,7 @@ int demo_command(const demo_arguments& a);
 int survey_command(const survey_arguments& a, const std::vector<units::api>& known);
 int policy_command(const policy_arguments& a);
 int release_command(const release_arguments& a);
+int train_command(const train_arguments& a);
 int bench_command(const bench_arguments& a);
 int version_command(const version_arguments& a);
 int completion_command(const completion_arguments& a);

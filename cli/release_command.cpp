@@ -76,6 +76,9 @@ private:
       case release_arguments::command::diff: co_return co_await diff();
       case release_arguments::command::check: co_return co_await check();
       case release_arguments::command::show: co_return show();
+      case release_arguments::command::gate: co_return co_await gate();
+      case release_arguments::command::path: co_return co_await path();
+      case release_arguments::command::lifecycle: co_return co_await lifecycle();
     }
     co_return result<void>();
   }
@@ -206,6 +209,85 @@ private:
       j.answer.verdict = decision::deny;
       to.push_back(std::move(j));
     }
+  }
+
+  reactor::awaitable<result<void>> gate() {
+    auto from = find(arguments_.from);
+    if (!from) co_return from.error();
+    auto to = find(arguments_.to);
+    if (!to) co_return to.error();
+    auto question = std::make_shared<gate_question>();
+    question->step = question_about(all_, *from, *to);
+    question->step.pools = pools();
+    question->step.catalogue = catalogue_;
+    question->stage.is = arguments_.stage;
+    question->stage.to = arguments_.to_stage;
+    const std::string file = arguments_.dir + "/suites.yaml";
+    auto text = co_await reactor::read_file(loop_, file, most_catalogue_bytes);
+    if (text) {
+      auto suites = read_suites(*text, "suites.yaml");
+      if (!suites) co_return suites.error();
+      question->suites = std::move(*suites);
+    } else if (text.error().code != errc::not_found) {
+      co_return text.error();
+    }
+    policies::subject who = subject_;
+    auto answer = co_await may_pass(packs_, std::move(who), std::move(question));
+    if (!answer) co_return answer.error();
+    answer->findings = with_consent(std::move(answer->findings), all_.waivers, **to, loop_.wall());
+    answer->verdict = decide(answer->findings);
+    judged_release judged;
+    judged.name = (*to)->name;
+    judged.from = (*from)->name;
+    judged.answer = std::move(*answer);
+    exit_code = exit_code_of(judged.answer.verdict);
+    co_return print(diff_json(judged), diff_text(judged, lively_));
+  }
+
+  /// The Releases of the provider that was asked about.
+  result<std::vector<std::shared_ptr<const document>>> of_provider() const {
+    std::vector<std::shared_ptr<const document>> found;
+    for (const auto& [name, folder] : all_.folders) {
+      for (const auto& d : folder.releases) {
+        if (wanted(*d)) found.push_back(d);
+      }
+    }
+    if (found.empty())
+      return make_fault(errc::not_found, "find Releases",
+                        "there is none of " + arguments_.provider + " in " + arguments_.dir);
+    return found;
+  }
+
+  reactor::awaitable<result<void>> path() {
+    auto found = of_provider();
+    if (!found) co_return found.error();
+    const auto bare = [](const std::string& v) { return v.starts_with('v') ? v.substr(1) : v; };
+    auto question = std::make_shared<path_question>();
+    question->releases = std::move(*found);
+    question->from = bare(arguments_.from);
+    question->to = bare(arguments_.to);
+    policies::subject who = subject_;
+    auto answer = co_await find_path(packs_, std::move(who), std::move(question));
+    if (!answer) co_return answer.error();
+    exit_code = exit_code_of(answer->verdict);
+    co_return print(path_json(*answer), path_text(*answer, lively_));
+  }
+
+  reactor::awaitable<result<void>> lifecycle() {
+    auto found = of_provider();
+    if (!found) co_return found.error();
+    auto question = std::make_shared<lifecycle_question>();
+    question->releases = std::move(*found);
+    if (!arguments_.in_use.empty()) {
+      auto text = co_await reactor::read_file(loop_, arguments_.in_use, most_catalogue_bytes);
+      if (!text) co_return text.error();
+      question->in_use = names_in(*text);
+    }
+    policies::subject who = subject_;
+    auto answer = co_await plan_lifecycle(packs_, std::move(who), std::move(question));
+    if (!answer) co_return answer.error();
+    exit_code = exit_code_of(answer->verdict);
+    co_return print(lifecycle_json(*answer), lifecycle_text(*answer, lively_));
   }
 
   result<void> show() {

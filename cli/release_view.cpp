@@ -10,21 +10,6 @@ namespace {
 namespace json = boost::json;
 using namespace policies::releases;
 
-json::array findings_json(const std::vector<finding>& findings) {
-  json::array all;
-  for (const finding& f : findings)
-    all.push_back(json::object{{"id", f.id},
-                               {"severity", to_string(f.how)},
-                               {"blocking", f.blocking},
-                               {"subject", f.subject},
-                               {"from", f.from},
-                               {"to", f.to},
-                               {"rule", f.rule},
-                               {"why", f.why},
-                               {"evidence", f.evidence}});
-  return all;
-}
-
 json::object image_json(const pool_image& i) {
   json::array segments, tags;
   for (const image_segment& s : i.segments)
@@ -59,21 +44,6 @@ page step(const std::string& from, const std::string& to) {
   return to.empty() ? page(from) : page(from) + " -> " + to;
 }
 
-page findings_text(const std::vector<finding>& findings, bool lively) {
-  page text;
-  for (const finding& f : findings) {
-    text += page("  ") + toned(std::string(to_string(f.how)), tone_of(f.how), lively) + "  " +
-            f.id + "  " + f.subject;
-    if (!f.from.empty() || !f.to.empty()) text += page("  ") + step(f.from, f.to);
-    text += page("\n      ") + f.why;
-    if (!f.blocking.empty()) text += page(" (waits for ") + f.blocking + ")";
-    if (!f.rule.empty()) text += page("  rule ") + f.rule;
-    if (!f.evidence.empty()) text += page("\n      ") + toned(f.evidence, tone::faint, lively);
-    text += "\n";
-  }
-  return text;
-}
-
 page rolls_text(const std::string& rolls) {
   if (rolls == "yes") return "ROLLS NODES";
   if (rolls == "chart") return "may roll nodes";
@@ -97,6 +67,40 @@ void add_change(table& rows, const diff_change& c) {
 }
 
 }  // namespace
+
+json::array findings_json(const std::vector<finding>& findings) {
+  json::array all;
+  for (const finding& f : findings)
+    all.push_back(json::object{{"id", f.id},
+                               {"severity", to_string(f.how)},
+                               {"blocking", f.blocking},
+                               {"subject", f.subject},
+                               {"from", f.from},
+                               {"to", f.to},
+                               {"rule", f.rule},
+                               {"why", f.why},
+                               {"evidence", f.evidence}});
+  return all;
+}
+
+page findings_text(const std::vector<finding>& findings, bool lively) {
+  page text;
+  for (const finding& f : findings) {
+    text += page("  ") + toned(std::string(to_string(f.how)), tone_of(f.how), lively) + "  " +
+            f.id + "  " + f.subject;
+    if (!f.from.empty() || !f.to.empty()) text += page("  ") + step(f.from, f.to);
+    text += page("\n      ") + f.why;
+    if (!f.blocking.empty()) text += page(" (waits for ") + f.blocking + ")";
+    if (!f.rule.empty()) text += page("  rule ") + f.rule;
+    if (!f.evidence.empty()) text += page("\n      ") + toned(f.evidence, tone::faint, lively);
+    text += "\n";
+  }
+  return text;
+}
+
+page decision_text(decision d, bool lively) {
+  return toned(std::string(to_string(d)), tone_of(d), lively);
+}
 
 int exit_code_of(decision d) {
   switch (d) {
@@ -217,6 +221,46 @@ page check_text(const std::vector<judged_release>& all, bool lively) {
     if (!worth.empty()) details += page("\n") + j.name + "\n" + findings_text(worth, lively);
   }
   return rows.text() + details;
+}
+
+json::object path_json(const path_answer& a) {
+  json::array steps;
+  for (const path_step& step : a.steps) {
+    json::array back;
+    for (const path_downgrade& d : step.downgrades)
+      back.push_back(json::object{{"subject", d.subject}, {"from", d.from}, {"to", d.to}});
+    json::object o{{"from", step.from}, {"to", step.to}, {"level", step.level}};
+    o["downgrades"] = std::move(back);
+    steps.push_back(std::move(o));
+  }
+  json::object o{{"decision", to_string(a.verdict)}};
+  o["steps"] = std::move(steps);
+  o["findings"] = findings_json(a.findings);
+  return o;
+}
+
+page path_text(const path_answer& a, bool lively) {
+  table rows({"STEP", "TO", "LEVEL", "GOES BACK"});
+  for (const path_step& step : a.steps)
+    rows.row({step.from, step.to, step.level, std::to_string(step.downgrades.size())});
+  return rows.text() + findings_text(a.findings, lively);
+}
+
+json::object lifecycle_json(const lifecycle_answer& a) {
+  json::array rows;
+  for (const lifecycle_row& r : a.releases)
+    rows.push_back(
+        json::object{{"name", r.name}, {"state", r.state}, {"action", r.action}, {"why", r.why}});
+  json::object o{{"decision", to_string(a.verdict)}};
+  o["releases"] = std::move(rows);
+  o["findings"] = findings_json(a.findings);
+  return o;
+}
+
+page lifecycle_text(const lifecycle_answer& a, bool lively) {
+  table rows({"RELEASE", "STATE", "ACTION", "WHY"});
+  for (const lifecycle_row& r : a.releases) rows.row({r.name, r.state, r.action, r.why});
+  return rows.text() + findings_text(a.findings, lively);
 }
 
 }  // namespace cli

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "cli/output.hpp"
-#include "policies/releases/difference.hpp"
+#include "policies/releases/planning.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <string>
@@ -24,6 +25,15 @@ page diff_text(const judged_release& j, bool lively);
 
 /// Many of them: a row each, and what is wrong below it.
 page check_text(const std::vector<judged_release>& all, bool lively);
+
+boost::json::object path_json(const policies::releases::path_answer& a);
+page path_text(const policies::releases::path_answer& a, bool lively);
+boost::json::object lifecycle_json(const policies::releases::lifecycle_answer& a);
+page lifecycle_text(const policies::releases::lifecycle_answer& a, bool lively);
+
+boost::json::array findings_json(const std::vector<policies::releases::finding>& findings);
+page findings_text(const std::vector<policies::releases::finding>& findings, bool lively);
+page decision_text(policies::releases::decision d, bool lively);
 
 /// The exit code that goes with a decision: 0, 3 or 4.
 int exit_code_of(policies::releases::decision d);

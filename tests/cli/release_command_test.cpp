@@ -14,8 +14,8 @@ struct outcome {
   std::string out, err;
 };
 
-outcome run(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "release");
+outcome run(std::vector<std::string> arguments, const std::string& command = "release") {
+  arguments.insert(arguments.begin(), command);
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   outcome o;
@@ -151,6 +151,74 @@ TEST(ReleaseCommand, AsksThePackOfAFolderFirst) {
                            "json"}))
                 .at("image"),
             "aws-34.5.0");
+}
+
+TEST(ReleaseCommand, LetsAReleaseGoOutWhenItsSuitesPassed) {
+  reactor::temporary_folder folder;
+  folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
+  folder.write("azure/v34.6.0/release.yaml", release("34.6.0", "1.34.11"));
+  const std::vector<std::string> gate = {"gate",   "azure", "34.5.0",
+                                         "34.6.0", "--dir", folder.path()};
+  const outcome o = run(gate);
+  EXPECT_EQ(o.code, 3);
+  EXPECT_THAT(o.out, HasSubstr("coverage.missing  suite/standard"));
+  const std::string hash(
+      object_of(run({"show", "azure", "34.6.0", "--dir", folder.path(), "-o", "json"}))
+          .at("hash")
+          .as_string());
+  std::string suites;
+  for (const char* suite : {"standard", "upgrade", "upgrade-major", "private"})
+    suites += std::string("- {suite: ") + suite + ", hash: \"" + hash + "\", result: passed}\n";
+  folder.write("suites.yaml", suites);
+  EXPECT_EQ(run(gate).code, 0);
+}
+
+TEST(ReleaseCommand, ShowsTheWayAndWhatIsKept) {
+  const json::object way =
+      object_of(run({"path", "aws", "v32.4.0", "34.5.0", "--dir", data, "-o", "json"}));
+  EXPECT_EQ(way.at("steps").get_array().size(), 2u);
+  EXPECT_EQ(run({"path", "aws", "34.5.0", "32.4.0", "--dir", data}).code, 4);
+  reactor::temporary_folder folder;
+  folder.write("in-use", "aws-33.1.1\naws-34.5.0\n");
+  const outcome kept =
+      run({"lifecycle", "aws", "--dir", data, "--in-use", folder.path() + "/in-use"});
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  EXPECT_THAT(kept.out, HasSubstr("aws-33.1.1  active  keep       a cluster has it"));
+  EXPECT_THAT(run({"lifecycle", "aws", "--dir", data}).out, HasSubstr("usage.unknown"));
+}
+
+TEST(TrainCommand, ChecksPlansAndPromotes) {
+  reactor::temporary_folder folder;
+  const std::string commit(40, 'a');
+  std::string text = "train: v1.0.0\nprojects:\n- {name: Trustee, candidate: " + commit +
+                     "}\nsuites:\n- {id: all, result: passed}\nimages:\n";
+  for (const char* image : {"kbs:", "kbs-grpc-as:", "kbs-client:sample_only-",
+                            "rvps:", "coco-as-grpc:", "coco-as-restful:"}) {
+    for (const char* arch : {"x86_64", "s390x"})
+      text += std::string("- {ref: \"staged-images/") + image + commit + "-" + arch +
+              "\", digest: sha256:1}\n";
+  }
+  const std::string last =
+      "- {ref: \"staged-images/kbs-ita-as:" + commit + "-x86_64\", digest: sha256:1}\n";
+  const std::string file = folder.path() + "/train.yaml";
+  folder.write("train.yaml", text + last);
+  const std::vector<std::string> promote = {"promote", file,      "--project", "Trustee",
+                                            "--tag",   "v0.17.0", "-o",        "json"};
+  outcome o = run(promote, "train");
+  EXPECT_EQ(o.code, 0) << o.err << o.out;
+  EXPECT_EQ(object_of(o).at("retest"), "skipped");
+  EXPECT_EQ(object_of(o).at("retag").get_array().size(), 13u);
+  folder.write("train.yaml", text);
+  o = run(promote, "train");
+  EXPECT_EQ(o.code, 4);
+  EXPECT_EQ(object_of(o).at("retest"), "required");
+  EXPECT_TRUE(object_of(o).at("retag").get_array().empty());
+  const json::object plan = object_of(run({"plan", file, "-o", "json"}, "train"));
+  for (const char* field : {"ready", "blocked", "done", "findings"})
+    EXPECT_TRUE(plan.contains(field)) << field;
+  EXPECT_THAT(run({"check", file}, "train").out, HasSubstr("decision: allow"));
+  EXPECT_EQ(run({"check", "/nowhere"}, "train").code, 1);
+  EXPECT_EQ(run({"check"}, "train").code, 2);
 }
 
 }  // namespace
