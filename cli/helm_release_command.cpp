@@ -38,7 +38,7 @@ std::string instance_name() {
   return name;
 }
 
-reactor::result<k8s::connection> connect(const release::cluster_flags& f) {
+reactor::result<k8s::connection> connect(const helm::cluster_flags& f) {
   auto to = k8s::load_default(f.kubeconfig, f.context, k8s::environment::of_process());
   if (!to && f.server.empty()) return to;
   k8s::connection c = to ? std::move(*to) : k8s::connection();

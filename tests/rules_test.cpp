@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -130,6 +131,45 @@ TEST(Literals, NoLengthIsWrittenBesideALiteral) {
     if (line.find("\\0") != std::string::npos && std::regex_search(line, counted))
       ADD_FAILURE() << path << ":" << number << ": " << line;
   });
+}
+
+// look(node, true): who reads the call does not know what is true. An enum says it, or two functions do.
+TEST(Parameters, NoBoolStandsBesideOthersInAHeader) {
+  const std::set<std::string> known = {
+      "bootc/daemon/simulated_host.hpp",
+      "cli/demo/show.hpp",
+      "cli/output.hpp",
+      "cli/release_view.hpp",
+      "cli/service.hpp",
+      "cli/survey.hpp",
+      "helm/charts/chart_ignore.hpp",
+      "helm/objects/cluster_objects.hpp",
+      "helm/objects/waits.hpp",
+      "helm/render/render_context.hpp",
+      "helm/sources/search.hpp",
+      "helm/template/parser.hpp",
+      "k8s/fleet/cluster_health.hpp",
+      "k8s/fleet/engagement.hpp",
+      "k8s/informer/watch_state.hpp",
+      "k8s/sim/api_server.hpp",
+      "k8s/sim/objects/schema.hpp",
+      "k8s/sim/representation.hpp",
+      "k8s/sim/subscription.hpp",
+      "policies/host/matcher.hpp",
+      "reactor/log.hpp",
+      "reactor/tls_context.hpp",
+      "simulation/cluster.hpp",
+  };
+  const std::string parameter = "(const )?bool [a-z_]+( = (true|false))?";
+  const std::regex beside(R"re(\w\((.*, *)re" + parameter + "[,)]|" + parameter + ", )");
+  std::set<std::string> seen;
+  read_all(shipped, [&](const std::string& path, int number, const std::string& line) {
+    if (!path.ends_with(".hpp") || line.find("bool ") == std::string::npos) return;
+    if (!std::regex_search(line.substr(0, line.find("//")), beside)) return;
+    seen.insert(path);
+    EXPECT_TRUE(known.contains(path)) << path << ":" << number << ": " << line;
+  });
+  EXPECT_EQ(seen, known) << "who is mended leaves the list";
 }
 
 INSTANTIATE_TEST_SUITE_P(OneOfEach, Rules, testing::ValuesIn(ones),

@@ -110,16 +110,33 @@ json::object node_patch(const action& a) {
   return patch;
 }
 
-json::object finalizer_patch(const node_pool& pool, bool with_ours) {
-  json::array finalizers;
+namespace {
+
+json::array finalizers_of_others(const node_pool& pool) {
+  json::array out;
   for (const auto& f : pool.meta.finalizers)
-    if (!(f == names::pool_cleanup)) finalizers.emplace_back(f.view());
-  if (with_ours) finalizers.emplace_back(names::pool_cleanup);
+    if (!(f == names::pool_cleanup)) out.emplace_back(f.view());
+  return out;
+}
+
+json::object finalizers_patch(const node_pool& pool, json::array finalizers) {
   json::object metadata{{"resourceVersion", pool.meta.resource_version.text()}};
   metadata["finalizers"] = std::move(finalizers);
   json::object patch;
   patch["metadata"] = std::move(metadata);
   return patch;
+}
+
+}  // namespace
+
+json::object add_finalizer_patch(const node_pool& pool) {
+  json::array finalizers = finalizers_of_others(pool);
+  finalizers.emplace_back(names::pool_cleanup);
+  return finalizers_patch(pool, std::move(finalizers));
+}
+
+json::object remove_finalizer_patch(const node_pool& pool) {
+  return finalizers_patch(pool, finalizers_of_others(pool));
 }
 
 }  // namespace bootc

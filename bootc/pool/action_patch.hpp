@@ -15,7 +15,8 @@ boost::json::object bootc_node_patch(const action& a);
 /// The JSON merge patch of an action that writes a Node.
 boost::json::object node_patch(const action& a);
 
-/// The pool's finalizers with or without ours, on exactly this version of the pool.
-boost::json::object finalizer_patch(const node_pool& pool, bool with_ours);
+/// The pool's finalizers with ours, or without it, on exactly this version of the pool.
+boost::json::object add_finalizer_patch(const node_pool& pool);
+boost::json::object remove_finalizer_patch(const node_pool& pool);
 
 }  // namespace bootc

@@ -9,9 +9,9 @@ bool needs_daemon_set(const k8s::pod& p) noexcept {
          p.meta.owner.api_version == "apps/v1" && !p.ended();
 }
 
-pod_verdict judge_pod(const k8s::pod& p, bool daemon_set_exists) noexcept {
+pod_verdict judge_pod(const k8s::pod& p, daemon_set its) noexcept {
   if (needs_daemon_set(p)) {
-    if (daemon_set_exists) return {};
+    if (its == daemon_set::exists) return {};
     return {true, "its DaemonSet is gone"};
   }
   if (p.mirror) return {};

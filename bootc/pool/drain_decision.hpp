@@ -3,6 +3,7 @@
 #include "k8s/client/fault.hpp"
 #include "k8s/views/pod.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,12 @@ struct pod_verdict {
 /// Whether the pod's fate depends on its DaemonSet still being there; then ask before deciding.
 bool needs_daemon_set(const k8s::pod& p) noexcept;
 
+/// Whether the DaemonSet that a pod belongs to is still there.
+enum class daemon_set : std::uint8_t { exists, gone };
+
 /// First match wins: a DaemonSet's pod stays (unless it ended, or the DaemonSet is gone), a static pod's mirror stays,
 /// everything else goes, completed pods too.
-pod_verdict judge_pod(const k8s::pod& p, bool daemon_set_exists) noexcept;
+pod_verdict judge_pod(const k8s::pod& p, daemon_set its) noexcept;
 
 /// How an eviction goes on after the server's answer.
 enum class eviction_step {

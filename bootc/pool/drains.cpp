@@ -150,7 +150,8 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
   d->errors.clear();
   for (const k8s::pod& p : *pods) {
     const auto set = daemon_sets.find({p.meta.ns.str(), p.meta.owner.name.str()});
-    const pod_verdict v = judge_pod(p, set != daemon_sets.end() && set->second);
+    const bool exists = set != daemon_sets.end() && set->second;
+    const pod_verdict v = judge_pod(p, exists ? daemon_set::exists : daemon_set::gone);
     if (!v.evict) continue;
     const k8s::object_key key = p.meta.key();
     if (!v.warning.empty())

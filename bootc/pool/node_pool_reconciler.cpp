@@ -394,7 +394,8 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool po
 
     case action_kind::add_finalizer:
     case action_kind::remove_finalizer: {
-      json::object patch = finalizer_patch(pool, a.kind == action_kind::add_finalizer);
+      json::object patch = a.kind == action_kind::add_finalizer ? add_finalizer_patch(pool)
+                                                                : remove_finalizer_patch(pool);
       auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch));
       if (!answer) co_return answer.error();
       if (a.kind == action_kind::add_finalizer)

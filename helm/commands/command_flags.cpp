@@ -18,73 +18,77 @@ std::string parse_failure(const char* function, const std::string& v, const char
 }  // namespace
 
 void command_flags::text(std::string name, char brief, std::string& into) {
-  add(std::move(name), brief, true, [&into](const std::string& v) {
+  add(std::move(name), brief, takes::value, [&into](const std::string& v) {
     into = v;
     return std::nullopt;
   });
 }
 
 void command_flags::list(std::string name, char brief, std::vector<std::string>& into) {
-  add(std::move(name), brief, true, [&into](const std::string& v) {
+  add(std::move(name), brief, takes::value, [&into](const std::string& v) {
     into.push_back(v);
     return std::nullopt;
   });
 }
 
 void command_flags::split_list(std::string name, char brief, std::vector<std::string>& into) {
-  add(std::move(name), brief, true, [&into](const std::string& v) {
+  add(std::move(name), brief, takes::value, [&into](const std::string& v) {
     for (auto& part : split(v, ",")) into.push_back(part);
     return std::nullopt;
   });
 }
 
 void command_flags::pairs(std::string name, char brief, std::map<std::string, std::string>& into) {
-  add(std::move(name), brief, true, [&into](const std::string& v) -> std::optional<std::string> {
-    for (const auto& pair : split(v, ",")) {
-      auto equals = pair.find('=');
-      if (equals == pair.npos) return pair + " must be formatted as key=value";
-      into[pair.substr(0, equals)] = pair.substr(equals + 1);
-    }
-    return std::nullopt;
-  });
+  add(std::move(name), brief, takes::value,
+      [&into](const std::string& v) -> std::optional<std::string> {
+        for (const auto& pair : split(v, ",")) {
+          auto equals = pair.find('=');
+          if (equals == pair.npos) return pair + " must be formatted as key=value";
+          into[pair.substr(0, equals)] = pair.substr(equals + 1);
+        }
+        return std::nullopt;
+      });
 }
 
 void command_flags::flag(std::string name, char brief, bool& into) {
-  add(std::move(name), brief, false, [&into](const std::string& v) -> std::optional<std::string> {
-    if (v == "true" || v == "1" || v == "t" || v == "T" || v == "TRUE" || v == "True")
-      into = true;
-    else if (v == "false" || v == "0" || v == "f" || v == "F" || v == "FALSE" || v == "False")
-      into = false;
-    else
-      return parse_failure("ParseBool", v, "invalid syntax");
-    return std::nullopt;
-  });
+  add(std::move(name), brief, takes::nothing,
+      [&into](const std::string& v) -> std::optional<std::string> {
+        if (v == "true" || v == "1" || v == "t" || v == "T" || v == "TRUE" || v == "True")
+          into = true;
+        else if (v == "false" || v == "0" || v == "f" || v == "F" || v == "FALSE" || v == "False")
+          into = false;
+        else
+          return parse_failure("ParseBool", v, "invalid syntax");
+        return std::nullopt;
+      });
 }
 
 void command_flags::number(std::string name, char brief, int& into) {
-  add(std::move(name), brief, true, [&into](const std::string& v) -> std::optional<std::string> {
-    auto n = parse_int(v, 0);
-    if (n.error == int_error::syntax) return parse_failure("ParseInt", v, "invalid syntax");
-    if (n.error == int_error::range || n.number > std::numeric_limits<int>::max() ||
-        n.number < std::numeric_limits<int>::min())
-      return parse_failure("ParseInt", v, "value out of range");
-    into = static_cast<int>(n.number);
-    return std::nullopt;
-  });
+  add(std::move(name), brief, takes::value,
+      [&into](const std::string& v) -> std::optional<std::string> {
+        auto n = parse_int(v, 0);
+        if (n.error == int_error::syntax) return parse_failure("ParseInt", v, "invalid syntax");
+        if (n.error == int_error::range || n.number > std::numeric_limits<int>::max() ||
+            n.number < std::numeric_limits<int>::min())
+          return parse_failure("ParseInt", v, "value out of range");
+        into = static_cast<int>(n.number);
+        return std::nullopt;
+      });
 }
 
 void command_flags::duration(std::string name, char brief, std::chrono::nanoseconds& into) {
-  add(std::move(name), brief, true, [&into](const std::string& v) -> std::optional<std::string> {
-    auto d = parse_duration(v);
-    if (!d) return d.error().text;
-    into = std::chrono::nanoseconds(*d);
-    return std::nullopt;
-  });
+  add(std::move(name), brief, takes::value,
+      [&into](const std::string& v) -> std::optional<std::string> {
+        auto d = parse_duration(v);
+        if (!d) return d.error().text;
+        into = std::chrono::nanoseconds(*d);
+        return std::nullopt;
+      });
 }
 
 void command_flags::optional_text(std::string name, std::string implied, std::string& into) {
   add(
-      std::move(name), 0, false,
+      std::move(name), 0, takes::nothing,
       [&into](const std::string& v) {
         into = v;
         return std::nullopt;
@@ -93,12 +97,17 @@ void command_flags::optional_text(std::string name, std::string implied, std::st
 }
 
 void command_flags::checked(std::string name, char brief, reader read) {
-  add(std::move(name), brief, true, std::move(read));
+  add(std::move(name), brief, takes::value, std::move(read));
 }
 
-void command_flags::ignored(std::initializer_list<const char*> names, bool takes_value) {
+void command_flags::ignored(std::initializer_list<const char*> names) {
   for (const auto* n : names)
-    add(n, 0, takes_value, [](const std::string&) { return std::nullopt; });
+    add(n, 0, takes::nothing, [](const std::string&) { return std::nullopt; });
+}
+
+void command_flags::ignored_with_value(std::initializer_list<const char*> names) {
+  for (const auto* n : names)
+    add(n, 0, takes::value, [](const std::string&) { return std::nullopt; });
 }
 
 void command_flags::unsupported(std::initializer_list<const char*> names) {
@@ -160,9 +169,10 @@ outcome<std::vector<std::string>> command_flags::parse(
   return rest;
 }
 
-void command_flags::add(std::string name, char brief, bool takes_value, reader read,
+void command_flags::add(std::string name, char brief, takes what, reader read,
                         std::optional<std::string> implied) {
-  all_.push_back({std::move(name), brief, takes_value, std::move(implied), std::move(read)});
+  all_.push_back(
+      {std::move(name), brief, what == takes::value, std::move(implied), std::move(read)});
 }
 
 template <class Matches>

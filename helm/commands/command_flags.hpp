@@ -33,8 +33,9 @@ public:
   /// A value that `read` refuses with the reason.
   void checked(std::string name, char brief,
                std::function<std::optional<std::string>(const std::string&)> read);
-  /// Accepted for compatibility; it changes nothing.
-  void ignored(std::initializer_list<const char*> names, bool takes_value);
+  /// Accepted for compatibility; they change nothing.
+  void ignored(std::initializer_list<const char*> names);
+  void ignored_with_value(std::initializer_list<const char*> names);
   /// Known to Helm and not to us.
   void unsupported(std::initializer_list<const char*> names);
 
@@ -52,7 +53,8 @@ private:
     std::optional<std::string> implied;
     reader read;
   };
-  void add(std::string name, char brief, bool takes_value, reader read,
+  enum class takes : std::uint8_t { nothing, value };
+  void add(std::string name, char brief, takes what, reader read,
            std::optional<std::string> implied = std::nullopt);
   template <class Matches>
   const one* find(Matches matches) const;

@@ -1,5 +1,6 @@
 #include "helm/commands/command_options.hpp"
 
+#include "helm/commands/cluster_flags.hpp"
 #include "helm/commands/command_flags.hpp"
 
 #include <cstdlib>
@@ -26,22 +27,11 @@ void add_post_renderer_flags(command_flags& f, post_renderer& into) {
   f.list("post-renderer-args", 0, into.arguments);
 }
 
-namespace {
-
-void add_global(command_flags& f) {
-  f.ignored({"burst-limit", "kube-apiserver", "kube-as-group", "kube-as-user", "kube-ca-file",
-             "kube-context", "kube-tls-server-name", "kube-token", "kubeconfig", "qps"},
-            true);
-  f.ignored({"kube-insecure-skip-tls-verify"}, false);
-}
-
-}  // namespace
-
 outcome<template_options> parse_template_arguments(std::span<const std::string> arguments) {
   template_options o;
   command_flags f;
   add_value_flags(f, o.values);
-  add_global(f);
+  ignore_cluster_flags(f);
   add_chart_flags(f, o.origin);
   f.text("namespace", 'n', o.name_space);
   f.text("kube-version", 0, o.kube_version);
@@ -58,12 +48,11 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
   f.flag("render-subchart-notes", 0, o.sub_notes);
   f.flag("debug", 0, o.debug);
-  f.ignored({"timeout", "description", "labels"}, true);
+  f.ignored_with_value({"timeout", "description", "labels"});
   std::string dry_run;
   f.optional_text("dry-run", "client", dry_run);
   f.ignored({"atomic", "create-namespace", "disable-openapi-validation", "force", "hide-notes",
-             "replace", "skip-crds", "take-ownership", "wait", "wait-for-jobs"},
-            false);
+             "replace", "skip-crds", "take-ownership", "wait", "wait-for-jobs"});
   add_post_renderer_flags(f, o.after);
   f.unsupported({"validate", "dependency-update", "enable-dns"});
   auto rest = f.parse(arguments);
@@ -90,10 +79,10 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
 outcome<show_options> parse_show_arguments(std::span<const std::string> arguments) {
   show_options o;
   command_flags f;
-  add_global(f);
+  ignore_cluster_flags(f);
   add_chart_flags(f, o.origin);
-  f.ignored({"namespace"}, true);
-  f.ignored({"debug"}, false);
+  f.ignored_with_value({"namespace"});
+  f.ignored({"debug"});
   f.unsupported({"jsonpath"});
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
@@ -114,7 +103,7 @@ outcome<lint_options> parse_lint_arguments(std::span<const std::string> argument
   lint_options o;
   command_flags f;
   add_value_flags(f, o.values);
-  add_global(f);
+  ignore_cluster_flags(f);
   chart_flags unused;
   add_place_flags(f, unused);
   f.text("namespace", 'n', o.name_space);
@@ -124,7 +113,7 @@ outcome<lint_options> parse_lint_arguments(std::span<const std::string> argument
   f.flag("with-subcharts", 0, o.with_subcharts);
   f.flag("fleet", 0, o.fleet);
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
-  f.ignored({"debug"}, false);
+  f.ignored({"debug"});
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
   o.charts = std::move(*rest);

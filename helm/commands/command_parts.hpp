@@ -3,9 +3,9 @@
 // What the commands of this folder share; included by them alone.
 
 #include "helm/commands/command_flags.hpp"
+#include "helm/commands/output_format.hpp"
 #include "helm/commands/source_commands.hpp"
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,9 +34,6 @@ inline command_result usage(const problem& p) {
   return report().failed(p.text, is_unsupported(p) ? 2 : 1);
 }
 
-enum class listing : std::uint8_t { table, json, yaml };
-/// -o table|json|yaml
-void add_output_flag(command_flags& f, listing& into);
 /// --debug and the flags of a cluster, which mean nothing here.
 void add_common_flags(command_flags& f);
 /// "\"helm x\" requires 2 arguments", or nothing. `most` below `least` = no limit.

@@ -11,9 +11,9 @@
 #include "helm/render/installation.hpp"
 #include "helm/render/manifests.hpp"
 #include "helm/render/render.hpp"
+#include "helm/render/source_block.hpp"
 #include "helm/schema/schema.hpp"
-#include "helm/values/check_schemas.hpp"
-#include "helm/values/dependencies.hpp"
+#include "helm/values/render_values.hpp"
 #include "helm/values/set_values.hpp"
 
 #include <algorithm>
@@ -48,10 +48,6 @@ outcome<std::string> find_chart(const std::string& name, const chart_flags& how,
     return problem{"non-absolute URLs should be in form of repo_name/path_to_chart, got: " +
                    trimmed};
   return problem{"repo " + trimmed.substr(0, slash) + " not found"};
-}
-
-std::string source_block(const std::string& path, const std::string& text) {
-  return "---\n# Source: " + path + "\n" + text + "\n";
 }
 
 /// --output-dir: documents of one path go into one file.
@@ -165,12 +161,9 @@ command_result template_command(const template_options& o, const surroundings& a
     warn("WARNING: This chart is deprecated");
   if (auto ok = check_installable(root); !ok) return failure(ok.error().text, warnings);
   if (auto bad = release_name_problem(*name)) return failure(*bad, warnings);
-  if (auto done = process_dependencies(root, *user, warn); !done)
-    return failure("chart dependencies processing failed: " + done.error().text, warnings);
-  auto values = coalesce_values(root, *user, nulls::remove, warn);
+  auto values = values_to_render(
+      root, *user, o.skip_schema_validation ? schema_check::skipped : schema_check::done, warn);
   if (!values) return failure(values.error().text, warnings);
-  if (!o.skip_schema_validation)
-    if (auto ok = check_schemas(root, *values); !ok) return failure(ok.error().text, warnings);
   constexpr const char* hint = "\n\nUse --debug flag to render out invalid YAML";
   auto render_failure = [&](const std::string& text) {
     return failure(o.debug ? text : text + hint, warnings);

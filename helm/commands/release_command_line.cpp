@@ -35,38 +35,17 @@ struct reading {
   std::string output = "table";
   std::string dry_run;
 
-  explicit reading(command_line& l) : line(l) {
-    auto& c = l.cluster;
-    flags.text("namespace", 'n', c.ns);
-    flags.text("kubeconfig", 0, c.kubeconfig);
-    flags.text("kube-context", 0, c.context);
-    flags.text("kube-apiserver", 0, c.server);
-    flags.text("kube-token", 0, c.token);
-    flags.text("kube-ca-file", 0, c.ca_file);
-    flags.text("kube-tls-server-name", 0, c.tls_server_name);
-    flags.flag("kube-insecure-skip-tls-verify", 0, c.insecure);
-    flags.flag("debug", 0, c.debug);
-    flags.ignored({"burst-limit", "qps"}, true);
-    flags.unsupported({"kube-as-user", "kube-as-group"});
-  }
+  explicit reading(command_line& l) : line(l) { add_cluster_flags(flags, l.cluster); }
 
   /// Flags that every command of Helm takes and that mean nothing without a chart.
   void without_chart() {
-    flags.ignored({"registry-config", "repository-cache", "repository-config"}, true);
+    flags.ignored_with_value({"registry-config", "repository-cache", "repository-config"});
   }
-  void with_output() {
-    flags.checked("output", 'o', [this](const std::string& v) -> std::optional<std::string> {
-      if (v != "table" && v != "json" && v != "yaml") return "invalid format type";
-      line.output = v == "json"   ? output_format::json
-                    : v == "yaml" ? output_format::yaml
-                                  : output_format::table;
-      return std::nullopt;
-    });
-  }
+  void with_output() { add_output_flag(flags, line.output); }
   void with_chart(chart_flags& c) {
     add_chart_flags(flags, c);
     add_place_flags(flags, c);
-    flags.ignored({"disable-openapi-validation"}, false);
+    flags.ignored({"disable-openapi-validation"});
     flags.unsupported({"dependency-update", "enable-dns"});
   }
   void with_work(work_options& w) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "helm/commands/chart_flags.hpp"
+#include "helm/commands/cluster_flags.hpp"
 #include "helm/commands/command_options.hpp"
+#include "helm/commands/output_format.hpp"
 #include "helm/release/actions.hpp"
 
 #include <functional>
@@ -11,16 +13,6 @@
 #include <vector>
 
 namespace helm::release {
-
-enum class output_format : std::uint8_t { table, json, yaml };
-
-/// How to reach the cluster, and what every command takes.
-struct cluster_flags {
-  std::string kubeconfig, context, ns;
-  std::string server, token, ca_file, tls_server_name;
-  bool insecure = false;
-  bool debug = false;
-};
 
 struct install_command {
   install_request request;  // name and chart are still to be found

@@ -224,7 +224,9 @@ awaitable<int> command_runner::run(get_command c, command_line line) {
     case get_part::metadata: co_return show(metadata_report(*r, line.output));
     case get_part::notes:
       co_return show(r->notes.empty() ? std::string() : "NOTES:\n" + r->notes + "\n");
-    case get_part::values: co_return show(values_report(*r, line.output, c.computed));
+    case get_part::values:
+      co_return show(values_report(*r, line.output,
+                                   c.computed ? shown_values::computed : shown_values::users));
   }
   co_return 1;
 }

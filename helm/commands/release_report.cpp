@@ -172,7 +172,8 @@ outcome<std::string> list_report(const history& h, output_format f, const list_c
   return machine_text(json_list(items), f);
 }
 
-outcome<std::string> values_report(const record& r, output_format f, bool computed) {
+outcome<std::string> values_report(const record& r, output_format f, shown_values which) {
+  const bool computed = which == shown_values::computed;
   outcome<value> shown = r.config;
   if (computed) shown = computed_values(r);
   if (!shown) return shown.error();

@@ -19,8 +19,9 @@ struct status_shape {
 outcome<std::string> status_report(const record& r, output_format f, const status_shape& shape);
 outcome<std::string> history_report(const history& h, output_format f);
 outcome<std::string> list_report(const history& h, output_format f, const list_command& c);
-/// `computed`: with the chart's defaults.
-outcome<std::string> values_report(const record& r, output_format f, bool computed);
+/// The user's values, or those with the chart's defaults below.
+enum class shown_values : std::uint8_t { users, computed };
+outcome<std::string> values_report(const record& r, output_format f, shown_values which);
 outcome<std::string> metadata_report(const record& r, output_format f);
 std::string hooks_report(const record& r);
 

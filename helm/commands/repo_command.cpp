@@ -47,7 +47,7 @@ awaitable<command_result> add(command_context c, words arguments) {
   f.text("password", 0, o.password);
   f.flag("password-stdin", 0, o.password_from_input);
   f.flag("force-update", 0, o.force_update);
-  f.ignored({"no-update"}, false);
+  f.ignored({"no-update"});
   f.text("cert-file", 0, e.certificate_file);
   f.text("key-file", 0, e.key_file);
   f.text("ca-file", 0, e.ca_file);
@@ -116,7 +116,7 @@ awaitable<command_result> add(command_context c, words arguments) {
   co_return std::move(out).done();
 }
 
-std::string listed(const repositories_file& file, listing form) {
+std::string listed(const repositories_file& file, output_format form) {
   value::list_type all;
   go_table table;
   table.row({"NAME", "URL"});
@@ -126,13 +126,13 @@ std::string listed(const repositories_file& file, listing form) {
     all.push_back(record({{"name", e.name}, {"url", url}}));
   }
   const value whole(std::move(all));
-  if (form == listing::table) return table.text() + "\n";
-  return form == listing::json ? *write_json(whole) + "\n" : *write_yaml(whole);
+  if (form == output_format::table) return table.text() + "\n";
+  return form == output_format::json ? *write_json(whole) + "\n" : *write_yaml(whole);
 }
 
 awaitable<command_result> list(command_context c, words arguments) {
   report out;
-  listing form = listing::table;
+  output_format form = output_format::table;
   command_flags f;
   chart_flags places;
   add_common_flags(f);
@@ -147,7 +147,7 @@ awaitable<command_result> list(command_context c, words arguments) {
         "list [flags]");
   auto file = co_await load_repositories(c.loop, c.where.repository_config);
   if (!file) co_return std::move(out).failed(file.error().text);
-  if (file->entries.empty() && form == listing::table)
+  if (file->entries.empty() && form == output_format::table)
     co_return std::move(out).failed("no repositories to show");
   out.result.out = listed(*file, form);
   co_return std::move(out).done();

@@ -11,7 +11,7 @@
 namespace helm::sources {
 namespace {
 
-std::string listed(const std::vector<search_hit>& hits, listing form, std::size_t width) {
+std::string listed(const std::vector<search_hit>& hits, output_format form, std::size_t width) {
   go_table table(width);
   table.row({"NAME", "CHART VERSION", "APP VERSION", "DESCRIPTION"});
   value::list_type all;
@@ -23,8 +23,8 @@ std::string listed(const std::vector<search_hit>& hits, listing form, std::size_
                           {"description", h.description}}));
   }
   const value whole(std::move(all));
-  if (form == listing::table) return table.text() + "\n";
-  return form == listing::json ? *write_json(whole) + "\n" : *write_yaml(whole);
+  if (form == output_format::table) return table.text() + "\n";
+  return form == output_format::json ? *write_json(whole) + "\n" : *write_yaml(whole);
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ awaitable<command_result> search_command(command_context c, words arguments) {
   if (what != "repo")
     co_return std::move(out).failed("unknown command " + quote(what) + " for \"helm search\"");
   search_options o;
-  listing form = listing::table;
+  output_format form = output_format::table;
   int width = 50;
   bool devel = false, fail = false;
   command_flags f;
@@ -74,7 +74,7 @@ awaitable<command_result> search_command(command_context c, words arguments) {
   auto hits = index.find(o);
   if (!hits) co_return std::move(out).failed(hits.error().text);
   if (hits->empty() && fail) co_return std::move(out).failed("no results found");
-  if (form == listing::table && hits->empty()) {
+  if (form == output_format::table && hits->empty()) {
     out.say("No results found");
     co_return std::move(out).done();
   }

@@ -1,5 +1,6 @@
 #include "helm/commands/source_commands.hpp"
 
+#include "helm/commands/cluster_flags.hpp"
 #include "helm/commands/command_parts.hpp"
 #include "helm/go.hpp"
 
@@ -79,24 +80,8 @@ settings settings_of(settings where, const chart_flags& flags) {
 }
 
 void add_common_flags(command_flags& f) {
-  f.ignored({"burst-limit", "kube-apiserver", "kube-as-group", "kube-as-user", "kube-ca-file",
-             "kube-context", "kube-tls-server-name", "kube-token", "kubeconfig", "qps"},
-            true);
-  f.ignored({"debug", "kube-insecure-skip-tls-verify"}, false);
-}
-
-void add_output_flag(command_flags& f, listing& into) {
-  f.checked("output", 'o', [&into](const std::string& v) -> std::optional<std::string> {
-    if (v == "table")
-      into = listing::table;
-    else if (v == "json")
-      into = listing::json;
-    else if (v == "yaml")
-      into = listing::yaml;
-    else
-      return "invalid format type";
-    return std::nullopt;
-  });
+  ignore_cluster_flags(f);
+  f.ignored({"debug"});
 }
 
 std::string count_problem(const words& rest, std::size_t least, std::size_t most,

@@ -10,7 +10,7 @@
 #include "helm/render/render.hpp"
 #include "helm/schema/schema.hpp"
 #include "helm/values/check_schemas.hpp"
-#include "helm/values/dependencies.hpp"
+#include "helm/values/render_values.hpp"
 #include "helm/values/values.hpp"
 
 #include <algorithm>
@@ -156,8 +156,7 @@ private:
     if (!rule(severity::error, "templates/", c ? "" : c.error().text)) return;
     auto& root = **c;
     auto ignore = [](const std::string&) {};
-    if (!process_dependencies(root, user_, ignore)) return;
-    auto values = coalesce_values(root, user_, nulls::remove, ignore);
+    auto values = values_to_render(root, user_, schema_check::skipped, ignore);
     if (!values) return;
     if (!options_.skip_schema_validation)
       if (auto valid = check_schemas(root, *values); !valid) {

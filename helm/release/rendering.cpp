@@ -4,6 +4,7 @@
 #include "formats/json/json.hpp"
 #include "helm/go.hpp"
 #include "helm/render/installation.hpp"
+#include "helm/render/source_block.hpp"
 #include "helm/values/dependencies.hpp"
 
 namespace helm::release {
@@ -12,10 +13,6 @@ namespace {
 void drop_schemas(chart& c) {
   c.schema.reset();
   for (auto& d : c.dependencies) drop_schemas(*d);
-}
-
-std::string source_block(const std::string& path, const std::string& text) {
-  return "---\n# Source: " + path + "\n" + text + "\n";
 }
 
 /// Takes NOTES.txt files out; those that count become the notes.

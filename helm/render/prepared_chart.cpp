@@ -2,9 +2,7 @@
 
 #include "helm/render/installation.hpp"
 #include "helm/schema/schema.hpp"
-#include "helm/values/check_schemas.hpp"
-#include "helm/values/dependencies.hpp"
-#include "helm/values/values.hpp"
+#include "helm/values/render_values.hpp"
 
 #include <algorithm>
 
@@ -75,11 +73,8 @@ outcome<rendered_files> prepared_chart::render(const value& user, const release_
   if (auto fit = check_installable(*loaded_); !fit) return fit.error();
   bool alone = loaded_->dependencies.empty() && loaded_->meta.dependencies.empty();
   auto tree = alone ? loaded_ : copy_tree(*loaded_);
-  if (auto done = process_dependencies(*tree, user, warn); !done)
-    return problem{"chart dependencies processing failed: " + done.error().text};
-  auto values = coalesce_values(*tree, user, nulls::remove, warn);
+  auto values = values_to_render(*tree, user, schema_check::done, warn);
   if (!values) return values.error();
-  if (auto valid = check_schemas(*tree, *values); !valid) return valid.error();
   if (auto unfit = kube_version_problem(*tree, caps)) return problem{*unfit};
   auto ready = parsed(tree);
   if (!ready) return ready.error();

@@ -85,10 +85,13 @@ TEST(ReleaseReport, HistoryAndListInThreeForms) {
 }
 
 TEST(ReleaseReport, ValuesAndMetadata) {
-  EXPECT_EQ(*values_report(sample(), output_format::table, false), "USER-SUPPLIED VALUES:\nb: x\n");
-  EXPECT_EQ(*values_report(sample(), output_format::json, true), "{\"a\":1,\"b\":\"x\"}\n");
+  EXPECT_EQ(*values_report(sample(), output_format::table, shown_values::users),
+            "USER-SUPPLIED VALUES:\nb: x\n");
+  EXPECT_EQ(*values_report(sample(), output_format::json, shown_values::computed),
+            "{\"a\":1,\"b\":\"x\"}\n");
   record none;
-  EXPECT_EQ(*values_report(none, output_format::table, false), "USER-SUPPLIED VALUES:\nnull\n");
+  EXPECT_EQ(*values_report(none, output_format::table, shown_values::users),
+            "USER-SUPPLIED VALUES:\nnull\n");
   EXPECT_EQ(*metadata_report(sample(), output_format::table),
             "NAME: web\nCHART: shop\nVERSION: 1.2.3\nAPP_VERSION: 7\nANNOTATIONS: "
             "a=1,b=2\nDEPENDENCIES: db,z\n"
