@@ -150,9 +150,9 @@ def has_what_a_person_looks_for(work):
         raise RuntimeError(f"the completion offers {completed!r}")
     for pack in (share / "windlass/policies").rglob("policy.lua"):
         run("windlass", "policy", "test", f"/{pack.parent.relative_to(ROOT)}", work=work)
-    for folder, ours in [("crds", "deploy/crds"), ("chart", "deploy/chart")]:
-        for file in (SOURCE / ours).rglob("*"):
-            if file.is_file() and file.read_bytes() != (share / "windlass" / folder / file.relative_to(SOURCE / ours)).read_bytes():
+    for folder, ours, files in [("crds", "deploy/crds", "*"), ("chart", "deploy/chart", "*"), ("policies", "policies", "*.lua")]:
+        for file in (SOURCE / ours).rglob(files):
+            if file.is_file() and file.relative_to(SOURCE).parts[:2] != ("policies", "host") and file.read_bytes() != (share / "windlass" / folder / file.relative_to(SOURCE / ours)).read_bytes():
                 raise RuntimeError(f"{file} is another one in the package")
     return f"{len(commands) + 1} man pages, completions, policies, kinds, chart"
 
