@@ -50,17 +50,15 @@ int is(int fd, descriptor d) {
 
 #if defined(__SANITIZE_ADDRESS__)
 /// The sanitizers ask by pipe and write whether memory may be read, and take a failure for "no".
-bool by_a_sanitizer(void* const* frames, int n) {
-  for (int i = 0; i < n; ++i) {
+bool by_a_sanitizer(std::span<void* const> callers) {
+  return std::ranges::any_of(callers, [](void* at) {
     Dl_info found{};
-    if (::dladdr(frames[i], &found) != 0 && found.dli_fname != nullptr &&
-        std::strstr(found.dli_fname, "san.so") != nullptr)
-      return true;
-  }
-  return false;
+    return ::dladdr(at, &found) != 0 && found.dli_fname != nullptr &&
+           std::strstr(found.dli_fname, "san.so") != nullptr;
+  });
 }
 #else
-constexpr bool by_a_sanitizer(void* const*, int) {
+constexpr bool by_a_sanitizer(std::span<void* const>) {
   return false;
 }
 #endif
@@ -71,7 +69,7 @@ std::optional<int> fails(call what, descriptor on) {
   inside = true;
   void* frames[depth + own_frames] = {};
   const int n = ::backtrace(frames, depth + own_frames);
-  if (by_a_sanitizer(frames, std::min(own_frames + 1, n))) {
+  if (n > own_frames + 1 && by_a_sanitizer({frames + own_frames - 1, 3})) {
     inside = false;
     return std::nullopt;
   }
