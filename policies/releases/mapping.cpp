@@ -6,6 +6,15 @@
 namespace policies {
 
 template <>
+struct view_record<releases::baked_tool> {
+  static constexpr const char* name = "tool";
+  static constexpr field fields[] = {
+      field_of<&releases::baked_tool::name>("name"),
+      field_of<&releases::baked_tool::version>("version"),
+  };
+};
+
+template <>
 struct view_record<releases::map_question> {
   static constexpr const char* name = "question";
   static constexpr field fields[] = {
@@ -13,6 +22,7 @@ struct view_record<releases::map_question> {
       field_of<&releases::map_question::pools>("pools"),
       field_of<&releases::map_question::catalogue>("catalogue"),
       field_of<&releases::map_question::values>("values"),
+      field_of<&releases::map_question::tools>("tools"),
   };
 };
 
@@ -81,6 +91,7 @@ reactor::awaitable<result<map_answer>> map_release(host& packs, subject s,
                                                    std::shared_ptr<const map_question> question) {
   const std::size_t entries = question->release->components.size() +
                               question->release->apps.size() + question->pools.size() * 10 +
+                              question->tools.size() +
                               (question->catalogue ? question->catalogue->size() / 50 : 0);
   std::vector<argument> arguments;
   arguments.emplace_back(view_of(question));

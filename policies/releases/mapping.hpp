@@ -18,6 +18,11 @@ struct pool_facts {
   std::string running;  // what a machine of it reports, to be compared
 };
 
+/// A tool that is baked into an image, for names that carry a hash of all of them.
+struct baked_tool {
+  std::string name, version;
+};
+
 /// `release.map`: what is the OS image of these pools called?
 /// Asked    by `windlass release map`, and wherever an image follows from a Release.
 /// Failure  no image: whoever waits for one keeps what it has.
@@ -28,6 +33,7 @@ struct map_question {
       catalogue;  // the images that were built, where somebody knows
   std::map<std::string, std::string>
       values;  // providerIntegration's, where a rule reads no Release
+  std::vector<baked_tool> tools;
 };
 
 struct image_segment {

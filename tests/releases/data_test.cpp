@@ -66,6 +66,29 @@ TEST(ReleaseData, ANewRuleIsALineAndTakesOverFromItsVersionOn) {
   EXPECT_EQ(nine.images.at(0).ref, "registry.example.com/os/node:nine-1.35.1");
 }
 
+TEST(ReleaseData, ANameMayCarryAHashOfTheTools) {
+  const edited_pack pack(
+      "releases/default", "providers.lua", "eks = { rules = { { id = \"N0\", none = true } } },",
+      "eks = { rules = { { id = \"H1\", name = \"os-{kubernetes}-{hash}\" } } },");
+  asking policy({pack.folder.path()});
+  map_question q;
+  q.release = of_provider("eks", "1.0.0");
+  const auto named = [&](std::vector<baked_tool> tools) {
+    q.tools = std::move(tools);
+    auto a = policy.map(q);
+    EXPECT_TRUE(a) << (a ? "" : a.error().message());
+    return !a ? std::string() : a->images.empty() ? ids(a->findings) : a->images[0].image;
+  };
+  const std::string one = named({{"image-builder", "1.0.0"}, {"containerd", "v1.7.0"}});
+  EXPECT_EQ(one.size(), std::string_view("os-1.35.1-h0123456789").size());
+  EXPECT_EQ(named({{"containerd", "1.7.0"}, {"image-builder", "1.0.0"}}), one);
+  EXPECT_NE(named({{"containerd", "1.7.1"}, {"image-builder", "1.0.0"}}), one);
+  EXPECT_EQ(named({}), "image.hash-invalid");
+  EXPECT_EQ(named({{"a", "1.0.0"}, {"a", "1.0.0"}}), "image.hash-invalid");
+  q.tools = {{"containerd", "1.7.0"}};
+  EXPECT_EQ(ids(policy.map(q)->findings), "image.hash-incomplete");
+}
+
 TEST(ReleaseData, TwoRulesForOneVersionAreAFinding) {
   const edited_pack pack("releases/default", "providers.lua",
                          "id = \"T1\", from = \"0.63.0\", name = current },",

@@ -100,6 +100,26 @@ end
 
 function image.without_v(text) return (text:gsub("^v", "")) end
 
+-- ---------------------------------------------------------------- hashed names
+
+-- What stands in a name for a list of tools (name, version): "h" and ten digits of the SHA-256 of its lines, and those lines; nil
+-- and why when it cannot be told. The letter keeps it a text wherever it is written.
+function image.hash(tools)
+  local lines, seen = {}, {}
+  for _, tool in ipairs(tools) do
+    if tool.name == "" or tool.name:find("[=%s]") then return nil, "'" .. tool.name .. "' is no name of a tool" end
+    if seen[tool.name] then return nil, tool.name .. " is there twice" end
+    seen[tool.name] = true
+    local version = image.without_v(tool.version)
+    if version == "" or version:find("%s") then return nil, "'" .. version .. "' is no version of " .. tool.name end
+    lines[#lines + 1] = tool.name .. "=" .. version .. "\n"
+  end
+  if #lines == 0 then return nil, "the list of tools is empty" end
+  table.sort(lines)
+  local text = table.concat(lines)
+  return "h" .. sha256(text):sub(1, 10), text
+end
+
 -- ---------------------------------------------------------------- which rule
 
 local function base_of(version)
@@ -153,6 +173,7 @@ local function fits_of(provider)
     if part.major then return text:match("^%d+$") ~= nil end
     if part.segment == "channel" then return tables.channels[text] ~= nil end
     if part.segment == "architecture" then return architectures[text] == true end
+    if part.segment == "hash" then return text:match("^h%x+$") ~= nil and #text == 11 end
     if part.segment == "suffix" or part.segment:match("^values%.") then return text ~= "" end
     return semver.parse(text) ~= nil and text:sub(1, 1) ~= "v"
   end
@@ -269,6 +290,7 @@ local function for_pool(context, pool, add)
       return text, fact[2]
     end
     if name == "image" then return named, "the name" end
+    if name == "hash" then return context.hash, context.hashed end
     local value = name:match("^values%.(.+)$")
     if value then
       local text = context.values[value]
@@ -283,7 +305,9 @@ local function for_pool(context, pool, add)
   local function complain(missing)
     for _, name in ipairs(missing) do
       local value = name:match("^values%.(.+)$")
-      if value then
+      if name == "hash" then
+        add("image.hash-invalid", subject, context.hashed, { rule = rule.id, evidence = "tools" })
+      elseif value then
         add("component.missing", "value/" .. value, "rule " .. rule.id .. " needs providerIntegration." .. value .. " of the chart",
           { rule = rule.id, evidence = "providerIntegration." .. value })
       elseif context.components[name] then
@@ -356,9 +380,9 @@ end
 
 local default_pool = { name = "", kind = "", architecture = "", channel = "", suffix = "", image = "", running = "" }
 
--- map(release, pools, catalogue, values, add): { provider, chart, explained, images, uses }; findings go to `add`.
+-- map(release, pools, catalogue, values, add, tools): { provider, chart, explained, images, uses }; findings go to `add`.
 -- `uses`: the components that are part of a name.
-function image.map(release, pools, catalogue, values, add)
+function image.map(release, pools, catalogue, values, add, tools)
   local provider, version = image.identify(release)
   if not provider then
     add("release.schema", "release/" .. release.name, version, { evidence = release.file .. ": metadata.name" })
@@ -402,6 +426,15 @@ function image.map(release, pools, catalogue, values, add)
   local names = rule.name and template.names(rule.name) or {}
   for _, tag in ipairs(rule.tags or {}) do template.names(tag, names) end
   out.uses = names
+  if names.hash then
+    context.hash, context.hashed = image.hash(tools or {})
+    local complete = false
+    for _, tool in ipairs(tools or {}) do complete = complete or tool.name == tables.builder end
+    if context.hash and not complete then
+      add("image.hash-incomplete", "image/" .. provider, "the list of tools has no " .. tables.builder
+        .. ": two different images may get one name", { rule = rule.id, evidence = "tools" })
+    end
+  end
   if variant then
     local at = { from = variant.version, rule = rule.id, evidence = release.file .. ": spec.components[flatcar-variant]" }
     if tooling then

@@ -19,13 +19,15 @@ local versions = require("versions")
 
 -- map(question): what is the image of each pool called?
 --   question   release (name, file, folder, state, components, apps, …), pools (name, kind, architecture, channel, suffix,
---              image, running), catalogue (names of images that were built; may be nil), values (of the chart)
+--              image, running), catalogue (names of images that were built; may be nil), values (of the chart), tools (name,
+--              version: what is baked in, for names that carry its hash)
 --   answer     provider, chart, explained, findings, images: one a pool with pool, image, rule, segments, length, limit,
 --              and where the rule has them image_version, tags, ref
 local function map(question)
   local list, add = findings.new()
   findings.take_problems(question.release.problems, add)
-  local out = image.map(question.release, question.pools, question.catalogue, question.values, add)
+  local out = image.map(question.release, question.pools, question.catalogue, question.values, add,
+    question.tools)
   return { provider = out.provider, chart = out.chart, explained = out.explained, images = out.images, findings = list }
 end
 

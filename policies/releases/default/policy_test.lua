@@ -21,7 +21,7 @@ local function pool(more)
 end
 
 local function map(r, pools, more)
-  local q = { release = r, pools = pools or {}, values = {} }
+  local q = { release = r, pools = pools or {}, values = {}, tools = {} }
   for key, value in pairs(more or {}) do q[key] = value end
   return policy.release.map(q)
 end
@@ -80,4 +80,14 @@ test("a provider is known by its whole name", function()
   expect_equal({ image.identify(release("cloud-director-34.5.0", {})) }, { "cloud-director", "34.5.0" })
   expect_equal(image.identify(release("gcp-34.5.0", {})), nil)
   expect_equal({ image.identify(release("v14.1.0", {}, { folder = "azure" })) }, { "azure", "14.1.0" })
+end)
+
+test("a list of tools has one hash whatever its order", function()
+  local hash, text = image.hash({ { name = "containerd", version = "v1.7.0" }, { name = "cni", version = "1.4.0" } })
+  expect_equal(text, "cni=1.4.0\ncontainerd=1.7.0\n")
+  expect_equal(hash, "h" .. sha256(text):sub(1, 10))
+  expect_equal(image.hash({ { name = "cni", version = "1.4.0" }, { name = "containerd", version = "1.7.0" } }), hash)
+  expect_true(image.hash({ { name = "cni", version = "1.4.1" }, { name = "containerd", version = "1.7.0" } }) ~= hash)
+  expect_equal({ image.hash({}) }, { nil, "the list of tools is empty" })
+  expect_equal(select(2, image.hash({ { name = "cni", version = "1" }, { name = "cni", version = "2" } })), "cni is there twice")
 end)

@@ -10,7 +10,8 @@
 --   rules      the row with the highest `from` <= chart version < `to` applies; each part is optional
 --                id     what findings and `explain` call it
 --                name   the name: {kubernetes} is that component's version, {x:major} its first number,
---                       {channel} {architecture} {suffix} come from the pool, {values.x} from the chart's values;
+--                       {channel} {architecture} {suffix} come from the pool, {values.x} from the chart's values,
+--                       {hash} from the list of tools that are baked in;
 --                       [-{suffix}] is left out when something in it is absent, [a|b] is the first that is complete
 --                tags   instead of a name: tags that must all match
 --                none   instead of a name: the provider brings its own images

@@ -9,6 +9,9 @@ return {
   -- A test build of a chart ("7.2.5-25383e1") is looked up as what it will become; "strict": by its own place in the order.
   chart_builds = "base",
 
+  -- The tool that stands for the image builder itself where a name carries a hash of the tools.
+  builder = "image-builder",
+
   -- A pre-release Release is judged by the requests to its base version; "strict": by its own place in the order.
   prereleases = "base",
 
@@ -96,6 +99,8 @@ return {
     ["depends.unknown"] = "warn",
     ["image.bad-char"] = "error",
     ["image.drift"] = "warn",
+    ["image.hash-incomplete"] = "warn",
+    ["image.hash-invalid"] = "error",
     ["image.not-built"] = "error",
     ["image.override"] = "info",
     ["image.rule-ambiguous"] = "error",
