@@ -190,7 +190,7 @@ logger make_logger(loop& l, log_options options) {
 std::string format_console(const log_record& r, bool coloured) {
   const console_colours colours(coloured);
   std::string line(colours.faint());
-  line += format_rfc3339_micro(r.at).substr(11, 12);  // hh:mm:ss.mmm
+  line += format_rfc3339_micro(r.at).substr(0, 23) + "Z";  // to the millisecond
   line += colours.none();
   line += ' ';
   line += colours.of(r.level);

@@ -18,7 +18,7 @@
 namespace reactor {
 namespace {
 
-constexpr std::array handled{SIGTERM, SIGINT, SIGHUP};
+constexpr std::array handled{SIGTERM, SIGINT, SIGHUP, SIGWINCH};
 
 /// What a handler may touch. The signals stand here until the loop has taken them, so none is lost though ringing the bell
 /// or reading it fails; asio::signal_set keeps them in a pipe and takes a read that fails for "none".
@@ -88,6 +88,10 @@ struct signals::impl : std::enable_shared_from_this<signals::impl> {
   void arrived(int number) {
     if (number == SIGHUP) {
       if (actions.reload) actions.reload();
+      return;
+    }
+    if (number == SIGWINCH) {
+      if (actions.resized) actions.resized();
       return;
     }
     if (std::exchange(stopped_by, number) == 0) {

@@ -11,7 +11,8 @@ struct signal_actions {
   std::function<void()> stop;    // the first SIGTERM or SIGINT
   std::function<void()> reload;  // SIGHUP
   /// A second SIGTERM or SIGINT, with 128 + its number. Unset: the process ends there and then.
-  std::function<void(int exit_code)> exit_now;
+  std::function<void(int exit_code)> exit_now = {};
+  std::function<void()> resized = {};  // SIGWINCH: the terminal has another size
 };
 
 /// Turns signals into calls on the loop; SIGPIPE is ignored, since a write to a closed socket is an ordinary fault.

@@ -125,6 +125,12 @@ void leader_election::announce() {
       announce();
     });
   }
+  if (!now_leading && !state_.holder().empty() && state_.holder() != waits_for_) {
+    waits_for_ = state_.holder();
+    log_.info("standing by: another one holds the lease",
+              {{"lease", options_.lease.text()}, {"holder", waits_for_}});
+  }
+  if (now_leading) waits_for_.clear();
   if (now_leading == announced_) return;
   announced_ = now_leading;
   log_.info(now_leading ? "became leader" : "lost leadership",

@@ -109,6 +109,7 @@ private:
   options options_;
   reactor::logger log_;
   leader_state state_;
+  std::string waits_for_;  // who was named as the holder
   bool announced_ = false;
   reactor::timer_id watchdog_ = 0;
   reactor::task_group tasks_;

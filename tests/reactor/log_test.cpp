@@ -31,10 +31,10 @@ TEST(Log, KeepsAConstantMessageWithFieldsOfEveryKind) {
                                  {"since", 90s},
                                  {"at", noon},
                                  {"error", make_fault(errc::timed_out, "list pods")}});
-  EXPECT_EQ(
-      format_console(k.last(), false),
-      "12:00:00.123 INFO  cluster engaged cluster=prod-1 nodes=12 bytes=7 share=0.5 live=true "
-      "since=1m30s at=2025-11-21T12:00:00Z error=\"list pods: timed out\"");
+  EXPECT_EQ(format_console(k.last(), false),
+            "2025-11-21T12:00:00.123Z INFO  cluster engaged cluster=prod-1 nodes=12 bytes=7 "
+            "share=0.5 live=true "
+            "since=1m30s at=2025-11-21T12:00:00Z error=\"list pods: timed out\"");
   EXPECT_EQ(format_json(k.last()),
             R"({"time":"2025-11-21T12:00:00.123456Z","level":"info","message":"cluster engaged",)"
             R"("cluster":"prod-1","nodes":12,"bytes":7,"share":0.5,"live":true,"since":"1m30s",)"
@@ -65,8 +65,9 @@ TEST(Log, LeavesOutWhatIsBelowItsLevelAndChangesItForEveryCopy) {
 TEST(Log, EscapesWhatCouldForgeALineOrATerminalCode) {
   kept k;
   k.log.info("read", {{"name", "a\nERROR b\x1b[31m\xff\xc2\x9b \"q\" \\"}});
-  EXPECT_EQ(format_console(k.last(), false),
-            R"(12:00:00.123 INFO  read name="a\nERROR b\u001b[31m\ufffd\u009b \"q\" \\")");
+  EXPECT_EQ(
+      format_console(k.last(), false),
+      R"(2025-11-21T12:00:00.123Z INFO  read name="a\nERROR b\u001b[31m\ufffd\u009b \"q\" \\")");
   k.log.info("read", {{"city", "Zürich"}, {"empty", ""}, {"number", 0.0 / 0.0 * -1}});
   EXPECT_NE(format_json(k.last()).find("\"city\":\"Zürich\",\"empty\":\"\",\"number\":\"NaN\""),
             std::string::npos);
