@@ -3,6 +3,9 @@
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "reactor/loop.hpp"
+#include "registry/image_ref.hpp"
+
+#include <boost/json/object.hpp>
 
 #include <map>
 #include <utility>
@@ -68,6 +71,25 @@ private:
   reactor::steady_time summarised_at_{};
 };
 
+boost::json::object pause_patch(bool paused) {
+  boost::json::object rollout{{"paused", paused}};
+  boost::json::object spec{{"rollout", std::move(rollout)}};
+  return boost::json::object{{"spec", std::move(spec)}};
+}
+
+/// A tag may name another image tomorrow, and nothing resolves it yet.
+reactor::result<boost::json::object> retarget_patch(const std::string& ref) {
+  const auto wrong = [&](const std::string& why) {
+    return reactor::make_fault(reactor::errc::malformed, "image \"" + ref + "\"", why);
+  };
+  auto read = registry::parse_image_ref(ref);
+  if (!read) return wrong(read.error().detail);
+  if (read->digest.empty()) return wrong("it names no digest; expected NAME@sha256:…");
+  boost::json::object image{{"ref", ref}};
+  boost::json::object spec{{"image", std::move(image)}};
+  return boost::json::object{{"spec", std::move(spec)}};
+}
+
 }  // namespace
 
 units::api api() {
@@ -80,6 +102,7 @@ units::api api() {
   a.loads = "node pools and nodes";
   a.lease = "bootc-operator.bootc.dev";
   a.lease_ns = "bootc-operator";
+  a.edit = units::api::edits{node_pools(), pause_patch, retarget_patch};
   a.make = [](const units::house& h) { return std::make_unique<running>(h); };
   return a;
 }

@@ -38,8 +38,8 @@ units::unit shown(const unit& u) {
        .text = u.slotted ? (u.approved ? "booting" : "draining") : "-"},
       {.key = "approved", .value = u.approved},
       {.key = "ready", .value = u.ready, .column = "READY", .text = u.ready ? "yes" : "no"},
-      {.key = "booted_digest", .value = u.booted_digest, .column = "BOOTED", .label = "booted"},
-      {.key = "desired_image", .value = u.desired_image, .label = "desired"},
+      {.key = "bootedDigest", .value = u.booted_digest, .column = "BOOTED", .label = "booted"},
+      {.key = "desiredImage", .value = u.desired_image, .label = "desired"},
   };
   out.message = u.message;
   out.trouble = u.trouble;

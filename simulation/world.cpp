@@ -123,9 +123,8 @@ std::string world::kubeconfig() const {
     clusters += "- name: " + name + "\n  cluster: {server: \"" + url_of(i) + "\"}\n";
     contexts += "- name: " + name + "\n  context: {cluster: " + name + ", user: demo}\n";
   }
-  return "apiVersion: v1\nkind: Config\ncurrent-context: " + clusters_.front()->name() +
-         "\nclusters:\n" + clusters + "users:\n- name: demo\n  user: {token: demo}\ncontexts:\n" +
-         contexts;
+  return "apiVersion: v1\nkind: Config\ncurrent-context: home\nclusters:\n" + clusters +
+         "users:\n- name: demo\n  user: {token: demo}\ncontexts:\n" + contexts;
 }
 
 void world::note(std::size_t index, const k8s::sim::written& w) {

@@ -49,7 +49,7 @@ public:
   /// How to reach home as an administrator.
   k8s::connection home() const;
   k8s::sim::api_server& home_api() noexcept { return *home_; }
-  /// Contexts "home" and one for each cluster; the first cluster's is current.
+  /// Contexts "home" and one for each cluster. Home's is current, so that who asks Windlass sees all of them.
   std::string kubeconfig() const;
   const std::vector<std::unique_ptr<cluster>>& clusters() const noexcept { return clusters_; }
   static std::string cluster_name(std::size_t i);

@@ -5,6 +5,7 @@
 #include "k8s/informer/watch_state.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
+#include "reactor/result.hpp"
 #include "reactor/time.hpp"
 #include "units/plan_row.hpp"
 
@@ -12,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +90,14 @@ struct api {
   /// Its Lease, and the namespace of it where nobody names one.
   std::string lease, lease_ns;
   std::function<std::unique_ptr<running_api>(const house&)> make;
+  /// What a person changes of a row (its object of `kind` and that name, by a merge patch) for `windlass rollout`.
+  struct edits {
+    k8s::resource kind;
+    std::function<boost::json::object(bool paused)> pause;
+    /// Errors: what is wrong with the target, as a sentence.
+    std::function<reactor::result<boost::json::object>(const std::string& target)> retarget;
+  };
+  std::optional<edits> edit = {};
 };
 
 using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;

@@ -60,6 +60,25 @@ k8s::uid uid_of(const json::object& answer) {
   return k8s::uid(text_of(member(answer.if_contains("metadata"), "uid")));
 }
 
+/// One line when a rollout starts and one when it is done, by what the pool's status said before.
+void tell_turn(const reactor::logger& log, const node_pool& pool, const node_pool_status& now,
+               reactor::wall_time at) {
+  const condition* before = find_condition(pool.status.conditions, pool_condition::up_to_date);
+  const condition* after = find_condition(now.conditions, pool_condition::up_to_date);
+  const bool was_done = !before || before->status == "True",
+             is_done = after && after->status == "True";
+  if (was_done == is_done || (!before && now.node_count == 0)) return;
+  const std::string& name = pool.meta.name.str();
+  if (!is_done)
+    return log.info("rollout started",
+                    {{"pool", name}, {"target", now.target_digest}, {"nodes", now.node_count}});
+  const auto began = reactor::parse_rfc3339(before->last_transition_time);
+  log.info("rollout done", {{"pool", name},
+                            {"target", now.target_digest},
+                            {"nodes", now.node_count},
+                            {"took", began ? reactor::nanoseconds(at - *began) : 0s}});
+}
+
 /// The names of those BootcNodes of a page that hold a slot.
 void add_slots_of(const json::object& page, std::set<std::string>& into) {
   const json::array* items = k8s::items_of(page);
@@ -450,6 +469,7 @@ awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
       co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch), "status");
   if (!answer) co_return answer.error();
   pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
+  tell_turn(settings_.log, pool, status, loop_.wall());
   co_return k8s::result<void>();
 }
 
