@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace cli {
 namespace {
@@ -36,6 +37,7 @@ struct all_arguments {
   policy_arguments policy;
   release_arguments release;
   train_arguments train;
+  rollout_arguments rollout;
   bench_arguments bench;
   version_arguments version;
   completion_arguments completion;
@@ -135,6 +137,7 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
   to.apis = all.known_apis;
   app.add_option("--apis", to.apis, "what is moved, of: " + joined(all.known_apis))
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(known_api(all.known_apis))
       ->option_text("NAME,…")
       ->default_str(joined(all.known_apis));
@@ -262,6 +265,45 @@ void add_train(CLI::App& app, train_arguments& to) {
   train->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
 }
 
+void add_rollout(CLI::App& app, all_arguments& all) {
+  using command = rollout_arguments::command;
+  auto* rollout = app.add_subcommand(
+      "rollout", "Look at, pause, resume or begin a pool's rollout on the fleet");
+  rollout->require_subcommand(1);
+  const auto add = [&](const char* name, command what, const char* description) {
+    auto* one = rollout->add_subcommand(name, description);
+    add_fleet(*one, all, all.rollout.fleet, false);
+    one->add_option("POOL", all.rollout.pool, "name of the pool")->required();
+    one->add_option("--cluster", all.rollout.clusters, "only these clusters")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->option_text("NAME,…");
+    one->add_option("-l,--selector", all.rollout.selector,
+                    "only clusters whose labels match, as in env=prod,tier!=edge")
+        ->option_text("SELECTOR");
+    one->add_option("--timeout", all.timeout_seconds, "seconds to wait for the clusters' answers")
+        ->capture_default_str();
+    add_output(*one, all.rollout.output);
+    all.rollout.fleet.log_level = "error";
+    one->callback([&all, what] { all.rollout.what = what; });
+    return one;
+  };
+  auto* status = add("status", command::status, "How far it is");
+  status->add_flag("--watch", all.rollout.watch, "go on until every cluster has it");
+  status->footer("Example:\n  windlass rollout status workers --watch");
+  const auto writing = [&](CLI::App* one, const std::string& example) {
+    one->add_flag("-y,--yes", all.rollout.yes, "do it; without it the change is only shown");
+    one->footer("Example:\n  " + example);
+  };
+  writing(add("pause", command::pause, "No further node starts"),
+          "windlass rollout pause workers --cluster prod-eu-1 --yes");
+  writing(add("resume", command::resume, "Go on"), "windlass rollout resume workers --yes");
+  auto* image = add("set-image", command::set_image, "Ask for another image");
+  image->add_option("REF", all.rollout.image, "full reference with a digest")->required();
+  writing(image,
+          "windlass rollout set-image workers registry.example.com/os/node@sha256:… -l env=test");
+}
+
 void build(CLI::App& app, all_arguments& all) {
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Print the help of every command");
@@ -270,6 +312,7 @@ void build(CLI::App& app, all_arguments& all) {
   windlass run --kubeconfig ~/.kube/config           run the service
   windlass plan --kubeconfig ~/.kube/config          what would happen next, without doing it
   windlass explain worker-3                          why is this one waiting
+  windlass help run                                  the flags of a command
 Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3 needs approval, 4 denied.)");
 
   auto* run =
@@ -388,13 +431,17 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   auto* policy_test = policy->add_subcommand("test", "Load a pack and run its *_test.lua");
   policy_test->add_option("DIR", all.policy.dir, "folder of the pack, or of several packs")
       ->required();
+  policy_test->add_flag("--allow-none", all.policy.allow_none, "a pack without a test passes, too");
   add_output(*policy_test, all.policy.output);
 
   add_release(app, all.release);
   add_train(app, all.train);
+  add_rollout(app, all);
 
   // Listed here for the help; the chart engine parses what follows it.
-  app.add_subcommand("helm", "Render and check Helm charts: template, show, lint");
+  app.add_subcommand("helm",
+                     "Render, check, install and find Helm charts with Helm's own commands and "
+                     "flags; `windlass helm help` lists them");
 
   auto* bench = app.add_subcommand("bench", "Measure this build on this machine");
   bench->require_subcommand(1);
@@ -484,6 +531,10 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "policy") return all.policy;
   if (name == "release") return all.release;
   if (name == "train") return all.train;
+  if (name == "rollout") {
+    all.rollout.timeout = seconds(all.timeout_seconds);
+    return all.rollout;
+  }
   if (name == "bench") return all.bench;
   if (name == "version") return all.version;
   return all.completion;
@@ -502,24 +553,118 @@ parse_outcome usage_error(const std::string& sentence) {
   return {std::nullopt, {}, 2, {}, "windlass: " + sentence + "\n"};
 }
 
+/// The command that was given, below those that only group others.
+CLI::App& leaf_of(CLI::App& app) {
+  CLI::App* at = app.get_subcommands().front();
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+/// Every setting that the file of --config may have, whichever command it is for.
+std::set<std::string> settings_in_files(const std::vector<std::string>& apis) {
+  CLI::App app("", "windlass");
+  all_arguments all;
+  all.known_apis = apis;
+  build(app, all);
+  std::set<std::string> names;
+  const auto everything = [](const CLI::App*) { return true; };
+  std::vector<const CLI::App*> left = {&app};
+  while (!left.empty()) {
+    const CLI::App* at = left.back();
+    left.pop_back();
+    for (const CLI::App* below : at->get_subcommands(everything)) left.push_back(below);
+    if (at->get_option_no_throw("--config") == nullptr) continue;
+    for (const CLI::Option* option : at->get_options())
+      names.insert(option->get_lnames().begin(), option->get_lnames().end());
+  }
+  return names;
+}
+
+/// How many letters must be changed, added or left out to make one of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j)
+      diagonal = std::exchange(
+          row[j + 1], std::min({row[j + 1] + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0u : 1u)}));
+  }
+  return row.back();
+}
+
+/// The command that was meant, perhaps.
+std::string nearest(const CLI::App& app, const std::string& typed) {
+  std::string best;
+  std::size_t least = 3;
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::size_t d = distance(typed.substr(0, 64), c->get_name());
+    if (d < least && d < c->get_name().size()) {
+      least = d;
+      best = c->get_name();
+    }
+  }
+  return best;
+}
+
+/// `windlass frobnicate`, `windlass policy frobnicate`: the word that names no command; nothing when there is none.
+std::optional<std::string> unknown_command(CLI::App& app,
+                                           const std::vector<std::string>& arguments) {
+  CLI::App* at = &app;
+  std::string path = "windlass";
+  for (const std::string& word : arguments) {
+    const auto all = at->get_subcommands([](const CLI::App*) { return true; });
+    if (all.empty() || word.starts_with('-')) return std::nullopt;
+    const auto next = std::ranges::find(all, word, &CLI::App::get_name);
+    if (next == all.end()) {
+      const std::string meant = nearest(*at, word);
+      return "there is no command \"" + (at == &app ? "" : at->get_name() + " ") + word + "\"" +
+             (meant.empty() ? "" : "; did you mean \"" + meant + "\"?") + "; `" + path +
+             " --help` lists them";
+    }
+    path += " " + word;
+    at = *next;
+  }
+  return std::nullopt;
+}
+
+/// `--version`, `-v` and `help [COMMAND…]` as the commands that they stand for.
+std::vector<std::string> spelled_out(std::vector<std::string> words) {
+  if (words.empty()) return words;
+  if (words.front() == "--version" || words.front() == "-v" || words.front() == "-V")
+    words.front() = "version";
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
+  return words;
+}
+
 /// The command line once more, with what the settings file says where no flag does.
 parse_outcome parse_with_file(const std::vector<std::string>& arguments, CLI::App& command,
                               const std::string& file, const environment_reader& environment,
                               const std::vector<std::string>& apis) {
   auto settings = load_settings(file);
   if (!settings) return usage_error(settings.error().message());
-  std::vector<std::string> with_file = {arguments.front()};
+  // Before all other flags, behind the words of the command.
+  std::ptrdiff_t words = 0;
+  for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent()) ++words;
+  std::vector<std::string> with_file(arguments.begin(), arguments.begin() + words);
   std::set<std::string> taken;
+  const std::set<std::string> others = settings_in_files(apis);
   for (const file_setting& s : *settings) {
     const CLI::Option* option = command.get_option_no_throw("--" + s.flag);
-    if (option == nullptr || s.flag == "config" || s.flag == "help")
+    const bool never = s.flag == "config" || s.flag == "help";
+    // One file serves them all: what is somebody else's setting is no mistake.
+    if (option == nullptr && !never && others.contains(s.flag)) continue;
+    if (option == nullptr || never)
       return usage_error(file + ": \"" + s.flag + "\" is not a setting of `windlass " +
                          command.get_name() + "`; its --help lists them");
     if (option->count() > 0) continue;
     with_file.push_back("--" + s.flag + "=" + s.value);
     taken.insert(option->get_lnames().front());
   }
-  with_file.insert(with_file.end(), arguments.begin() + 1, arguments.end());
+  with_file.insert(with_file.end(), arguments.begin() + words, arguments.end());
   return parse_once(with_file, environment, apis, taken);
 }
 
@@ -531,14 +676,11 @@ parse_outcome parse_once(const std::vector<std::string>& arguments,
   all_arguments all;
   all.known_apis = apis;
   build(app, all);
-  if (!arguments.empty() && !arguments.front().starts_with('-') &&
-      app.get_subcommands([&](CLI::App* c) { return c->get_name() == arguments.front(); }).empty())
-    return usage_error("there is no command \"" + arguments.front() +
-                       "\"; `windlass --help` lists them");
+  if (const auto unknown = unknown_command(app, arguments)) return usage_error(*unknown);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
-    CLI::App& command = *app.get_subcommands().front();
+    CLI::App& command = leaf_of(app);
     if (!all.config.empty() && !from_file)
       return parse_with_file(arguments, command, all.config, environment, apis);
     std::vector<const CLI::Option*> from_environment;
@@ -571,7 +713,7 @@ parse_outcome parse_once(const std::vector<std::string>& arguments,
 parse_outcome parse_arguments(const std::vector<std::string>& arguments,
                               const environment_reader& environment,
                               const std::vector<std::string>& apis) {
-  return parse_once(arguments, environment, apis, std::nullopt);
+  return parse_once(spelled_out(arguments), environment, apis, std::nullopt);
 }
 
 std::vector<command_words> completion_words() {

@@ -74,6 +74,19 @@ struct survey_arguments {
 struct policy_arguments {
   enum class command { test } what = command::test;
   std::string dir;
+  bool allow_none = false;  // a pack without tests passes
+  output_format output = output_format::text;
+};
+
+/// rollout status|pause|resume|set-image: what a person would edit, on every cluster that has the pool.
+struct rollout_arguments {
+  enum class command { status, pause, resume, set_image } what = command::status;
+  fleet_arguments fleet;
+  std::string pool, image;
+  std::vector<std::string> clusters;  // by name; none = all
+  std::string selector;               // of cluster labels: "env=prod,tier!=edge"
+  bool yes = false, watch = false;
+  reactor::nanoseconds timeout = std::chrono::seconds(15);
   output_format output = output_format::text;
 };
 
@@ -117,9 +130,10 @@ struct completion_arguments {
   std::string shell;
 };
 
-using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
-                             survey_arguments, policy_arguments, release_arguments, train_arguments,
-                             bench_arguments, version_arguments, completion_arguments>;
+using command =
+    std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
+                 survey_arguments, policy_arguments, release_arguments, train_arguments,
+                 bench_arguments, version_arguments, completion_arguments, rollout_arguments>;
 
 /// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
 struct setting {

@@ -24,6 +24,7 @@ int daemon_command(const daemon_arguments& a);
 int apiserver_command(const apiserver_arguments& a);
 int demo_command(const demo_arguments& a);
 int survey_command(const survey_arguments& a, const std::vector<units::api>& known);
+int rollout_command(const rollout_arguments& a, const std::vector<units::api>& known);
 int policy_command(const policy_arguments& a);
 int release_command(const release_arguments& a);
 int train_command(const train_arguments& a);

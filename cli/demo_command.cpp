@@ -1,6 +1,7 @@
 #include "cli/apis.hpp"
 #include "cli/commands.hpp"
 #include "cli/demo/show.hpp"
+#include "cli/demo/view.hpp"
 #include "cli/output.hpp"
 #include "policies/host/embedded.hpp"
 #include "reactor/files.hpp"
@@ -11,9 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 
 namespace cli {
 namespace {
@@ -70,6 +72,23 @@ reactor::awaitable<void> play_and_stop(playing& p) {
   p.loop.stop();
 }
 
+/// What this run made under the temporary folder, taken away again unless somebody wants to keep it.
+class made_folder {
+public:
+  explicit made_folder(const demo_arguments& a) : wanted_(!a.dir.empty() || a.keep) {}
+  ~made_folder() {
+    std::error_code ignored;
+    if (!wanted_ && !at_.empty()) fs::remove_all(at_, ignored);
+  }
+  made_folder(const made_folder&) = delete;
+  made_folder& operator=(const made_folder&) = delete;
+  void is(const std::string& at) { at_ = at; }
+
+private:
+  bool wanted_;
+  std::string at_;
+};
+
 int failed_to_start(const std::string& sentence) {
   return complain("demo: " + sentence);
 }
@@ -79,10 +98,12 @@ int failed_to_start(const std::string& sentence) {
 int demo_command(const demo_arguments& a) {
   const bool machine = a.output != output_format::text;
   const bool lively = !machine && is_lively(STDOUT_FILENO);
+  made_folder folder(a);
   reactor::loop loop(a.simulate ? reactor::loop::mode::simulated : reactor::loop::mode::real,
                      a.seed);
   auto dir = work_folder(a);
   if (!dir) return failed_to_start(dir.error().message());
+  folder.is(*dir);
   auto packs = policies_folder(a, *dir);
   if (!packs) return failed_to_start(packs.error().message());
 
@@ -104,23 +125,24 @@ int demo_command(const demo_arguments& a) {
   const auto print = [machine](const page& line) {
     write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
   };
-  windlass.on_pack_event = [&](const policies::pack_event& e) {
-    if (e.what != policies::pack_event::kind::loaded) print(e.message());
-  };
   reactor::event stop(loop);
-  std::size_t drawn = 0;
   demo::show_options show;
   show.keep = a.keep;
-  if (!lively) show.tell = print;
-  if (lively)
-    show.draw = [&drawn](const page& block) {
-      write_out(STDOUT_FILENO, redrawn(drawn, block, terminal_columns(STDOUT_FILENO)));
-      drawn = static_cast<std::size_t>(std::ranges::count(block.text(), '\n'));
-    };
+  // Lines that fit into 80 columns, so that they can be copied.
+  const page about[] = {page("export KUBECONFIG=") + kubeconfig,
+                        page("look at it:    windlass status, kubectl --context ") +
+                            world.clusters().front()->name() + " get " + world.tells().kinds,
+                        page("edit a policy: ") + *packs};
+  std::optional<demo::live_screen> screen;
   if (!a.simulate)
-    print(page("look at it:   kubectl --kubeconfig ") + kubeconfig + " get " + world.tells().kinds +
-          "\n              windlass status --kubeconfig " + kubeconfig +
-          " --context home\nedit a policy: " + *packs);
+    for (const page& line : about) print(line);
+  if (!machine && is_screen(STDOUT_FILENO)) {
+    screen.emplace(STDOUT_FILENO);
+    show.about.assign(std::begin(about), std::end(about));
+    show.draw = [&screen](demo::view v) { screen->show(std::move(v)); };
+  } else {
+    show.tell = print;
+  }
 
   playing p{loop, world, windlass, show, stop, {}};
   reactor::task_group tasks(loop);
@@ -129,13 +151,22 @@ int demo_command(const demo_arguments& a) {
     signals = std::make_unique<reactor::signals>(
         loop, reactor::signal_actions{.stop = [&stop] { stop.set(); },
                                       .reload = [&windlass] { windlass.reload(); },
-                                      .exit_now = {}});
+                                      .exit_now =
+                                          [&screen](int code) {
+                                            if (screen) screen->leave();
+                                            std::_Exit(code);
+                                          },
+                                      .resized =
+                                          [&screen] {
+                                            if (screen) screen->look_again();
+                                          }});
   tasks.start(
       "demo", stored ? play_and_stop(p) : [](playing& q) -> reactor::awaitable<void> {
         co_await q.world.stop();
         q.loop.stop();
       }(p));
   loop.run();
+  screen.reset();
   if (!stored) return failed_to_start(stored.error().message());
   if (!p.result.problem.empty()) return failed_to_start(p.result.problem);
   if (machine) {
@@ -143,7 +174,11 @@ int demo_command(const demo_arguments& a) {
     if (a.simulate) o["trace"] = std::to_string(world.trace_hash());
     write_bytes(STDOUT_FILENO, machine_text(o, a.output));
   } else {
-    write_out(STDOUT_FILENO, demo::result_text(world, p.result, lively));
+    page told = demo::result_text(world, p.result, lively);
+    if (a.keep && a.dir.empty()) told += page("kept: ") + *dir + "\n";
+    write_out(STDOUT_FILENO,
+              folded(told, is_screen(STDOUT_FILENO) ? size_of_terminal(STDOUT_FILENO).columns
+                                                    : any_width));
     if (a.simulate)
       write_out(STDOUT_FILENO, page("trace ") + std::to_string(world.trace_hash()) + " of seed " +
                                    std::to_string(a.seed) + "\n");

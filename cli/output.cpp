@@ -89,6 +89,81 @@ std::string cut_line(std::string_view line, std::size_t most) {
   return out;
 }
 
+std::size_t seen_columns(std::string_view text) {
+  std::size_t n = 0;
+  while (!text.empty()) {
+    text.remove_prefix(colour_length(text));
+    const std::size_t end = std::min(text.find('\033'), text.size());
+    n += reactor::columns(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return n;
+}
+
+/// A line in pieces of at most `first` and then `next` columns, broken between words, within a word where it is too long.
+/// A colour that goes on ends with each piece and begins again in the next one.
+std::vector<std::string> broken(std::string_view line, std::size_t first, std::size_t next) {
+  std::vector<std::string> pieces(1);
+  std::string colour;
+  std::size_t used = 0, most = std::max<std::size_t>(first, 1);
+  bool words = false;  // in this piece
+  const auto cut = [&] {
+    std::string& piece = pieces.back();
+    piece.resize(piece.find_last_not_of(' ') + 1);
+    if (!colour.empty()) piece += "\033[0m";
+    pieces.push_back(colour);
+    used = 0;
+    words = false;
+    most = std::max<std::size_t>(next, 1);
+  };
+  while (!line.empty()) {
+    if (const std::size_t n = colour_length(line); n > 0) {
+      colour = line.substr(0, n) == "\033[0m" ? std::string_view() : line.substr(0, n);
+      pieces.back() += line.substr(0, n);
+      line.remove_prefix(n);
+      continue;
+    }
+    std::string_view word = line.substr(0, std::min(line.find_first_of(" \033"), line.size()));
+    line.remove_prefix(word.size());
+    if (words && used + reactor::columns(word) > most) cut();
+    while (used + reactor::columns(word) > most) {
+      std::string_view kept = reactor::first_columns(word, most - used);
+      // One character that is wider than the piece.
+      if (kept.empty() && used == 0) kept = reactor::first_columns(word, 2);
+      if (kept.empty() && used == 0) kept = word;
+      pieces.back() += kept;
+      word.remove_prefix(kept.size());
+      cut();
+    }
+    pieces.back() += word;
+    used += reactor::columns(word);
+    words = words || !word.empty();
+    for (; line.starts_with(' '); line.remove_prefix(1))
+      if (used < most) {
+        pieces.back() += ' ';
+        ++used;
+      }
+  }
+  if (pieces.size() > 1 && seen_columns(pieces.back()) == 0) {
+    pieces.pop_back();
+    if (!colour.empty()) pieces.back() += "\033[0m";
+  }
+  return pieces;
+}
+
+/// Takes from the widest until they fit into so many columns together.
+void make_fit(std::vector<std::size_t>& widths, std::size_t together) {
+  constexpr std::size_t least = 4;
+  std::size_t sum = 0;
+  for (std::size_t& w : widths) sum += w = std::min(w, std::max(together, least));
+  while (sum > together) {
+    std::size_t& widest = *std::ranges::max_element(widths);
+    if (widest <= least) return;
+    --widest;
+    --sum;
+  }
+}
+
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
@@ -107,20 +182,32 @@ std::string pretty_json(const json::value& v) {
   return reactor::printable_json(std::move(out)) + "\n";
 }
 
+json::object document(std::string_view kind, json::object body) {
+  json::object o{{"apiVersion", document_version}, {"kind", kind}};
+  for (json::key_value_pair& member : body) o.emplace(member.key(), std::move(member.value()));
+  return o;
+}
+
 std::string machine_text(const json::value& v, output_format format) {
   return format == output_format::yaml
              ? formats::to_yaml(v, formats::key_order::sorted, formats::yaml_text::printable)
              : pretty_json(v);
 }
 
-bool is_lively(int fd) {
-  const char* no_colour = std::getenv("NO_COLOR");
-  return isatty(fd) && !(no_colour && *no_colour);
+bool is_screen(int fd) {
+  const char* kind = std::getenv("TERM");
+  return isatty(fd) && kind && *kind && std::string_view(kind) != "dumb";
 }
 
-std::size_t terminal_columns(int fd) {
+bool is_lively(int fd) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return is_screen(fd) && !(no_colour && *no_colour);
+}
+
+terminal_size size_of_terminal(int fd) {
   winsize size{};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 120;
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
 }
 
 std::string page::one_line(std::string_view theirs) {
@@ -141,17 +228,7 @@ page page::lines(std::string_view theirs) {
 }
 
 std::size_t page::width() const noexcept {
-  std::size_t n = 0;
-  for (std::string_view rest = text_; !rest.empty();) {
-    if (const std::size_t colour = colour_length(rest)) {
-      rest.remove_prefix(colour);
-      continue;
-    }
-    const std::size_t end = std::min(rest.find('\033'), rest.size());
-    n += reactor::columns(rest.substr(0, end));
-    rest.remove_prefix(end);
-  }
-  return n;
+  return seen_columns(text_);
 }
 
 page toned(const page& text, tone t, bool lively) {
@@ -164,12 +241,47 @@ page toned(const page& text, tone t, bool lively) {
   return made;
 }
 
-page redrawn(std::size_t lines_before, const page& block, std::size_t columns) {
+page screen(const page& block, const terminal_size& size) {
   page made;
-  if (lines_before > 0) made.text_ = "\033[" + std::to_string(lines_before) + "A";
-  for (std::string_view rest = block.text_; !rest.empty();) {
+  made.text_ = "\033[H";
+  std::string_view rest = block.text_;
+  for (std::size_t row = 0; row < size.rows && !rest.empty(); ++row) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    made.text_ += "\033[2K" + cut_line(rest.substr(0, end), columns) + "\n";
+    // Erased before it is written: behind a full line the cursor is still upon its last column.
+    made.text_ +=
+        (row > 0 ? "\r\n\033[2K" : "\033[2K") + cut_line(rest.substr(0, end), size.columns);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (row + 1 < size.rows && rest.empty()) made.text_ += "\r\n\033[J";
+  }
+  return made;
+}
+
+page entering_screen() {
+  page made;
+  made.text_ = "\033[?1049h\033[?25l\033[H\033[2J";
+  return made;
+}
+
+page leaving_screen() {
+  page made;
+  made.text_ = "\033[0m\033[?25h\033[?1049l";
+  return made;
+}
+
+page folded(const page& text, std::size_t columns, std::size_t hang) {
+  if (columns == any_width) return text;
+  page made;
+  for (std::string_view rest = text.text_; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    const std::size_t indent =
+        std::min(std::min(line.find_first_not_of(' '), line.size()) + hang, columns / 2);
+    bool first = true;
+    for (std::string& piece : broken(line, columns, columns - indent)) {
+      if (!std::exchange(first, false)) made.text_ += "\n" + std::string(indent, ' ');
+      made.text_ += piece;
+    }
+    if (end < rest.size()) made.text_ += "\n";
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return made;
@@ -198,25 +310,41 @@ table::table(std::vector<page> head) {
   rows_.push_back(std::move(head));
 }
 
-page table::text(const page& indent) const {
+page table::text(const page& indent, std::size_t columns) const {
   std::vector<std::size_t> widths;
   for (const auto& cells : rows_) {
     widths.resize(std::max(widths.size(), cells.size()));
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::size_t width = cells[i].width();
-      if (width <= most_padded_columns) widths[i] = std::max(widths[i], width);
+      if (columns != any_width || width <= most_padded_columns)
+        widths[i] = std::max(widths[i], width);
     }
   }
+  if (columns != any_width)
+    make_fit(widths, columns - std::min(columns, indent.width() + 2 * (widths.size() - 1)));
   page out;
   for (const auto& cells : rows_) {
-    out += indent;
+    std::vector<std::vector<std::string>> pieces;
+    std::size_t height = 1;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      out += cells[i];
-      if (i + 1 == cells.size()) continue;
-      const std::size_t width = cells[i].width();
-      out.text_.append(widths[i] > width ? widths[i] - width + 2 : 2, ' ');
+      pieces.push_back(columns == any_width ? std::vector{cells[i].text_}
+                                            : broken(cells[i].text_, widths[i], widths[i]));
+      height = std::max(height, pieces.back().size());
     }
-    out += "\n";
+    for (std::size_t line = 0; line < height; ++line) {
+      out += indent;
+      std::size_t owed = 0;  // spaces, written when something follows
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        std::size_t width = 0;
+        if (line < pieces[i].size() && !pieces[i][line].empty()) {
+          out.text_.append(std::exchange(owed, 0), ' ');
+          out.text_ += pieces[i][line];
+          width = seen_columns(pieces[i][line]);
+        }
+        owed += widths[i] > width ? widths[i] - width + 2 : 2;
+      }
+      out += "\n";
+    }
   }
   return out;
 }

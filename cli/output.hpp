@@ -14,9 +14,16 @@ namespace cli {
 
 enum class tone { plain, good, busy, bad, faint };
 
+struct terminal_size {
+  std::size_t columns = 80, rows = 24;
+  friend bool operator==(const terminal_size&, const terminal_size&) = default;
+};
+/// As it is at this moment; 80×24 where there is no terminal or it does not say.
+terminal_size size_of_terminal(int fd);
+
 /// What a person sees. Our literals are laid out as they are written; every other text becomes one printable line of at
-/// most 4 KiB, whatever a cluster, a policy or a file put into it. There is no way around it: only toned() and redrawn()
-/// add what a terminal obeys.
+/// most 4 KiB, whatever a cluster, a policy or a file put into it. There is no way around it: only toned() and
+/// screen() add what a terminal obeys.
 class page {
 public:
   page() = default;
@@ -44,7 +51,10 @@ public:
 
 private:
   friend page toned(const page& text, tone t, bool lively);
-  friend page redrawn(std::size_t lines_before, const page& block, std::size_t columns);
+  friend page screen(const page& block, const terminal_size& size);
+  friend page entering_screen();
+  friend page leaving_screen();
+  friend page folded(const page& text, std::size_t columns, std::size_t hang);
   friend class table;
   static std::string one_line(std::string_view theirs);
   std::string text_;
@@ -53,29 +63,44 @@ private:
 /// Two-space indented JSON with numbers as people write them (371.5, not 3.715E2), ending in a newline.
 /// What is not fit to be seen is escaped: a reader of JSON gets the same value, a terminal obeys nothing.
 std::string pretty_json(const boost::json::value& v);
+/// What `-o json|yaml` prints: one object with apiVersion windlass.dev/v1alpha1, a kind, and keys as Kubernetes writes them.
+/// docs/schema has a JSON Schema for each kind; a test holds real output against them.
+inline constexpr std::string_view document_version = "windlass.dev/v1alpha1";
+/// `body` with apiVersion and kind before it.
+boost::json::object document(std::string_view kind, boost::json::object body);
 /// The value as JSON or YAML text, escaped as above.
 std::string machine_text(const boost::json::value& v, output_format format);
 
-/// Whether to use colours and redraw on this file descriptor: a terminal, and NO_COLOR is not set.
+/// Whether to use colours: a terminal, and NO_COLOR is not set.
 bool is_lively(int fd);
+/// Whether a view can be drawn there: a terminal, and not a dumb one. NO_COLOR takes the colours, not the view.
+bool is_screen(int fd);
 
 /// `text` in a colour, or as it is when not `lively`.
 page toned(const page& text, tone t, bool lively);
-/// A block of lines in the place of `lines_before` lines written before, each cut to the terminal's width.
-page redrawn(std::size_t lines_before, const page& block, std::size_t columns);
-/// The terminal's width; 120 where there is none.
-std::size_t terminal_columns(int fd);
+/// The whole of a terminal, wherever its cursor is: the block's first lines, each cut to the width, so that nothing wraps
+/// or scrolls.
+page screen(const page& block, const terminal_size& size);
+/// To a screen of its own, where nothing that was there before is lost, and back.
+page entering_screen();
+page leaving_screen();
+
+/// No limit to the width of a table or text: `-o wide`.
+inline constexpr std::size_t any_width = 0;
+/// Each line broken between words where it is wider than `columns`; what follows is indented as the line is and `hang` more.
+page folded(const page& text, std::size_t columns, std::size_t hang = 2);
 
 /// Digests ("sha256:" and 64 digits) cut to twelve digits, for a person's eyes.
 std::string with_short_digests(std::string_view text);
 
 /// Columns padded to their widest cell, two spaces apart, as kubectl prints. A cell of more than 200 columns sticks out
-/// instead of widening its column.
+/// instead of widening its column. Where a width is given the widest columns become narrower and their cells go on in the
+/// next line.
 class table {
 public:
   explicit table(std::vector<page> head);
   void row(std::vector<page> cells) { rows_.push_back(std::move(cells)); }
-  page text(const page& indent = {}) const;
+  page text(const page& indent = {}, std::size_t columns = any_width) const;
 
 private:
   std::vector<std::vector<page>> rows_;

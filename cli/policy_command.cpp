@@ -27,16 +27,22 @@ int policy_command(const policy_arguments& a) {
   loop.run();
   if (!found) return complain(found.error().message());
   const bool lively = is_lively(STDOUT_FILENO);
-  bool good = true;
+  bool good = !found->empty();
   page text;
   boost::json::array packs;
   for (const policies::pack_report& r : *found) {
-    good = good && r.passed();
+    const bool untested = r.passed() && r.tests.empty() && !a.allow_none;
+    good = good && r.passed() && !untested;
     boost::json::array tests;
-    text += page(r.folder) + ": " +
-            (r.fault ? toned("refused", tone::bad, lively) + ": " + r.fault->message()
-                     : page(std::to_string(r.tests.size())) + " tests") +
-            "\n";
+    text +=
+        page(r.folder) + ": " +
+        (r.fault    ? toned("refused", tone::bad, lively) + ": " + r.fault->message()
+         : untested ? toned("no tests", tone::bad, lively) +
+                          ": nothing says that it does what it should; add a policy_test.lua, or "
+                          "pass --allow-none"
+                    : page(std::to_string(r.tests.size())) +
+                          (r.tests.size() == 1 ? page(" test") : page(" tests"))) +
+        "\n";
     for (const policies::test_outcome& t : r.tests) {
       tests.push_back(
           boost::json::object{{"name", t.name}, {"passed", t.passed}, {"message", t.message}});
@@ -45,14 +51,17 @@ int policy_command(const policy_arguments& a) {
               t.name + (t.passed ? page() : page(": ") + t.message) + "\n";
     }
     boost::json::object pack{
-        {"folder", r.folder}, {"passed", r.passed()}, {"tests", std::move(tests)}};
+        {"folder", r.folder}, {"passed", r.passed() && !untested}, {"tests", std::move(tests)}};
     if (r.fault) pack["refused"] = r.fault->message();
     packs.push_back(std::move(pack));
   }
+  if (found->empty()) text += page("there is no policy pack in ") + a.dir + "\n";
+  boost::json::object body{{"passed", good}};
+  body["packs"] = std::move(packs);
   if (a.output == output_format::text)
     write_out(STDOUT_FILENO, text);
   else
-    write_bytes(STDOUT_FILENO, machine_text(packs, a.output));
+    write_bytes(STDOUT_FILENO, machine_text(document("PolicyTest", std::move(body)), a.output));
   return good ? success : failure;
 }
 

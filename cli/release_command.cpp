@@ -17,6 +17,7 @@ namespace {
 
 namespace json = boost::json;
 using namespace policies::releases;
+using policies::releases::document;  // not cli::document, which is text for machines
 using reactor::errc;
 using reactor::make_fault;
 using reactor::result;

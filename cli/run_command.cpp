@@ -60,12 +60,17 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   options->leader_elect = a.leader_elect;
   options->lease_ns = operator_namespace(a, options->home);
 
-  std::string effective;
-  for (const setting& s : settings)
-    if (s.name != "help-all")
-      effective += (effective.empty() ? "" : " ") + s.name + "=" +
-                   (s.value.empty() ? "\"\"" : s.value) + " (" + s.origin + ")";
-  log->info("windlass starts", {{"version", WINDLASS_VERSION}, {"settings", effective}});
+  std::string changed, all;
+  for (const setting& s : settings) {
+    if (s.name == "help-all") continue;
+    const std::string one =
+        s.name + "=" + (s.value.empty() ? "\"\"" : s.value) + " (" + s.origin + ")";
+    all += (all.empty() ? "" : " ") + one;
+    if (s.origin != "default") changed += (changed.empty() ? "" : " ") + one;
+  }
+  log->info("windlass starts", {{"version", WINDLASS_VERSION},
+                                {"settings", changed.empty() ? "all as by default" : changed}});
+  log->debug("every setting", {{"settings", all}});
 
   service windlass(loop, std::move(*options), *log);
   running r{loop, windlass, *log, reactor::event(loop)};

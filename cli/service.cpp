@@ -249,7 +249,9 @@ reactor::awaitable<reactor::result<void>> service::start_fleet() {
                   {{"namespace", options_.ns}, {"label", options_.label}});
         fleet_->add(options_.home_name, options_.home);
       }
-      fleet_->discover(home_->api(), &home_->events());
+      // Who only looks writes nothing, events included.
+      const bool acts = options_.does == units::mode::act;
+      fleet_->discover(home_->api(), acts ? &home_->events() : nullptr);
     }
   } else if (options_.clusters.empty()) {
     fleet_->add(options_.home_name, options_.home);

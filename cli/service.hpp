@@ -70,6 +70,7 @@ public:
   void reload();
 
   k8s::fleet& fleet() noexcept { return *fleet_; }
+  const k8s::fleet& fleet() const noexcept { return *fleet_; }
   /// Null without a home.
   k8s::cluster* home() noexcept { return home_.get(); }
   /// The fleet's clusters, and home where an API is.

@@ -1,8 +1,6 @@
 #include "cli/survey.hpp"
 
 #include "cli/output.hpp"
-#include "k8s/fleet/cluster.hpp"
-#include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
 
@@ -23,7 +21,7 @@ const units::hold* hold_of(const plan_row& row, const std::string& unit) {
 
 json::object hold_json(const units::hold& h) {
   return {
-      {"unit", h.unit}, {"code", h.code}, {"reason", h.sentence}, {"released_by", h.released_by}};
+      {"unit", h.unit}, {"code", h.code}, {"reason", h.sentence}, {"releasedBy", h.released_by}};
 }
 
 json::array holds_json(const std::vector<units::hold>& holds) {
@@ -34,11 +32,11 @@ json::array holds_json(const std::vector<units::hold>& holds) {
 
 json::object cluster_head(const cluster_survey& c) {
   json::object o{{"name", c.name}, {"state", c.state}, {"server", c.server}};
-  if (!c.last_error.empty()) o["last_error"] = c.last_error;
+  if (!c.last_error.empty()) o["lastError"] = c.last_error;
   json::object apis;
   for (const api_survey& a : c.apis) {
     json::object one{{"state", a.state}};
-    if (!a.last_error.empty()) one["last_error"] = a.last_error;
+    if (!a.last_error.empty()) one["lastError"] = a.last_error;
     apis[a.name] = std::move(one);
   }
   o["apis"] = std::move(apis);
@@ -46,9 +44,9 @@ json::object cluster_head(const cluster_survey& c) {
 }
 
 json::object row_head(const plan_row& row, const units::words& says) {
-  return {{"name", row.name},         {"target_digest", row.target}, {says.units, row.units.size()},
-          {"updated", row.updated},   {"updating", row.updating},    {"degraded", row.degraded},
-          {"capacity", row.capacity}, {"occupied", row.occupied},    {"halted", row.halted}};
+  return {{"name", row.name},         {"targetDigest", row.target}, {says.units, row.units.size()},
+          {"updated", row.updated},   {"updating", row.updating},   {"degraded", row.degraded},
+          {"capacity", row.capacity}, {"occupied", row.occupied},   {"halted", row.halted}};
 }
 
 json::object totals(const fleet_survey& f) {
@@ -157,7 +155,7 @@ std::string capitals(std::string word) {
 
 /// One line per reason with the units that share it, so that a big row stays readable.
 page grouped_holds(const std::vector<units::hold>& holds, bool wide, bool lively,
-                   const page& indent) {
+                   std::size_t columns) {
   std::vector<std::pair<const units::hold*, std::vector<std::string>>> groups;
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> known;
   for (const units::hold& h : holds) {
@@ -169,29 +167,71 @@ page grouped_holds(const std::vector<units::hold>& holds, bool wide, bool lively
   for (const auto& [h, names] : groups)
     t.row({joined(names, wide ? names.size() : 4), toned(h->code, tone::busy, lively),
            with_short_digests(h->sentence), toned(h->released_by, tone::faint, lively)});
-  return groups.empty() ? page() : t.text(indent);
+  return groups.empty() ? page() : t.text("  ", columns);
+}
+
+/// What there is to say of a row beside its numbers.
+page note_of(const plan_row& r, const api_survey& a, bool wide, bool lively) {
+  page note;
+  const auto say = [&](const page& more) { note += (note.empty() ? page() : page(", ")) + more; };
+  if (r.halted) say(toned("halted", tone::bad, lively));
+  if (r.degraded > 0 && !wide)
+    say(toned(page(std::to_string(r.degraded)) + " degraded", tone::bad, lively));
+  if (!a.last_error.empty()) say(a.last_error);
+  return note;
+}
+
+/// "sha256:0123456789ab" as a column, whose head says what it is.
+std::string digest_column(const std::string& target) {
+  constexpr std::string_view prefix = "sha256:";
+  std::string text = with_short_digests(target);
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 
 /// The rows of one API on all clusters.
 page table_of_rows(const fleet_survey& f, const std::string& api, const units::words& says,
-                   bool lively) {
-  table t({"CLUSTER", "STATE", capitals(says.row), "TARGET", capitals(says.units), "UPDATED",
-           "UPDATING", "DEGRADED", "SLOTS", "NOTE"});
+                   bool wide, bool lively, std::size_t columns) {
+  std::vector<page> head = {"CLUSTER", "STATE", capitals(says.row), "TARGET"};
+  if (wide) {
+    for (page more : {page(capitals(says.units)), page("UPDATED"), page("UPDATING"),
+                      page("DEGRADED"), page("HELD"), page("SLOTS"), page("NOTE")})
+      head.push_back(std::move(more));
+  } else {
+    for (page more : {page("UPDATED"), page("SLOTS"), page("HELD"), page("NOTE")})
+      head.push_back(std::move(more));
+  }
+  const std::size_t before_note = head.size() - 1;
+  table t(std::move(head));
   for (const cluster_survey& c : f.clusters)
     for (const api_survey& a : c.apis) {
       if (a.name != api) continue;
-      if (a.rows.empty())
-        t.row({c.name, toned_state(a.state, lively), "-", "-", "-", "-", "-", "-", "-",
-               a.last_error});
-      for (const plan_row& r : a.rows)
-        t.row({c.name, toned_state(a.state, lively), r.name, with_short_digests(r.target),
-               std::to_string(r.units.size()), std::to_string(r.updated),
-               std::to_string(r.updating),
-               r.degraded ? toned(std::to_string(r.degraded), tone::bad, lively) : "0",
-               std::to_string(r.occupied) + "/" + std::to_string(r.capacity),
-               r.halted ? toned("halted", tone::bad, lively) : a.last_error});
+      if (a.rows.empty()) {
+        std::vector<page> cells = {c.name, toned_state(a.state, lively)};
+        cells.resize(before_note, "-");
+        cells.push_back(a.last_error);
+        t.row(std::move(cells));
+      }
+      for (const plan_row& r : a.rows) {
+        const std::string slots = std::to_string(r.occupied) + "/" + std::to_string(r.capacity),
+                          held = std::to_string(r.holds.size());
+        std::vector<page> cells = {c.name, toned_state(a.state, lively), r.name};
+        if (wide) {
+          cells.insert(cells.end(),
+                       {with_short_digests(r.target), std::to_string(r.units.size()),
+                        std::to_string(r.updated), std::to_string(r.updating),
+                        r.degraded ? toned(std::to_string(r.degraded), tone::bad, lively) : "0",
+                        held, slots});
+        } else {
+          cells.insert(
+              cells.end(),
+              {digest_column(r.target),
+               std::to_string(r.updated) + "/" + std::to_string(r.units.size()), slots, held});
+        }
+        cells.push_back(note_of(r, a, wide, lively));
+        t.row(std::move(cells));
+      }
     }
-  return t.text();
+  return t.text({}, columns);
 }
 
 page table_of_units(const plan_row& r, const units::words& says, bool lively) {
@@ -239,79 +279,7 @@ page labelled(const std::string& label) {
   return page("  ") + text;
 }
 
-/// Waits for what may still come: the cluster, then each API on it until it is Live or was told that it cannot be.
-reactor::awaitable<void> until_known(service& s, reactor::loop& l, std::string name,  // borrowed
-                                     reactor::steady_time deadline) {
-  constexpr reactor::nanoseconds look_again = std::chrono::milliseconds(50);
-  const auto find = [&]() -> k8s::cluster* {
-    for (k8s::cluster* c : s.clusters())
-      if (c->name() == name) return c;
-    return nullptr;
-  };
-  for (;;) {
-    const k8s::cluster* c = find();
-    if (!c || l.now() >= deadline) co_return;
-    const bool known =
-        c->is_connected() &&
-        std::ranges::all_of(c->engagements(), [](const auto& e) { return e->is_settled(); });
-    if (known) co_return;
-    co_await l.sleep_for(look_again);
-  }
-}
-
 }  // namespace
-
-reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::string only_cluster,
-                                         reactor::steady_time deadline) {
-  (void)co_await s.fleet().discovered(deadline);
-  std::vector<std::string> names;
-  for (const k8s::cluster* c : s.clusters())
-    if (only_cluster.empty() || c->name() == only_cluster) names.push_back(c->name());
-  fleet_survey f;
-  for (const units::api& a : s.apis()) f.apis.push_back({a.name, {.says = a.says}});
-  for (const std::string& name : names) {
-    co_await until_known(s, l, name, deadline);
-    // Look again after each wait: a cluster or an API may be gone.
-    const auto find = [&](std::string_view api) -> units::part* {
-      for (const k8s::cluster* c : s.clusters())
-        if (const k8s::engagement* e = c->name() == name ? c->find(api) : nullptr)
-          return units::part_of(*e);
-      return nullptr;
-    };
-    cluster_survey one;
-    for (std::size_t i = 0; i < s.apis().size(); ++i) {
-      const units::api& what = s.apis()[i];
-      if (units::part* part = find(what.name)) (void)co_await part->synced(deadline);
-      std::vector<plan_row> rows;
-      if (units::part* part = find(what.name)) rows = co_await part->survey();
-      api_totals& sum = f.apis[i].second;
-      for (const plan_row& r : rows) {
-        sum.units += r.units.size();
-        sum.updated += r.updated;
-        sum.updating += r.updating;
-        sum.degraded += r.degraded;
-        f.held += r.holds.size();
-      }
-      one.apis.push_back({what.name, what.says, {}, {}, std::move(rows)});
-    }
-    for (k8s::cluster* c : s.clusters()) {
-      if (c->name() != name) continue;
-      one.name = name;
-      one.server = c->api().server();
-      one.state = std::string(k8s::name_of(c->state()));
-      one.last_error = c->last_error();
-      for (api_survey& a : one.apis)
-        if (const k8s::engagement* e = c->find(a.name)) {
-          a.state = std::string(k8s::name_of(e->state()));
-          a.last_error = e->last_error();
-        }
-    }
-    std::erase_if(one.apis, [](const api_survey& a) { return a.state.empty(); });
-    if (!one.name.empty()) f.clusters.push_back(std::move(one));
-    co_await l.yield();
-  }
-  co_return f;
-}
 
 json::object status_json(const fleet_survey& f) {
   return fleet_json(f, [](const plan_row& r, json::object& row) {
@@ -334,12 +302,13 @@ json::object plan_json(const fleet_survey& f) {
   });
 }
 
-page status_text(const fleet_survey& f, bool wide, bool lively) {
-  page text = heading(f);
+page status_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns) {
+  if (wide) columns = any_width;
+  page text = folded(heading(f), columns);
   bool first = true;
   for (const auto& [name, t] : f.apis) {
     if (!std::exchange(first, false)) text += "\n";
-    text += table_of_rows(f, name, t.says, lively);
+    text += table_of_rows(f, name, t.says, wide, lively, columns);
   }
   for (const cluster_survey& c : f.clusters)
     for (const api_survey& a : c.apis)
@@ -348,29 +317,34 @@ page status_text(const fleet_survey& f, bool wide, bool lively) {
           text += page("\n") + c.name + "/" + r.name + "\n" + table_of_units(r, a.says, lively);
         if (!r.holds.empty())
           text += page("\n") + c.name + "/" + r.name + "\n" +
-                  grouped_holds(r.holds, wide, lively, "  ");
+                  grouped_holds(r.holds, wide, lively, columns);
       }
   return text;
 }
 
-page plan_text(const fleet_survey& f, bool wide, bool lively) {
-  page text = heading(f);
+page plan_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns) {
+  if (wide) columns = any_width;
+  page text = folded(heading(f), columns);
   for (const cluster_survey& c : f.clusters)
     for (const api_survey& a : c.apis) {
       if (a.rows.empty())
-        text += page("\n") + c.name + ": " + (f.apis.size() > 1 ? page(a.name) + " " : page()) +
-                toned_state(a.state, lively) +
-                (a.last_error.empty() ? page() : page(", ") + a.last_error) + "\n";
+        text +=
+            folded(page("\n") + c.name + ": " + (f.apis.size() > 1 ? page(a.name) + " " : page()) +
+                       toned_state(a.state, lively) +
+                       (a.last_error.empty() ? page() : page(", ") + a.last_error) + "\n",
+                   columns);
       for (const plan_row& r : a.rows) {
         text += page("\n") + c.name + "/" + r.name + " → " + with_short_digests(r.target) + "\n";
         if (r.units.size() == r.updated) {
           text += page("  nothing to do: every ") + a.says.unit + " runs the target\n";
         } else {
-          text += page("  goes first: ") +
+          text += folded(
+              page("  goes first: ") +
                   (r.start.empty() ? page("nobody") : joined(r.start, wide ? r.start.size() : 8)) +
-                  "\n";
+                  "\n",
+              columns, 12);
         }
-        text += grouped_holds(r.forecast, wide, lively, "  ");
+        text += grouped_holds(r.forecast, wide, lively, columns);
         if (wide)
           for (const units::planned_action& p : r.actions)
             text += page("  would ") + p.action + " " + p.unit + "\n";
@@ -379,7 +353,8 @@ page plan_text(const fleet_survey& f, bool wide, bool lively) {
   return text;
 }
 
-page explain_text(const fleet_survey& f, const std::string& unit, bool lively) {
+page explain_text(const fleet_survey& f, const std::string& unit, bool lively,
+                  std::size_t columns) {
   page text;
   for (const place& at : find_unit(f, unit)) {
     const units::unit& u = *at.unit;
@@ -398,7 +373,7 @@ page explain_text(const fleet_survey& f, const std::string& unit, bool lively) {
                                                                  : page("no, it is on its way\n"));
     }
   }
-  return text;
+  return folded(text, columns, 10);
 }
 
 json::array explain_json(const fleet_survey& f, const std::string& unit) {
@@ -411,6 +386,20 @@ json::array explain_json(const fleet_survey& f, const std::string& unit) {
     all.push_back(std::move(o));
   }
   return all;
+}
+
+json::object status_document(const fleet_survey& f) {
+  return document("FleetStatus", status_json(f));
+}
+
+json::object plan_document(const fleet_survey& f) {
+  return document("FleetPlan", plan_json(f));
+}
+
+json::object explain_document(const fleet_survey& f, std::string_view unit) {
+  json::object body{{"unit", unit}};
+  body["found"] = explain_json(f, std::string(unit));
+  return document("Explanation", std::move(body));
 }
 
 std::vector<units::hold> holds_of(const fleet_survey& f) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -48,11 +49,18 @@ reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::stri
 boost::json::object status_json(const fleet_survey& f);
 /// The same shape with `start` (the units that go next, in order), `actions`, and a hold for every other unit.
 boost::json::object plan_json(const fleet_survey& f);
-page status_text(const fleet_survey& f, bool wide, bool lively);
-page plan_text(const fleet_survey& f, bool wide, bool lively);
+/// Tables and sentences of at most `columns`; wider names and reasons go on in the next line. `wide`: everything in one line.
+page status_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns = any_width);
+page plan_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns = any_width);
 /// Why the unit waits; empty when no cluster has it. `unit` is "worker-3" or "prod/worker-3".
-page explain_text(const fleet_survey& f, const std::string& unit, bool lively);
+page explain_text(const fleet_survey& f, const std::string& unit, bool lively,
+                  std::size_t columns = any_width);
 boost::json::array explain_json(const fleet_survey& f, const std::string& unit);
+
+/// The same as documents: FleetStatus, FleetPlan, Explanation {unit, found}.
+boost::json::object status_document(const fleet_survey& f);
+boost::json::object plan_document(const fleet_survey& f);
+boost::json::object explain_document(const fleet_survey& f, std::string_view unit);
 
 /// Every hold of the units as they are, with the cluster's name before the unit's.
 std::vector<units::hold> holds_of(const fleet_survey& f);

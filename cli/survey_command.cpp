@@ -38,14 +38,15 @@ int show(const fleet_survey& f, const survey_arguments& a) {
   using command = survey_arguments::command;
   if (machine)
     return write_bytes(STDOUT_FILENO,
-                       machine_text(a.what == command::status ? boost::json::value(status_json(f))
-                                    : a.what == command::plan ? boost::json::value(plan_json(f))
-                                                              : explain_json(f, a.unit),
+                       machine_text(a.what == command::status ? status_document(f)
+                                    : a.what == command::plan ? plan_document(f)
+                                                              : explain_document(f, a.unit),
                                     a.output))
                ? success
                : failure;
-  return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, wide, lively)
-                                  : a.what == command::plan ? plan_text(f, wide, lively)
+  const std::size_t columns = wide ? any_width : size_of_terminal(STDOUT_FILENO).columns;
+  return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, wide, lively, columns)
+                                  : a.what == command::plan ? plan_text(f, wide, lively, columns)
                                                             : explain_text(f, a.unit, lively))
              ? success
              : failure;

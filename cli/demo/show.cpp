@@ -12,6 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t most_messages = 20;
+constexpr reactor::nanoseconds look_again = 200ms;
+
 struct counts {
   std::size_t settled = 0, updated = 0;
 };
@@ -42,25 +45,43 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
     r.problem = started.error().message();
     co_return r;
   }
+  const reactor::steady_time began = l.now(), give_up = began + options.time_limit;
+  std::vector<page> messages;
   const auto tell = [&](const page& line) {
     if (options.tell) options.tell(line);
+    messages.push_back(line);
+    if (messages.size() > most_messages) messages.erase(messages.begin());
   };
-  const reactor::steady_time began = l.now(), give_up = began + options.time_limit;
+  const auto draw = [&](const page& footer) {
+    if (!options.draw) return;
+    view v = view_of(w, windlass);
+    v.about = options.about;
+    v.messages = messages;
+    v.footer = footer;
+    options.draw(std::move(v));
+  };
+  windlass.on_pack_event = [&](const policies::pack_event& e) {
+    if (e.what != policies::pack_event::kind::loaded) tell(e.message());
+  };
+  const page underway = "Ctrl-C stops it";
   // Everything runs what is asked for: Windlass finds the fleet in order first.
-  while (count(w).settled < w.clusters().size() && l.now() < give_up && !stop.is_set())
-    co_await l.sleep_for(100ms);
-  tell("fleet of " + std::to_string(w.clusters().size()) + " clusters is known after " +
-       seconds_text(std::chrono::duration<double>(l.now() - began).count()) + "; rolling out " +
-       w.tells().target);
+  while (count(w).settled < w.clusters().size() && l.now() < give_up && !stop.is_set()) {
+    draw(underway);
+    (void)co_await stop.wait(l.now() + look_again);
+  }
+  if (!stop.is_set())
+    tell("fleet of " + std::to_string(w.clusters().size()) + " clusters is known after " +
+         seconds_text(std::chrono::duration<double>(l.now() - began).count()) + "; rolling out " +
+         w.tells().target);
   const reactor::steady_time rollout = l.now();
-  w.roll_out();
+  if (!stop.is_set()) w.roll_out();
   const std::size_t goal = w.unit_count() - w.expected_held();
   std::size_t last_told = 0;
   reactor::steady_time told_at = l.now();
   for (std::size_t updated = 0; !stop.is_set() && l.now() < give_up;) {
     updated = count(w).updated;
-    if (options.draw) options.draw(progress_block(w, windlass, true));
-    if (updated != last_told && (l.now() - told_at > 2s || updated == goal)) {
+    draw(underway);
+    if (!options.draw && updated != last_told && (l.now() - told_at > 2s || updated == goal)) {
       tell(std::to_string(updated) + " of " + std::to_string(w.unit_count()) + " " +
            w.tells().says.units + " updated");
       last_told = updated;
@@ -70,21 +91,31 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
       r.finished = true;
       break;
     }
-    co_await l.sleep_for(200ms);
+    (void)co_await stop.wait(l.now() + look_again);
   }
   // The last slots are freed a moment after the last unit is back.
-  if (r.finished) co_await l.sleep_for(1s);
+  if (r.finished) (void)co_await stop.wait(l.now() + 1s);
   r.seconds = std::chrono::duration<double>(l.now() - rollout).count();
-  r.last = co_await look_at(windlass, l, {}, l.now() + 2s);
+  r.stopped = stop.is_set() && !r.finished;
   r.updated = count(w).updated;
-  r.held = r.last.held;
-  w.check_at_rest();
+  if (!r.stopped) {
+    r.last = co_await look_at(windlass, l, {}, l.now() + 2s);
+    r.updated = count(w).updated;
+    r.held = r.last.held;
+    w.check_at_rest();
+  }
   if (options.keep && !stop.is_set()) {
-    tell("the fleet stays up; stop it with Ctrl-C");
-    (void)co_await stop.wait();
+    const std::string done = (r.finished ? "done after " : "not finished after ") +
+                             seconds_text(r.seconds) + ", " + std::to_string(r.held) + " held";
+    if (!options.draw) tell(page(done) + "; the fleet stays up; stop it with Ctrl-C");
+    while (!stop.is_set()) {
+      draw(page(done) + "; the fleet stays up, Ctrl-C stops it");
+      (void)co_await stop.wait(options.draw ? l.now() + look_again : reactor::never);
+    }
     r.updated = count(w).updated;
   }
   r.policy_reloads = windlass.packs().reloads();
+  windlass.on_pack_event = {};
   co_return r;
 }
 
@@ -115,6 +146,10 @@ boost::json::object result_json(const simulation::world& w, const show_result& r
 
 page result_text(const simulation::world& w, const show_result& r, bool lively) {
   const simulation::story& story = w.tells();
+  if (r.stopped)
+    return toned("stopped", tone::busy, lively) + " after " + seconds_text(r.seconds) + ": " +
+           std::to_string(r.updated) + " of " + std::to_string(w.unit_count()) + " " +
+           story.says.units + " " + story.arrived + "\n";
   page text =
       page("\n") +
       toned(r.finished ? "done" : "not finished", r.finished ? tone::good : tone::bad, lively) +
@@ -136,25 +171,20 @@ page result_text(const simulation::world& w, const show_result& r, bool lively) 
   return text;
 }
 
-page progress_block(simulation::world& w, service& windlass, bool lively) {
-  page block;
-  constexpr std::size_t most_lines = 24;
-  for (std::size_t at = 0; at < std::min(w.clusters().size(), most_lines); ++at) {
+view view_of(const simulation::world& w, const service& windlass) {
+  view v;
+  std::size_t updated = 0;
+  for (std::size_t at = 0; at < w.clusters().size(); ++at) {
     const std::string& name = w.clusters()[at]->name();
     const simulation::world::progress p = w.progress_of(at);
-    const std::size_t cells = std::min<std::size_t>(p.units, 40);
     const k8s::cluster* seen = windlass.fleet().find(name);
-    const std::string state = seen ? std::string(k8s::name_of(seen->state())) : "Unknown";
-    std::string bar;
-    for (std::size_t i = 0; i < cells; ++i) bar += i * p.units / cells < p.updated ? "█" : "·";
-    const bool done = p.updated == p.units;
-    block += page(name) + "  " + toned(bar, done ? tone::good : tone::busy, lively) + "  " +
-             std::to_string(p.updated) + "/" + std::to_string(p.units) + "  " +
-             toned(state, state == "Live" ? tone::plain : tone::bad, lively) + "  " +
-             toned(p.trouble, tone::bad, lively) + "  " +
-             toned(done ? "" : p.message, tone::faint, lively) + "\n";
+    updated += p.updated;
+    v.clusters.push_back({name, seen ? std::string(k8s::name_of(seen->state())) : "Unknown",
+                          p.trouble, p.message, p.units, p.updated});
   }
-  return block;
+  v.title = page("windlass demo: ") + std::to_string(updated) + " of " +
+            std::to_string(w.unit_count()) + " " + w.tells().says.units + " " + w.tells().arrived;
+  return v;
 }
 
 }  // namespace cli::demo

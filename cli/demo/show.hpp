@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/demo/view.hpp"
 #include "cli/service.hpp"
 #include "cli/survey.hpp"
 #include "reactor/waiters.hpp"
@@ -14,15 +15,17 @@ namespace cli::demo {
 struct show_options {
   reactor::nanoseconds time_limit = std::chrono::seconds(150);  // of the rollout
   bool keep = false;
-  /// Lines for a person as it goes; empty = silence. The view is redrawn where `lively`.
+  /// Lines for a person as it goes; empty = silence.
   std::function<void(const page& line)> tell;
-  std::function<void(const page& block)> draw;
+  /// Instead of them: the view, several times a second, until the story has ended.
+  std::function<void(view v)> draw;
+  std::vector<page> about = {};  // of the view
 };
 
 struct show_result {
   fleet_survey last;
   std::size_t updated = 0, held = 0, policy_reloads = 0;
-  bool finished = false;
+  bool finished = false, stopped = false;
   double seconds = 0;
   std::string problem;  // it could not even start
 };
@@ -34,7 +37,7 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
 /// {clusters, nodes, updated, held, violations, max_disrupted, policy_reloads, seconds, …}
 boost::json::object result_json(const simulation::world& w, const show_result& r);
 page result_text(const simulation::world& w, const show_result& r, bool lively);
-/// One line for each cluster with a bar.
-page progress_block(simulation::world& w, service& windlass, bool lively);
+/// The view of one moment, without messages.
+view view_of(const simulation::world& w, const service& windlass);
 
 }  // namespace cli::demo

@@ -77,6 +77,60 @@ TEST(Arguments, AFileThatCannotBeUsedIsNamedWithItsEntry) {
   EXPECT_NE(parse({"run", "--config", folder / "absent"}).err.find("absent"), std::string::npos);
 }
 
+TEST(Arguments, OneFileServesRunAndStatusAndWhatNobodyKnowsIsNamed) {
+  reactor::temporary_folder folder;
+  const std::string file = folder / "settings.yaml";
+  reactor::put(file, "namespace: fleet\nleader-elect: true\nmetrics-bind-address: \"0\"\n");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run", "--config", file},
+        {"status", "--config", file},
+        {"rollout", "status", "workers", "--config", file}}) {
+    const parse_outcome o = parse(words);
+    ASSERT_TRUE(o.parsed) << o.err;
+    EXPECT_EQ(origin_of(o, "namespace"), "fleet (file " + file + ")");
+  }
+  reactor::put(file, "namespac: fleet\n");
+  EXPECT_NE(parse({"status", "--config", file}).err.find("\"namespac\" is not a setting"),
+            std::string::npos);
+}
+
+TEST(Arguments, AMistypedCommandIsNamedWithTheNearestOne) {
+  EXPECT_EQ(parse({"stauts"}).err,
+            "windlass: there is no command \"stauts\"; did you mean \"status\"?; `windlass --help` "
+            "lists them\n");
+  EXPECT_NE(parse({"policy", "tset"})
+                .err.find("there is no command \"policy tset\"; did you mean "
+                          "\"test\"?"),
+            std::string::npos);
+  EXPECT_NE(parse({"bench", "hostil"}).err.find("did you mean \"hostile\"?"), std::string::npos);
+  EXPECT_EQ(parse({"frobnicate"}).err.find("did you mean"), std::string::npos);
+}
+
+TEST(Arguments, VersionAndHelpAreFoundAsPeopleSpellThem) {
+  for (const char* word : {"--version", "-v", "version"}) {
+    const parse_outcome o = parse({word});
+    ASSERT_TRUE(o.parsed) << word << o.err;
+    EXPECT_TRUE(std::holds_alternative<version_arguments>(*o.parsed)) << word;
+  }
+  EXPECT_EQ(parse({"help"}).out, parse({"--help"}).out);
+  EXPECT_EQ(parse({"help", "run"}).out, parse({"run", "--help"}).out);
+  EXPECT_EQ(parse({"help", "rollout", "pause"}).out, parse({"rollout", "pause", "--help"}).out);
+  EXPECT_NE(parse({"help"}).out.find("helm"), std::string::npos);
+}
+
+TEST(Arguments, ARolloutIsChosenByPoolClusterAndLabels) {
+  const parse_outcome o = parse({"rollout", "set-image", "workers", "r/os@sha256:1", "--cluster",
+                                 "a,b", "-l", "env=prod", "--yes"});
+  ASSERT_TRUE(o.parsed) << o.err;
+  const auto& r = std::get<rollout_arguments>(*o.parsed);
+  EXPECT_EQ(r.what, rollout_arguments::command::set_image);
+  EXPECT_EQ(r.pool, "workers");
+  EXPECT_EQ(r.image, "r/os@sha256:1");
+  EXPECT_EQ(r.clusters, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(r.selector, "env=prod");
+  EXPECT_TRUE(r.yes);
+}
+
 TEST(Arguments, WrongUsageExitsWithTwoAndNamesTheArgument) {
   for (const auto& [words, named] : std::map<std::vector<std::string>, std::string>{
            {{"run", "--bogus"}, "--bogus"},

@@ -68,11 +68,33 @@ TEST(Page, KeepsOurLayoutAndMakesOneLineOfTheirs) {
   EXPECT_EQ(page::lines("one\ntwo\n  three\x1b").text(), "one\n  two\n  three\\u001b");
 }
 
-TEST(Page, ARedrawnBlockFitsTheTerminal) {
+TEST(Page, ABlockIsDrawnWithinTheTerminal) {
   page block = toned(std::string(300, 'x'), tone::good, true) + "\n";
-  block += "second\n";
-  EXPECT_EQ(redrawn(2, block, 10).text(),
-            "\033[2A\033[2K\033[32m" + std::string(10, 'x') + "\033[0m\n\033[2Ksecond\n");
+  block += "second\nthird\n";
+  EXPECT_EQ(screen(block, {10, 2}).text(),
+            "\033[H\033[2K\033[32m" + std::string(10, 'x') + "\033[0m\r\n\033[2Ksecond");
+}
+
+TEST(Page, LongLinesGoOnBetweenWordsWithTheirColourAndIndent) {
+  const page text = page("  waits:  ") + toned("one two three four", tone::bad, true) + "\nshort\n";
+  EXPECT_EQ(folded(text, 18).text(),
+            "  waits:  \033[31mone two\033[0m\n    \033[31mthree four\033[0m\nshort\n");
+  EXPECT_EQ(folded(text, any_width), text);
+  EXPECT_EQ(folded(page("abcdefgh\n"), 3, 0).text(), "abc\ndef\ngh\n");
+}
+
+TEST(Output, ATableThatIsTooWideGoesOnInTheNextLine) {
+  table t({"NAME", "WHY"});
+  t.row({"node-1", "a budget refuses to evict the pod"});
+  t.row({"node-2", toned("東京 is far away", tone::bad, true)});
+  EXPECT_EQ(t.text({}, 20).text(),
+            "NAME    WHY\n"
+            "node-1  a budget\n"
+            "        refuses to\n"
+            "        evict the\n"
+            "        pod\n"
+            "node-2  \033[31m東京 is far\033[0m\n"
+            "        \033[31maway\033[0m\n");
 }
 
 TEST(Output, MachineTextKeepsItsValueAndShowsNothingUnfit) {

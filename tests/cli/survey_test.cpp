@@ -31,8 +31,8 @@ fleet_survey hostile_fleet() {
   u.message = hostile("message");
   u.trouble = hostile("trouble");
   u.details = {
-      {.key = "booted_digest", .value = hostile("digest"), .column = "BOOTED", .label = "booted"},
-      {.key = "desired_image", .value = hostile("desired"), .label = "desired"}};
+      {.key = "bootedDigest", .value = hostile("digest"), .column = "BOOTED", .label = "booted"},
+      {.key = "desiredImage", .value = hostile("desired"), .label = "desired"}};
   r.units = {u};
   u.name = hostile("other");
   u.trouble.clear();

@@ -1,0 +1,267 @@
+// `windlass rollout`: what a person would edit on each cluster, shown first.
+#include "cli/commands.hpp"
+#include "cli/connect.hpp"
+#include "cli/output.hpp"
+#include "cli/survey.hpp"
+#include "k8s/informer/selector.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/signals.hpp"
+
+#include <boost/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using verb = rollout_arguments::command;
+
+/// One cluster's row and what becomes of it.
+struct change {
+  std::string cluster, api, from, to;
+  std::size_t units = 0;
+  json::object patch;
+  bool written = false;
+  std::string error;
+};
+
+struct rolling {
+  reactor::loop& loop;
+  service& windlass;
+  const rollout_arguments& arguments;
+  k8s::label_selector selector;
+  reactor::event stop;
+  int exit_code = success;
+};
+
+bool is_machine(output_format f) {
+  return f == output_format::json || f == output_format::yaml;
+}
+
+/// The survey without the clusters that were not asked for and the rows of other names.
+fleet_survey chosen_of(fleet_survey f, const rolling& r) {
+  const auto& names = r.arguments.clusters;
+  std::erase_if(f.clusters, [&](const cluster_survey& c) {
+    if (!names.empty() && std::ranges::find(names, c.name) == names.end()) return true;
+    if (r.selector.empty()) return false;
+    for (const k8s::cluster* running : r.windlass.clusters())
+      if (running->name() == c.name) return !r.selector.matches(running->labels());
+    return true;
+  });
+  f.held = 0;
+  for (auto& [name, sum] : f.apis) {
+    sum = {.says = sum.says};
+    for (cluster_survey& c : f.clusters)
+      for (api_survey& a : c.apis) {
+        if (a.name != name) continue;
+        std::erase_if(a.rows,
+                      [&](const units::plan_row& row) { return row.name != r.arguments.pool; });
+        for (const units::plan_row& row : a.rows) {
+          sum.units += row.units.size();
+          sum.updated += row.updated;
+          sum.updating += row.updating;
+          sum.degraded += row.degraded;
+          f.held += row.holds.size();
+        }
+      }
+  }
+  return f;
+}
+
+std::size_t rows_of(const fleet_survey& f) {
+  std::size_t n = 0;
+  for (const cluster_survey& c : f.clusters)
+    for (const api_survey& a : c.apis) n += a.rows.size();
+  return n;
+}
+
+bool is_done(const fleet_survey& f) {
+  for (const cluster_survey& c : f.clusters)
+    for (const api_survey& a : c.apis) {
+      if (a.state != "Live") return false;
+      for (const units::plan_row& row : a.rows)
+        if (row.updated != row.units.size()) return false;
+    }
+  return rows_of(f) > 0;
+}
+
+/// Why there is nothing to do on any of them.
+std::string nowhere(const fleet_survey& f, const rolling& r) {
+  std::string text = "none of " + std::to_string(f.clusters.size()) +
+                     (f.clusters.size() == 1 ? " cluster" : " clusters") + " has \"" +
+                     r.arguments.pool + "\"";
+  for (const cluster_survey& c : f.clusters)
+    if (c.state != "Live")
+      text += "\n" + c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
+  return text;
+}
+
+reactor::awaitable<fleet_survey> look(rolling& r) {  // borrowed
+  fleet_survey all = co_await look_at(r.windlass, r.loop, {}, r.loop.now() + r.arguments.timeout);
+  co_return chosen_of(std::move(all), r);
+}
+
+void show_status(const fleet_survey& f, const rolling& r) {
+  const bool lively = is_lively(STDOUT_FILENO);
+  if (is_machine(r.arguments.output)) {
+    write_bytes(STDOUT_FILENO, machine_text(status_document(f), r.arguments.output));
+  } else {
+    write_out(STDOUT_FILENO,
+              status_text(f, false, lively, size_of_terminal(STDOUT_FILENO).columns));
+  }
+}
+
+/// A line whenever something moved, until everything has arrived or somebody stops it.
+reactor::awaitable<void> watch(rolling& r, fleet_survey f) {
+  std::string told;
+  while (!r.stop.is_set()) {
+    std::string line;
+    for (const auto& [name, t] : f.apis)
+      line += (line.empty() ? "" : "; ") + std::to_string(t.updated) + " of " +
+              std::to_string(t.units) + " " + t.says.units + " updated, " +
+              std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) + " degraded";
+    line += ", " + std::to_string(f.held) + " held";
+    if (line != told) write_out(STDOUT_FILENO, page(line) + "\n");
+    told = line;
+    if (is_done(f)) co_return;
+    (void)co_await r.stop.wait(r.loop.now() + std::chrono::seconds(1));
+    f = co_await look(r);
+  }
+  r.exit_code = failure;
+}
+
+reactor::result<std::vector<change>> changes_of(const fleet_survey& f, const rolling& r) {
+  std::vector<change> all;
+  for (const units::api& api : r.windlass.apis()) {
+    if (!api.edit) continue;
+    json::object patch;
+    if (r.arguments.what == verb::set_image) {
+      auto made = api.edit->retarget(r.arguments.image);
+      if (!made) return made.error();
+      patch = std::move(*made);
+    } else {
+      patch = api.edit->pause(r.arguments.what == verb::pause);
+    }
+    const std::string to = r.arguments.what == verb::set_image ? r.arguments.image
+                           : r.arguments.what == verb::pause   ? "paused"
+                                                               : "not paused";
+    for (const cluster_survey& c : f.clusters)
+      for (const api_survey& a : c.apis)
+        for (const units::plan_row& row : a.rows)
+          if (a.name == api.name)
+            all.push_back({c.name, a.name, row.target, to, row.units.size(), patch, false, {}});
+  }
+  return all;
+}
+
+reactor::awaitable<void> write(rolling& r, std::vector<change>& all) {  // borrowed
+  for (change& one : all) {
+    const auto api = std::ranges::find(r.windlass.apis(), one.api, &units::api::name);
+    k8s::cluster* on = nullptr;
+    for (k8s::cluster* c : r.windlass.clusters())
+      if (c->name() == one.cluster) on = c;
+    if (!on) {
+      one.error = "it left the fleet";
+      continue;
+    }
+    k8s::resource kind = api->edit->kind;
+    k8s::object_key key{"", r.arguments.pool};
+    json::object patch = one.patch;
+    auto done = co_await on->api().merge_patch(std::move(kind), std::move(key), std::move(patch));
+    if (done) {
+      one.written = true;
+    } else {
+      one.error = done.error().message();
+    }
+  }
+}
+
+json::object changes_json(const std::vector<change>& all, const rolling& r) {
+  json::object o{{"name", r.arguments.pool}, {"dryRun", !r.arguments.yes}};
+  json::array list;
+  for (const change& c : all) {
+    json::object one{{"cluster", c.cluster}, {"api", c.api},     {"target", c.from},
+                     {"change", c.to},       {"units", c.units}, {"patch", c.patch},
+                     {"written", c.written}};
+    if (!c.error.empty()) one["error"] = c.error;
+    list.push_back(std::move(one));
+  }
+  o["changes"] = std::move(list);
+  return document("RolloutChange", std::move(o));
+}
+
+void show_changes(const std::vector<change>& all, const rolling& r) {
+  if (is_machine(r.arguments.output)) {
+    write_bytes(STDOUT_FILENO, machine_text(changes_json(all, r), r.arguments.output));
+    return;
+  }
+  const bool lively = is_lively(STDOUT_FILENO);
+  table t({"CLUSTER", "UNITS", "TARGET NOW", "BECOMES", "RESULT"});
+  for (const change& c : all)
+    t.row({c.cluster, std::to_string(c.units), with_short_digests(c.from), with_short_digests(c.to),
+           c.written         ? toned("written", tone::good, lively)
+           : c.error.empty() ? toned("not written", tone::faint, lively)
+                             : toned(c.error, tone::bad, lively)});
+  page text = t.text({}, size_of_terminal(STDOUT_FILENO).columns);
+  if (!r.arguments.yes) text += "Nothing was written; --yes does it.\n";
+  write_out(STDOUT_FILENO, text);
+}
+
+reactor::awaitable<void> work(rolling& r) {  // borrowed
+  const fleet_survey f = co_await look(r);
+  if (rows_of(f) == 0) {
+    r.exit_code = complain(nowhere(f, r));
+    co_return;
+  }
+  if (r.arguments.what == verb::status) {
+    show_status(f, r);
+    if (r.arguments.watch) co_await watch(r, f);
+    co_return;
+  }
+  auto all = changes_of(f, r);
+  if (!all) {
+    r.exit_code = complain(all.error().message(), wrong_usage);
+    co_return;
+  }
+  if (r.arguments.yes) co_await write(r, *all);
+  show_changes(*all, r);
+  if (std::ranges::any_of(*all, [](const change& c) { return !c.error.empty(); }))
+    r.exit_code = failure;
+}
+
+reactor::awaitable<void> start_and_work(rolling& r) {  // borrowed
+  auto started = co_await r.windlass.start();
+  if (started) {
+    co_await work(r);
+  } else {
+    r.exit_code = complain(started.error().message());
+  }
+  co_await r.windlass.stop();
+  r.loop.stop();
+}
+
+}  // namespace
+
+int rollout_command(const rollout_arguments& a, const std::vector<units::api>& known) {
+  reactor::loop loop;
+  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
+  if (!log) return complain(log.error().message(), wrong_usage);
+  auto selector = k8s::label_selector::parse(std::string_view(a.selector));
+  if (!selector) return complain("--selector " + a.selector + ": " + selector.error(), wrong_usage);
+  auto options = service_from(loop, a.fleet, known);
+  if (!options)
+    return complain(options.error().message() +
+                    "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
+  options->does = units::mode::look;
+  service windlass(loop, std::move(*options), *log);
+  rolling r{loop, windlass, a, std::move(*selector), reactor::event(loop)};
+  reactor::signals signals(loop, {.stop = [&r] { r.stop.set(); }, .reload = {}});
+  reactor::task_group tasks(loop);
+  tasks.start("rollout", start_and_work(r));
+  loop.run();
+  return r.exit_code;
+}
+
+}  // namespace cli

@@ -1,0 +1,215 @@
+// Who only looks: what is written, what is shown, how long it takes, and its JSON against docs/schema.
+#include "cli/commands.hpp"
+#include "cli/service.hpp"
+#include "cli/survey.hpp"
+#include "formats/base64.hpp"
+#include "formats/json/json.hpp"
+#include "helm/schema/schema.hpp"
+#include "reactor/files.hpp"
+#include "reactor/loop.hpp"
+#include "simulation/node_world.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace cli {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+/// Empty when `document` is as docs/schema says of its kind.
+std::string breaks_schema(const json::object& document) {
+  const std::string kind(document.at("kind").as_string());
+  const auto text = reactor::load_file(
+      std::string(WINDLASS_SOURCE_DIR) + "/docs/schema/" + kind + ".json", 1024 * 1024);
+  if (!text) return text.error().message();
+  const auto schema = helm::json_schema::compile(*text);
+  if (!schema) return schema.error().text;
+  const auto value = formats::read_json(json::serialize(document));
+  return value ? schema->check(*value) : std::string("not JSON");
+}
+
+struct looked {
+  fleet_survey survey;
+  std::size_t writes = 0, node_events = 0;
+  reactor::nanoseconds took{};
+};
+
+json::object kubeconfig_secret(const std::string& name, const std::string& kubeconfig) {
+  json::object labels{{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}};
+  json::object metadata{{"name", name}, {"namespace", "default"}};
+  metadata["labels"] = std::move(labels);
+  json::object data{{"kubeconfig", formats::encode_base64(kubeconfig)}};
+  json::object secret{{"apiVersion", "v1"}, {"kind", "Secret"}};
+  secret["metadata"] = std::move(metadata);
+  secret["data"] = std::move(data);
+  return secret;
+}
+
+/// A rollout that is stuck where the mishaps hold it, beside a cluster that refuses and one whose Secret is unreadable;
+/// then somebody looks.
+looked look() {
+  looked out;
+  reactor::loop l(reactor::loop::mode::simulated, 11);
+  simulation::world_options o;
+  o.clusters = 4;
+  o.nodes = 4;
+  const auto world = std::make_unique<simulation::node_world>(l, o);
+  EXPECT_TRUE(world->start());
+  const auto with = [&](units::mode does) {
+    service_options options;
+    options.home = world->home();
+    options.does = does;
+    return std::make_unique<service>(l, std::move(options), reactor::logger());
+  };
+  reactor::task_group tasks(l);
+  tasks.start("look", [&]() -> reactor::awaitable<void> {
+    auto acting = with(units::mode::act);
+    auto started = co_await acting->start();
+    EXPECT_TRUE(started);
+    co_await l.sleep_for(30s);
+    world->roll_out();
+    co_await l.sleep_for(120s);
+    co_await acting->stop();
+    acting.reset();
+    k8s::client home(l, world->home());
+    json::object broken = kubeconfig_secret("broken", "users: 7\n");
+    auto made = co_await home.create(k8s::resources::secrets(), "default", std::move(broken));
+    EXPECT_TRUE(made);
+    json::object refusing = kubeconfig_secret(
+        "refusing",
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: "
+        "\"http://nobody:1\"}}]\nusers: [{name: u, user: {token: t}}]\ncontexts: [{name: c, "
+        "context: {cluster: c, user: u}}]\n");
+    made = co_await home.create(k8s::resources::secrets(), "default", std::move(refusing));
+    EXPECT_TRUE(made);
+    co_await home.stop();
+    world->home_api().on_write = [&](const k8s::sim::written&) { ++out.writes; };
+    world->on_write = [&](std::size_t, const k8s::sim::written& w) {
+      if (w.plural == "events") ++out.node_events;
+    };
+    auto looking = with(units::mode::look);
+    const reactor::steady_time began = l.now();
+    started = co_await looking->start();
+    EXPECT_TRUE(started);
+    out.survey = co_await look_at(*looking, l, {}, l.now() + 15s);
+    out.took = l.now() - began;
+    co_await l.sleep_for(30s);  // what was queued would be written by now
+    co_await looking->stop();
+    world->home_api().on_write = {};
+    world->on_write = {};
+    co_await world->stop();
+    l.stop();
+  });
+  l.run();
+  return out;
+}
+
+const looked& seen() {
+  static const looked once = look();
+  return once;
+}
+
+const cluster_survey* cluster_of(const std::string& name) {
+  const auto found = std::ranges::find(seen().survey.clusters, name, &cluster_survey::name);
+  return found == seen().survey.clusters.end() ? nullptr : &*found;
+}
+
+TEST(Looking, WritesNothingNotEvenAnEvent) {
+  EXPECT_EQ(seen().writes, 0u);
+  EXPECT_EQ(seen().node_events, 0u);
+}
+
+TEST(Looking, ShowsTheClusterWhoseSecretCannotBeRead) {
+  const cluster_survey* broken = cluster_of("broken");
+  ASSERT_NE(broken, nullptr);
+  EXPECT_EQ(broken->state, "Invalid");
+  EXPECT_NE(broken->last_error, "");
+  EXPECT_NE(status_text(seen().survey, false, false, 80).text().find("Invalid"), std::string::npos);
+}
+
+TEST(Looking, DoesNotWaitForAClusterThatRefusesAtOnce) {
+  const cluster_survey* refusing = cluster_of("refusing");
+  ASSERT_NE(refusing, nullptr);
+  EXPECT_EQ(refusing->state, "Unreachable");
+  EXPECT_NE(refusing->last_error, "");
+  EXPECT_LT(seen().took, 8s);
+}
+
+TEST(Looking, FitsInto80ColumnsAndHoldsGoOnInTheNextLine) {
+  for (const page& text :
+       {status_text(seen().survey, false, true, 80), plan_text(seen().survey, false, false, 80),
+        explain_text(seen().survey, "node-03", false, 80)}) {
+    const std::string& all = text.text();
+    for (std::size_t begin = 0; begin < all.size();) {
+      const std::size_t end = std::min(all.find('\n', begin), all.size());
+      std::string bare = all.substr(begin, end - begin);
+      for (std::size_t at; (at = bare.find('\033')) != std::string::npos;)
+        bare.erase(at, bare.find('m', at) - at + 1);
+      EXPECT_LE(page(bare).width(), 80u) << bare;
+      begin = end + 1;
+    }
+  }
+  EXPECT_NE(status_text(seen().survey, false, false, 80).text().find("RELEASED BY"),
+            std::string::npos);
+}
+
+TEST(Documents, AreAsTheirSchemasSay) {
+  EXPECT_EQ(breaks_schema(status_document(seen().survey)), "");
+  EXPECT_EQ(breaks_schema(plan_document(seen().survey)), "");
+  const json::object explained = explain_document(seen().survey, "node-03");
+  EXPECT_EQ(explained.at("found").as_array().size(), 4u);
+  EXPECT_EQ(breaks_schema(explained), "");
+  json::object old = status_document(seen().survey);
+  old["last_error"] = "x";
+  EXPECT_NE(breaks_schema(old), "") << "the schema refuses keys with underscores";
+}
+
+/// What a command writes to standard output.
+std::string said_by(const std::vector<std::string>& arguments, int expected) {
+  testing::internal::CaptureStdout();
+  const int code = dispatch(arguments);
+  std::string said = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(code, expected) << said;
+  return said;
+}
+
+TEST(PolicyTest, PassesOnlyWhenThereIsATest) {
+  reactor::temporary_folder folder;
+  reactor::put(
+      folder / "policy.lua",
+      "return { name = 'a', version = '1', rollout = { plan = function() return { start = {} } "
+      "end } }\n");
+  std::filesystem::path dir = std::string(folder / "");
+  const std::string text = said_by({"policy", "test", dir.string(), "-o", "json"}, 1);
+  const json::object report = json::parse(text).as_object();
+  EXPECT_FALSE(report.at("passed").as_bool());
+  EXPECT_EQ(breaks_schema(report), "");
+  said_by({"policy", "test", dir.string(), "--allow-none"}, 0);
+  reactor::temporary_folder nothing;
+  said_by({"policy", "test", std::string(nothing / "")}, 1);
+}
+
+TEST(HelmUsage, EveryCommandSaysWhatItTakes) {
+  for (const char* name :
+       {"template", "show", "lint",    "install",    "upgrade", "rollback", "uninstall",
+        "test",     "list", "status",  "history",    "get",     "repo",     "registry",
+        "pull",     "push", "package", "dependency", "search",  "verify",   "version"}) {
+    const std::string usage = "Usage: windlass helm " + std::string(name);
+    EXPECT_NE(said_by({"helm", name, "--help"}, 0).find(usage), std::string::npos) << name;
+    EXPECT_NE(said_by({"helm", "help", name}, 0).find(usage), std::string::npos) << name;
+    EXPECT_NE(said_by({"helm", "--namespace", "x", name, "-h"}, 0).find(usage), std::string::npos);
+  }
+  EXPECT_EQ(said_by({"helm", "version", "--short"}, 0), "v3.21.4\n");
+  EXPECT_EQ(said_by({"helm", "--debug", "version", "--short"}, 0), "v3.21.4\n");
+  said_by({"helm", "help", "frobnicate"}, 2);
+}
+
+}  // namespace
+}  // namespace cli
