@@ -45,7 +45,8 @@ page cluster_line(const view::line& l, std::size_t name_columns, std::size_t sta
 
 }  // namespace
 
-page drawn(const view& v, const terminal_size& size, bool lively) {
+page drawn(const view& v, const terminal_size& size, colours with) {
+  const bool lively = with == colours::shown;
   page head, tail;
   std::size_t left = size.rows;
   add(tail, left, v.footer, size.columns);
@@ -101,7 +102,7 @@ page drawn(const view& v, const terminal_size& size, bool lively) {
   return block + said + tail;
 }
 
-live_screen::live_screen(int fd) : fd_(fd), lively_(is_lively(fd)) {
+live_screen::live_screen(int fd) : fd_(fd), with_(is_lively(fd) ? colours::shown : colours::none) {
   write_out(fd_, entering_screen());
 }
 
@@ -110,7 +111,7 @@ void live_screen::show(view v) {
   if (!on_ || (v == shown_ && now == size_)) return;
   shown_ = std::move(v);
   size_ = now;
-  write_out(fd_, screen(drawn(shown_, size_, lively_), size_));
+  write_out(fd_, screen(drawn(shown_, size_, with_), size_));
 }
 
 void live_screen::look_again() {

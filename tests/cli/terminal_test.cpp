@@ -32,8 +32,9 @@ void expect_calm(const terminal& t) {
 }
 
 /// The first so many pictures of a demo in virtual time, drawn on a terminal that `seen` may resize.
-void watch(std::size_t clusters, std::size_t nodes, bool lively, terminal& t, terminal_size& size,
-           std::size_t pictures, const std::function<void(std::size_t drawn)>& seen) {
+void watch(std::size_t clusters, std::size_t nodes, demo::colours with, terminal& t,
+           terminal_size& size, std::size_t pictures,
+           const std::function<void(std::size_t drawn)>& seen) {
   reactor::loop l(reactor::loop::mode::simulated, 3);
   simulation::world_options o;
   o.clusters = clusters;
@@ -48,7 +49,7 @@ void watch(std::size_t clusters, std::size_t nodes, bool lively, terminal& t, te
   reactor::event stop(l);
   show.about = {"export KUBECONFIG=/tmp/windlass-demo-abcdef/kubeconfig", "edit a policy: /tmp/x"};
   show.draw = [&](demo::view v) {
-    t.write(screen(demo::drawn(v, size, lively), size).text());
+    t.write(screen(demo::drawn(v, size, with), size).text());
     seen(drawn);
     if (++drawn == pictures) stop.set();
   };
@@ -68,7 +69,7 @@ TEST(Terminal, ShowsTheDemoAt80By24AndAt60By20AndResizedInBetween) {
   terminal t(80, 24);
   terminal_size size{80, 24};
   bool bars = false, stop = false;
-  watch(20, 4, true, t, size, 100, [&](std::size_t drawn) {
+  watch(20, 4, demo::colours::shown, t, size, 100, [&](std::size_t drawn) {
     expect_calm(t);
     bars = bars || t.shows("█");
     stop = stop || t.shows("Ctrl-C stops it");
@@ -87,7 +88,7 @@ TEST(Terminal, ShowsTheDemoAt80By24AndAt60By20AndResizedInBetween) {
 TEST(Terminal, SaysHowManyOfTwoHundredClustersAreNotShown) {
   terminal t(80, 24);
   terminal_size size{80, 24};
-  watch(200, 3, true, t, size, 20, [&](std::size_t) {
+  watch(200, 3, demo::colours::shown, t, size, 20, [&](std::size_t) {
     expect_calm(t);
     EXPECT_TRUE(t.shows(" more clusters, ")) << t.text();
   });
@@ -98,7 +99,7 @@ TEST(Terminal, SaysHowManyOfTwoHundredClustersAreNotShown) {
 TEST(Terminal, NoColorTakesTheColoursAndNotTheView) {
   terminal t(60, 20);
   terminal_size size{60, 20};
-  watch(3, 4, false, t, size, 50, [&](std::size_t) { expect_calm(t); });
+  watch(3, 4, demo::colours::none, t, size, 50, [&](std::size_t) { expect_calm(t); });
   EXPECT_EQ(t.colours, 0u);
   EXPECT_TRUE(t.shows("cluster-003")) << t.text();
 }
@@ -116,8 +117,8 @@ TEST(Terminal, KeepsWideAndLongTextsInTheirLines) {
     for (const std::size_t rows : {1u, 2u, 5u, 12u, 24u, 50u}) {
       terminal t(columns, rows);
       const terminal_size size{columns, rows};
-      for (const bool lively : {false, true})
-        t.write(screen(demo::drawn(v, size, lively), size).text());
+      for (const demo::colours with : {demo::colours::none, demo::colours::shown})
+        t.write(screen(demo::drawn(v, size, with), size).text());
       EXPECT_EQ(t.wrapped + t.scrolled, 0u) << columns << "×" << rows << "\n" << t.text();
     }
 }

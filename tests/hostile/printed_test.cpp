@@ -119,7 +119,8 @@ std::map<std::string, std::string> shown(const std::string& body) {
     for (const std::string& node : c.node_names())
       seen["explain"] += cli::explain_text(f, node, true).text();
     seen["live view"] =
-        cli::demo::drawn(cli::demo::view_of(world, windlass), {200, 50}, true).text();
+        cli::demo::drawn(cli::demo::view_of(world, windlass), {200, 50}, cli::demo::colours::shown)
+            .text();
     for (const auto format : {cli::output_format::json, cli::output_format::yaml}) {
       const std::string how = format == cli::output_format::json ? " -o json" : " -o yaml";
       seen["status" + how] = cli::machine_text(cli::status_json(f), format);
