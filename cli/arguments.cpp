@@ -224,6 +224,32 @@ void add_release(CLI::App& app, release_arguments& to) {
   gate->footer(
       "Results of suites are read from suites.yaml in the folder: a list of {suite, hash, "
       "result}.");
+  auto* bump =
+      add("bump", "What the next Release would be, from the versions and images that there are",
+          release_arguments::command::bump);
+  bump->add_option("PROVIDER", to.provider, "such as aws")->required();
+  bump->add_option("BASE", to.from, "the version that it is made from")->required();
+  bump->add_option("--release", to.release_kind, "major, minor or patch")
+      ->check(CLI::IsMember({"major", "minor", "patch"}))
+      ->capture_default_str();
+  bump->add_option("--available", to.available, "YAML file: versions by component and app")
+      ->option_text("FILE");
+  bump->add_option("--catalogue", to.catalogue,
+                   "file with the name of an image that was built on each line")
+      ->option_text("FILE");
+  bump->add_option("--pick", to.picks,
+                   "NAME@VERSION, or NAME@VERSION@@DEP#DEP; nothing else moves then");
+  bump->add_option("--stage", to.stage, "the stage that the draft is in");
+  bump->add_option("--action", to.action, "what is wanted there: version, pin or refresh");
+  bump->add_option("--actor", to.actor, "who wants it, such as release-team");
+  auto* images = add("images", "The image of each Release that is offered",
+                     release_arguments::command::images);
+  images->add_option("PROVIDER", to.provider, "only of this provider");
+  images
+      ->add_option("--catalogue", to.catalogue,
+                   "file with the name of an image that was built on each line")
+      ->option_text("FILE");
+  images->add_flag("--missing", to.missing, "only those that were not built");
   auto* path = add("path", "The steps of a cluster from one version to another",
                    release_arguments::command::path);
   path->add_option("PROVIDER", to.provider, "such as aws")->required();

@@ -91,7 +91,17 @@ struct rollout_arguments {
 };
 
 struct release_arguments {
-  enum class command { map, diff, check, show, gate, path, lifecycle } what = command::map;
+  enum class command {
+    map,
+    diff,
+    check,
+    show,
+    gate,
+    path,
+    lifecycle,
+    bump,
+    images
+  } what = command::map;
   std::string dir;             // of the Releases
   std::string policies;        // a folder of packs that comes before the stock ones
   std::string provider, from;  // check: may be empty
@@ -100,7 +110,10 @@ struct release_arguments {
   std::string kind, architecture, channel, suffix, image, running;  // of the pool
   bool archived = false;                                            // check: these too
   std::string in_use;           // lifecycle: a file with the name of a Release on each line
-  std::string stage, to_stage;  // gate: of the draft
+  std::string stage, to_stage;  // gate, bump: of the draft
+  std::string release_kind = "minor", available, action, actor;  // bump
+  std::vector<std::string> picks;                                // bump: NAME@VERSION[@@DEP#DEP]
+  bool missing = false;                                          // images: only what was not built
   output_format output = output_format::text;
 };
 

@@ -78,6 +78,8 @@ private:
       case release_arguments::command::check: co_return co_await check();
       case release_arguments::command::show: co_return show();
       case release_arguments::command::gate: co_return co_await gate();
+      case release_arguments::command::bump: co_return co_await bump();
+      case release_arguments::command::images: co_return co_await images();
       case release_arguments::command::path: co_return co_await path();
       case release_arguments::command::lifecycle: co_return co_await lifecycle();
     }
@@ -243,6 +245,80 @@ private:
     judged.answer = std::move(*answer);
     exit_code = exit_code_of(judged.answer.verdict);
     co_return print(diff_json(judged), diff_text(judged, lively_));
+  }
+
+  reactor::awaitable<result<void>> bump() {
+    auto base = find(arguments_.from);
+    if (!base) co_return base.error();
+    auto question = std::make_shared<bump_question>();
+    question->base = *base;
+    question->kind = arguments_.release_kind;
+    question->catalogue = catalogue_;
+    question->requests = question_about(all_, nullptr, *base).requests;
+    question->stage.is = arguments_.stage;
+    question->stage.action = arguments_.action;
+    question->stage.actor = arguments_.actor;
+    for (const std::string& text : arguments_.picks) {
+      auto wanted = read_pick(text);
+      if (!wanted)
+        co_return make_fault(errc::malformed, "--pick " + text,
+                             "expected NAME@VERSION, or NAME@VERSION@@DEP#DEP");
+      question->picks.push_back(std::move(*wanted));
+    }
+    if (!arguments_.available.empty()) {
+      auto text = co_await reactor::read_file(loop_, arguments_.available, most_catalogue_bytes);
+      if (!text) co_return text.error();
+      auto versions = read_available(*text, arguments_.available);
+      if (!versions) co_return versions.error();
+      question->available = std::move(*versions);
+    }
+    policies::subject who = subject_;
+    auto answer = co_await next_release(packs_, std::move(who), question);
+    if (!answer) co_return answer.error();
+    exit_code = exit_code_of(answer->verdict);
+    std::string document;
+    if (answer->verdict != decision::deny)
+      document =
+          write_document(draft_of(*question, *answer, reactor::format_rfc3339(loop_.wall())));
+    co_return print(bump_json(*answer, document), bump_text(*answer, lively_));
+  }
+
+  /// What each offered Release needs, and whether somebody built it.
+  reactor::awaitable<result<void>> images() {
+    if (arguments_.missing && !catalogue_)
+      co_return make_fault(errc::refused, "release images --missing",
+                           "say with --catalogue what was built");
+    auto found = of_provider();
+    if (!found) co_return found.error();
+    table rows({"RELEASE", "IMAGE", "BUILT"});
+    json::array list;
+    bool all_there = true;
+    for (const auto& release : *found) {
+      if (release->archived && !arguments_.archived) continue;
+      auto question = std::make_shared<map_question>();
+      question->release = release;
+      policies::subject who = subject_;
+      auto answer = co_await map_release(packs_, std::move(who), std::move(question));
+      if (!answer) co_return answer.error();
+      const std::string image =
+          answer->images.empty() ? std::string() : answer->images.front().image;
+      const bool built =
+          !catalogue_ || image.empty() ||
+          std::find(catalogue_->begin(), catalogue_->end(), image) != catalogue_->end();
+      all_there = all_there && built;
+      if (arguments_.missing && built) continue;
+      rows.row({release->name, image.empty() ? page("-") : page(image),
+                !catalogue_ ? page("?")
+                : built     ? page("yes")
+                            : page("no")});
+      json::object o{{"release", release->name}, {"image", image}};
+      if (catalogue_) o["built"] = built;
+      list.push_back(std::move(o));
+    }
+    exit_code = arguments_.missing && !all_there ? denied : success;
+    json::object o;
+    o["images"] = std::move(list);
+    co_return print(o, rows.text());
   }
 
   /// The Releases of the provider that was asked about.

@@ -263,4 +263,27 @@ page lifecycle_text(const lifecycle_answer& a, bool lively) {
   return rows.text() + findings_text(a.findings, lively);
 }
 
+json::object bump_json(const bump_answer& a, const std::string& document) {
+  json::array items;
+  for (const bump_item& item : a.items)
+    items.push_back(json::object{{"kind", item.kind},
+                                 {"name", item.name},
+                                 {"from", item.from},
+                                 {"to", item.to},
+                                 {"why", item.why}});
+  json::object o{{"decision", to_string(a.verdict)}, {"version", a.version}};
+  o["items"] = std::move(items);
+  if (!document.empty()) o["document"] = document;
+  o["findings"] = findings_json(a.findings);
+  return o;
+}
+
+page bump_text(const bump_answer& a, bool lively) {
+  page text = page("next ") + a.version + "   decision: " + decision_text(a.verdict, lively) + "\n";
+  table rows({"ITEM", "VERSION", "WHY"});
+  for (const bump_item& item : a.items) rows.row({item.name, step(item.from, item.to), item.why});
+  if (!a.items.empty()) text += rows.text("  ");
+  return text + findings_text(a.findings, lively);
+}
+
 }  // namespace cli

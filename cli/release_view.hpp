@@ -31,6 +31,10 @@ page path_text(const policies::releases::path_answer& a, bool lively);
 boost::json::object lifecycle_json(const policies::releases::lifecycle_answer& a);
 page lifecycle_text(const policies::releases::lifecycle_answer& a, bool lively);
 
+boost::json::object bump_json(const policies::releases::bump_answer& a,
+                              const std::string& document);
+page bump_text(const policies::releases::bump_answer& a, bool lively);
+
 boost::json::array findings_json(const std::vector<policies::releases::finding>& findings);
 page findings_text(const std::vector<policies::releases::finding>& findings, bool lively);
 page decision_text(policies::releases::decision d, bool lively);

@@ -244,6 +244,52 @@ reactor::awaitable<result<lifecycle_answer>> plan_lifecycle(
                                            std::move(question), entries, read_lifecycle_answer);
 }
 
+result<std::map<std::string, std::vector<std::string>>> read_available(std::string_view text,
+                                                                       std::string file) {
+  auto source = yaml_source::read(text, std::move(file));
+  if (!source) return source.error();
+  yaml_source& from = *source;
+  std::map<std::string, std::vector<std::string>> out;
+  const place top;
+  for (const auto& [key, member] : from.root()) {
+    const std::string name(key);
+    const json::array* list = from.list(from.root(), name, top, "", yaml_source::need::required);
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      // 1.30 would be another version as a number, so only what is a text is taken.
+      if ((*list)[i].is_string()) {
+        out[name].emplace_back((*list)[i].get_string());
+      } else {
+        from.note("release.schema", "", (top / name).entry(i, ""),
+                  "expected a version as a text; put it in quotes");
+      }
+    }
+  }
+  if (!from.problems.empty())
+    return reactor::make_fault(reactor::errc::malformed, "read versions",
+                               from.problems.front().evidence + ": " + from.problems.front().why);
+  return out;
+}
+
+std::optional<pick> read_pick(std::string_view text) {
+  const std::size_t at = text.find('@');
+  if (at == text.npos || at == 0) return std::nullopt;
+  pick p;
+  p.name = text.substr(0, at);
+  std::string_view rest = text.substr(at + 1);
+  const std::size_t behind = rest.find("@@");
+  p.version = rest.substr(0, behind);
+  if (p.version.empty()) return std::nullopt;
+  if (behind == rest.npos) return p;
+  rest.remove_prefix(behind + 2);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('#'), rest.size());
+    if (end == 0) return std::nullopt;
+    p.depends_on.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return p;
+}
+
 result<std::vector<suite_run>> read_suites(std::string_view text, std::string file) {
   auto source = yaml_source::read(text, file, "suites");
   if (!source) return source.error();

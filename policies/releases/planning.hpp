@@ -118,6 +118,12 @@ reactor::result<bump_answer> read_bump_answer(const value& answer);
 reactor::result<path_answer> read_path_answer(const value& answer);
 reactor::result<lifecycle_answer> read_lifecycle_answer(const value& answer);
 
+/// The versions that there are: a mapping from an item to a list of them. Errors   as read_suites.
+reactor::result<std::map<std::string, std::vector<std::string>>> read_available(
+    std::string_view text, std::string file);
+/// "NAME@VERSION", or "NAME@VERSION@@DEP#DEP". Nothing when it is neither.
+std::optional<pick> read_pick(std::string_view text);
+
 /// suites.yaml: a list of {suite, hash, result}. Errors   errc::malformed names the place; all or none.
 reactor::result<std::vector<suite_run>> read_suites(std::string_view text, std::string file);
 

@@ -187,6 +187,42 @@ TEST(ReleaseCommand, ShowsTheWayAndWhatIsKept) {
   EXPECT_THAT(run({"lifecycle", "aws", "--dir", data}).out, HasSubstr("usage.unknown"));
 }
 
+TEST(ReleaseCommand, ProposesTheNextRelease) {
+  reactor::temporary_folder folder;
+  folder.write("available.yaml", "flatcar: [4593.2.4, 4593.2.6]\nkubernetes: [1.34.12, 1.35.1]\n");
+  const std::vector<std::string> bump = {
+      "bump", "aws", "34.5.0", "--dir", data, "--available", folder.path() + "/available.yaml",
+      "-o",   "json"};
+  const json::object answer = object_of(run(bump));
+  EXPECT_EQ(answer.at("version"), "34.6.0");
+  EXPECT_EQ(answer.at("items").get_array().size(), 2u);
+  EXPECT_THAT(std::string(answer.at("document").as_string()), HasSubstr("name: aws-34.6.0"));
+  EXPECT_EQ(
+      run({"bump", "aws", "34.5.0", "--dir", data, "--stage", "freeze", "--action", "refresh"})
+          .code,
+      4);
+  const outcome picked = run({"bump", "aws", "34.5.0", "--dir", data, "--release", "patch",
+                              "--pick", "cilium@1.4.4@@coredns"});
+  EXPECT_EQ(picked.code, 0) << picked.err;
+  EXPECT_THAT(picked.out, HasSubstr("cilium  1.4.3 -> 1.4.4  asked for"));
+  EXPECT_EQ(run({"bump", "aws", "34.5.0", "--dir", data, "--pick", "cilium"}).code, 1);
+  folder.write("available.yaml", "flatcar: [1.30]\n");
+  EXPECT_THAT(run(bump).err, HasSubstr("flatcar[1]: expected a version as a text"));
+}
+
+TEST(ReleaseCommand, ListsImagesThatNobodyBuilt) {
+  reactor::temporary_folder folder;
+  folder.write("built", "flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs\n");
+  const std::vector<std::string> images = {
+      "images", "aws", "--dir", data, "--catalogue", folder.path() + "/built", "--missing"};
+  const outcome o = run(images);
+  EXPECT_EQ(o.code, 4) << o.err;
+  EXPECT_THAT(o.out, testing::Not(HasSubstr("aws-34.5.0")));
+  EXPECT_THAT(o.out, HasSubstr("aws-34.4.1"));
+  EXPECT_EQ(run({"images", "aws", "--dir", data}).code, 0);
+  EXPECT_EQ(run({"images", "aws", "--dir", data, "--missing"}).code, 1);
+}
+
 TEST(TrainCommand, ChecksPlansAndPromotes) {
   reactor::temporary_folder folder;
   const std::string commit(40, 'a');
