@@ -148,7 +148,6 @@ TEST(Parameters, NoBoolStandsBesideOthersInAHeader) {
       "helm/render/render_context.hpp",
       "helm/sources/search.hpp",
       "helm/template/parser.hpp",
-      "k8s/fleet/cluster_health.hpp",
       "k8s/fleet/engagement.hpp",
       "k8s/informer/watch_state.hpp",
       "k8s/sim/api_server.hpp",

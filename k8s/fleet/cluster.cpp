@@ -210,7 +210,7 @@ awaitable<void> cluster::probe_until_answered() {
 
 /// Whether what the APIs keep is current.
 void cluster::look() {
-  health_.freshness(true, loop_.now(), loop_.wall());
+  health_.current(loop_.now(), loop_.wall());
   for (const auto& e : engagements_) {
     e->look();
     if (options_.metrics) e->count(*options_.metrics);

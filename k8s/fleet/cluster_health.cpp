@@ -95,16 +95,22 @@ cluster_health::verdict cluster_health::probed(reactor::steady_time now, reactor
   transport_failures_ = 0;
   if (!engaged_ || is_up()) return verdict::carry_on;
   last_error_.clear();
-  // Stale until what is kept has caught up; freshness() says when.
+  // Stale until what is kept has caught up; current() says when.
   set(cluster_state::stale, now, wall);
   return verdict::recovered;
 }
 
-void cluster_health::freshness(bool current, reactor::steady_time now, reactor::wall_time wall,
-                               std::string_view doubt) {
+void cluster_health::current(reactor::steady_time now, reactor::wall_time wall) {
   if (!engaged_ || !is_up()) return;
-  last_error_ = current ? std::string_view() : doubt;
-  set(current ? cluster_state::live : cluster_state::stale, now, wall);
+  last_error_.clear();
+  set(cluster_state::live, now, wall);
+}
+
+void cluster_health::doubted(reactor::steady_time now, reactor::wall_time wall,
+                             std::string_view doubt) {
+  if (!engaged_ || !is_up()) return;
+  last_error_ = doubt;
+  set(cluster_state::stale, now, wall);
 }
 
 }  // namespace k8s

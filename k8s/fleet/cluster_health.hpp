@@ -62,9 +62,10 @@ public:
   verdict outcome(const fault* why, reactor::steady_time now, reactor::wall_time wall);
   /// A probe succeeded.
   verdict probed(reactor::steady_time now, reactor::wall_time wall);
-  /// Whether everything kept of the cluster is current, and why not.
-  void freshness(bool current, reactor::steady_time now, reactor::wall_time wall,
-                 std::string_view doubt = {});
+  /// Everything kept of the cluster is current.
+  void current(reactor::steady_time now, reactor::wall_time wall);
+  /// It is not, and why.
+  void doubted(reactor::steady_time now, reactor::wall_time wall, std::string_view doubt);
 
   cluster_state state() const noexcept { return state_; }
   reactor::steady_time since() const noexcept { return since_; }

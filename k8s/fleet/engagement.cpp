@@ -118,8 +118,12 @@ void engagement::attend(attention how) {
 }
 
 void engagement::look() {
-  const std::string why = doubt();
-  health_.freshness(why.empty(), cluster_.loop().now(), cluster_.loop().wall(), why);
+  const auto now = cluster_.loop().now();
+  const auto wall = cluster_.loop().wall();
+  if (const std::string why = doubt(); why.empty())
+    health_.current(now, wall);
+  else
+    health_.doubted(now, wall, why);
 }
 
 reactor::steady_time engagement::next_look() const noexcept {

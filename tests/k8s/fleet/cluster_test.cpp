@@ -91,9 +91,9 @@ TEST_F(Health, RecoversAsStaleUntilItsViewsAreCurrent) {
   for (int i = 0; i < 3; ++i) h.outcome(&refused, now, wall);
   EXPECT_EQ(h.probed(now, wall), verdict::recovered);
   EXPECT_EQ(h.state(), state::stale);
-  h.freshness(false, now, wall);
+  h.doubted(now, wall, "");
   EXPECT_EQ(h.state(), state::stale);
-  h.freshness(true, now, wall);
+  h.current(now, wall);
   EXPECT_EQ(h.state(), state::live);
   EXPECT_EQ(h.probed(now, wall), verdict::carry_on);
 }
@@ -108,10 +108,10 @@ TEST_F(Health, NoticesCredentialsThatStoppedWorking) {
 }
 
 TEST_F(Health, IgnoresFreshnessWhileItIsDown) {
-  h.freshness(true, now, wall);
+  h.current(now, wall);
   EXPECT_EQ(h.state(), state::connecting);
   h.invalid("no context", now, wall);
-  h.freshness(true, now, wall);
+  h.current(now, wall);
   EXPECT_EQ(h.state(), state::invalid);
   EXPECT_EQ(h.last_error(), "no context");
 }
