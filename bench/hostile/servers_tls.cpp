@@ -113,7 +113,7 @@ after_request floods(std::function<bool(SSL*)> next, bool answer_first) {
   return [next, answer_first](visit& v, tls_peer& peer) -> awaitable<void> {
     std::string first = answer_first ? a_version : chunked();
     bool there = co_await peer.say(std::move(first));
-    for (std::size_t i = 0; there; ++i) {
+    while (there) {
       for (int k = 0; there && k < 50; ++k) there = next(peer.ssl());
       const bool sent = co_await peer.flush();
       there = there && sent;
