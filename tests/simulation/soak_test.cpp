@@ -10,6 +10,7 @@
 #include "simulation/manifests.hpp"
 #include "simulation/pool_cluster.hpp"
 
+#include <boost/json.hpp>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <unistd.h>
