@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/action_patch.hpp"
+#include "bootc/pool/hold_note.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
@@ -24,6 +25,8 @@ constexpr reactor::nanoseconds wait_for_proof = 500ms;  // of the views, once so
 /// After a write met a newer version: the view catches up within moments.
 constexpr reactor::nanoseconds wait_after_conflict = 200ms;
 /// Some microseconds each: below a millisecond a turn.
+constexpr std::size_t most_notes =
+    20;  // of holds, written in one pass; the others follow in the next
 constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000;
 /// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by then never will.
 constexpr reactor::nanoseconds longest_request = 60s;
@@ -365,10 +368,36 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
     auto written = co_await write_status(pool, plan.status);
     if (!written && !first_failure) first_failure = written.error();
   }
+  co_await note_holds(plan);
   co_await give_back(loop_, plan.actions);
   co_await give_back(loop_, plan.units);
   if (first_failure) co_return *first_failure;
   co_return k8s::result<void>();
+}
+
+/// Tells everybody why those wait that hold a slot or are in trouble: who waits for a turn is in the pool's count. A note
+/// that fails is tried again by a later pass; nothing depends on it.
+awaitable<void> node_pool_reconciler::note_holds(rollout_plan& plan) {
+  auto why = plan.holds.begin();
+  std::size_t written = 0;
+  for (std::size_t i = 0; i < plan.units.size() && is_current(); ++i) {
+    if (i % steps_a_turn == steps_a_turn - 1) co_await loop_.yield();
+    const unit& u = plan.units[i];
+    while (why != plan.holds.end() && why->unit < u.name) ++why;
+    const bool matters = u.slotted || u.state == unit_state::degraded || !u.trouble.empty();
+    const hold* now = matters && why != plan.holds.end() && why->unit == u.name ? &*why : nullptr;
+    const bootc_node* b = views_.bootc_nodes.find("", u.name);
+    if (!b || is_noted(*b, now)) continue;
+    if (++written > most_notes) break;
+    const k8s::object_key key{"", u.name};
+    json::object patch = note_patch(*b, now, loop_.wall());
+    auto answer = co_await api_.merge_patch(bootc_nodes(), key, std::move(patch));
+    if (answer) {
+      bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+    } else if (!is_a_race(answer.error())) {
+      co_return;
+    }
+  }
 }
 
 /// Compares the slots that the view shows with those of a consistent read. True: no other slot is held, and none can

@@ -73,6 +73,7 @@ private:
   awaitable<k8s::result<bool>> slots_are_as_seen();
   awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a);
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
+  awaitable<void> note_holds(rollout_plan& plan);  // borrowed
   void say_new(const std::string& pool, const std::vector<warning>& warnings);
   void note_unanswered();
   bool attend(const std::string& pool, k8s::attention how);

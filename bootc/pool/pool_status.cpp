@@ -4,6 +4,8 @@
 
 namespace bootc {
 
+constexpr std::string_view ready_condition = "Ready";
+
 int precedence(std::string_view reason) noexcept {
   if (reason == pool_reason::node_degraded) return 1;
   if (reason == pool_reason::node_conflict) return 2;
@@ -32,6 +34,35 @@ std::string joined(std::vector<std::string> names) {
   return out;
 }
 
+std::string held_text(const std::map<std::string, std::size_t>& held) {
+  std::vector<std::pair<std::string, std::size_t>> most_first(held.begin(), held.end());
+  std::ranges::stable_sort(most_first, std::ranges::greater(),
+                           &std::pair<std::string, std::size_t>::second);
+  std::string out;
+  for (const auto& [code, n] : most_first)
+    out += (out.empty() ? "" : ", ") + std::to_string(n) + " " + code;
+  return out;
+}
+
+namespace {
+
+/// What kubectl wait, kstatus and Argo CD look for: every node runs the image, and nothing is wrong.
+condition ready_after(const node_pool& pool, const pool_findings& found,
+                      const condition& up_to_date, const condition& degraded) {
+  condition ready;
+  ready.type = ready_condition;
+  const bool is_ready = up_to_date.status == "True" && degraded.status == "False";
+  ready.status = is_ready ? "True" : "False";
+  ready.reason = up_to_date.status != "True" ? up_to_date.reason : degraded.reason;
+  if (is_ready) ready.reason = up_to_date.reason;
+  const std::string held = held_text(found.held);
+  if (!is_ready && !held.empty()) ready.message = "held: " + held;
+  ready.observed_generation = pool.meta.generation;
+  return ready;
+}
+
+}  // namespace
+
 node_pool_status status_after(const node_pool& pool, const pool_findings& found,
                               reactor::wall_time now) {
   node_pool_status out = pool.status;
@@ -56,7 +87,6 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
                                          : pool_reason::in_progress;
   if (!all_updated) up_to_date.message = progress_text(c);
   up_to_date.observed_generation = pool.meta.generation;
-  set_condition(out.conditions, std::move(up_to_date), now);
 
   condition degraded;
   degraded.type = pool_condition::degraded;
@@ -69,7 +99,10 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
     degraded.reason = d.reason;
     degraded.message = d.message;
   }
+  condition ready = ready_after(pool, found, up_to_date, degraded);
+  set_condition(out.conditions, std::move(up_to_date), now);
   set_condition(out.conditions, std::move(degraded), now);
+  set_condition(out.conditions, std::move(ready), now);
   return out;
 }
 
@@ -83,7 +116,11 @@ node_pool_status status_with_invalid_spec(const node_pool& pool, std::string mes
   degraded.reason = pool_reason::invalid_spec;
   degraded.message = std::move(message);
   degraded.observed_generation = pool.meta.generation;
+  condition ready = degraded;
+  ready.type = ready_condition;
+  ready.status = "False";
   set_condition(out.conditions, std::move(degraded), now);
+  set_condition(out.conditions, std::move(ready), now);
   return out;
 }
 

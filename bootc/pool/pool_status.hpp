@@ -3,6 +3,7 @@
 #include "bootc/kinds/classification.hpp"
 #include "bootc/kinds/node_pool.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct pool_findings {
   census counts;
   std::string target_digest;
   std::vector<degradation> degradations;
+  std::map<std::string, std::size_t> held;  // units that wait, by code
 };
 
 /// How strong a Degraded reason is; an equal or weaker one never replaces what is there.
@@ -34,6 +36,9 @@ node_pool_status status_with_invalid_spec(const node_pool& pool, std::string mes
 
 /// "1/5 updated; 1 pending, 1 staging, 1 staged, 1 rebooting, 0 degraded"
 std::string progress_text(const census& counts);
+
+/// "2 slot-full, 1 pdb", most first; empty when nobody waits.
+std::string held_text(const std::map<std::string, std::size_t>& held);
 
 /// "a, b, c", sorted; of many the first ones: "a, b, c and 4997 more", so that a condition or a sentence about a
 /// cluster of thousands stays one.

@@ -1,4 +1,5 @@
 #include "bootc/kinds/cluster_node.hpp"
+#include "bootc/pool/hold_note.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
 #include "k8s/client/events.hpp"
@@ -46,6 +47,11 @@ void pass::explain_staged(const member& m) {
       return hold_back(m.name, hold_code::pdb,
                        "a disruption budget refuses to evict " + joined(m.drain->blocked),
                        "the budget allows one more disruption");
+    // Another process drains it; what holds that up is noted on the object.
+    if (const auto noted = !m.drain && m.object ? note_of(*m.object) : std::nullopt;
+        noted && (noted->code == hold_code::pdb || noted->code == hold_code::drain_failed ||
+                  noted->code == hold_code::draining))
+      return hold_back(m.name, noted->code, noted->sentence, noted->released_by);
     const std::string left =
         m.drain ? std::to_string(m.drain->pods_left) + " pods are left" : "it begins now";
     return hold_back(m.name, hold_code::draining, "it is being drained, " + left,
@@ -212,6 +218,7 @@ void pass::finish_status() {
     found.degradations.push_back(
         {pool_reason::rollout_halted,
          "Rollout halted: 2+ unhealthy nodes in reboot slots (" + unhealthy_text_ + ")"});
+  for (const hold& h : plan_.holds) ++found.held[h.code];
   plan_.status = status_after(pool_, found, world_.now);
 }
 

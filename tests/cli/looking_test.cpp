@@ -142,6 +142,19 @@ TEST(Looking, DoesNotWaitForAClusterThatRefusesAtOnce) {
   EXPECT_LT(seen().took, 8s);
 }
 
+TEST(Looking, KnowsTheBudgetThatBlocksAnotherProcessesDrain) {
+  const cluster_survey* blocked = cluster_of("cluster-004");
+  ASSERT_NE(blocked, nullptr);
+  const auto& holds = blocked->apis.front().rows.front().holds;
+  ASSERT_EQ(holds.size(), 1u);
+  EXPECT_EQ(holds.front().code, "pdb");
+  EXPECT_NE(holds.front().sentence.find("refuses to evict default/legacy"), std::string::npos)
+      << holds.front().sentence;
+  EXPECT_NE(
+      explain_text(seen().survey, "cluster-004/" + holds.front().unit, false).text().find("[pdb]"),
+      std::string::npos);
+}
+
 TEST(Looking, FitsInto80ColumnsAndHoldsGoOnInTheNextLine) {
   for (const page& text :
        {status_text(seen().survey, false, true, 80), plan_text(seen().survey, false, false, 80),

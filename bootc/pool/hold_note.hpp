@@ -1,0 +1,38 @@
+#pragma once
+
+#include "bootc/kinds/bootc_node.hpp"
+#include "bootc/pool/hold.hpp"
+#include "reactor/time.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bootc {
+
+/// Annotations on the BootcNode: why its node waits, for everybody who has no planner (`kubectl get bn -o wide`) or not the
+/// drains of the one that acts (`windlass explain`). Others may ignore them.
+namespace names {
+inline constexpr std::string_view hold = "windlass.dev/hold",  // its code
+    hold_reason = "windlass.dev/hold-reason", hold_since = "windlass.dev/hold-since",
+                                  hold_released_by = "windlass.dev/hold-released-by";
+}  // namespace names
+
+struct hold_note {
+  std::string code, sentence, since, released_by;
+  friend bool operator==(const hold_note&, const hold_note&) = default;
+};
+
+/// Nothing when none is noted.
+std::optional<hold_note> note_of(const bootc_node& b);
+
+/// Whether what is noted is what `now` says (null = it does not wait). A sentence that only counts on ("3 pods are left") is
+/// not written again: a code is, and what a person has to do something about.
+bool is_noted(const bootc_node& b, const hold* now);
+
+/// The merge patch that notes it. `since` goes on as long as the code stays.
+boost::json::object note_patch(const bootc_node& b, const hold* now, reactor::wall_time at);
+
+}  // namespace bootc
