@@ -60,9 +60,22 @@ private:
       one.updated = static_cast<std::uint64_t>(found->status.updated_count);
       one.degraded = static_cast<std::uint64_t>(found->status.degraded_count);
       one.slotted = part->slotted(pool);
+      one.updated_at = updated_since(found->status);
       summary->second.push_back(std::move(one));
     }
     return summary->second;
+  }
+
+  static double updated_since(const node_pool_status& status) {
+    for (const condition& c : status.conditions) {
+      if (c.type != pool_condition::up_to_date || !c.is_true()) continue;
+      const auto since = reactor::parse_rfc3339(c.last_transition_time);
+      if (since)
+        return std::chrono::duration<double>(
+                   std::chrono::floor<std::chrono::seconds>(*since).time_since_epoch())
+            .count();
+    }
+    return 0;
   }
 
   units::house house_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace policies {
@@ -13,6 +14,7 @@ namespace policies {
 /// Labels and annotations as Lua sees them: a map that is read where it lies, shared with the store's view.
 template <>
 struct view_adapter<k8s::string_map> {
+  using element = std::string;
   static const k8s::string_map& of(const void* object) {
     return *static_cast<const k8s::string_map*>(object);
   }
@@ -37,7 +39,7 @@ struct view_adapter<k8s::string_map> {
     if (member == m.end()) return std::nullopt;
     return member->first.view();
   }
-  static constexpr view_type type{"map", view_type::shape::map, find, nullptr, size, next};
+  static constexpr view_type type{"map", view_type::form::map, find, nullptr, size, next};
 };
 
 }  // namespace policies

@@ -1,7 +1,7 @@
 #include "policies/rollout.hpp"
 
-#include "formats/go/time.hpp"
-#include "policies/label_views.hpp"
+#include "policies/hold_text.hpp"
+#include "policies/rollout_views.hpp"
 #include "reactor/keyed_map.hpp"
 
 #include <algorithm>
@@ -11,61 +11,6 @@
 
 namespace policies {
 
-template <>
-struct view_record<rollout_unit> {
-  static constexpr const char* name = "unit";
-  static constexpr field fields[] = {
-      field_of<&rollout_unit::name>("name"),
-      field_of<&rollout_unit::state>("state"),
-      field_of<&rollout_unit::zone>("zone"),
-      field_of<&rollout_unit::slotted>("slotted"),
-      field_of<&rollout_unit::degraded>("degraded"),
-      field_of<&rollout_unit::ready>("ready"),
-      field_of<&rollout_unit::control_plane>("control_plane"),
-      field_of<&rollout_unit::labels>("labels"),
-      field_of<&rollout_unit::annotations>("annotations"),
-      field_of<&rollout_unit::since>("since"),
-      field_of<&rollout_unit::image>("image"),
-      field_of<&rollout_unit::target>("target"),
-      field_of<&rollout_unit::pool>("pool"),
-      field_of<&rollout_unit::cluster>("cluster"),
-  };
-};
-
-template <>
-struct view_record<rollout_cluster> {
-  static constexpr const char* name = "cluster";
-  static constexpr field fields[] = {
-      field_of<&rollout_cluster::name>("name"),
-      field_of<&rollout_cluster::cluster_labels>("labels"),
-      field_of<&rollout_cluster::units>("nodes"),
-      field_of<&rollout_cluster::updated>("updated"),
-      field_of<&rollout_cluster::degraded>("degraded"),
-      field_of<&rollout_cluster::slotted>("slotted"),
-  };
-};
-
-template <>
-struct view_record<rollout_fleet> {
-  static constexpr const char* name = "fleet";
-  static constexpr field fields[] = {
-      field_of<&rollout_fleet::pool>("pool"),
-      field_of<&rollout_fleet::cluster>("cluster"),
-      field_of<&rollout_fleet::cluster_labels>("cluster_labels"),
-      field_of<&rollout_fleet::pool_labels>("pool_labels"),
-      field_of<&rollout_fleet::capacity>("capacity"),
-      field_of<&rollout_fleet::free>("free"),
-      field_of<&rollout_fleet::occupied>("occupied"),
-      field_of<&rollout_fleet::unit_count>("node_count"),
-      field_of<&rollout_fleet::updated>("updated"),
-      field_of<&rollout_fleet::degraded>("degraded"),
-      field_of<&rollout_fleet::halted>("halted"),
-      field_of<&rollout_fleet::paused>("paused"),
-      field_of<&rollout_fleet::in_slots>("in_slots"),
-      field_of<&rollout_fleet::clusters>("clusters"),
-  };
-};
-
 namespace {
 
 using reactor::errc;
@@ -73,62 +18,78 @@ using reactor::make_fault;
 using reactor::result;
 
 constexpr std::int64_t instructions_per_unit = 2'000;
-constexpr std::size_t max_reason_bytes = 300, max_code_bytes = 63, max_clamped = 20;
-/// A policy that asks to be looked at more often than this only burns time; the longest wait bounds a typing error.
-constexpr reactor::nanoseconds least_look_again = std::chrono::seconds(1),
-                               most_look_again = std::chrono::hours(24);
+constexpr std::size_t max_clamped = 20;
 
-reactor::fault wrong(const std::string& where, std::string_view expected, const value& got) {
-  return make_fault(
-      errc::malformed, {},
-      where + ": expected " + std::string(expected) + ", got " + std::string(got.kind()));
+const shape& answer_shape() {
+  static const shape all = [] {
+    shape hold = record_shape(
+        "hold",
+        {{"code",
+          text_shape(),
+          "one word of letters and digits, for scripts and alerts",
+          {},
+          true,
+          {}},
+         {"reason", text_shape("a sentence"), "a sentence for people, one line", {}, false, {}}});
+    shape reason =
+        either_shape("a reason or {code = …, reason = …}", {text_shape(), std::move(hold)});
+    return record_shape(
+        "plan",
+        {{"start",
+          list_shape(text_shape("a unit name"), "a list of unit names"),
+          "who gets a slot, first first, `free` of them at most",
+          {},
+          true,
+          {}},
+         {"holds",
+          map_shape(std::move(reason), "a table of reasons by unit name"),
+          "why the others wait",
+          {},
+          true,
+          {}},
+         {"look_again",
+          number_shape("seconds, 0 or more", 0),
+          "ask again after that long although nothing changed; kept between a second and a day",
+          "seconds",
+          true,
+          {}}},
+        "a table with start, holds, look_again");
+  }();
+  return all;
 }
 
 std::string member_name(const std::string& key) {
   return "holds[\"" + key + "\"]";
 }
 
-/// The reason ends up in conditions, events and tables: one line, bounded, cut between characters.
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  if (text.size() > max_reason_bytes) {
-    std::size_t end = max_reason_bytes - 3;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80) --end;
-    text.resize(end);
-    text += "...";
-  }
-  return text;
-}
-
+/// Of a hold that is one already.
 result<rollout_hold> read_hold(const std::string& where, const value& v) {
   if (const std::string* reason = v.if_string()) return rollout_hold{{}, one_line(*reason)};
-  if (v.if_object() == nullptr) return wrong(where, "a reason or {code = …, reason = …}", v);
   rollout_hold hold;
-  for (const auto& [key, member] : *v.if_object()) {
-    if (key != "code" && key != "reason")
+  if (const value* code = v.find("code")) {
+    const std::string& text = *code->if_string();
+    if (!is_code(text))
       return make_fault(errc::malformed, {},
-                        where + ": unknown entry '" + key + "'; known are code, reason");
-    const std::string* text = member.if_string();
-    if (text == nullptr) return wrong(where + "." + key, "a string", member);
-    if (key == "reason") {
-      hold.reason = one_line(*text);
-    } else {
-      const bool word =
-          !text->empty() && text->size() <= max_code_bytes &&
-          std::all_of(text->begin(), text->end(), [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-          });
-      if (!word)
-        return make_fault(errc::malformed, {},
-                          where + ".code: expected one word of letters and digits");
-      hold.code = *text;
-    }
+                        where + ".code: expected one word of letters and digits");
+    hold.code = text;
   }
+  hold.reason = one_line(*v.find("reason")->if_string());
   if (hold.reason.empty())
     return make_fault(errc::malformed, {}, where + ".reason: expected a sentence");
   return hold;
+}
+
+std::vector<std::vector<argument>> typical_questions() {
+  std::vector<std::vector<argument>> questions;
+  for (const auto& input : typical_rollouts()) {
+    std::vector<argument> question;
+    question.emplace_back(
+        view_of(std::shared_ptr<const std::vector<rollout_unit>>(input, &input->units)));
+    question.emplace_back(view_of(std::shared_ptr<const rollout_fleet>(input, &input->fleet)));
+    question.push_back(now_argument(reactor::wall_time(std::chrono::seconds(1'795'428'000))));
+    questions.push_back(std::move(question));
+  }
+  return questions;
 }
 
 }  // namespace
@@ -138,9 +99,7 @@ std::int64_t rollout_instructions(std::size_t units) {
 }
 
 result<rollout_answer> read_rollout_answer(const value& answer, const rollout_input& input) {
-  const value::object* object = answer.if_object();
-  if (object == nullptr)
-    return wrong("the answer", "a table with start, holds, look_again", answer);
+  if (auto fine = check(answer, answer_shape()); !fine) return fine.error();
   reactor::keyed_map<std::string_view, const rollout_unit*> known;
   known.reserve(input.units.size());
   for (const rollout_unit& u : input.units) known.try_emplace(u.name, &u);
@@ -151,26 +110,13 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
     if (++not_taken <= max_clamped) out.clamped.push_back(std::move(why));
   };
   std::set<std::string_view> starting;
-  const value *start = nullptr, *holds = nullptr, *look_again = nullptr;
-  for (const auto& [key, member] : *object) {
-    if (key == "start")
-      start = &member;
-    else if (key == "holds")
-      holds = &member;
-    else if (key == "look_again")
-      look_again = &member;
-    else
-      return make_fault(
-          errc::malformed, {},
-          "the answer: unknown entry '" + one_line(key) + "'; known are start, holds, look_again");
-  }
-  if (start != nullptr && !start->is_null()) {
+  const value *start = answer.find("start"), *holds = answer.find("holds"),
+              *look_again = answer.find("look_again");
+  if (start != nullptr) {
     const value::array* list = start->if_array();
-    if (list == nullptr) return wrong("start", "a list of unit names", *start);
     for (std::size_t i = 0; i < list->size(); ++i) {
       const std::string where = "start[" + std::to_string(i + 1) + "]";
       const std::string* name = (*list)[i].if_string();
-      if (name == nullptr) return wrong(where, "a unit name", (*list)[i]);
       const auto found = known.find(*name);
       const rollout_unit* unit = found ? *found : nullptr;
       if (!unit) {
@@ -192,10 +138,8 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
       }
     }
   }
-  if (holds != nullptr && !holds->is_null()) {
-    const value::object* table = holds->if_object();
-    if (table == nullptr) return wrong("holds", "a table of reasons by unit name", *holds);
-    for (const auto& [name, reason] : *table) {
+  if (holds != nullptr) {
+    for (const auto& [name, reason] : *holds->if_object()) {
       auto hold = read_hold(member_name(one_line(name)), reason);
       if (!hold) return hold.error();
       if (!known.contains(name)) {
@@ -207,35 +151,36 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
       }
     }
   }
-  if (look_again != nullptr && !look_again->is_null()) {
+  if (look_again != nullptr) {
     const double* seconds = look_again->if_number();
-    if (seconds == nullptr || *seconds < 0)
-      return wrong("look_again", "seconds, 0 or more", *look_again);
-    const double most = std::chrono::duration<double>(most_look_again).count();
-    if (*seconds > 0) {
-      out.look_again = std::chrono::duration_cast<reactor::nanoseconds>(
-          std::chrono::duration<double>(std::min(*seconds, most)));
-      out.look_again = std::max(out.look_again, least_look_again);
-    }
+    out.look_again = bounded_wait(*seconds);
   }
   if (not_taken > max_clamped)
     out.clamped.push_back("and " + std::to_string(not_taken - max_clamped) + " more");
   return out;
 }
 
-value now_argument(reactor::wall_time now) {
-  const auto t = formats::time_of(now);
-  const auto date = formats::civil(t);
-  return value::object{
-      {"text", reactor::format_rfc3339(now)},
-      {"unix", static_cast<double>(t.seconds)},
-      {"year", static_cast<int>(date.year)},
-      {"month", date.month},
-      {"day", date.day},
-      {"hour", date.hour},
-      {"minute", date.minute},
-      {"weekday", std::string(formats::weekday_name(date.weekday))},
-  };
+hook rollout_hook() {
+  hook h;
+  h.name = "rollout.plan";
+  h.question = "who may start now, in which order, and why do the others wait?";
+  h.asked = "for one pool of one cluster, whenever something in it changed and after `look_again`";
+  h.failure =
+      "nobody new starts; what is under way is finished. The error is the reason of the holds";
+  h.budget = "200,000 instructions and 2,000 a unit";
+  h.arguments = {
+      {"units",
+       shape_of<std::vector<rollout_unit>>(),
+       "every unit of the pool, by name ascending",
+       {},
+       false,
+       {}},
+      {"fleet", shape_of<rollout_fleet>(), "the pool and its surroundings", {}, false, {}},
+      now_described()};
+  h.answer = answer_shape();
+  h.typical = typical_questions;
+  h.instructions = rollout_instructions(10);
+  return h;
 }
 
 reactor::awaitable<result<rollout_answer>> plan_rollout(host& packs, subject s,

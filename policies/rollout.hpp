@@ -1,7 +1,9 @@
 #pragma once
 
 #include "k8s/informer/meta.hpp"
+#include "policies/host/hook.hpp"
 #include "policies/host/host.hpp"
+#include "policies/moment.hpp"
 
 #include <cstdint>
 #include <map>
@@ -32,6 +34,7 @@ struct rollout_cluster {
   std::string name;
   k8s::string_map cluster_labels;
   std::uint64_t units = 0, updated = 0, degraded = 0, slotted = 0;
+  double updated_at = 0;  // unix seconds since when all of them are; 0: not all are, or unknown
 };
 
 /// The pool that is planned, and its surroundings.
@@ -82,7 +85,7 @@ reactor::awaitable<reactor::result<rollout_answer>> plan_rollout(
 reactor::result<rollout_answer> read_rollout_answer(const value& answer,
                                                     const rollout_input& input);
 
-/// `now` as hooks see it: text (RFC 3339), unix, year, month, day, hour, minute, weekday ("Monday"), all UTC.
-value now_argument(reactor::wall_time now);
+/// The hook's description.
+hook rollout_hook();
 
 }  // namespace policies

@@ -1,8 +1,10 @@
 #include "bootc/pool/pack_rollout_policy.hpp"
 
+#include "policies/disruption.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/reason.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace bootc {
@@ -57,6 +59,32 @@ policies::rollout_fleet as_fleet(const policy_question& q) {
 
 }  // namespace
 
+/// Asks for each who may start whether its workload may be disturbed; who may not is held. `said` is borrowed.
+reactor::awaitable<void> pack_rollout_policy::admit(policies::rollout_answer& said,
+                                                    policies::subject about,
+                                                    std::shared_ptr<policies::rollout_input> input,
+                                                    reactor::wall_time now) {
+  std::vector<std::string> admitted;
+  for (const std::string& name : said.start) {
+    const auto found = std::lower_bound(
+        input->units.begin(), input->units.end(), name,
+        [](const policies::rollout_unit& u, const std::string& n) { return u.name < n; });
+    const auto at = static_cast<std::size_t>(found - input->units.begin());
+    auto may = co_await policies::admit_disruption(packs_, about, input, at, now);
+    const auto waits = may.look_again;
+    if (waits.count() > 0 && (said.look_again.count() == 0 || waits < said.look_again))
+      said.look_again = waits;
+    if (!may.admit) {
+      said.holds[name] = {std::move(may.code), std::move(may.reason)};
+      continue;
+    }
+    // Nobody reads the input between two questions: the next one sees who was let through before it.
+    input->units[at].slotted = true;
+    admitted.push_back(name);
+  }
+  said.start = std::move(admitted);
+}
+
 reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question question) {
   auto input = std::make_shared<policies::rollout_input>();
   input->fleet = as_fleet(question);
@@ -81,7 +109,9 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   if (around_.clusters) fleet.clusters = around_.clusters(question.pool);
   const reactor::wall_time now = question.now;
   const bool named = !about.pack.empty();
+  policies::subject for_disruption = about;
   auto said = co_await policies::plan_rollout(packs_, std::move(about), input, now);
+  if (said) co_await admit(*said, std::move(for_disruption), input, now);
   // It is given back in pieces as well, unless somebody still looks at it.
   while (input.use_count() == 1 && input->units.size() > units_a_turn) {
     input->units.resize(input->units.size() - units_a_turn);

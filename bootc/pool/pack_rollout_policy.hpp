@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ public:
   reactor::awaitable<policy_answer> ask(policy_question question) override;
 
 private:
+  reactor::awaitable<void> admit(policies::rollout_answer& said, policies::subject about,
+                                 std::shared_ptr<policies::rollout_input> input,
+                                 reactor::wall_time now);
   reactor::loop& loop_;
   policies::host& packs_;
   surroundings around_;

@@ -34,5 +34,7 @@ void push_plain_text(lua_State* L, int index);
 void add_text_functions(lua_State* L);
 /// Adds the functions on versions and digests to the table on top. May raise.
 void add_format_functions(lua_State* L);
+/// Adds TOML, base64, digests and times to the table on top. May raise.
+void add_data_functions(lua_State* L);
 
 }  // namespace policies

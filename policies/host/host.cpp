@@ -18,6 +18,7 @@ using reactor::result;
 using namespace std::chrono_literals;
 
 constexpr reactor::nanoseconds longest_reread = 5min;
+constexpr double log_burst = 20, log_lines_a_second = 1;
 
 /// Said by the operating system about files, not by us about a pack.
 bool is_systems(const fault& f) {
@@ -310,20 +311,46 @@ result<std::shared_ptr<const pack>> host::select(const std::string& hook, const 
                           : "there is no policy pack named " + s.pack);
 }
 
+std::vector<std::shared_ptr<const pack>> host::applying(const std::string& hook,
+                                                        const subject& s) const {
+  std::vector<std::shared_ptr<const pack>> all;
+  if (!s.pack.empty()) {
+    if (auto named = select(hook, s)) {
+      all.push_back(std::move(*named));
+      return all;
+    }
+  }
+  std::vector<std::string> hidden;
+  for (const auto& r : roots_) {
+    for (const entry* e : r->ordered()) {
+      const manifest& about = e->current->about();
+      if (std::find(hidden.begin(), hidden.end(), about.name) != hidden.end()) continue;
+      if (!r->path.empty()) hidden.push_back(about.name);
+      if (e->current->has(hook) && e->current->applies_to(s)) all.push_back(e->current);
+    }
+  }
+  return all;
+}
+
 awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<argument> arguments,
                                        std::int64_t instructions, judge accept) {
   auto chosen = select(hook, s);
   if (!chosen) co_return chosen.error();
-  const std::shared_ptr<const pack> p = *chosen;
+  auto made = co_await ask(std::move(*chosen), std::move(hook), std::move(arguments), instructions,
+                           std::move(accept));
+  co_return made;
+}
+
+awaitable<result<decision>> host::ask(std::shared_ptr<const pack> p, std::string hook,
+                                      std::vector<argument> arguments, std::int64_t instructions,
+                                      judge accept) {
   auto answered =
       co_await pack::call(p, hook, std::move(arguments), instructions, std::move(accept));
   if (!answered) {
     note(p, hook, answered.error());
     co_return answered.error();
   }
-  if (on_log) {
-    for (const std::string& line : answered->log) on_log(p->about().name, line);
-  }
+  tell(*p, answered->log);
   if (!answered->accepted) {
     fault refused =
         reactor::while_doing("policy " + p->about().name + ": " + hook, answered->accepted.error());
@@ -333,6 +360,27 @@ awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<
   note(p, hook, std::nullopt);
   decision made{p->about().name, p->about().version, std::move(answered->answer), answered->cost};
   co_return std::move(made);
+}
+
+/// A policy that logs at every question must not fill the log of everybody: a burst, then a line a second.
+void host::tell(const pack& p, const std::vector<std::string>& lines) {
+  if (!on_log || lines.empty()) return;
+  log_allowance& may = logs_[p.about().name];
+  const reactor::steady_time now = loop_.now();
+  const double earned = std::chrono::duration<double>(now - may.at).count() * log_lines_a_second;
+  may.left = std::min(log_burst, may.left + earned);
+  may.at = now;
+  for (const std::string& line : lines) {
+    if (may.left < 1) {
+      ++may.kept_back;
+      continue;
+    }
+    may.left -= 1;
+    if (may.kept_back > 0)
+      on_log(p.about().name, "(" + std::to_string(may.kept_back) + " lines were kept back)");
+    may.kept_back = 0;
+    on_log(p.about().name, line);
+  }
 }
 
 void host::note(const std::shared_ptr<const pack>& p, const std::string& hook,

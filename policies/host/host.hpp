@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,7 +84,17 @@ public:
 
   reactor::result<std::shared_ptr<const pack>> select(const std::string& hook,
                                                       const subject& s) const;
+  /// Every pack that applies and has the hook, in order: for hooks whose packs each narrow what the former allowed. The
+  /// subject's own choice of a pack counts when that pack has the hook; else it is about another hook.
+  std::vector<std::shared_ptr<const pack>> applying(const std::string& hook,
+                                                    const subject& s) const;
   /// What `accept` refuses counts as a fault of the policy.
+  reactor::awaitable<reactor::result<decision>> ask(std::shared_ptr<const pack> whom,
+                                                    std::string hook,
+                                                    std::vector<argument> arguments,
+                                                    std::int64_t instructions = unit_instructions,
+                                                    judge accept = {});
+  /// Asks the one that is selected.
   reactor::awaitable<reactor::result<decision>> call(std::string hook, subject s,
                                                      std::vector<argument> arguments,
                                                      std::int64_t instructions = unit_instructions,
@@ -105,11 +116,20 @@ private:
                                                                      pack_files files, author by);
   void report(pack_event::kind what, const std::string& folder, const pack* p,
               const std::optional<reactor::fault>& why = {});
+  void tell(const pack& p, const std::vector<std::string>& lines);
   void note(const std::shared_ptr<const pack>& p, const std::string& hook,
             const std::optional<reactor::fault>& failed);
 
+  /// What a pack may still log, by its name: 20 lines, one more each second.
+  struct log_allowance {
+    double left = 20;
+    reactor::steady_time at{};
+    std::uint64_t kept_back = 0;
+  };
+
   reactor::loop& loop_;
   options options_;
+  std::map<std::string, log_allowance> logs_;
   std::vector<std::unique_ptr<root>> roots_;
   std::uint64_t reloads_ = 0, refusals_ = 0, faults_ = 0;
   reactor::task_group tasks_;

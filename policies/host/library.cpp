@@ -1,6 +1,7 @@
 // The functions on tables and on the pack that are written in C++; the rules of text_library.cpp hold here too.
 
 #include "policies/host/arguments.hpp"
+#include "policies/host/hook.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -207,6 +208,36 @@ int describe(lua_State* L) {
   return 1;
 }
 
+/// is_slip(wrong, right): whether somebody meant `right`.
+int slip(lua_State* L) {
+  const std::string_view wrong = text_at(L, 1, "is_slip"), right = text_at(L, 2, "is_slip");
+  lua_pushboolean(L, is_slip(wrong, right) ? 1 : 0);
+  return 1;
+}
+
+/// check_answer(hook, answer): raises what is wrong with it, for tests of packs.
+int check_answer(lua_State* L) {
+  const std::string_view name = text_at(L, 1, "check_answer");
+  luaL_checkany(L, 2);
+  lua_settop(L, 2);
+  sandbox_state& state = sandbox_state::of(L);
+  luaL_checkstack(L, 3 * static_cast<int>(state.limits.answer.depth) + 16, "answer");
+  char why[400] = "";
+  {
+    const hook* h = state.limits.hooks ? find_hook(*state.limits.hooks, name) : nullptr;
+    reactor::result<void> fine;
+    auto answer = copy_out(L, 2, state.limits.answer);
+    if (!answer) {
+      fine = answer.error();
+    } else if (h != nullptr) {
+      fine = check(answer->what, h->answer);
+    }
+    if (!fine) std::snprintf(why, sizeof why, "%s", fine.error().detail.c_str());
+  }
+  if (why[0] != '\0') raise(L, "%s: %s", name.data(), why);
+  return 0;
+}
+
 int raise_from_prelude(lua_State* L) {
   std::size_t size = 0;
   const char* text = lua_tolstring(L, 1, &size);
@@ -287,11 +318,11 @@ int compile(lua_State* L) {
 }
 
 constexpr luaL_Reg functions[] = {
-    {"concat", table_concat}, {"insert", table_insert}, {"remove", table_remove},
-    {"unpack", table_unpack}, {"keys", table_keys},     {"key_less", key_less},
-    {"type", plain_type},     {"describe", describe},   {"raise", raise_from_prelude},
-    {"log", log_line},        {"file", read_pack_file}, {"compile", compile},
-    {nullptr, nullptr},
+    {"concat", table_concat}, {"insert", table_insert},       {"remove", table_remove},
+    {"unpack", table_unpack}, {"keys", table_keys},           {"key_less", key_less},
+    {"type", plain_type},     {"describe", describe},         {"raise", raise_from_prelude},
+    {"log", log_line},        {"file", read_pack_file},       {"compile", compile},
+    {"is_slip", slip},        {"check_answer", check_answer}, {nullptr, nullptr},
 };
 
 }  // namespace
@@ -301,6 +332,7 @@ void push_library(lua_State* L) {
   luaL_register(L, nullptr, functions);
   add_text_functions(L);
   add_format_functions(L);
+  add_data_functions(L);
 }
 
 }  // namespace policies

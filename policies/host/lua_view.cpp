@@ -42,9 +42,18 @@ void push_slot(lua_State* L, const slot& s) {
   }
 }
 
+/// The field that somebody meant who wrote `wrong`; empty: none comes near.
+std::string_view meant_field(const view_reference& v, std::string_view wrong) {
+  for (auto name = v.type->next(v.object, std::nullopt); name;
+       name = v.type->next(v.object, name)) {
+    if (is_slip(wrong, *name)) return *name;
+  }
+  return {};
+}
+
 int index_view(lua_State* L) {
   const view_reference& v = live_view(L, 1);
-  if (v.type->is == view_type::shape::array) {
+  if (v.type->is == view_type::form::array) {
     if (lua_type(L, 2) == LUA_TNUMBER) {
       const double n = lua_tonumber(L, 2);
       if (n >= 1 && n <= static_cast<double>(v.type->size(v.object))) {
@@ -67,9 +76,12 @@ int index_view(lua_State* L) {
   const std::optional<slot> found = v.type->find(v.object, {key, size});
   if (found) {
     push_slot(L, *found);
-  } else if (v.type->is == view_type::shape::record) {
-    raise(L, "a %s has no field '%.60s'", v.type->name,
-          key);  // a typing error, not an absent value
+  } else if (v.type->is == view_type::form::record) {
+    const std::string_view meant =
+        meant_field(v, {key, size});  // a typing error, not an absent value
+    raise(L, "a %s has no field '%.60s'%s%.*s%s", v.type->name, key,
+          meant.empty() ? "" : ", is it ", static_cast<int>(meant.size()), meant.data(),
+          meant.empty() ? "" : "?");
   } else {
     lua_pushnil(L);
   }
@@ -82,7 +94,7 @@ int refuse_change(lua_State* L) {
 
 int view_length(lua_State* L) {
   const view_reference& v = live_view(L, 1);
-  lua_pushinteger(L, v.type->is == view_type::shape::array
+  lua_pushinteger(L, v.type->is == view_type::form::array
                          ? static_cast<lua_Integer>(v.type->size(v.object))
                          : 0);
   return 1;
@@ -103,7 +115,7 @@ int is_view(lua_State* L) {
 /// What pairs(view) iterates with.
 int view_next(lua_State* L) {
   const view_reference& v = live_view(L, 1);
-  if (v.type->is == view_type::shape::array) {
+  if (v.type->is == view_type::form::array) {
     const double before = lua_tonumber(L, 2);
     if (!(before >= 0 && before < static_cast<double>(v.type->size(v.object)))) return 0;
     const auto i = static_cast<std::size_t>(before);

@@ -17,6 +17,13 @@ constexpr std::int64_t load_instructions = 2'000'000, test_instructions = 20'000
 constexpr value_limits about_limits{.depth = 6, .nodes = 2'000, .text_bytes = 64 * 1024};
 constexpr std::size_t max_version_bytes = 63;
 
+/// What the prelude is told about hooks.
+std::vector<argument> what_is_known(const sandbox_limits& limits) {
+  std::vector<argument> out;
+  if (limits.hooks && !limits.hooks->empty()) out.emplace_back(described(*limits.hooks));
+  return out;
+}
+
 bool one_of(const std::vector<std::string>& all, std::string_view wanted) {
   return std::find(all.begin(), all.end(), wanted) != all.end();
 }
@@ -130,8 +137,8 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
     co_return make_fault(errc::not_found, doing, "it has no policy.lua");
   auto opened = co_await sandbox::open_aside(l, folder, std::move(files), limits, by);
   if (!opened) co_return reactor::while_doing(doing, opened.error());
-  std::vector<argument> no_arguments;
-  auto loaded = co_await sandbox::run(*opened, "load_pack", std::move(no_arguments),
+  std::vector<argument> about_hooks = what_is_known(limits);
+  auto loaded = co_await sandbox::run(*opened, "load_pack", std::move(about_hooks),
                                       load_instructions, {}, about_limits);
   if (!loaded) co_return reactor::while_doing(doing, loaded.error());
   auto about = read_manifest(*loaded->answer);
@@ -172,7 +179,8 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
   for (const std::string& file : test_files) {
     std::string name = file;
     std::replace(name.begin(), name.end(), '/', '.');
-    std::vector<argument> which{argument(value(name))};
+    std::vector<argument> which = what_is_known(limits);
+    which.insert(which.begin(), argument(value(name)));
     auto tests = co_await sandbox::run(*opened, "load_tests", std::move(which), load_instructions,
                                        {}, about_limits);
     if (!tests) co_return reactor::while_doing(doing, tests.error());
@@ -191,35 +199,101 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
 }
 
 bool pack_report::passed() const {
-  return !fault &&
-         std::all_of(tests.begin(), tests.end(), [](const test_outcome& t) { return t.passed; });
+  return !fault && slips.empty() &&
+         std::all_of(tests.begin(), tests.end(), [](const test_outcome& t) { return t.passed; }) &&
+         std::all_of(trials.begin(), trials.end(), [](const hook_trial& t) { return !t.fault; });
 }
 
-awaitable<result<std::vector<pack_report>>> test_packs(reactor::loop& l, std::string root) {
+awaitable<std::vector<hook_trial>> try_hooks(std::shared_ptr<const pack> of, shared_hooks hooks) {
+  std::vector<hook_trial> trials;
+  if (!hooks) co_return trials;
+  for (const hook& h : *hooks) {
+    if (!h.is_described() || !h.typical || !of->has(h.name)) continue;
+    hook_trial trial{h.name, {}, {}, h.instructions};
+    std::vector<std::vector<argument>> questions = h.typical();
+    for (std::vector<argument>& question : questions) {
+      judge accept = [hooks, &h](const value& v) { return check(v, h.answer); };
+      auto said =
+          co_await pack::call(of, h.name, std::move(question), h.instructions, std::move(accept));
+      if (said && !said->accepted)
+        said = reactor::while_doing("policy " + of->about().name + ": " + h.name,
+                                    said->accepted.error());
+      if (!said) {
+        trial.fault = said.error();
+        break;
+      }
+      if (said->cost.instructions > trial.cost.instructions) trial.cost = said->cost;
+    }
+    trials.push_back(std::move(trial));
+  }
+  co_return trials;
+}
+
+namespace {
+
+enum class depth { tests, source };
+
+awaitable<pack_report> examine(reactor::loop& l, pack_source source, shared_hooks hooks,
+                               depth how) {
+  pack_report report;
+  report.folder = source.folder;
+  report.fault = source.unreadable;
+  if (report.fault) co_return report;
+  sandbox_limits limits;
+  limits.hooks = hooks;
+  auto loaded = co_await pack::load(l, source.folder, source.files, limits);
+  if (!loaded) {
+    report.fault = loaded.error();
+    co_return report;
+  }
+  report.name = (*loaded)->about().name;
+  report.version = (*loaded)->about().version;
+  report.hooks = (*loaded)->about().hooks;
+  if (how == depth::source) {
+    hook_list answered;
+    for (const std::string& name : report.hooks) {
+      if (const hook* h = hooks ? find_hook(*hooks, name) : nullptr) answered.push_back(*h);
+    }
+    report.slips = find_slips(source.files, answered);
+  } else {
+    limits.coverage = std::make_shared<line_coverage>();
+    auto tests = co_await run_pack_tests(l, source.folder, source.files, limits);
+    if (!tests) {
+      report.fault = tests.error();
+      co_return report;
+    }
+    report.tests = std::move(*tests);
+    std::function<std::vector<file_coverage>()> count =
+        [files = source.files, seen = limits.coverage] { return lines_of(files, *seen); };
+    report.coverage = co_await l.offload(std::move(count));
+  }
+  report.trials = co_await try_hooks(*loaded, hooks);
+  co_return report;
+}
+
+awaitable<result<std::vector<pack_report>>> examine_all(reactor::loop& l, std::string root,
+                                                        shared_hooks hooks, depth how) {
   std::function<result<std::vector<pack_source>>()> read = [root] { return read_packs(root); };
   auto sources = co_await l.offload(std::move(read));
   if (!sources) co_return sources.error();
   std::vector<pack_report> reports;
   for (pack_source& source : *sources) {
-    pack_report report{source.folder, {}, {}, {}, source.unreadable};
-    if (!report.fault) {
-      auto loaded = co_await pack::load(l, source.folder, source.files);
-      if (loaded) {
-        report.name = (*loaded)->about().name;
-        report.version = (*loaded)->about().version;
-        auto tests = co_await run_pack_tests(l, source.folder, source.files);
-        if (tests) {
-          report.tests = std::move(*tests);
-        } else {
-          report.fault = tests.error();
-        }
-      } else {
-        report.fault = loaded.error();
-      }
-    }
+    auto report = co_await examine(l, std::move(source), hooks, how);
     reports.push_back(std::move(report));
   }
   co_return reports;
+}
+
+}  // namespace
+
+awaitable<result<std::vector<pack_report>>> test_packs(reactor::loop& l, std::string root,
+                                                       shared_hooks hooks) {
+  return examine_all(l, std::move(root), std::move(hooks), depth::tests);
+}
+
+awaitable<result<std::vector<pack_report>>> check_packs(reactor::loop& l, std::string root,
+                                                        shared_hooks hooks) {
+  return examine_all(l, std::move(root), std::move(hooks), depth::source);
 }
 
 }  // namespace policies

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "policies/host/coverage.hpp"
+#include "policies/host/hook.hpp"
 #include "policies/host/sandbox.hpp"
+#include "policies/host/slips.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -96,16 +99,37 @@ reactor::result<std::vector<pack_source>> read_packs(std::string root);
 /// The packs that are built into the program.
 std::vector<pack_source> stock_packs();
 
-/// What `windlass policy test DIR` reports on one pack.
+/// A hook tried on a question as it comes up: real views, so that a field that does not exist is noticed.
+struct hook_trial {
+  std::string hook;
+  std::optional<reactor::fault> fault;  // it raised, took too long, or its answer is none
+  call_cost cost;                       // of the dearest question
+  std::int64_t budget = 0;
+};
+
+/// Asks each hook of the pack that is described its typical questions.
+reactor::awaitable<std::vector<hook_trial>> try_hooks(std::shared_ptr<const pack> of,
+                                                      shared_hooks hooks);
+
+/// What `windlass policy test DIR` and `policy check DIR` report on one pack.
 struct pack_report {
   std::string folder, name, version;
+  std::vector<std::string> hooks;
   std::vector<test_outcome> tests;
+  std::vector<hook_trial> trials;
+  std::vector<file_coverage> coverage;  // by its own tests
+  std::vector<source_slip> slips;       // policy check
   std::optional<reactor::fault> fault;  // it does not load
   bool passed() const;
 };
 
-/// Loads every pack below `root` and runs its tests.
+/// Loads every pack below `root`, runs its tests and tries its hooks.
 reactor::awaitable<reactor::result<std::vector<pack_report>>> test_packs(reactor::loop& l,
-                                                                         std::string root);
+                                                                         std::string root,
+                                                                         shared_hooks hooks = {});
+/// The same without tests, but with the names in its source that nothing has.
+reactor::awaitable<reactor::result<std::vector<pack_report>>> check_packs(reactor::loop& l,
+                                                                          std::string root,
+                                                                          shared_hooks hooks);
 
 }  // namespace policies

@@ -5,7 +5,7 @@ local c, stock = ...
 local error, getmetatable, pcall, select, setmetatable, type =
   stock.error, stock.getmetatable, stock.pcall, stock.select, stock.setmetatable, c.type
 local find_from, expand, keys, is_view, view_next = c.find_from, c.expand, c.keys, c.is_view, c.view_next
-local concat, sub = c.concat, c.sub
+local concat, sub, unpack = c.concat, c.sub, c.unpack
 
 -- A message that names the policy's own line rather than one of this file.
 local fail = c.raise
@@ -173,6 +173,19 @@ local function gsub(text, pattern, replacement, limit)
   return concat(parts), done
 end
 
+-- fill("{unit.name} waits", { unit = unit }): each name in braces is looked up; other braces stay.
+local function fill(text, values)
+  return (gsub(text, "{([%a_][%w_.]*)}", function(path)
+    local found = values
+    for part in gmatch(path, "[^.]+") do
+      if type(found) ~= "table" then found = nil end
+      if found ~= nil then found = found[part] end
+    end
+    if found == nil then fail("fill: there is no '" .. path .. "' to put in") end
+    return tostring(found)
+  end))
+end
+
 -- ---------------------------------------------------------------- what a policy sees
 
 local function frozen(members, refuse)
@@ -247,18 +260,17 @@ globals = {
   semver = frozen({ compare = c.compare, overlap = c.overlap, parse = c.parse_version, problem = c.range_problem,
     satisfies = c.satisfies }, read_only("semver")),
   sha256 = c.sha256,
+  base64 = frozen({ encode = c.to_base64, decode = c.from_base64 }, read_only("base64")),
+  digest = frozen({ of = c.digest_of, valid = c.digest_valid }, read_only("digest")),
+  toml = frozen({ decode = c.decode_toml }, read_only("toml")),
+  time = frozen({ at = c.time_at, parse = c.time_parse, text = c.time_text }, read_only("time")),
+  fill = fill,
   _VERSION = "Lua 5.1",
 }
 globals._G = environment
 
 -- ---------------------------------------------------------------- the pack
 
--- The hooks by family. What a hook is asked and answers stands in policies/<hook>.hpp.
-local families = {
-  versions = { "resolve" }, rollout = { "plan" }, disruption = { "admit" }, compose = { "sync" },
-  release = { "map", "diff", "gate", "bump", "path", "lifecycle" }, train = { "check", "plan", "promote" },
-}
-local known_families = "versions, rollout, disruption, compose, release, train"
 local plain_entries = { name = "string", version = "string", order = "number", applies = "table" }
 local pack
 
@@ -269,7 +281,18 @@ local function expect(value, wanted, where)
   return value
 end
 
-local function load_pack()
+-- Which of `names` somebody meant who wrote `wrong`: ", is it start?", or nothing.
+local function meant(wrong, names)
+  if type(wrong) ~= "string" then return "" end
+  for _, name in stock.ipairs(names) do
+    if c.is_slip(wrong, name) then return ", is it " .. name .. "?" end
+  end
+  return ""
+end
+
+-- `known` is what the host knows of hooks: families = {rollout = {"plan"}}. Without it every name is taken.
+local function load_pack(known)
+  local families = known and known.families
   pack = require("policy")
   if type(pack) ~= "table" or is_view(pack) then
     error("policy.lua: it must end with `return {…}`, the table of its hooks; it returned " .. c.describe(pack), 0)
@@ -278,21 +301,23 @@ local function load_pack()
   for key, value in pairs(pack) do
     if plain_entries[key] then
       about[key] = expect(value, plain_entries[key], key)
-    elseif families[key] then
+    elseif type(key) == "string" and (not families or families[key]) then
       expect(value, "table", key)
       for hook, f in pairs(value) do
-        local known = false
-        for _, name in stock.ipairs(families[key]) do known = known or name == hook end
-        if not known then
-          error("policy.lua: " .. key .. "." .. tostring(hook) .. ": no such hook; " .. key .. " has "
-            .. concat(families[key], ", "), 0)
+        local there = not families
+        for _, name in stock.ipairs(families and families[key] or {}) do there = there or name == hook end
+        if not there then
+          error("policy.lua: " .. key .. "." .. tostring(hook) .. ": no such hook" .. meant(hook, families[key])
+            .. "; " .. key .. " has " .. concat(families[key], ", "), 0)
         end
         about.hooks[#about.hooks + 1] = key .. "." .. hook
         expect(f, "function", key .. "." .. hook)
       end
     else
-      error("policy.lua: unknown entry '" .. tostring(key)
-        .. "'; known are name, version, order, applies, " .. known_families, 0)
+      local names = { "name", "version", "order", "applies" }
+      for name in pairs(families or {}) do names[#names + 1] = name end
+      error("policy.lua: unknown entry '" .. tostring(key) .. "'" .. meant(key, names)
+        .. "; known are " .. concat(names, ", "), 0)
     end
   end
   if pack.name == nil or not c.match(pack.name, "^[%w][%w%-_./]*$") or #pack.name > 63 then
@@ -330,13 +355,114 @@ end
 local function same(a, b, depth)
   if a == b then return true end
   if type(a) ~= "table" or type(b) ~= "table" or depth > 16 then return false end
+  if is_view(a) or is_view(b) then return false end
   for key, value in pairs(a) do
-    if not same(value, b[key], depth + 1) then return false end
+    if not same(value, stock.rawget(b, key), depth + 1) then return false end
   end
   for key in pairs(b) do
-    if a[key] == nil then return false end
+    if stock.rawget(a, key) == nil then return false end
   end
   return true
+end
+
+-- A test's tables as the hook would see them: what is left out has the value of a fresh record, what does not exist is an
+-- error, reading and writing.
+local strict
+
+local function members_of(is)
+  local by_name, names = {}, {}
+  for _, m in stock.ipairs(is.members) do
+    by_name[m.name] = m
+    names[#names + 1] = m.name
+  end
+  return by_name, names
+end
+
+local function strict_record(given, is, where)
+  local by_name, names = members_of(is)
+  for key in pairs(given) do
+    if not by_name[key] then
+      fail(where .. ": a " .. is.name .. " has no field '" .. tostring(key) .. "'" .. meant(key, names))
+    end
+  end
+  local made = {}
+  for _, m in stock.ipairs(is.members) do
+    local v = given[m.name]
+    if v == nil and not m.optional then
+      v = m.otherwise
+      if v == nil then v = {} end
+    end
+    if v ~= nil then made[m.name] = strict(v, m.is, where .. "." .. m.name) end
+  end
+  return setmetatable(made, {
+    __index = function(_, key)
+      if not by_name[key] then
+        fail("a " .. is.name .. " has no field '" .. tostring(key) .. "'" .. meant(key, names))
+      end
+    end,
+    __newindex = function() fail("a " .. is.name .. " is read-only") end,
+    __metatable = false,
+  })
+end
+
+local plain_kinds = { flag = "boolean", number = "number", text = "string" }
+
+function strict(given, is, where)
+  local kind = is.kind
+  if kind == "any" then return given end
+  if type(given) ~= (plain_kinds[kind] or "table") then
+    fail(where .. ": expected " .. is.expected .. ", got " .. c.describe(given))
+  end
+  if plain_kinds[kind] then return given end
+  if kind == "record" then return strict_record(given, is, where) end
+  local made = {}
+  for key, v in pairs(given) do made[key] = strict(v, is.of, where .. "[" .. c.tostring(key) .. "]") end
+  return made
+end
+
+-- The hook as a test calls it.
+local function guarded(name, f, about)
+  return function(...)
+    local given, seen, kept = { ... }, {}, {}
+    local n = #about.arguments
+    for i = 1, n do
+      local a = about.arguments[i]
+      local v = given[i]
+      if v == nil and not a.optional then v = {} end
+      if v ~= nil then
+        seen[i] = strict(v, a.is, a.name)
+        kept[i] = strict(v, a.is, a.name)
+      end
+    end
+    local answer = f(unpack(seen, 1, n))
+    for i = 1, n do
+      if not same(seen[i], kept[i], 0) then fail(name .. ": it changed its argument " .. about.arguments[i].name) end
+    end
+    c.check_answer(name, answer)
+    return answer
+  end
+end
+
+local hooks_of_tests = {}
+local guarded_pack
+
+local function pack_for_tests()
+  if guarded_pack then return guarded_pack end
+  local policy = require("policy")
+  if type(policy) ~= "table" or is_view(policy) then return policy end
+  guarded_pack = {}
+  for key, value in pairs(policy) do
+    guarded_pack[key] = value
+    if type(value) == "table" and not plain_entries[key] then
+      local hooks = {}
+      for hook, f in pairs(value) do
+        local name = tostring(key) .. "." .. tostring(hook)
+        hooks[hook] = hooks_of_tests[name] and type(f) == "function" and guarded(name, f, hooks_of_tests[name]) or f
+      end
+      guarded_pack[key] = hooks
+    end
+  end
+  return guarded_pack
 end
 
 local tests = {}
@@ -344,6 +470,10 @@ local tests = {}
 local function mismatch(text, note) error(note and c.tostring(note) .. ": " .. text or text, 3) end
 
 local test_globals = {
+  require = function(name)
+    if name == "policy" then return pack_for_tests() end
+    return require(name)
+  end,
   test = function(name, body)
     if type(name) ~= "string" or type(body) ~= "function" then fail("test: expected a name and a function") end
     if #tests >= 500 then fail("test: more than 500 tests") end
@@ -376,8 +506,9 @@ local test_environment = setmetatable({}, {
   __metatable = false,
 })
 
-local function load_tests(file)
+local function load_tests(file, known)
   tests = {}
+  hooks_of_tests = known and known.hooks or {}
   c.compile(file, test_environment)()
   local names = {}
   for i = 1, #tests do names[i] = tests[i].name end

@@ -12,6 +12,33 @@
 #include <utility>
 
 namespace policies {
+
+void push_value(lua_State* L, const value& v) {
+  luaL_checkstack(L, 4, "argument");
+  if (const bool* b = v.if_bool()) {
+    lua_pushboolean(L, *b ? 1 : 0);
+  } else if (const double* n = v.if_number()) {
+    lua_pushnumber(L, *n);
+  } else if (const std::string* s = v.if_string()) {
+    lua_pushlstring(L, s->data(), s->size());
+  } else if (const value::array* a = v.if_array()) {
+    lua_createtable(L, static_cast<int>(a->size()), 0);
+    for (std::size_t i = 0; i < a->size(); ++i) {
+      push_value(L, (*a)[i]);
+      lua_rawseti(L, -2, static_cast<int>(i + 1));
+    }
+  } else if (const value::object* o = v.if_object()) {
+    lua_createtable(L, 0, static_cast<int>(o->size()));
+    for (const auto& [key, member] : *o) {
+      lua_pushlstring(L, key.data(), key.size());
+      push_value(L, member);
+      lua_rawset(L, -3);
+    }
+  } else {
+    lua_pushnil(L);
+  }
+}
+
 namespace {
 
 using reactor::errc;
@@ -47,32 +74,6 @@ std::optional<std::string> protect(lua_State* L, F f) {
       lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "an error that is no text";
   lua_settop(L, 0);
   return why;
-}
-
-void push_value(lua_State* L, const value& v) {
-  luaL_checkstack(L, 4, "argument");
-  if (const bool* b = v.if_bool()) {
-    lua_pushboolean(L, *b ? 1 : 0);
-  } else if (const double* n = v.if_number()) {
-    lua_pushnumber(L, *n);
-  } else if (const std::string* s = v.if_string()) {
-    lua_pushlstring(L, s->data(), s->size());
-  } else if (const value::array* a = v.if_array()) {
-    lua_createtable(L, static_cast<int>(a->size()), 0);
-    for (std::size_t i = 0; i < a->size(); ++i) {
-      push_value(L, (*a)[i]);
-      lua_rawseti(L, -2, static_cast<int>(i + 1));
-    }
-  } else if (const value::object* o = v.if_object()) {
-    lua_createtable(L, 0, static_cast<int>(o->size()));
-    for (const auto& [key, member] : *o) {
-      lua_pushlstring(L, key.data(), key.size());
-      push_value(L, member);
-      lua_rawset(L, -3);
-    }
-  } else {
-    lua_pushnil(L);
-  }
 }
 
 void push_argument(lua_State* L, const argument& a) {

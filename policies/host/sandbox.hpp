@@ -31,11 +31,19 @@ struct memory_trial {
   std::uint64_t asked = 0, failed = 0;
 };
 
+struct hook;
+struct line_coverage;
+
+/// Within what a pack lives, and what is known of its questions.
 struct sandbox_limits {
   std::size_t heap_bytes = 64 * 1024 * 1024;
   reactor::nanoseconds wall_time = std::chrono::seconds(5);  // per call, on the loop's clock
   value_limits answer;
   memory_trial* trial = nullptr;
+  /// Null: hooks of any name, and answers that only their callers check.
+  std::shared_ptr<const std::vector<hook>> hooks = {};
+  /// For tests of packs: the lines that ran are noted there. Null: nobody counts.
+  std::shared_ptr<line_coverage> coverage = {};
 };
 
 /// Who wrote a pack: somebody, or we. A stranger's Lua never runs on the loop.

@@ -2,9 +2,11 @@
 
 #include "policies/host/state.hpp"
 
+#include "policies/host/coverage.hpp"
 #include "reactor/memory.hpp"
 
 #include <cstdlib>
+#include <string_view>
 
 namespace policies {
 namespace {
@@ -12,10 +14,32 @@ namespace {
 /// Every use of the heap costs: this many bytes count as one instruction.
 constexpr std::size_t bytes_per_step = 64;
 
+/// A line of the pack begins: noted for who tests it.
+void note_line(lua_State* L, lua_Debug* at, sandbox_state& state) {
+  if (lua_getinfo(L, "S", at) == 0) return;
+  const std::string_view source(at->source), label(state.label);
+  // "@label/lib/zones.lua"
+  if (source.size() <= label.size() + 2 || source[0] != '@' ||
+      source.substr(1, label.size()) != label)
+    return;
+  try {
+    auto& ran = state.limits.coverage->ran;
+    const std::string_view file = source.substr(label.size() + 2);
+    auto found = ran.find(file);
+    if (found == ran.end()) found = ran.emplace(std::string(file), std::set<int>()).first;
+    found->second.insert(at->currentline);
+  } catch (...) {  // no memory: a line that nobody counts
+  }
+}
+
 /// Runs every `hook_every` instructions. A call that is over its budget is paused as well and never
 /// resumed, so that no pcall of the policy can catch the end.
-void on_count(lua_State* L, lua_Debug*) {
+void on_count(lua_State* L, lua_Debug* at) {
   sandbox_state& state = sandbox_state::of(L);
+  if (at->event == LUA_HOOKLINE) {
+    note_line(L, at, state);
+    return;
+  }
   call_state* call = state.current;
   if (call == nullptr) return;
   call->spent += state.armed;
@@ -94,7 +118,7 @@ void sandbox_state::charge(std::int64_t steps) {
 
 void sandbox_state::arm(int every) {
   armed = every;
-  lua_sethook(lua, on_count, LUA_MASKCOUNT, every);
+  lua_sethook(lua, on_count, LUA_MASKCOUNT | (limits.coverage ? LUA_MASKLINE : 0), every);
 }
 
 void sandbox_state::close() {

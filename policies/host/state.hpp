@@ -70,6 +70,9 @@ struct sandbox_state {
   bool answers_much = false;        // its last answer was too large for the loop
   std::vector<int> abandoned = {};  // references of cancelled calls, given back by the next one
 
+  /// What a function of the library has read and now pushes: it stays here when that raises.
+  value held = {};
+
   lua_State* lua = nullptr;
   call_state* current = nullptr;
   std::uint64_t last_call = 0;
@@ -101,6 +104,8 @@ void push_library(lua_State* L);
 void prepare_views(lua_State* L);
 /// Adds is_view and view_next to the table on top. May raise.
 void add_view_functions(lua_State* L);
+/// Pushes plain data as tables. May raise: `v` belongs to somebody who outlives that.
+void push_value(lua_State* L, const value& v);
 /// Pushes a view for the current call. May raise.
 void push_view(lua_State* L, const view_type* type, const void* object);
 /// Raises `message` with the place of the innermost function of the policy itself.

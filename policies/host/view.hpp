@@ -1,5 +1,7 @@
 #pragma once
 
+#include "policies/host/shape.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <map>
@@ -19,8 +21,9 @@ namespace policies {
 /// A record names its fields by specialising `view_record`:
 ///     template <> struct view_record<unit> {
 ///       static constexpr const char* name = "unit";
-///       static constexpr field fields[] = {field_of<&unit::name>("name"), …};
+///       static constexpr field fields[] = {field_of<&unit::name>("name", "its Node"), …};
 ///     };
+/// What a field is follows from its C++ type, what it means and its unit are said beside its name: shape_of<unit>() is both.
 /// Fields may be booleans, numbers, strings, other records, vectors and string maps, and optionals and smart pointers to them.
 struct view_type;
 
@@ -37,9 +40,9 @@ struct slot {
 
 /// One C++ type as Lua sees it. None of the functions may throw.
 struct view_type {
-  enum class shape { record, array, map };
+  enum class form { record, array, map };
   const char* name;
-  shape is;
+  form is;
   /// Records and maps; nothing when there is no such key.
   std::optional<slot> (*find)(const void* object, std::string_view key);
   /// Arrays, from 0.
@@ -58,6 +61,9 @@ struct view {
 struct field {
   std::string_view name;
   slot (*get)(const void* object);
+  std::string_view about, unit;
+  shape (*is)();
+  bool optional;
 };
 
 template <class T>
@@ -105,13 +111,33 @@ struct member_of;
 template <class Class, class Member>
 struct member_of<Member Class::*> {
   using owner = Class;
+  using type = Member;
+};
+
+/// What Lua may find in a field of that type.
+template <class T>
+shape shape_of();
+
+template <class T>
+concept may_be_absent = requires(const T& v) {
+  v.has_value();
+  *v;
+} || requires(const T& v) {
+  v.get();
+  *v;
 };
 
 template <auto Member>
-constexpr field field_of(std::string_view name) {
+constexpr field field_of(std::string_view name, std::string_view about = {},
+                         std::string_view unit = {}) {
   using owner = typename member_of<decltype(Member)>::owner;
+  using type = typename member_of<decltype(Member)>::type;
   return {name,
-          [](const void* object) { return slot_of(static_cast<const owner*>(object)->*Member); }};
+          [](const void* object) { return slot_of(static_cast<const owner*>(object)->*Member); },
+          about,
+          unit,
+          [] { return shape_of<type>(); },
+          may_be_absent<type>};
 }
 
 template <class T>
@@ -137,7 +163,7 @@ struct view_adapter<T> {
     return fields[i].name;
   }
   static constexpr view_type type{
-      view_record<T>::name, view_type::shape::record, find, nullptr, size, next};
+      view_record<T>::name, view_type::form::record, find, nullptr, size, next};
 };
 
 template <class T>
@@ -148,7 +174,7 @@ struct view_adapter<std::vector<T>> {
   static std::size_t size(const void* object) {
     return static_cast<const std::vector<T>*>(object)->size();
   }
-  static constexpr view_type type{"list", view_type::shape::array, nullptr, at, size, nullptr};
+  static constexpr view_type type{"list", view_type::form::array, nullptr, at, size, nullptr};
 };
 
 template <class T, class Compare>
@@ -182,12 +208,52 @@ struct view_adapter<std::map<std::string, T, Compare>> {
     if (i == m.end()) return std::nullopt;
     return i->first;
   }
-  static constexpr view_type type{"map", view_type::shape::map, find, nullptr, size, next};
+  static constexpr view_type type{"map", view_type::form::map, find, nullptr, size, next};
 };
 
 template <class T>
 const view_type& view_type_of() {
   return view_adapter<T>::type;
+}
+
+template <viewed_record T>
+shape record_shape_of() {
+  shape s = record_shape(view_record<T>::name, {});
+  for (const field& f : view_record<T>::fields) {
+    shape_member m{std::string(f.name), f.is(),     std::string(f.about),
+                   std::string(f.unit), f.optional, {}};
+    // What a test leaves out is what a fresh record has.
+    if constexpr (std::default_initializable<T>) {
+      const T fresh{};
+      const slot has = f.get(&fresh);
+      if (has.is == slot::kind::boolean) m.otherwise = has.boolean;
+      if (has.is == slot::kind::number) m.otherwise = has.number;
+      if (has.is == slot::kind::text) m.otherwise = has.text;
+    }
+    s.members.push_back(std::move(m));
+  }
+  return s;
+}
+
+template <class T>
+shape shape_of() {
+  if constexpr (std::same_as<T, bool>) {
+    return flag_shape();
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return number_shape();
+  } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+    return text_shape();
+  } else if constexpr (may_be_absent<T>) {
+    return shape_of<std::remove_cvref_t<decltype(*std::declval<const T&>())>>();
+  } else if constexpr (viewed_record<T>) {
+    return record_shape_of<T>();
+  } else if constexpr (view_adapter<T>::type.is == view_type::form::array) {
+    return list_shape(shape_of<typename T::value_type>());
+  } else if constexpr (requires { typename view_adapter<T>::element; }) {
+    return map_shape(shape_of<typename view_adapter<T>::element>());
+  } else {
+    return map_shape(shape_of<typename T::mapped_type>());
+  }
 }
 
 /// A view that owns its snapshot.

@@ -73,7 +73,7 @@ TEST(RolloutAnswer, IsRefusedWithThePlaceNamed) {
   EXPECT_EQ(error_of("no"),
             "the answer: expected a table with start, holds, look_again, got a string");
   EXPECT_EQ(error_of(value::object{{"strat", list({})}}),
-            "the answer: unknown entry 'strat'; known are start, holds, look_again");
+            "the answer: unknown entry 'strat', is it start?; known are start, holds, look_again");
   EXPECT_EQ(error_of(value::object{{"start", "w1"}}),
             "start: expected a list of unit names, got a string");
   EXPECT_EQ(error_of(value::object{{"start", value::array{"w1", "w2", 3}}}),
@@ -86,7 +86,7 @@ TEST(RolloutAnswer, IsRefusedWithThePlaceNamed) {
                 {"holds", value::object{{"w1", value::object{{"code", "a b"}, {"reason", "x"}}}}}}),
             "holds[\"w1\"].code: expected one word of letters and digits");
   EXPECT_EQ(error_of(value::object{{"holds", value::object{{"w1", value::object{{"code", "A"}}}}}}),
-            "holds[\"w1\"].reason: expected a sentence");
+            "holds[\"w1\"].reason: expected a sentence, got nil");
   EXPECT_EQ(error_of(value::object{{"look_again", -1}}),
             "look_again: expected seconds, 0 or more, got a number");
 }
@@ -103,10 +103,12 @@ TEST(RolloutAnswer, BoundsReasonsAndWaits) {
 }
 
 TEST(RolloutNow, IsTakenApartInUtc) {
-  const value now = now_argument(*reactor::parse_rfc3339("2026-11-20T23:59:59Z"));
-  EXPECT_EQ(
-      to_text(now),
-      R"({"day":20,"hour":23,"minute":59,"month":11,"text":"2026-11-20T23:59:59Z","unix":1795219199,"weekday":"Friday","year":2026})");
+  const moment now = moment_of(*reactor::parse_rfc3339("2026-11-20T23:59:59Z"));
+  EXPECT_EQ(now.text, "2026-11-20T23:59:59Z");
+  EXPECT_EQ(now.unix_seconds, 1795219199);
+  EXPECT_EQ(now.weekday, "Friday");
+  EXPECT_EQ((std::vector<int>{now.year, now.month, now.day, now.hour, now.minute}),
+            (std::vector<int>{2026, 11, 20, 23, 59}));
 }
 
 TEST(RolloutPlan, StartsByNameWithTheStockPack) {

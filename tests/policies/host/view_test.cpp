@@ -92,7 +92,8 @@ TEST(View, IsReadOnly) {
 }
 
 TEST(View, NamesAFieldThatDoesNotExist) {
-  EXPECT_EQ(seen("return f.nodes[1].zoen"), "!test/main.lua:1: a node has no field 'zoen'");
+  EXPECT_EQ(seen("return f.nodes[1].zoen"),
+            "!test/main.lua:1: a node has no field 'zoen', is it zone?");
 }
 
 TEST(View, IsNoAnswer) {

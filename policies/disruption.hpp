@@ -1,0 +1,37 @@
+#pragma once
+
+#include "policies/host/hook.hpp"
+#include "policies/host/host.hpp"
+#include "policies/rollout.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace policies {
+
+/// May the workload of this unit be disturbed now? Asked before a unit that may start gets its slot; what is under way is
+/// finished whatever is answered.
+struct disruption_answer {
+  bool admit = false;
+  std::string code, reason;  // why not; `code` one word or empty
+  reactor::nanoseconds look_again{0};
+  std::string pack;  // that said no, or the last that was asked
+};
+
+/// Every pack that applies is asked in order; the first no is the answer, so that a pack can only narrow. Without any the
+/// answer is yes. One that fails means no, with its message as the reason.
+/// Lifetime `unit` is one of the input's; the input stays as it is during the call.
+reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
+                                                       std::shared_ptr<const rollout_input> input,
+                                                       std::size_t unit, reactor::wall_time now);
+
+/// The part of it that looks at one answer.
+reactor::result<disruption_answer> read_disruption_answer(const value& answer);
+
+std::int64_t disruption_instructions(std::size_t peers);
+
+hook disruption_hook();
+
+}  // namespace policies

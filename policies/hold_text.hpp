@@ -1,0 +1,25 @@
+#pragma once
+
+// Inside policies only: what hooks that hold something answer alike.
+
+#include "policies/rollout.hpp"
+#include "reactor/time.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace policies {
+
+/// The reason ends up in conditions, events and tables: one line, bounded, cut between characters.
+std::string one_line(std::string text);
+/// One word of letters and digits.
+bool is_code(std::string_view text);
+/// A policy that asks to be looked at every few milliseconds only burns time; the longest wait bounds a typing error.
+reactor::nanoseconds bounded_wait(double seconds);
+
+/// Pools in the middle of their rollouts, somebody for every state: with free slots, and without.
+std::vector<std::shared_ptr<const rollout_input>> typical_rollouts();
+
+}  // namespace policies

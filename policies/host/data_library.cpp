@@ -1,0 +1,224 @@
+// TOML, base64, digests and times; the rules of text_library.cpp hold here too. What is read on the way is kept in the
+// sandbox's state while it is pushed, so that nothing is lost when that raises.
+
+#include "formats/base64.hpp"
+#include "formats/digest.hpp"
+#include "formats/go/time.hpp"
+#include "formats/toml/toml.hpp"
+#include "policies/host/arguments.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+namespace policies {
+namespace {
+
+/// Reading one takes 0.1 ms for every 4 KiB.
+constexpr std::size_t most_toml_bytes = 64 * 1024;
+constexpr std::size_t steps_a_byte = 4;
+/// Seconds of the years 1 to 9999.
+constexpr double first_second = -62'135'596'800.0, last_second = 253'402'300'799.0;
+/// Where a zone is looked up for the first time, a file is read.
+constexpr std::int64_t zone_steps = 2'000;
+
+value plain(const formats::value& v) {
+  if (v.is_nil()) return {};
+  if (v.kind() == formats::type::boolean) return v.boolean();
+  if (v.is_integer()) return static_cast<double>(v.integer());
+  if (v.kind() == formats::type::float64) return v.real();
+  if (v.is_string()) return v.text();
+  if (v.is_map()) {
+    value::object out;
+    for (const auto& [key, member] : v.entries()) out.emplace(key, plain(member));
+    return out;
+  }
+  if (v.is_list()) {
+    value::array out;
+    for (std::size_t i = 0; i < v.size(); ++i) out.push_back(plain(v.at(i)));
+    return out;
+  }
+  if (const auto t = formats::time_in(v)) {
+    const char* layout = t->fixed_name == formats::toml_local_date   ? "2006-01-02"
+                         : t->fixed_name == formats::toml_local_time ? "15:04:05"
+                         : t->fixed_name == formats::toml_local_date_time
+                             ? "2006-01-02T15:04:05"
+                             : "2006-01-02T15:04:05Z07:00";
+    return formats::format_time(*t, layout);
+  }
+  return {};
+}
+
+/// Keeps what `read` gives in the state, or its complaint in `why`.
+template <class F, std::size_t N>
+void keep(lua_State* L, char (&why)[N], F read) {
+  try {
+    const std::string complaint = read(sandbox_state::of(L).held);
+    std::snprintf(why, N, "%s", complaint.c_str());
+  } catch (...) {
+    std::snprintf(why, N, "not enough memory");
+  }
+}
+
+int push_held(lua_State* L) {
+  sandbox_state& state = sandbox_state::of(L);
+  push_value(L, state.held);
+  state.held = value();
+  return 1;
+}
+
+/// toml.decode(text)
+int decode_toml(lua_State* L) {
+  const std::string_view text = text_at(L, 1, "toml.decode");
+  if (text.size() > most_toml_bytes) raise(L, "toml.decode: more than %zu bytes", most_toml_bytes);
+  charge_bytes(L, 16 * steps_a_byte * text.size());
+  char why[300] = "";
+  keep(L, why, [&](value& held) {
+    auto read = formats::read_toml(text);
+    if (!read) return read.error().text;
+    held = plain(*read);
+    return std::string();
+  });
+  if (why[0] != '\0') raise(L, "toml.decode: %s", why);
+  return push_held(L);
+}
+
+/// base64.encode(text)
+int to_base64(lua_State* L) {
+  const std::string_view bytes = text_at(L, 1, "base64.encode");
+  check_room(L, bytes.size() / 3 * 4 + 4, "base64.encode");
+  char why[40] = "";
+  keep(L, why, [&](value& held) {
+    held = formats::encode_base64(bytes);
+    return std::string();
+  });
+  if (why[0] != '\0') raise(L, "base64.encode: %s", why);
+  return push_held(L);
+}
+
+/// base64.decode(text): the bytes, or nil when it is none.
+int from_base64(lua_State* L) {
+  const std::string_view text = text_at(L, 1, "base64.decode");
+  check_room(L, text.size(), "base64.decode");
+  char why[40] = "";
+  keep(L, why, [&](value& held) {
+    auto bytes = formats::read_base64(text, formats::base64_gaps::blanks);
+    held = bytes ? value(std::move(*bytes)) : value();
+    return std::string();
+  });
+  if (why[0] != '\0') raise(L, "base64.decode: %s", why);
+  return push_held(L);
+}
+
+/// digest.of(text): "sha256:" and 64 digits.
+int digest_of_text(lua_State* L) {
+  const std::string_view text = text_at(L, 1, "digest.of");
+  check_room(L, text.size(), "digest.of");
+  char why[40] = "";
+  keep(L, why, [&](value& held) {
+    held = formats::digest_of(text);
+    return std::string();
+  });
+  if (why[0] != '\0') raise(L, "digest.of: %s", why);
+  return push_held(L);
+}
+
+/// digest.valid(text)
+int digest_valid(lua_State* L) {
+  const std::string_view text = text_at(L, 1, "digest.valid");
+  lua_pushboolean(L, formats::is_digest(text) ? 1 : 0);
+  return 1;
+}
+
+bool plain_zone(std::string_view name) {
+  if (name.empty() || name.size() > 40 || name.front() == '/') return false;
+  for (const char c : name) {
+    const bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-' || c == '+' || c == '/';
+    if (!fine) return false;
+  }
+  return true;
+}
+
+/// time.at(unix, zone): {year, month, day, hour, minute, second, weekday, year_day, offset, zone}; UTC without a zone.
+int time_at_zone(lua_State* L) {
+  const double seconds = number_at(L, 1, "time.at");
+  const std::string_view zone = lua_isnoneornil(L, 2) ? "UTC" : text_at(L, 2, "time.at");
+  if (!(seconds >= first_second && seconds <= last_second))
+    raise(L, "time.at: argument 1 is no time between the years 1 and 9999");
+  sandbox_state::of(L).charge(zone == "UTC" ? 64 : zone_steps);
+  char why[100] = "";
+  keep(L, why, [&](value& held) -> std::string {
+    const formats::go_time t = formats::in_zone(
+        formats::time_at(static_cast<std::int64_t>(seconds)), plain_zone(zone) ? zone : "UTC");
+    if (t.zone != zone) return "no zone '" + std::string(zone.substr(0, 40)) + "'";
+    const formats::civil_time c = formats::civil(t);
+    held = value::object{{"year", static_cast<double>(c.year)},
+                         {"month", c.month},
+                         {"day", c.day},
+                         {"hour", c.hour},
+                         {"minute", c.minute},
+                         {"second", c.second},
+                         {"weekday", formats::weekday_name(c.weekday)},
+                         {"year_day", c.year_day},
+                         {"offset", static_cast<double>(c.offset)},
+                         {"zone", c.abbreviation}};
+    return {};
+  });
+  if (why[0] != '\0') raise(L, "time.at: %s", why);
+  return push_held(L);
+}
+
+/// time.text(unix, zone): RFC 3339.
+int time_as_text(lua_State* L) {
+  const double seconds = number_at(L, 1, "time.text");
+  const std::string_view zone = lua_isnoneornil(L, 2) ? "UTC" : text_at(L, 2, "time.text");
+  if (!(seconds >= first_second && seconds <= last_second))
+    raise(L, "time.text: argument 1 is no time between the years 1 and 9999");
+  sandbox_state::of(L).charge(zone == "UTC" ? 64 : zone_steps);
+  char why[100] = "";
+  keep(L, why, [&](value& held) -> std::string {
+    const formats::go_time t = formats::in_zone(
+        formats::time_at(static_cast<std::int64_t>(seconds)), plain_zone(zone) ? zone : "UTC");
+    if (t.zone != zone) return "no zone '" + std::string(zone.substr(0, 40)) + "'";
+    held = formats::format_time(t, "2006-01-02T15:04:05Z07:00");
+    return {};
+  });
+  if (why[0] != '\0') raise(L, "time.text: %s", why);
+  return push_held(L);
+}
+
+/// time.parse(text): unix seconds of RFC 3339, or nil.
+int time_from_text(lua_State* L) {
+  const std::string_view text = text_at(L, 1, "time.parse");
+  sandbox_state::of(L).charge(128);
+  double seconds = 0;
+  bool read = false;
+  if (text.size() <= 40) {
+    try {
+      if (const auto t = formats::parse_time("2006-01-02T15:04:05Z07:00", text)) {
+        seconds = static_cast<double>(t->seconds);
+        read = true;
+      }
+    } catch (...) {  // no memory
+    }
+  }
+  if (read)
+    lua_pushnumber(L, seconds);
+  else
+    lua_pushnil(L);
+  return 1;
+}
+
+constexpr luaL_Reg functions[] = {
+    {"decode_toml", decode_toml},  {"to_base64", to_base64},       {"from_base64", from_base64},
+    {"digest_of", digest_of_text}, {"digest_valid", digest_valid}, {"time_at", time_at_zone},
+    {"time_text", time_as_text},   {"time_parse", time_from_text}, {nullptr, nullptr},
+};
+
+}  // namespace
+
+void add_data_functions(lua_State* L) {
+  luaL_register(L, nullptr, functions);
+}
+
+}  // namespace policies

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "policies/host/sandbox.hpp"
+#include "policies/host/shape.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace policies {
+
+/// A question to policies, said once. From it come the names that a pack may have, the strict arguments and checked answers of
+/// its tests, `policy check`, the reference in docs/ and the annotations of editors.
+/// Shape    a domain describes its hooks beside their structs: `hook rollout_hook()`. Arguments are shape_of<struct>().
+struct hook {
+  std::string name;                     // "rollout.plan"
+  std::string question;                 // "who may start now, and why do the others wait?"
+  std::string asked;                    // when: a sentence
+  std::string failure;                  // what a pack that fails does: a sentence
+  std::string budget;                   // "200,000 instructions and 2,000 a unit"
+  std::vector<shape_member> arguments;  // of the function, in order
+  shape answer;                         // any: nobody has described it yet
+  /// Questions as they come up, for calls that only try the hook, each within `instructions`. May be empty.
+  std::function<std::vector<std::vector<argument>>()> typical;
+  std::int64_t instructions = 200'000;
+
+  std::string family() const { return name.substr(0, name.find('.')); }
+  std::string function() const { return name.substr(name.find('.') + 1); }
+  bool is_described() const { return !question.empty(); }
+};
+
+/// What a host, a check or a test knows of; nothing: every name is taken, nothing is checked.
+using hook_list = std::vector<hook>;
+using shared_hooks = std::shared_ptr<const hook_list>;
+
+const hook* find_hook(const hook_list& all, std::string_view name);
+
+/// For the sandbox's own use: {families = {rollout = {"plan"}}, hooks = {["rollout.plan"] = {arguments, answer}}}
+value described(const hook_list& all);
+
+/// docs/hooks.md
+std::string reference_page(const hook_list& all);
+/// policies/types/hooks.lua: annotations for the Lua language server.
+std::string editor_types(const hook_list& all);
+
+}  // namespace policies

@@ -1,0 +1,275 @@
+#include "policies/host/shape.hpp"
+
+#include "reactor/printable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace policies {
+namespace {
+
+using reactor::errc;
+using reactor::make_fault;
+using reactor::result;
+
+constexpr std::size_t shown_bytes = 60;  // of a key, in a message
+
+std::string expected_of(const shape& s) {
+  if (!s.expected.empty()) return s.expected;
+  switch (s.is) {
+    case shape::kind::flag: return "true or false";
+    case shape::kind::number: return "a number";
+    case shape::kind::text: return "a string";
+    case shape::kind::list: return "a list";
+    default: return "a table";
+  }
+}
+
+bool plain_name(std::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+class checker {
+public:
+  result<void> check(const value& v, const shape& s) {
+    switch (s.is) {
+      case shape::kind::any: return {};
+      case shape::kind::flag: return v.if_bool() ? result<void>() : wrong(v, s);
+      case shape::kind::number:
+        return v.if_number() && (!s.least || *v.if_number() >= *s.least) ? result<void>()
+                                                                         : wrong(v, s);
+      case shape::kind::text: return check_text(v, s);
+      case shape::kind::list: return check_list(v, s);
+      case shape::kind::map: return check_map(v, s);
+      case shape::kind::record: return check_record(v, s);
+      case shape::kind::either: return check_either(v, s);
+    }
+    return {};
+  }
+
+private:
+  std::string place() const { return path_.empty() ? "the answer" : path_; }
+  reactor::fault wrong(const value& got, const shape& s) const {
+    return make_fault(
+        errc::malformed, {},
+        place() + ": expected " + expected_of(s) + ", got " + std::string(got.kind()));
+  }
+
+  result<void> check_text(const value& v, const shape& s) {
+    const std::string* text = v.if_string();
+    if (text == nullptr) return wrong(v, s);
+    if (s.words.empty() || std::find(s.words.begin(), s.words.end(), *text) != s.words.end())
+      return {};
+    std::string known, meant;
+    for (const std::string& word : s.words) {
+      known += (known.empty() ? "" : ", ") + word;
+      if (meant.empty() && is_slip(*text, word)) meant = word;
+    }
+    return make_fault(errc::malformed, {},
+                      place() + ": '" + reactor::printable(*text, shown_bytes) +
+                          (meant.empty() ? "'" : "', is it " + meant + "?") + "; known are " +
+                          known);
+  }
+
+  result<void> check_list(const value& v, const shape& s) {
+    const value::array* list = v.if_array();
+    if (list == nullptr) return wrong(v, s);
+    const std::size_t outer = path_.size();
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      path_ += "[" + std::to_string(i + 1) + "]";
+      if (auto fine = check((*list)[i], s.of.front()); !fine) return fine;
+      path_.resize(outer);
+    }
+    return {};
+  }
+
+  void enter(std::string_view key) {
+    if (plain_name(key)) {
+      path_ += (path_.empty() ? "" : ".") + std::string(key.substr(0, shown_bytes));
+    } else {
+      path_ += "[\"" + reactor::printable(key, shown_bytes) + "\"]";
+    }
+  }
+
+  result<void> check_map(const value& v, const shape& s) {
+    const value::object* object = v.if_object();
+    if (object == nullptr) return wrong(v, s);
+    const std::size_t outer = path_.size();
+    for (const auto& [key, member] : *object) {
+      path_ += "[\"" + reactor::printable(key, shown_bytes) + "\"]";
+      if (auto fine = check(member, s.of.front()); !fine) return fine;
+      path_.resize(outer);
+    }
+    return {};
+  }
+
+  result<void> check_record(const value& v, const shape& s) {
+    const value::object* object = v.if_object();
+    if (object == nullptr) return wrong(v, s);
+    for (const auto& [key, ignored] : *object) {
+      const auto same_name = [&key = key](const shape_member& m) { return m.name == key; };
+      if (std::none_of(s.members.begin(), s.members.end(), same_name)) return unknown(key, s);
+    }
+    const std::size_t outer = path_.size();
+    for (const shape_member& m : s.members) {
+      const auto found = object->find(m.name);
+      const bool absent = found == object->end() || found->second.is_null();
+      if (absent && m.optional) continue;
+      enter(m.name);
+      if (auto fine = check(absent ? value() : found->second, m.is); !fine) return fine;
+      path_.resize(outer);
+    }
+    return {};
+  }
+
+  reactor::fault unknown(const std::string& key, const shape& s) const {
+    std::string known, meant;
+    for (const shape_member& m : s.members) {
+      known += (known.empty() ? "" : ", ") + m.name;
+      if (meant.empty() && is_slip(key, m.name)) meant = m.name;
+    }
+    return make_fault(errc::malformed, {},
+                      place() + ": unknown entry '" + reactor::printable(key, shown_bytes) +
+                          (meant.empty() ? "'" : "', is it " + meant + "?") + "; known are " +
+                          known);
+  }
+
+  /// The form of the same kind says what is wrong inside of it.
+  result<void> check_either(const value& v, const shape& s) {
+    for (const shape& form : s.of) {
+      const bool of_its_kind = form.is == shape::kind::text     ? v.if_string() != nullptr
+                               : form.is == shape::kind::number ? v.if_number() != nullptr
+                               : form.is == shape::kind::flag   ? v.if_bool() != nullptr
+                               : form.is == shape::kind::list   ? v.if_array() != nullptr
+                                                                : v.if_object() != nullptr;
+      if (of_its_kind) return check(v, form);
+    }
+    return wrong(v, s);
+  }
+
+  std::string path_;
+};
+
+std::string_view word(shape::kind k) {
+  switch (k) {
+    case shape::kind::any: return "any";
+    case shape::kind::flag: return "flag";
+    case shape::kind::number: return "number";
+    case shape::kind::text: return "text";
+    case shape::kind::list: return "list";
+    case shape::kind::map: return "map";
+    case shape::kind::record: return "record";
+    case shape::kind::either: return "either";
+  }
+  return {};
+}
+
+}  // namespace
+
+shape flag_shape() {
+  shape s;
+  s.is = shape::kind::flag;
+  return s;
+}
+
+shape number_shape(std::string expected, std::optional<double> least) {
+  shape s;
+  s.is = shape::kind::number;
+  s.expected = std::move(expected);
+  s.least = least;
+  return s;
+}
+
+shape text_shape(std::string expected) {
+  shape s;
+  s.is = shape::kind::text;
+  s.expected = std::move(expected);
+  return s;
+}
+
+shape word_shape(std::vector<std::string> words) {
+  shape s = text_shape();
+  s.words = std::move(words);
+  return s;
+}
+
+shape list_shape(shape of, std::string expected) {
+  shape s;
+  s.is = shape::kind::list;
+  s.expected = std::move(expected);
+  s.of.push_back(std::move(of));
+  return s;
+}
+
+shape map_shape(shape of, std::string expected) {
+  shape s = list_shape(std::move(of), std::move(expected));
+  s.is = shape::kind::map;
+  return s;
+}
+
+shape record_shape(std::string name, std::vector<shape_member> members, std::string expected) {
+  shape s;
+  s.is = shape::kind::record;
+  s.name = std::move(name);
+  s.members = std::move(members);
+  s.expected = std::move(expected);
+  return s;
+}
+
+shape either_shape(std::string expected, std::vector<shape> forms) {
+  shape s;
+  s.is = shape::kind::either;
+  s.expected = std::move(expected);
+  s.of = std::move(forms);
+  return s;
+}
+
+result<void> check(const value& v, const shape& is) {
+  return checker().check(v, is);
+}
+
+value described(const shape& s) {
+  value::object out{{"kind", word(s.is)}, {"expected", expected_of(s)}};
+  if (!s.name.empty()) out["name"] = s.name;
+  if (!s.of.empty()) out["of"] = described(s.of.front());
+  value::array members;
+  for (const shape_member& m : s.members) {
+    value::object one{{"name", m.name}, {"is", described(m.is)}, {"optional", m.optional}};
+    if (!m.otherwise.is_null()) one["otherwise"] = m.otherwise;
+    members.emplace_back(std::move(one));
+  }
+  if (!members.empty()) out["members"] = std::move(members);
+  return out;
+}
+
+int letters_apart(std::string_view a, std::string_view b) noexcept {
+  constexpr std::size_t longest = 64;
+  constexpr int many = 3;
+  if (a.size() > longest || b.size() > longest) return many;
+  // Damerau's distance: two letters that changed places are one slip.
+  std::array<std::array<int, longest + 1>, 3> rows{};
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = static_cast<int>(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto& row = rows[i % 3];
+    const auto& above = rows[(i + 2) % 3];
+    const auto& two_above = rows[(i + 1) % 3];
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] =
+          std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], two_above[j - 2] + 1);
+    }
+  }
+  return std::min(rows[a.size() % 3][b.size()], many);
+}
+
+bool is_slip(std::string_view wrong, std::string_view right) noexcept {
+  const int apart = letters_apart(wrong, right);
+  return apart > 0 && apart <= (right.size() < 6 ? 1 : 2);
+}
+
+}  // namespace policies

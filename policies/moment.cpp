@@ -1,0 +1,32 @@
+#include "policies/moment.hpp"
+
+#include "formats/go/time.hpp"
+
+#include <memory>
+
+namespace policies {
+
+moment moment_of(reactor::wall_time t) {
+  const formats::go_time at = formats::time_of(t);
+  const formats::civil_time date = formats::civil(at);
+  moment m;
+  m.text = reactor::format_rfc3339(t);
+  m.unix_seconds = static_cast<double>(at.seconds);
+  m.year = static_cast<int>(date.year);
+  m.month = date.month;
+  m.day = date.day;
+  m.hour = date.hour;
+  m.minute = date.minute;
+  m.weekday = std::string(formats::weekday_name(date.weekday));
+  return m;
+}
+
+argument now_argument(reactor::wall_time now) {
+  return view_of(std::make_shared<const moment>(moment_of(now)));
+}
+
+shape_member now_described() {
+  return {"now", shape_of<moment>(), "when the question was asked, UTC", {}, false, {}};
+}
+
+}  // namespace policies

@@ -1,0 +1,53 @@
+local policy = require("policy")
+local waves = require("waves")
+
+local now = { unix = 1795428000 }
+local function cluster(name, wave, updated, degraded, updated_at)
+  return { name = name, labels = { ["windlass.dev/wave"] = wave }, nodes = 3, updated = updated, degraded = degraded or 0,
+    updated_at = updated_at or 0 }
+end
+local function plan(wave, clusters, more)
+  local fleet = { cluster = "here", cluster_labels = { ["windlass.dev/wave"] = wave }, clusters = clusters, free = 1, capacity = 1,
+    startable = "Staged" }
+  for key, value in pairs(more or {}) do fleet[key] = value end
+  local units = { { name = "w1", state = "Staged" }, { name = "w2", state = "Staged" }, { name = "w3", state = "Staged", degraded = true },
+    { name = "w4", state = "UpToDate" }, { name = "w5", state = "Staged", slotted = true } }
+  return policy.rollout.plan(units, fleet, now)
+end
+local long_ago = now.unix - 7200
+
+test("the first wave begins at once, by name", function()
+  local answer = plan("canary", { cluster("other", "main", 0) })
+  expect_equal(answer.start, { "w1" })
+  expect_equal(answer.holds.w2.code, "WaitsForSlot")
+  expect_equal(answer.holds.w3.code, "Degraded")
+  expect_equal(answer.holds.w5, nil)
+end)
+
+test("a later wave waits for every cluster of the earlier ones", function()
+  local answer = plan("early", { cluster("a", "canary", 3, 0, long_ago), cluster("b", "canary", 1), cluster("here", "early", 0) })
+  expect_equal(answer.start, {})
+  expect_equal(answer.holds.w1, { code = "EarlierWave", reason = "waits for b of an earlier wave (1 of 3 are up to date)" })
+  expect_equal(answer.look_again, 30)
+end)
+
+test("a finished wave is watched before the next begins", function()
+  local answer = plan("early", { cluster("a", "canary", 3, 0, now.unix - 600) })
+  expect_equal(answer.holds.w1.code, "WaveSoak")
+  expect_equal(answer.look_again, 3000)
+  expect_equal(plan("early", { cluster("a", "canary", 3, 0, long_ago) }).start, { "w1" })
+end)
+
+test("failures in an earlier wave stop the later ones", function()
+  local answer = plan("main", { cluster("a", "canary", 3, 1, long_ago) })
+  expect_equal(answer.holds.w1, { code = "WaveFailed", reason = "the waves before report 1 failures, 0 are borne" })
+  waves.failures = 1
+  local borne = plan("main", { cluster("a", "canary", 3, 1, long_ago) })
+  waves.failures = 0
+  expect_equal(borne.start, { "w1" })
+end)
+
+test("who has no wave goes last", function()
+  expect_equal(plan(nil, { cluster("a", "main", 0) }).holds.w1.code, "EarlierWave")
+  expect_equal(plan("main", { cluster("a", nil, 0) }).start, { "w1" })
+end)

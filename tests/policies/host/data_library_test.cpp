@@ -1,0 +1,64 @@
+#include "run.hpp"
+
+#include <gmock/gmock.h>
+
+namespace policies {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(PolicyData, ReadsToml) {
+  EXPECT_EQ(text_of("return toml.decode('a = 1\\nd = 2026-01-02\\nt = "
+                    "2026-01-02T03:04:05Z\\n[[x]]\\nb = [true, \"y\"]')"),
+            R"({"a":1,"d":"2026-01-02","t":"2026-01-02T03:04:05Z","x":[{"b":[true,"y"]}]})");
+  EXPECT_THAT(text_of("local v = toml.decode('a = ') return v"),
+              HasSubstr("main.lua:1: toml.decode: toml: line 1"));
+  EXPECT_THAT(text_of("local v = toml.decode(('a'):rep(70000)) return v"),
+              HasSubstr("more than 65536 bytes"));
+}
+
+TEST(PolicyData, IsCountedByTheBudget) {
+  const evaluated e = evaluate(
+      "local t = 'a = \"' .. ('x'):rep(30000) .. '\"' for i = 1, 100 do toml.decode(t) end",
+      1'000'000);
+  EXPECT_THAT(e.error, HasSubstr("gave up after 1000000 instructions"));
+}
+
+TEST(PolicyData, KnowsBase64AndDigests) {
+  EXPECT_EQ(text_of("return { base64.encode('hello'), base64.decode('aGVsbG8='), "
+                    "base64.decode('!') == nil }"),
+            R"(["aGVsbG8=","hello",true])");
+  EXPECT_EQ(
+      text_of("return { digest.of('') , digest.valid(digest.of('x')), digest.valid('sha256:1') }"),
+      R"(["sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",true,false])");
+}
+
+TEST(PolicyData, TakesTimesApartInTheirZones) {
+  EXPECT_EQ(text_of("local t = time.at(time.parse('2026-07-01T20:30:00Z'), 'Europe/Berlin') return "
+                    "{ t.hour, t.offset, t.weekday, t.zone }"),
+            R"([22,7200,"Wednesday","CEST"])");
+  EXPECT_EQ(
+      text_of("return time.at(0)"),
+      R"({"day":1,"hour":0,"minute":0,"month":1,"offset":0,"second":0,"weekday":"Thursday","year":1970,"year_day":1,"zone":"UTC"})");
+  EXPECT_EQ(text_of("return time.text(time.parse('2026-12-01T12:00:00Z') + 90, 'Asia/Kolkata')"),
+            R"("2026-12-01T17:31:30+05:30")");
+  EXPECT_EQ(
+      text_of(
+          "return { time.parse('yesterday') == nil, time.parse('2026-13-01T00:00:00Z') == nil }"),
+      "[true,true]");
+  EXPECT_THAT(text_of("return time.at(0, '../../etc/passwd')"),
+              HasSubstr("no zone '../../etc/passwd'"));
+  EXPECT_THAT(text_of("return time.at(0, 'Mars/Olympus')"), HasSubstr("no zone 'Mars/Olympus'"));
+  EXPECT_THAT(text_of("return time.at(1e300)"), HasSubstr("no time between the years 1 and 9999"));
+}
+
+TEST(PolicyData, FillsNamesInATextIn) {
+  EXPECT_EQ(
+      text_of("return fill('{unit.name} of {n} {json: 1} {}', { unit = { name = 'w1' }, n = 2 })"),
+      R"("w1 of 2 {json: 1} {}")");
+  EXPECT_THAT(text_of("return fill('{unit.nam}', { unit = {} })"),
+              HasSubstr("fill: there is no 'unit.nam' to put in"));
+}
+
+}  // namespace
+}  // namespace policies
