@@ -454,11 +454,52 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
 
   auto* policy = app.add_subcommand("policy", "Work on policy packs");
   policy->require_subcommand(1);
-  auto* policy_test = policy->add_subcommand("test", "Load a pack and run its *_test.lua");
-  policy_test->add_option("DIR", all.policy.dir, "folder of the pack, or of several packs")
-      ->required();
-  policy_test->add_flag("--allow-none", all.policy.allow_none, "a pack without a test passes, too");
-  add_output(*policy_test, all.policy.output);
+  using policy_does = policy_arguments::command;
+  const auto add_policy = [&](policy_does what, const std::string& name,
+                              const std::string& description) {
+    auto* one = policy->add_subcommand(name, description);
+    one->callback([&all, what] { all.policy.what = what; });
+    return one;
+  };
+  auto* policy_new =
+      add_policy(policy_does::make, "new", "Write a pack that answers one hook, with its test");
+  policy_new->add_option("NAME", all.policy.name, "name of the pack and of its folder")->required();
+  policy_new->add_option("--hook", all.policy.hook, "what it shall answer")->capture_default_str();
+  policy_new->add_option("--dir", all.policy.dir, "where the folder goes (default: here)");
+  auto* policy_check = add_policy(
+      policy_does::check, "check",
+      "Does a pack load, does it know its hooks and fields, and what does a question cost?");
+  auto* policy_test = add_policy(policy_does::test, "test",
+                                 "Run a pack's *_test.lua and say which lines they reach");
+  for (auto* one : {policy_check, policy_test})
+    one->add_option("DIR", all.policy.dir, "folder of the pack, or of several packs")->required();
+  add_output(*policy_check, all.policy.output);
+  policy_test->add_flag("--allow-none", all.policy.allow_none,
+                        "a pack without tests is no failure");
+  auto* report = policy_test->add_option_function<std::string>(
+      "-o,--output",
+      [&all](const std::string& name) {
+        all.policy.junit = name == "junit";
+        if (!all.policy.junit) all.policy.output = text_or_machine.at(name);
+      },
+      "text, json, yaml or junit");
+  report->check(CLI::IsMember(std::vector<std::string>{"text", "json", "yaml", "junit"}));
+  report->option_text("text|json|yaml|junit");
+  auto* policy_list =
+      add_policy(policy_does::list, "list", "The packs in the order they are asked");
+  auto* policy_show = add_policy(policy_does::show, "show", "What a pack says about itself");
+  policy_show->add_option("NAME", all.policy.name, "name of the pack")->required();
+  for (auto* one : {policy_list, policy_show}) {
+    one->add_option("--policies", all.policy.dir,
+                    "folder of policy packs that come before the stock ones");
+    add_output(*one, all.policy.output);
+  }
+  add_policy(policy_does::types, "types",
+             "Print the annotations of hooks for the Lua language server");
+  add_policy(policy_does::reference, "reference", "Print the reference of hooks (docs/hooks.md)");
+  policy->footer(
+      "Examples:\n  windlass policy new mine\n  windlass policy check mine\n  windlass policy test "
+      "mine -o junit");
 
   add_release(app, all.release);
   add_train(app, all.train);

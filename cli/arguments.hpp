@@ -72,9 +72,13 @@ struct survey_arguments {
 };
 
 struct policy_arguments {
-  enum class command { test } what = command::test;
-  std::string dir;
-  bool allow_none = false;  // a pack without tests passes
+  enum class command { test, check, make, list, show, types, reference } what = command::test;
+  std::string
+      dir;  // test, check: of a pack or several; list, show: packs that come before the stock ones, may be empty
+  std::string name;                   // make: of the new pack, also its folder; show: of the pack
+  std::string hook = "rollout.plan";  // make: what it shall answer
+  bool allow_none = false;            // test: no test is no failure
+  bool junit = false;                 // test: the report of JUnit, which `output` does not know
   output_format output = output_format::text;
 };
 

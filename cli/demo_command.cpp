@@ -28,7 +28,7 @@ reactor::result<std::string> policies_folder(const demo_arguments& a, const std:
   const fs::path folder = fs::path(dir) / "policies";
   constexpr std::string_view stock = "rollout/";
   for (const policies::embedded_file& file : policies::stock_files()) {
-    if (!file.path.starts_with(stock)) continue;
+    if (!file.path.starts_with("rollout/default/")) continue;
     const fs::path to = folder / std::string(file.path.substr(stock.size()));
     std::error_code ec;
     fs::create_directories(to.parent_path(), ec);

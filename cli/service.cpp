@@ -1,5 +1,6 @@
 #include "cli/service.hpp"
 
+#include "cli/policy/hooks.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -13,6 +14,7 @@ namespace {
 policies::host::options pack_options(const std::string& folder) {
   policies::host::options o;
   if (!folder.empty()) o.folders.push_back(folder);
+  o.limits.hooks = all_hooks();
   return o;
 }
 

@@ -1,0 +1,379 @@
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/policy/hooks.hpp"
+#include "cli/policy/policy_new.hpp"
+#include "policies/host/host.hpp"
+#include "policies/host/pack.hpp"
+#include "reactor/files.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/printable.hpp"
+#include "reactor/task_group.hpp"
+
+#include <boost/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using policies::pack_report;
+using reports = reactor::result<std::vector<pack_report>>;
+
+/// Runs one task to its end on a loop of its own.
+void run_once(reactor::loop& l, const std::function<reactor::awaitable<void>()>& body) {
+  reactor::task_group tasks(l);
+  tasks.start("policy", [&]() -> reactor::awaitable<void> {
+    co_await body();
+    l.stop();
+  });
+  l.run();
+}
+
+struct counted {
+  std::size_t tests = 0, failed = 0, lines = 0, ran = 0;
+  bool passed = true;
+  double percent() const {
+    return lines == 0 ? 100.0 : 100.0 * static_cast<double>(ran) / static_cast<double>(lines);
+  }
+};
+
+void count(const pack_report& r, counted& c) {
+  for (const policies::test_outcome& t : r.tests) {
+    ++c.tests;
+    if (!t.passed) ++c.failed;
+  }
+  for (const policies::file_coverage& f : r.coverage) {
+    c.lines += f.lines;
+    c.ran += f.ran;
+  }
+  c.passed = c.passed && r.passed();
+}
+
+std::string percent_text(double percent) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", percent);
+  return text;
+}
+
+/// "3-5, 9"
+std::string ranges(const std::set<int>& lines) {
+  std::string out;
+  for (auto i = lines.begin(); i != lines.end();) {
+    const int first = *i;
+    int last = first;
+    for (++i; i != lines.end() && *i == last + 1; ++i) last = *i;
+    out += (out.empty() ? "" : ", ") + std::to_string(first);
+    if (last != first) out += "-" + std::to_string(last);
+  }
+  return out;
+}
+
+json::object as_json(const policies::hook_trial& t) {
+  json::object o{{"hook", t.hook},
+                 {"instructions", t.cost.instructions},
+                 {"budget", t.budget},
+                 {"heap_bytes", t.cost.heap_bytes}};
+  if (t.fault) o["fault"] = t.fault->message();
+  return o;
+}
+
+json::object as_json(const pack_report& r, bool tested) {
+  json::object pack{
+      {"folder", r.folder}, {"name", r.name}, {"version", r.version}, {"passed", r.passed()}};
+  if (r.fault) pack["refused"] = r.fault->message();
+  json::array hooks, trials, tests, slips, files;
+  for (const std::string& h : r.hooks) hooks.emplace_back(h);
+  for (const auto& t : r.trials) trials.push_back(as_json(t));
+  pack["hooks"] = std::move(hooks);
+  pack["trials"] = std::move(trials);
+  if (!tested) {
+    for (const auto& s : r.slips)
+      slips.push_back(
+          json::object{{"file", s.file}, {"line", s.line}, {"wrong", s.wrong}, {"right", s.right}});
+    pack["slips"] = std::move(slips);
+    return pack;
+  }
+  for (const auto& t : r.tests)
+    tests.push_back(json::object{
+        {"file", t.file}, {"name", t.name}, {"passed", t.passed}, {"message", t.message}});
+  pack["tests"] = std::move(tests);
+  counted c;
+  count(r, c);
+  for (const auto& f : r.coverage)
+    files.push_back(json::object{
+        {"file", f.file}, {"lines", f.lines}, {"ran", f.ran}, {"missed", ranges(f.missed)}});
+  pack["coverage"] = json::object{{"lines", c.lines}, {"ran", c.ran}, {"files", std::move(files)}};
+  return pack;
+}
+
+page trial_line(const policies::hook_trial& t, bool lively) {
+  if (t.fault)
+    return page("  ") + toned("FAIL", tone::bad, lively) + " " + t.hook + ": " +
+           t.fault->message() + "\n";
+  return page("  ") + toned("ok  ", tone::good, lively) + " " + t.hook +
+         " answers what usually comes up: " + std::to_string(t.cost.instructions) + " of " +
+         std::to_string(t.budget) + " instructions\n";
+}
+
+page head_of(const pack_report& r, bool lively) {
+  page text = page(r.folder) + ": ";
+  if (r.fault) return text + toned("refused", tone::bad, lively) + ": " + r.fault->message() + "\n";
+  text += page(r.name) + (r.version.empty() ? page() : page(" ") + r.version);
+  return text;
+}
+
+page text_of_tests(const pack_report& r, bool lively) {
+  page text = head_of(r, lively);
+  if (r.fault) return text;
+  counted c;
+  count(r, c);
+  text += page(", ") + std::to_string(r.tests.size()) +
+          (r.tests.size() == 1 ? page(" test, ") : page(" tests, ")) + percent_text(c.percent()) +
+          " of " + std::to_string(c.lines) + " lines\n";
+  for (const policies::test_outcome& t : r.tests)
+    text += page("  ") +
+            toned(t.passed ? "ok  " : "FAIL", t.passed ? tone::good : tone::bad, lively) + " " +
+            t.name + (t.passed ? page() : page(": ") + t.message) + "\n";
+  for (const policies::hook_trial& t : r.trials) text += trial_line(t, lively);
+  for (const policies::file_coverage& f : r.coverage) {
+    if (!f.missed.empty())
+      text += page("  no test reaches ") + f.file + ":" + ranges(f.missed) + "\n";
+  }
+  return text;
+}
+
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : reactor::printable(text)) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string junit_of(const std::vector<pack_report>& all) {
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+  for (const pack_report& r : all) {
+    struct row {
+      std::string name, file, message;
+      bool passed;
+    };
+    std::vector<row> rows;
+    if (r.fault) rows.push_back({"loads", "policy.lua", r.fault->message(), false});
+    for (const auto& t : r.tests) rows.push_back({t.name, t.file, t.message, t.passed});
+    for (const auto& t : r.trials)
+      rows.push_back({t.hook + " answers what usually comes up", "policy.lua",
+                      t.fault ? t.fault->message() : "", !t.fault});
+    const auto failed =
+        std::count_if(rows.begin(), rows.end(), [](const row& x) { return !x.passed; });
+    out += "  <testsuite name=\"" + xml(r.folder) + "\" tests=\"" + std::to_string(rows.size()) +
+           "\" failures=\"" + std::to_string(failed) + "\">\n";
+    for (const row& x : rows) {
+      out += "    <testcase classname=\"" + xml(r.folder) + "\" name=\"" + xml(x.name) +
+             "\" file=\"" + xml(x.file) + "\"";
+      out += x.passed ? "/>\n"
+                      : ">\n      <failure message=\"" + xml(x.message) + "\"/>\n    </testcase>\n";
+    }
+    out += "  </testsuite>\n";
+  }
+  return out + "</testsuites>\n";
+}
+
+int test(const policy_arguments& a) {
+  reactor::loop loop;
+  reports found = std::vector<pack_report>();
+  run_once(loop, [&]() -> reactor::awaitable<void> {
+    found = co_await policies::test_packs(loop, a.dir, all_hooks());
+  });
+  if (!found) return complain(found.error().message());
+  counted all;
+  std::vector<std::string> untested;
+  for (const pack_report& r : *found) {
+    count(r, all);
+    if (!r.fault && r.tests.empty()) untested.push_back(r.folder);
+  }
+  if (a.junit) {
+    write_bytes(STDOUT_FILENO, junit_of(*found));
+  } else if (a.output == output_format::text) {
+    const bool lively = is_lively(STDOUT_FILENO);
+    page text;
+    for (const pack_report& r : *found) text += text_of_tests(r, lively);
+    text += page(std::to_string(all.tests)) + " tests, " + std::to_string(all.failed) +
+            " failed; " + percent_text(all.percent()) + " of " + std::to_string(all.lines) +
+            " lines are reached\n";
+    write_out(STDOUT_FILENO, text);
+  } else {
+    json::array packs;
+    for (const pack_report& r : *found) {
+      json::object pack = as_json(r, true);
+      if (r.tests.empty() && !a.allow_none) pack["passed"] = false;
+      packs.push_back(std::move(pack));
+    }
+    json::object body{{"passed", all.passed && (untested.empty() || a.allow_none)}};
+    body["packs"] = std::move(packs);
+    write_bytes(STDOUT_FILENO, machine_text(document("PolicyTest", std::move(body)), a.output));
+  }
+  if (!untested.empty() && !a.allow_none) {
+    std::string names;
+    for (const std::string& name : untested) names += (names.empty() ? "" : ", ") + name;
+    return complain("no tests: " + names + "; --allow-none takes that");
+  }
+  return all.passed ? success : failure;
+}
+
+int check(const policy_arguments& a) {
+  reactor::loop loop;
+  reports found = std::vector<pack_report>();
+  run_once(loop, [&]() -> reactor::awaitable<void> {
+    found = co_await policies::check_packs(loop, a.dir, all_hooks());
+  });
+  if (!found) return complain(found.error().message());
+  const bool lively = is_lively(STDOUT_FILENO);
+  bool good = true;
+  page text;
+  json::array packs;
+  for (const pack_report& r : *found) {
+    good = good && r.passed();
+    packs.push_back(as_json(r, false));
+    text += head_of(r, lively);
+    if (r.fault) continue;
+    std::string hooks;
+    for (const std::string& h : r.hooks) hooks += (hooks.empty() ? "" : ", ") + h;
+    text += page(hooks.empty() ? ", no hooks" : ", answers ") + hooks + "\n";
+    for (const auto& s : r.slips)
+      text +=
+          page("  ") + toned("FAIL", tone::bad, lively) + " " + r.folder + "/" + s.message() + "\n";
+    for (const auto& t : r.trials) text += trial_line(t, lively);
+  }
+  if (a.output == output_format::text)
+    write_out(STDOUT_FILENO, text);
+  else
+    write_bytes(
+        STDOUT_FILENO,
+        machine_text(document("PolicyCheck", {{"passed", good}, {"packs", std::move(packs)}}),
+                     a.output));
+  return good ? success : failure;
+}
+
+int make(const policy_arguments& a) {
+  auto files = new_pack(a.name, a.hook, *all_hooks());
+  if (!files) return complain(files.error().message());
+  const std::filesystem::path folder = std::filesystem::path(a.dir.empty() ? "." : a.dir) / a.name;
+  std::error_code ec;
+  if (std::filesystem::exists(folder, ec)) return complain(folder.string() + " is there already");
+  page text;
+  for (const auto& [name, content] : *files) {
+    const std::filesystem::path to = folder / name;
+    std::filesystem::create_directories(to.parent_path(), ec);
+    if (ec) return complain("create " + to.parent_path().string() + ": " + ec.message());
+    auto stored = reactor::store_file(to.string(), content);
+    if (!stored) return complain(stored.error().message());
+    text += page(to.string()) + "\n";
+  }
+  text += page("Next: windlass policy test ") + folder.string() + "\n";
+  write_out(STDOUT_FILENO, text);
+  return success;
+}
+
+json::object as_json(const policies::pack_status& p) {
+  json::array hooks;
+  for (const std::string& h : p.hooks) hooks.emplace_back(h);
+  json::object o{{"name", p.name},   {"version", p.version}, {"folder", p.folder},
+                 {"stock", p.stock}, {"order", p.order},     {"hooks", std::move(hooks)}};
+  if (!p.refused.empty()) o["refused"] = p.refused;
+  return o;
+}
+
+std::string joined_hooks(const policies::pack_status& p) {
+  std::string out;
+  for (const std::string& h : p.hooks) out += (out.empty() ? "" : ", ") + h;
+  return out;
+}
+
+int list(const policy_arguments& a) {
+  reactor::loop loop;
+  policies::host::options options;
+  if (!a.dir.empty()) options.folders.push_back(a.dir);
+  options.limits.hooks = all_hooks();
+  policies::host packs(loop, std::move(options));
+  reactor::result<void> loaded;
+  run_once(loop, [&]() -> reactor::awaitable<void> { loaded = co_await packs.load(); });
+  if (!loaded) return complain(loaded.error().message());
+  std::vector<policies::pack_status> all = packs.status();
+  // As they are asked: folders first, stock packs last, in each by order, then name.
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
+    return std::tie(x.stock, x.order, x.name) < std::tie(y.stock, y.order, y.name);
+  });
+  if (a.what == policy_arguments::command::show) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == a.name; });
+    if (found == all.end()) {
+      std::string known;
+      for (const auto& p : all) known += (known.empty() ? "" : ", ") + p.name;
+      return complain("there is no policy pack named " + a.name + "; there are " + known);
+    }
+    if (a.output != output_format::text) {
+      write_bytes(STDOUT_FILENO, machine_text(document("PolicyPack", as_json(*found)), a.output));
+      return success;
+    }
+    char order[32];
+    std::snprintf(order, sizeof order, "%g", found->order);
+    page text = page("name     ") + found->name + "\nversion  " + found->version + "\nfolder   " +
+                found->folder + (found->stock ? page(" (stock)") : page()) + "\norder    " +
+                std::string(order) + "\nhooks    " + joined_hooks(*found) + "\n";
+    for (const std::string& name : found->hooks) {
+      const policies::hook* h = policies::find_hook(*all_hooks(), name);
+      if (h != nullptr && h->is_described()) text += page("  ") + name + ": " + h->question + "\n";
+    }
+    write_out(STDOUT_FILENO, text);
+    return success;
+  }
+  if (a.output != output_format::text) {
+    json::array rows;
+    for (const auto& p : all) rows.push_back(as_json(p));
+    write_bytes(STDOUT_FILENO,
+                machine_text(document("PolicyPackList", {{"packs", std::move(rows)}}), a.output));
+    return success;
+  }
+  table rows({"NAME", "VERSION", "ORDER", "HOOKS", "FOLDER"});
+  for (const auto& p : all) {
+    char order[32];
+    std::snprintf(order, sizeof order, "%g", p.order);
+    rows.row({p.name, p.version, std::string(order), joined_hooks(p),
+              p.stock ? page("stock") : page(p.folder)});
+  }
+  write_out(STDOUT_FILENO, rows.text());
+  return success;
+}
+
+}  // namespace
+
+int policy_command(const policy_arguments& a) {
+  using command = policy_arguments::command;
+  switch (a.what) {
+    case command::test: return test(a);
+    case command::check: return check(a);
+    case command::make: return make(a);
+    case command::list:
+    case command::show: return list(a);
+    case command::types:
+      write_bytes(STDOUT_FILENO, policies::editor_types(*all_hooks()));
+      return success;
+    case command::reference:
+      write_bytes(STDOUT_FILENO, policies::reference_page(*all_hooks()));
+      return success;
+  }
+  return failure;
+}
+
+}  // namespace cli
