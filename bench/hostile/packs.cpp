@@ -80,6 +80,9 @@ public:
     policies::host::options options;
     options.folders = {root_};
     options.stock = false;
+    policies::hook_list known;  // as the service knows them
+    known.push_back(policies::rollout_hook());
+    options.limits.hooks = std::make_shared<const policies::hook_list>(std::move(known));
     auto packs = std::make_unique<policies::host>(loop_, std::move(options));
     bool loaded = false;
     packs->on_event = [&](const policies::pack_event& e) {
