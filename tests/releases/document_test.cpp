@@ -73,6 +73,14 @@ TEST(ReleaseDocument, KeepsWhatNobodyKnows) {
   EXPECT_THAT(write_document(*read), HasSubstr("a: 1.5"));
 }
 
+TEST(ReleaseDocument, KeepsTheValueOfANumberThatNobodyKnows) {
+  auto read = read_document(text_of_release(good_spec + "  odd: 2538e31\n"), "r.yaml");
+  ASSERT_TRUE(read) << read.error().message();
+  auto again = read_document(write_document(*read), "r.yaml");
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(again->hash, read->hash) << write_document(*read);
+}
+
 TEST(ReleaseDocument, SaysWhatYamlMadeOfAVersion) {
   EXPECT_THAT(
       problems_of(text_of_release(
