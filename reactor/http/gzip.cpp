@@ -57,6 +57,7 @@ public:
     auto& out = plain();
     // A member may follow the one before; a full buffer may have hidden what is still inside.
     const auto got = inflation_.advance(rest_.substr(0, slice_bytes), out.data(), out.size());
+    longest_ = std::max(longest_, got.written);
     if (got.now == inflation::state::damaged)
       return not_gzip(*inflation_.why() ? inflation_.why() : "it is not gzip");
     const std::size_t n = got.written;
@@ -71,7 +72,6 @@ public:
     if (n > left_)
       return make_fault(errc::limit, "decompress answer", "its text is larger than is allowed");
     left_ -= n;
-    longest_ = std::max(longest_, n);
     return std::string_view(out.data(), n);
   }
   /// The last member is complete.
