@@ -48,19 +48,19 @@ value plain(const formats::value& v) {
   return {};
 }
 
-/// Keeps what `read` gives in the state, or its complaint in `why`.
-template <class F, std::size_t N>
-void keep(lua_State* L, char (&why)[N], F read) {
-  try {
-    const std::string complaint = read(sandbox_state::of(L).held);
-    std::snprintf(why, N, "%s", complaint.c_str());
-  } catch (...) {
-    std::snprintf(why, N, "not enough memory");
-  }
-}
-
-int push_held(lua_State* L) {
+/// Gives Lua what `read` puts where it is told, or raises what it complains of. No object may live here when that happens: a
+/// Lua error passes without destructors.
+template <class F>
+int give(lua_State* L, const char* function, F read) {
   sandbox_state& state = sandbox_state::of(L);
+  char why[300] = "";
+  try {
+    const std::string complaint = read(state.held);
+    std::snprintf(why, sizeof why, "%s", complaint.c_str());
+  } catch (...) {
+    std::snprintf(why, sizeof why, "not enough memory");
+  }
+  if (why[0] != '\0') raise(L, "%s: %s", function, why);
   push_value(L, state.held);
   state.held = value();
   return 1;
@@ -71,55 +71,43 @@ int decode_toml(lua_State* L) {
   const std::string_view text = text_at(L, 1, "toml.decode");
   if (text.size() > most_toml_bytes) raise(L, "toml.decode: more than %zu bytes", most_toml_bytes);
   charge_bytes(L, 16 * steps_a_byte * text.size());
-  char why[300] = "";
-  keep(L, why, [&](value& held) {
+  return give(L, "toml.decode", [&](value& held) {
     auto read = formats::read_toml(text);
     if (!read) return read.error().text;
     held = plain(*read);
     return std::string();
   });
-  if (why[0] != '\0') raise(L, "toml.decode: %s", why);
-  return push_held(L);
 }
 
 /// base64.encode(text)
 int to_base64(lua_State* L) {
   const std::string_view bytes = text_at(L, 1, "base64.encode");
   check_room(L, bytes.size() / 3 * 4 + 4, "base64.encode");
-  char why[40] = "";
-  keep(L, why, [&](value& held) {
+  return give(L, "base64.encode", [&](value& held) {
     held = formats::encode_base64(bytes);
     return std::string();
   });
-  if (why[0] != '\0') raise(L, "base64.encode: %s", why);
-  return push_held(L);
 }
 
 /// base64.decode(text): the bytes, or nil when it is none.
 int from_base64(lua_State* L) {
   const std::string_view text = text_at(L, 1, "base64.decode");
   check_room(L, text.size(), "base64.decode");
-  char why[40] = "";
-  keep(L, why, [&](value& held) {
+  return give(L, "base64.decode", [&](value& held) {
     auto bytes = formats::read_base64(text, formats::base64_gaps::blanks);
     held = bytes ? value(std::move(*bytes)) : value();
     return std::string();
   });
-  if (why[0] != '\0') raise(L, "base64.decode: %s", why);
-  return push_held(L);
 }
 
 /// digest.of(text): "sha256:" and 64 digits.
 int digest_of_text(lua_State* L) {
   const std::string_view text = text_at(L, 1, "digest.of");
   check_room(L, text.size(), "digest.of");
-  char why[40] = "";
-  keep(L, why, [&](value& held) {
+  return give(L, "digest.of", [&](value& held) {
     held = formats::digest_of(text);
     return std::string();
   });
-  if (why[0] != '\0') raise(L, "digest.of: %s", why);
-  return push_held(L);
 }
 
 /// digest.valid(text)
@@ -139,52 +127,45 @@ bool plain_zone(std::string_view name) {
   return true;
 }
 
-/// time.at(unix, zone): {year, month, day, hour, minute, second, weekday, year_day, offset, zone}; UTC without a zone.
-int time_at_zone(lua_State* L) {
-  const double seconds = number_at(L, 1, "time.at");
-  const std::string_view zone = lua_isnoneornil(L, 2) ? "UTC" : text_at(L, 2, "time.at");
+/// What `show` makes of the time that is argument 1, unix seconds, in the zone that is argument 2, UTC without one.
+template <class F>
+int time_in_zone(lua_State* L, const char* function, F show) {
+  const double seconds = number_at(L, 1, function);
+  const std::string_view zone = lua_isnoneornil(L, 2) ? "UTC" : text_at(L, 2, function);
   if (!(seconds >= first_second && seconds <= last_second))
-    raise(L, "time.at: argument 1 is no time between the years 1 and 9999");
+    raise(L, "%s: argument 1 is no time between the years 1 and 9999", function);
   sandbox_state::of(L).charge(zone == "UTC" ? 64 : zone_steps);
-  char why[100] = "";
-  keep(L, why, [&](value& held) -> std::string {
+  return give(L, function, [&](value& held) -> std::string {
     const formats::go_time t = formats::in_zone(
         formats::time_at(static_cast<std::int64_t>(seconds)), plain_zone(zone) ? zone : "UTC");
     if (t.zone != zone) return "no zone '" + std::string(zone.substr(0, 40)) + "'";
-    const formats::civil_time c = formats::civil(t);
-    held = value::object{{"year", static_cast<double>(c.year)},
-                         {"month", c.month},
-                         {"day", c.day},
-                         {"hour", c.hour},
-                         {"minute", c.minute},
-                         {"second", c.second},
-                         {"weekday", formats::weekday_name(c.weekday)},
-                         {"year_day", c.year_day},
-                         {"offset", static_cast<double>(c.offset)},
-                         {"zone", c.abbreviation}};
+    held = show(t);
     return {};
   });
-  if (why[0] != '\0') raise(L, "time.at: %s", why);
-  return push_held(L);
+}
+
+/// time.at(unix, zone): {year, month, day, hour, minute, second, weekday, year_day, offset, zone}
+int time_at_zone(lua_State* L) {
+  return time_in_zone(L, "time.at", [](const formats::go_time& t) {
+    const formats::civil_time c = formats::civil(t);
+    return value(value::object{{"year", static_cast<double>(c.year)},
+                               {"month", c.month},
+                               {"day", c.day},
+                               {"hour", c.hour},
+                               {"minute", c.minute},
+                               {"second", c.second},
+                               {"weekday", formats::weekday_name(c.weekday)},
+                               {"year_day", c.year_day},
+                               {"offset", static_cast<double>(c.offset)},
+                               {"zone", c.abbreviation}});
+  });
 }
 
 /// time.text(unix, zone): RFC 3339.
 int time_as_text(lua_State* L) {
-  const double seconds = number_at(L, 1, "time.text");
-  const std::string_view zone = lua_isnoneornil(L, 2) ? "UTC" : text_at(L, 2, "time.text");
-  if (!(seconds >= first_second && seconds <= last_second))
-    raise(L, "time.text: argument 1 is no time between the years 1 and 9999");
-  sandbox_state::of(L).charge(zone == "UTC" ? 64 : zone_steps);
-  char why[100] = "";
-  keep(L, why, [&](value& held) -> std::string {
-    const formats::go_time t = formats::in_zone(
-        formats::time_at(static_cast<std::int64_t>(seconds)), plain_zone(zone) ? zone : "UTC");
-    if (t.zone != zone) return "no zone '" + std::string(zone.substr(0, 40)) + "'";
-    held = formats::format_time(t, "2006-01-02T15:04:05Z07:00");
-    return {};
+  return time_in_zone(L, "time.text", [](const formats::go_time& t) {
+    return value(formats::format_time(t, "2006-01-02T15:04:05Z07:00"));
   });
-  if (why[0] != '\0') raise(L, "time.text: %s", why);
-  return push_held(L);
 }
 
 /// time.parse(text): unix seconds of RFC 3339, or nil.
