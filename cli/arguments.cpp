@@ -1,3 +1,4 @@
+// The flags of every command in one place: they share options, defaults, checks and the sentences of wrong usage.
 #include "cli/arguments.hpp"
 
 #include "cli/config_file.hpp"

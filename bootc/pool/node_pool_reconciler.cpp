@@ -1,3 +1,4 @@
+// One pass over a pool from gathering to writing: its steps share the writes that are not seen yet, so they stay together.
 #include "bootc/pool/node_pool_reconciler.hpp"
 
 #include "bootc/kinds/names.hpp"

@@ -1,3 +1,4 @@
+// The states of a cluster as a table and the cluster that goes through them: both are one story, told with the same failures.
 #include "k8s/fleet/cluster.hpp"
 
 #include "k8s/informer/informer.hpp"
