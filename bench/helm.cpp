@@ -4,7 +4,7 @@
 #include "bench/measure.hpp"
 #include "helm/render/manifests.hpp"
 #include "helm/render/prepared_chart.hpp"
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <boost/json.hpp>
 

@@ -2,8 +2,8 @@
 
 #include "bench/child.hpp"
 #include "bench/measure.hpp"
-#include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/net/certificates.hpp"
 
 #include <signal.h>
 #include <sys/prctl.h>

@@ -10,11 +10,11 @@
 #include "k8s/views/node.hpp"
 #include "k8s/views/pod.hpp"
 #include "k8s/views/secret.hpp"
-#include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/certificates.hpp"
+#include "reactor/net/stream.hpp"
+#include "reactor/net/tls.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/tls.hpp"
 
 #include <boost/json.hpp>
 

@@ -1,9 +1,9 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/stop_guard.hpp"
+#include "cli/service/stop_guard.hpp"
 #include "k8s/sim/fleet_server.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/signals.hpp"
+#include "reactor/system/signals.hpp"
 #include "reactor/task_group.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cli/apis.hpp"
 #include "cli/arguments.hpp"
+#include "cli/service/apis.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #include "cli/config_file.hpp"
 
 #include "formats/yaml/yaml.hpp"
-#include "reactor/files.hpp"
+#include "reactor/system/files.hpp"
 
 #include <boost/json.hpp>
 

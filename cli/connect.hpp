@@ -1,8 +1,8 @@
 #pragma once
 
 #include "cli/arguments.hpp"
-#include "cli/service.hpp"
-#include "reactor/result.hpp"
+#include "cli/service/service.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <optional>
 #include <string>

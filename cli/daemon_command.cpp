@@ -2,11 +2,11 @@
 #include "bootc/daemon/node_daemon.hpp"
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
-#include "cli/stop_guard.hpp"
+#include "cli/service/stop_guard.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/signals.hpp"
+#include "reactor/system/signals.hpp"
 
 namespace cli {
 namespace {

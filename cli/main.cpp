@@ -1,5 +1,5 @@
 #include "cli/commands.hpp"
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 
 #include <csignal>
 #include <exception>

@@ -1,7 +1,7 @@
 #include "cli/output.hpp"
 
 #include "formats/yaml/yaml.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <boost/json.hpp>
 #include <sys/ioctl.h>

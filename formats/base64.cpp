@@ -1,7 +1,7 @@
 #include "formats/base64.hpp"
 
-#include "reactor/base64.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/base64.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <array>
 

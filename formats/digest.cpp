@@ -1,6 +1,6 @@
 #include "formats/digest.hpp"
 
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 
 #include <openssl/evp.h>
 

@@ -1,6 +1,6 @@
 #include "formats/gzip.hpp"
 
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 
 #include <zlib.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/inflate.hpp"
+#include "reactor/plain/inflate.hpp"
 
 #include <cstddef>
 #include <cstdint>

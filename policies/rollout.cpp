@@ -2,7 +2,7 @@
 
 #include "policies/hold_text.hpp"
 #include "policies/rollout_views.hpp"
-#include "reactor/keyed_map.hpp"
+#include "reactor/plain/keyed_map.hpp"
 
 #include <algorithm>
 #include <cmath>

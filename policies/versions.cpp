@@ -3,7 +3,7 @@
 #include "policies/hold_text.hpp"
 #include "policies/label_views.hpp"
 #include "policies/moment.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 #include "reactor/time.hpp"
 
 #include <algorithm>

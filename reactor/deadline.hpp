@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/loop.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>

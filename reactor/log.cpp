@@ -1,8 +1,8 @@
 #include "reactor/log.hpp"
 
 #include "reactor/loop.hpp"
-#include "reactor/printable.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>

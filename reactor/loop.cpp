@@ -1,9 +1,9 @@
 #include "reactor/loop.hpp"
 
 #include "reactor/allowance.hpp"
-#include "reactor/kernel_watches.hpp"
-#include "reactor/memory_network.hpp"
-#include "reactor/tcp.hpp"
+#include "reactor/net/memory_network.hpp"
+#include "reactor/net/tcp.hpp"
+#include "reactor/system/kernel_watches.hpp"
 #include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 

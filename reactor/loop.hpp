@@ -1,8 +1,8 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
-#include "reactor/entropy.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/stream.hpp"
+#include "reactor/plain/entropy.hpp"
 #include "reactor/time.hpp"
 #include "reactor/timer_queue.hpp"
 

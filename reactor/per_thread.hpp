@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 
 #include <pthread.h>
 

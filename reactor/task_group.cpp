@@ -1,9 +1,9 @@
 #include "reactor/task_group.hpp"
 
 #include "reactor/loop.hpp"
-#include "reactor/printable.hpp"
-#include "reactor/result.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/plain/result.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>

@@ -2,7 +2,7 @@
 
 #include "reactor/allowance.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/asio/post.hpp>

@@ -3,11 +3,11 @@
 #include "formats/go/text.hpp"
 #include "formats/go/value.hpp"
 #include "formats/json/json.hpp"
-#include "reactor/files.hpp"
-#include "reactor/hide.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/retry_after.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/hide.hpp"
+#include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
 namespace registry {

@@ -2,7 +2,7 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/http/message.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 #include "registry/auth.hpp"
 #include "registry/fault.hpp"
 #include "registry/web.hpp"

@@ -3,12 +3,12 @@
 #include "formats/base64.hpp"
 #include "formats/go/text.hpp"
 #include "reactor/deadline.hpp"
-#include "reactor/files.hpp"
-#include "reactor/hide.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/hide.hpp"
+#include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
 #include <charconv>

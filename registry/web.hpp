@@ -3,8 +3,8 @@
 #include "formats/go/problem.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/http/message.hpp"
-#include "reactor/result.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/result.hpp"
+#include "reactor/plain/secret.hpp"
 #include "reactor/time.hpp"
 #include "registry/environment.hpp"
 

@@ -1,8 +1,8 @@
 #include "simulation/cluster.hpp"
 
 #include "formats/yaml/yaml.hpp"
-#include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <boost/json.hpp>
 

@@ -5,7 +5,7 @@
 #include "k8s/informer/watch_state.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 #include "reactor/time.hpp"
 #include "units/plan_row.hpp"
 
@@ -30,7 +30,7 @@ class metrics;
 }  // namespace reactor
 
 /// What every API of the service shares, and how one is plugged in: a function that returns a units::api, named in one
-/// line of cli/apis.cpp. `--apis`, the clusters, home, Leases, /clusters, metrics, `status`, `plan`, `explain` and the live
+/// line of cli/service/apis.cpp. `--apis`, the clusters, home, Leases, /clusters, metrics, `status`, `plan`, `explain` and the live
 /// view know an API by what is here and by nothing else.
 namespace units {
 

@@ -3,10 +3,10 @@
 #include "formats/base64.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/kubeconfig.hpp"
-#include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/net/certificates.hpp"
+#include "reactor/net/tls_context.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/tls_context.hpp"
 
 #include <openssl/asn1.h>
 #include <openssl/pem.h>

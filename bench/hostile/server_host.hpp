@@ -1,11 +1,11 @@
 #pragma once
 
 #include "bench/hostile/servers.hpp"
-#include "reactor/certificates.hpp"
-#include "reactor/result.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/certificates.hpp"
+#include "reactor/net/stream.hpp"
+#include "reactor/net/tls.hpp"
+#include "reactor/plain/result.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/tls.hpp"
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/stream.hpp"
 #include "reactor/time.hpp"
 
 #include <cstddef>

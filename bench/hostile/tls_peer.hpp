@@ -2,7 +2,7 @@
 
 // Pulls in OpenSSL: for the hostile servers' TLS scripts only.
 #include "bench/hostile/servers.hpp"
-#include "reactor/tls_context.hpp"
+#include "reactor/net/tls_context.hpp"
 
 #include <cstdint>
 #include <functional>

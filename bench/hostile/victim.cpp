@@ -275,7 +275,7 @@ private:
     co_return r;
   }
 
-  /// As the service listens (cli/service.cpp).
+  /// As the service listens (cli/service/service.cpp).
   awaitable<void> start_listener() {
     reactor::http::server_options o;
     o.at = {"127.0.0.1", 0};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bootc/daemon/host.hpp"
-#include "reactor/process.hpp"
+#include "reactor/system/process.hpp"
 #include "reactor/task_group.hpp"
 
 #include <string>

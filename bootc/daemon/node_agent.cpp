@@ -2,7 +2,7 @@
 
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/rollout_planner.hpp"
-#include "reactor/reason.hpp"
+#include "reactor/plain/reason.hpp"
 #include "registry/image_ref.hpp"
 
 namespace bootc {

@@ -4,7 +4,7 @@
 #include "k8s/client/client.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/reason.hpp"
+#include "reactor/plain/reason.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>

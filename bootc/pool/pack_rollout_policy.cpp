@@ -2,7 +2,7 @@
 
 #include "policies/disruption.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/reason.hpp"
+#include "reactor/plain/reason.hpp"
 
 #include <algorithm>
 #include <memory>

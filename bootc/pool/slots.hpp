@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bootc/kinds/node_pool.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <cstddef>
 

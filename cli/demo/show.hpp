@@ -1,8 +1,8 @@
 #pragma once
 
 #include "cli/demo/view.hpp"
-#include "cli/service.hpp"
-#include "cli/survey.hpp"
+#include "cli/service/service.hpp"
+#include "cli/survey/survey.hpp"
 #include "reactor/waiters.hpp"
 #include "simulation/world.hpp"
 

@@ -1,6 +1,6 @@
 #include "cli/demo/view.hpp"
 
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <algorithm>
 #include <utility>

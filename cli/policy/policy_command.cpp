@@ -4,9 +4,9 @@
 #include "cli/policy/policy_new.hpp"
 #include "policies/host/host.hpp"
 #include "policies/host/pack.hpp"
-#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/system/files.hpp"
 #include "reactor/task_group.hpp"
 
 #include <boost/json.hpp>

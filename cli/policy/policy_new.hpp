@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policies/host/hook.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <map>
 #include <string>

@@ -2,10 +2,10 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/output.hpp"
-#include "cli/survey.hpp"
+#include "cli/survey/survey.hpp"
 #include "k8s/informer/selector.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/signals.hpp"
+#include "reactor/system/signals.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>

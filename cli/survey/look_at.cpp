@@ -1,5 +1,5 @@
 // What a survey is made from: every cluster asked, none waited for longer than it deserves.
-#include "cli/survey.hpp"
+#include "cli/survey/survey.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
 

@@ -3,8 +3,8 @@
 #include "formats/base64.hpp"
 #include "formats/go/text.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
-#include "reactor/memory.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>

@@ -1,8 +1,8 @@
 #include "formats/go/text.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "formats/yaml/yaml_scalar.hpp"
-#include "reactor/memory.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>

@@ -1,7 +1,7 @@
 #include "formats/yaml/yaml_scalar.hpp"
 
 #include "formats/go/text.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,8 @@
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/signature.hpp"
 #include "helm/values/dependencies.hpp"
-#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 
 #include <chrono>
 #include <filesystem>

@@ -6,8 +6,8 @@
 #include "helm/go.hpp"
 #include "helm/sources/chart_registry.hpp"
 #include "helm/sources/provenance.hpp"
-#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
 #include <sys/stat.h>

@@ -10,9 +10,9 @@
 #include "helm/sources/file_lock.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/repository.hpp"
-#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/side_by_side.hpp"
+#include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
 #include <algorithm>

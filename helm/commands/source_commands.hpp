@@ -6,7 +6,7 @@
 #include "helm/sources/settings.hpp"
 #include "helm/template/executor.hpp"
 #include "reactor/awaitable.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <functional>
 #include <string>

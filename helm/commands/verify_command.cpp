@@ -4,9 +4,9 @@
 #include "helm/go.hpp"
 #include "helm/render/render_context.hpp"
 #include "helm/sources/provenance.hpp"
-#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/process.hpp"
+#include "reactor/system/files.hpp"
+#include "reactor/system/process.hpp"
 
 #include <algorithm>
 #include <filesystem>

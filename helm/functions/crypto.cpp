@@ -5,7 +5,7 @@
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
-#include "reactor/openssl.hpp"
+#include "reactor/plain/openssl.hpp"
 
 #include <arpa/inet.h>
 #include <crypt.h>

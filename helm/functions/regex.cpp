@@ -3,7 +3,7 @@
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
-#include "reactor/keyed_map.hpp"
+#include "reactor/plain/keyed_map.hpp"
 
 #include <re2/re2.h>
 

@@ -4,7 +4,7 @@
 #include "helm/functions/functions.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
-#include "reactor/uuid.hpp"
+#include "reactor/plain/uuid.hpp"
 
 #include <algorithm>
 #include <array>

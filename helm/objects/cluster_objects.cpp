@@ -8,8 +8,8 @@
 #include "helm/objects/waits.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/merge/merge_schema.hpp"
-#include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/entropy.hpp"
 #include "reactor/side_by_side.hpp"
 
 #include <boost/json/serialize.hpp>

@@ -3,7 +3,7 @@
 #include "helm/render/installation.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/reason.hpp"
+#include "reactor/plain/reason.hpp"
 
 #include <boost/json.hpp>
 

@@ -3,7 +3,7 @@
 #include "k8s/client/apart.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
-#include "reactor/reason.hpp"
+#include "reactor/plain/reason.hpp"
 
 #include <boost/json.hpp>
 

@@ -5,7 +5,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/reason.hpp"
+#include "reactor/plain/reason.hpp"
 
 #include <boost/json.hpp>
 

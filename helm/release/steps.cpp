@@ -2,9 +2,9 @@
 #include "helm/release/lookups.hpp"
 #include "helm/render/installation.hpp"
 #include "k8s/client/client.hpp"
-#include "reactor/entropy.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/reason.hpp"
+#include "reactor/plain/entropy.hpp"
+#include "reactor/plain/reason.hpp"
 
 #include <boost/json.hpp>
 

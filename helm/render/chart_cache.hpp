@@ -1,7 +1,7 @@
 #pragma once
 
 #include "helm/render/prepared_chart.hpp"
-#include "reactor/keyed_map.hpp"
+#include "reactor/plain/keyed_map.hpp"
 
 #include <cstddef>
 #include <cstdint>

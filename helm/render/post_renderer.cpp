@@ -2,7 +2,7 @@
 
 #include "formats/go/files.hpp"
 #include "helm/go.hpp"
-#include "reactor/spawn.hpp"
+#include "reactor/plain/spawn.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -8,7 +8,7 @@
 #include "helm/go.hpp"
 #include "helm/schema/compiler.hpp"
 #include "helm/schema/format.hpp"
-#include "reactor/keyed_map.hpp"
+#include "reactor/plain/keyed_map.hpp"
 
 #include <algorithm>
 #include <cmath>

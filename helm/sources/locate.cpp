@@ -5,8 +5,8 @@
 #include "helm/go.hpp"
 #include "helm/sources/provenance.hpp"
 #include "helm/sources/repository.hpp"
-#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include "helm/sources/repositories_file.hpp"
 #include "helm/sources/settings.hpp"
 #include "helm/sources/signature.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 #include "registry/reference.hpp"
 #include "registry/web.hpp"
 

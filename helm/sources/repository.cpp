@@ -3,9 +3,9 @@
 #include "formats/digest.hpp"
 #include "helm/go.hpp"
 #include "helm/sources/settings.hpp"
-#include "reactor/files.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include "helm/sources/signature.hpp"
 
 #include "helm/go.hpp"
-#include "reactor/files.hpp"
+#include "reactor/system/files.hpp"
 
 #include <gpgme.h>
 #include <unistd.h>

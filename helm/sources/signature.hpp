@@ -1,7 +1,7 @@
 #pragma once
 
 #include "helm/go.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 
 #include "helm/template/function.hpp"
 #include "helm/template/node.hpp"
-#include "reactor/keyed_map.hpp"
+#include "reactor/plain/keyed_map.hpp"
 
 #include <atomic>
 #include <chrono>

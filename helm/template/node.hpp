@@ -1,7 +1,7 @@
 #pragma once
 
 #include "helm/go.hpp"
-#include "reactor/keyed_map.hpp"
+#include "reactor/plain/keyed_map.hpp"
 
 #include <cstdint>
 #include <memory>

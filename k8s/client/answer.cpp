@@ -1,9 +1,9 @@
 #include "k8s/client/answer.hpp"
 
 #include "reactor/http/retry_after.hpp"
-#include "reactor/memory.hpp"
-#include "reactor/printable.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>

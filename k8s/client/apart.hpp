@@ -3,7 +3,7 @@
 #include "k8s/client/wire.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 #include "reactor/waiters.hpp"
 
 #include <memory>

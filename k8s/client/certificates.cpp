@@ -1,7 +1,7 @@
 #include "k8s/client/certificates.hpp"
 
-#include "reactor/key_memory.hpp"
-#include "reactor/openssl.hpp"
+#include "reactor/net/key_memory.hpp"
+#include "reactor/plain/openssl.hpp"
 
 #include <openssl/asn1.h>
 #include <openssl/bio.h>

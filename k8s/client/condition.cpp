@@ -1,7 +1,7 @@
 #include "k8s/client/condition.hpp"
 
 #include "k8s/client/events.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

@@ -2,11 +2,11 @@
 
 #include "formats/base64.hpp"
 #include "k8s/client/certificates.hpp"
-#include "reactor/files.hpp"
-#include "reactor/hide.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/http/proxy.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/hide.hpp"
+#include "reactor/system/files.hpp"
 
 #include <algorithm>
 #include <array>

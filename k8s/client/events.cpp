@@ -2,8 +2,8 @@
 
 #include "k8s/client/client.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/printable.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 #include "reactor/time.hpp"
 
 #include <optional>

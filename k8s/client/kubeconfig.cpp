@@ -5,11 +5,11 @@
 #include "formats/yaml/yaml.hpp"
 #include "k8s/client/certificates.hpp"
 #include "k8s/client/wiping_json.hpp"
-#include "reactor/files.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/http/proxy.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/system/files.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <boost/json/memory_resource.hpp>
 #include <boost/json/storage_ptr.hpp>

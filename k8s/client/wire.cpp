@@ -1,8 +1,8 @@
 #include "k8s/client/wire.hpp"
 
-#include "reactor/memory.hpp"
 #include "reactor/per_thread.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <simdjson.h>
 

@@ -3,7 +3,7 @@
 #include "formats/digest.hpp"
 #include "formats/json/record.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>

@@ -2,7 +2,7 @@
 
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/awaitable.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <string>
 

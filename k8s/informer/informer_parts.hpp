@@ -5,7 +5,7 @@
 #include "k8s/informer/informer.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 #include "reactor/turn.hpp"
 
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "k8s/informer/intern.hpp"
 
 #include "k8s/informer/compact_string.hpp"
-#include "reactor/memory.hpp"
 #include "reactor/per_thread.hpp"
+#include "reactor/plain/memory.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "k8s/informer/list_splitter.hpp"
 
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 
 namespace k8s {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s/client/fault.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -1,7 +1,7 @@
 #include "k8s/informer/meta.hpp"
 
 #include "k8s/client/wire.hpp"
-#include "reactor/keyed_hash.hpp"
+#include "reactor/plain/keyed_hash.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,7 @@
 #include "k8s/informer/slot_table.hpp"
 #include "k8s/informer/view.hpp"
 #include "k8s/informer/view_budget.hpp"
-#include "reactor/keyed_map.hpp"
+#include "reactor/plain/keyed_map.hpp"
 
 #include <algorithm>
 #include <cstddef>

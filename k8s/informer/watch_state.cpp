@@ -1,6 +1,6 @@
 #include "k8s/informer/watch_state.hpp"
 
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <algorithm>
 #include <utility>

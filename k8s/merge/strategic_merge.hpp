@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

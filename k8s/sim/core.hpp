@@ -6,7 +6,7 @@
 #include "k8s/sim/representation.hpp"
 #include "k8s/sim/store.hpp"
 #include "k8s/sim/subscription.hpp"
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <deque>
 #include <map>

@@ -1,10 +1,10 @@
 #include "k8s/sim/fleet_server.hpp"
 
 #include "formats/base64.hpp"
-#include "reactor/certificates.hpp"
-#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/tls.hpp"
+#include "reactor/net/certificates.hpp"
+#include "reactor/net/tls.hpp"
+#include "reactor/system/files.hpp"
 
 #include <filesystem>
 

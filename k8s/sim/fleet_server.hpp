@@ -3,7 +3,7 @@
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/awaitable.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -2,8 +2,8 @@
 
 #include "k8s/sim/api_server.hpp"
 #include "reactor/awaitable.hpp"
-#include "reactor/result.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/stream.hpp"
+#include "reactor/plain/result.hpp"
 #include "reactor/waiters.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s/informer/view.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "policies/host/host.hpp"
 
-#include "reactor/file_watch.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/file_watch.hpp"
 
 #include <algorithm>
 #include <utility>

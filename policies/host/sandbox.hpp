@@ -3,7 +3,7 @@
 #include "policies/host/value.hpp"
 #include "policies/host/view.hpp"
 #include "reactor/awaitable.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 #include "reactor/time.hpp"
 
 #include <cstddef>

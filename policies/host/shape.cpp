@@ -1,6 +1,6 @@
 #include "policies/host/shape.hpp"
 
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "policies/host/state.hpp"
 
 #include "policies/host/coverage.hpp"
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 
 #include <cstdlib>
 #include <string_view>

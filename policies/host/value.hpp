@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <cstddef>
 #include <map>

@@ -1,6 +1,6 @@
 #include "policies/releases/answer.hpp"
 
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <algorithm>
 

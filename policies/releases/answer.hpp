@@ -4,7 +4,7 @@
 
 #include "policies/host/value.hpp"
 #include "policies/releases/finding.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <cstddef>
 #include <functional>

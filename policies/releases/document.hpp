@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policies/releases/finding.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <optional>
 #include <string>

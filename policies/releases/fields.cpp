@@ -1,6 +1,6 @@
 #include "policies/releases/fields.hpp"
 
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <boost/json.hpp>
 

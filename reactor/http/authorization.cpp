@@ -1,6 +1,6 @@
 #include "reactor/http/authorization.hpp"
 
-#include "reactor/base64.hpp"
+#include "reactor/plain/base64.hpp"
 
 namespace reactor::http {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <string_view>
 

@@ -5,7 +5,7 @@
 #include "reactor/http/proxy.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 #include "reactor/turn.hpp"
 
 #include <optional>

@@ -4,8 +4,8 @@
 #include "reactor/http/client.hpp"
 #include "reactor/http/proxy.hpp"
 #include "reactor/http/wire.hpp"
-#include "reactor/result.hpp"
-#include "reactor/tls.hpp"
+#include "reactor/net/tls.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <memory>
 #include <string>

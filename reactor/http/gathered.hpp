@@ -1,8 +1,8 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
-#include "reactor/memory.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/secret.hpp"
 #include "reactor/turn.hpp"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 #include "reactor/http/gzip.hpp"
 
-#include "reactor/inflate.hpp"
-#include "reactor/memory.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/inflate.hpp"
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/secret.hpp"
 #include "reactor/turn.hpp"
 
 #include <algorithm>

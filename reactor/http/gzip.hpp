@@ -2,7 +2,7 @@
 
 #include "reactor/http/client.hpp"
 #include "reactor/http/message.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <cstddef>
 #include <memory>

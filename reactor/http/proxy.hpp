@@ -1,8 +1,8 @@
 #pragma once
 
 #include "reactor/http/client.hpp"
-#include "reactor/result.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/result.hpp"
+#include "reactor/plain/secret.hpp"
 
 namespace reactor::http {
 

@@ -2,10 +2,10 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/http/message.hpp"
-#include "reactor/result.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/stream.hpp"
+#include "reactor/net/tls.hpp"
+#include "reactor/plain/result.hpp"
 #include "reactor/time.hpp"
-#include "reactor/tls.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"

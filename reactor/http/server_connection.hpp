@@ -2,7 +2,7 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/http/server.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/stream.hpp"
 #include "reactor/time.hpp"
 
 #include <functional>

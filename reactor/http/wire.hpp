@@ -3,10 +3,10 @@
 // HTTP/1.1 between bytes and messages, shared by client and server. Decides, never waits.
 
 #include "reactor/http/message.hpp"
-#include "reactor/read_window.hpp"
-#include "reactor/result.hpp"
-#include "reactor/secret.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/read_window.hpp"
+#include "reactor/net/stream.hpp"
+#include "reactor/plain/result.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <cstddef>
 #include <cstdint>

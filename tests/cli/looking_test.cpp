@@ -1,12 +1,12 @@
 // Who only looks: what is written, what is shown, how long it takes, and its JSON against docs/schema.
 #include "cli/commands.hpp"
-#include "cli/service.hpp"
-#include "cli/survey.hpp"
+#include "cli/service/service.hpp"
+#include "cli/survey/survey.hpp"
 #include "formats/base64.hpp"
 #include "formats/json/json.hpp"
 #include "helm/schema/schema.hpp"
-#include "reactor/files.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 #include "cli/output.hpp"
 
 #include "formats/yaml/yaml.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <boost/json.hpp>
 #include <fcntl.h>
@@ -150,10 +150,10 @@ TEST(Output, BytesAreHelmsInAPipeAndPrintableOnATerminal) {
 
 /// Whoever writes to a terminal goes through cli/output; these write elsewhere, or a last word before the end.
 const std::set<std::string> writers = {"cli/output.cpp",
-                                       "reactor/entropy.cpp",
-                                       "reactor/files.cpp",
+                                       "reactor/plain/entropy.cpp",
+                                       "reactor/system/files.cpp",
                                        "reactor/log.cpp",
-                                       "reactor/process.cpp",
+                                       "reactor/system/process.cpp",
                                        "reactor/task_group.cpp",
                                        "policies/host/sandbox.cpp",
                                        "helm/render/post_renderer.cpp"};

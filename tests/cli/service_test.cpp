@@ -1,9 +1,9 @@
 // What the listeners of the service answer, in virtual time.
-#include "cli/service.hpp"
+#include "cli/service/service.hpp"
 
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>

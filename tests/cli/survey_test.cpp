@@ -1,6 +1,6 @@
-#include "cli/survey.hpp"
+#include "cli/survey/survey.hpp"
 
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>

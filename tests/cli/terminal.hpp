@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <algorithm>
 #include <cstddef>

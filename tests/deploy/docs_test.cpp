@@ -1,6 +1,6 @@
 // What people read: its links lead somewhere, its commands are known, and the messages it explains are those of the program.
-#include "cli/apis.hpp"
 #include "cli/arguments.hpp"
+#include "cli/service/apis.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "tests/fail_points/memory_run.hpp"
 
 #include "bootc/api.hpp"
-#include "cli/service.hpp"
+#include "cli/service/service.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/fleet_server.hpp"

@@ -1,5 +1,5 @@
 // What keeps a lost allocation from being more than the end of the process or of one request.
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 
 #include <gtest/gtest.h>
 

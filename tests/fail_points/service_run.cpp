@@ -3,7 +3,7 @@
 #include "cli/commands.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 

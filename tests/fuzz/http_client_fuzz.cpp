@@ -1,7 +1,7 @@
 #include "reactor/http/client.hpp"
 #include "reactor/http/gzip.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "reactor/task_group.hpp"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include "reactor/log.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 #include "k8s/sim/api_server.hpp"
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <boost/json.hpp>
 

@@ -1,9 +1,9 @@
 // Every hostile caller of the table against the listeners of the service, in virtual time; an honest one asks beside.
 #include "bench/hostile/callers.hpp"
 
-#include "cli/service.hpp"
+#include "cli/service/service.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include "k8s/client/client.hpp"
 #include "reactor/log.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "tests/k8s/client/api_server.hpp"
 #include "tests/reactor/run.hpp"
 

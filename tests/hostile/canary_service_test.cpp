@@ -1,5 +1,5 @@
-#include "cli/service.hpp"
-#include "cli/survey.hpp"
+#include "cli/service/service.hpp"
+#include "cli/survey/survey.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/hostile/canary.hpp"
 #include "tests/k8s/client/api_server.hpp"

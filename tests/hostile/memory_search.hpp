@@ -2,7 +2,7 @@
 // needle is scrambled, and so are the bytes that are searched.
 #pragma once
 
-#include "reactor/secret.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,15 +1,15 @@
 // A service on real sockets, its API servers in another process: what of their credentials stands in our memory when a
 // cluster has left and when everything has ended.
-#include "reactor/memory.hpp"
+#include "reactor/plain/memory.hpp"
 
-#include "cli/service.hpp"
+#include "cli/service/service.hpp"
 #include "formats/base64.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/fleet_server.hpp"
-#include "reactor/entropy.hpp"
 #include "reactor/http/authorization.hpp"
 #include "reactor/log.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/entropy.hpp"
 #include "tests/hostile/memory_search.hpp"
 #include "tests/reactor/run.hpp"
 

@@ -1,12 +1,12 @@
 // Clusters, kubeconfigs and policies put what a terminal would obey into every text that is theirs; nothing of it may reach
 // a person raw.
 #include "cli/demo/show.hpp"
-#include "cli/service.hpp"
-#include "cli/survey.hpp"
+#include "cli/service/service.hpp"
+#include "cli/survey/survey.hpp"
 #include "formats/base64.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/hostile/canary.hpp"
 #include "tests/k8s/client/api_server.hpp"

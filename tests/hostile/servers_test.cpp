@@ -6,8 +6,8 @@
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
 #include "reactor/metrics.hpp"
+#include "reactor/net/memory_network.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/http/message.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/stream.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/time.hpp"
 #include "reactor/waiters.hpp"

@@ -1,6 +1,6 @@
 #include "reactor/deadline.hpp"
 #include "reactor/limiter.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "reactor/work_queue.hpp"
 #include "tests/reactor/cancel_everywhere.hpp"
 

@@ -1,6 +1,6 @@
 // Longer than most files: each promise of the loop and what stands on it, on one fixture in virtual time.
 #include "reactor/deadline.hpp"
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 #include "reactor/waiters.hpp"
 #include "tests/reactor/run.hpp"
 

@@ -1,6 +1,6 @@
-#include "reactor/files.hpp"
+#include "reactor/system/files.hpp"
 
-#include "reactor/file_watch.hpp"
+#include "reactor/system/file_watch.hpp"
 #include "tests/reactor/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 

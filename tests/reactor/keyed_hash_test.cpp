@@ -1,6 +1,6 @@
-#include "reactor/keyed_hash.hpp"
+#include "reactor/plain/keyed_hash.hpp"
 
-#include "reactor/keyed_map.hpp"
+#include "reactor/plain/keyed_map.hpp"
 
 #include <gtest/gtest.h>
 

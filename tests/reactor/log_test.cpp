@@ -1,7 +1,7 @@
 #include "reactor/log.hpp"
 
-#include "reactor/printable.hpp"
-#include "reactor/secret.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/plain/secret.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <boost/asio/error.hpp>

@@ -1,4 +1,4 @@
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 
 #include "tests/reactor/run.hpp"
 

@@ -1,4 +1,4 @@
-#include "reactor/printable.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>

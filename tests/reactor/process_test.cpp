@@ -1,6 +1,6 @@
-#include "reactor/process.hpp"
+#include "reactor/system/process.hpp"
 
-#include "reactor/signals.hpp"
+#include "reactor/system/signals.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <fcntl.h>

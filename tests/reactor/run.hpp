@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/loop.hpp"
-#include "reactor/stream.hpp"
+#include "reactor/net/stream.hpp"
 #include "reactor/task_group.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "reactor/tcp.hpp"
+#include "reactor/net/tcp.hpp"
 
 #include "tests/reactor/run.hpp"
 

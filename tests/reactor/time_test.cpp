@@ -1,6 +1,6 @@
 #include "reactor/time.hpp"
 
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "reactor/http/server.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "registry/web.hpp"
 #include "tests/reactor/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 // What the owner of a fleet says about its clusters, as labels of their kubeconfig Secrets, reaches the policies.
-#include "cli/service.hpp"
+#include "cli/service/service.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/reactor/temporary_folder.hpp"

@@ -1,9 +1,9 @@
 #include "tests/simulation/fleet_run.hpp"
 
 #include "bootc/api.hpp"
-#include "cli/service.hpp"
+#include "cli/service/service.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "simulation/node_world.hpp"
 
 #include <boost/json.hpp>

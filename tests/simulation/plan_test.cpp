@@ -1,6 +1,6 @@
 // What `windlass plan` says before a rollout is what `windlass run` then does: one planner behind both.
-#include "cli/service.hpp"
-#include "cli/survey.hpp"
+#include "cli/service/service.hpp"
+#include "cli/survey/survey.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"
 

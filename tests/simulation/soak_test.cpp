@@ -1,12 +1,12 @@
 // A month of a fleet in virtual time: what comes and goes must leave nothing behind.
-#include "cli/service.hpp"
+#include "cli/service/service.hpp"
 #include "formats/base64.hpp"
 #include "k8s/informer/intern.hpp"
 #include "k8s/sim/server.hpp"
-#include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
-#include "reactor/tls.hpp"
+#include "reactor/net/certificates.hpp"
+#include "reactor/net/memory_network.hpp"
+#include "reactor/net/tls.hpp"
 #include "simulation/manifests.hpp"
 #include "simulation/pool_cluster.hpp"
 

@@ -1,11 +1,11 @@
 // A toy API is plugged in by one line, `options.apis.push_back(toys::api(n))`; everything that people and machines see of an
 // API is then there, and no file of cli/ has changed for it.
 #include "cli/arguments.hpp"
-#include "cli/service.hpp"
-#include "cli/survey.hpp"
+#include "cli/service/service.hpp"
+#include "cli/survey/survey.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/units/toy.hpp"
 

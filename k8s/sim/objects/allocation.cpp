@@ -1,6 +1,6 @@
 #include "k8s/sim/objects/allocation.hpp"
 
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 
 namespace k8s::sim {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s/sim/objects/json.hpp"
-#include "reactor/result.hpp"
+#include "reactor/plain/result.hpp"
 
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 #include "formats/digest.hpp"
 #include "helm/sources/locate.hpp"
 #include "helm/sources/provenance.hpp"
-#include "reactor/files.hpp"
+#include "reactor/system/files.hpp"
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/http/server.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "tests/gzip.hpp"
 #include "tests/k8s/client/pems.hpp"
 #include "tests/k8s/scripted_server.hpp"

@@ -7,7 +7,7 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/informer.hpp"
 #include "k8s/views/secret.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "tests/k8s/client/api_server.hpp"
 #include "tests/reactor/run.hpp"
 

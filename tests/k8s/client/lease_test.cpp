@@ -1,7 +1,7 @@
 #include "k8s/client/lease.hpp"
 
 #include "k8s/client/client.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "tests/k8s/scripted_server.hpp"
 #include "tests/reactor/run.hpp"
 

@@ -1,7 +1,7 @@
 #include "k8s/fleet/fleet.hpp"
 
 #include "formats/digest.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "tests/k8s/client/api_server.hpp"
 #include "tests/reactor/run.hpp"
 

@@ -5,7 +5,7 @@
 #include "k8s/informer/informer.hpp"
 #include "k8s/views/pod.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "reactor/task_group.hpp"
 #include "tests/k8s/informer/objects.hpp"
 #include "tests/k8s/scripted_server.hpp"

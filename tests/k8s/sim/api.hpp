@@ -2,7 +2,7 @@
 
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/subscription.hpp"
-#include "reactor/entropy.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <boost/json.hpp>
 

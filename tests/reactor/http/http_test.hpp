@@ -2,7 +2,7 @@
 
 #include "reactor/http/client.hpp"
 #include "reactor/http/server.hpp"
-#include "reactor/memory_network.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <gmock/gmock.h>

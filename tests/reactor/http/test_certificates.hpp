@@ -1,8 +1,8 @@
 #pragma once
 
-#include "reactor/certificates.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/tls.hpp"
+#include "reactor/net/certificates.hpp"
+#include "reactor/net/tls.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // Longer than most files: every way in which a peer may be or not be who it says, one test each.
-#include "reactor/tls.hpp"
+#include "reactor/net/tls.hpp"
 
 #include "tests/reactor/http/http_test.hpp"
 #include "tests/reactor/http/test_certificates.hpp"

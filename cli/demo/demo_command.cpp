@@ -1,0 +1,190 @@
+#include "cli/commands.hpp"
+#include "cli/demo/show.hpp"
+#include "cli/demo/view.hpp"
+#include "cli/output.hpp"
+#include "cli/service/apis.hpp"
+#include "policies/host/embedded.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
+#include "reactor/system/signals.hpp"
+
+#include <boost/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder to edit: the user's, or a copy of the stock rollout pack.
+reactor::result<std::string> policies_folder(const demo_arguments& a, const std::string& dir) {
+  if (!a.policies.empty()) return a.policies;
+  const fs::path folder = fs::path(dir) / "policies";
+  constexpr std::string_view stock = "rollout/";
+  for (const policies::embedded_file& file : policies::stock_files()) {
+    if (!file.path.starts_with("rollout/default/")) continue;
+    const fs::path to = folder / std::string(file.path.substr(stock.size()));
+    std::error_code ec;
+    fs::create_directories(to.parent_path(), ec);
+    if (ec)
+      return reactor::make_fault(reactor::error_code(ec.value(), boost::system::system_category()),
+                                 "create " + to.parent_path().string());
+    auto stored = reactor::store_file(to.string(), file.content);
+    if (!stored) return stored.error();
+  }
+  return folder.string();
+}
+
+reactor::result<std::string> work_folder(const demo_arguments& a) {
+  if (a.dir.empty()) {
+    std::string pattern = (fs::temp_directory_path() / "windlass-demo-XXXXXX").string();
+    if (mkdtemp(pattern.data())) return pattern;
+    return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()),
+                               "create a folder under " + fs::temp_directory_path().string());
+  }
+  std::error_code ec;
+  fs::create_directories(a.dir, ec);
+  if (ec)
+    return reactor::make_fault(reactor::error_code(ec.value(), boost::system::system_category()),
+                               "create " + a.dir);
+  return a.dir;
+}
+
+struct playing {
+  reactor::loop& loop;
+  simulation::world& world;
+  service& windlass;
+  demo::show_options options;
+  reactor::event& stop;
+  demo::show_result result;
+};
+
+reactor::awaitable<void> play_and_stop(playing& p) {
+  p.result = co_await demo::play(p.loop, p.world, p.windlass, p.options, p.stop);
+  co_await p.windlass.stop();
+  co_await p.world.stop();
+  p.loop.stop();
+}
+
+/// What this run made under the temporary folder, taken away again unless somebody wants to keep it.
+class made_folder {
+public:
+  explicit made_folder(const demo_arguments& a) : wanted_(!a.dir.empty() || a.keep) {}
+  ~made_folder() {
+    std::error_code ignored;
+    if (!wanted_ && !at_.empty()) fs::remove_all(at_, ignored);
+  }
+  made_folder(const made_folder&) = delete;
+  made_folder& operator=(const made_folder&) = delete;
+  void is(const std::string& at) { at_ = at; }
+
+private:
+  bool wanted_;
+  std::string at_;
+};
+
+int failed_to_start(const std::string& sentence) {
+  return complain("demo: " + sentence);
+}
+
+}  // namespace
+
+int demo_command(const demo_arguments& a) {
+  const bool machine = a.output != output_format::text;
+  const bool lively = !machine && is_lively(STDOUT_FILENO);
+  made_folder folder(a);
+  reactor::loop loop(a.simulate ? reactor::loop::mode::simulated : reactor::loop::mode::real,
+                     a.seed);
+  auto dir = work_folder(a);
+  if (!dir) return failed_to_start(dir.error().message());
+  folder.is(*dir);
+  auto packs = policies_folder(a, *dir);
+  if (!packs) return failed_to_start(packs.error().message());
+
+  simulation::world_options world_options;
+  world_options.clusters = a.clusters;
+  world_options.nodes = a.nodes;
+  world_options.speed = a.speed;
+  const std::unique_ptr<simulation::world> made = demo_world(loop, world_options);
+  simulation::world& world = *made;
+  auto started = world.start();
+  if (!started) return failed_to_start(started.error().message());
+  const std::string kubeconfig = (fs::path(*dir) / "kubeconfig").string();
+  auto stored = reactor::store_file(kubeconfig, world.kubeconfig(), 0600);
+
+  service_options options;
+  options.home = world.home();
+  options.policies = *packs;
+  service windlass(loop, std::move(options), reactor::logger());
+  const auto print = [machine](const page& line) {
+    write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
+  };
+  reactor::event stop(loop);
+  demo::show_options show;
+  show.keep = a.keep;
+  // Lines that fit into 80 columns, so that they can be copied.
+  const page about[] = {page("export KUBECONFIG=") + kubeconfig,
+                        page("look at it:    windlass status, kubectl --context ") +
+                            world.clusters().front()->name() + " get " + world.tells().kinds,
+                        page("edit a policy: ") + *packs};
+  std::optional<demo::live_screen> screen;
+  if (!a.simulate)
+    for (const page& line : about) print(line);
+  if (!machine && is_screen(STDOUT_FILENO)) {
+    screen.emplace(STDOUT_FILENO);
+    show.about.assign(std::begin(about), std::end(about));
+    show.draw = [&screen](demo::view v) { screen->show(std::move(v)); };
+  } else {
+    show.tell = print;
+  }
+
+  playing p{loop, world, windlass, show, stop, {}};
+  reactor::task_group tasks(loop);
+  std::unique_ptr<reactor::signals> signals;
+  if (!a.simulate)
+    signals = std::make_unique<reactor::signals>(
+        loop, reactor::signal_actions{.stop = [&stop] { stop.set(); },
+                                      .reload = [&windlass] { windlass.reload(); },
+                                      .exit_now =
+                                          [&screen](int code) {
+                                            if (screen) screen->leave();
+                                            std::_Exit(code);
+                                          },
+                                      .resized =
+                                          [&screen] {
+                                            if (screen) screen->look_again();
+                                          }});
+  tasks.start(
+      "demo", stored ? play_and_stop(p) : [](playing& q) -> reactor::awaitable<void> {
+        co_await q.world.stop();
+        q.loop.stop();
+      }(p));
+  loop.run();
+  screen.reset();
+  if (!stored) return failed_to_start(stored.error().message());
+  if (!p.result.problem.empty()) return failed_to_start(p.result.problem);
+  if (machine) {
+    boost::json::object o = demo::result_json(world, p.result);
+    if (a.simulate) o["trace"] = std::to_string(world.trace_hash());
+    write_bytes(STDOUT_FILENO, machine_text(o, a.output));
+  } else {
+    page told = demo::result_text(world, p.result, lively);
+    if (a.keep && a.dir.empty()) told += page("kept: ") + *dir + "\n";
+    write_out(STDOUT_FILENO,
+              folded(told, is_screen(STDOUT_FILENO) ? size_of_terminal(STDOUT_FILENO).columns
+                                                    : any_width));
+    if (a.simulate)
+      write_out(STDOUT_FILENO, page("trace ") + std::to_string(world.trace_hash()) + " of seed " +
+                                   std::to_string(a.seed) + "\n");
+  }
+  const bool good = world.violation_count() == 0 && (p.result.finished || stop.is_set());
+  return good ? success : failure;
+}
+
+}  // namespace cli

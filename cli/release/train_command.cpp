@@ -1,0 +1,154 @@
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/release/release_view.hpp"
+#include "policies/trains/train.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
+#include "reactor/task_group.hpp"
+
+#include <boost/json.hpp>
+#include <unistd.h>
+
+#include <string_view>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using namespace policies::trains;
+using policies::value;
+using reactor::result;
+
+constexpr std::size_t most_document_bytes = 1024 * 1024;
+
+tone tone_of_state(std::string_view state) {
+  return state == "done" ? tone::good : state == "ready" ? tone::busy : tone::faint;
+}
+
+json::array names(const std::vector<step_row>& steps, std::string_view state) {
+  json::array all;
+  for (const step_row& s : steps) {
+    if (s.state == state) all.emplace_back(s.id);
+  }
+  return all;
+}
+
+json::object answer_json(train_arguments::command what, const train_answer& a) {
+  json::object o{{"decision", to_string(a.verdict)}};
+  json::object checks;
+  for (const check_row& c : a.checks) checks[c.name] = c.result;
+  if (what != train_arguments::command::promote) o["checks"] = std::move(checks);
+  if (what == train_arguments::command::plan) {
+    for (const char* state : {"ready", "blocked", "done"}) o[state] = names(a.steps, state);
+    json::array steps, voided;
+    for (const step_row& s : a.steps)
+      steps.push_back(json::object{{"id", s.id}, {"state", s.state}, {"why", s.why}});
+    for (const std::string& id : a.void_suites) voided.emplace_back(id);
+    o["steps"] = std::move(steps);
+    o["void"] = std::move(voided);
+    o["next"] = a.next;
+  }
+  if (what == train_arguments::command::promote) {
+    json::array retags;
+    for (const retag& r : a.retags)
+      retags.push_back(
+          json::object{{"from", r.from}, {"to", r.to}, {"arch", r.arch}, {"digest", r.digest}});
+    o["retest"] = a.retest;
+    o["retag"] = std::move(retags);
+    o["hash"] = a.hash;
+  }
+  o["findings"] = findings_json(a.findings);
+  return o;
+}
+
+page answer_text(const std::string& file, train_arguments::command what, const train_answer& a,
+                 bool lively) {
+  page text = page("train ") + file + "   decision: " + decision_text(a.verdict, lively) + "\n";
+  if (!a.checks.empty()) {
+    table rows({"CHECK", "RESULT"});
+    for (const check_row& c : a.checks) rows.row({c.name, c.result});
+    text += rows.text("  ");
+  }
+  if (what == train_arguments::command::plan) {
+    table rows({"STEP", "STATE", "WHY"});
+    for (const step_row& s : a.steps)
+      rows.row({s.id, toned(s.state, tone_of_state(s.state), lively), s.why});
+    text += rows.text("  ");
+    if (!a.next.empty()) text += page("  next release to ride on  ") + a.next + "\n";
+  }
+  if (what == train_arguments::command::promote) {
+    text += page("  second test: ") + a.retest + "\n";
+    table rows({"FROM", "TO", "DIGEST"});
+    for (const retag& r : a.retags) rows.row({r.from, r.to, with_short_digests(r.digest)});
+    if (!a.retags.empty()) text += rows.text("  ");
+  }
+  return text + findings_text(a.findings, lively);
+}
+
+hook hook_of(train_arguments::command what) {
+  switch (what) {
+    case train_arguments::command::check: return hook::check;
+    case train_arguments::command::plan: return hook::plan;
+    case train_arguments::command::promote: return hook::promote;
+  }
+  return hook::check;
+}
+
+struct asking {
+  reactor::loop& loop;
+  const train_arguments& arguments;
+  policies::host packs;
+  int exit_code = failure;
+};
+
+reactor::awaitable<result<train_answer>> answer_of(asking& a) {
+  auto loaded = co_await a.packs.load();
+  if (!loaded) co_return loaded.error();
+  auto text = co_await reactor::read_file(a.loop, a.arguments.file, most_document_bytes);
+  if (!text) co_return text.error();
+  auto document = read_train(*text, a.arguments.file);
+  if (!document) co_return document.error();
+  if (a.arguments.what == train_arguments::command::promote)
+    std::get<value::object>(document->data)["promote"] =
+        value::object{{"project", a.arguments.project}, {"tag", a.arguments.tag}};
+  policies::subject who;
+  who.api = "trains";
+  co_return co_await ask_train(a.packs, std::move(who), hook_of(a.arguments.what),
+                               std::move(*document));
+}
+
+reactor::awaitable<void> ask_and_show(asking& a) {
+  auto answer = co_await answer_of(a);
+  if (!answer) {
+    a.exit_code = complain(answer.error().message());
+  } else {
+    const auto what = a.arguments.what;
+    const bool written =
+        a.arguments.output == output_format::text
+            ? write_out(STDOUT_FILENO,
+                        answer_text(a.arguments.file, what, *answer, is_lively(STDOUT_FILENO)))
+            : write_bytes(STDOUT_FILENO,
+                          machine_text(answer_json(what, *answer), a.arguments.output));
+    a.exit_code = written ? exit_code_of(answer->verdict) : failure;
+  }
+  a.loop.stop();
+}
+
+policies::host::options options_of(const train_arguments& a) {
+  policies::host::options o;
+  if (!a.policies.empty()) o.folders.push_back(a.policies);
+  return o;
+}
+
+}  // namespace
+
+int train_command(const train_arguments& a) {
+  reactor::loop loop;
+  asking question{loop, a, policies::host(loop, options_of(a))};
+  reactor::task_group tasks(loop);
+  tasks.start("train", ask_and_show(question));
+  loop.run();
+  return question.exit_code;
+}
+
+}  // namespace cli

@@ -1,0 +1,90 @@
+#include "cli/commands.hpp"
+#include "cli/connect.hpp"
+#include "cli/service/service.hpp"
+#include "cli/service/stop_guard.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/system/signals.hpp"
+
+#include <cstdlib>
+
+namespace cli {
+namespace {
+
+struct running {
+  reactor::loop& loop;
+  service& windlass;
+  reactor::logger log;
+  reactor::event stop_wanted;
+  int exit_code = success;
+};
+
+reactor::awaitable<void> serve(running& r) {
+  auto started = co_await r.windlass.start();
+  if (!started) {
+    complain(started.error().message());
+    r.exit_code = failure;
+  } else {
+    co_await r.stop_wanted.wait();
+    r.log.info("stopping");
+  }
+  const stop_guard in_time(r.loop);
+  co_await r.windlass.stop();
+  r.loop.stop();
+}
+
+/// Empty: each API's own.
+std::string operator_namespace(const run_arguments& a, const k8s::connection& home) {
+  if (!a.operator_ns.empty()) return a.operator_ns;
+  if (const char* pod = std::getenv("POD_NAMESPACE"); pod && *pod) return pod;
+  return home.ns;
+}
+
+}  // namespace
+
+int run_command(const run_arguments& a, const std::vector<setting>& settings,
+                const std::vector<units::api>& known) {
+  reactor::loop loop;
+  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
+  if (!log) return complain(log.error().message(), wrong_usage);
+  auto metrics_at = parse_bind_address(a.metrics_address, "metrics-bind-address");
+  if (!metrics_at) return complain(metrics_at.error().message(), wrong_usage);
+  auto health_at = parse_bind_address(a.health_address, "health-probe-bind-address");
+  if (!health_at) return complain(health_at.error().message(), wrong_usage);
+  auto options = service_from(loop, a.fleet, known);
+  if (!options)
+    return complain(options.error().message() +
+                    "\n  Name a cluster with --kubeconfig FILE [--context NAME], or try `windlass "
+                    "demo`, which needs none.");
+  options->metrics_at = *metrics_at;
+  options->health_at = *health_at;
+  options->leader_elect = a.leader_elect;
+  options->lease_ns = operator_namespace(a, options->home);
+
+  std::string changed, all;
+  for (const setting& s : settings) {
+    if (s.name == "help-all") continue;
+    const std::string one =
+        s.name + "=" + (s.value.empty() ? "\"\"" : s.value) + " (" + s.origin + ")";
+    all += (all.empty() ? "" : " ") + one;
+    if (s.origin != "default") changed += (changed.empty() ? "" : " ") + one;
+  }
+  log->info("windlass starts", {{"version", WINDLASS_VERSION},
+                                {"settings", changed.empty() ? "all as by default" : changed}});
+  log->debug("every setting", {{"settings", all}});
+
+  service windlass(loop, std::move(*options), *log);
+  running r{loop, windlass, *log, reactor::event(loop)};
+  windlass.on_failure = [&r] {
+    r.exit_code = failure;
+    r.stop_wanted.set();
+  };
+  reactor::signals signals(loop, {.stop = [&r] { r.stop_wanted.set(); },
+                                  .reload = [&windlass] { windlass.reload(); },
+                                  .exit_now = {}});
+  reactor::task_group tasks(loop);
+  tasks.start("serve", serve(r));
+  loop.run();
+  return r.exit_code;
+}
+
+}  // namespace cli

@@ -1,0 +1,373 @@
+#include "cli/service/service.hpp"
+
+#include "cli/policy/hooks.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace cli {
+namespace {
+
+policies::host::options pack_options(const std::string& folder) {
+  policies::host::options o;
+  if (!folder.empty()) o.folders.push_back(folder);
+  o.limits.hooks = all_hooks();
+  return o;
+}
+
+/// What every API has on the cluster.
+template <class F>
+void each_part(const k8s::cluster& c, F f) {
+  for (const auto& e : c.engagements())
+    if (units::part* p = units::part_of(*e)) f(*p);
+}
+
+reactor::fault sentence(reactor::errc code, std::string text) {
+  return reactor::make_fault(code, "", text);
+}
+
+}  // namespace
+
+service::service(reactor::loop& l, service_options options, reactor::logger log)
+    : loop_(l),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      packs_(l, pack_options(options_.policies)),
+      leases_moved_(l),
+      tasks_(l) {
+  k8s::fleet_options f;
+  f.ns = options_.ns;
+  f.label = options_.label;
+  f.key = options_.key;
+  f.identity = options_.identity;
+  f.metrics = &metrics_;
+  f.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  // Another policy may apply now.
+  f.on_labels = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
+  f.describe = [](const k8s::cluster& c, boost::json::object& entry) {
+    each_part(c, [&](const units::part& p) { p.describe(entry); });
+  };
+  fleet_ = std::make_unique<k8s::fleet>(loop_, std::move(f), log_);
+  for (const units::api& what : options_.apis) {
+    apis_.push_back(std::make_unique<running>());
+    apis_.back()->what = &what;
+    apis_.back()->works = what.make(
+        units::house{loop_, log_, metrics_, packs_, *fleet_, options_.does, options_.limits});
+  }
+  packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
+  packs_.on_log = [this](const std::string& pack, const std::string& line) {
+    log_.info("policy says", {{"pack", pack}, {"line", line}});
+  };
+}
+
+service::~service() = default;
+
+reactor::awaitable<reactor::result<void>> service::start() {
+  auto loaded = co_await packs_.load();
+  if (!loaded) co_return loaded.error();
+  packs_.start();
+  packs_started_ = true;
+  if (options_.metrics_at) {
+    metrics_.on_collect(
+        [this,
+         stall = metrics_.get_gauge("windlass_loop_longest_stall_seconds",
+                                    "Longest callback since the last look."),
+         callbacks = metrics_.get_counter("windlass_loop_callbacks_total",
+                                          "Callbacks that the loop ran.")]() mutable {
+          const reactor::loop_health health = loop_.take_health();
+          stall.set(std::chrono::duration<double>(health.longest_stall).count());
+          callbacks.add(static_cast<double>(health.callbacks));
+        });
+    auto bound = listen(
+        *options_.metrics_at,
+        [this](reactor::http::request, reactor::http::responder& to) { return answer_metrics(to); },
+        "metrics");
+    if (!bound) co_return bound.error();
+  }
+  if (options_.health_at) {
+    auto bound = listen(
+        *options_.health_at,
+        [this](reactor::http::request r, reactor::http::responder& to) {
+          return answer_health(std::move(r), to);
+        },
+        "health");
+    if (!bound) co_return bound.error();
+  }
+  if (options_.home.server.empty()) {
+    for (const auto& a : apis_) start_api(*a);
+    for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
+    fleet_started_ = true;
+    co_return reactor::result<void>();
+  }
+  k8s::cluster_options h;
+  h.name = options_.home_name;
+  h.identity = options_.identity;
+  h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
+  fleet_->also_tell_of(*home_);
+  auto reached = co_await reach_home();
+  if (!reached) co_return reached.error();
+  if (options_.leader_elect) {
+    for (const auto& a : apis_) elect(*a);
+    co_return reactor::result<void>();
+  }
+  for (const auto& a : apis_) start_api(*a);
+  co_return co_await start_fleet();
+}
+
+void service::elect(running& a) {
+  k8s::leader_election::options e;
+  e.lease = {options_.lease_ns.empty() ? a.what->lease_ns : options_.lease_ns, a.what->lease};
+  e.identity = options_.identity;
+  e.on_started = [this, &a] { want(a, true); };
+  e.on_lost = [this, &a] {
+    log_.error("lost the lease; its API is stopped, so that the new holder acts alone",
+               {{"api", a.what->name}, {"lease", a.what->lease}});
+    want(a, false);
+  };
+  a.leads = metrics_.get_gauge("windlass_leader", "1 while this process holds the API's Lease.",
+                               {{"api", a.what->name}});
+  a.leads.set(0);
+  a.election = std::make_unique<k8s::leader_election>(loop_, home_->api(), std::move(e), log_);
+  a.election->start();
+  tasks_.start("lease of " + a.what->name, follow_lease(a));
+}
+
+void service::want(running& a, bool lead) {
+  a.wanted = lead;
+  a.leads.set(lead ? 1 : 0);
+  leases_moved_.wake_all();
+}
+
+/// Brings the API to where its Lease says, one step after the other: it never starts before it has stopped.
+reactor::awaitable<void> service::follow_lease(running& a) {
+  for (;;) {
+    while (a.wanted == a.on) (void)co_await leases_moved_.wait();
+    if (!a.wanted) {
+      co_await stop_api(a);
+      continue;
+    }
+    start_api(a);
+    if (std::exchange(fleet_asked_, true)) continue;
+    // The first that leads; who only stands by needs no connection to any cluster.
+    auto started = co_await start_fleet();
+    if (started) continue;
+    log_.error("could not start", {{"error", started.error()}});
+    if (on_failure) on_failure();
+    co_return;
+  }
+}
+
+void service::start_api(running& a) {
+  using place = units::api::place;
+  const units::api& what = *a.what;
+  a.on = true;
+  if (what.runs_on != place::home)
+    fleet_->engage(units::engaging(what, what.kinds,
+                                   [&a](k8s::engagement& on) { return a.works->on_cluster(on); }));
+  if (what.runs_on == place::clusters || !home_) return;
+  home_->engage(units::engaging(what, what.home_kinds,
+                                [&a](k8s::engagement& on) { return a.works->at_home(on); }));
+  if (!std::exchange(home_started_, true)) home_->start();
+}
+
+reactor::awaitable<void> service::stop_api(running& a) {
+  co_await fleet_->withdraw(a.what->name);
+  co_await leave_home(a.what->name);
+  a.on = false;
+}
+
+reactor::awaitable<void> service::leave_home(std::string api) {
+  if (!home_) co_return;
+  const auto left = std::make_shared<reactor::event>(loop_);
+  home_->withdraw(api, [left] { left->set(); });
+  (void)co_await left->wait();
+}
+
+bool service::leads_anything() const noexcept {
+  return std::ranges::any_of(apis_, [](const auto& a) { return a->wanted; });
+}
+
+std::vector<k8s::cluster*> service::clusters() const {
+  std::vector<k8s::cluster*> all = fleet_->clusters();
+  if (home_ && !home_->engagements().empty()) all.push_back(home_.get());
+  return all;
+}
+
+reactor::awaitable<reactor::result<void>> service::reach_home() {
+  auto version = co_await home_->discovery().read_version(std::chrono::seconds(5));
+  if (!version) {
+    const std::string where =
+        home_->api().server() + " (" + options_.home.source +
+        (options_.home.context.empty() ? "" : ", context " + options_.home.context) + ")";
+    co_return sentence(reactor::errc::closed,
+                       "cannot use the home cluster at " + where + ": " +
+                           version.error().message() +
+                           "\n  Is it running, and is this the right --kubeconfig and --context?");
+  }
+  log_.info("home cluster answers", {{"server", home_->api().server()},
+                                     {"source", options_.home.source},
+                                     {"context", options_.home.context},
+                                     {"version", version->git_version}});
+  co_return reactor::result<void>();
+}
+
+/// Whether home has kubeconfig Secrets; its refusal to say is a fault of kind `forbidden`.
+reactor::awaitable<k8s::result<bool>> service::secrets_exist() {
+  k8s::list_options o;
+  o.ns = options_.ns;
+  o.label_selector = options_.label + "=true";
+  o.limit = 1;
+  auto page = co_await home_->api().list(k8s::resources::secrets(), std::move(o));
+  if (!page) co_return page.error();
+  const boost::json::value* items = page->if_contains("items");
+  co_return items && items->is_array() && !items->get_array().empty();
+}
+
+reactor::awaitable<reactor::result<void>> service::start_fleet() {
+  for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
+  if (options_.discover) {
+    auto found = co_await secrets_exist();
+    const bool forbidden = !found && found.error().code == k8s::errc::forbidden;
+    const std::string advice = "\n  `--fleet secrets` needs a Role in namespace " + options_.ns +
+                               " that lets it list and watch secrets.";
+    if (!found && !(forbidden && options_.home_alone_is_a_fleet))
+      co_return sentence(reactor::errc::refused,
+                         "cannot look for kubeconfig Secrets at home: " + found.error().message() +
+                             (forbidden ? advice : ""));
+    if (forbidden) {
+      // Nobody asked for a fleet, and who may not even list its Secrets has none. Asking again would be refused again.
+      log_.warning("kubeconfig Secrets may not be listed: home itself is the fleet",
+                   {{"namespace", options_.ns},
+                    {"label", options_.label},
+                    {"error", found.error().message()}});
+      fleet_->add(options_.home_name, options_.home);
+    } else {
+      if (!*found && options_.home_alone_is_a_fleet) {
+        log_.info("no kubeconfig Secret at home: home itself is the fleet",
+                  {{"namespace", options_.ns}, {"label", options_.label}});
+        fleet_->add(options_.home_name, options_.home);
+      }
+      // Who only looks writes nothing, events included.
+      const bool acts = options_.does == units::mode::act;
+      fleet_->discover(home_->api(), acts ? &home_->events() : nullptr);
+    }
+  } else if (options_.clusters.empty()) {
+    fleet_->add(options_.home_name, options_.home);
+  }
+  fleet_started_ = true;
+  co_return reactor::result<void>();
+}
+
+reactor::result<void> service::listen(const reactor::endpoint& at, reactor::http::handler h,
+                                      const char* purpose) {
+  reactor::http::server_options o;
+  o.at = at;
+  // Probes and scrapes: short requests without a body.
+  o.max_connections = 200;
+  o.header_timeout = std::chrono::seconds(5);
+  o.write_timeout = std::chrono::seconds(10);
+  o.header_limit_bytes = 16 * 1024;
+  o.body_limit_bytes = 16 * 1024;
+  auto server = std::make_unique<reactor::http::server>(loop_, std::move(o), std::move(h));
+  auto started = server->start();
+  if (!started) return reactor::while_doing(std::string("serve ") + purpose, started.error());
+  log_.info("listening", {{"for", purpose}, {"at", server->local().text()}});
+  servers_.push_back(std::move(server));
+  return {};
+}
+
+namespace {
+
+/// What a fleet has to say is a megabyte: it is made and sent in pieces, between which everything else runs.
+template <class Reading>
+reactor::awaitable<void> send_pieces(reactor::loop& l, reactor::http::responder& to,
+                                     std::string content_type, Reading all) {  // borrowed
+  reactor::http::response_head head{200, {}};
+  head.fields.add("Content-Type", std::move(content_type));
+  auto sent = co_await to.start(std::move(head));
+  const reactor::steady_time until = l.now() + std::chrono::seconds(30);
+  while (sent) {
+    std::optional<std::string> piece = all.next();
+    if (!piece) break;
+    if (l.now() > until) co_return to.abandon();
+    sent = co_await to.write(std::move(*piece));
+    co_await l.yield();
+  }
+  if (sent) (void)co_await to.finish();
+}
+
+}  // namespace
+
+reactor::awaitable<void> service::answer_metrics(reactor::http::responder& to) {
+  co_await send_pieces(loop_, to, std::string(reactor::metrics::content_type),
+                       reactor::metrics::reading(metrics_));
+}
+
+reactor::awaitable<void> service::answer_health(reactor::http::request r,
+                                                reactor::http::responder& to) {
+  const std::string path = reactor::http::split_target(r.target).path;
+  if (path == "/clusters") {
+    co_await send_pieces(loop_, to, "application/json", k8s::fleet::reading(*fleet_));
+    co_return;
+  }
+  reactor::http::response answer;
+  answer.fields.add("Content-Type", "text/plain; charset=utf-8");
+  if (path == "/healthz") {
+    answer.body = "ok\n";
+  } else if (path == "/readyz") {
+    const bool ready =
+        (fleet_started_ && fleet_->is_discovered()) || (options_.leader_elect && !leads_anything());
+    answer.status = ready ? 200 : 503;
+    answer.body = ready ? "ok\n" : "the clusters are not known yet\n";
+  } else {
+    answer.status = 404;
+    answer.body = "not here: /healthz, /readyz and /clusters are\n";
+  }
+  (void)co_await to.send(std::move(answer));
+}
+
+void service::reload() {
+  tasks_.start("reload policies", packs_.reload());
+}
+
+void service::pack_changed(const policies::pack_event& e) {
+  metrics_
+      .get_counter("windlass_policy_events_total", "Packs loaded, reloaded, refused and removed.",
+                   {{"what", std::string(policies::to_string(e.what))}})
+      .add();
+  if (e.what == policies::pack_event::kind::refused) {
+    log_.error("policy refused, the last good one stays",
+               {{"pack", e.folder}, {"file", e.file}, {"line", e.line}, {"reason", e.reason}});
+  } else {
+    log_.info("policy", {{"what", policies::to_string(e.what)},
+                         {"pack", e.name},
+                         {"version", e.version},
+                         {"folder", e.folder}});
+  }
+  if (on_pack_event) on_pack_event(e);
+  if (e.what == policies::pack_event::kind::reloaded ||
+      e.what == policies::pack_event::kind::removed)
+    reconsider_all();
+}
+
+void service::reconsider_all() {
+  for (k8s::cluster* c : clusters()) each_part(*c, [](units::part& p) { p.reconsider(); });
+}
+
+reactor::awaitable<void> service::stop() {
+  co_await tasks_.cancel_and_join();
+  co_await fleet_->stop();
+  for (const auto& a : apis_) co_await leave_home(a->what->name);
+  if (packs_started_) co_await packs_.stop();
+  for (const auto& a : apis_)
+    if (a->election) co_await a->election->stop();
+  if (home_) co_await home_->stop();
+  for (const auto& server : servers_) co_await server->stop();
+  servers_.clear();
+}
+
+}  // namespace cli

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "cli/service/apis.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/lease.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/fleet/fleet.hpp"
+#include "policies/host/host.hpp"
+#include "reactor/http/server.hpp"
+#include "reactor/log.hpp"
+#include "reactor/metrics.hpp"
+#include "reactor/task_group.hpp"
+#include "reactor/waiters.hpp"
+#include "units/api.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// A cluster that was named by hand rather than found in a Secret.
+struct named_connection {
+  std::string name;
+  k8s::connection to;
+};
+
+struct service_options {
+  /// What it moves; nobody else in this folder knows what that is.
+  std::vector<units::api> apis = cli::apis();
+  /// The home cluster; its Secrets name the fleet when `discover` is set.
+  k8s::connection home;
+  bool discover = true;
+  /// Without a single kubeconfig Secret at home, or the right to look for them, home itself is the fleet.
+  bool home_alone_is_a_fleet = true;
+  std::string home_name = "home";
+  std::vector<named_connection> clusters;
+  std::string ns = "default", label = "sigs.k8s.io/multicluster-runtime-kubeconfig",
+              key = "kubeconfig";
+  std::string policies;  // folder, or empty
+  std::optional<reactor::endpoint> metrics_at, health_at;
+  /// Each API acts only while this process holds its Lease, in this namespace or, where none is named, the API's own.
+  bool leader_elect = false;
+  std::string lease_ns;
+  std::string identity = "windlass";
+  /// look: plans are made and shown, nothing is written.
+  units::mode does = units::mode::act;
+  k8s::watch_limits limits;
+};
+
+/// The running product: policies, home, the fleet, the APIs on all of them, and what people and Prometheus ask. `run`,
+/// `status`, `plan`, `explain`, the demo and the simulation all are this.
+/// APIs     each runs while it holds its Lease, on every cluster and at home as it wishes. One that loses its Lease is
+///          stopped everywhere, the others go on; it starts again with its Lease.
+/// Lifetime: the loop outlives it; co_await stop() before destruction.
+class service {
+public:
+  service(reactor::loop& l, service_options options, reactor::logger log);
+  ~service();
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
+
+  /// Policies are loaded, ports bound, home has answered; the clusters are engaged afterwards, each in its own time.
+  /// Errors: one sentence for a person: the policy's file and line, the address in use, the home server and why not.
+  reactor::awaitable<reactor::result<void>> start();
+  reactor::awaitable<void> stop();
+  /// Looks at the policies again, as on SIGHUP.
+  void reload();
+
+  k8s::fleet& fleet() noexcept { return *fleet_; }
+  const k8s::fleet& fleet() const noexcept { return *fleet_; }
+  /// Null without a home.
+  k8s::cluster* home() noexcept { return home_.get(); }
+  /// The fleet's clusters, and home where an API is.
+  std::vector<k8s::cluster*> clusters() const;
+  const std::vector<units::api>& apis() const noexcept { return options_.apis; }
+  policies::host& packs() noexcept { return packs_; }
+  reactor::metrics& metrics() noexcept { return metrics_; }
+  /// The clusters cannot be found, although an API has its Lease: the process must end.
+  std::function<void()> on_failure;
+  std::function<void(const policies::pack_event&)> on_pack_event;
+
+private:
+  reactor::result<void> listen(const reactor::endpoint& at, reactor::http::handler h,
+                               const char* purpose);
+  reactor::awaitable<k8s::result<bool>> secrets_exist();
+  reactor::awaitable<reactor::result<void>> reach_home();
+  reactor::awaitable<reactor::result<void>> start_fleet();
+  void pack_changed(const policies::pack_event& e);
+  void reconsider_all();
+  /// One API of this process, and whether it is on the clusters.
+  struct running {
+    const units::api* what = nullptr;
+    std::unique_ptr<units::running_api> works;
+    std::unique_ptr<k8s::leader_election> election;
+    reactor::gauge leads;
+    bool wanted = false, on = false;
+  };
+  void start_api(running& a);
+  reactor::awaitable<void> stop_api(running& a);  // borrowed
+  reactor::awaitable<void> leave_home(std::string api);
+  void elect(running& a);
+  void want(running& a, bool lead);
+  reactor::awaitable<void> follow_lease(running& a);  // borrowed
+  bool leads_anything() const noexcept;
+  reactor::awaitable<void> answer_metrics(reactor::http::responder& to);  // borrowed
+  reactor::awaitable<void> answer_health(reactor::http::request r, reactor::http::responder& to);
+
+  reactor::loop& loop_;
+  service_options options_;
+  reactor::logger log_;
+  reactor::metrics metrics_;
+  policies::host packs_;
+  std::unique_ptr<k8s::cluster> home_;
+  std::unique_ptr<k8s::fleet> fleet_;
+  std::vector<std::unique_ptr<running>> apis_;
+  reactor::waiters leases_moved_;
+  std::vector<std::unique_ptr<reactor::http::server>> servers_;
+  bool fleet_asked_ = false, fleet_started_ = false, packs_started_ = false, home_started_ = false;
+  reactor::task_group tasks_;
+};
+
+}  // namespace cli

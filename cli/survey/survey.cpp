@@ -1,0 +1,417 @@
+#include "cli/survey/survey.hpp"
+
+#include "cli/output.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using units::plan_row;
+
+const units::hold* hold_of(const plan_row& row, const std::string& unit) {
+  const auto found =
+      std::ranges::find_if(row.holds, [&](const units::hold& h) { return h.unit == unit; });
+  return found == row.holds.end() ? nullptr : &*found;
+}
+
+json::object hold_json(const units::hold& h) {
+  return {
+      {"unit", h.unit}, {"code", h.code}, {"reason", h.sentence}, {"releasedBy", h.released_by}};
+}
+
+json::array holds_json(const std::vector<units::hold>& holds) {
+  json::array all;
+  for (const units::hold& h : holds) all.push_back(hold_json(h));
+  return all;
+}
+
+json::object cluster_head(const cluster_survey& c) {
+  json::object o{{"name", c.name}, {"state", c.state}, {"server", c.server}};
+  if (!c.last_error.empty()) o["lastError"] = c.last_error;
+  json::object apis;
+  for (const api_survey& a : c.apis) {
+    json::object one{{"state", a.state}};
+    if (!a.last_error.empty()) one["lastError"] = a.last_error;
+    apis[a.name] = std::move(one);
+  }
+  o["apis"] = std::move(apis);
+  return o;
+}
+
+json::object row_head(const plan_row& row, const units::words& says) {
+  return {{"name", row.name},         {"targetDigest", row.target}, {says.units, row.units.size()},
+          {"updated", row.updated},   {"updating", row.updating},   {"degraded", row.degraded},
+          {"capacity", row.capacity}, {"occupied", row.occupied},   {"halted", row.halted}};
+}
+
+json::object totals(const fleet_survey& f) {
+  json::object o;
+  std::size_t updated = 0, updating = 0, degraded = 0;
+  for (const auto& [name, t] : f.apis) {
+    o[t.says.units] = t.units;
+    updated += t.updated;
+    updating += t.updating;
+    degraded += t.degraded;
+  }
+  o["updated"] = updated;
+  o["updating"] = updating;
+  o["degraded"] = degraded;
+  o["held"] = f.held;
+  return o;
+}
+
+json::value value_of(const units::detail& d) {
+  return std::visit([](const auto& v) { return json::value_from(v); }, d.value);
+}
+
+std::string text_of(const units::detail& d) {
+  if (!d.text.empty()) return d.text;
+  if (const std::string* text = std::get_if<std::string>(&d.value)) return *text;
+  if (const bool* flag = std::get_if<bool>(&d.value)) return *flag ? "yes" : "no";
+  return std::to_string(std::get<std::int64_t>(d.value));
+}
+
+json::object unit_json(const units::unit& u) {
+  json::object o{{"name", u.name}, {"state", u.state}};
+  for (const units::detail& d : u.details) o[d.key] = value_of(d);
+  if (!u.message.empty()) o["message"] = u.message;
+  if (!u.trouble.empty()) o["trouble"] = u.trouble;
+  return o;
+}
+
+/// Totals, clusters and their rows; `fill(plan_row, row)` adds what the command is about.
+template <class Fill>
+json::object fleet_json(const fleet_survey& f, Fill fill) {
+  json::object o = totals(f);
+  json::array clusters;
+  for (const cluster_survey& c : f.clusters) {
+    json::object cluster = cluster_head(c);
+    for (const api_survey& a : c.apis) {
+      json::array rows;
+      for (const plan_row& r : a.rows) {
+        json::object row = row_head(r, a.says);
+        fill(r, row);
+        rows.push_back(std::move(row));
+      }
+      cluster[a.says.rows] = std::move(rows);
+    }
+    clusters.push_back(std::move(cluster));
+  }
+  o["clusters"] = std::move(clusters);
+  return o;
+}
+
+tone tone_of(std::string_view cluster_state) {
+  if (cluster_state == "Live") return tone::good;
+  if (cluster_state == "Unreachable" || cluster_state == "Unauthorized" ||
+      cluster_state == "Forbidden" || cluster_state == "Invalid" || cluster_state == "CRDMissing")
+    return tone::bad;
+  return tone::busy;
+}
+page toned_state(const std::string& cluster_state, bool lively) {
+  return toned(cluster_state, tone_of(cluster_state), lively);
+}
+page toned_state(const units::unit& u, bool lively) {
+  const tone t = u.is == units::standing::done      ? tone::good
+                 : u.is == units::standing::trouble ? tone::bad
+                                                    : tone::busy;
+  return toned(u.state, t, lively);
+}
+
+page heading(const fleet_survey& f) {
+  std::map<std::string, std::size_t> states;
+  for (const cluster_survey& c : f.clusters) ++states[c.state];
+  page text =
+      std::to_string(f.clusters.size()) + (f.clusters.size() == 1 ? " cluster" : " clusters");
+  bool first = true;
+  for (const auto& [state, n] : states) {
+    text += (first ? ": " : ", ") + std::to_string(n) + " " + state;
+    first = false;
+  }
+  for (const auto& [name, t] : f.apis)
+    text += page("    ") + std::to_string(t.units) + " " + t.says.units + ": " +
+            std::to_string(t.updated) + " updated, " + std::to_string(t.updating) + " updating, " +
+            std::to_string(t.degraded) + " degraded";
+  return text + "\n";
+}
+
+page joined(const std::vector<std::string>& names, std::size_t most) {
+  page text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i ? ", " : "") + names[i];
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+std::string capitals(std::string word) {
+  for (char& c : word)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return word;
+}
+
+/// One line per reason with the units that share it, so that a big row stays readable.
+page grouped_holds(const std::vector<units::hold>& holds, bool wide, bool lively,
+                   std::size_t columns) {
+  std::vector<std::pair<const units::hold*, std::vector<std::string>>> groups;
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> known;
+  for (const units::hold& h : holds) {
+    const auto [group, fresh] = known.try_emplace({h.code, h.sentence}, groups.size());
+    if (fresh) groups.push_back({&h, {}});
+    groups[group->second].second.push_back(h.unit);
+  }
+  table t({"HELD", "CODE", "WHY", "RELEASED BY"});
+  for (const auto& [h, names] : groups)
+    t.row({joined(names, wide ? names.size() : 4), toned(h->code, tone::busy, lively),
+           with_short_digests(h->sentence), toned(h->released_by, tone::faint, lively)});
+  return groups.empty() ? page() : t.text("  ", columns);
+}
+
+/// What there is to say of a row beside its numbers.
+page note_of(const plan_row& r, const api_survey& a, bool wide, bool lively) {
+  page note;
+  const auto say = [&](const page& more) { note += (note.empty() ? page() : page(", ")) + more; };
+  if (r.halted) say(toned("halted", tone::bad, lively));
+  if (r.degraded > 0 && !wide)
+    say(toned(page(std::to_string(r.degraded)) + " degraded", tone::bad, lively));
+  if (!a.last_error.empty()) say(a.last_error);
+  return note;
+}
+
+/// "sha256:0123456789ab" as a column, whose head says what it is.
+std::string digest_column(const std::string& target) {
+  constexpr std::string_view prefix = "sha256:";
+  std::string text = with_short_digests(target);
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+/// The rows of one API on all clusters.
+page table_of_rows(const fleet_survey& f, const std::string& api, const units::words& says,
+                   bool wide, bool lively, std::size_t columns) {
+  std::vector<page> head = {"CLUSTER", "STATE", capitals(says.row), "TARGET"};
+  if (wide) {
+    for (page more : {page(capitals(says.units)), page("UPDATED"), page("UPDATING"),
+                      page("DEGRADED"), page("HELD"), page("SLOTS"), page("NOTE")})
+      head.push_back(std::move(more));
+  } else {
+    for (page more : {page("UPDATED"), page("SLOTS"), page("HELD"), page("NOTE")})
+      head.push_back(std::move(more));
+  }
+  const std::size_t before_note = head.size() - 1;
+  table t(std::move(head));
+  for (const cluster_survey& c : f.clusters)
+    for (const api_survey& a : c.apis) {
+      if (a.name != api) continue;
+      if (a.rows.empty()) {
+        std::vector<page> cells = {c.name, toned_state(a.state, lively)};
+        cells.resize(before_note, "-");
+        cells.push_back(a.last_error);
+        t.row(std::move(cells));
+      }
+      for (const plan_row& r : a.rows) {
+        const std::string slots = std::to_string(r.occupied) + "/" + std::to_string(r.capacity),
+                          held = std::to_string(r.holds.size());
+        std::vector<page> cells = {c.name, toned_state(a.state, lively), r.name};
+        if (wide) {
+          cells.insert(cells.end(),
+                       {with_short_digests(r.target), std::to_string(r.units.size()),
+                        std::to_string(r.updated), std::to_string(r.updating),
+                        r.degraded ? toned(std::to_string(r.degraded), tone::bad, lively) : "0",
+                        held, slots});
+        } else {
+          cells.insert(
+              cells.end(),
+              {digest_column(r.target),
+               std::to_string(r.updated) + "/" + std::to_string(r.units.size()), slots, held});
+        }
+        cells.push_back(note_of(r, a, wide, lively));
+        t.row(std::move(cells));
+      }
+    }
+  return t.text({}, columns);
+}
+
+page table_of_units(const plan_row& r, const units::words& says, bool lively) {
+  std::vector<page> head = {capitals(says.unit), "STATE"};
+  if (!r.units.empty())
+    for (const units::detail& d : r.units.front().details)
+      if (!d.column.empty()) head.push_back(d.column);
+  head.push_back("NOTE");
+  table t(std::move(head));
+  for (const units::unit& u : r.units) {
+    std::vector<page> cells = {u.name, toned_state(u, lively)};
+    for (const units::detail& d : u.details)
+      if (!d.column.empty()) cells.push_back(with_short_digests(text_of(d)));
+    cells.push_back(with_short_digests(u.trouble.empty() ? u.message : u.trouble));
+    t.row(std::move(cells));
+  }
+  return t.text("  ");
+}
+
+struct place {
+  const cluster_survey* cluster;
+  const api_survey* api;
+  const plan_row* row;
+  const units::unit* unit;
+};
+std::vector<place> find_unit(const fleet_survey& f, const std::string& name) {
+  const auto slash = name.rfind('/');
+  const std::string cluster = slash == std::string::npos ? std::string() : name.substr(0, slash);
+  const std::string unit = slash == std::string::npos ? name : name.substr(slash + 1);
+  std::vector<place> found;
+  for (const cluster_survey& c : f.clusters)
+    if (cluster.empty() || c.name == cluster)
+      for (const api_survey& a : c.apis)
+        for (const plan_row& r : a.rows)
+          for (const units::unit& u : r.units)
+            if (u.name == unit) found.push_back({&c, &a, &r, &u});
+  return found;
+}
+
+/// "  booted:   ": what follows stands in one column.
+page labelled(const std::string& label) {
+  constexpr std::size_t column = 10;
+  std::string text = label + ":";
+  text.resize(std::max(column, text.size() + 1), ' ');
+  return page("  ") + text;
+}
+
+}  // namespace
+
+json::object status_json(const fleet_survey& f) {
+  return fleet_json(f, [](const plan_row& r, json::object& row) {
+    json::array units;
+    for (const units::unit& u : r.units) units.push_back(unit_json(u));
+    row["units"] = std::move(units);
+    row["holds"] = holds_json(r.holds);
+  });
+}
+
+json::object plan_json(const fleet_survey& f) {
+  return fleet_json(f, [](const plan_row& r, json::object& row) {
+    json::array start, actions;
+    for (const std::string& name : r.start) start.push_back(json::string(name));
+    for (const units::planned_action& a : r.actions)
+      actions.push_back(json::object{{"action", a.action}, {"unit", a.unit}});
+    row["start"] = std::move(start);
+    row["holds"] = holds_json(r.forecast);
+    row["actions"] = std::move(actions);
+  });
+}
+
+page status_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns) {
+  if (wide) columns = any_width;
+  page text = folded(heading(f), columns);
+  bool first = true;
+  for (const auto& [name, t] : f.apis) {
+    if (!std::exchange(first, false)) text += "\n";
+    text += table_of_rows(f, name, t.says, wide, lively, columns);
+  }
+  for (const cluster_survey& c : f.clusters)
+    for (const api_survey& a : c.apis)
+      for (const plan_row& r : a.rows) {
+        if (wide)
+          text += page("\n") + c.name + "/" + r.name + "\n" + table_of_units(r, a.says, lively);
+        if (!r.holds.empty())
+          text += page("\n") + c.name + "/" + r.name + "\n" +
+                  grouped_holds(r.holds, wide, lively, columns);
+      }
+  return text;
+}
+
+page plan_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns) {
+  if (wide) columns = any_width;
+  page text = folded(heading(f), columns);
+  for (const cluster_survey& c : f.clusters)
+    for (const api_survey& a : c.apis) {
+      if (a.rows.empty())
+        text +=
+            folded(page("\n") + c.name + ": " + (f.apis.size() > 1 ? page(a.name) + " " : page()) +
+                       toned_state(a.state, lively) +
+                       (a.last_error.empty() ? page() : page(", ") + a.last_error) + "\n",
+                   columns);
+      for (const plan_row& r : a.rows) {
+        text += page("\n") + c.name + "/" + r.name + " → " + with_short_digests(r.target) + "\n";
+        if (r.units.size() == r.updated) {
+          text += page("  nothing to do: every ") + a.says.unit + " runs the target\n";
+        } else {
+          text += folded(
+              page("  goes first: ") +
+                  (r.start.empty() ? page("nobody") : joined(r.start, wide ? r.start.size() : 8)) +
+                  "\n",
+              columns, 12);
+        }
+        text += grouped_holds(r.forecast, wide, lively, columns);
+        if (wide)
+          for (const units::planned_action& p : r.actions)
+            text += page("  would ") + p.action + " " + p.unit + "\n";
+      }
+    }
+  return text;
+}
+
+page explain_text(const fleet_survey& f, const std::string& unit, bool lively,
+                  std::size_t columns) {
+  page text;
+  for (const place& at : find_unit(f, unit)) {
+    const units::unit& u = *at.unit;
+    if (!text.empty()) text += "\n";
+    text += page(at.cluster->name) + "/" + u.name + " in " + at.api->says.row + " " + at.row->name +
+            ": " + toned_state(u, lively) + "\n";
+    if (!u.trouble.empty()) text += labelled("trouble") + u.trouble + "\n";
+    if (!u.message.empty()) text += labelled("reported") + with_short_digests(u.message) + "\n";
+    for (const units::detail& d : u.details)
+      if (!d.label.empty()) text += labelled(d.label) + text_of(d) + "\n";
+    if (const units::hold* h = hold_of(*at.row, u.name)) {
+      text += labelled("waits") + with_short_digests(h->sentence) + " [" + h->code + "]\n" +
+              labelled("released") + h->released_by + "\n";
+    } else {
+      text += labelled("waits") + (u.is == units::standing::done ? page("no, it runs the target\n")
+                                                                 : page("no, it is on its way\n"));
+    }
+  }
+  return folded(text, columns, 10);
+}
+
+json::array explain_json(const fleet_survey& f, const std::string& unit) {
+  json::array all;
+  for (const place& at : find_unit(f, unit)) {
+    json::object o = unit_json(*at.unit);
+    o["cluster"] = at.cluster->name;
+    o[at.api->says.row] = at.row->name;
+    if (const units::hold* h = hold_of(*at.row, at.unit->name)) o["hold"] = hold_json(*h);
+    all.push_back(std::move(o));
+  }
+  return all;
+}
+
+json::object status_document(const fleet_survey& f) {
+  return document("FleetStatus", status_json(f));
+}
+
+json::object plan_document(const fleet_survey& f) {
+  return document("FleetPlan", plan_json(f));
+}
+
+json::object explain_document(const fleet_survey& f, std::string_view unit) {
+  json::object body{{"unit", unit}};
+  body["found"] = explain_json(f, std::string(unit));
+  return document("Explanation", std::move(body));
+}
+
+std::vector<units::hold> holds_of(const fleet_survey& f) {
+  std::vector<units::hold> all;
+  for (const cluster_survey& c : f.clusters)
+    for (const api_survey& a : c.apis)
+      for (const plan_row& r : a.rows)
+        for (const units::hold& h : r.holds) {
+          all.push_back(h);
+          all.back().unit = c.name + "/" + h.unit;
+        }
+  return all;
+}
+
+}  // namespace cli

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "cli/output.hpp"
+#include "cli/service/service.hpp"
+#include "units/plan_row.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+/// One API on one cluster.
+struct api_survey {
+  std::string name;
+  units::words says;
+  std::string state, last_error;
+  std::vector<units::plan_row> rows;
+};
+
+struct cluster_survey {
+  std::string name, server, state, last_error;
+  std::vector<api_survey> apis;
+};
+
+/// What an API moves on all clusters together.
+struct api_totals {
+  units::words says;
+  std::size_t units = 0, updated = 0, updating = 0, degraded = 0;
+};
+
+struct fleet_survey {
+  std::vector<cluster_survey> clusters;
+  std::vector<std::pair<std::string, api_totals>> apis;  // by name of the API, in its order
+  std::size_t held = 0;
+};
+
+/// Looks at every cluster of a service that was started in look mode; clusters that have not answered by `deadline` are
+/// reported with their state and last error.
+reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::string only_cluster,
+                                         reactor::steady_time deadline);
+
+/// {clusters: [{name, state, …, apis: {…}, pools: [{name, units: […], holds: […]}]}], nodes, updated, updating, degraded,
+/// held}; "pools" and "nodes" are the API's words.
+boost::json::object status_json(const fleet_survey& f);
+/// The same shape with `start` (the units that go next, in order), `actions`, and a hold for every other unit.
+boost::json::object plan_json(const fleet_survey& f);
+/// Tables and sentences of at most `columns`; wider names and reasons go on in the next line. `wide`: everything in one line.
+page status_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns = any_width);
+page plan_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns = any_width);
+/// Why the unit waits; empty when no cluster has it. `unit` is "worker-3" or "prod/worker-3".
+page explain_text(const fleet_survey& f, const std::string& unit, bool lively,
+                  std::size_t columns = any_width);
+boost::json::array explain_json(const fleet_survey& f, const std::string& unit);
+
+/// The same as documents: FleetStatus, FleetPlan, Explanation {unit, found}.
+boost::json::object status_document(const fleet_survey& f);
+boost::json::object plan_document(const fleet_survey& f);
+boost::json::object explain_document(const fleet_survey& f, std::string_view unit);
+
+/// Every hold of the units as they are, with the cluster's name before the unit's.
+std::vector<units::hold> holds_of(const fleet_survey& f);
+
+}  // namespace cli

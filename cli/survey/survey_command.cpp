@@ -1,0 +1,91 @@
+#include "cli/commands.hpp"
+#include "cli/connect.hpp"
+#include "cli/output.hpp"
+#include "cli/survey/survey.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+#include <unistd.h>
+
+namespace cli {
+namespace {
+
+struct surveying {
+  reactor::loop& loop;
+  service& windlass;
+  const survey_arguments& arguments;
+  int exit_code = success;
+};
+
+int show(const fleet_survey& f, const survey_arguments& a) {
+  const bool lively = is_lively(STDOUT_FILENO), wide = a.output == output_format::wide;
+  const bool machine = a.output == output_format::json || a.output == output_format::yaml;
+  if (a.what == survey_arguments::command::explain) {
+    if (explain_json(f, a.unit).empty()) {
+      std::string unanswered;
+      for (const cluster_survey& c : f.clusters)
+        if (c.state != "Live")
+          unanswered += "\n  " + c.name + " is " + c.state +
+                        (c.last_error.empty() ? "" : ": " + c.last_error);
+      std::string nowhere;
+      for (const auto& [name, t] : f.apis)
+        nowhere += (nowhere.empty() ? "no " : ", no ") + t.says.row + " of " +
+                   std::to_string(f.clusters.size()) + " clusters has a " + t.says.unit + " \"" +
+                   a.unit + "\"";
+      return complain(nowhere + "; `windlass status -o wide` lists them" + unanswered);
+    }
+  }
+  using command = survey_arguments::command;
+  if (machine)
+    return write_bytes(STDOUT_FILENO,
+                       machine_text(a.what == command::status ? status_document(f)
+                                    : a.what == command::plan ? plan_document(f)
+                                                              : explain_document(f, a.unit),
+                                    a.output))
+               ? success
+               : failure;
+  const std::size_t columns = wide ? any_width : size_of_terminal(STDOUT_FILENO).columns;
+  return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, wide, lively, columns)
+                                  : a.what == command::plan ? plan_text(f, wide, lively, columns)
+                                                            : explain_text(f, a.unit, lively))
+             ? success
+             : failure;
+}
+
+reactor::awaitable<void> look_and_show(surveying& s) {
+  auto started = co_await s.windlass.start();
+  if (!started) {
+    s.exit_code = complain(started.error().message());
+  } else {
+    const fleet_survey f = co_await look_at(s.windlass, s.loop, s.arguments.cluster,
+                                            s.loop.now() + s.arguments.timeout);
+    if (f.clusters.empty() && !s.arguments.cluster.empty()) {
+      s.exit_code = complain("the fleet has no cluster \"" + s.arguments.cluster + "\"");
+    } else {
+      s.exit_code = show(f, s.arguments);
+    }
+  }
+  co_await s.windlass.stop();
+  s.loop.stop();
+}
+
+}  // namespace
+
+int survey_command(const survey_arguments& a, const std::vector<units::api>& known) {
+  reactor::loop loop;
+  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
+  if (!log) return complain(log.error().message(), wrong_usage);
+  auto options = service_from(loop, a.fleet, known);
+  if (!options)
+    return complain(options.error().message() +
+                    "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
+  options->does = units::mode::look;
+  service windlass(loop, std::move(*options), *log);
+  surveying s{loop, windlass, a};
+  reactor::task_group tasks(loop);
+  tasks.start("survey", look_and_show(s));
+  loop.run();
+  return s.exit_code;
+}
+
+}  // namespace cli

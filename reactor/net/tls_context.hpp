@@ -1,0 +1,88 @@
+#pragma once
+
+// Private to the TLS files: this header pulls in OpenSSL.
+#include "reactor/plain/memory.hpp"
+#include "reactor/plain/result.hpp"
+#include "reactor/time.hpp"
+
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace reactor {
+
+/// Frees an OpenSSL object with its own function.
+template <auto Free>
+struct openssl_free {
+  template <class T>
+  void operator()(T* p) const noexcept {
+    Free(p);
+  }
+};
+using ssl_ctx_ptr = std::unique_ptr<SSL_CTX, openssl_free<&SSL_CTX_free>>;
+using ssl_ptr = std::unique_ptr<SSL, openssl_free<&SSL_free>>;
+using x509_ptr = std::unique_ptr<X509, openssl_free<&X509_free>>;
+using key_ptr = std::unique_ptr<EVP_PKEY, openssl_free<&EVP_PKEY_free>>;
+using bio_ptr = std::unique_ptr<BIO, openssl_free<&BIO_free_all>>;
+using x509_store_ptr = std::unique_ptr<X509_STORE, openssl_free<&X509_STORE_free>>;
+using session_ptr = std::unique_ptr<SSL_SESSION, openssl_free<&SSL_SESSION_free>>;
+
+/// For calls that fail only without memory.
+inline void require(bool done) noexcept {
+  if (!done) memory_lost();
+}
+
+/// A certificate, its chain and its private key.
+struct tls_identity {
+  std::vector<x509_ptr> certificates;  // its own first; none = no identity
+  key_ptr key;
+};
+
+/// An SSL_CTX is 15 KB, most of it lists of groups and ciphers, so all clients share one: what one cluster is trusted by
+/// and who we are there is set on each connection instead, by reference.
+class tls_context {
+public:
+  tls_context(ssl_ctx_ptr ctx, bool verify) : ctx_(std::move(ctx)), verify_(verify) {}
+  tls_context(ssl_ctx_ptr ctx, bool verify, x509_store_ptr trusted, tls_identity identity)
+      : ctx_(std::move(ctx)),
+        trusted_(std::move(trusted)),
+        identity_(std::move(identity)),
+        verify_(verify) {}
+
+  /// A connection with this trust and identity; null when OpenSSL refuses the identity or has no memory.
+  ssl_ptr connection() const;
+  bool verifies() const noexcept { return verify_; }
+
+private:
+  ssl_ctx_ptr ctx_;
+  x509_store_ptr trusted_;  // null = what the SSL_CTX has
+  tls_identity identity_;
+  bool verify_;
+};
+
+/// A server offers one of our connections a session. Defined with the streams, called by OpenSSL through the SSL_CTX.
+void tls_session_offered(SSL* to, SSL_SESSION* session);
+
+/// OpenSSL asks whether the peer's certificates are to be trusted. Defined with the streams; 1 = they are.
+int tls_certificates_shown(X509_STORE_CTX* chain);
+
+/// What is wrong with a key whose use would hold up everybody else: nothing for those that Go accepts too.
+std::optional<std::string> too_costly(const EVP_PKEY* key);
+
+/// Reads `pem`. The view must outlive the result.
+bio_ptr pem_reader(std::string_view pem);
+/// Empties OpenSSL's error queue; the sentence is that of the last, most specific entry.
+std::string drain_openssl_errors();
+
+/// A sentence about why `certificate` was not accepted: who it is for, by whom, until when.
+std::string verification_sentence(int why, X509* certificate, std::string_view wanted_name);
+/// "CN" of the subject, else its whole text.
+std::string subject_name(X509* certificate);
+
+}  // namespace reactor

@@ -1,0 +1,131 @@
+#include "reactor/plain/secret.hpp"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace reactor {
+namespace {
+
+constexpr std::string_view hidden = "***";
+
+bool same_letters(std::string_view a, std::string_view lower) {
+  return a.size() == lower.size() &&
+         std::equal(a.begin(), a.end(), lower.begin(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == y; });
+}
+
+bool is_token_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) ||
+         std::string_view("-._~+/=").find(c) != std::string_view::npos;
+}
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+}
+
+std::size_t token_length(std::string_view text) {
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_token_character) -
+                                  text.begin());
+}
+
+/// The length of a scheme such as "Bearer" plus blanks plus credential at the start of `text`; 0 when there is none.
+std::size_t scheme_length(std::string_view text) {
+  for (std::string_view scheme : {"bearer", "basic"}) {
+    if (text.size() <= scheme.size() || !same_letters(text.substr(0, scheme.size()), scheme))
+      continue;
+    std::size_t n = scheme.size();
+    while (n < text.size() && text[n] == ' ') ++n;
+    if (n > scheme.size() && token_length(text.substr(n)) >= 8) return n;
+  }
+  return 0;
+}
+
+/// The length of "name=" at the start of `text` when the name is one that carries a credential.
+std::size_t parameter_length(std::string_view text) {
+  static constexpr std::array<std::string_view, 11> names = {
+      "token",  "access_token",  "refresh_token", "id_token",        "password",
+      "passwd", "client_secret", "secret",        "x-amz-signature", "x-amz-security-token",
+      "sig"};
+  for (std::string_view name : names) {
+    if (text.size() > name.size() && text[name.size()] == '=' &&
+        same_letters(text.substr(0, name.size()), name))
+      return name.size() + 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool secret::equal(const std::string& a, const std::string& b) noexcept {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+namespace {
+
+/// Hides what looks like a credential where it stands. What is hidden may bring together what stood apart.
+std::string redact_once(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  std::size_t no_web_token_before = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view rest = text.substr(i);
+    const bool word_start = i == 0 || !is_word(text[i - 1]);
+    if (rest.starts_with("://")) {
+      out += "://";
+      i += 3;
+      const std::size_t end = std::min(text.find_first_of("/?# \t\r\n\"'<>", i), text.size());
+      if (const std::size_t at = text.substr(i, end - i).rfind('@'); at != std::string_view::npos) {
+        out += hidden;
+        i += at;
+      }
+      continue;
+    }
+    if (word_start) {
+      if (const std::size_t n = scheme_length(rest)) {
+        out += rest.substr(0, n);
+        out += hidden;
+        i += n + token_length(rest.substr(n));
+        continue;
+      }
+      if (const std::size_t n = parameter_length(rest)) {
+        out += rest.substr(0, n);
+        out += hidden;
+        i += n;
+        i = std::min(text.find_first_of("& \t\r\n\"'<>;,", i), text.size());
+        continue;
+      }
+      if (i >= no_web_token_before && rest.starts_with("eyJ")) {
+        // base64 of {" begins every JSON web token
+        const std::size_t n = token_length(rest);
+        if (std::ranges::count(rest.substr(0, n), '.') >= 2) {
+          out += hidden;
+          i += n;
+          continue;
+        }
+        no_web_token_before = i + n;  // what begins inside has even fewer dots
+      }
+    }
+    out += text[i++];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string redact(std::string_view text) {
+  // Text is redacted on its way more than once: in a fault, in a log line, in an event. So that it reads the same
+  // everywhere, it is looked at until there is nothing more to hide; what seems to have no end is hidden as a whole.
+  constexpr int most_looks = 8;
+  std::string before(text);
+  for (int looks = 0; looks < most_looks; ++looks) {
+    std::string after = redact_once(before);
+    if (after == before) return after;
+    before = std::move(after);
+  }
+  return std::string(hidden);
+}
+
+}  // namespace reactor

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "reactor/awaitable.hpp"
+#include "reactor/plain/result.hpp"
+#include "reactor/time.hpp"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace reactor {
+
+class loop;
+
+/// A program to run, without a shell.
+struct command {
+  std::vector<std::string> argv;  // argv[0] is looked up in PATH unless it has a slash
+  std::map<std::string, std::optional<std::string>>
+      environment;     // added or, without value, removed
+  std::string folder;  // where it runs; empty = here
+  std::size_t out_limit_bytes = 1024 * 1024;
+  std::size_t err_limit_bytes = 64 * 1024;  // the last bytes are kept: they say why it failed
+  nanoseconds grace = 2s;                   // between SIGTERM and SIGKILL
+};
+
+struct process_exit {
+  int status = 0;  // exit status; meaningless when a signal ended it
+  int signal = 0;  // 0 = it ended by itself
+  std::string out, err;
+  bool err_cut = false;  // bytes are missing at the beginning of err
+  nanoseconds took{0};
+  bool succeeded() const noexcept { return status == 0 && signal == 0; }
+  /// "exit status 1", "killed by signal 9"
+  std::string text() const;
+};
+
+/// Runs `c` in a process group of its own, with nothing as its input and none of our descriptors, until it has ended.
+/// Ends     at `deadline` or cancellation the group gets SIGTERM and after the grace SIGKILL; this returns when the child
+///          is gone, so a cancelled caller waits that long too.
+/// Output   what a grandchild holds open does not keep us: pipes are closed half a second after the child's end.
+/// Errors   errc::not_found: no such program. errc::timed_out: the deadline. errc::limit: too much output. A status other
+///          than 0 is not an error.
+awaitable<result<process_exit>> run_process(loop& l, command c, steady_time deadline);
+
+}  // namespace reactor
