@@ -199,9 +199,9 @@ bool is_screen(int fd) {
   return isatty(fd) && kind && *kind && std::string_view(kind) != "dumb";
 }
 
-bool is_lively(int fd) {
+colours colours_at(int fd) {
   const char* no_colour = std::getenv("NO_COLOR");
-  return is_screen(fd) && !(no_colour && *no_colour);
+  return is_screen(fd) && !(no_colour && *no_colour) ? colours::shown : colours::none;
 }
 
 terminal_size size_of_terminal(int fd) {
@@ -231,11 +231,11 @@ std::size_t page::width() const noexcept {
   return seen_columns(text_);
 }
 
-page toned(const page& text, tone t, bool lively) {
+page toned(const page& text, tone t, colours tint) {
   static constexpr std::array<std::string_view, 5> codes = {"", "\033[32m", "\033[33m", "\033[31m",
                                                             "\033[2m"};
   const std::string_view code = codes[static_cast<std::size_t>(t)];
-  if (!lively || code.empty() || text.empty()) return text;
+  if (tint == colours::none || code.empty() || text.empty()) return text;
   page made;
   made.text_ = std::string(code) + text.text_ + "\033[0m";
   return made;

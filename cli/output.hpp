@@ -21,6 +21,9 @@ struct terminal_size {
 /// As it is at this moment; 80×24 where there is no terminal or it does not say.
 terminal_size size_of_terminal(int fd);
 
+/// Whether texts have colours.
+enum class colours { none, shown };
+
 /// What a person sees. Our literals are laid out as they are written; every other text becomes one printable line of at
 /// most 4 KiB, whatever a cluster, a policy or a file put into it. There is no way around it: only toned() and
 /// screen() add what a terminal obeys.
@@ -50,7 +53,7 @@ public:
   std::size_t width() const noexcept;
 
 private:
-  friend page toned(const page& text, tone t, bool lively);
+  friend page toned(const page& text, tone t, colours tint);
   friend page screen(const page& block, const terminal_size& size);
   friend page entering_screen();
   friend page leaving_screen();
@@ -71,13 +74,13 @@ boost::json::object document(std::string_view kind, boost::json::object body);
 /// The value as JSON or YAML text, escaped as above.
 std::string machine_text(const boost::json::value& v, output_format format);
 
-/// Whether to use colours: a terminal, and NO_COLOR is not set.
-bool is_lively(int fd);
+/// Shown on a terminal, if NO_COLOR is not set.
+colours colours_at(int fd);
 /// Whether a view can be drawn there: a terminal, and not a dumb one. NO_COLOR takes the colours, not the view.
 bool is_screen(int fd);
 
-/// `text` in a colour, or as it is when not `lively`.
-page toned(const page& text, tone t, bool lively);
+/// `text` in a colour, or as it is.
+page toned(const page& text, tone t, colours tint);
 /// The whole of a terminal, wherever its cursor is: the block's first lines, each cut to the width, so that nothing wraps
 /// or scrolls.
 page screen(const page& block, const terminal_size& size);

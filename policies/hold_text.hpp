@@ -3,7 +3,7 @@
 // Inside policies only: what hooks that hold something answer alike.
 
 #include "policies/rollout.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policies/host/sandbox.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/plain/entropy.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <algorithm>
 #include <cstdint>

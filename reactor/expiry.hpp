@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/loop.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <functional>
 #include <utility>

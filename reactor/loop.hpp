@@ -3,7 +3,7 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/net/stream.hpp"
 #include "reactor/plain/entropy.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/timer_queue.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstddef>
 #include <functional>

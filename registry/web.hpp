@@ -5,7 +5,7 @@
 #include "reactor/http/message.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/secret.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 #include "registry/environment.hpp"
 
 #include <compare>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s/sim/api_server.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/timer_queue.hpp"
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
 #include "reactor/plain/result.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 #include "units/plan_row.hpp"
 
 #include <boost/json/fwd.hpp>

@@ -2,7 +2,7 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/net/stream.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "bootc/daemon/host_status.hpp"
 
 #include "k8s/client/wire.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 namespace bootc {
 namespace {

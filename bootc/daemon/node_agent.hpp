@@ -3,7 +3,7 @@
 #include "bootc/daemon/host.hpp"
 #include "bootc/daemon/host_status.hpp"
 #include "bootc/kinds/bootc_node.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstddef>
 #include <string>

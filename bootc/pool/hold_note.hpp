@@ -2,7 +2,7 @@
 
 #include "bootc/kinds/bootc_node.hpp"
 #include "bootc/pool/hold.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json/fwd.hpp>
 

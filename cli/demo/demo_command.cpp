@@ -97,7 +97,7 @@ int failed_to_start(const std::string& sentence) {
 
 int demo_command(const demo_arguments& a) {
   const bool machine = a.output != output_format::text;
-  const bool lively = !machine && is_lively(STDOUT_FILENO);
+  const colours tint = machine ? colours::none : colours_at(STDOUT_FILENO);
   made_folder folder(a);
   reactor::loop loop(a.simulate ? reactor::loop::mode::simulated : reactor::loop::mode::real,
                      a.seed);
@@ -174,7 +174,7 @@ int demo_command(const demo_arguments& a) {
     if (a.simulate) o["trace"] = std::to_string(world.trace_hash());
     write_bytes(STDOUT_FILENO, machine_text(o, a.output));
   } else {
-    page told = demo::result_text(world, p.result, lively);
+    page told = demo::result_text(world, p.result, tint);
     if (a.keep && a.dir.empty()) told += page("kept: ") + *dir + "\n";
     write_out(STDOUT_FILENO,
               folded(told, is_screen(STDOUT_FILENO) ? size_of_terminal(STDOUT_FILENO).columns

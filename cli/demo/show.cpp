@@ -144,15 +144,15 @@ boost::json::object result_json(const simulation::world& w, const show_result& r
   return o;
 }
 
-page result_text(const simulation::world& w, const show_result& r, bool lively) {
+page result_text(const simulation::world& w, const show_result& r, colours tint) {
   const simulation::story& story = w.tells();
   if (r.stopped)
-    return toned("stopped", tone::busy, lively) + " after " + seconds_text(r.seconds) + ": " +
+    return toned("stopped", tone::busy, tint) + " after " + seconds_text(r.seconds) + ": " +
            std::to_string(r.updated) + " of " + std::to_string(w.unit_count()) + " " +
            story.says.units + " " + story.arrived + "\n";
   page text =
       page("\n") +
-      toned(r.finished ? "done" : "not finished", r.finished ? tone::good : tone::bad, lively) +
+      toned(r.finished ? "done" : "not finished", r.finished ? tone::good : tone::bad, tint) +
       ": " + std::to_string(r.updated) + " of " + std::to_string(w.unit_count()) + " " +
       story.says.units + " " + story.arrived + " after " + seconds_text(r.seconds) + ", " +
       std::to_string(r.held) + " held, at most " + std::to_string(w.max_disrupted()) + " " +
@@ -163,9 +163,9 @@ page result_text(const simulation::world& w, const show_result& r, bool lively) 
     text += page("  ") + h.unit + " waits: " + with_short_digests(h.sentence) + " [" + h.code +
             "]; released by: " + h.released_by + "\n";
   text += w.violation_count() == 0
-              ? toned("no invariant was broken", tone::good, lively)
+              ? toned("no invariant was broken", tone::good, tint)
               : toned(std::to_string(w.violation_count()) + " invariants were broken:", tone::bad,
-                      lively);
+                      tint);
   text += "\n";
   for (const std::string& v : w.violations()) text += page("  ") + v + "\n";
   return text;

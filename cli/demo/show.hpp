@@ -36,7 +36,7 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
 
 /// {clusters, nodes, updated, held, violations, max_disrupted, policy_reloads, seconds, …}
 boost::json::object result_json(const simulation::world& w, const show_result& r);
-page result_text(const simulation::world& w, const show_result& r, bool lively);
+page result_text(const simulation::world& w, const show_result& r, colours tint);
 /// The view of one moment, without messages.
 view view_of(const simulation::world& w, const service& windlass);
 

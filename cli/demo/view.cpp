@@ -20,7 +20,7 @@ void add(page& block, std::size_t& rows_left, const page& text, std::size_t colu
 }
 
 page cluster_line(const view::line& l, std::size_t name_columns, std::size_t state_columns,
-                  std::size_t columns, bool lively) {
+                  std::size_t columns, colours tint) {
   const std::string count = std::to_string(l.updated) + "/" + std::to_string(l.units);
   const std::size_t beside = name_columns + state_columns + 6 + 9;
   const std::size_t room = columns > beside + shortest_bar ? columns - beside : shortest_bar;
@@ -35,18 +35,17 @@ page cluster_line(const view::line& l, std::size_t name_columns, std::size_t sta
     return spaces;
   };
   return name + pad(name.width(), name_columns) + "  " +
-         toned(bar, l.is_done() ? tone::good : tone::busy, lively) + "  " + count +
+         toned(bar, l.is_done() ? tone::good : tone::busy, tint) + "  " + count +
          pad(count.size(), 7) + "  " +
-         toned(l.state, l.state == "Live" ? tone::plain : tone::bad, lively) +
+         toned(l.state, l.state == "Live" ? tone::plain : tone::bad, tint) +
          pad(page(l.state).width(), state_columns) + "  " +
-         (l.trouble.empty() ? page() : toned(l.trouble, tone::bad, lively) + "  ") +
-         toned(l.is_done() ? "" : l.message, tone::faint, lively);
+         (l.trouble.empty() ? page() : toned(l.trouble, tone::bad, tint) + "  ") +
+         toned(l.is_done() ? "" : l.message, tone::faint, tint);
 }
 
 }  // namespace
 
-page drawn(const view& v, const terminal_size& size, colours with) {
-  const bool lively = with == colours::shown;
+page drawn(const view& v, const terminal_size& size, colours tint) {
   page head, tail;
   std::size_t left = size.rows;
   add(tail, left, v.footer, size.columns);
@@ -83,7 +82,7 @@ page drawn(const view& v, const terminal_size& size, colours with) {
   names = std::min({names, widest_name, size.columns / 3});
   page block = head;
   for (const std::size_t i : chosen)
-    block += cluster_line(v.clusters[i], names, states, size.columns, lively) + "\n";
+    block += cluster_line(v.clusters[i], names, states, size.columns, tint) + "\n";
   if (shown < n && left > 0) {
     const auto done = static_cast<std::size_t>(
         std::ranges::count_if(v.clusters, [](const view::line& l) { return l.is_done(); }));
@@ -91,7 +90,7 @@ page drawn(const view& v, const terminal_size& size, colours with) {
         std::ranges::count_if(chosen, [&](std::size_t i) { return v.clusters[i].is_done(); }));
     block += toned("… and " + std::to_string(n - shown) + " more clusters, " +
                        std::to_string(done - shown_done) + " of them done",
-                   tone::faint, lively) +
+                   tone::faint, tint) +
              "\n";
     left = 0;
   } else {
@@ -102,7 +101,7 @@ page drawn(const view& v, const terminal_size& size, colours with) {
   return block + said + tail;
 }
 
-live_screen::live_screen(int fd) : fd_(fd), with_(is_lively(fd) ? colours::shown : colours::none) {
+live_screen::live_screen(int fd) : fd_(fd), with_(colours_at(fd)) {
   write_out(fd_, entering_screen());
 }
 

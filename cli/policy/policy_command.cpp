@@ -111,24 +111,24 @@ json::object as_json(const pack_report& r, bool tested) {
   return pack;
 }
 
-page trial_line(const policies::hook_trial& t, bool lively) {
+page trial_line(const policies::hook_trial& t, colours tint) {
   if (t.fault)
-    return page("  ") + toned("FAIL", tone::bad, lively) + " " + t.hook + ": " +
-           t.fault->message() + "\n";
-  return page("  ") + toned("ok  ", tone::good, lively) + " " + t.hook +
+    return page("  ") + toned("FAIL", tone::bad, tint) + " " + t.hook + ": " + t.fault->message() +
+           "\n";
+  return page("  ") + toned("ok  ", tone::good, tint) + " " + t.hook +
          " answers what usually comes up: " + std::to_string(t.cost.instructions) + " of " +
          std::to_string(t.budget) + " instructions\n";
 }
 
-page head_of(const pack_report& r, bool lively) {
+page head_of(const pack_report& r, colours tint) {
   page text = page(r.folder) + ": ";
-  if (r.fault) return text + toned("refused", tone::bad, lively) + ": " + r.fault->message() + "\n";
+  if (r.fault) return text + toned("refused", tone::bad, tint) + ": " + r.fault->message() + "\n";
   text += page(r.name) + (r.version.empty() ? page() : page(" ") + r.version);
   return text;
 }
 
-page text_of_tests(const pack_report& r, bool lively) {
-  page text = head_of(r, lively);
+page text_of_tests(const pack_report& r, colours tint) {
+  page text = head_of(r, tint);
   if (r.fault) return text;
   counted c;
   count(r, c);
@@ -137,9 +137,9 @@ page text_of_tests(const pack_report& r, bool lively) {
           " of " + std::to_string(c.lines) + " lines\n";
   for (const policies::test_outcome& t : r.tests)
     text += page("  ") +
-            toned(t.passed ? "ok  " : "FAIL", t.passed ? tone::good : tone::bad, lively) + " " +
+            toned(t.passed ? "ok  " : "FAIL", t.passed ? tone::good : tone::bad, tint) + " " +
             t.name + (t.passed ? page() : page(": ") + t.message) + "\n";
-  for (const policies::hook_trial& t : r.trials) text += trial_line(t, lively);
+  for (const policies::hook_trial& t : r.trials) text += trial_line(t, tint);
   for (const policies::file_coverage& f : r.coverage) {
     if (!f.missed.empty())
       text += page("  no test reaches ") + f.file + ":" + ranges(f.missed) + "\n";
@@ -205,9 +205,9 @@ int test(const policy_arguments& a) {
   if (a.junit) {
     write_bytes(STDOUT_FILENO, junit_of(*found));
   } else if (a.output == output_format::text) {
-    const bool lively = is_lively(STDOUT_FILENO);
+    const colours tint = colours_at(STDOUT_FILENO);
     page text;
-    for (const pack_report& r : *found) text += text_of_tests(r, lively);
+    for (const pack_report& r : *found) text += text_of_tests(r, tint);
     text += page(std::to_string(all.tests)) + " tests, " + std::to_string(all.failed) +
             " failed; " + percent_text(all.percent()) + " of " + std::to_string(all.lines) +
             " lines are reached\n";
@@ -238,22 +238,22 @@ int check(const policy_arguments& a) {
     found = co_await policies::check_packs(loop, a.dir, all_hooks());
   });
   if (!found) return complain(found.error().message());
-  const bool lively = is_lively(STDOUT_FILENO);
+  const colours tint = colours_at(STDOUT_FILENO);
   bool good = true;
   page text;
   json::array packs;
   for (const pack_report& r : *found) {
     good = good && r.passed();
     packs.push_back(as_json(r, false));
-    text += head_of(r, lively);
+    text += head_of(r, tint);
     if (r.fault) continue;
     std::string hooks;
     for (const std::string& h : r.hooks) hooks += (hooks.empty() ? "" : ", ") + h;
     text += page(hooks.empty() ? ", no hooks" : ", answers ") + hooks + "\n";
     for (const auto& s : r.slips)
       text +=
-          page("  ") + toned("FAIL", tone::bad, lively) + " " + r.folder + "/" + s.message() + "\n";
-    for (const auto& t : r.trials) text += trial_line(t, lively);
+          page("  ") + toned("FAIL", tone::bad, tint) + " " + r.folder + "/" + s.message() + "\n";
+    for (const auto& t : r.trials) text += trial_line(t, tint);
   }
   if (a.output == output_format::text)
     write_out(STDOUT_FILENO, text);

@@ -47,7 +47,7 @@ std::vector<std::string> names_in(const std::string& text) {
 class releases {
 public:
   releases(reactor::loop& l, const release_arguments& a)
-      : loop_(l), arguments_(a), lively_(is_lively(STDOUT_FILENO)), packs_(l, options_of(a)) {}
+      : loop_(l), arguments_(a), tint_(colours_at(STDOUT_FILENO)), packs_(l, options_of(a)) {}
 
   int exit_code = failure;
 
@@ -121,7 +121,7 @@ private:
     if (!answer) co_return answer.error();
     exit_code = exit_code_of(answer->verdict);
     co_return print(map_json((*release)->name, *answer),
-                    map_text((*release)->name, *answer, lively_));
+                    map_text((*release)->name, *answer, tint_));
   }
 
   /// Judges one of them; consent counts.
@@ -151,7 +151,7 @@ private:
     auto judged = co_await judge(*from, *to);
     if (!judged) co_return judged.error();
     exit_code = exit_code_of(judged->answer.verdict);
-    co_return print(diff_json(*judged), diff_text(*judged, lively_));
+    co_return print(diff_json(*judged), diff_text(*judged, tint_));
   }
 
   reactor::awaitable<result<void>> check() {
@@ -186,7 +186,7 @@ private:
     }
     exit_code = exit_code_of(worst);
     json::object o{{"decision", to_string(worst)}, {"releases", std::move(releases)}};
-    co_return print(o, only ? diff_text(judged.front(), lively_) : check_text(judged, lively_));
+    co_return print(o, only ? diff_text(judged.front(), tint_) : check_text(judged, tint_));
   }
 
   bool wanted(const document& d) const {
@@ -244,7 +244,7 @@ private:
     judged.from = (*from)->name;
     judged.answer = std::move(*answer);
     exit_code = exit_code_of(judged.answer.verdict);
-    co_return print(diff_json(judged), diff_text(judged, lively_));
+    co_return print(diff_json(judged), diff_text(judged, tint_));
   }
 
   reactor::awaitable<result<void>> bump() {
@@ -280,7 +280,7 @@ private:
     if (answer->verdict != decision::deny)
       document =
           write_document(draft_of(*question, *answer, reactor::format_rfc3339(loop_.wall())));
-    co_return print(bump_json(*answer, document), bump_text(*answer, lively_));
+    co_return print(bump_json(*answer, document), bump_text(*answer, tint_));
   }
 
   /// What each offered Release needs, and whether somebody built it.
@@ -347,7 +347,7 @@ private:
     auto answer = co_await find_path(packs_, std::move(who), std::move(question));
     if (!answer) co_return answer.error();
     exit_code = exit_code_of(answer->verdict);
-    co_return print(path_json(*answer), path_text(*answer, lively_));
+    co_return print(path_json(*answer), path_text(*answer, tint_));
   }
 
   reactor::awaitable<result<void>> lifecycle() {
@@ -364,7 +364,7 @@ private:
     auto answer = co_await plan_lifecycle(packs_, std::move(who), std::move(question));
     if (!answer) co_return answer.error();
     exit_code = exit_code_of(answer->verdict);
-    co_return print(lifecycle_json(*answer), lifecycle_text(*answer, lively_));
+    co_return print(lifecycle_json(*answer), lifecycle_text(*answer, tint_));
   }
 
   result<void> show() {
@@ -397,7 +397,7 @@ private:
 
   reactor::loop& loop_;
   const release_arguments& arguments_;
-  const bool lively_;
+  const colours tint_;
   const policies::subject subject_{"releases", {}, {}, {}};
   policies::host packs_;
   repository all_;

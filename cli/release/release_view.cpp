@@ -83,23 +83,23 @@ json::array findings_json(const std::vector<finding>& findings) {
   return all;
 }
 
-page findings_text(const std::vector<finding>& findings, bool lively) {
+page findings_text(const std::vector<finding>& findings, colours tint) {
   page text;
   for (const finding& f : findings) {
-    text += page("  ") + toned(std::string(to_string(f.how)), tone_of(f.how), lively) + "  " +
-            f.id + "  " + f.subject;
+    text += page("  ") + toned(std::string(to_string(f.how)), tone_of(f.how), tint) + "  " + f.id +
+            "  " + f.subject;
     if (!f.from.empty() || !f.to.empty()) text += page("  ") + step(f.from, f.to);
     text += page("\n      ") + f.why;
     if (!f.blocking.empty()) text += page(" (waits for ") + f.blocking + ")";
     if (!f.rule.empty()) text += page("  rule ") + f.rule;
-    if (!f.evidence.empty()) text += page("\n      ") + toned(f.evidence, tone::faint, lively);
+    if (!f.evidence.empty()) text += page("\n      ") + toned(f.evidence, tone::faint, tint);
     text += "\n";
   }
   return text;
 }
 
-page decision_text(decision d, bool lively) {
-  return toned(std::string(to_string(d)), tone_of(d), lively);
+page decision_text(decision d, colours tint) {
+  return toned(std::string(to_string(d)), tone_of(d), tint);
 }
 
 int exit_code_of(decision d) {
@@ -127,9 +127,10 @@ json::object map_json(const std::string& name, const map_answer& a) {
   return o;
 }
 
-page map_text(const std::string& name, const map_answer& a, bool lively) {
-  page text = page("image ") + name + "  decision: " +
-              toned(std::string(to_string(a.verdict)), tone_of(a.verdict), lively) + "\n";
+page map_text(const std::string& name, const map_answer& a, colours tint) {
+  page text = page("image ") + name +
+              "  decision: " + toned(std::string(to_string(a.verdict)), tone_of(a.verdict), tint) +
+              "\n";
   for (const pool_image& i : a.images) {
     if (!i.pool.empty()) text += page("pool ") + i.pool + "\n";
     if (!i.image.empty()) {
@@ -149,7 +150,7 @@ page map_text(const std::string& name, const map_answer& a, bool lively) {
       text += rows.text("  ");
     }
   }
-  return text + findings_text(a.findings, lively);
+  return text + findings_text(a.findings, tint);
 }
 
 json::object diff_json(const judged_release& j) {
@@ -167,12 +168,12 @@ json::object diff_json(const judged_release& j) {
   return o;
 }
 
-page diff_text(const judged_release& j, bool lively) {
+page diff_text(const judged_release& j, colours tint) {
   const diff_answer& a = j.answer;
   page text =
       page("plan ") + (j.from.empty() ? page() : page(j.from) + " -> ") + j.name + "   " + a.level +
-      "   " + toned(rolls_text(a.rolls), a.rolls == "yes" ? tone::busy : tone::plain, lively) +
-      "   decision: " + toned(std::string(to_string(a.verdict)), tone_of(a.verdict), lively) + "\n";
+      "   " + toned(rolls_text(a.rolls), a.rolls == "yes" ? tone::busy : tone::plain, tint) +
+      "   decision: " + toned(std::string(to_string(a.verdict)), tone_of(a.verdict), tint) + "\n";
   // What replaces machines first, then the chart, then the apps.
   table rows({"CHANGED", "VERSION", "LEVEL", ""});
   std::size_t count = 0, apps = 0;
@@ -201,10 +202,10 @@ page diff_text(const judged_release& j, bool lively) {
     if (a.limit > 0) text += page("  (") + number(a.length) + "/" + number(a.limit) + ")";
     text += "\n";
   }
-  return text + findings_text(a.findings, lively);
+  return text + findings_text(a.findings, tint);
 }
 
-page check_text(const std::vector<judged_release>& all, bool lively) {
+page check_text(const std::vector<judged_release>& all, colours tint) {
   table rows({"RELEASE", "AFTER", "LEVEL", "ROLLS", "ERRORS", "WARNINGS", "DECISION"});
   page details;
   for (const judged_release& j : all) {
@@ -217,8 +218,8 @@ page check_text(const std::vector<judged_release>& all, bool lively) {
     }
     rows.row({j.name, j.from, j.answer.level, j.answer.rolls, std::to_string(errors),
               std::to_string(warnings),
-              toned(std::string(to_string(j.answer.verdict)), tone_of(j.answer.verdict), lively)});
-    if (!worth.empty()) details += page("\n") + j.name + "\n" + findings_text(worth, lively);
+              toned(std::string(to_string(j.answer.verdict)), tone_of(j.answer.verdict), tint)});
+    if (!worth.empty()) details += page("\n") + j.name + "\n" + findings_text(worth, tint);
   }
   return rows.text() + details;
 }
@@ -239,11 +240,11 @@ json::object path_json(const path_answer& a) {
   return o;
 }
 
-page path_text(const path_answer& a, bool lively) {
+page path_text(const path_answer& a, colours tint) {
   table rows({"STEP", "TO", "LEVEL", "GOES BACK"});
   for (const path_step& step : a.steps)
     rows.row({step.from, step.to, step.level, std::to_string(step.downgrades.size())});
-  return rows.text() + findings_text(a.findings, lively);
+  return rows.text() + findings_text(a.findings, tint);
 }
 
 json::object lifecycle_json(const lifecycle_answer& a) {
@@ -257,10 +258,10 @@ json::object lifecycle_json(const lifecycle_answer& a) {
   return o;
 }
 
-page lifecycle_text(const lifecycle_answer& a, bool lively) {
+page lifecycle_text(const lifecycle_answer& a, colours tint) {
   table rows({"RELEASE", "STATE", "ACTION", "WHY"});
   for (const lifecycle_row& r : a.releases) rows.row({r.name, r.state, r.action, r.why});
-  return rows.text() + findings_text(a.findings, lively);
+  return rows.text() + findings_text(a.findings, tint);
 }
 
 json::object bump_json(const bump_answer& a, const std::string& document) {
@@ -278,12 +279,12 @@ json::object bump_json(const bump_answer& a, const std::string& document) {
   return o;
 }
 
-page bump_text(const bump_answer& a, bool lively) {
-  page text = page("next ") + a.version + "   decision: " + decision_text(a.verdict, lively) + "\n";
+page bump_text(const bump_answer& a, colours tint) {
+  page text = page("next ") + a.version + "   decision: " + decision_text(a.verdict, tint) + "\n";
   table rows({"ITEM", "VERSION", "WHY"});
   for (const bump_item& item : a.items) rows.row({item.name, step(item.from, item.to), item.why});
   if (!a.items.empty()) text += rows.text("  ");
-  return text + findings_text(a.findings, lively);
+  return text + findings_text(a.findings, tint);
 }
 
 }  // namespace cli

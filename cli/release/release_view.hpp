@@ -18,26 +18,26 @@ struct judged_release {
 };
 
 boost::json::object map_json(const std::string& name, const policies::releases::map_answer& a);
-page map_text(const std::string& name, const policies::releases::map_answer& a, bool lively);
+page map_text(const std::string& name, const policies::releases::map_answer& a, colours tint);
 
 boost::json::object diff_json(const judged_release& j);
-page diff_text(const judged_release& j, bool lively);
+page diff_text(const judged_release& j, colours tint);
 
 /// Many of them: a row each, and what is wrong below it.
-page check_text(const std::vector<judged_release>& all, bool lively);
+page check_text(const std::vector<judged_release>& all, colours tint);
 
 boost::json::object path_json(const policies::releases::path_answer& a);
-page path_text(const policies::releases::path_answer& a, bool lively);
+page path_text(const policies::releases::path_answer& a, colours tint);
 boost::json::object lifecycle_json(const policies::releases::lifecycle_answer& a);
-page lifecycle_text(const policies::releases::lifecycle_answer& a, bool lively);
+page lifecycle_text(const policies::releases::lifecycle_answer& a, colours tint);
 
 boost::json::object bump_json(const policies::releases::bump_answer& a,
                               const std::string& document);
-page bump_text(const policies::releases::bump_answer& a, bool lively);
+page bump_text(const policies::releases::bump_answer& a, colours tint);
 
 boost::json::array findings_json(const std::vector<policies::releases::finding>& findings);
-page findings_text(const std::vector<policies::releases::finding>& findings, bool lively);
-page decision_text(policies::releases::decision d, bool lively);
+page findings_text(const std::vector<policies::releases::finding>& findings, colours tint);
+page decision_text(policies::releases::decision d, colours tint);
 
 /// The exit code that goes with a decision: 0, 3 or 4.
 int exit_code_of(policies::releases::decision d);

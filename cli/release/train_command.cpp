@@ -62,8 +62,8 @@ json::object answer_json(train_arguments::command what, const train_answer& a) {
 }
 
 page answer_text(const std::string& file, train_arguments::command what, const train_answer& a,
-                 bool lively) {
-  page text = page("train ") + file + "   decision: " + decision_text(a.verdict, lively) + "\n";
+                 colours tint) {
+  page text = page("train ") + file + "   decision: " + decision_text(a.verdict, tint) + "\n";
   if (!a.checks.empty()) {
     table rows({"CHECK", "RESULT"});
     for (const check_row& c : a.checks) rows.row({c.name, c.result});
@@ -72,7 +72,7 @@ page answer_text(const std::string& file, train_arguments::command what, const t
   if (what == train_arguments::command::plan) {
     table rows({"STEP", "STATE", "WHY"});
     for (const step_row& s : a.steps)
-      rows.row({s.id, toned(s.state, tone_of_state(s.state), lively), s.why});
+      rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), s.why});
     text += rows.text("  ");
     if (!a.next.empty()) text += page("  next release to ride on  ") + a.next + "\n";
   }
@@ -82,7 +82,7 @@ page answer_text(const std::string& file, train_arguments::command what, const t
     for (const retag& r : a.retags) rows.row({r.from, r.to, with_short_digests(r.digest)});
     if (!a.retags.empty()) text += rows.text("  ");
   }
-  return text + findings_text(a.findings, lively);
+  return text + findings_text(a.findings, tint);
 }
 
 hook hook_of(train_arguments::command what) {
@@ -126,7 +126,7 @@ reactor::awaitable<void> ask_and_show(asking& a) {
     const bool written =
         a.arguments.output == output_format::text
             ? write_out(STDOUT_FILENO,
-                        answer_text(a.arguments.file, what, *answer, is_lively(STDOUT_FILENO)))
+                        answer_text(a.arguments.file, what, *answer, colours_at(STDOUT_FILENO)))
             : write_bytes(STDOUT_FILENO,
                           machine_text(answer_json(what, *answer), a.arguments.output));
     a.exit_code = written ? exit_code_of(answer->verdict) : failure;

@@ -104,12 +104,12 @@ reactor::awaitable<fleet_survey> look(rolling& r) {  // borrowed
 }
 
 void show_status(const fleet_survey& f, const rolling& r) {
-  const bool lively = is_lively(STDOUT_FILENO);
+  const colours tint = colours_at(STDOUT_FILENO);
   if (is_machine(r.arguments.output)) {
     write_bytes(STDOUT_FILENO, machine_text(status_document(f), r.arguments.output));
   } else {
     write_out(STDOUT_FILENO,
-              status_text(f, false, lively, size_of_terminal(STDOUT_FILENO).columns));
+              status_text(f, extent::usual, tint, size_of_terminal(STDOUT_FILENO).columns));
   }
 }
 
@@ -197,13 +197,13 @@ void show_changes(const std::vector<change>& all, const rolling& r) {
     write_bytes(STDOUT_FILENO, machine_text(changes_json(all, r), r.arguments.output));
     return;
   }
-  const bool lively = is_lively(STDOUT_FILENO);
+  const colours tint = colours_at(STDOUT_FILENO);
   table t({"CLUSTER", "UNITS", "TARGET NOW", "BECOMES", "RESULT"});
   for (const change& c : all)
     t.row({c.cluster, std::to_string(c.units), with_short_digests(c.from), with_short_digests(c.to),
-           c.written         ? toned("written", tone::good, lively)
-           : c.error.empty() ? toned("not written", tone::faint, lively)
-                             : toned(c.error, tone::bad, lively)});
+           c.written         ? toned("written", tone::good, tint)
+           : c.error.empty() ? toned("not written", tone::faint, tint)
+                             : toned(c.error, tone::bad, tint)});
   page text = t.text({}, size_of_terminal(STDOUT_FILENO).columns);
   if (!r.arguments.yes) text += "Nothing was written; --yes does it.\n";
   write_out(STDOUT_FILENO, text);

@@ -113,14 +113,14 @@ tone tone_of(std::string_view cluster_state) {
     return tone::bad;
   return tone::busy;
 }
-page toned_state(const std::string& cluster_state, bool lively) {
-  return toned(cluster_state, tone_of(cluster_state), lively);
+page toned_state(const std::string& cluster_state, colours tint) {
+  return toned(cluster_state, tone_of(cluster_state), tint);
 }
-page toned_state(const units::unit& u, bool lively) {
+page toned_state(const units::unit& u, colours tint) {
   const tone t = u.is == units::standing::done      ? tone::good
                  : u.is == units::standing::trouble ? tone::bad
                                                     : tone::busy;
-  return toned(u.state, t, lively);
+  return toned(u.state, t, tint);
 }
 
 page heading(const fleet_survey& f) {
@@ -154,7 +154,7 @@ std::string capitals(std::string word) {
 }
 
 /// One line per reason with the units that share it, so that a big row stays readable.
-page grouped_holds(const std::vector<units::hold>& holds, bool wide, bool lively,
+page grouped_holds(const std::vector<units::hold>& holds, extent how, colours tint,
                    std::size_t columns) {
   std::vector<std::pair<const units::hold*, std::vector<std::string>>> groups;
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> known;
@@ -165,18 +165,18 @@ page grouped_holds(const std::vector<units::hold>& holds, bool wide, bool lively
   }
   table t({"HELD", "CODE", "WHY", "RELEASED BY"});
   for (const auto& [h, names] : groups)
-    t.row({joined(names, wide ? names.size() : 4), toned(h->code, tone::busy, lively),
-           with_short_digests(h->sentence), toned(h->released_by, tone::faint, lively)});
+    t.row({joined(names, how == extent::wide ? names.size() : 4), toned(h->code, tone::busy, tint),
+           with_short_digests(h->sentence), toned(h->released_by, tone::faint, tint)});
   return groups.empty() ? page() : t.text("  ", columns);
 }
 
 /// What there is to say of a row beside its numbers.
-page note_of(const plan_row& r, const api_survey& a, bool wide, bool lively) {
+page note_of(const plan_row& r, const api_survey& a, extent how, colours tint) {
   page note;
   const auto say = [&](const page& more) { note += (note.empty() ? page() : page(", ")) + more; };
-  if (r.halted) say(toned("halted", tone::bad, lively));
-  if (r.degraded > 0 && !wide)
-    say(toned(page(std::to_string(r.degraded)) + " degraded", tone::bad, lively));
+  if (r.halted) say(toned("halted", tone::bad, tint));
+  if (r.degraded > 0 && how != extent::wide)
+    say(toned(page(std::to_string(r.degraded)) + " degraded", tone::bad, tint));
   if (!a.last_error.empty()) say(a.last_error);
   return note;
 }
@@ -190,9 +190,9 @@ std::string digest_column(const std::string& target) {
 
 /// The rows of one API on all clusters.
 page table_of_rows(const fleet_survey& f, const std::string& api, const units::words& says,
-                   bool wide, bool lively, std::size_t columns) {
+                   extent how, colours tint, std::size_t columns) {
   std::vector<page> head = {"CLUSTER", "STATE", capitals(says.row), "TARGET"};
-  if (wide) {
+  if (how == extent::wide) {
     for (page more : {page(capitals(says.units)), page("UPDATED"), page("UPDATING"),
                       page("DEGRADED"), page("HELD"), page("SLOTS"), page("NOTE")})
       head.push_back(std::move(more));
@@ -206,7 +206,7 @@ page table_of_rows(const fleet_survey& f, const std::string& api, const units::w
     for (const api_survey& a : c.apis) {
       if (a.name != api) continue;
       if (a.rows.empty()) {
-        std::vector<page> cells = {c.name, toned_state(a.state, lively)};
+        std::vector<page> cells = {c.name, toned_state(a.state, tint)};
         cells.resize(before_note, "-");
         cells.push_back(a.last_error);
         t.row(std::move(cells));
@@ -214,27 +214,27 @@ page table_of_rows(const fleet_survey& f, const std::string& api, const units::w
       for (const plan_row& r : a.rows) {
         const std::string slots = std::to_string(r.occupied) + "/" + std::to_string(r.capacity),
                           held = std::to_string(r.holds.size());
-        std::vector<page> cells = {c.name, toned_state(a.state, lively), r.name};
-        if (wide) {
-          cells.insert(cells.end(),
-                       {with_short_digests(r.target), std::to_string(r.units.size()),
-                        std::to_string(r.updated), std::to_string(r.updating),
-                        r.degraded ? toned(std::to_string(r.degraded), tone::bad, lively) : "0",
-                        held, slots});
+        std::vector<page> cells = {c.name, toned_state(a.state, tint), r.name};
+        if (how == extent::wide) {
+          cells.insert(
+              cells.end(),
+              {with_short_digests(r.target), std::to_string(r.units.size()),
+               std::to_string(r.updated), std::to_string(r.updating),
+               r.degraded ? toned(std::to_string(r.degraded), tone::bad, tint) : "0", held, slots});
         } else {
           cells.insert(
               cells.end(),
               {digest_column(r.target),
                std::to_string(r.updated) + "/" + std::to_string(r.units.size()), slots, held});
         }
-        cells.push_back(note_of(r, a, wide, lively));
+        cells.push_back(note_of(r, a, how, tint));
         t.row(std::move(cells));
       }
     }
   return t.text({}, columns);
 }
 
-page table_of_units(const plan_row& r, const units::words& says, bool lively) {
+page table_of_units(const plan_row& r, const units::words& says, colours tint) {
   std::vector<page> head = {capitals(says.unit), "STATE"};
   if (!r.units.empty())
     for (const units::detail& d : r.units.front().details)
@@ -242,7 +242,7 @@ page table_of_units(const plan_row& r, const units::words& says, bool lively) {
   head.push_back("NOTE");
   table t(std::move(head));
   for (const units::unit& u : r.units) {
-    std::vector<page> cells = {u.name, toned_state(u, lively)};
+    std::vector<page> cells = {u.name, toned_state(u, tint)};
     for (const units::detail& d : u.details)
       if (!d.column.empty()) cells.push_back(with_short_digests(text_of(d)));
     cells.push_back(with_short_digests(u.trouble.empty() ? u.message : u.trouble));
@@ -302,35 +302,35 @@ json::object plan_json(const fleet_survey& f) {
   });
 }
 
-page status_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns) {
-  if (wide) columns = any_width;
+page status_text(const fleet_survey& f, extent how, colours tint, std::size_t columns) {
+  if (how == extent::wide) columns = any_width;
   page text = folded(heading(f), columns);
   bool first = true;
   for (const auto& [name, t] : f.apis) {
     if (!std::exchange(first, false)) text += "\n";
-    text += table_of_rows(f, name, t.says, wide, lively, columns);
+    text += table_of_rows(f, name, t.says, how, tint, columns);
   }
   for (const cluster_survey& c : f.clusters)
     for (const api_survey& a : c.apis)
       for (const plan_row& r : a.rows) {
-        if (wide)
-          text += page("\n") + c.name + "/" + r.name + "\n" + table_of_units(r, a.says, lively);
+        if (how == extent::wide)
+          text += page("\n") + c.name + "/" + r.name + "\n" + table_of_units(r, a.says, tint);
         if (!r.holds.empty())
           text += page("\n") + c.name + "/" + r.name + "\n" +
-                  grouped_holds(r.holds, wide, lively, columns);
+                  grouped_holds(r.holds, how, tint, columns);
       }
   return text;
 }
 
-page plan_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns) {
-  if (wide) columns = any_width;
+page plan_text(const fleet_survey& f, extent how, colours tint, std::size_t columns) {
+  if (how == extent::wide) columns = any_width;
   page text = folded(heading(f), columns);
   for (const cluster_survey& c : f.clusters)
     for (const api_survey& a : c.apis) {
       if (a.rows.empty())
         text +=
             folded(page("\n") + c.name + ": " + (f.apis.size() > 1 ? page(a.name) + " " : page()) +
-                       toned_state(a.state, lively) +
+                       toned_state(a.state, tint) +
                        (a.last_error.empty() ? page() : page(", ") + a.last_error) + "\n",
                    columns);
       for (const plan_row& r : a.rows) {
@@ -340,12 +340,13 @@ page plan_text(const fleet_survey& f, bool wide, bool lively, std::size_t column
         } else {
           text += folded(
               page("  goes first: ") +
-                  (r.start.empty() ? page("nobody") : joined(r.start, wide ? r.start.size() : 8)) +
+                  (r.start.empty() ? page("nobody")
+                                   : joined(r.start, how == extent::wide ? r.start.size() : 8)) +
                   "\n",
               columns, 12);
         }
-        text += grouped_holds(r.forecast, wide, lively, columns);
-        if (wide)
+        text += grouped_holds(r.forecast, how, tint, columns);
+        if (how == extent::wide)
           for (const units::planned_action& p : r.actions)
             text += page("  would ") + p.action + " " + p.unit + "\n";
       }
@@ -353,14 +354,14 @@ page plan_text(const fleet_survey& f, bool wide, bool lively, std::size_t column
   return text;
 }
 
-page explain_text(const fleet_survey& f, const std::string& unit, bool lively,
+page explain_text(const fleet_survey& f, const std::string& unit, colours tint,
                   std::size_t columns) {
   page text;
   for (const place& at : find_unit(f, unit)) {
     const units::unit& u = *at.unit;
     if (!text.empty()) text += "\n";
     text += page(at.cluster->name) + "/" + u.name + " in " + at.api->says.row + " " + at.row->name +
-            ": " + toned_state(u, lively) + "\n";
+            ": " + toned_state(u, tint) + "\n";
     if (!u.trouble.empty()) text += labelled("trouble") + u.trouble + "\n";
     if (!u.message.empty()) text += labelled("reported") + with_short_digests(u.message) + "\n";
     for (const units::detail& d : u.details)

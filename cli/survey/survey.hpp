@@ -49,11 +49,13 @@ reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::stri
 boost::json::object status_json(const fleet_survey& f);
 /// The same shape with `start` (the units that go next, in order), `actions`, and a hold for every other unit.
 boost::json::object plan_json(const fleet_survey& f);
-/// Tables and sentences of at most `columns`; wider names and reasons go on in the next line. `wide`: everything in one line.
-page status_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns = any_width);
-page plan_text(const fleet_survey& f, bool wide, bool lively, std::size_t columns = any_width);
+/// How much a table shows: `wide` has more columns, and everything in one line.
+enum class extent { usual, wide };
+/// Tables and sentences of at most `columns`; wider names and reasons go on in the next line.
+page status_text(const fleet_survey& f, extent how, colours tint, std::size_t columns = any_width);
+page plan_text(const fleet_survey& f, extent how, colours tint, std::size_t columns = any_width);
 /// Why the unit waits; empty when no cluster has it. `unit` is "worker-3" or "prod/worker-3".
-page explain_text(const fleet_survey& f, const std::string& unit, bool lively,
+page explain_text(const fleet_survey& f, const std::string& unit, colours tint,
                   std::size_t columns = any_width);
 boost::json::array explain_json(const fleet_survey& f, const std::string& unit);
 

@@ -18,7 +18,8 @@ struct surveying {
 };
 
 int show(const fleet_survey& f, const survey_arguments& a) {
-  const bool lively = is_lively(STDOUT_FILENO), wide = a.output == output_format::wide;
+  const colours tint = colours_at(STDOUT_FILENO);
+  const extent how = a.output == output_format::wide ? extent::wide : extent::usual;
   const bool machine = a.output == output_format::json || a.output == output_format::yaml;
   if (a.what == survey_arguments::command::explain) {
     if (explain_json(f, a.unit).empty()) {
@@ -44,10 +45,11 @@ int show(const fleet_survey& f, const survey_arguments& a) {
                                     a.output))
                ? success
                : failure;
-  const std::size_t columns = wide ? any_width : size_of_terminal(STDOUT_FILENO).columns;
-  return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, wide, lively, columns)
-                                  : a.what == command::plan ? plan_text(f, wide, lively, columns)
-                                                            : explain_text(f, a.unit, lively))
+  const std::size_t columns =
+      how == extent::wide ? any_width : size_of_terminal(STDOUT_FILENO).columns;
+  return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, how, tint, columns)
+                                  : a.what == command::plan ? plan_text(f, how, tint, columns)
+                                                            : explain_text(f, a.unit, tint))
              ? success
              : failure;
 }

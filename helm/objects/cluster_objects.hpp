@@ -4,7 +4,7 @@
 #include "helm/objects/object.hpp"
 #include "helm/render/render_context.hpp"
 #include "reactor/awaitable.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json/object.hpp>
 

@@ -6,7 +6,7 @@
 #include "k8s/client/fault.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/backoff.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json/object.hpp>
 

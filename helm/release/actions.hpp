@@ -4,7 +4,7 @@
 #include "helm/release/decisions.hpp"
 #include "helm/release/record_store.hpp"
 #include "helm/release/rendering.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <functional>
 #include <memory>

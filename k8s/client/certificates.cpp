@@ -1,6 +1,6 @@
 #include "k8s/client/certificates.hpp"
 
-#include "reactor/net/key_memory.hpp"
+#include "reactor/plain/key_memory.hpp"
 #include "reactor/plain/openssl.hpp"
 
 #include <openssl/asn1.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/plain/result.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <optional>
 #include <string>

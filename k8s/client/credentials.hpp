@@ -4,7 +4,7 @@
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/http/client.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 #include "k8s/client/fault.hpp"
 #include "k8s/client/resource.hpp"
 #include "reactor/awaitable.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json/fwd.hpp>
 

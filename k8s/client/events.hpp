@@ -5,8 +5,8 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/limiter.hpp"
 #include "reactor/log.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/time.hpp"
 #include "reactor/waiters.hpp"
 
 #include <boost/json/fwd.hpp>

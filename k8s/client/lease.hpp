@@ -4,8 +4,8 @@
 #include "k8s/client/resource.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/time.hpp"
 #include "reactor/timer_queue.hpp"
 
 #include <cstdint>

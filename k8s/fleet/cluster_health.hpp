@@ -1,7 +1,7 @@
 #pragma once
 
 #include "k8s/client/fault.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <optional>
 #include <string>

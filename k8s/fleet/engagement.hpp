@@ -7,8 +7,8 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/backoff.hpp"
 #include "reactor/log.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/time.hpp"
 
 #include <boost/json/fwd.hpp>
 

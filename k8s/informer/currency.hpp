@@ -1,7 +1,7 @@
 #pragma once
 
 #include "formats/json/record.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <algorithm>
 

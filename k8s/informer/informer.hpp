@@ -6,8 +6,8 @@
 #include "k8s/informer/watch_state.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/time.hpp"
 #include "reactor/waiters.hpp"
 
 #include <algorithm>

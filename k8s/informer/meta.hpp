@@ -4,7 +4,7 @@
 #include "k8s/informer/compact_string.hpp"
 #include "k8s/informer/intern.hpp"
 #include "k8s/informer/shared_array.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <compare>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/meta.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "k8s/informer/meta.hpp"
 #include "k8s/informer/store.hpp"
 #include "k8s/informer/view_budget.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstdint>
 #include <optional>

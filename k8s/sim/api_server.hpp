@@ -1,7 +1,7 @@
 #pragma once
 
 #include "reactor/http/message.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json/fwd.hpp>
 

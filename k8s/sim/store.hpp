@@ -2,7 +2,7 @@
 
 #include "formats/json/record.hpp"
 #include "k8s/sim/objects/json.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "policies/host/pack.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/time.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@
 #include "policies/host/view.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policies/releases/repository.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 #include "formats/version_range.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "policies/releases/fields.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json.hpp>
 

@@ -4,7 +4,7 @@
 #include "reactor/http/message.hpp"
 #include "reactor/net/tls.hpp"
 #include "reactor/plain/result.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstddef>
 #include <cstdint>

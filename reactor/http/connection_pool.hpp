@@ -3,8 +3,8 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/http/wire.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/time.hpp"
 #include "reactor/timer_queue.hpp"
 #include "reactor/waiters.hpp"
 

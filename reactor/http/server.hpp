@@ -5,7 +5,7 @@
 #include "reactor/net/stream.hpp"
 #include "reactor/net/tls.hpp"
 #include "reactor/plain/result.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstddef>
 #include <functional>

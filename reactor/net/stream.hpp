@@ -2,7 +2,7 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <cstddef>
 #include <cstdint>

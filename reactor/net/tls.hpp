@@ -4,7 +4,7 @@
 #include "reactor/net/stream.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/secret.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,8 +1,8 @@
 #include "reactor/net/tls_context.hpp"
 
-#include "reactor/net/key_memory.hpp"
 #include "reactor/net/tls.hpp"
 #include "reactor/per_thread.hpp"
+#include "reactor/plain/key_memory.hpp"
 
 #include <openssl/core_names.h>
 #include <openssl/err.h>

@@ -3,7 +3,7 @@
 // Private to the TLS files: this header pulls in OpenSSL.
 #include "reactor/plain/memory.hpp"
 #include "reactor/plain/result.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>

@@ -1,6 +1,6 @@
 #include "reactor/plain/memory.hpp"
 
-#include "reactor/net/key_memory.hpp"
+#include "reactor/plain/key_memory.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <malloc.h>

@@ -131,7 +131,8 @@ TEST(Looking, ShowsTheClusterWhoseSecretCannotBeRead) {
   ASSERT_NE(broken, nullptr);
   EXPECT_EQ(broken->state, "Invalid");
   EXPECT_NE(broken->last_error, "");
-  EXPECT_NE(status_text(seen().survey, false, false, 80).text().find("Invalid"), std::string::npos);
+  EXPECT_NE(status_text(seen().survey, extent::usual, colours::none, 80).text().find("Invalid"),
+            std::string::npos);
 }
 
 TEST(Looking, DoesNotWaitForAClusterThatRefusesAtOnce) {
@@ -150,15 +151,16 @@ TEST(Looking, KnowsTheBudgetThatBlocksAnotherProcessesDrain) {
   EXPECT_EQ(holds.front().code, "pdb");
   EXPECT_NE(holds.front().sentence.find("refuses to evict default/legacy"), std::string::npos)
       << holds.front().sentence;
-  EXPECT_NE(
-      explain_text(seen().survey, "cluster-004/" + holds.front().unit, false).text().find("[pdb]"),
-      std::string::npos);
+  EXPECT_NE(explain_text(seen().survey, "cluster-004/" + holds.front().unit, colours::none)
+                .text()
+                .find("[pdb]"),
+            std::string::npos);
 }
 
 TEST(Looking, FitsInto80ColumnsAndHoldsGoOnInTheNextLine) {
-  for (const page& text :
-       {status_text(seen().survey, false, true, 80), plan_text(seen().survey, false, false, 80),
-        explain_text(seen().survey, "node-03", false, 80)}) {
+  for (const page& text : {status_text(seen().survey, extent::usual, colours::shown, 80),
+                           plan_text(seen().survey, extent::usual, colours::none, 80),
+                           explain_text(seen().survey, "node-03", colours::none, 80)}) {
     const std::string& all = text.text();
     for (std::size_t begin = 0; begin < all.size();) {
       const std::size_t end = std::min(all.find('\n', begin), all.size());
@@ -169,7 +171,7 @@ TEST(Looking, FitsInto80ColumnsAndHoldsGoOnInTheNextLine) {
       begin = end + 1;
     }
   }
-  EXPECT_NE(status_text(seen().survey, false, false, 80).text().find("RELEASED BY"),
+  EXPECT_NE(status_text(seen().survey, extent::usual, colours::none, 80).text().find("RELEASED BY"),
             std::string::npos);
 }
 

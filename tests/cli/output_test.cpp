@@ -39,7 +39,7 @@ TEST(Output, DigestsAreCutForPeopleAndOnlyWholeOnes) {
 
 TEST(Output, ColumnsAlignByWhatIsSeen) {
   table t({"NAME", "STATE"});
-  t.row({"é", toned("Live", tone::good, true)});
+  t.row({"é", toned("Live", tone::good, colours::shown)});
   t.row({"longer", "Stale"});
   EXPECT_EQ(t.text().text(), "NAME    STATE\né       \033[32mLive\033[0m\nlonger  Stale\n");
 }
@@ -69,14 +69,15 @@ TEST(Page, KeepsOurLayoutAndMakesOneLineOfTheirs) {
 }
 
 TEST(Page, ABlockIsDrawnWithinTheTerminal) {
-  page block = toned(std::string(300, 'x'), tone::good, true) + "\n";
+  page block = toned(std::string(300, 'x'), tone::good, colours::shown) + "\n";
   block += "second\nthird\n";
   EXPECT_EQ(screen(block, {10, 2}).text(),
             "\033[H\033[2K\033[32m" + std::string(10, 'x') + "\033[0m\r\n\033[2Ksecond");
 }
 
 TEST(Page, LongLinesGoOnBetweenWordsWithTheirColourAndIndent) {
-  const page text = page("  waits:  ") + toned("one two three four", tone::bad, true) + "\nshort\n";
+  const page text =
+      page("  waits:  ") + toned("one two three four", tone::bad, colours::shown) + "\nshort\n";
   EXPECT_EQ(folded(text, 18).text(),
             "  waits:  \033[31mone two\033[0m\n    \033[31mthree four\033[0m\nshort\n");
   EXPECT_EQ(folded(text, any_width), text);
@@ -86,7 +87,7 @@ TEST(Page, LongLinesGoOnBetweenWordsWithTheirColourAndIndent) {
 TEST(Output, ATableThatIsTooWideGoesOnInTheNextLine) {
   table t({"NAME", "WHY"});
   t.row({"node-1", "a budget refuses to evict the pod"});
-  t.row({"node-2", toned("東京 is far away", tone::bad, true)});
+  t.row({"node-2", toned("東京 is far away", tone::bad, colours::shown)});
   EXPECT_EQ(t.text({}, 20).text(),
             "NAME    WHY\n"
             "node-1  a budget\n"
@@ -181,7 +182,7 @@ TEST(Output, NothingElseWritesToATerminal) {
 }
 
 TEST(Output, ColoursNeedATerminal) {
-  EXPECT_EQ(toned("Live", tone::good, false), page("Live"));
+  EXPECT_EQ(toned("Live", tone::good, colours::none), page("Live"));
 }
 
 }  // namespace

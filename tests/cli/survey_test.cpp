@@ -71,8 +71,8 @@ std::string unit_of(const fleet_survey& f, std::size_t i) {
 
 TEST(Survey, NothingAClusterSaysReachesATerminalRaw) {
   const fleet_survey f = hostile_fleet();
-  for (const bool wide : {false, true}) {
-    for (const bool lively : {false, true}) {
+  for (const extent wide : {extent::usual, extent::wide}) {
+    for (const colours lively : {colours::none, colours::shown}) {
       for (const page& shown :
            {status_text(f, wide, lively), plan_text(f, wide, lively),
             explain_text(f, unit_of(f, 0), lively), explain_text(f, unit_of(f, 1), lively)}) {

@@ -32,9 +32,8 @@ void expect_calm(const terminal& t) {
 }
 
 /// The first so many pictures of a demo in virtual time, drawn on a terminal that `seen` may resize.
-void watch(std::size_t clusters, std::size_t nodes, demo::colours with, terminal& t,
-           terminal_size& size, std::size_t pictures,
-           const std::function<void(std::size_t drawn)>& seen) {
+void watch(std::size_t clusters, std::size_t nodes, colours with, terminal& t, terminal_size& size,
+           std::size_t pictures, const std::function<void(std::size_t drawn)>& seen) {
   reactor::loop l(reactor::loop::mode::simulated, 3);
   simulation::world_options o;
   o.clusters = clusters;
@@ -69,7 +68,7 @@ TEST(Terminal, ShowsTheDemoAt80By24AndAt60By20AndResizedInBetween) {
   terminal t(80, 24);
   terminal_size size{80, 24};
   bool bars = false, stop = false;
-  watch(20, 4, demo::colours::shown, t, size, 100, [&](std::size_t drawn) {
+  watch(20, 4, colours::shown, t, size, 100, [&](std::size_t drawn) {
     expect_calm(t);
     bars = bars || t.shows("█");
     stop = stop || t.shows("Ctrl-C stops it");
@@ -88,7 +87,7 @@ TEST(Terminal, ShowsTheDemoAt80By24AndAt60By20AndResizedInBetween) {
 TEST(Terminal, SaysHowManyOfTwoHundredClustersAreNotShown) {
   terminal t(80, 24);
   terminal_size size{80, 24};
-  watch(200, 3, demo::colours::shown, t, size, 20, [&](std::size_t) {
+  watch(200, 3, colours::shown, t, size, 20, [&](std::size_t) {
     expect_calm(t);
     EXPECT_TRUE(t.shows(" more clusters, ")) << t.text();
   });
@@ -99,7 +98,7 @@ TEST(Terminal, SaysHowManyOfTwoHundredClustersAreNotShown) {
 TEST(Terminal, NoColorTakesTheColoursAndNotTheView) {
   terminal t(60, 20);
   terminal_size size{60, 20};
-  watch(3, 4, demo::colours::none, t, size, 50, [&](std::size_t) { expect_calm(t); });
+  watch(3, 4, colours::none, t, size, 50, [&](std::size_t) { expect_calm(t); });
   EXPECT_EQ(t.colours, 0u);
   EXPECT_TRUE(t.shows("cluster-003")) << t.text();
 }
@@ -117,7 +116,7 @@ TEST(Terminal, KeepsWideAndLongTextsInTheirLines) {
     for (const std::size_t rows : {1u, 2u, 5u, 12u, 24u, 50u}) {
       terminal t(columns, rows);
       const terminal_size size{columns, rows};
-      for (const demo::colours with : {demo::colours::none, demo::colours::shown})
+      for (const colours with : {colours::none, colours::shown})
         t.write(screen(demo::drawn(v, size, with), size).text());
       EXPECT_EQ(t.wrapped + t.scrolled, 0u) << columns << "×" << rows << "\n" << t.text();
     }

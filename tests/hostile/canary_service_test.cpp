@@ -64,8 +64,8 @@ TEST_F(Canary, NothingOfAServiceShowsACredential) {
     EXPECT_TRUE(started) << started.error().message();
     co_await l.sleep_for(5min);
     const cli::fleet_survey f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
-    found.outputs["status"] = cli::status_text(f, true, true).text();
-    found.outputs["plan"] = cli::plan_text(f, true, true).text();
+    found.outputs["status"] = cli::status_text(f, cli::extent::wide, cli::colours::shown).text();
+    found.outputs["plan"] = cli::plan_text(f, cli::extent::wide, cli::colours::shown).text();
     found.outputs["status json"] = cli::machine_text(cli::status_json(f), cli::output_format::json);
     found.outputs["plan yaml"] = cli::machine_text(cli::plan_json(f), cli::output_format::yaml);
     k8s::fleet::reading clusters(windlass.fleet());
@@ -125,14 +125,14 @@ return { name = "curious", version = "1", order = 1, applies = { apis = { "bootc
 /// All that a person may ask of a fleet, in every form.
 std::string everything_of(const cli::fleet_survey& f) {
   std::string out;
-  for (const bool wide : {false, true})
-    for (const bool lively : {false, true})
+  for (const cli::extent wide : {cli::extent::usual, cli::extent::wide})
+    for (const cli::colours lively : {cli::colours::none, cli::colours::shown})
       out += cli::status_text(f, wide, lively).text() + cli::plan_text(f, wide, lively).text();
   for (const cli::cluster_survey& c : f.clusters)
     for (const cli::api_survey& api : c.apis)
       for (const units::plan_row& row : api.rows)
         for (const units::unit& one : row.units)
-          out += cli::explain_text(f, one.name, true).text() +
+          out += cli::explain_text(f, one.name, cli::colours::shown).text() +
                  cli::machine_text(cli::explain_json(f, one.name), cli::output_format::json);
   return out;
 }

@@ -111,15 +111,15 @@ std::map<std::string, std::string> shown(const std::string& body) {
     }
     co_await l.sleep_for(2s);
     const cli::fleet_survey f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
-    for (const bool wide : {false, true}) {
-      const std::string how = wide ? " -o wide" : "";
-      seen["status" + how] = cli::status_text(f, wide, true).text();
-      seen["plan" + how] = cli::plan_text(f, wide, true).text();
+    for (const cli::extent wide : {cli::extent::usual, cli::extent::wide}) {
+      const std::string how = wide == cli::extent::wide ? " -o wide" : "";
+      seen["status" + how] = cli::status_text(f, wide, cli::colours::shown).text();
+      seen["plan" + how] = cli::plan_text(f, wide, cli::colours::shown).text();
     }
     for (const std::string& node : c.node_names())
-      seen["explain"] += cli::explain_text(f, node, true).text();
+      seen["explain"] += cli::explain_text(f, node, cli::colours::shown).text();
     seen["live view"] =
-        cli::demo::drawn(cli::demo::view_of(world, windlass), {200, 50}, cli::demo::colours::shown)
+        cli::demo::drawn(cli::demo::view_of(world, windlass), {200, 50}, cli::colours::shown)
             .text();
     for (const auto format : {cli::output_format::json, cli::output_format::yaml}) {
       const std::string how = format == cli::output_format::json ? " -o json" : " -o yaml";
@@ -229,10 +229,10 @@ TEST(HostileText, OfServersIsNeverShownRawWhereverTheyPutIt) {
     EXPECT_TRUE(started) << started.error().message();
     co_await l.sleep_for(5min);
     const cli::fleet_survey f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
-    for (const bool wide : {false, true}) {
-      const std::string how = wide ? " -o wide" : "";
-      seen["status" + how] = cli::status_text(f, wide, true).text();
-      seen["plan" + how] = cli::plan_text(f, wide, true).text();
+    for (const cli::extent wide : {cli::extent::usual, cli::extent::wide}) {
+      const std::string how = wide == cli::extent::wide ? " -o wide" : "";
+      seen["status" + how] = cli::status_text(f, wide, cli::colours::shown).text();
+      seen["plan" + how] = cli::plan_text(f, wide, cli::colours::shown).text();
     }
     for (const auto format : {cli::output_format::json, cli::output_format::yaml}) {
       const std::string how = format == cli::output_format::json ? " -o json" : " -o yaml";

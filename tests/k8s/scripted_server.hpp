@@ -3,8 +3,8 @@
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/http/message.hpp"
 #include "reactor/net/stream.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/time.hpp"
 #include "reactor/waiters.hpp"
 
 #include <cstddef>

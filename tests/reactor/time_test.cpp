@@ -1,4 +1,4 @@
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include "reactor/plain/entropy.hpp"
 

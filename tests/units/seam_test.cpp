@@ -105,11 +105,13 @@ TEST_F(Seam, ItsUnitsAndHoldsAreInStatusPlanAndExplain) {
     EXPECT_EQ(shelf.at("units").as_array().at(0).at("turns"), 9);
     EXPECT_EQ(shelf.at("holds").as_array().at(0).at("code"), "no-key");
     EXPECT_EQ(cli::plan_json(f).at("clusters").at(0).at("shelves").at(0).at("start").at(0), "duck");
-    const std::string text = cli::status_text(f, true, false).text();
+    const std::string text = cli::status_text(f, cli::extent::wide, cli::colours::none).text();
     for (const char* said : {"SHELF", "TOYS", "nobody has the key", "CRDMissing", "buy some"})
       EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
-    EXPECT_NE(cli::plan_text(f, true, false).text().find("goes first: duck"), std::string::npos);
-    const std::string why = cli::explain_text(f, "cluster-001/duck", false).text();
+    EXPECT_NE(
+        cli::plan_text(f, cli::extent::wide, cli::colours::none).text().find("goes first: duck"),
+        std::string::npos);
+    const std::string why = cli::explain_text(f, "cluster-001/duck", cli::colours::none).text();
     EXPECT_NE(why.find("cluster-001/duck in shelf shelf: Slack"), std::string::npos) << why;
     EXPECT_NE(why.find("turns:    0"), std::string::npos) << why;
     EXPECT_EQ(cli::explain_json(f, "cluster-001/duck").at(0).at("shelf"), "shelf");

@@ -2,7 +2,7 @@
 
 #include "k8s/sim/objects/json.hpp"
 #include "k8s/sim/objects/shape.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "k8s/sim/objects/schema.hpp"
 
 #include "k8s/sim/objects/admission.hpp"
-#include "reactor/time.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <algorithm>
 #include <cmath>
