@@ -45,6 +45,11 @@ const std::vector<rule> rules = {
      "its hash can be predicted and its order depends on it: reactor::keyed_map has a key and no "
      "order",
      {{"reactor/plain/keyed_map.hpp", "the table itself"}}},
+    {"CitesTheProjectItself",
+     "contracts/",
+     "who reads the code has its docs/, ARCHITECTURE.md and CONTRIBUTING.md, and nothing else",
+     {}},
+    {"NamesNoStyleGuideOfOthers", "STYLE.md", "CONTRIBUTING.md says it", {}},
     {"OnlyKeyedHashes", "std::hash<", "it has no key: reactor::keyed_hash has one", {}},
     {"NoCredentialAmongTheFields",
      "\"Authorization\"",

@@ -468,7 +468,7 @@ reactor::awaitable<reactor::result<connection>> load_kubeconfig_aside(reactor::l
                                                                       kubeconfig_options options) {
   auto job = [bytes = std::move(bytes), options = std::move(options)] {
     return load_kubeconfig(bytes.reveal(), options);
-  };  // named: see STYLE.md 3.9
+  };  // named: CONTRIBUTING.md says why
   return l.offload(std::move(job));
 }
 

@@ -57,7 +57,7 @@ struct kubeconfig_options {
 ///         read, errc::refused for what is forbidden or unsupported (exec, auth-provider,
 ///         impersonation; file paths if discovered), errc::not_found for a context, cluster, user
 ///         or file that is not there. Names the field's path and line and the entry's name, and quotes no value.
-/// Source  contracts/tenants.md §3.3.
+/// Source  kubeconfig v1, as client-go's clientcmd reads it.
 reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_options options);
 /// The same on the worker: keys and certificates of somebody who means harm take long to read.
 reactor::awaitable<reactor::result<connection>> load_kubeconfig_aside(reactor::loop& l,

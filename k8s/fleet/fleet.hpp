@@ -46,7 +46,7 @@ struct fleet_options {
 /// Isolation  each cluster has its own tasks, connections and parts; none waits for another.
 /// Home lost  the clusters stay; discovery goes on when home is back.
 /// Lifetime   loop, home client, events and metrics outlive it; co_await stop() before destruction.
-/// Source     contracts/tenants.md §3.
+/// Source     docs/adr/0002.
 class fleet {
 public:
   fleet(reactor::loop& l, fleet_options options, reactor::logger log = {});
