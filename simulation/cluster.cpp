@@ -53,6 +53,8 @@ cluster::cluster(reactor::loop& l, cluster_options options)
         o.now = [&l] { return l.now(); };
         o.entropy = &l.random();
         o.pod_termination = paced(400ms);
+        o.managed_fields = options_.managed_fields;
+        o.keep_parsed = true;
         return std::make_unique<k8s::sim::api_server>(std::move(o));
       }()) {
   for (const std::string& crd : options_.crds) {
@@ -184,6 +186,7 @@ void cluster::add_pod(const std::string& app, const std::string& owner_kind,
 
 void cluster::saw(const k8s::sim::written& w) {
   check(w);
+  keep_count(w);
   if (w.plural == "pods" && w.type == k8s::sim::write_type::deleted && w.after) {
     const std::string app = text_at(*w.after, {"metadata", "labels", "app"});
     // Not from in here: the server is in the middle of a write.
@@ -192,26 +195,47 @@ void cluster::saw(const k8s::sim::written& w) {
   if (on_write) on_write(w);
 }
 
-void cluster::replace_pod(const std::string& app) {
-  std::map<std::string, std::size_t> load;
-  for (const json::object& node : api_->list("", "nodes")) {
-    const json::value* spec = node.if_contains("spec");
+/// Where pods are and could go, as a scheduler keeps it.
+void cluster::keep_count(const k8s::sim::written& w) {
+  const bool deleted = w.type == k8s::sim::write_type::deleted;
+  if (w.plural == "nodes") {
+    if (deleted) {
+      places_.erase(std::string(w.name));
+      return;
+    }
+    const json::value* spec = w.after->if_contains("spec");
     const json::value* cordoned = spec ? spec->as_object().if_contains("unschedulable") : nullptr;
-    if (cordoned && cordoned->is_bool() && cordoned->get_bool()) continue;
-    const auto& status = node.at("status").as_object().at("conditions").as_array();
-    if (status.empty() || status.front().as_object().at("status").as_string() != "True") continue;
-    load[text_at(node, {"metadata", "name"})] = 0;
+    const json::value* status = w.after->if_contains("status");
+    const json::value* all = status ? status->as_object().if_contains("conditions") : nullptr;
+    const bool ready = all && all->is_array() && !all->get_array().empty() &&
+                       text_at(all->get_array().front().as_object(), {"status"}) == "True";
+    places_[std::string(w.name)].open =
+        ready && !(cordoned && cordoned->is_bool() && cordoned->get_bool());
+  } else if (w.plural == "pods") {
+    const std::string key = std::string(w.ns) + "/" + std::string(w.name);
+    const auto known = node_of_pod_.find(key);
+    if (deleted && known != node_of_pod_.end()) {
+      if (const auto at = places_.find(known->second); at != places_.end()) --at->second.pods;
+      node_of_pod_.erase(known);
+    } else if (!deleted && known == node_of_pod_.end()) {
+      const std::string node = text_at(*w.after, {"spec", "nodeName"});
+      if (node.empty()) return;
+      ++places_[node].pods;
+      node_of_pod_[key] = node;
+    }
   }
-  if (load.empty()) {
+}
+
+void cluster::replace_pod(const std::string& app) {
+  const std::pair<const std::string, place>* least = nullptr;
+  for (const auto& at : places_)
+    if (at.second.open && (!least || at.second.pods < least->second.pods)) least = &at;
+  if (!least) {
     after(paced(1s), [this, app] { replace_pod(app); });
     return;
   }
-  for (const json::object& pod : api_->list("", "pods"))
-    if (const auto node = load.find(text_at(pod, {"spec", "nodeName"})); node != load.end())
-      ++node->second;
-  const auto least = std::min_element(
-      load.begin(), load.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  add_pod(app, "ReplicaSet", owners_[app], least->first);
+  const std::string node = least->first;
+  add_pod(app, "ReplicaSet", owners_[app], node);
 }
 
 void cluster::node_down(const std::string& node) {

@@ -22,6 +22,7 @@ namespace simulation {
 struct cluster_options {
   std::string name;
   std::size_t nodes = 12;
+  bool managed_fields = true;  // who owns which field; only apply and people need it
   double speed = 1;
   bool blocked_budget = false;  // one app whose budget forbids every eviction
   /// Where CRD manifests come from, one YAML document each.
@@ -63,6 +64,7 @@ private:
   void add_pod(const std::string& app, const std::string& owner_kind, const std::string& owner_uid,
                const std::string& node);
   void saw(const k8s::sim::written& w);
+  void keep_count(const k8s::sim::written& w);
   void replace_pod(const std::string& app);
   void set_ready(const std::string& node, bool ready, const std::string& boot_id);
   void after(reactor::nanoseconds d, std::function<void()> f);
@@ -73,6 +75,13 @@ private:
   std::unique_ptr<k8s::sim::api_server> api_;
   std::map<std::string, std::string> owners_;  // app → uid of its ReplicaSet
   std::map<std::string, std::size_t> replicas_;
+  /// What the scheduler knows.
+  struct place {
+    bool open = false;
+    std::size_t pods = 0;
+  };
+  std::map<std::string, place> places_;
+  std::map<std::string, std::string> node_of_pod_;  // by "ns/name"
   std::set<reactor::timer_id> timers_;
   reactor::timer_id due_ = 0;
   std::size_t pods_made_ = 0;

@@ -36,8 +36,7 @@ void core::publish(change c, const kind_info& kind, const json::object& o) {
   if (expired)
     std::erase_if(watches, [](const std::weak_ptr<subscription>& w) { return w.expired(); });
   if (outside.on_write) {
-    std::optional<json::object> before;
-    if (c.before) before = c.before->parsed();
+    const auto before = c.before ? c.before->look() : nullptr;
     written w{type_of(c.type),
               kind.storage_elsewhere ? std::string_view(kind.storage_group) : kind.group,
               kind.plural,

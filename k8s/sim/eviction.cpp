@@ -48,7 +48,8 @@ outcome<answer> core::evict(call& c) {
   if (!how) return how.error();
   version_ptr v = find(*c.kind, c.key());
   if (!v) return not_found(*c.kind, c.name);
-  const json::object pod = v->parsed();
+  const auto looked = v->look();
+  const json::object& pod = *looked;
   auto delete_pod = [&]() -> outcome<answer> {
     auto gone = delete_object(*c.kind, c.key(), *how, c.dry_run);
     if (!gone) return gone.error();

@@ -105,7 +105,8 @@ void core::collect_garbage(const change& c) {
   const bool has_owner = c.object->bytes.find("\"ownerReferences\":[") != std::string::npos;
   const bool deleting = c.object->bytes.find("\"deletionTimestamp\"") != std::string::npos;
   if (!gone && !deleting && !has_owner) return;
-  const json::object o = c.object->parsed();
+  const auto looked = c.object->look();
+  const json::object& o = *looked;
   const std::string uid(text(o, {"metadata", "uid"}));
   const bool orphan = !gone && has_finalizer(o, "orphan"),
              foreground = !gone && has_finalizer(o, "foregroundDeletion");
@@ -178,7 +179,8 @@ void core::collect_garbage(const change& c) {
       const std::string owner_key = object_path(ns, text(ref, {"name"}));
       version_ptr owner = find(*k, owner_key);
       if (!owner) continue;
-      json::object parent = owner->parsed();
+      const auto seen_parent = owner->look();
+      const json::object& parent = *seen_parent;
       if (text(parent, {"metadata", "uid"}) != text(ref, {"uid"})) continue;
       any_alive = true;
       if (gone && has_finalizer(parent, "foregroundDeletion")) {
@@ -216,8 +218,8 @@ bool core::namespace_is_empty(std::string_view ns) const {
 void core::settle_namespace(const std::string& name) {
   version_ptr v = objects.get("/namespaces", name);
   if (!v) return;
+  if (text(*v->look(), {"metadata", "deletionTimestamp"}).empty()) return;
   json::object ns = v->parsed();
-  if (text(ns, {"metadata", "deletionTimestamp"}).empty()) return;
   const std::string prefix = name + "/";
   for (const kind_ptr& k : kinds.all()) {
     if (!k->namespaced || k->storage_elsewhere || (k->custom && k->version != k->storage_version))
@@ -254,11 +256,11 @@ void core::refresh_budgets(std::string_view ns) {
   std::vector<std::pair<std::string, version_ptr>> here;
   for (; first != budgets.end() && first->first.starts_with(prefix); ++first)
     here.push_back(*first);
-  std::vector<json::object> pods;
+  std::vector<std::shared_ptr<const json::object>> pods;
   const auto& all_pods = objects.objects("/pods");
   for (auto at = all_pods.lower_bound(prefix);
        at != all_pods.end() && at->first.starts_with(prefix); ++at) {
-    pods.push_back(at->second->parsed());
+    pods.push_back(at->second->look());
   }
   kind_ptr k = kinds.find("policy", "v1", "poddisruptionbudgets");
   for (const auto& [key, v] : here) {
@@ -273,7 +275,8 @@ void core::refresh_budgets(std::string_view ns) {
     json::object still_disrupted;
     std::int64_t count = 0, healthy = 0, scale = 0;
     std::set<std::string> owners;
-    for (const json::object& pod : pods) {
+    for (const auto& looked : pods) {
+      const json::object& pod = *looked;
       if (!wanted->matches_object(pod) || is_terminal(pod)) continue;
       ++count;
       const std::string name(text(pod, {"metadata", "name"}));
@@ -288,7 +291,8 @@ void core::refresh_budgets(std::string_view ns) {
           if (!owner_kind) continue;
           version_ptr owner = find(*owner_kind, object_path(ns, text(r.get_object(), {"name"})));
           if (!owner) continue;
-          json::object parsed = owner->parsed();
+          const auto seen_owner = owner->look();
+          const json::object& parsed = *seen_owner;
           if (!k8s::sim::find(parsed, {"spec", "replicas"})) continue;
           scaled_by_owner = true;
           if (owners.insert(std::string(text(parsed, {"metadata", "uid"}))).second) {
@@ -329,7 +333,7 @@ void core::refresh_budgets(std::string_view ns) {
     set_condition(status, "DisruptionAllowed", allowed > 0,
                   allowed > 0 ? "SufficientPods" : "InsufficientPods",
                   number(budget, {"metadata", "generation"}), timestamp());
-    if (budget != v->parsed()) commit_put(*k, key, budget);
+    if (budget != *v->look()) commit_put(*k, key, budget);
   }
 }
 

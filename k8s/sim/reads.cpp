@@ -174,6 +174,7 @@ outcome<answer> core::list(call& c) {
   }
   const std::string prefix = list_prefix(c);
   const bool selective = !labels->empty() || !fields->empty();
+  const std::string* named = fields->required("metadata.name");
   std::vector<version_ptr> page;
   std::vector<json::object> rows;
   std::string last;
@@ -189,8 +190,11 @@ outcome<answer> core::list(call& c) {
       continue;
     }
     if (selective) {
-      json::object o = at->second->parsed();
-      json::object seen = c.kind->storage_elsewhere ? from_storage(*c.kind, o) : std::move(o);
+      if (named && at->first.substr(at->first.rfind('/') + 1) != *named) continue;
+      const auto looked = at->second->look();
+      const json::object elsewhere =
+          c.kind->storage_elsewhere ? from_storage(*c.kind, *looked) : json::object();
+      const json::object& seen = c.kind->storage_elsewhere ? elsewhere : *looked;
       if (!labels->matches_object(seen) || !fields->matches(seen)) continue;
     }
     page.push_back(at->second);

@@ -7,13 +7,23 @@ namespace k8s::sim {
 json::object version::parsed() const {
   json::parse_options options;
   options.max_depth = 256;
-  return json::parse(bytes, {}, options).get_object();
+  // Read once and thrown away: all of it lies in a few blocks that are given back together.
+  auto memory = json::make_shared_resource<json::monotonic_resource>(2 * bytes.size() + 256);
+  return json::parse(bytes, std::move(memory), options).get_object();
 }
 
-version_ptr make_version(json::object& o, std::uint64_t revision) {
+std::shared_ptr<const json::object> version::look() const {
+  if (seen_) return seen_;
+  auto read = std::make_shared<const json::object>(parsed());
+  if (kept) seen_ = read;
+  return read;
+}
+
+version_ptr make_version(json::object& o, std::uint64_t revision, bool keep) {
   ensure_object(o, "metadata")["resourceVersion"] = std::to_string(revision);
   auto v = std::make_shared<version>();
   v->revision = revision;
+  v->kept = keep;
   v->bytes = "{\"kind\":" + quoted(text(o, {"kind"})) +
              ",\"apiVersion\":" + quoted(text(o, {"apiVersion"}));
   v->type_meta_bytes =
@@ -65,7 +75,7 @@ const change& store::put(std::string_view collection, std::string_view key, json
   c.revision = ++revision_;
   c.collection = std::string(collection);
   c.key = std::string(key);
-  c.object = make_version(o, c.revision);
+  c.object = make_version(o, c.revision, limits_.keep_parsed);
   c.when = now;
   version_ptr& slot = at->second[c.key];
   c.before = slot;
@@ -82,7 +92,7 @@ const change& store::remove(std::string_view collection, std::string_view key, j
   c.collection = std::string(collection);
   c.key = std::string(key);
   c.when = now;
-  c.object = make_version(o, c.revision);
+  c.object = make_version(o, c.revision, limits_.keep_parsed);
   if (auto at = collections_.find(collection); at != collections_.end()) {
     if (auto slot = at->second.find(key); slot != at->second.end()) {
       c.before = slot->second;

@@ -21,12 +21,20 @@ struct version {
   std::uint32_t type_meta_bytes = 0;  // length of `"kind":…,"apiVersion":…,` after the brace
   std::string bytes;
 
+  bool kept = false;  // read once, and what was read stays as long as this state
+
+  /// To change.
   json::object parsed() const;
+  /// To look at.
+  std::shared_ptr<const json::object> look() const;
+
+private:
+  mutable std::shared_ptr<const json::object> seen_;
 };
 using version_ptr = std::shared_ptr<const version>;
 
 /// Serialises `o` with kind and apiVersion first and `revision` as its resourceVersion.
-version_ptr make_version(json::object& o, std::uint64_t revision);
+version_ptr make_version(json::object& o, std::uint64_t revision, bool keep = false);
 
 /// One committed write.
 struct change {
@@ -42,6 +50,7 @@ struct change {
 struct history_limits {
   std::size_t changes = 1000;
   reactor::nanoseconds age = std::chrono::minutes(5);
+  bool keep_parsed = false;
 };
 
 /// "ns/name", or "name" for what has no namespace: the key inside a collection.

@@ -82,6 +82,12 @@ bool subscription::selects(const json::object& stored) const {
   return filter_.labels.matches_object(seen) && filter_.fields.matches(seen);
 }
 
+/// False when the fields that are asked for name another object than that of `key`.
+bool subscription::is_named(std::string_view key) const {
+  const std::string* name = filter_.fields.required("metadata.name");
+  return !name || key.substr(key.rfind('/') + 1) == *name;
+}
+
 void subscription::offer(const change& c, shared_lines& shared) {
   if (ended_ || c.revision <= revision_ || c.collection != filter_.collection) return;
   if (!filter_.key_prefix.empty() && !c.key.starts_with(filter_.key_prefix)) return;
@@ -97,8 +103,11 @@ void subscription::offer(const change& c, shared_lines& shared) {
     }
     return;
   }
-  json::object now = c.object->parsed();
-  const bool was = c.before && selects(c.before->parsed());
+  if (!is_named(c.key)) return;  // most select one object, and nobody need be read for them
+  if (!shared.now) shared.now = c.object->look();
+  if (c.before && !shared.before) shared.before = c.before->look();
+  const json::object& now = *shared.now;
+  const bool was = c.before && selects(*shared.before);
   const bool is = c.type != change::what::deleted && selects(now);
   if (!was && !is) return;
   if (is) {
@@ -112,7 +121,7 @@ void subscription::offer(const change& c, shared_lines& shared) {
 }
 
 void subscription::add_initial(const version& v) {
-  if (selective_ && !selects(v.parsed())) return;
+  if (selective_ && !selects(*v.look())) return;
   push(line("ADDED", filter_.as.render(v)));
 }
 

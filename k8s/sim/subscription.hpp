@@ -14,9 +14,11 @@
 
 namespace k8s::sim {
 
-/// The lines of one event for clients that take the stored form; made once, shared by all of them.
+/// What all watches need of one event, made once: the line for clients that take the stored form, and the object before and
+/// after for those that select.
 struct shared_lines {
   std::shared_ptr<const std::string> plain;
+  std::shared_ptr<const json::object> before, now;
 };
 
 /// What a watch asks for.
@@ -65,6 +67,7 @@ public:
 private:
   void push(std::shared_ptr<const std::string> line);
   bool selects(const json::object& stored) const;
+  bool is_named(std::string_view key) const;
 
   watch_filter filter_;
   std::uint64_t from_, revision_;

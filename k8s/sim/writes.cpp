@@ -220,7 +220,7 @@ outcome<json::object> core::create_object(call& c, json::object o) {
       return not_found(*namespaces, c.ns);
     }
     if (ns->bytes.find("\"deletionTimestamp\"") != std::string::npos &&
-        !text(ns->parsed(), {"metadata", "deletionTimestamp"}).empty()) {
+        !text(*ns->look(), {"metadata", "deletionTimestamp"}).empty()) {
       failure f = forbidden(
           kind, name,
           "unable to create new content in namespace " + c.ns + " because it is being terminated");
@@ -305,7 +305,8 @@ outcome<answer> core::replace(call& c) {
 outcome<json::object> core::update_object(call& c, const version& old_version, json::object o,
                                           update_plan plan) {
   const kind_info& kind = *c.kind;
-  const json::object old = old_version.parsed();
+  const auto looked = old_version.look();
+  const json::object& old = *looked;
   const json::object& old_meta = old.at("metadata").as_object();
   json::object& meta = ensure_object(o, "metadata");
   const std::string_view rv = text(meta, {"resourceVersion"});
