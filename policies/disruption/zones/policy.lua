@@ -2,6 +2,9 @@
 --
 --     windlass.dev/max-per-zone: "1"
 --     windlass.dev/zone-label: example.com_rack      optional: another label than the zone; "_" stands for "/"
+--
+-- zones.lua may say it for all pools that have no such label.
+local zones = require("zones")
 local most_label, name_label = "windlass.dev/max-per-zone", "windlass.dev/zone-label"
 
 -- The value of a label cannot hold a "/".
@@ -13,7 +16,7 @@ local function group_by(fleet)
 end
 
 local function admit(unit, peers, fleet, _)
-  local most = tonumber(fleet.pool_labels[most_label])
+  local most = tonumber(fleet.pool_labels[most_label] or zones.max_per_zone)
   if not most or most < 1 or most ~= math.floor(most) then
     return { admit = false, code = "ZoneLimitUnknown",
       reason = "the pool's label " .. most_label .. " is '" .. tostring(fleet.pool_labels[most_label]) .. "', no number from 1" }
@@ -33,5 +36,6 @@ local function admit(unit, peers, fleet, _)
     reason = called .. " '" .. group .. "' has " .. disturbed .. " of at most " .. most .. " disturbed: " .. table.concat(names, ", ") }
 end
 
-return { name = "disruption/zones", version = "1", order = 200, applies = { objects = { [most_label] = true } },
+return { name = "disruption/zones", version = "1", order = 200,
+  applies = zones.max_per_zone == nil and { objects = { [most_label] = true } } or nil,
   disruption = { admit = admit } }

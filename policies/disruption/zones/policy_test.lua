@@ -38,3 +38,11 @@ test("a limit that is none stops rather than guesses", function()
   expect_equal(admit(w1, { w1 }, { ["windlass.dev/max-per-zone"] = "many" }).code, "ZoneLimitUnknown")
   expect_equal(admit(w1, { w1 }, { ["windlass.dev/max-per-zone"] = "0" }).admit, false)
 end)
+
+test("the file may say it for all pools", function()
+  local zones = require("zones")
+  zones.max_per_zone = 1
+  local busy, quiet = admit(w1, { w1, w2 }, {}), admit(w1, { w1 }, {})
+  zones.max_per_zone = nil
+  expect_equal({ busy.code, quiet.admit }, { "ZoneBusy", true })
+end)
