@@ -234,7 +234,7 @@ private:
     count(1);
     anchored made{json::object(storage_), 1, 1};
     json::object& object = made.value.get_object();
-    std::vector<json::value> merged;
+    json::object merged(storage_);  // which of its keys came from a merge
     for (;;) {
       event key_event;
       next(key_event);
@@ -245,22 +245,20 @@ private:
       std::string key;
       if (!merge) {
         key = key_text(key_event, depth);
-        if (object.contains(key)) refuse(key_event, "a key that is there twice");
+        if (object.contains(key) && !merged.contains(key))
+          refuse(key_event, "a key that is there twice");
       }
       event value_event;
       next(value_event);
       anchored child = node(value_event, depth + 1);
       made.nodes += child.nodes + 1;
       made.depth = std::max(made.depth, child.depth + 1);
+      // As go-yaml does: in the order in which they stand, so that a merge wins over what stands before it.
       if (merge) {
-        collect_merge(value_event, std::move(child.value), merged);
+        merge_into(value_event, std::move(child.value), object, merged);
       } else {
-        object.emplace(key, std::move(child.value));
-      }
-    }
-    for (json::value& from : merged) {
-      for (auto& [key, value] : from.get_object()) {
-        if (!object.contains(key)) object.emplace(key, std::move(value));
+        merged.erase(key);
+        object.insert_or_assign(key, std::move(child.value));
       }
     }
     return made;
@@ -274,16 +272,20 @@ private:
     refuse(e, "a key must be text");
   }
 
-  /// The merge's sources in the order in which they win.
-  void collect_merge(const event& e, json::value value, std::vector<json::value>& into) {
-    if (value.is_object()) {
-      into.push_back(std::move(value));
-      return;
-    }
+  /// A mapping, or several of which the first wins.
+  void merge_into(const event& e, json::value value, json::object& object, json::object& merged) {
+    const auto take = [&](json::object& from) {
+      for (auto& [key, one] : from) {
+        merged.insert_or_assign(key, nullptr);
+        object.insert_or_assign(key, std::move(one));
+      }
+    };
+    if (value.is_object()) return take(value.get_object());
     if (!value.is_array()) refuse(e, "'<<' needs a mapping or a list of mappings");
-    for (json::value& one : value.get_array()) {
-      if (!one.is_object()) refuse(e, "'<<' needs a mapping or a list of mappings");
-      into.push_back(std::move(one));
+    json::array& all = value.get_array();
+    for (std::size_t i = all.size(); i-- > 0;) {
+      if (!all[i].is_object()) refuse(e, "'<<' needs a mapping or a list of mappings");
+      take(all[i].get_object());
     }
   }
 

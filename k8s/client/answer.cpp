@@ -1,5 +1,6 @@
 #include "k8s/client/answer.hpp"
 
+#include "formats/json/exact.hpp"
 #include "reactor/http/retry_after.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/plain/printable.hpp"
@@ -132,11 +133,9 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
     if (may_be_a_page) return plain_failure(status, fields, body, std::move(doing));
     return stranger(status, std::move(doing), "a web page; is the server's address right?");
   }
-  json::parse_options limits;
-  limits.max_depth = 64;
   boost::system::error_code code;
   json::value parsed(storage);
-  if (!reactor::memory_allows([&] { parsed = json::parse(body, code, storage, limits); })) {
+  if (!reactor::memory_allows([&] { parsed = formats::parse_json(body, code, 64, storage); })) {
     fault f;
     f.code = errc::unavailable;
     f.http_status = status;

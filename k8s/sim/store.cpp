@@ -1,15 +1,16 @@
 #include "k8s/sim/store.hpp"
 
+#include "formats/json/exact.hpp"
 #include "formats/json/record.hpp"
 
 namespace k8s::sim {
 
 json::object version::parsed() const {
-  json::parse_options options;
-  options.max_depth = 256;
   // Read once and thrown away: all of it lies in a few blocks that are given back together.
   auto memory = json::make_shared_resource<json::monotonic_resource>(2 * bytes.size() + 256);
-  return json::parse(bytes, std::move(memory), options).get_object();
+  boost::system::error_code code;
+  json::value v = formats::parse_json(bytes, code, 256, std::move(memory));
+  return std::move(v.as_object());
 }
 
 std::shared_ptr<const json::object> version::look() const {

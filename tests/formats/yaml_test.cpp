@@ -2,9 +2,19 @@
 
 #include "formats/base64.hpp"
 #include "formats/go/text.hpp"
+#include "formats/json/exact.hpp"
+#include "formats/json/json.hpp"
+#include "formats/yaml/reader.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
 
 namespace formats {
 namespace {
@@ -110,7 +120,17 @@ TEST(Yaml, RefusesTheSameKeyTwice) {
   EXPECT_EQ(twice.error().message(), "file x.yaml: a key that is there twice at line 3, column 1");
 }
 
-TEST(Yaml, MergesWithoutOverwriting) {
+TEST(Yaml, MergesInTheOrderInWhichGoYamlDoes) {
+  // Answers of sigs.k8s.io/yaml v1.6.0.
+  EXPECT_EQ(as_json("b: &b {x: 1, z: 2}\na: {x: 9, <<: *b}\n"),
+            R"({"b":{"x":1,"z":2},"a":{"x":1,"z":2}})");
+  EXPECT_EQ(as_json("b: &b {x: 1}\nc: &c {x: 2}\na: {<<: *b, <<: *c}\n"),
+            R"({"b":{"x":1},"c":{"x":2},"a":{"x":2}})");
+  EXPECT_EQ(as_json("{x: 9, <<: {x: 1}}\n"), R"({"x":1})");
+  EXPECT_FALSE(parse_yaml("a: &a {x: 1}\nb: {x: 1, <<: *a, x: 2, x: 3}\n", "t"));
+}
+
+TEST(Yaml, MergesWithoutOverwritingWhatComesAfter) {
   EXPECT_EQ(as_json("base: &b {x: 1, z: 2}\nc:\n  <<: *b\n  x: 9\n"),
             R"({"base":{"x":1,"z":2},"c":{"x":9,"z":2}})");
   EXPECT_EQ(as_json("a: &a {x: 1}\nb: &b {x: 2, z: 3}\nc: {<<: [*a, *b]}\n"),
@@ -283,6 +303,127 @@ TEST(Base64, EncodesAndDecodes) {
   for (const char* bad :
        {"Z", "Zg", "Zg=", "Zg===", "Zg==Zg==", "Z===", "=", "Zm9v=", "Zm-v", "Zm9vY", "Zg=a"}) {
     EXPECT_FALSE(decode_base64(bad)) << bad;
+  }
+}
+
+/// The first document by both readers as JSON with sorted keys; the sentence where it is refused.
+struct both_readings {
+  outcome<std::string> quoting = problem{}, silent = problem{};
+};
+
+outcome<std::string> sorted(const std::string& text) {
+  auto v = read_json(text);
+  if (!v) return v.error();
+  return write_json(*v);
+}
+
+both_readings read_by_both(const std::string& text) {
+  both_readings out;
+  if (auto v = read_yaml(text, yaml_numbers::typed, yaml_keys::unique); !v)
+    out.quoting = v.error();
+  else if (auto written = write_json(*v); !written)
+    out.quoting = written.error();
+  else
+    out.quoting = sorted(*written);
+  auto all = parse_yaml_documents(text, "t");
+  if (!all)
+    out.silent = problem{all.error().message()};
+  else
+    out.silent = all->empty() ? "null" : sorted(json::serialize(all->front()));
+  return out;
+}
+
+/// What Helm's engine wrote of awkward values, our manifests, and what fuzzing begins with.
+std::vector<std::string> shared_documents() {
+  namespace fs = std::filesystem;
+  std::vector<std::string> out;
+  const auto bytes = [](const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const fs::path root = WINDLASS_SOURCE_DIR;
+  for (const char* folder :
+       {"tests/fuzz/corpus/yaml", "tests/fuzz/corpus/helm_yaml", "tests/fuzz/corpus/helm_values",
+        "tests/fuzz/corpus/kubeconfig", "tests/fuzz/corpus/release_document",
+        "tests/fuzz/corpus/train", "deploy/base", "deploy/crds"})
+    for (const auto& f : fs::directory_iterator(root / folder)) out.push_back(bytes(f.path()));
+  std::ifstream rows(root / "tests/helm/data/yaml.jsonl");
+  for (std::string row; std::getline(rows, row);) {
+    const auto v = read_json(row);
+    if (!v || !v->is_map() || !v->find("out")) continue;
+    for (const std::string& part : split(v->find("out")->text(), "\n==")) out.push_back(part);
+  }
+  return out;
+}
+
+TEST(YamlReaders, AgreeOnEveryDocumentThatBothRead) {
+  std::size_t equal = 0, refused = 0, one = 0;
+  for (const std::string& text : shared_documents()) {
+    const both_readings r = read_by_both(text);
+    equal += r.quoting && r.silent;
+    refused += !r.quoting && !r.silent;
+    one += r.quoting.has_value() != r.silent.has_value();
+    if (r.quoting && r.silent) {
+      EXPECT_EQ(*r.quoting, *r.silent) << text;
+    }
+  }
+  EXPECT_GT(equal, 1000u);
+  std::printf("## two YAML readers: %zu documents equal, %zu refused by both, %zu by one\n", equal,
+              refused, one);
+}
+
+// Each difference that there is: the reader of what may be secret takes less.
+TEST(YamlReaders, DifferInWhatOneOfThemRefuses) {
+  const std::string deep(100, '[');
+  const std::pair<std::string, const char*> only_by_the_silent[] = {
+      {"a: !foo x\n", "a tag of another language"},
+      {deep + std::string(100, ']'), "64 levels"},
+  };
+  for (const auto& [text, why] : only_by_the_silent) {
+    EXPECT_TRUE(read_yaml(text)) << why;
+    EXPECT_FALSE(parse_yaml_documents(text, "t")) << why;
+  }
+}
+
+// Boost.JSON 1.81 by itself misses every eighth of them by one step.
+TEST(ParseJson, GivesEachNumberBackAsItWas) {
+  std::mt19937_64 chance(7);
+  const auto check = [](double d) {
+    char text[64];
+    const char* end = std::to_chars(text, text + sizeof text, d).ptr;
+    boost::system::error_code code;
+    const json::value v = parse_json(std::string_view(text, end), code, 8);
+    ASSERT_FALSE(code);
+    EXPECT_EQ(v.to_number<double>(), d) << std::string_view(text, end);
+    const std::string written = json::serialize(v);
+    double back = 0;
+    std::from_chars(written.data(), written.data() + written.size(), back);
+    EXPECT_EQ(back, d) << written;
+  };
+  for (const double d :
+       {0.1, 0.3, 1630.0756669598359, 2043.9865761104907, 5e-324, 1.7976931348623157e308,
+        123456789.12345678, -2.2250738585072014e-308, 9007199254740993.0})
+    check(d);
+  for (int i = 0; i < 20'000; ++i) {
+    std::uint64_t bits = chance();
+    double d = 0;
+    std::memcpy(&d, &bits, sizeof d);
+    if (d - d == 0) check(d);
+    check(static_cast<double>(chance() % 100'000'000) / static_cast<double>(1 + chance() % 99'999));
+  }
+}
+
+TEST(ParseJson, ReadsAllElseAsBoostDoes) {
+  for (const char* text :
+       {R"({"a":[1,2.5,"x\u00e9y",null,true,{"b":{}}],"k\n":-0.0})", "[1,]", "1 2", "[[[[1]]]]", "",
+        "1e400", R"("\ud800")", "123456789012345678901234567890", R"({"a":1,"a":2})",
+        "18446744073709551615", "-9223372036854775808", "  [ ]  "}) {
+    boost::system::error_code ours, theirs;
+    json::parse_options options;
+    options.max_depth = 3;
+    const json::value a = parse_json(text, ours, 3), b = json::parse(text, theirs, {}, options);
+    EXPECT_EQ(ours, theirs) << text;
+    EXPECT_EQ(json::serialize(a), json::serialize(b)) << text;
   }
 }
 

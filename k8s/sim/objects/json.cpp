@@ -1,5 +1,7 @@
 #include "k8s/sim/objects/json.hpp"
 
+#include "formats/json/exact.hpp"
+
 namespace k8s::sim {
 
 const json::value* find(const json::object& o, path_view path) noexcept {
@@ -82,10 +84,8 @@ bool set_default(json::object& o, std::string_view name, json::value v) {
 }
 
 std::optional<json::value> parse(std::string_view bytes, std::string* why) {
-  json::parse_options options;
-  options.max_depth = 128;
   boost::system::error_code code;
-  json::value v = json::parse(bytes, code, {}, options);
+  json::value v = formats::parse_json(bytes, code, 128);
   if (code) {
     if (why) *why = code.message();
     return std::nullopt;
