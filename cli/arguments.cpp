@@ -1,6 +1,7 @@
 // The flags of every command in one place: they share options, defaults, checks and the sentences of wrong usage.
 #include "cli/arguments.hpp"
 
+#include "cli/completion.hpp"
 #include "cli/config_file.hpp"
 
 #include <CLI/CLI.hpp>
@@ -776,6 +777,18 @@ parse_outcome parse_once(const std::vector<std::string>& arguments,
   }
 }
 
+/// "text|json|yaml" as the values that it lists; nothing for any other text.
+std::vector<std::string> split_at_bars(const std::string& text) {
+  if (text.find('|') == text.npos) return {};
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('|', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 parse_outcome parse_arguments(const std::vector<std::string>& arguments,
@@ -784,20 +797,35 @@ parse_outcome parse_arguments(const std::vector<std::string>& arguments,
   return parse_once(spelled_out(arguments), environment, apis, std::nullopt);
 }
 
-std::vector<command_words> completion_words() {
+std::vector<completed_command> own_commands() {
   CLI::App app("", "windlass");
   all_arguments all;
   build(app, all);
-  std::vector<command_words> words;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    command_words one{command->get_name(), {}};
-    for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; }))
-      one.flags.push_back(sub->get_name());
-    for (const CLI::Option* option : command->get_options())
-      for (const std::string& name : option->get_lnames())
-        if (!option->get_group().empty()) one.flags.push_back("--" + name);
+  std::vector<completed_command> words;
+  const auto everything = [](const CLI::App*) { return true; };
+  const auto walk = [&](auto&& self, const CLI::App& at, const std::string& name) -> void {
+    completed_command one;
+    one.name = name;
+    one.about = at.get_description();
+    for (const CLI::App* below : at.get_subcommands(everything))
+      one.words.push_back(below->get_name());
+    for (const CLI::Option* option : at.get_options()) {
+      if (option->get_group().empty()) continue;
+      const std::vector<std::string> values = split_at_bars(option->get_option_text());
+      for (const std::string& flag : option->get_lnames()) {
+        const auto& briefs = option->get_snames();
+        one.flags.push_back({flag, option->get_description(), briefs.empty() ? '\0' : briefs[0][0],
+                             option->get_items_expected_max() > 0, values});
+      }
+      if (option->get_lnames().empty() && option->get_snames().empty())
+        for (const char* shell : {"bash", "zsh", "fish"})
+          if (name == "completion") one.words.emplace_back(shell);
+    }
     words.push_back(std::move(one));
-  }
+    for (const CLI::App* below : at.get_subcommands(everything))
+      self(self, *below, (name.empty() ? "" : name + " ") + below->get_name());
+  };
+  walk(walk, app, "");
   return words;
 }
 

@@ -2,8 +2,8 @@
 #include "cli/connect.hpp"
 #include "cli/helm/helm_sources.hpp"
 #include "cli/output.hpp"
-#include "helm/commands/command_flags.hpp"
-#include "helm/commands/release_commands.hpp"
+#include "helm/commands/flags/command_flags.hpp"
+#include "helm/commands/release/release_commands.hpp"
 #include "helm/commands/source_commands.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/kubeconfig.hpp"
@@ -22,11 +22,6 @@ namespace cli {
 namespace {
 
 namespace release = helm::release;
-
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? value : "";
-}
 
 /// Whose pending records a later run of the same person on the same machine may take for its own: a label value.
 std::string instance_name() {
@@ -58,7 +53,7 @@ reactor::result<k8s::connection> connect(const helm::cluster_flags& f) {
 
 /// HELM_DRIVER, or the reason why there is no such store.
 formats::outcome<release::cluster_records::driver> chosen_driver() {
-  const std::string name = variable("HELM_DRIVER");
+  const std::string name = helm_variable("HELM_DRIVER");
   if (name.empty() || name == "secret" || name == "secrets")
     return release::cluster_records::driver::secrets;
   if (name == "configmap" || name == "configmaps")
@@ -132,7 +127,7 @@ reactor::awaitable<void> supervise(running& r) {
 }  // namespace
 
 int helm_release_command(reactor::loop& loop, const std::vector<std::string>& arguments) {
-  auto line = release::parse_command_line(arguments, variable);
+  auto line = release::parse_command_line(arguments, helm_variable);
   if (!line) return report(line.error());
   auto driver = chosen_driver();
   if (!driver) return report(driver.error());

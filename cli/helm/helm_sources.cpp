@@ -82,6 +82,14 @@ formats::outcome<reactor::secret> ask_secret(const std::string& prompt) {
 
 }  // namespace
 
+std::string helm_variable(const std::string& name) {
+  return environment(name);
+}
+
+sources::settings helm_settings() {
+  return sources::settings_from(environment);
+}
+
 std::unique_ptr<sources::chart_source> chart_source_for(reactor::loop& l,
                                                         const helm::chart_flags& flags) {
   return std::make_unique<sources::chart_source>(

@@ -1,14 +1,20 @@
 #pragma once
 
-#include "helm/commands/chart_flags.hpp"
 #include "helm/commands/commands.hpp"
+#include "helm/commands/flags/chart_flags.hpp"
 #include "helm/sources/locate.hpp"
+#include "helm/sources/settings.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace cli {
+
+/// A variable of the environment, "" without one.
+std::string helm_variable(const std::string& name);
+/// Where Helm's files lie, by the environment.
+helm::sources::settings helm_settings();
 
 /// Finds charts in repositories and registries for commands that render. Each call runs `l`, which must not run yet: where
 /// it does, await a chart_source instead.

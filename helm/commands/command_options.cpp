@@ -1,9 +1,7 @@
 #include "helm/commands/command_options.hpp"
 
-#include "helm/commands/cluster_flags.hpp"
-#include "helm/commands/command_flags.hpp"
-
-#include <cstdlib>
+#include "helm/commands/flags/cluster_flags.hpp"
+#include "helm/commands/flags/command_flags.hpp"
 
 namespace helm {
 
@@ -16,24 +14,25 @@ void add_value_flags(command_flags& f, value_options& into) {
   f.list("set-literal", 0, into.set_literal);
 }
 
-void add_post_renderer_flags(command_flags& f, post_renderer& into) {
-  f.checked("post-renderer", 0, [&into](const std::string& name) -> std::optional<std::string> {
-    const char* search = std::getenv("PATH");
-    auto found = find_program(name, search ? search : "");
+void add_post_renderer_flags(command_flags& f, post_renderer& into, const variables& of) {
+  auto find = [&into, of](const std::string& name) -> std::optional<std::string> {
+    auto found = find_program(name, of ? of("PATH") : std::string());
     if (!found) return found.error().text;
     into.program = std::move(*found);
     return std::nullopt;
-  });
+  };
+  f.checked("post-renderer", 0, "program", "", std::move(find));
   f.list("post-renderer-args", 0, into.arguments);
 }
 
-outcome<template_options> parse_template_arguments(std::span<const std::string> arguments) {
+outcome<template_options> parse_template_arguments(std::span<const std::string> arguments,
+                                                   const variables& of) {
+  cluster_flags cluster = cluster_flags_from(of);
   template_options o;
   command_flags f;
   add_value_flags(f, o.values);
-  ignore_cluster_flags(f);
+  add_cluster_flags(f, cluster);
   add_chart_flags(f, o.origin);
-  f.text("namespace", 'n', o.name_space);
   f.text("kube-version", 0, o.kube_version);
   f.split_list("api-versions", 'a', o.api_versions);
   f.list("show-only", 's', o.show_only);
@@ -47,16 +46,20 @@ outcome<template_options> parse_template_arguments(std::span<const std::string> 
   f.flag("is-upgrade", 0, o.is_upgrade);
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
   f.flag("render-subchart-notes", 0, o.sub_notes);
-  f.flag("debug", 0, o.debug);
-  f.ignored_with_value({"timeout", "description", "labels"});
+  f.ignored_with_value({"timeout", "description"});
+  std::map<std::string, std::string> unread;  // a template has no record that could carry them
+  f.pairs("labels", 'l', unread);
   std::string dry_run;
   f.optional_text("dry-run", "client", dry_run);
   f.ignored({"atomic", "create-namespace", "disable-openapi-validation", "force", "hide-notes",
              "replace", "skip-crds", "take-ownership", "wait", "wait-for-jobs"});
-  add_post_renderer_flags(f, o.after);
-  f.unsupported({"validate", "dependency-update", "enable-dns"});
+  add_post_renderer_flags(f, o.after, of);
+  f.unsupported("validate", "`windlass helm install --dry-run=server` asks the cluster");
+  refuse_chart_flags(f);
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
+  if (!cluster.ns.empty()) o.name_space = cluster.ns;
+  o.debug = cluster.debug;
   if (rest->empty())
     return problem{
         "\"helm template\" requires at least 1 argument\n\nUsage:  helm template [NAME] [CHART] "
@@ -81,9 +84,8 @@ outcome<show_options> parse_show_arguments(std::span<const std::string> argument
   command_flags f;
   ignore_cluster_flags(f);
   add_chart_flags(f, o.origin);
-  f.ignored_with_value({"namespace"});
-  f.ignored({"debug"});
-  f.unsupported({"jsonpath"});
+  if (!arguments.empty() && arguments[0] == "values")
+    f.unsupported("jsonpath", "print the values and take the part that you want, with yq for one");
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
   static const std::map<std::string, show_part> parts{{"all", show_part::all},
@@ -99,23 +101,24 @@ outcome<show_options> parse_show_arguments(std::span<const std::string> argument
   return o;
 }
 
-outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments) {
+outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments,
+                                           const variables& of) {
+  cluster_flags cluster = cluster_flags_from(of);
   lint_options o;
   command_flags f;
   add_value_flags(f, o.values);
-  ignore_cluster_flags(f);
+  add_cluster_flags(f, cluster);
   chart_flags unused;
   add_place_flags(f, unused);
-  f.text("namespace", 'n', o.name_space);
   f.text("kube-version", 0, o.kube_version);
   f.flag("strict", 0, o.strict);
   f.flag("quiet", 0, o.quiet);
   f.flag("with-subcharts", 0, o.with_subcharts);
   f.flag("fleet", 0, o.fleet);
   f.flag("skip-schema-validation", 0, o.skip_schema_validation);
-  f.ignored({"debug"});
   auto rest = f.parse(arguments);
   if (!rest) return rest.error();
+  if (!cluster.ns.empty()) o.name_space = cluster.ns;
   o.charts = std::move(*rest);
   if (o.charts.empty()) o.charts.emplace_back(".");
   return o;

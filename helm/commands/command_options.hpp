@@ -1,6 +1,7 @@
 #pragma once
 
-#include "helm/commands/chart_flags.hpp"
+#include "helm/commands/flags/chart_flags.hpp"
+#include "helm/commands/flags/cluster_flags.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint_options.hpp"
 #include "helm/render/post_renderer.hpp"
@@ -17,8 +18,8 @@ namespace helm {
 /// -f and the flags of --set's family, for every command that takes values. Keeps a reference to `into`.
 void add_value_flags(command_flags& f, value_options& into);
 
-/// --post-renderer and --post-renderer-args. Keeps a reference to `into`.
-void add_post_renderer_flags(command_flags& f, post_renderer& into);
+/// --post-renderer and --post-renderer-args. Keeps a reference to `into`; `of` tells where programs are looked for.
+void add_post_renderer_flags(command_flags& f, post_renderer& into, const variables& of);
 
 struct template_options {
   std::string release_name;  // empty: "release-name"
@@ -52,8 +53,10 @@ struct show_options {
 
 /// Reads the arguments after `helm template`, `helm show` and `helm lint`.
 /// Errors   an unknown flag as Helm words it; a flag Helm has and we do not, which says so.
-outcome<template_options> parse_template_arguments(std::span<const std::string> arguments);
+outcome<template_options> parse_template_arguments(std::span<const std::string> arguments,
+                                                   const variables& of = {});
 outcome<show_options> parse_show_arguments(std::span<const std::string> arguments);
-outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments);
+outcome<lint_options> parse_lint_arguments(std::span<const std::string> arguments,
+                                           const variables& of = {});
 
 }  // namespace helm

@@ -2,8 +2,8 @@
 
 // What the commands of this folder share; included by them alone.
 
-#include "helm/commands/command_flags.hpp"
-#include "helm/commands/output_format.hpp"
+#include "helm/commands/flags/command_flags.hpp"
+#include "helm/commands/flags/output_format.hpp"
 #include "helm/commands/source_commands.hpp"
 
 #include <string>
@@ -29,9 +29,9 @@ struct report {
   command_result done() && { return std::move(result); }
 };
 
-/// A usage error: 2 for a flag of Helm's that we do not have.
+/// A usage error: 2 for a flag of Helm's that we do not have. What was asked to describe itself does.
 inline command_result usage(const problem& p) {
-  return report().failed(p.text, is_unsupported(p) ? 2 : 1);
+  return usage_end(p);
 }
 
 /// --debug and the flags of a cluster, which mean nothing here.

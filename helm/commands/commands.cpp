@@ -5,7 +5,8 @@
 #include "formats/yaml/writer.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_ignore.hpp"
-#include "helm/commands/command_flags.hpp"
+#include "helm/commands/create_command.hpp"
+#include "helm/commands/flags/command_flags.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint.hpp"
 #include "helm/render/installation.hpp"
@@ -312,28 +313,30 @@ command_result lint_command(const lint_options& o, const surroundings& around) {
   return {o.quiet ? out : out + summary + "\n", "", 0};
 }
 
+command_result usage_end(const problem& p) {
+  if (is_described(p)) return {p.text, "", 0};
+  command_result r = failure(p.text);
+  if (is_unsupported(p)) r.exit_code = 2;
+  return r;
+}
+
 command_result run_command(std::span<const std::string> arguments, const surroundings& around,
-                           const chart_locator& locate) {
-  if (arguments.empty()) return failure("a command is needed: template, show or lint");
+                           const chart_locator& locate, const variables& of) {
+  if (arguments.empty()) return failure("a command is needed: template, show, lint or create");
   auto rest = arguments.subspan(1);
-  // A flag of Helm's that we do not have ends with 2, so that scripts can tell it from a failure.
-  auto usage = [](const problem& p) {
-    auto r = failure(p.text);
-    if (is_unsupported(p)) r.exit_code = 2;
-    return r;
-  };
   if (arguments[0] == "template") {
-    auto o = parse_template_arguments(rest);
-    return o ? template_command(*o, around, locate) : usage(o.error());
+    auto o = parse_template_arguments(rest, of);
+    return o ? template_command(*o, around, locate) : usage_end(o.error());
   }
   if (arguments[0] == "show" || arguments[0] == "inspect") {
     auto o = parse_show_arguments(rest);
-    return o ? show_command(*o, locate) : usage(o.error());
+    return o ? show_command(*o, locate) : usage_end(o.error());
   }
   if (arguments[0] == "lint") {
-    auto o = parse_lint_arguments(rest);
-    return o ? lint_command(*o, around) : usage(o.error());
+    auto o = parse_lint_arguments(rest, of);
+    return o ? lint_command(*o, around) : usage_end(o.error());
   }
+  if (arguments[0] == "create") return create_command(rest);
   return failure("unknown command " + quote(arguments[0]) + " for \"helm\"");
 }
 

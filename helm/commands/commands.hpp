@@ -16,10 +16,14 @@ struct command_result {
   int exit_code = 0;
 };
 
-/// `windlass helm template|show|lint ARGUMENTS…`, flags as Helm's.
-/// Shape    arguments[0] is the command's name. Without a locator a chart is a path.
+/// How a command ends that could not read its arguments: 2 for a flag of Helm's that we do not have; one that was asked to
+/// describe itself (command_flags::parse) prints that.
+command_result usage_end(const problem& p);
+
+/// `windlass helm template|show|lint|create ARGUMENTS…`, flags as Helm's.
+/// Shape    arguments[0] is the command's name. Without a locator a chart is a path. `of` are Helm's variables.
 command_result run_command(std::span<const std::string> arguments, const surroundings& around = {},
-                           const chart_locator& locate = {});
+                           const chart_locator& locate = {}, const variables& of = {});
 
 command_result template_command(const template_options& o, const surroundings& around = {},
                                 const chart_locator& locate = {});

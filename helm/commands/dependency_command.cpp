@@ -93,9 +93,8 @@ awaitable<command_result> fill(command_context c, words arguments, task what) {
 awaitable<command_result> dependency_command(command_context c, words arguments) {
   const std::string what = arguments.empty() ? "" : arguments.front();
   if (!arguments.empty()) arguments.erase(arguments.begin());
-  if (what == "list" || what == "ls") co_return co_await list(std::move(c), std::move(arguments));
-  if (what == "update" || what == "up")
-    co_return co_await fill(std::move(c), std::move(arguments), task::update);
+  if (what == "list") co_return co_await list(std::move(c), std::move(arguments));
+  if (what == "update") co_return co_await fill(std::move(c), std::move(arguments), task::update);
   if (what == "build") co_return co_await fill(std::move(c), std::move(arguments), task::build);
   co_return report().failed("unknown command " + quote(what) + " for \"helm dependency\"");
 }

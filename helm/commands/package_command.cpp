@@ -97,6 +97,7 @@ awaitable<command_result> package_command(command_context c, words arguments) {
   f.text("keyring", 0, o.keyring);
   f.text("passphrase-file", 0, o.passphrase_file);
   f.text("version", 0, o.version);
+  f.about("the version to write into the chart");
   f.text("app-version", 0, o.app_version);
   f.text("destination", 'd', o.destination);
   f.flag("dependency-update", 'u', update);

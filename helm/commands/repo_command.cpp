@@ -341,11 +341,9 @@ awaitable<command_result> repo_command(command_context c, words arguments) {
   const std::string what = arguments.empty() ? "" : arguments.front();
   if (!arguments.empty()) arguments.erase(arguments.begin());
   if (what == "add") co_return co_await add(std::move(c), std::move(arguments));
-  if (what == "list" || what == "ls") co_return co_await list(std::move(c), std::move(arguments));
-  if (what == "update" || what == "up")
-    co_return co_await update(std::move(c), std::move(arguments));
-  if (what == "remove" || what == "rm")
-    co_return co_await remove(std::move(c), std::move(arguments));
+  if (what == "list") co_return co_await list(std::move(c), std::move(arguments));
+  if (what == "update") co_return co_await update(std::move(c), std::move(arguments));
+  if (what == "remove") co_return co_await remove(std::move(c), std::move(arguments));
   if (what == "index") co_return co_await index(std::move(c), std::move(arguments));
   co_return report().failed("unknown command " + quote(what) + " for \"helm repo\"");
 }

@@ -1,9 +1,11 @@
 #include "helm/commands/source_commands.hpp"
 
-#include "helm/commands/cluster_flags.hpp"
 #include "helm/commands/command_parts.hpp"
+#include "helm/commands/flags/cluster_flags.hpp"
+#include "helm/commands/verbs.hpp"
 #include "helm/go.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -11,50 +13,26 @@ namespace helm::sources {
 namespace {
 
 struct entry {
-  std::string_view name, other_name;
+  std::string_view name;
   awaitable<command_result> (*run)(command_context, words);
 };
-constexpr std::array<entry, 9> commands{{{"repo", "repo", repo_command},
-                                         {"registry", "registry", registry_command},
-                                         {"pull", "fetch", pull_command},
-                                         {"push", "push", push_command},
-                                         {"package", "package", package_command},
-                                         {"dependency", "dep", dependency_command},
-                                         {"dependencies", "dependencies", dependency_command},
-                                         {"search", "search", search_command},
-                                         {"verify", "verify", verify_command}}};
-
-const entry* find_command(std::string_view name) {
-  for (const auto& c : commands)
-    if (c.name == name || c.other_name == name) return &c;
-  return nullptr;
-}
+constexpr std::array<entry, 8> commands{{{"repo", repo_command},
+                                         {"registry", registry_command},
+                                         {"pull", pull_command},
+                                         {"push", push_command},
+                                         {"package", package_command},
+                                         {"dependency", dependency_command},
+                                         {"search", search_command},
+                                         {"verify", verify_command}}};
 
 }  // namespace
 
-bool is_source_command(std::string_view name) {
-  return find_command(name) != nullptr;
-}
-
 awaitable<command_result> run_source_command(command_context context,
                                              std::vector<std::string> arguments) {
-  const auto* found = find_command(arguments.front());
+  arguments = spelled_out(arguments);
+  const auto* found = std::ranges::find(commands, arguments.front(), &entry::name);
   arguments.erase(arguments.begin());
   co_return co_await found->run(std::move(context), std::move(arguments));
-}
-
-std::string_view source_commands_help() {
-  return "  repo add|list|update|remove|index   chart repositories, in the files that helm uses\n"
-         "  registry login|logout               logins of OCI registries\n"
-         "  pull, push                          archives from a repository or registry, and to "
-         "one\n"
-         "  package                             a chart folder as an archive\n"
-         "  dependency list|update|build        what a chart's charts/ folder should hold\n"
-         "  search repo                         charts in the repositories that were added\n"
-         "  verify ARCHIVE                      the archive's signature, as helm verify does\n"
-         "  verify CHART -f VALUES              renders with this program and with the helm on "
-         "PATH\n"
-         "                                      and shows the first difference\n";
 }
 
 chart_origin origin_of(const chart_flags& flags) {
@@ -81,7 +59,6 @@ settings settings_of(settings where, const chart_flags& flags) {
 
 void add_common_flags(command_flags& f) {
   ignore_cluster_flags(f);
-  f.ignored({"debug"});
 }
 
 std::string count_problem(const words& rest, std::size_t least, std::size_t most,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "helm/commands/chart_flags.hpp"
 #include "helm/commands/commands.hpp"
+#include "helm/commands/flags/chart_flags.hpp"
 #include "helm/sources/locate.hpp"
 #include "helm/sources/settings.hpp"
 #include "helm/template/executor.hpp"
@@ -32,15 +32,9 @@ struct command_context {
   surroundings around;
 };
 
-/// True for repo, registry, pull, push, package, dependency, search and verify, and for their other names.
-bool is_source_command(std::string_view name);
-
-/// Runs one of them with Helm's flags, output and exit code; arguments[0] is its name.
+/// Runs a verb of verb_family::source with Helm's flags, output and exit code; arguments[0] is its name.
 awaitable<command_result> run_source_command(command_context context,
                                              std::vector<std::string> arguments);
-
-/// One line for each command, for the help text.
-std::string_view source_commands_help();
 
 /// The flags as a source understands them, and the files they name.
 chart_origin origin_of(const chart_flags& flags);

@@ -1,6 +1,7 @@
 #include "formats/go/path.hpp"
 #include "helm/commands/command_parts.hpp"
 #include "helm/commands/comparison.hpp"
+#include "helm/commands/flags/cluster_flags.hpp"
 #include "helm/go.hpp"
 #include "helm/render/render_context.hpp"
 #include "helm/sources/provenance.hpp"
@@ -89,15 +90,15 @@ awaitable<command_result> compare(command_context c, compare_options o) {
 awaitable<command_result> verify_command(command_context c, words arguments) {
   report out;
   value_options values;
-  std::string name_space, kube_version;
+  cluster_flags cluster;
+  std::string kube_version;
   words api_versions;
   bool include_crds = false, is_upgrade = false, no_hooks = false, skip_tests = false;
   command_flags f;
   chart_flags origin;
-  add_common_flags(f);
+  add_cluster_flags(f, cluster);
   add_chart_flags(f, origin);
   add_value_flags(f, values);
-  f.text("namespace", 'n', name_space);
   f.text("kube-version", 0, kube_version);
   f.split_list("api-versions", 'a', api_versions);
   f.flag("include-crds", 0, include_crds);
@@ -133,7 +134,7 @@ awaitable<command_result> verify_command(command_context c, words arguments) {
   pass("--set-json", values.set_json);
   pass("--set-literal", values.set_literal);
   pass("--api-versions", api_versions);
-  if (!name_space.empty()) pass("--namespace", {name_space});
+  if (!cluster.ns.empty()) pass("--namespace", {cluster.ns});
   // A helm built from source has another default than the released one.
   pass("--kube-version",
        {kube_version.empty() ? default_capabilities().kube.version : kube_version});

@@ -5,6 +5,7 @@
 #include "formats/go/path.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/go.hpp"
+#include "helm/render/struct_value.hpp"
 #include "helm/template/executor.hpp"
 #include "helm/template/function.hpp"
 
@@ -394,6 +395,13 @@ value chart_value(const chart& c, bool is_root) {
                      "?maintainers", "?icon", "?apiVersion", "?condition", "?tags", "?appVersion",
                      "?deprecated", "?annotations", "?kubeVersion", "?dependencies", "?type"}));
   return value::object(new chart_object(std::move(content), is_root));
+}
+
+value struct_value(std::string type, struct_fields fields, std::vector<std::string> json_names) {
+  return value::object(new structure(std::move(type), std::move(fields), std::move(json_names)));
+}
+value pointer_value(std::string type, struct_fields fields, std::vector<std::string> json_names) {
+  return value::object(new pointer(std::move(type), std::move(fields), std::move(json_names)));
 }
 
 value files_value(const file_list& files) {

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 namespace {
@@ -191,10 +194,45 @@ TEST(Arguments, TheDaemonTakesItsNameFromTheFlag) {
 TEST(Completion, KnowsEveryCommandInEveryShell) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const std::string script = completion_script(shell);
-    for (const command_words& command : completion_words())
+    for (const completed_command& command : all_commands())
       EXPECT_NE(script.find(command.name), std::string::npos) << shell;
     EXPECT_NE(script.find("kubeconfig"), std::string::npos) << shell;
   }
+}
+
+/// What bash offers after these words; the program itself is a script that prints two releases.
+std::string offered(const std::string& words, int at) {
+  reactor::temporary_folder folder;
+  const std::string script = folder.write("script", completion_script("bash"));
+  const std::string program = folder.write(
+      "windlass", "#!/bin/sh\necho \"$*\" >> $(dirname $0)/asked\necho web; echo db\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const std::string out = std::string(folder / "out");
+  const std::string asks = folder.write(
+      "asks", "source " + script + "\nCOMP_WORDS=(" + program + " " + words +
+                  ")\nCOMP_CWORD=" + std::to_string(at) + "\n_windlass\necho ${COMPREPLY[@]}\n");
+  EXPECT_EQ(std::system(("bash " + asks + " > " + out).c_str()), 0);
+  std::ifstream in(out);
+  std::string text;
+  std::getline(in, text);
+  return text;
+}
+
+TEST(Completion, OffersVerbsFlagsAndValuesInBash) {
+  EXPECT_EQ(offered("helm get val", 3), "values");
+  EXPECT_EQ(offered("helm -n shops get met", 5), "metadata");
+  EXPECT_EQ(offered("helm upgrade --reset-", 3), "--reset-then-reuse-values --reset-values");
+  EXPECT_EQ(offered("helm list -o ''", 4), "table json yaml");
+  EXPECT_EQ(offered("helm uninstall --cascade = f", 5), "foreground");
+  EXPECT_EQ(offered("helm install web --values ''", 5), "");  // files
+  EXPECT_EQ(offered("policy test --allow", 3), "--allow-none");
+  EXPECT_EQ(offered("completion z", 2), "zsh");
+  EXPECT_EQ(offered("stat", 1), "status");
+}
+
+TEST(Completion, AsksTheProgramForReleases) {
+  EXPECT_EQ(offered("helm status --namespace shops w", 5), "web");
+  EXPECT_EQ(offered("helm repo remove ''", 4), "db");  // behind the headings
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Who only looks: what is written, what is shown, how long it takes, and its JSON against docs/schema.
 #include "cli/commands.hpp"
+#include "cli/helm/helm_verbs.hpp"
 #include "cli/service/service.hpp"
 #include "cli/survey/survey.hpp"
 #include "formats/base64.hpp"
@@ -15,6 +16,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 namespace cli {
@@ -211,19 +214,46 @@ TEST(PolicyTest, PassesOnlyWhenThereIsATest) {
   said_by({"policy", "test", std::string(nothing / "")}, 1);
 }
 
-TEST(HelmUsage, EveryCommandSaysWhatItTakes) {
-  for (const char* name :
-       {"template", "show", "lint",    "install",    "upgrade", "rollback", "uninstall",
-        "test",     "list", "status",  "history",    "get",     "repo",     "registry",
-        "pull",     "push", "package", "dependency", "search",  "verify",   "version"}) {
-    const std::string usage = "Usage: windlass helm " + std::string(name);
-    EXPECT_NE(said_by({"helm", name, "--help"}, 0).find(usage), std::string::npos) << name;
-    EXPECT_NE(said_by({"helm", "help", name}, 0).find(usage), std::string::npos) << name;
-    EXPECT_NE(said_by({"helm", "--namespace", "x", name, "-h"}, 0).find(usage), std::string::npos);
+std::vector<std::string> words_in(std::string_view name) {
+  std::vector<std::string> out = {"helm"};
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t end = std::min(name.find(' ', at), name.size());
+    out.emplace_back(name.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+TEST(HelmUsage, EveryVerbSaysWhatItTakesAndAllItsFlags) {
+  for (const helm::verb& v : helm::verbs()) {
+    if (v.family == helm::verb_family::refused) continue;
+    auto asked = words_in(v.name);
+    const std::string usage = "Usage: windlass helm " + std::string(v.name);
+    asked.push_back("--help");
+    const std::string said = said_by(asked, 0);
+    EXPECT_NE(said.find(usage), std::string::npos) << v.name;
+    asked.back() = "-h";
+    asked.insert(asked.begin() + 1, {"--namespace", "x"});
+    EXPECT_EQ(said_by(asked, 0), said);
+    if (helm::is_group(v)) continue;
+    for (const helm::flag_info& f : helm_flags(v)) {
+      EXPECT_NE(said.find("--" + f.name), std::string::npos) << v.name << " --" << f.name;
+      EXPECT_TRUE(!f.about.empty() || f.is == helm::flag_info::use::ignored)
+          << v.name << " --" << f.name << " is explained nowhere";
+    }
   }
   EXPECT_EQ(said_by({"helm", "version", "--short"}, 0), "v3.21.4\n");
   EXPECT_EQ(said_by({"helm", "--debug", "version", "--short"}, 0), "v3.21.4\n");
   said_by({"helm", "help", "frobnicate"}, 2);
+  said_by({"helm", "plugin", "list"}, 2);
+  said_by({"helm", "search", "hub", "x"}, 2);
+}
+
+TEST(HelmUsage, TheReferenceSaysWhatTheProgramTakes) {
+  std::ifstream in(std::string(WINDLASS_SOURCE_DIR) + "/docs/helm.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(page, said_by({"helm", "help", "--reference"}, 0))
+      << "older than the program: build/release/windlass helm help --reference > docs/helm.md";
 }
 
 }  // namespace

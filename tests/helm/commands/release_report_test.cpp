@@ -1,11 +1,14 @@
-#include "helm/commands/release_report.hpp"
+#include "helm/commands/release/release_report.hpp"
 
 #include "formats/json/json.hpp"
-#include "helm/commands/command_flags.hpp"
+#include "helm/commands/flags/command_flags.hpp"
 #include "helm/commands/go_table.hpp"
+#include "helm/commands/release/release_text.hpp"
 #include "helm/go.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace helm::release {
 namespace {
@@ -105,13 +108,15 @@ TEST(GoTable, CutsCellsOfSeveralLinesAsHelmDoes) {
   EXPECT_EQ(t.text(), "A\tB      \n1\tone    \n \tt...   ");
 }
 
+const variables no_variables = [](const std::string&) { return std::string(); };
+
 command_line parsed(std::vector<std::string> arguments) {
-  auto line = parse_command_line(arguments, [](const std::string&) { return std::string(); });
+  auto line = parse_command_line(arguments, no_variables);
   EXPECT_TRUE(line) << (line ? "" : line.error().text);
   return line ? *line : command_line{};
 }
 std::string refused(std::vector<std::string> arguments) {
-  auto line = parse_command_line(arguments, [](const std::string&) { return std::string(); });
+  auto line = parse_command_line(arguments, no_variables);
   return line ? "" : line.error().text;
 }
 
@@ -150,14 +155,61 @@ TEST(ReleaseCommandLine, RefusesWithHelmsWords) {
             "invalid argument \"5\" for \"--timeout\" flag: time: missing unit in duration \"5\"");
 }
 
-TEST(ReleaseCommandLine, SaysWhatWeDoNotHave) {
+TEST(ReleaseCommandLine, SaysWhatWeDoNotHaveAndWhy) {
   for (const auto& arguments :
        std::vector<std::vector<std::string>>{{"install", "a", "b", "--dependency-update"},
-                                             {"status", "web", "--show-resources"},
+                                             {"status", "web", "--kube-as-user", "x"},
                                              {"upgrade", "a", "b", "--enable-dns"}}) {
-    const problem p{refused(arguments)};
-    EXPECT_TRUE(is_unsupported(p)) << p.text;
+    const auto line = parse_command_line(arguments, no_variables);
+    ASSERT_FALSE(line);
+    EXPECT_TRUE(is_unsupported(line.error()));
+    EXPECT_NE(line.error().text.find(" is not supported by windlass: "), std::string::npos);
   }
+}
+
+std::vector<flag_info> flags_of(std::vector<std::string> arguments) {
+  arguments.push_back("--help");
+  const auto line = parse_command_line(arguments, no_variables);
+  EXPECT_TRUE(!line && is_described(line.error()));
+  return line ? std::vector<flag_info>() : read_flags(line.error().text);
+}
+
+TEST(ReleaseCommandLine, KnowsEachFlagWithTypeAndDefault) {
+  const auto all = flags_of({"upgrade"});
+  const auto flag = [&](std::string_view name) {
+    const auto found = std::ranges::find(all, name, &flag_info::name);
+    return found == all.end() ? flag_info{} : *found;
+  };
+  EXPECT_EQ(flag("timeout").type, "duration");
+  EXPECT_EQ(flag("timeout").fallback, "5m0s");
+  EXPECT_EQ(flag("install").brief, 'i');
+  EXPECT_EQ(flag("output").type, "table|json|yaml");
+  EXPECT_TRUE(flag("kubeconfig").general);
+  EXPECT_EQ(flag("enable-dns").is, flag_info::use::refused);
+  EXPECT_EQ(flag("qps").is, flag_info::use::ignored);
+  EXPECT_TRUE(std::ranges::is_sorted(all, {}, &flag_info::name));
+}
+
+TEST(ReleaseCommandLine, ShowsNoCredentialAsADefault) {
+  const variables of = [](const std::string& name) {
+    return name == "HELM_KUBETOKEN" || name == "HELM_NAMESPACE" ? "hunter2" : std::string();
+  };
+  const std::vector<std::string> arguments{"list", "--help"};
+  const auto line = parse_command_line(arguments, of);
+  ASSERT_FALSE(line);
+  for (const flag_info& f : read_flags(line.error().text))
+    EXPECT_EQ(f.fallback == "hunter2", f.name == "namespace") << f.name;
+}
+
+TEST(PrintRecord, GivesATemplateTheRelease) {
+  EXPECT_EQ(*print_record(sample(),
+                          "{{.Release.Name}} {{.Release.Version}} {{.Release.Info.Status}} "
+                          "{{.Release.Chart.Metadata.Version}} {{.Release.Config.b}} "
+                          "{{range .Release.Hooks}}{{.Name}}:{{.LastRun.Phase}}{{end}}"),
+            "web 3 deployed 1.2.3 x t:Succeeded");
+  // Helm's functions are not there.
+  EXPECT_EQ(print_record(sample(), "{{upper .Release.Name}}").error().text,
+            "template: _:1: function \"upper\" not defined");
 }
 
 }  // namespace

@@ -145,7 +145,10 @@ QUESTIONS = [["list"], ["list", "-o", "json"], ["list", "-o", "yaml", "--all"], 
              ["history", "web", "--max", "2"], ["get", "all", "web"], ["get", "manifest", "web"], ["get", "hooks", "web"], ["get", "notes", "web"],
              ["get", "values", "web"], ["get", "values", "web", "-o", "json"], ["get", "values", "web", "--all", "-o", "yaml"],
              ["get", "values", "web", "-a"], ["get", "metadata", "web"], ["get", "metadata", "web", "-o", "json"],
-             ["get", "metadata", "web", "-o", "yaml", "--revision", "1"], ["get", "manifest", "web", "--revision", "9"], ["status", "none"]]
+             ["get", "metadata", "web", "-o", "yaml", "--revision", "1"],
+             ["get", "all", "web", "--template", "{{.Release.Name}} {{.Release.Version}} {{.Release.Info.Status}} {{.Release.Chart.Metadata.Version}} "
+              "{{.Release.Config}} {{range .Release.Hooks}}{{.Name}} {{.Events}} {{.LastRun.Phase}};{{end}} {{.Release.Info.Description}}"],
+             ["get", "all", "web", "--template", "{{upper .Release.Name}}"], ["get", "all", "web", "--template", "{{.Release.Nope}}"], ["get", "manifest", "web", "--revision", "9"], ["status", "none"]]
 
 STEPS = [("install", ["install", "web", CHART, "--set", "text=two,nested.c=4.5", "--labels", "team=blue"]),
          ("install again", ["install", "web", CHART]),

@@ -20,6 +20,8 @@ struct chart_flags {
 
 /// --version, --repo, --username, --ca-file, --verify and their like. Lifetime: the flags write into `into`.
 void add_chart_flags(command_flags& f, chart_flags& into);
+/// What Helm does with a chart besides and we do not: --dependency-update, --enable-dns.
+void refuse_chart_flags(command_flags& f);
 /// Of those the ones for logins and TLS: what commands have that take no chart.
 void add_login_flags(command_flags& f, chart_flags& into);
 /// --repository-config, --repository-cache, --registry-config.

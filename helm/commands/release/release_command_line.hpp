@@ -1,9 +1,9 @@
 #pragma once
 
-#include "helm/commands/chart_flags.hpp"
-#include "helm/commands/cluster_flags.hpp"
 #include "helm/commands/command_options.hpp"
-#include "helm/commands/output_format.hpp"
+#include "helm/commands/flags/chart_flags.hpp"
+#include "helm/commands/flags/cluster_flags.hpp"
+#include "helm/commands/flags/output_format.hpp"
 #include "helm/release/actions.hpp"
 
 #include <functional>
@@ -62,6 +62,7 @@ struct get_command {
   std::string name;
   int revision = 0;
   bool computed = false;
+  std::string form;  // a template to print it by; empty: as Helm does
 };
 struct test_command {
   test_request request;
@@ -77,13 +78,9 @@ struct command_line {
       what;
 };
 
-/// Whether these commands have that name: install, upgrade, rollback, uninstall, list, history, status, get, test.
-bool is_release_command(std::string_view name);
-
 /// Reads `install NAME CHART --wait …`; variables are Helm's (HELM_NAMESPACE, HELM_MAX_HISTORY, …).
 /// Errors   as Helm words them; a flag of Helm's that we do not have says so (is_unsupported).
-outcome<command_line> parse_command_line(
-    std::span<const std::string> arguments,
-    const std::function<std::string(const std::string&)>& variable);
+outcome<command_line> parse_command_line(std::span<const std::string> arguments,
+                                         const variables& variable);
 
 }  // namespace helm::release

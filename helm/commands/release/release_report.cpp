@@ -1,4 +1,4 @@
-#include "helm/commands/release_report.hpp"
+#include "helm/commands/release/release_report.hpp"
 
 #include "formats/json/json.hpp"
 #include "formats/yaml/writer.hpp"

@@ -1,6 +1,7 @@
-#include "helm/commands/command_flags.hpp"
+#include "helm/commands/flags/command_flags.hpp"
 
 #include "formats/go/time.hpp"
+#include "helm/commands/flags/flag_words.hpp"
 #include "helm/go.hpp"
 
 #include <algorithm>
@@ -9,37 +10,55 @@
 namespace helm {
 namespace {
 
-constexpr const char* unsupported_ending = " is not supported by windlass";
+constexpr std::string_view unsupported_middle = " is not supported by windlass: ";
+constexpr std::string_view described_start = "flags:\n";
 
 std::string parse_failure(const char* function, const std::string& v, const char* why) {
   return std::string("strconv.") + function + ": parsing " + quote(v) + ": " + why;
 }
 
+bool name_of_secret(std::string_view flag) {
+  return flag.ends_with("token") || flag.ends_with("password");
+}
+
+/// A line for each flag, its parts between tabs.
+problem described(const std::vector<flag_info>& flags) {
+  std::string text(described_start);
+  for (const flag_info& f : flags) {
+    text += f.name + "\t" + (f.brief ? std::string(1, f.brief) : std::string()) + "\t" + f.type +
+            "\t" + f.fallback + "\t" + f.about + "\t" + std::to_string(static_cast<int>(f.is)) +
+            "\t" + (f.general ? "1" : "0") + "\n";
+  }
+  return {std::move(text)};
+}
+
 }  // namespace
 
 void command_flags::text(std::string name, char brief, std::string& into) {
-  add(std::move(name), brief, takes::value, [&into](const std::string& v) {
+  add(std::move(name), brief, takes::value, "string", into, [&into](const std::string& v) {
     into = v;
     return std::nullopt;
   });
 }
 
 void command_flags::list(std::string name, char brief, std::vector<std::string>& into) {
-  add(std::move(name), brief, takes::value, [&into](const std::string& v) {
-    into.push_back(v);
-    return std::nullopt;
-  });
+  add(std::move(name), brief, takes::value, "stringArray", std::string(),
+      [&into](const std::string& v) {
+        into.push_back(v);
+        return std::nullopt;
+      });
 }
 
 void command_flags::split_list(std::string name, char brief, std::vector<std::string>& into) {
-  add(std::move(name), brief, takes::value, [&into](const std::string& v) {
-    for (auto& part : split(v, ",")) into.push_back(part);
-    return std::nullopt;
-  });
+  add(std::move(name), brief, takes::value, "strings", std::string(),
+      [&into](const std::string& v) {
+        for (auto& part : split(v, ",")) into.push_back(part);
+        return std::nullopt;
+      });
 }
 
 void command_flags::pairs(std::string name, char brief, std::map<std::string, std::string>& into) {
-  add(std::move(name), brief, takes::value,
+  add(std::move(name), brief, takes::value, "stringToString", std::string(),
       [&into](const std::string& v) -> std::optional<std::string> {
         for (const auto& pair : split(v, ",")) {
           auto equals = pair.find('=');
@@ -51,7 +70,7 @@ void command_flags::pairs(std::string name, char brief, std::map<std::string, st
 }
 
 void command_flags::flag(std::string name, char brief, bool& into) {
-  add(std::move(name), brief, takes::nothing,
+  add(std::move(name), brief, takes::nothing, "", std::string(),
       [&into](const std::string& v) -> std::optional<std::string> {
         if (v == "true" || v == "1" || v == "t" || v == "T" || v == "TRUE" || v == "True")
           into = true;
@@ -64,7 +83,7 @@ void command_flags::flag(std::string name, char brief, bool& into) {
 }
 
 void command_flags::number(std::string name, char brief, int& into) {
-  add(std::move(name), brief, takes::value,
+  add(std::move(name), brief, takes::value, "int", into == 0 ? std::string() : std::to_string(into),
       [&into](const std::string& v) -> std::optional<std::string> {
         auto n = parse_int(v, 0);
         if (n.error == int_error::syntax) return parse_failure("ParseInt", v, "invalid syntax");
@@ -77,7 +96,8 @@ void command_flags::number(std::string name, char brief, int& into) {
 }
 
 void command_flags::duration(std::string name, char brief, std::chrono::nanoseconds& into) {
-  add(std::move(name), brief, takes::value,
+  add(std::move(name), brief, takes::value, "duration",
+      into.count() == 0 ? std::string() : duration_text(into.count()),
       [&into](const std::string& v) -> std::optional<std::string> {
         auto d = parse_duration(v);
         if (!d) return d.error().text;
@@ -87,31 +107,38 @@ void command_flags::duration(std::string name, char brief, std::chrono::nanoseco
 }
 
 void command_flags::optional_text(std::string name, std::string implied, std::string& into) {
-  add(
-      std::move(name), 0, takes::nothing,
-      [&into](const std::string& v) {
-        into = v;
-        return std::nullopt;
-      },
-      std::move(implied));
+  std::string type = "string[=" + quote(implied) + "]";
+  add(std::move(name), 0, takes::nothing, std::move(type), into, [&into](const std::string& v) {
+    into = v;
+    return std::nullopt;
+  }).implied = std::move(implied);
 }
 
-void command_flags::checked(std::string name, char brief, reader read) {
-  add(std::move(name), brief, takes::value, std::move(read));
+void command_flags::checked(std::string name, char brief, std::string type, std::string fallback,
+                            reader read) {
+  add(std::move(name), brief, takes::value, std::move(type), std::move(fallback), std::move(read));
 }
 
 void command_flags::ignored(std::initializer_list<const char*> names) {
   for (const auto* n : names)
-    add(n, 0, takes::nothing, [](const std::string&) { return std::nullopt; });
+    add(n, 0, takes::nothing, "", "", [](const std::string&) { return std::nullopt; }).info.is =
+        flag_info::use::ignored;
 }
 
 void command_flags::ignored_with_value(std::initializer_list<const char*> names) {
   for (const auto* n : names)
-    add(n, 0, takes::value, [](const std::string&) { return std::nullopt; });
+    add(n, 0, takes::value, "string", "", [](const std::string&) { return std::nullopt; }).info.is =
+        flag_info::use::ignored;
 }
 
-void command_flags::unsupported(std::initializer_list<const char*> names) {
-  unsupported_.insert(unsupported_.end(), names.begin(), names.end());
+void command_flags::unsupported(std::string name, std::string why) {
+  one& f = add(std::move(name), 0, takes::nothing, "", "", {});
+  f.info.is = flag_info::use::refused;
+  f.info.about = std::move(why);
+}
+
+void command_flags::about(std::string words) {
+  all_.back().info.about = std::move(words);
 }
 
 outcome<std::vector<std::string>> command_flags::parse(
@@ -124,6 +151,7 @@ outcome<std::vector<std::string>> command_flags::parse(
                   arguments.end());
       break;
     }
+    if (a == "--help" || a == "-h") return described(all());
     if (a.size() < 2 || a[0] != '-') {
       rest.push_back(a);
       continue;
@@ -131,10 +159,10 @@ outcome<std::vector<std::string>> command_flags::parse(
     if (a.starts_with("--")) {
       auto equals = a.find('=');
       auto name = a.substr(2, equals == a.npos ? a.npos : equals - 2);
-      if (std::find(unsupported_.begin(), unsupported_.end(), name) != unsupported_.end())
-        return problem{"flag --" + name + unsupported_ending};
-      const auto* f = find([&](const one& o) { return o.name == name; });
+      const auto* f = find([&](const one& o) { return o.info.name == name; });
       if (!f) return problem{"unknown flag: --" + name};
+      if (f->info.is == flag_info::use::refused)
+        return problem{"flag --" + name + std::string(unsupported_middle) + f->info.about};
       std::string v = f->implied.value_or("true");
       if (equals != a.npos)
         v = a.substr(equals + 1);
@@ -146,7 +174,7 @@ outcome<std::vector<std::string>> command_flags::parse(
       continue;
     }
     for (std::size_t at = 1; at < a.size(); ++at) {
-      const auto* f = find([&](const one& o) { return o.brief == a[at]; });
+      const auto* f = find([&](const one& o) { return o.info.brief == a[at]; });
       if (!f)
         return problem{"unknown shorthand flag: " + quote_rune(static_cast<unsigned char>(a[at])) +
                        " in " + a};
@@ -169,10 +197,47 @@ outcome<std::vector<std::string>> command_flags::parse(
   return rest;
 }
 
-void command_flags::add(std::string name, char brief, takes what, reader read,
-                        std::optional<std::string> implied) {
-  all_.push_back(
-      {std::move(name), brief, what == takes::value, std::move(implied), std::move(read)});
+bool command_flags::wants_another(const std::string& argument) const {
+  const one* f = nullptr;
+  if (argument.starts_with("--"))
+    f = find([&](const one& o) { return "--" + o.info.name == argument; });
+  else if (argument.size() == 2)
+    f = find([&](const one& o) { return o.info.brief == argument[1]; });
+  return f && f->takes_value;
+}
+
+std::vector<flag_info> command_flags::all() const {
+  std::vector<flag_info> out;
+  for (const one& f : all_) out.push_back(f.info);
+  std::ranges::sort(out, {}, &flag_info::name);
+  return out;
+}
+
+std::vector<flag_info> read_flags(std::string_view described) {
+  std::vector<flag_info> out;
+  for (const auto& line : split(described, "\n")) {
+    const auto parts = split(line, "\t");
+    if (parts.size() != 7) continue;
+    out.push_back({parts[0], parts[1].empty() ? '\0' : parts[1][0], parts[2], parts[3], parts[4],
+                   static_cast<flag_info::use>(parts[5][0] - '0'), parts[6] == "1"});
+  }
+  return out;
+}
+
+command_flags::one& command_flags::add(std::string name, char brief, takes what, std::string type,
+                                       std::string fallback, reader read) {
+  flag_info info;
+  info.about = flag_words(name);
+  info.name = std::move(name);
+  info.brief = brief;
+  info.type = std::move(type);
+  // What the environment says is shown, but no credential, and nothing that would break a line.
+  const bool hidden =
+      name_of_secret(info.name) || fallback.find_first_of("\t\r\n") != fallback.npos;
+  if (!hidden) info.fallback = std::move(fallback);
+  info.general = general_;
+  return all_.emplace_back(
+      one{std::move(info), what == takes::value, std::nullopt, std::move(read)});
 }
 
 template <class Matches>
@@ -184,12 +249,17 @@ const command_flags::one* command_flags::find(Matches matches) const {
 std::optional<problem> command_flags::give(const one& f, const std::string& v) {
   auto refused = f.read(v);
   if (!refused) return std::nullopt;
-  auto shown = (f.brief ? std::string("-") + f.brief + ", --" : std::string("--")) + f.name;
+  auto shown =
+      (f.info.brief ? std::string("-") + f.info.brief + ", --" : std::string("--")) + f.info.name;
   return problem{"invalid argument " + quote(v) + " for " + quote(shown) + " flag: " + *refused};
 }
 
+bool is_described(const problem& p) {
+  return p.text.starts_with(described_start);
+}
+
 bool is_unsupported(const problem& p) {
-  return p.text.ends_with(unsupported_ending);
+  return p.text.find(unsupported_middle) != p.text.npos;
 }
 
 }  // namespace helm

@@ -1,6 +1,6 @@
-#include "helm/commands/chart_flags.hpp"
+#include "helm/commands/flags/chart_flags.hpp"
 
-#include "helm/commands/command_flags.hpp"
+#include "helm/commands/flags/command_flags.hpp"
 
 namespace helm {
 
@@ -15,9 +15,11 @@ void add_login_flags(command_flags& f, chart_flags& into) {
 }
 
 void add_place_flags(command_flags& f, chart_flags& into) {
+  f.general(true);
   f.text("repository-config", 0, into.repository_config);
   f.text("repository-cache", 0, into.repository_cache);
   f.text("registry-config", 0, into.registry_config);
+  f.general(false);
 }
 
 void add_chart_flags(command_flags& f, chart_flags& into) {
@@ -29,6 +31,13 @@ void add_chart_flags(command_flags& f, chart_flags& into) {
   f.flag("verify", 0, into.verify);
   f.flag("devel", 0, into.devel);
   f.flag("pass-credentials", 0, into.pass_credentials);
+}
+
+void refuse_chart_flags(command_flags& f) {
+  f.unsupported("dependency-update", "run `windlass helm dependency update` before");
+  f.unsupported(
+      "enable-dns",
+      "getHostByName answers nothing, so that a render depends on chart and values alone");
 }
 
 }  // namespace helm

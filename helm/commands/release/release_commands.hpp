@@ -1,6 +1,6 @@
 #pragma once
 
-#include "helm/commands/release_command_line.hpp"
+#include "helm/commands/release/release_command_line.hpp"
 #include "helm/release/actions.hpp"
 
 #include <functional>

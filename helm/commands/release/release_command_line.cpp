@@ -1,7 +1,9 @@
-#include "helm/commands/release_command_line.hpp"
+#include "helm/commands/release/release_command_line.hpp"
 
-#include "helm/commands/command_flags.hpp"
+#include "helm/commands/flags/command_flags.hpp"
+#include "helm/commands/verbs.hpp"
 #include "helm/go.hpp"
+#include "helm/render/post_renderer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,17 +14,8 @@ namespace {
 
 using arguments_view = std::span<const std::string>;
 
-const std::map<std::string_view, std::string_view>& names() {
-  static const std::map<std::string_view, std::string_view> all{
-      {"install", "install"},   {"upgrade", "upgrade"},
-      {"rollback", "rollback"}, {"uninstall", "uninstall"},
-      {"delete", "uninstall"},  {"del", "uninstall"},
-      {"un", "uninstall"},      {"list", "list"},
-      {"ls", "list"},           {"history", "history"},
-      {"hist", "history"},      {"status", "status"},
-      {"get", "get"},           {"test", "test"}};
-  return all;
-}
+constexpr const char* no_recreation =
+    "Helm has deprecated it; an annotation that changes with the values restarts pods";
 
 problem wrong_count(const std::string& command, const std::string& wanted, const std::string& use) {
   return problem{quote("helm " + command) + " " + wanted + "\n\nUsage:  helm " + use + " [flags]"};
@@ -32,21 +25,25 @@ problem wrong_count(const std::string& command, const std::string& wanted, const
 struct reading {
   command_line& line;
   command_flags flags;
-  std::string output = "table";
+  const variables& variable;
   std::string dry_run;
+  post_renderer after;
 
-  explicit reading(command_line& l) : line(l) { add_cluster_flags(flags, l.cluster); }
+  reading(command_line& l, const variables& of) : line(l), variable(of) {
+    add_cluster_flags(flags, l.cluster);
+  }
 
   /// Flags that every command of Helm takes and that mean nothing without a chart.
   void without_chart() {
-    flags.ignored_with_value({"registry-config", "repository-cache", "repository-config"});
+    auto unread = std::make_shared<chart_flags>();
+    add_place_flags(flags, *unread);
+    flags.hold(std::move(unread));
   }
   void with_output() { add_output_flag(flags, line.output); }
   void with_chart(chart_flags& c) {
     add_chart_flags(flags, c);
-    add_place_flags(flags, c);
     flags.ignored({"disable-openapi-validation"});
-    flags.unsupported({"dependency-update", "enable-dns"});
+    refuse_chart_flags(flags);
   }
   void with_work(work_options& w) {
     flags.duration("timeout", 0, w.timeout);
@@ -68,7 +65,7 @@ struct reading {
     flags.flag("skip-schema-validation", 0, r.skip_schema);
     flags.flag("take-ownership", 0, r.take_ownership);
     flags.flag("hide-secret", 0, r.hide_secrets);
-    add_post_renderer_flags(flags, r.after);
+    add_post_renderer_flags(flags, after, variable);
   }
   outcome<enum dry_run> chosen_dry_run() const {
     if (dry_run.empty() || dry_run == "none" || dry_run == "false") return dry_run::none;
@@ -99,6 +96,7 @@ std::optional<problem> read_install(reading& r, arguments_view arguments) {
   auto dry = r.chosen_dry_run();
   if (!dry) return problem{"INSTALLATION FAILED: " + dry.error().text};
   c.request.dry = *dry;
+  c.request.after = r.after;
   return std::nullopt;
 }
 
@@ -119,7 +117,7 @@ std::optional<problem> read_upgrade(reading& r, arguments_view arguments, int hi
   r.flags.flag("reset-then-reuse-values", 0, reset_then_keep);
   r.flags.flag("cleanup-on-fail", 0, c.request.cleanup_on_fail);
   r.flags.number("history-max", 0, c.request.history_max);
-  r.flags.unsupported({"recreate-pods"});
+  r.flags.unsupported("recreate-pods", no_recreation);
   auto rest = r.flags.parse(arguments);
   if (!rest) return rest.error();
   if (rest->size() != 2)
@@ -133,6 +131,7 @@ std::optional<problem> read_upgrade(reading& r, arguments_view arguments, int hi
   auto dry = r.chosen_dry_run();
   if (!dry) return dry.error();
   c.request.dry = *dry;
+  c.request.after = r.after;
   return std::nullopt;
 }
 
@@ -144,7 +143,7 @@ std::optional<problem> read_rollback(reading& r, arguments_view arguments, int h
   r.flags.flag("dry-run", 0, request.dry_run);
   r.flags.flag("cleanup-on-fail", 0, request.cleanup_on_fail);
   r.flags.number("history-max", 0, request.history_max);
-  r.flags.unsupported({"recreate-pods"});
+  r.flags.unsupported("recreate-pods", no_recreation);
   auto rest = r.flags.parse(arguments);
   if (!rest) return rest.error();
   if (rest->empty())
@@ -171,7 +170,11 @@ std::optional<problem> read_uninstall(reading& r, arguments_view arguments) {
   r.flags.flag("dry-run", 0, request.dry_run);
   r.flags.flag("ignore-not-found", 0, request.ignore_not_found);
   r.flags.flag("keep-history", 0, request.keep_history);
-  r.flags.text("cascade", 0, request.cascade);
+  auto choose = [&request](const std::string& how) -> std::optional<std::string> {
+    request.cascade = how;
+    return std::nullopt;
+  };
+  r.flags.checked("cascade", 0, "background|foreground|orphan", request.cascade, std::move(choose));
   r.flags.text("description", 0, request.description);
   auto rest = r.flags.parse(arguments);
   if (!rest) return rest.error();
@@ -245,7 +248,7 @@ std::optional<problem> read_status(reading& r, arguments_view arguments) {
   r.with_output();
   r.flags.number("revision", 0, c.revision);
   r.flags.flag("show-desc", 0, c.show_description);
-  r.flags.unsupported({"show-resources"});
+  r.flags.unsupported("show-resources", "`kubectl get -f` of `get manifest` shows them");
   auto rest = r.flags.parse(arguments);
   if (!rest) return rest.error();
   if (rest->size() != 1) return wrong_count("status", "requires 1 argument", "status RELEASE_NAME");
@@ -267,8 +270,11 @@ std::optional<problem> read_get(reading& r, arguments_view arguments) {
   const std::string part = arguments[0];
   c.part = parts.at(part);
   if (c.part == get_part::metadata || c.part == get_part::values) r.with_output();
-  if (c.part == get_part::values) r.flags.flag("all", 'a', c.computed);
-  if (c.part == get_part::all) r.flags.unsupported({"template"});
+  if (c.part == get_part::values) {
+    r.flags.flag("all", 'a', c.computed);
+    r.flags.about("the chart's values, too");
+  }
+  if (c.part == get_part::all) r.flags.text("template", 0, c.form);
   r.flags.number("revision", 0, c.revision);
   auto rest = r.flags.parse(arguments.subspan(1));
   if (!rest) return rest.error();
@@ -284,6 +290,7 @@ std::optional<problem> read_test(reading& r, arguments_view arguments) {
   std::vector<std::string> filters;
   r.flags.duration("timeout", 0, c.request.timeout);
   r.flags.split_list("filter", 0, filters);
+  r.flags.about("only these tests: name=A, !name=B");
   r.flags.flag("hide-notes", 0, c.hide_notes);
   r.flags.flag("logs", 0, c.logs);
   auto rest = r.flags.parse(arguments);
@@ -303,33 +310,20 @@ std::optional<problem> read_test(reading& r, arguments_view arguments) {
 
 }  // namespace
 
-bool is_release_command(std::string_view name) {
-  return names().contains(name);
-}
-
-outcome<command_line> parse_command_line(
-    arguments_view arguments, const std::function<std::string(const std::string&)>& variable) {
+outcome<command_line> parse_command_line(arguments_view arguments, const variables& variable) {
   command_line line;
-  auto& c = line.cluster;
-  c.ns = variable("HELM_NAMESPACE");
-  c.context = variable("HELM_KUBECONTEXT");
-  c.server = variable("HELM_KUBEAPISERVER");
-  c.token = variable("HELM_KUBETOKEN");
-  c.ca_file = variable("HELM_KUBECAFILE");
-  c.tls_server_name = variable("HELM_KUBETLS_SERVER_NAME");
-  c.insecure = variable("HELM_KUBEINSECURE_SKIP_TLS_VERIFY") == "true";
-  c.debug = variable("HELM_DEBUG") == "true" || variable("HELM_DEBUG") == "1";
+  line.cluster = cluster_flags_from(variable);
   int history_max = 10;
   if (const auto n = parse_int(variable("HELM_MAX_HISTORY"), 10); n.error == int_error::none)
     history_max = static_cast<int>(n.number);
 
-  const auto known = names().find(arguments.empty() ? std::string_view() : arguments[0]);
-  if (known == names().end())
+  const verb* known = find_verb(arguments);
+  if (!known || known->family != verb_family::release)
     return problem{"unknown command " + quote(arguments.empty() ? "" : arguments[0]) +
                    " for \"helm\""};
   const auto rest = arguments.subspan(1);
-  reading r(line);
-  const auto command = known->second;
+  reading r(line, variable);
+  const std::string_view command = known->name;
   auto wrong = command == "install"     ? read_install(r, rest)
                : command == "upgrade"   ? read_upgrade(r, rest, history_max)
                : command == "rollback"  ? read_rollback(r, rest, history_max)
@@ -337,8 +331,8 @@ outcome<command_line> parse_command_line(
                : command == "list"      ? read_list(r, rest)
                : command == "history"   ? read_history(r, rest)
                : command == "status"    ? read_status(r, rest)
-               : command == "get"       ? read_get(r, rest)
-                                        : read_test(r, rest);
+               : command == "test"      ? read_test(r, rest)
+                                        : read_get(r, rest);
   if (wrong) return *wrong;
   return line;
 }

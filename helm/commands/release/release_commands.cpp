@@ -1,8 +1,9 @@
-#include "helm/commands/release_commands.hpp"
+#include "helm/commands/release/release_commands.hpp"
 
 #include "helm/commands/commands.hpp"
 #include "helm/commands/name_pattern.hpp"
-#include "helm/commands/release_report.hpp"
+#include "helm/commands/release/release_report.hpp"
+#include "helm/commands/release/release_text.hpp"
 #include "helm/go.hpp"
 #include "helm/render/installation.hpp"
 #include "k8s/informer/intern.hpp"
@@ -218,7 +219,9 @@ awaitable<int> command_runner::run(get_command c, command_line line) {
   status_shape everything;
   everything.debug = everything.show_metadata = true;
   switch (c.part) {
-    case get_part::all: co_return show(status_report(*r, output_format::table, everything));
+    case get_part::all:
+      co_return show(c.form.empty() ? status_report(*r, output_format::table, everything)
+                                    : print_record(*r, c.form));
     case get_part::hooks: co_return show(hooks_report(*r));
     case get_part::manifest: co_return show(r->manifest + "\n");
     case get_part::metadata: co_return show(metadata_report(*r, line.output));
