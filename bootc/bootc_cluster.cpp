@@ -40,7 +40,8 @@ bool matters(const k8s::node& before, const k8s::node& now) {
 }  // namespace
 
 bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
-    : options_(std::move(o)),
+    : loop_(l),
+      options_(std::move(o)),
       pools_(l, api, all_of(node_pools(), most_pools, options_.limits)),
       bootc_nodes_(l, api, all_of(bootc_nodes(), most_nodes, options_.limits)),
       nodes_(l, api, all_of(k8s::resources::nodes(), most_nodes, options_.limits)),
@@ -60,7 +61,10 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                       return is_current() && pools_.may_be_acted_upon() &&
                              bootc_nodes_.may_be_acted_upon() && nodes_.may_be_acted_upon();
                     };
-                    s.on_plan = options_.on_plan;
+                    s.on_plan = [this](const std::string& pool, const rollout_plan& plan) {
+                      ++revision_;
+                      if (options_.on_plan) options_.on_plan(pool, plan);
+                    };
                     s.log = options_.log;
                     return s;
                   }()),
@@ -75,6 +79,7 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
             return c;
           }(),
           [](const std::string& pool) { return pool; }),
+      nobody_looks_(l),
       tasks_(l) {
   pools_.on_change(
       [this](const node_pool* before, const node_pool* now) { pool_changed(before, now); });
@@ -99,6 +104,7 @@ void bootc_cluster::start() {
 }
 
 awaitable<void> bootc_cluster::stop() {
+  stopping_ = true;
   co_await tasks_.cancel_and_join();
   co_await controller_.stop();
   co_await drains_.stop();
@@ -107,6 +113,7 @@ awaitable<void> bootc_cluster::stop() {
   co_await nodes_.stop();
   const std::array<k8s::informer_base*, 3> informers = {&pools_, &bootc_nodes_, &nodes_};
   for (k8s::informer_base* i : informers) co_await i->forget();
+  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
 }
 
 awaitable<bool> bootc_cluster::synced(reactor::steady_time deadline) {
@@ -152,10 +159,12 @@ awaitable<k8s::result<std::vector<std::string>>> bootc_cluster::differences() {
 }
 
 void bootc_cluster::reconsider() {
+  ++revision_;
   pools_.objects().each([&](const node_pool& p) { controller_.add(p.meta.name.str()); });
 }
 
 void bootc_cluster::pool_changed(const node_pool* before, const node_pool* now) {
+  ++revision_;
   controller_.add((now ? now : before)->meta.name.str());
   // A pool that let go, or stopped matching, may leave nodes to others.
   if (!now || (before && !(before->spec.node_selector == now->spec.node_selector))) reconsider();
@@ -174,6 +183,7 @@ void bootc_cluster::count_slot(const bootc_node* b, int by) {
 }
 
 void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_node* now) {
+  ++revision_;
   keep_name(bootc_node_names_, before, now);
   count_slot(before, -1);
   count_slot(now, +1);
@@ -191,6 +201,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
 void bootc_cluster::node_changed(const k8s::node* before, const k8s::node* now) {
   keep_name(node_names_, before, now);
   if (before && now && !matters(*before, *now)) return;
+  ++revision_;
   const k8s::node& any = now ? *now : *before;
   if (is_control_plane(any)) return reconsider();
   if (now) wake_matching(now->meta.labels);

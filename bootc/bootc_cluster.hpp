@@ -5,8 +5,10 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
+#include "reactor/waiters.hpp"
 #include "units/api.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,6 +60,7 @@ public:
   /// Every pool soon: after a policy changed.
   void reconsider() override;
   awaitable<std::vector<units::plan_row>> survey() override;
+  std::optional<std::uint64_t> revision() const override { return revision_; }
 
   k8s::informer_base& pool_informer() noexcept { return pools_; }
   k8s::informer_base& bootc_node_informer() noexcept { return bootc_nodes_; }
@@ -73,7 +76,9 @@ private:
   void wake_owner_of(const std::string& node);
   bool is_current() const;
 
+  reactor::loop& loop_;
   options options_;
+  std::uint64_t revision_ = 0;  // counts what may change a survey: views, policies, passes
   k8s::informer<node_pool> pools_;
   k8s::informer<bootc_node> bootc_nodes_;
   k8s::informer<k8s::node> nodes_;
@@ -82,6 +87,9 @@ private:
   k8s::controller<std::string> controller_;
   std::set<std::string> bootc_node_names_, node_names_;
   std::map<std::string, std::size_t> slotted_;  // by pool, kept with each change of a BootcNode
+  std::size_t lookers_ = 0;                     // surveys under way
+  bool stopping_ = false;
+  reactor::waiters nobody_looks_;
   reactor::task_group tasks_;
 };
 

@@ -3,12 +3,16 @@
 
 #include "bootc/bootc_cluster.hpp"
 #include "bootc/kinds/names.hpp"
+#include "reactor/loop.hpp"
 
 #include <string>
 #include <utility>
 
 namespace bootc {
 namespace {
+
+/// A pool may have 10,000 nodes; so many are shown, or given back, without letting anybody else run.
+constexpr std::size_t units_a_turn = 128;
 
 /// Who goes next by this plan, in order: those that hold a slot, then those that take one.
 std::vector<std::string> starters(const rollout_plan& plan) {
@@ -25,6 +29,8 @@ units::standing standing_of(unit_state s) noexcept {
          : s == unit_state::degraded ? units::standing::trouble
                                      : units::standing::moving;
 }
+
+}  // namespace
 
 units::unit shown(const unit& u) {
   units::unit out;
@@ -46,13 +52,10 @@ units::unit shown(const unit& u) {
   return out;
 }
 
-}  // namespace
-
-units::plan_row shown(std::string pool, rollout_plan now, rollout_plan forecast) {
+units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecast) {
   units::plan_row row;
   row.name = std::move(pool);
   row.target = now.status.target_digest;
-  for (const unit& u : now.units) row.units.push_back(shown(u));
   row.updated = static_cast<std::size_t>(now.status.updated_count);
   row.updating = static_cast<std::size_t>(now.status.updating_count);
   row.degraded = static_cast<std::size_t>(now.status.degraded_count);
@@ -67,12 +70,34 @@ units::plan_row shown(std::string pool, rollout_plan now, rollout_plan forecast)
 }
 
 awaitable<std::vector<units::plan_row>> bootc_cluster::survey() {
+  // stop() waits for who looks.
+  struct looking {
+    bootc_cluster& at;
+    explicit looking(bootc_cluster& c) : at(c) { ++at.lookers_; }
+    ~looking() {
+      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
+    }
+  };
+  const looking here(*this);
   std::vector<units::plan_row> rows;
   const std::vector<std::string> names = pools();
   for (const std::string& name : names) {
+    if (stopping_) break;
     auto now = co_await preview(name);
     auto forecast = co_await preview(name, node_pool_reconciler::view::everybody_staged);
-    if (now && forecast) rows.push_back(shown(name, std::move(*now), std::move(*forecast)));
+    if (!now || !forecast) continue;
+    units::plan_row row = shown(name, *now, *forecast);
+    row.units.reserve(now->units.size());
+    for (std::size_t i = 0; i < now->units.size(); ++i) {
+      row.units.push_back(shown(now->units[i]));
+      now->units[i] = unit();
+      if (i % units_a_turn == units_a_turn - 1) co_await loop_.yield();
+    }
+    while (forecast->units.size() > units_a_turn) {
+      forecast->units.resize(forecast->units.size() - units_a_turn);
+      co_await loop_.yield();
+    }
+    rows.push_back(std::move(row));
   }
   co_return rows;
 }

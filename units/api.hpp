@@ -11,6 +11,7 @@
 
 #include <boost/json/fwd.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -62,8 +63,10 @@ public:
   virtual void reconsider() {}
   /// The cluster answers again after it was down.
   virtual void recover() { reconsider(); }
-  /// What is, what comes next and why each unit waits; in order of name.
+  /// What is, what comes next and why each unit waits; in order of name. stop() waits for those under way.
   virtual awaitable<std::vector<plan_row>> survey();
+  /// Another number whenever a survey may say something else. None: nobody counts, so that who follows must ask again.
+  virtual std::optional<std::uint64_t> revision() const { return std::nullopt; }
   /// Adds to the cluster's entry of /clusters.
   virtual void describe(boost::json::object& entry) const;
 };

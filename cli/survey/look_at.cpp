@@ -3,15 +3,12 @@
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
 
-#include <boost/json.hpp>
-
 #include <algorithm>
 #include <optional>
 
 namespace cli {
 namespace {
 
-namespace json = boost::json;
 using units::plan_row;
 
 /// Why there is nothing to wait for.
@@ -45,27 +42,53 @@ reactor::awaitable<std::optional<refusal>> until_known(service& s, reactor::loop
   }
 }
 
-/// Those of the fleet that there is no connection to: their kubeconfig cannot be used.
-std::vector<cluster_survey> unusable(const service& s, const std::string& only_cluster) {
-  std::string all;
-  k8s::fleet::reading reading(s.fleet());
-  while (const auto piece = reading.next()) all += *piece;
-  std::vector<cluster_survey> found;
-  const json::value entries = json::parse(all);
-  for (const json::value& one : entries.as_array()) {
-    const json::object& o = one.as_object();
-    const auto text = [&](const char* key) {
-      const json::value* v = o.if_contains(key);
-      return v && v->is_string() ? std::string(v->get_string()) : std::string();
-    };
-    if (text("state") != k8s::name_of(k8s::cluster_state::invalid)) continue;
-    if (only_cluster.empty() || text("name") == only_cluster)
-      found.push_back({text("name"), text("server"), text("state"), text("lastError"), {}});
+void add(api_totals& to, const std::vector<plan_row>& rows, std::size_t& held) {
+  for (const plan_row& r : rows) {
+    to.units += r.units.size();
+    to.updated += r.updated;
+    to.updating += r.updating;
+    to.degraded += r.degraded;
+    held += r.holds.size();
   }
-  return found;
 }
 
 }  // namespace
+
+cluster_survey survey_of(const service& s, const k8s::fleet::unusable& u) {
+  cluster_survey one{u.name, {}, std::string(k8s::name_of(k8s::cluster_state::invalid)), u.why, {}};
+  for (const units::api& a : s.apis()) one.apis.push_back({a.name, a.says, one.state, u.why, {}});
+  return one;
+}
+
+reactor::awaitable<std::optional<cluster_survey>> look_at_cluster(service& s, std::string name) {
+  // Looked for again after each wait: a cluster or an API may be gone.
+  const auto find = [&]() -> k8s::cluster* {
+    if (k8s::cluster* c = s.fleet().find(name)) return c;
+    k8s::cluster* home = s.home();
+    return home && home->name() == name && !home->engagements().empty() ? home : nullptr;
+  };
+  cluster_survey one;
+  for (const units::api& what : s.apis()) {
+    k8s::cluster* c = find();
+    const k8s::engagement* e = c ? c->find(what.name) : nullptr;
+    std::vector<plan_row> rows;
+    if (units::part* part = e ? units::part_of(*e) : nullptr) rows = co_await part->survey();
+    one.apis.push_back({what.name, what.says, {}, {}, std::move(rows)});
+  }
+  k8s::cluster* c = find();
+  if (!c) co_return std::nullopt;
+  one.name = std::move(name);
+  one.server = c->api().server();
+  one.state = std::string(k8s::name_of(c->state()));
+  one.last_error = c->last_error();
+  for (api_survey& a : one.apis)
+    if (const k8s::engagement* e = c->find(a.name)) {
+      a.state = std::string(k8s::name_of(e->state()));
+      a.last_error = e->last_error();
+    }
+  std::erase_if(one.apis, [](const api_survey& a) { return a.state.empty(); });
+  co_return one;
+}
 
 reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::string only_cluster,
                                          reactor::steady_time deadline) {
@@ -84,52 +107,27 @@ reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::stri
           return units::part_of(*e);
       return nullptr;
     };
-    cluster_survey one;
-    for (std::size_t i = 0; i < s.apis().size(); ++i) {
-      const units::api& what = s.apis()[i];
+    for (const units::api& what : s.apis())
       if (units::part* part = find(what.name)) (void)co_await part->synced(deadline);
-      std::vector<plan_row> rows;
-      if (units::part* part = find(what.name)) rows = co_await part->survey();
-      api_totals& sum = f.apis[i].second;
-      for (const plan_row& r : rows) {
-        sum.units += r.units.size();
-        sum.updated += r.updated;
-        sum.updating += r.updating;
-        sum.degraded += r.degraded;
-        f.held += r.holds.size();
-      }
-      one.apis.push_back({what.name, what.says, {}, {}, std::move(rows)});
-    }
-    for (k8s::cluster* c : s.clusters()) {
-      if (c->name() != name) continue;
-      one.name = name;
-      one.server = c->api().server();
-      one.state = std::string(k8s::name_of(c->state()));
-      one.last_error = c->last_error();
-      for (api_survey& a : one.apis)
-        if (const k8s::engagement* e = c->find(a.name)) {
-          a.state = std::string(k8s::name_of(e->state()));
-          a.last_error = e->last_error();
-        }
-    }
+    std::optional<cluster_survey> one = co_await look_at_cluster(s, name);
+    if (!one) continue;
+    for (const api_survey& a : one->apis)
+      for (auto& [api, sum] : f.apis)
+        if (api == a.name) add(sum, a.rows, f.held);
     // It is dialled again meanwhile; what it said counts.
-    if (refused && !one.name.empty()) {
-      one.state = refused->state;
-      one.last_error = refused->error;
-      for (api_survey& a : one.apis) {
+    if (refused) {
+      one->state = refused->state;
+      one->last_error = refused->error;
+      for (api_survey& a : one->apis) {
         a.state = refused->state;
         a.last_error = refused->error;
       }
     }
-    std::erase_if(one.apis, [](const api_survey& a) { return a.state.empty(); });
-    if (!one.name.empty()) f.clusters.push_back(std::move(one));
+    f.clusters.push_back(std::move(*one));
     co_await l.yield();
   }
-  for (cluster_survey& c : unusable(s, only_cluster)) {
-    for (const units::api& a : s.apis())
-      c.apis.push_back({a.name, a.says, c.state, c.last_error, {}});
-    f.clusters.push_back(std::move(c));
-  }
+  for (const k8s::fleet::unusable& u : s.fleet().without_connection())
+    if (only_cluster.empty() || u.name == only_cluster) f.clusters.push_back(survey_of(s, u));
   std::ranges::sort(f.clusters, {}, &cluster_survey::name);
   co_return f;
 }

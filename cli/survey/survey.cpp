@@ -84,24 +84,35 @@ json::object unit_json(const units::unit& u) {
   return o;
 }
 
-/// Totals, clusters and their rows; `fill(plan_row, row)` adds what the command is about.
+/// A cluster with its rows; `fill(plan_row, row)` adds what the command is about.
+template <class Fill>
+json::object cluster_json(const cluster_survey& c, Fill fill) {
+  json::object cluster = cluster_head(c);
+  for (const api_survey& a : c.apis) {
+    json::array rows;
+    for (const plan_row& r : a.rows) {
+      json::object row = row_head(r, a.says);
+      fill(r, row);
+      rows.push_back(std::move(row));
+    }
+    cluster[a.says.rows] = std::move(rows);
+  }
+  return cluster;
+}
+
+void fill_status(const plan_row& r, json::object& row) {
+  json::array units;
+  for (const units::unit& u : r.units) units.push_back(unit_json(u));
+  row["units"] = std::move(units);
+  row["holds"] = holds_json(r.holds);
+}
+
+/// Totals, and the clusters.
 template <class Fill>
 json::object fleet_json(const fleet_survey& f, Fill fill) {
   json::object o = totals(f);
   json::array clusters;
-  for (const cluster_survey& c : f.clusters) {
-    json::object cluster = cluster_head(c);
-    for (const api_survey& a : c.apis) {
-      json::array rows;
-      for (const plan_row& r : a.rows) {
-        json::object row = row_head(r, a.says);
-        fill(r, row);
-        rows.push_back(std::move(row));
-      }
-      cluster[a.says.rows] = std::move(rows);
-    }
-    clusters.push_back(std::move(cluster));
-  }
+  for (const cluster_survey& c : f.clusters) clusters.push_back(cluster_json(c, fill));
   o["clusters"] = std::move(clusters);
   return o;
 }
@@ -282,12 +293,11 @@ page labelled(const std::string& label) {
 }  // namespace
 
 json::object status_json(const fleet_survey& f) {
-  return fleet_json(f, [](const plan_row& r, json::object& row) {
-    json::array units;
-    for (const units::unit& u : r.units) units.push_back(unit_json(u));
-    row["units"] = std::move(units);
-    row["holds"] = holds_json(r.holds);
-  });
+  return fleet_json(f, fill_status);
+}
+
+json::object status_cluster_json(const cluster_survey& c) {
+  return cluster_json(c, fill_status);
 }
 
 json::object plan_json(const fleet_survey& f) {

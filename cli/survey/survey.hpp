@@ -8,6 +8,7 @@
 #include <boost/json/fwd.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +45,16 @@ struct fleet_survey {
 reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::string only_cluster,
                                          reactor::steady_time deadline);
 
+/// One cluster at this moment, nothing waited for; none when it has left.
+reactor::awaitable<std::optional<cluster_survey>> look_at_cluster(service& s, std::string name);
+/// A name of the fleet that there is no connection to.
+cluster_survey survey_of(const service& s, const k8s::fleet::unusable& u);
+
 /// {clusters: [{name, state, …, apis: {…}, pools: [{name, units: […], holds: […]}]}], nodes, updated, updating, degraded,
 /// held}; "pools" and "nodes" are the API's words.
 boost::json::object status_json(const fleet_survey& f);
+/// One of its clusters.
+boost::json::object status_cluster_json(const cluster_survey& c);
 /// The same shape with `start` (the units that go next, in order), `actions`, and a hold for every other unit.
 boost::json::object plan_json(const fleet_survey& f);
 /// How much a table shows: `wide` has more columns, and everything in one line.

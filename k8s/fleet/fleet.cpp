@@ -306,6 +306,13 @@ std::vector<cluster*> fleet::clusters() const {
   return out;
 }
 
+std::vector<fleet::unusable> fleet::without_connection() const {
+  std::vector<unusable> out;
+  for (const auto& [name, e] : entries_)
+    if (!e.running) out.push_back({name, e.invalid, e.since});
+  return out;
+}
+
 bool fleet::is_primary(const cluster& c) const {
   if (c.uid().empty()) return true;
   std::vector<std::string> names;

@@ -73,6 +73,13 @@ public:
   cluster* find(std::string_view name) const noexcept;
   /// In order of name; not those with an invalid kubeconfig.
   std::vector<cluster*> clusters() const;
+  /// A name without a usable connection, and why.
+  struct unusable {
+    std::string name, why;
+    reactor::wall_time since{};
+  };
+  /// In order of name.
+  std::vector<unusable> without_connection() const;
   /// Names with and without a usable connection.
   std::size_t size() const noexcept { return entries_.size(); }
   /// Of several names for one API server (same kube-system UID) one is primary (tenants.md §3.7).

@@ -1,5 +1,6 @@
 #include "policies/host/host.hpp"
 
+#include "formats/digest.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/file_watch.hpp"
 
@@ -19,6 +20,14 @@ using namespace std::chrono_literals;
 
 constexpr reactor::nanoseconds longest_reread = 5min;
 constexpr double log_burst = 20, log_lines_a_second = 1;
+
+/// The same for the same files, wherever they lie: what `sha256sum` says of their names and digests, a line each.
+std::string digest_of(const pack_files& files) {
+  std::string lines;
+  for (const auto& [name, content] : files)
+    lines += formats::sha256_hex(content) + "  " + name + "\n";
+  return formats::digest_of(lines);
+}
 
 /// Said by the operating system about files, not by us about a pack.
 bool is_systems(const fault& f) {
@@ -70,6 +79,7 @@ std::string pack_event::message() const {
 struct host::entry {
   std::string folder;
   std::shared_ptr<const pack> current;  // null: never loaded
+  std::string digest;                   // of its files
   pack_files seen;                      // what was looked at last, taken or refused
   reactor::wall_time loaded_at{};
   std::optional<policy_fault> fault;
@@ -213,7 +223,7 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
     }
     entry* e = r.find(source.folder);
     if (e == nullptr) {
-      r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}});
+      r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}, {}});
       e = &r.entries.back();
     }
     // What was read before something stood in the way is no state of the pack: the rest of it may be all that is left next time.
@@ -227,6 +237,7 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
     }
     const bool first = e->current == nullptr;
     e->current = std::move(*fresh);
+    e->digest = digest_of(e->current->files());
     e->loaded_at = loop_.wall();
     e->fault.reset();
     e->refused.clear();
@@ -407,6 +418,7 @@ std::vector<pack_status> host::status() const {
   for (const auto& r : roots_) {
     for (const entry& e : r->entries) {
       pack_status s{.folder = e.folder,
+                    .digest = e.digest,
                     .stock = r->path.empty(),
                     .loaded_at = e.loaded_at,
                     .fault = e.fault,

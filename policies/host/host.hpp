@@ -39,6 +39,8 @@ struct policy_fault {
 
 struct pack_status {
   std::string folder, name, version;
+  std::string
+      digest;  // of its files' names and contents, "sha256:…"; empty while nothing is loaded
   bool stock = false;
   double order = 0;
   std::vector<std::string> hooks;

@@ -4,11 +4,10 @@
 #include "cli/service/service.hpp"
 #include "cli/survey/survey.hpp"
 #include "formats/base64.hpp"
-#include "formats/json/json.hpp"
-#include "helm/schema/schema.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "simulation/node_world.hpp"
+#include "tests/cli/schema.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <boost/json.hpp>
@@ -25,18 +24,6 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace json = boost::json;
-
-/// Empty when `document` is as docs/schema says of its kind.
-std::string breaks_schema(const json::object& document) {
-  const std::string kind(document.at("kind").as_string());
-  const auto text = reactor::load_file(
-      std::string(WINDLASS_SOURCE_DIR) + "/docs/schema/" + kind + ".json", 1024 * 1024);
-  if (!text) return text.error().message();
-  const auto schema = helm::json_schema::compile(*text);
-  if (!schema) return schema.error().text;
-  const auto value = formats::read_json(json::serialize(document));
-  return value ? schema->check(*value) : std::string("not JSON");
-}
 
 struct looked {
   fleet_survey survey;
