@@ -147,6 +147,19 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
   add_logging(app, to.log_level, to.log_format);
 }
 
+void add_ui(CLI::App& app, ui_arguments& to) {
+  app.add_option("--ui", to.at,
+                 "a page about the fleet for a browser; :PORT is on loopback; 0 = off")
+      ->option_text("[ADDRESS]:PORT");
+  app.add_option("--ui-token-file", to.token_file,
+                 "file with a token (16 characters or more) that the page asks for")
+      ->option_text("FILE");
+  app.add_option("--ui-host", to.hosts,
+                 "a name by which browsers call the page, beside addresses and localhost")
+      ->allow_extra_args(false)
+      ->option_text("NAME");
+}
+
 CLI::App* add_survey(CLI::App& app, all_arguments& all, survey_arguments& to,
                      const std::string& name, const std::string& description) {
   CLI::App* command = app.add_subcommand(name, description);
@@ -353,12 +366,15 @@ Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3
       ->capture_default_str();
   run->add_flag("--leader-elect", all.run.leader_elect,
                 "each API acts only while this replica holds its Lease");
+  add_ui(*run, all.run.ui);
   run->add_option("--operator-namespace", all.run.operator_ns, "namespace of the Leases");
   run->footer(R"(Examples:
   windlass run --kubeconfig ~/.kube/config
       one cluster alone is a fleet of one
   windlass run --kubeconfig home.yaml --namespace fleet --policies ./policies
       every Secret in namespace "fleet" labelled sigs.k8s.io/multicluster-runtime-kubeconfig=true is a cluster
+  windlass run --ui :8090
+      and http://127.0.0.1:8090 in a browser
 Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
 
   auto* daemon = app.add_subcommand(
@@ -413,7 +429,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   auto* demo =
       app.add_subcommand("demo", "Watch an embedded fleet move to a new image under a Lua policy");
   demo->add_option("--clusters", all.demo.clusters, "clusters")
-      ->check(CLI::Range(1, 500))
+      ->check(CLI::Range(1, 2'000))
       ->capture_default_str();
   demo->add_option("--nodes", all.demo.nodes,
                    "nodes in each cluster (at least 3, so that drained pods have somewhere to go)")
@@ -434,9 +450,12 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
                  "virtual time over in-memory streams: the same trace for the same --seed");
   demo->add_option("--seed", all.demo.seed, "of everything that is left to chance")
       ->capture_default_str();
+  add_ui(*demo, all.demo.ui);
   add_output(*demo, all.demo.output);
   demo->footer(
-      "Examples:\n  windlass demo\n  windlass demo --keep --policies ./my-policies      edit a "
+      "Examples:\n  windlass demo\n  windlass demo --keep --ui :8090                    and "
+      "http://127.0.0.1:8090 in a browser\n  windlass demo --keep --policies ./my-policies      "
+      "edit a "
       "pack and watch it take effect\n  windlass demo --clusters 3 --nodes 6 -o json       one "
       "JSON object when it ends");
 

@@ -28,8 +28,16 @@ struct fleet_arguments {
   std::string log_level = "info", log_format = "console";
 };
 
+/// The page that a browser opens.
+struct ui_arguments {
+  std::string at;  // empty = off
+  std::string token_file;
+  std::vector<std::string> hosts;
+};
+
 struct run_arguments {
   fleet_arguments fleet;
+  ui_arguments ui;
   std::string metrics_address = ":8080", health_address = ":8081";  // "0" = off
   bool leader_elect = false;
   // Of the Leases; --operator-namespace, POD_NAMESPACE, the context's, else each API's own.
@@ -57,6 +65,7 @@ struct demo_arguments {
   double speed = 1;
   bool keep = false, simulate = false;
   std::string policies, dir;
+  ui_arguments ui;
   std::uint64_t seed = 1;
   output_format output = output_format::text;
 };

@@ -230,9 +230,9 @@ const std::set<std::string> words_of_apis = {"bootc",    "bootcnode", "pool",   
                                              "rebooted", "staged",    "cordon", "drained", "drain"};
 /// Who must do without them, by the beginning of their paths.
 constexpr std::string_view speechless[] = {
-    "cli/service/service",  "cli/survey/",      "cli/demo",   "cli/service/run_command",
-    "cli/connect",          "cli/commands",     "cli/output", "units/api",
-    "k8s/fleet/engagement", "simulation/world."};
+    "cli/service/service",  "cli/survey/",       "cli/demo",   "cli/service/run_command",
+    "cli/connect",          "cli/commands",      "cli/output", "units/api",
+    "k8s/fleet/engagement", "simulation/world.", "cli/ui/"};
 
 /// "file:line: word" for each such word.
 std::vector<std::string> words_in(const std::string& path, std::istream& text) {

@@ -103,8 +103,9 @@ std::vector<caller> make() {
   std::vector<caller> all;
   const auto add = [&all](std::string name, std::function<awaitable<std::string>(call&)> run,
                           std::string answered, reactor::nanoseconds within = 30s) {
-    const auto at =
-        name.find("/metrics") != name.npos ? caller::listener::metrics : caller::listener::health;
+    const auto at = name.starts_with("the page")         ? caller::listener::page
+                    : name.find("/metrics") != name.npos ? caller::listener::metrics
+                                                         : caller::listener::health;
     all.push_back({std::move(name), std::move(run), std::move(answered), within, at});
   };
   const std::string refused = "HTTP/1.1 400|HTTP/1.1 505|HTTP/1.1 501|closed";
@@ -198,6 +199,32 @@ std::vector<caller> make() {
         co_return "any";
       },
       "any", 60s);
+
+  // Readers of the page.
+  const std::string events = get("/events", "Host: localhost\r\n");
+  add("the page's stream by 300 readers that never read", crowd(300, events), "any");
+  add("the page's stream, read a byte a second", reads_slowly(events), "any", 90s);
+  add("the page's stream by 2,000 readers in a row that leave", in_a_row(2'000, events), "any",
+      120s);
+  add("the page's stream from a place of 8 KB",
+      asks(get("/events", "Host: localhost\r\nLast-Event-ID: " + std::string(8'000, '9') + "\r\n"),
+           3s),
+      "HTTP/1.1 200");
+  add("the page by the name of another host",
+      asks(closing("/", "Host: rebound.evil.example.com\r\n")), "HTTP/1.1 421");
+  add("the page's data by the name of another host",
+      asks(closing("/data/fleet", "Host: localhost.evil.example.com\r\n")), "HTTP/1.1 421");
+  add("the page's data of a name that is a script",
+      asks(closing("/data/cluster?name=%3Cscript%3Ealert(1)%3C/script%3E", "Host: localhost\r\n")),
+      "HTTP/1.1 404");
+  add("the page's form, sent by another site",
+      asks("POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example.com\r\n"
+           "Content-Length: 7\r\nConnection: close\r\n\r\ntoken=a"),
+      "HTTP/1.1 403");
+  add("the page's form with a token of 8 MB",
+      floods("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000000\r\n\r\ntoken=",
+             std::string(65'536, 'a'), {}, 130),
+      "HTTP/1.1 413|closed");
 
   // Not HTTP, or not ours.
   add("TLS on the plain port",

@@ -42,7 +42,7 @@ struct caller {
   /// "any": the caller's own trouble), and how long it may take.
   std::string answered = {};
   reactor::nanoseconds within = 30s;
-  enum class listener { health, metrics } at = listener::health;
+  enum class listener { health, metrics, page } at = listener::health;
 };
 const std::vector<caller>& callers();
 /// Whether `said` begins as one of `answered`.

@@ -3,6 +3,7 @@
 #include "cli/demo/view.hpp"
 #include "cli/output.hpp"
 #include "cli/service/apis.hpp"
+#include "cli/ui/fleet_page.hpp"
 #include "policies/host/embedded.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
@@ -62,11 +63,19 @@ struct playing {
   service& windlass;
   demo::show_options options;
   reactor::event& stop;
+  ui* shown = nullptr;
   demo::show_result result;
 };
 
 reactor::awaitable<void> play_and_stop(playing& p) {
-  p.result = co_await demo::play(p.loop, p.world, p.windlass, p.options, p.stop);
+  reactor::result<void> started;
+  if (p.shown) started = co_await p.shown->start();
+  if (started) {
+    p.result = co_await demo::play(p.loop, p.world, p.windlass, p.options, p.stop);
+  } else {
+    p.result.problem = started.error().message();
+  }
+  if (p.shown) co_await p.shown->stop();
   co_await p.windlass.stop();
   co_await p.world.stop();
   p.loop.stop();
@@ -96,6 +105,11 @@ int failed_to_start(const std::string& sentence) {
 }  // namespace
 
 int demo_command(const demo_arguments& a) {
+  auto ui_at = site_options_of(a.ui);
+  if (!ui_at) return complain(ui_at.error().message(), wrong_usage);
+  if (*ui_at && a.simulate)
+    return complain("demo: no browser can open a page in virtual time: --ui or --simulate",
+                    wrong_usage);
   const bool machine = a.output != output_format::text;
   const colours tint = machine ? colours::none : colours_at(STDOUT_FILENO);
   made_folder folder(a);
@@ -129,22 +143,26 @@ int demo_command(const demo_arguments& a) {
   demo::show_options show;
   show.keep = a.keep;
   // Lines that fit into 80 columns, so that they can be copied.
-  const page about[] = {page("export KUBECONFIG=") + kubeconfig,
-                        page("look at it:    windlass status, kubectl --context ") +
-                            world.clusters().front()->name() + " get " + world.tells().kinds,
-                        page("edit a policy: ") + *packs};
+  std::optional<ui> shown;
+  if (*ui_at) shown.emplace(loop, windlass, **ui_at, reactor::logger());
+  std::vector<page> about = {page("export KUBECONFIG=") + kubeconfig,
+                             page("look at it:    windlass status, kubectl --context ") +
+                                 world.clusters().front()->name() + " get " + world.tells().kinds,
+                             page("edit a policy: ") + *packs};
+  if (*ui_at && (*ui_at)->at.port != 0)
+    about.push_back(page("in a browser:  ") + url_of((*ui_at)->at));
   std::optional<demo::live_screen> screen;
   if (!a.simulate)
     for (const page& line : about) print(line);
   if (!machine && is_screen(STDOUT_FILENO)) {
     screen.emplace(STDOUT_FILENO);
-    show.about.assign(std::begin(about), std::end(about));
+    show.about = about;
     show.draw = [&screen](demo::view v) { screen->show(std::move(v)); };
   } else {
     show.tell = print;
   }
 
-  playing p{loop, world, windlass, show, stop, {}};
+  playing p{loop, world, windlass, show, stop, shown ? &*shown : nullptr, {}};
   reactor::task_group tasks(loop);
   std::unique_ptr<reactor::signals> signals;
   if (!a.simulate)

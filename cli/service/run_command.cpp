@@ -2,10 +2,12 @@
 #include "cli/connect.hpp"
 #include "cli/service/service.hpp"
 #include "cli/service/stop_guard.hpp"
+#include "cli/ui/fleet_page.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 
 #include <cstdlib>
+#include <optional>
 
 namespace cli {
 namespace {
@@ -15,11 +17,13 @@ struct running {
   service& windlass;
   reactor::logger log;
   reactor::event stop_wanted;
+  std::optional<ui> shown;
   int exit_code = success;
 };
 
 reactor::awaitable<void> serve(running& r) {
   auto started = co_await r.windlass.start();
+  if (started && r.shown) started = co_await r.shown->start();
   if (!started) {
     complain(started.error().message());
     r.exit_code = failure;
@@ -28,6 +32,7 @@ reactor::awaitable<void> serve(running& r) {
     r.log.info("stopping");
   }
   const stop_guard in_time(r.loop);
+  if (r.shown) co_await r.shown->stop();
   co_await r.windlass.stop();
   r.loop.stop();
 }
@@ -50,6 +55,8 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   if (!metrics_at) return complain(metrics_at.error().message(), wrong_usage);
   auto health_at = parse_bind_address(a.health_address, "health-probe-bind-address");
   if (!health_at) return complain(health_at.error().message(), wrong_usage);
+  auto ui_at = site_options_of(a.ui);
+  if (!ui_at) return complain(ui_at.error().message(), wrong_usage);
   auto options = service_from(loop, a.fleet, known);
   if (!options)
     return complain(options.error().message() +
@@ -73,7 +80,8 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   log->debug("every setting", {{"settings", all}});
 
   service windlass(loop, std::move(*options), *log);
-  running r{loop, windlass, *log, reactor::event(loop)};
+  running r{loop, windlass, *log, reactor::event(loop), std::nullopt};
+  if (*ui_at) r.shown.emplace(loop, windlass, **ui_at, *log);
   windlass.on_failure = [&r] {
     r.exit_code = failure;
     r.stop_wanted.set();

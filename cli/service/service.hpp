@@ -77,6 +77,8 @@ public:
   std::vector<k8s::cluster*> clusters() const;
   const std::vector<units::api>& apis() const noexcept { return options_.apis; }
   policies::host& packs() noexcept { return packs_; }
+  /// Others hold the Leases of all its APIs: it waits, and knows no cluster before its first Lease.
+  bool stands_by() const noexcept { return options_.leader_elect && !leads_anything(); }
   reactor::metrics& metrics() noexcept { return metrics_; }
   /// The clusters cannot be found, although an API has its Lease: the process must end.
   std::function<void()> on_failure;

@@ -2,6 +2,7 @@
 #include "bench/hostile/callers.hpp"
 
 #include "cli/service/service.hpp"
+#include "cli/ui/fleet_page.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
 
@@ -38,9 +39,16 @@ reactor::awaitable<void> probe(reactor::loop& l, reactor::endpoint at, outcome& 
   }
 }
 
+k8s::connection nowhere() {
+  k8s::connection to;
+  to.server = "http://nowhere:6443";
+  return to;
+}
+
 outcome meet(const caller& who) {
   outcome out;
-  const reactor::endpoint health{"windlass", 8081}, metrics{"windlass", 8080};
+  const reactor::endpoint health{"windlass", 8081}, metrics{"windlass", 8080},
+      page{"windlass", 8090};
   reactor::loop l(reactor::loop::mode::simulated, 7);
   reactor::memory_network::of(l).faults("").latency = 5ms;
   {
@@ -48,20 +56,30 @@ outcome meet(const caller& who) {
     o.discover = false;
     o.health_at = health;
     o.metrics_at = metrics;
+    // More than the streams to a reader hold.
+    for (int i = 0; i < 500 && who.at == caller::listener::page; ++i)
+      o.clusters.push_back({"cluster-" + std::to_string(i), nowhere()});
     cli::service service(l, std::move(o), reactor::logger());
+    web::site_options at;
+    at.at = page;
+    cli::ui ui(l, service, std::move(at), reactor::logger());
     reactor::task_group asking(l), stopping(l);
     asking.start("attack", [&]() -> reactor::awaitable<void> {
       auto started = co_await service.start();
+      if (started) started = co_await ui.start();
       if (!started) throw std::runtime_error(started.error().message());
       asking.start("probe", probe(l, health, out));
       co_await l.sleep_for(2s);
-      call c{l, who.at == caller::listener::metrics ? metrics : health};
+      call c{l, who.at == caller::listener::metrics ? metrics
+                : who.at == caller::listener::page  ? page
+                                                    : health};
       const auto began = l.now();
       out.said = co_await who.run(c);
       out.took = l.now() - began;
       co_await l.sleep_for(3s);
       stopping.start("stop", [&]() -> reactor::awaitable<void> {
         co_await asking.cancel_and_join();
+        co_await ui.stop();
         co_await service.stop();
         out.stopped = true;
       });

@@ -1,0 +1,299 @@
+// The page of a running service in virtual time: it says what `status` says, soon, and nothing while nothing happens.
+#include "cli/ui/fleet_page.hpp"
+#include "reactor/loop.hpp"
+#include "simulation/node_world.hpp"
+#include "tests/cli/schema.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cli {
+namespace {
+
+using namespace std::chrono_literals;
+using reactor::awaitable;
+namespace json = boost::json;
+
+/// A service on a simulated fleet with its page, and a reader of it.
+struct shown_fleet {
+  explicit shown_fleet(simulation::world_options o, service_options with = {})
+      : world(std::make_unique<simulation::node_world>(l, o)) {
+    if (!world->start()) throw std::runtime_error("no world");
+    with.home = world->home();
+    windlass = std::make_unique<service>(l, std::move(with), reactor::logger());
+    web::site_options at;
+    at.at = where;
+    page.emplace(l, *windlass, std::move(at), reactor::logger());
+  }
+  /// Starts all, runs `story`, stops all.
+  void run(std::function<awaitable<void>()> story) {
+    reactor::task_group tasks(l), reading(l);
+    bool stopped = false;
+    tasks.start("story", [&, story = std::move(story)]() -> awaitable<void> {
+      auto started = co_await windlass->start();
+      if (started) started = co_await page->start();
+      if (!started) throw std::runtime_error(started.error().message());
+      if (followed) reading.start("reader", read());
+      co_await story();
+      co_await reading.cancel_and_join();
+      co_await page->stop();
+      co_await windlass->stop();
+      co_await world->stop();
+      stopped = true;
+      l.stop();
+    });
+    l.run();
+    EXPECT_TRUE(stopped);
+    page.reset();
+    windlass.reset();
+    world.reset();
+    EXPECT_EQ(l.live(), reactor::live_counts());
+  }
+
+  /// Follows /events and keeps what it says.
+  awaitable<void> read() {
+    auto to = co_await l.net().connect(where, l.now() + 5s);
+    if (!to) throw std::runtime_error("refused");
+    const std::string asks = "GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n";
+    (void)co_await (*to)->write_all(asks);
+    std::string said;
+    std::array<char, 16'384> some;
+    for (;;) {
+      const auto n = co_await (*to)->read_some(some);
+      if (!n || *n == 0) co_return;
+      bytes += *n;
+      said.append(some.data(), *n);
+      for (std::size_t end; (end = said.find("\n\n")) != said.npos;) {
+        const std::string one = said.substr(0, end);
+        said.erase(0, end + 2);
+        const std::size_t data = one.find("\ndata: ");
+        if (data != one.npos) hear(json::parse(one.substr(data + 7)).as_object());
+      }
+    }
+  }
+  void hear(json::object event) {
+    ++events;
+    const std::string wrong = breaks_schema(event);
+    if (!wrong.empty()) broken = wrong;
+    if (const json::value* set = event.if_contains("set"))
+      for (const auto& [key, value] : set->as_object()) {
+        lines[std::string(key)] = value;
+        told_at[std::string(key)] = l.now();
+      }
+    if (const json::value* gone = event.if_contains("gone"))
+      for (const json::value& key : gone->as_array()) lines.erase(std::string(key.as_string()));
+  }
+  awaitable<json::value> get(std::string target) {
+    auto to = co_await l.net().connect(where, l.now() + 5s);
+    if (!to) throw std::runtime_error("refused");
+    const std::string asks = "GET " + target + " HTTP/1.0\r\nHost: localhost\r\n\r\n";
+    (void)co_await (*to)->write_all(asks);
+    std::string said;
+    std::array<char, 16'384> some;
+    for (;;) {
+      const auto n = co_await (*to)->read_some(some);
+      if (!n || *n == 0) break;
+      said.append(some.data(), *n);
+    }
+    boost::system::error_code wrong;
+    json::value all = json::parse(said.substr(said.find("\r\n\r\n") + 4), wrong);
+    if (wrong) throw std::runtime_error(said.substr(0, 300));
+    co_return all;
+  }
+
+  reactor::loop l{reactor::loop::mode::simulated, 11};
+  const reactor::endpoint where{"page", 8090};
+  std::unique_ptr<simulation::node_world> world;
+  std::unique_ptr<service> windlass;
+  std::optional<ui> page;
+  std::map<std::string, json::value> lines;
+  std::map<std::string, reactor::steady_time> told_at;
+  bool followed = true;
+  std::size_t events = 0, bytes = 0;
+  std::string broken;
+};
+
+simulation::world_options fleet_of(std::size_t clusters, std::size_t nodes) {
+  simulation::world_options o;
+  o.clusters = clusters;
+  o.nodes = nodes;
+  return o;
+}
+
+TEST(Ui, SaysWhatStatusSaysOfAFleetThatIsStuckInSeveralWays) {
+  shown_fleet f(fleet_of(4, 4));
+  f.run([&]() -> awaitable<void> {
+    co_await f.l.sleep_for(30s);
+    f.world->roll_out();
+    co_await f.l.sleep_for(120s);
+    const fleet_survey now = co_await look_at(*f.windlass, f.l, {}, f.l.now() + 5s);
+    const json::object status = status_document(now);
+    const json::value& fleet = f.lines.at("fleet");
+    EXPECT_EQ(fleet.at("held"), status.at("held"));
+    EXPECT_EQ(fleet.at("clusters").to_number<std::size_t>(), now.clusters.size());
+    const json::value& api = fleet.at("apis").at(0);
+    EXPECT_EQ(api.at("total"), status.at("nodes"));
+    for (const char* sum : {"updated", "updating", "degraded"})
+      EXPECT_EQ(api.at(sum), status.at(sum)) << sum;
+    EXPECT_GE(now.held, 2u) << "or there was nothing to say";
+    for (const json::value& cluster : status.at("clusters").as_array()) {
+      const std::string name(cluster.at("name").as_string());
+      std::string asked = "/data/cluster?name=" + name;
+      const json::value view = co_await f.get(std::move(asked));
+      EXPECT_EQ(breaks_schema(view.as_object()), "");
+      EXPECT_EQ(view.at("cluster"), cluster) << name;
+      const json::value& line = f.lines.at("cluster/" + name);
+      EXPECT_EQ(line.at("version"), view.at("version")) << name;
+      EXPECT_EQ(line.at("state"), cluster.at("state")) << name;
+      std::size_t held = 0;
+      for (const auto& [code, n] : line.at("apis").at(0).at("rows").at(0).at("holds").as_object())
+        held += n.to_number<std::size_t>();
+      const json::array& holds = cluster.at("pools").at(0).at("holds").as_array();
+      EXPECT_EQ(held, holds.size()) << name;
+      for (const json::value& h : holds) {
+        const json::value& since =
+            view.at("since").at("bootc/workers").at(h.at("unit").as_string());
+        EXPECT_FALSE(since.as_object().contains("atLeast")) << "it began while we looked";
+      }
+      const json::value& points = view.at("history").at("bootc/workers").at("points");
+      EXPECT_GE(points.as_array().size(), 4u) << name;
+      EXPECT_EQ(points.as_array().back().as_array()[2],
+                line.at("apis").at(0).at("rows").at(0).at("updated"));
+      EXPECT_EQ(view.at("history").at("bootc/workers").at("targets").as_array().size(), 2u);
+    }
+    const json::value history = co_await f.get("/data/fleet");
+    EXPECT_EQ(breaks_schema(history.as_object()), "");
+    EXPECT_GE(history.at("history").at("points").as_array().size(), 8u);
+  });
+  EXPECT_EQ(f.broken, "");
+  EXPECT_LT(f.bytes, 400u * 1024) << "what changed, not everything";
+  std::cout << "## page 4 clusters, a rollout: events " << f.events << " bytes " << f.bytes << "\n";
+}
+
+TEST(Ui, TellsAChangeWithinTwoSecondsAndNothingWhileNothingHappens) {
+  simulation::world_options o = fleet_of(8, 3);
+  o.mishaps = false;
+  shown_fleet f(o);
+  f.run([&]() -> awaitable<void> {
+    co_await f.l.sleep_for(180s);
+    const std::uint64_t surveys = f.page->shows().surveys();
+    const std::size_t events = f.events, bytes = f.bytes;
+    co_await f.l.sleep_for(120s);
+    EXPECT_EQ(f.page->shows().surveys(), surveys);
+    EXPECT_LE(f.events - events, 9u) << "heartbeats";
+    EXPECT_LE(f.bytes - bytes, 2'000u);
+    const reactor::steady_time changed = f.l.now();
+    f.world->pools()[2]->set_image(simulation::new_image);
+    co_await f.l.sleep_for(2s);
+    EXPECT_GE(f.told_at.at("cluster/cluster-003"), changed);
+    EXPECT_LT(f.told_at.at("cluster/cluster-004"), changed)
+        << "who did not change is not told again";
+    EXPECT_EQ(f.lines.at("cluster/cluster-003")
+                  .at("apis")
+                  .at(0)
+                  .at("rows")
+                  .at(0)
+                  .at("target")
+                  .as_string(),
+              simulation::new_image.substr(simulation::new_image.find("sha256:")));
+  });
+  EXPECT_EQ(f.broken, "");
+}
+
+TEST(Ui, LooksSeldomWhileNobodyFollowsAndKnowsTheBeginningAllTheSame) {
+  simulation::world_options o = fleet_of(2, 3);
+  o.mishaps = false;
+  shown_fleet f(o);
+  f.followed = false;
+  f.run([&]() -> awaitable<void> {
+    co_await f.l.sleep_for(20s);
+    f.world->roll_out();
+    co_await f.l.sleep_for(100s);
+    EXPECT_EQ(f.page->readers(), 0u);
+    EXPECT_LE(f.page->shows().surveys(), 2u * 13) << "each cluster every ten seconds at most";
+    const json::value view = co_await f.get("/data/cluster?name=cluster-001");
+    const json::value& points = view.at("history").at("bootc/workers").at("points");
+    EXPECT_EQ(points.as_array().front().as_array()[1].as_int64(), 3);
+    EXPECT_EQ(points.as_array().back().as_array()[2].as_int64(), 3);
+  });
+}
+
+TEST(Ui, ShowsTheClusterThatCannotBeReadAndForgetsTheOneThatLeft) {
+  simulation::world_options o = fleet_of(3, 3);
+  o.mishaps = false;
+  shown_fleet f(o);
+  f.run([&]() -> awaitable<void> {
+    co_await f.l.sleep_for(30s);
+    EXPECT_EQ(f.lines.count("cluster/cluster-002"), 1u);
+    k8s::client home(f.l, f.world->home());
+    k8s::object_key leaving{"default", "cluster-002"};
+    auto gone = co_await home.remove(k8s::resources::secrets(), std::move(leaving));
+    EXPECT_TRUE(gone);
+    const json::value secret = json::parse(
+        "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"broken\","
+        "\"namespace\":"
+        "\"default\",\"labels\":{\"sigs.k8s.io/multicluster-runtime-kubeconfig\":\"true\"}},"
+        "\"data\":{\"kubeconfig\":\"dXNlcnM6IDc=\"}}");
+    json::object broken = secret.as_object();
+    auto made = co_await home.create(k8s::resources::secrets(), "default", std::move(broken));
+    EXPECT_TRUE(made);
+    co_await f.l.sleep_for(5s);
+    EXPECT_EQ(f.lines.count("cluster/cluster-002"), 0u);
+    EXPECT_EQ(f.lines.at("cluster/broken").at("state").as_string(), "Invalid");
+    const json::value view = co_await f.get("/data/cluster?name=broken");
+    EXPECT_EQ(breaks_schema(view.as_object()), "");
+    EXPECT_EQ(f.lines.at("fleet").at("clusters").as_int64(), 3);
+    co_await home.stop();
+  });
+  EXPECT_EQ(f.broken, "");
+}
+
+TEST(Ui, ShowsPoliciesWithTheirDigestAndWhyTheNewestWasRefused) {
+  const std::string good =
+      "return { name = 'mine', version = '7', rollout = { plan = function() return { start = {} } "
+      "end } }";
+  reactor::temporary_folder packs;
+  packs.write("mine/policy.lua", good);
+  service_options with;
+  with.policies = packs.path();
+  simulation::world_options o = fleet_of(1, 3);
+  o.mishaps = false;
+  shown_fleet f(o, std::move(with));
+  f.run([&]() -> awaitable<void> {
+    co_await f.l.sleep_for(5s);
+    const json::value loaded = f.lines.at("policies").at(0);
+    EXPECT_EQ(loaded.at("name").as_string(), "mine");
+    EXPECT_TRUE(loaded.at("digest").as_string().starts_with("sha256:"));
+    EXPECT_FALSE(loaded.as_object().contains("refused"));
+    packs.write("mine/policy.lua", "return { name = <script>alert(1)</script> }");
+    f.windlass->reload();
+    co_await f.l.sleep_for(5s);
+    const json::value refused = f.lines.at("policies").at(0);
+    EXPECT_EQ(refused.at("digest"), loaded.at("digest")) << "the last good one stays";
+    EXPECT_NE(refused.at("refused").as_string().find("policy.lua"), std::string::npos);
+  });
+  EXPECT_EQ(f.broken, "");
+}
+
+TEST(Ui, IsOnLoopbackUnlessAnAddressIsSaid) {
+  const auto at = [](const char* flag) {
+    ui_arguments a;
+    a.at = flag;
+    return site_options_of(a);
+  };
+  EXPECT_FALSE(*at(""));
+  EXPECT_FALSE(*at("0"));
+  EXPECT_EQ((*at(":8090"))->at.text(), "127.0.0.1:8090");
+  EXPECT_EQ((*at("0.0.0.0:8090"))->at.text(), "0.0.0.0:8090");
+  EXPECT_EQ((*at("[::]:8090"))->at.host, "::");
+  for (const char* bad : {"8090", "x", ":", ":x", ":99999"}) EXPECT_FALSE(at(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace cli
