@@ -8,7 +8,8 @@ namespace k8s::sim {
 core::core(api_server& face, api_options o)
     : outside(face),
       options(std::move(o)),
-      objects({options.history_changes, options.history_age, options.keep_parsed}) {
+      objects({options.history_changes, options.history_age,
+               options.keep_parsed ? reading::kept : reading::thrown_away}) {
   kind_ptr namespaces = kinds.find("", "v1", "namespaces");
   for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
     json::object ns{{"kind", "Namespace"}, {"apiVersion", "v1"}};

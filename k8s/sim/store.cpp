@@ -16,15 +16,15 @@ json::object version::parsed() const {
 std::shared_ptr<const json::object> version::look() const {
   if (seen_) return seen_;
   auto read = std::make_shared<const json::object>(parsed());
-  if (kept) seen_ = read;
+  if (as == reading::kept) seen_ = read;
   return read;
 }
 
-version_ptr make_version(json::object& o, std::uint64_t revision, bool keep) {
+version_ptr make_version(json::object& o, std::uint64_t revision, reading as) {
   ensure_object(o, "metadata")["resourceVersion"] = std::to_string(revision);
   auto v = std::make_shared<version>();
   v->revision = revision;
-  v->kept = keep;
+  v->as = as;
   v->bytes = "{\"kind\":" + quoted(text(o, {"kind"})) +
              ",\"apiVersion\":" + quoted(text(o, {"apiVersion"}));
   v->type_meta_bytes =
@@ -76,7 +76,7 @@ const change& store::put(std::string_view collection, std::string_view key, json
   c.revision = ++revision_;
   c.collection = std::string(collection);
   c.key = std::string(key);
-  c.object = make_version(o, c.revision, limits_.keep_parsed);
+  c.object = make_version(o, c.revision, limits_.as);
   c.when = now;
   version_ptr& slot = at->second[c.key];
   c.before = slot;
@@ -93,7 +93,7 @@ const change& store::remove(std::string_view collection, std::string_view key, j
   c.collection = std::string(collection);
   c.key = std::string(key);
   c.when = now;
-  c.object = make_version(o, c.revision, limits_.keep_parsed);
+  c.object = make_version(o, c.revision, limits_.as);
   if (auto at = collections_.find(collection); at != collections_.end()) {
     if (auto slot = at->second.find(key); slot != at->second.end()) {
       c.before = slot->second;

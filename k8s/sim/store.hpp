@@ -15,13 +15,16 @@
 
 namespace k8s::sim {
 
+/// What becomes of an object that was read from its bytes to be looked at.
+enum class reading { thrown_away, kept };
+
 /// One state of one object, kept as the bytes that lists and watches send.
 struct version {
   std::uint64_t revision = 0;
   std::uint32_t type_meta_bytes = 0;  // length of `"kind":…,"apiVersion":…,` after the brace
   std::string bytes;
 
-  bool kept = false;  // read once, and what was read stays as long as this state
+  reading as = reading::thrown_away;  // kept: as long as this state
 
   /// To change.
   json::object parsed() const;
@@ -34,7 +37,8 @@ private:
 using version_ptr = std::shared_ptr<const version>;
 
 /// Serialises `o` with kind and apiVersion first and `revision` as its resourceVersion.
-version_ptr make_version(json::object& o, std::uint64_t revision, bool keep = false);
+version_ptr make_version(json::object& o, std::uint64_t revision,
+                         reading as = reading::thrown_away);
 
 /// One committed write.
 struct change {
@@ -50,7 +54,7 @@ struct change {
 struct history_limits {
   std::size_t changes = 1000;
   reactor::nanoseconds age = std::chrono::minutes(5);
-  bool keep_parsed = false;
+  reading as = reading::thrown_away;
 };
 
 /// "ns/name", or "name" for what has no namespace: the key inside a collection.
