@@ -1,12 +1,16 @@
 #include "bootc/api.hpp"
 
+#include "bootc/kinds/names.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
+#include "formats/digest.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "reactor/loop.hpp"
 #include "registry/image_ref.hpp"
+#include "registry/web.hpp"
 
 #include <boost/json/object.hpp>
 
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -19,8 +23,16 @@ constexpr std::string_view api_name = "bootc";
 
 class running final : public units::running_api {
 public:
-  explicit running(const units::house& h)
+  running(const units::house& h, const settings& s)
       : house_(h),
+        web_(h.loop,
+             [](std::string_view name) {
+               const char* value = std::getenv(std::string(name).c_str());
+               return std::string(value ? value : "");
+             }),
+        reader_(h.loop, web_, s.registries),
+        operator_ns_(s.operator_ns),
+        tags_(h.loop, s.tags ? *s.tags : reader_, {.interval = s.tag_interval}, h.log),
         policy_(h.loop, h.packs,
                 {.labels_of = [this](const std::string& name) { return labels_of(name); },
                  .clusters = [this](const std::string& pool) { return elsewhere(pool); }}) {}
@@ -28,6 +40,8 @@ public:
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     bootc_cluster::options o;
     o.policy = &policy_;
+    o.tags = &tags_;
+    o.operator_ns = operator_ns_;
     o.metrics = &house_.metrics;
     o.does = house_.does;
     o.limits = house_.limits;
@@ -79,6 +93,10 @@ private:
   }
 
   units::house house_;
+  registry::web web_;
+  registry::tag_reader reader_;
+  std::string operator_ns_;
+  tag_watcher tags_;
   pack_rollout_policy policy_;
   std::map<std::string, std::vector<policies::rollout_cluster>> summaries_;
   reactor::steady_time summarised_at_{};
@@ -90,22 +108,32 @@ boost::json::object pause_patch(bool paused) {
   return boost::json::object{{"spec", std::move(spec)}};
 }
 
-/// A tag may name another image tomorrow, and nothing resolves it yet.
 reactor::result<boost::json::object> retarget_patch(const std::string& ref) {
   const auto wrong = [&](const std::string& why) {
     return reactor::make_fault(reactor::errc::malformed, "image \"" + ref + "\"", why);
   };
   auto read = registry::parse_image_ref(ref);
   if (!read) return wrong(read.error().detail);
-  if (read->digest.empty()) return wrong("it names no digest; expected NAME@sha256:…");
   boost::json::object image{{"ref", ref}};
   boost::json::object spec{{"image", std::move(image)}};
   return boost::json::object{{"spec", std::move(spec)}};
 }
 
+reactor::result<boost::json::object> approve_patch(const std::string& digest) {
+  if (!formats::is_digest(digest))
+    return reactor::make_fault(reactor::errc::malformed, "digest \"" + digest + "\"",
+                               "expected sha256: and 64 hexadecimal digits in lower case");
+  boost::json::object annotations{{names::approve_digest, digest}};
+  boost::json::object metadata;
+  metadata["annotations"] = std::move(annotations);
+  boost::json::object patch;
+  patch["metadata"] = std::move(metadata);
+  return patch;
+}
+
 }  // namespace
 
-units::api api() {
+units::api api(settings s) {
   units::api a;
   a.name = api_name;
   a.says = {"pool", "pools", "node", "nodes"};
@@ -115,8 +143,8 @@ units::api api() {
   a.loads = "node pools and nodes";
   a.lease = "bootc-operator.bootc.dev";
   a.lease_ns = "bootc-operator";
-  a.edit = units::api::edits{node_pools(), pause_patch, retarget_patch};
-  a.make = [](const units::house& h) { return std::make_unique<running>(h); };
+  a.edit = units::api::edits{node_pools(), pause_patch, retarget_patch, approve_patch};
+  a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
   return a;
 }
 

@@ -5,8 +5,16 @@
 
 namespace bootc {
 
+/// What the command line says about it.
+struct settings {
+  reactor::nanoseconds tag_interval = std::chrono::minutes(5);  // between two questions about a tag
+  registry::tag_reader_options registries;
+  std::string operator_ns = "bootc-operator";  // of pull secrets, on each cluster
+  registry::tag_source* tags = nullptr;        // asked instead of registries; outlives everything
+};
+
 /// The OS image of the nodes of every cluster: BootcNodePool and BootcNode.
-units::api api();
+units::api api(settings s = {});
 
 /// What it puts on a cluster, with options of its own instead of those that the service makes; for tests and benchmarks.
 k8s::cluster_api engage_bootc(bootc_cluster::options o);

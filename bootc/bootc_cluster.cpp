@@ -47,6 +47,10 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
       nodes_(l, api, all_of(k8s::resources::nodes(), most_nodes, options_.limits)),
       drains_(
           l, api, [this](const std::string& node) { wake_owner_of(node); }, options_.log),
+      secrets_(options_.operator_ns.empty()
+                   ? std::nullopt
+                   : std::make_optional<pull_secrets>(l, api, options_.operator_ns, options_.limits,
+                                                      [this] { reconsider(); })),
       reconciler_(l, api,
                   cluster_views{pools_.objects(), bootc_nodes_.objects(), nodes_.objects(),
                                 bootc_node_names_, node_names_},
@@ -65,6 +69,10 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                       ++revision_;
                       if (options_.on_plan) options_.on_plan(pool, plan);
                     };
+                    s.events = options_.events;
+                    s.tags = options_.tags;
+                    s.secrets = secrets_ ? &*secrets_ : nullptr;
+                    s.wake = [this](const std::string& pool) { controller_.add(pool); };
                     s.log = options_.log;
                     return s;
                   }()),
@@ -107,6 +115,8 @@ awaitable<void> bootc_cluster::stop() {
   stopping_ = true;
   co_await tasks_.cancel_and_join();
   co_await controller_.stop();
+  if (options_.tags) co_await options_.tags->leave_all(options_.name + "/");
+  if (secrets_) co_await secrets_->stop();
   co_await drains_.stop();
   co_await pools_.stop();
   co_await bootc_nodes_.stop();
@@ -223,6 +233,10 @@ void bootc_cluster::wake_owner_of(const std::string& node) {
 std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::options o) {
   o.name = on.on().name();
   o.log = on.log();
+  if (o.does == units::mode::act)
+    o.events = &on.on().events();
+  else
+    o.tags = nullptr, o.operator_ns.clear();  // who only looks asks no registry and reads no Secret
   o.is_current = [&on] { return on.is_live(); };
   o.attend = [&on](k8s::attention how) { on.attend(how); };
   auto part = std::make_unique<bootc_cluster>(on.loop(), on.api(), std::move(o));

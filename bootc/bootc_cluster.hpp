@@ -30,6 +30,10 @@ public:
     /// Told when a rollout begins or ends to need views that are proved current all the time. May be empty.
     std::function<void(k8s::attention how)> attend;
     std::function<void(const std::string& pool, const rollout_plan& plan)> on_plan;
+    k8s::event_recorder* events = nullptr;  // of the cluster, outlives it; none: nothing is told
+    /// Where pull secrets are; empty: none is read.
+    std::string operator_ns;
+    tag_watcher* tags = nullptr;  // of the process, outlives it; none: no registry is asked
     reactor::metrics* metrics = nullptr;
     reactor::logger log;
     using mode = units::mode;
@@ -83,6 +87,7 @@ private:
   k8s::informer<bootc_node> bootc_nodes_;
   k8s::informer<k8s::node> nodes_;
   drains drains_;
+  std::optional<pull_secrets> secrets_;
   node_pool_reconciler reconciler_;
   k8s::controller<std::string> controller_;
   std::set<std::string> bootc_node_names_, node_names_;

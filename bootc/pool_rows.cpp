@@ -56,6 +56,7 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
   units::plan_row row;
   row.name = std::move(pool);
   row.target = now.status.target_digest;
+  row.offered = now.status.available_digest;
   row.updated = static_cast<std::size_t>(now.status.updated_count);
   row.updating = static_cast<std::size_t>(now.status.updating_count);
   row.degraded = static_cast<std::size_t>(now.status.degraded_count);

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <memory>
 #include <set>
@@ -43,7 +44,8 @@ struct all_arguments {
   bench_arguments bench;
   version_arguments version;
   completion_arguments completion;
-  double poll_seconds = 300, timeout_seconds = 15;
+  double timeout_seconds = 15;
+  std::string poll_interval = "5m", tag_interval = "5m";
   std::string config;  // a file with the same settings
 };
 
@@ -74,6 +76,31 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
   return text;
+}
+
+/// A duration as Go writes it, or a number of seconds; above zero and at most a year.
+std::optional<reactor::nanoseconds> interval_of(const std::string& text) {
+  constexpr double longest = 366.0 * 24 * 3600;
+  double number = 0;
+  const auto [stopped, failed] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (failed == std::errc() && stopped == text.data() + text.size()) {
+    if (!(number >= 0.001 && number <= longest)) return std::nullopt;
+    return reactor::nanoseconds(static_cast<std::int64_t>(number * 1e9));
+  }
+  const auto parsed = reactor::parse_duration(text);
+  const bool fits = parsed && *parsed >= std::chrono::milliseconds(1) &&
+                    *parsed <= std::chrono::seconds(static_cast<std::int64_t>(longest));
+  return fits ? std::optional(*parsed) : std::nullopt;
+}
+
+CLI::Validator interval() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        if (interval_of(text)) return std::string();
+        return "\"" + text + "\" is no duration above zero, such as 30s, 5m or 1h30m";
+      },
+      "", "interval");
 }
 
 /// Says what it knows where it does not know what it is given.
@@ -306,10 +333,38 @@ void add_train(CLI::App& app, train_arguments& to) {
   train->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
 }
 
+void add_registries(CLI::App& app, all_arguments& all) {
+  registry_arguments& to = all.run.registries;
+  app.add_option("--tag-resolution-interval", all.tag_interval,
+                 "between two questions what a tag names: 5m, 1h30m")
+      ->check(interval())
+      ->capture_default_str();
+  app.add_flag("--allow-insecure-registry", to.allow_insecure,
+               "plain HTTP to registries that speak no TLS or cannot be verified");
+  app.add_option("--registry-mirror", to.mirrors, "ask MIRROR before the registry HOST")
+      ->option_text("HOST=MIRROR")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const auto equals = text.find('=');
+            const bool whole = equals != text.npos && equals > 0 && equals + 1 < text.size() &&
+                               text.find('/') == text.npos;
+            return whole ? std::string() : "\"" + text + "\" is not HOST=MIRROR, without a path";
+          },
+          "", "mirror"));
+  app.add_option("--allow-token-realm", to.token_realms,
+                 "a host that may issue tokens for registries of other domains")
+      ->option_text("HOST")
+      ->allow_extra_args(false);
+  app.add_option("--registry-ca-file", to.ca_file,
+                 "certificates that registries are verified with, instead of the system's")
+      ->option_text("FILE");
+}
+
 void add_rollout(CLI::App& app, all_arguments& all) {
   using command = rollout_arguments::command;
   auto* rollout = app.add_subcommand(
-      "rollout", "Look at, pause, resume or begin a pool's rollout on the fleet");
+      "rollout", "Look at, pause, resume, begin or approve a pool's rollout on the fleet");
   rollout->require_subcommand(1);
   const auto add = [&](const char* name, command what, const char* description) {
     auto* one = rollout->add_subcommand(name, description);
@@ -340,9 +395,14 @@ void add_rollout(CLI::App& app, all_arguments& all) {
           "windlass rollout pause workers --cluster prod-eu-1 --yes");
   writing(add("resume", command::resume, "Go on"), "windlass rollout resume workers --yes");
   auto* image = add("set-image", command::set_image, "Ask for another image");
-  image->add_option("REF", all.rollout.image, "full reference with a digest")->required();
+  image->add_option("REF", all.rollout.image, "full reference, with a tag or a digest")->required();
   writing(image,
           "windlass rollout set-image workers registry.example.com/os/node@sha256:… -l env=test");
+  auto* approve = add("approve", command::approve,
+                      "Let a pool with manual updates move to what its tag names by now");
+  approve->add_option("--digest", all.rollout.digest, "this one; else the one that is available")
+      ->option_text("sha256:…");
+  writing(approve, "windlass rollout approve workers --cluster prod-eu-1 --yes");
 }
 
 void build(CLI::App& app, all_arguments& all) {
@@ -368,6 +428,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3
                 "each API acts only while this replica holds its Lease");
   add_ui(*run, all.run.ui);
   run->add_option("--operator-namespace", all.run.operator_ns, "namespace of the Leases");
+  add_registries(*run, all);
   run->footer(R"(Examples:
   windlass run --kubeconfig ~/.kube/config
       one cluster alone is a fleet of one
@@ -385,7 +446,10 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->option_text("FILE");
   daemon->add_option("--context", all.daemon.context, "context of that kubeconfig");
   daemon->add_option("--node-name", all.daemon.node_name, "this node's name")->envname("NODE_NAME");
-  daemon->add_option("--bootc-poll-interval", all.poll_seconds, "seconds between polls of the host")
+  daemon
+      ->add_option("--bootc-poll-interval", all.poll_interval,
+                   "between polls of the host: 5m, 1h30m; a plain number is seconds")
+      ->check(interval())
       ->capture_default_str();
   daemon
       ->add_option_function<std::string>(
@@ -555,6 +619,15 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->check(CLI::Range(10u, 86'400u))
       ->capture_default_str();
   idle->add_option("--sender", all.bench.sender, "")->group("");
+  auto* registry =
+      add_bench("registry", "What it costs to ask a registry what thousands of tags name");
+  registry->add_option("--tags", all.bench.tags, "how many")
+      ->check(CLI::Range(1u, 100'000u))
+      ->capture_default_str();
+  registry->add_option("--seconds", all.bench.registry_seconds, "how long to look")
+      ->check(CLI::Range(10u, 86'400u))
+      ->capture_default_str();
+  registry->add_option("--sender", all.bench.sender, "")->group("");
   add_bench("policy", "Time of one rollout.plan call for 10, 500 and 5,000 units");
   auto* hostile = add_bench(
       "hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters");
@@ -601,9 +674,12 @@ command chosen(const CLI::App& app, all_arguments& all) {
   const auto seconds = [](double s) {
     return reactor::nanoseconds(static_cast<std::int64_t>(s * 1e9));
   };
-  if (name == "run") return all.run;
+  if (name == "run") {
+    all.run.registries.interval = interval_of(all.tag_interval).value();
+    return all.run;
+  }
   if (name == "daemon") {
-    all.daemon.poll_interval = seconds(all.poll_seconds);
+    all.daemon.poll_interval = interval_of(all.poll_interval).value();
     return all.daemon;
   }
   if (name == "apiserver") return all.apiserver;

@@ -35,9 +35,19 @@ struct ui_arguments {
   std::vector<std::string> hosts;
 };
 
+/// How registries are asked what tags name.
+struct registry_arguments {
+  reactor::nanoseconds interval = std::chrono::minutes(5);
+  bool allow_insecure = false;
+  std::vector<std::string> mirrors;  // "HOST=MIRROR"
+  std::vector<std::string> token_realms;
+  std::string ca_file;
+};
+
 struct run_arguments {
   fleet_arguments fleet;
   ui_arguments ui;
+  registry_arguments registries;
   std::string metrics_address = ":8080", health_address = ":8081";  // "0" = off
   bool leader_elect = false;
   // Of the Leases; --operator-namespace, POD_NAMESPACE, the context's, else each API's own.
@@ -91,11 +101,12 @@ struct policy_arguments {
   output_format output = output_format::text;
 };
 
-/// rollout status|pause|resume|set-image: what a person would edit, on every cluster that has the pool.
+/// rollout status|pause|resume|set-image|approve: what a person would edit, on every cluster that has the pool.
 struct rollout_arguments {
-  enum class command { status, pause, resume, set_image } what = command::status;
+  enum class command { status, pause, resume, set_image, approve } what = command::status;
   fleet_arguments fleet;
   std::string pool, image;
+  std::string digest;                 // approve: empty = what waits for approval
   std::vector<std::string> clusters;  // by name; none = all
   std::string selector;               // of cluster labels: "env=prod,tier!=edge"
   bool yes = false, watch = false;
@@ -139,10 +150,11 @@ struct train_arguments {
 };
 
 struct bench_arguments {
-  std::string what;  // watch, store, streams, idle, policy, helm
+  std::string what;  // watch, store, streams, idle, registry, policy, helm
   output_format output = output_format::text;
-  std::size_t clusters = 0;         // streams: 0 = 100, 1000, 2000; idle: 0 = 2000
-  unsigned seconds = 600;           // idle
+  std::size_t clusters = 0;  // streams: 0 = 100, 1000, 2000; idle: 0 = 2000
+  unsigned seconds = 600;    // idle
+  unsigned tags = 10'000, registry_seconds = 60;
   std::size_t events = 0;           // watch: 0 = a size that takes about a second per point
   std::vector<std::string> charts;  // helm: none = the usual ones
   std::string sender;               // internal: this process is the sender

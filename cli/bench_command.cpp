@@ -3,6 +3,7 @@
 #include "bench/idle.hpp"
 #include "bench/policy.hpp"
 #include "bench/quiet_server.hpp"
+#include "bench/registry.hpp"
 #include "bench/store.hpp"
 #include "bench/streams.hpp"
 #include "bench/watch.hpp"
@@ -50,15 +51,18 @@ page report(const boost::json::object& result) {
 
 int bench_command(const bench_arguments& a) {
   if (!a.sender.empty())
-    return a.what == "watch" ? bench::run_watch_sender(a.sender)
-           : a.what == "hostile"
-               ? bench::run_hostile_side(a.sender)
+    return a.what == "watch"     ? bench::run_watch_sender(a.sender)
+           : a.what == "hostile" ? bench::run_hostile_side(a.sender)
+           : a.what == "registry"
+               ? bench::run_registry_sender()
                : bench::run_quiet_sender(std::strtoul(a.sender.c_str(), nullptr, 10));
   try {
     const boost::json::object result =
-        a.what == "watch"     ? bench::measure_watch(a.events)
-        : a.what == "store"   ? bench::measure_store()
-        : a.what == "policy"  ? bench::measure_policy()
+        a.what == "watch"    ? bench::measure_watch(a.events)
+        : a.what == "store"  ? bench::measure_store()
+        : a.what == "policy" ? bench::measure_policy()
+        : a.what == "registry"
+            ? bench::measure_registry(a.tags, std::chrono::seconds(a.registry_seconds))
         : a.what == "hostile" ? bench::measure_hostile()
         : a.what == "helm"    ? bench::measure_helm(a.charts)
         : a.what == "idle"

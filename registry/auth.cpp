@@ -127,6 +127,42 @@ outcome<std::optional<registry_login>> find_login(std::string_view config,
   return std::optional<registry_login>();
 }
 
+outcome<std::optional<registry_login>> find_login_for(std::string_view config,
+                                                      std::string_view registry,
+                                                      std::string_view repository,
+                                                      const std::string& path) {
+  auto read = read_config(config);
+  if (!read) return problem{read.error().text + " (" + path + ")"};
+  const auto* auths = member(*read, "auths");
+  if (!auths) return std::optional<registry_login>();
+  const bool hub = credential_key(registry) != registry;
+  const auto place_of = [&](std::string_view key) {
+    for (const std::string_view scheme : {"https://", "http://"})
+      if (key.starts_with(scheme)) key.remove_prefix(scheme.size());
+    while (key.ends_with('/')) key.remove_suffix(1);
+    for (const std::string_view version : {"/v1", "/v2"})
+      if (key.ends_with(version)) key.remove_suffix(version.size());
+    const auto slash = key.find('/');
+    std::string host = lower(key.substr(0, slash));
+    if (hub && (host == "index.docker.io" || host == "registry-1.docker.io")) host = "docker.io";
+    return host + std::string(slash == key.npos ? std::string_view() : key.substr(slash));
+  };
+  std::string wanted =
+      (hub ? std::string("docker.io") : lower(registry)) + "/" + std::string(repository);
+  for (;;) {
+    for (const auto& [key, value] : *auths) {
+      const auto* entry = value.if_object();
+      if (!entry || place_of(std::string_view(key.data(), key.size())) != wanted) continue;
+      auto login = login_of(*entry, path);
+      if (!login) return login.error();
+      if (!login->empty()) return std::optional(std::move(*login));
+    }
+    const auto slash = wanted.rfind('/');
+    if (slash == wanted.npos) return std::optional<registry_login>();
+    wanted.resize(slash);
+  }
+}
+
 outcome<std::string> with_login(std::string_view config, std::string_view registry,
                                 const registry_login& login) {
   auto read = read_config(config);
@@ -206,6 +242,45 @@ outcome<std::string> token_url(const challenge& c, std::string_view registry_url
   out.query = query;
   out.has_query = !query.empty();
   return out.text();
+}
+
+namespace {
+
+std::string name_of(std::string_view host) {
+  if (host.starts_with('[')) return lower(host.substr(0, host.find(']') + 1));
+  return lower(host.substr(0, host.rfind(':') == host.find(':') ? host.find(':') : host.npos));
+}
+
+bool is_address(std::string_view name) {
+  return name.starts_with('[') || name.find(':') != name.npos ||
+         name.find_first_not_of("0123456789.") == name.npos;
+}
+
+/// Where anybody may register a name: "com", and by its look "co.uk".
+bool is_public(std::string_view domain) {
+  const auto dot = domain.find('.');
+  if (dot == domain.npos) return true;
+  const auto rest = domain.substr(dot + 1);
+  return rest.find('.') == rest.npos && rest.size() == 2 && dot <= 3;
+}
+
+bool is_below(std::string_view name, std::string_view domain) {
+  return name.size() > domain.size() && name.ends_with(domain) &&
+         name[name.size() - domain.size() - 1] == '.';
+}
+
+}  // namespace
+
+bool is_own_realm(std::string_view realm_host, std::string_view registry_host) {
+  const std::string realm = name_of(realm_host), own = name_of(registry_host);
+  if (realm == own) return true;
+  if (is_address(realm) || is_address(own)) return false;
+  if (is_below(realm, own)) return true;
+  if (is_below(own, realm)) return !is_public(realm);
+  const auto dot = own.find('.');
+  const std::string_view above =
+      dot == own.npos ? std::string_view() : std::string_view(own).substr(dot + 1);
+  return !above.empty() && !is_public(above) && is_below(realm, above);
 }
 
 outcome<reactor::secret> read_token(std::string_view text) {

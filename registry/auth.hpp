@@ -34,6 +34,13 @@ outcome<std::optional<registry_login>> find_login(std::string_view config,
                                                   std::string_view registry,
                                                   const std::string& path);
 
+/// The same for one repository ("org/os"), as container tools read their file: the entry of the longest path wins
+/// ("quay.io/org" over "quay.io"), and host and port must be exactly these.
+outcome<std::optional<registry_login>> find_login_for(std::string_view config,
+                                                      std::string_view registry,
+                                                      std::string_view repository,
+                                                      const std::string& path);
+
 /// The file's text with one login more or less; everything else in it stays. An empty text is an empty file.
 outcome<std::string> with_login(std::string_view config, std::string_view registry,
                                 const registry_login& login);
@@ -52,6 +59,10 @@ challenge parse_challenge(std::string_view header);
 /// Errors   ours, for a realm that is no URL or less safe than the registry.
 outcome<std::string> token_url(const challenge& c, std::string_view registry_url,
                                const std::string& scope);
+
+/// Whether a token server belongs to the registry: the same host, one above or below it, or its sister
+/// ("auth.docker.io" of "registry-1.docker.io"). Both with or without port; an address is its own domain.
+bool is_own_realm(std::string_view realm_host, std::string_view registry_host);
 
 /// The access token in a token server's answer.
 outcome<reactor::secret> read_token(std::string_view json);

@@ -132,6 +132,30 @@ awaitable<answer<std::string>> client::promised_digest(oci_reference of) {
   co_return std::string(got->fields.get("Docker-Content-Digest"));
 }
 
+awaitable<answer<std::string>> client::current_digest(oci_reference of, std::string known) {
+  question peek = about_manifest(of);
+  peek.method = "HEAD";
+  auto seen = co_await session_.ask(std::move(peek));
+  if (!seen) co_return seen.error();
+  const bool cannot_peek = seen->status == 405 || seen->status == 501;
+  if (seen->status != 200 && !cannot_peek) co_return unexpected("HEAD", *seen);
+  if (seen->status == 200 && !known.empty() && promised(*seen) == known) co_return known;
+
+  question whole = about_manifest(of);
+  whole.limit_bytes = manifest_bytes_limit;
+  if (!known.empty()) whole.fields.set("If-None-Match", quote(known));
+  auto got = co_await session_.ask(std::move(whole));
+  if (!got) co_return got.error();
+  if (got->status == 304 && !known.empty()) co_return known;
+  if (got->status != 200) co_return unexpected("GET", *got);
+  std::string digest = digest_of(got->body);
+  const std::string said = promised(*got);
+  if (!said.empty() && said != digest) co_return wrong_digest(said, got->body);
+  if (auto read = read_manifest(got->body, got->fields.get("Content-Type")); !read)
+    co_return failed(errc::malformed, of.text() + ": " + read.error().text);
+  co_return digest;
+}
+
 awaitable<answer<stored_manifest>> client::manifest(oci_reference from) {
   question q = about_manifest(from);
   q.limit_bytes = manifest_bytes_limit;

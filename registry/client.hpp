@@ -34,6 +34,11 @@ public:
 
   /// What the registry says that a manifest's digest is, without its bytes: nothing of it is proved. "" = it does not say.
   awaitable<answer<std::string>> promised_digest(oci_reference of);
+  /// The digest that a tag names now; `known` is what it named last time, or empty. While that is still so this is one
+  /// request without a body; else the manifest's bytes are read and have the digest that is returned. Of an image for
+  /// several architectures it is the index's.
+  /// Errors   also errc::altered, as manifest().
+  awaitable<answer<std::string>> current_digest(oci_reference of, std::string known);
   /// A reference without tag and digest means the tag "latest".
   /// Errors   errc::altered when the bytes have another digest than the reference or the registry itself says.
   awaitable<answer<stored_manifest>> manifest(oci_reference from);

@@ -38,6 +38,8 @@ struct fault {
       text;  // complete: what was asked, what came, in the registry's own words where it has any
   std::optional<reactor::nanoseconds> retry_after;
   bool cancelled = false;  // the caller is being cancelled: unwind
+  // The server could not be verified, or speaks no TLS: plain HTTP may do, for whoever allows that.
+  bool without_tls = false;
 
   /// The same failure seen from one caller further out: `before` is put before the text.
   fault behind(const std::string& before) &&;

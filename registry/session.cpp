@@ -10,6 +10,8 @@
 #include "reactor/system/files.hpp"
 #include "registry/url.hpp"
 
+#include <algorithm>
+
 namespace registry {
 
 using formats::lower;
@@ -51,6 +53,8 @@ fault from_web(const reactor::fault& f, const std::string& method, const std::st
     out.code = errc::malformed;
   if (f.code == reactor::errc::refused || f.code == reactor::errc::unverified)
     out.code = errc::refused;
+  out.without_tls = f.code == reactor::errc::unverified ||
+                    (f.code == reactor::errc::malformed && f.doing.starts_with("TLS handshake"));
   return out;
 }
 
@@ -122,6 +126,13 @@ awaitable<answer<reactor::secret>> session::exchange_token(std::string host, std
   co_return reactor::http::bearer_authorization(token->reveal());
 }
 
+bool session::may_issue_tokens(const std::string& realm, const std::string& registry) const {
+  if (options_.token_realms == client_options::realms::any) return true;
+  const std::string own = registry == "docker.io" ? "registry-1.docker.io" : registry;
+  return is_own_realm(realm, own) ||
+         std::ranges::find(options_.other_realms, realm) != options_.other_realms.end();
+}
+
 awaitable<answer<reactor::secret>> session::authorize(std::string host, std::string scope,
                                                       std::string header) {
   const challenge c = parse_challenge(header);
@@ -140,6 +151,10 @@ awaitable<answer<reactor::secret>> session::authorize(std::string host, std::str
     co_return reactor::http::bearer_authorization(login->access_token.reveal());
   auto at = token_url(c, base_url(host), scope);
   if (!at) co_return failed(errc::refused, at.error().text);
+  if (const auto place = parse_url(*at); place && !may_issue_tokens(place->host, host))
+    co_return failed(errc::refused, "the registry " + host + " sends for a token to " +
+                                        quote(place->host) +
+                                        ", which is not of its own domain and not allowed");
   const auto parameter = [&](const char* name) {
     const auto found = c.parameters.find(name);
     return found == c.parameters.end() ? std::string() : found->second;

@@ -25,6 +25,9 @@ struct client_options {
   tls_choice tls;
   registry_login login;                   // of this command; empty = what the files know
   std::vector<std::string> config_files;  // config.json as Docker writes it, asked in this order
+  /// Who may issue tokens: whoever the registry names, or only hosts of its own domain and those of `other_realms`.
+  enum class realms { any, own } token_realms = realms::any;
+  std::vector<std::string> other_realms;
 };
 
 /// One question to a registry.
@@ -58,6 +61,7 @@ private:
                                                     std::string service, std::string scope,
                                                     registry_login login);
   awaitable<answer<registry_login>> login_for(std::string host);
+  bool may_issue_tokens(const std::string& realm, const std::string& registry) const;
 
   reactor::loop& loop_;
   web& web_;

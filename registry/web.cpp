@@ -127,6 +127,9 @@ awaitable<result<web_answer>> web::ask_once(web_request r) {
   if (u->scheme != "http" && u->scheme != "https")
     co_return reactor::make_fault(reactor::errc::refused, "choose a protocol",
                                   "unsupported protocol scheme " + quote(u->scheme));
+  if (is_link_local(u->host))
+    co_return reactor::make_fault(reactor::errc::refused, "choose a server",
+                                  u->host + " is an address of this machine's own link");
   auto client = co_await client_for(u->scheme + "://" + u->host, r.tls);
   if (!client) co_return client.error();
   reactor::http::request q;

@@ -99,6 +99,8 @@ struct api {
     std::function<boost::json::object(bool paused)> pause;
     /// Errors: what is wrong with the target, as a sentence.
     std::function<reactor::result<boost::json::object>(const std::string& target)> retarget;
+    /// Lets a row move to a target that is offered. Errors as above. May be empty.
+    std::function<reactor::result<boost::json::object>(const std::string& target)> approve = {};
   };
   std::optional<edits> edit = {};
 };

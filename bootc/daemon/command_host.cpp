@@ -1,10 +1,15 @@
 #include "bootc/daemon/command_host.hpp"
 
+#include "formats/digest.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 namespace bootc {
 namespace {
@@ -16,7 +21,8 @@ constexpr const char* unit = "bootc-operator-switch.service";
 constexpr reactor::nanoseconds short_time = 10s, status_time = 30s, lock_time = 5min,
                                reboot_time = 10min;
 constexpr reactor::nanoseconds stage_time =
-    std::chrono::hours(6);  // a slow link and a large image, but not for ever
+    std::chrono::hours(6);           // a slow link and a large image, but not for ever
+constexpr int most_unanswered = 10;  // questions about a unit, in a row
 
 reactor::fault refused(const arguments& argv, std::string why) {
   std::string doing;
@@ -49,12 +55,31 @@ std::vector<std::string> host_command_line(command_form how, std::vector<std::st
   return out;
 }
 
+std::string staged_by_unit(std::string_view shown) {
+  const auto value_of = [&](std::string_view key) {
+    const std::size_t at = shown.starts_with(key) ? 0 : shown.find("\n" + std::string(key));
+    if (at == shown.npos) return std::string_view();
+    const auto line = shown.substr(at + (at == 0 && shown.starts_with(key) ? 0 : 1) + key.size());
+    return line.substr(0, line.find('\n'));
+  };
+  const std::string_view state = value_of("ActiveState=");
+  if (state != "active" && state != "activating" && state != "deactivating") return {};
+  // ExecStart={ path=/usr/bin/bootc ; argv[]=bootc switch IMAGE ; ignore_errors=no ; … }
+  constexpr std::string_view begin = "argv[]=bootc switch ";
+  std::string_view line = value_of("ExecStart=");
+  const std::size_t at = line.find(begin);
+  if (at == line.npos) return {};
+  line.remove_prefix(at + begin.size());
+  line = line.substr(0, line.find(" ; "));
+  return std::string(line.substr(line.rfind(' ') + 1));
+}
+
 /// A stage that is left before its end leaves its unit running on the host.
 struct command_host::unit_guard {
   command_host& host;
   bool ended = false;
   ~unit_guard() {
-    if (ended || host.tasks_.cancelled()) return;
+    if (ended || host.leaving_ || host.tasks_.cancelled()) return;
     host.stopping_unit_ = true;
     host.tasks_.start("stop " + std::string(unit), host.stop_unit());
   }
@@ -125,6 +150,8 @@ awaitable<reactor::result<host_traits>> command_host::inspect() {
   arguments ask_kured{"pgrep", "-x", "kured"};
   auto kured = co_await execute(std::move(ask_kured), short_time);
   if (kured && kured->succeeded()) out.uncoordinated.emplace_back("kured");
+  auto staging = co_await image_being_staged();
+  if (staging) out.staging = std::move(*staging);
   traits_ = out;
   co_return out;
 }
@@ -141,7 +168,8 @@ awaitable<reactor::result<std::string>> command_host::status() {
 
 awaitable<reactor::result<void>> command_host::run(host_command command) {
   switch (command.action) {
-    case host_action::stage: return stage(std::move(command));
+    case host_action::stage:
+      return command.adopted ? await_stage(std::move(command)) : stage(std::move(command));
     case host_action::lock: return lock();
     case host_action::reboot:
     case host_action::roll_back: break;
@@ -170,10 +198,41 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
     if (why.empty()) why = last_words(ended->err);
     co_return refused(said, why.empty() ? ended->text() : why);
   }
-  // Until it is locked, any reboot would boot what was staged. A host that cannot lock it says so in its status.
+  co_await lock_staged(std::move(command));
+  co_return reactor::result<void>();
+}
+
+/// Until it is locked, any reboot would boot what was staged. A host that cannot lock it says so in its status.
+awaitable<void> command_host::lock_staged(host_command command) {
   if (!traits_.switch_download_only && traits_.upgrade_download_only && !command.composefs)
     (void)co_await lock();
-  co_return reactor::result<void>();
+}
+
+/// A stage that an earlier process began: nobody can wait for its unit as systemd-run does, so it is looked at. How it ended
+/// shows in the status.
+awaitable<reactor::result<void>> command_host::await_stage(host_command command) {
+  unit_guard guard{*this};
+  const auto deadline = loop_.now() + stage_time;
+  for (int unanswered = 0; loop_.now() < deadline;) {
+    auto image = co_await image_being_staged();
+    if (!image && ++unanswered == most_unanswered) co_return image.error();
+    if (image) unanswered = 0;
+    if (image && *image != command.image) {
+      guard.ended = true;
+      co_await lock_staged(std::move(command));
+      co_return reactor::result<void>();
+    }
+    co_await loop_.sleep_for(options_.watch_interval);
+  }
+  co_return reactor::make_fault(reactor::errc::timed_out, "stage " + command.image,
+                                "it did not end in time");
+}
+
+awaitable<reactor::result<std::string>> command_host::image_being_staged() {
+  arguments ask{"systemctl", "show", unit, "--property=ActiveState", "--property=ExecStart"};
+  auto shown = co_await execute(std::move(ask), short_time);
+  if (!shown) co_return shown.error();
+  co_return staged_by_unit(shown->succeeded() ? shown->out : std::string());
 }
 
 awaitable<reactor::result<void>> command_host::lock() {
@@ -233,6 +292,41 @@ std::string command_host::fingerprint() const {
     out += "/";
   }
   return out;
+}
+
+namespace {
+
+constexpr std::size_t most_auth_bytes = 4u << 20;
+
+/// Blocks. The digest goes first: with a crash in between, a file of others is not taken for ours.
+reactor::result<void> put_auth(const std::string& root,
+                               const std::optional<reactor::secret>& config) {
+  const std::string folder = root + "/run/ostree", file = folder + "/auth.json",
+                    mark = folder + "/.windlass-auth-digest";
+  if (config) {
+    for (const std::string& each : {root + "/run", folder})
+      if (::mkdir(each.c_str(), 0755) != 0 && errno != EEXIST)
+        return reactor::make_fault(reactor::errc::refused, "make " + each, std::strerror(errno));
+    auto marked = reactor::store_file(mark, formats::digest_of(config->reveal()), 0600);
+    if (!marked) return marked;
+    return reactor::store_file(file, config->reveal(), 0600);
+  }
+  auto ours = reactor::load_file(mark, 128);
+  if (!ours) return {};
+  auto there = reactor::load_secret(file, most_auth_bytes);
+  if (there && formats::digest_of(there->reveal()) == *ours) ::unlink(file.c_str());
+  ::unlink(mark.c_str());
+  return {};
+}
+
+}  // namespace
+
+awaitable<reactor::result<void>> command_host::show_registries(
+    std::optional<reactor::secret> docker_config) {
+  auto job = [root = options_.root, config = std::move(docker_config)] {
+    return put_auth(root == "/" ? std::string() : root, config);
+  };
+  co_return co_await loop_.offload(std::move(job));
 }
 
 awaitable<void> command_host::changed() {

@@ -23,7 +23,9 @@ struct command_host_options {
 /// nsenter  from a privileged pod with the host's PID namespace: each command enters PID 1's namespaces and environment.
 /// direct   on the host itself; only the variable `container` is taken away, which would make bootc report nothing.
 /// Staging  runs as a unit of the host, so that it outlives this process and its memory limit; a former one is stopped
-///          first, a cancelled one too.
+///          first, a cancelled one too; but after leave() it goes on, and inspect() of the next process finds it.
+/// Logins   /run/ostree/auth.json, 0600, replaced in one step; what we put there is told from what others did by its digest,
+///          kept beside it. A full reboot empties /run, a soft one does not.
 /// Errors   errc::refused with what the command said on its error stream (a unit's: in the journal).
 /// Lifetime co_await stop() before destruction.
 class command_host final : public host {
@@ -34,6 +36,9 @@ public:
   awaitable<reactor::result<host_traits>> inspect() override;
   awaitable<reactor::result<std::string>> status() override;
   awaitable<reactor::result<void>> run(host_command command) override;
+  awaitable<reactor::result<void>> show_registries(
+      std::optional<reactor::secret> docker_config) override;
+  void leave() override { leaving_ = true; }
   awaitable<void> changed() override;
   awaitable<void> stop();
 
@@ -45,6 +50,9 @@ private:
   awaitable<reactor::result<void>> succeed(std::vector<std::string> argv,
                                            reactor::nanoseconds within);
   awaitable<reactor::result<void>> stage(host_command command);
+  awaitable<reactor::result<void>> await_stage(host_command command);
+  awaitable<void> lock_staged(host_command command);
+  awaitable<reactor::result<std::string>> image_being_staged();
   awaitable<reactor::result<void>> lock();
   awaitable<reactor::result<void>> reboot(host_command command);
   awaitable<void> stop_unit();
@@ -56,10 +64,14 @@ private:
   command_host_options options_;
   host_traits traits_;
   std::string seen_;
-  bool stopping_unit_ = false;
+  bool stopping_unit_ = false, leaving_ = false;
   reactor::waiters unit_stopped_;
   reactor::task_group tasks_;
 };
+
+/// The image that a running unit fetches, by what `systemctl show` says of its ActiveState and ExecStart; empty when it
+/// does not run, or runs something else.
+std::string staged_by_unit(std::string_view shown);
 
 /// The command line that runs `argv` on the host.
 std::vector<std::string> host_command_line(command_form how, std::vector<std::string> argv);

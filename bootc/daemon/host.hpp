@@ -2,8 +2,10 @@
 
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
+#include "reactor/plain/secret.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +33,8 @@ struct host_traits {
   bool upgrade_download_only =
       false;  // bootc upgrade --download-only: locks what is staged (not with composefs)
   boot_mark boot;
+  std::string
+      staging;  // the image that a stage is fetching which began before this process did; or empty
   std::vector<std::string>
       uncoordinated;  // what else reboots this host on its own: unit or process names
 };
@@ -48,12 +52,13 @@ struct host_command {
   bool locked = false;  // reboot: the staged image must be unlocked first
   bool soft = false;    // reboot: without the firmware, where the image allows it
   bool composefs = false;
+  bool adopted = false;  // stage: it runs already, only its end is waited for
   friend bool operator==(const host_command&, const host_command&) = default;
 };
 
 /// The machine below a node. One command at a time; status() may be asked beside a stage, but blocks until it ended on
 /// hosts with a sysroot lock.
-/// Cancellation: cancelling run() of a stage ends the stage on the host as well.
+/// Cancellation: cancelling run() of a stage ends the stage on the host as well, unless leave() was called before.
 class host {
 public:
   virtual ~host() = default;
@@ -62,6 +67,12 @@ public:
   virtual awaitable<reactor::result<std::string>> status() = 0;
   /// Ends when the command ended. A reboot that works may end, or not before the process is killed.
   virtual awaitable<reactor::result<void>> run(host_command command) = 0;
+  /// Makes this (a `.dockerconfigjson`) what the host shows to registries, instead of whatever it had. Nothing: what was made
+  /// so is taken away, and what others put there stays.
+  virtual awaitable<reactor::result<void>> show_registries(
+      std::optional<reactor::secret> docker_config);
+  /// This process ends and the host goes on: what it is doing is left to it, for the next one to find.
+  virtual void leave() {}
   /// Ends when something may have changed on the host. May miss a change, so a caller polls as well.
   virtual awaitable<void> changed() = 0;
 };

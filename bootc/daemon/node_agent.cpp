@@ -15,7 +15,17 @@ namespace {
 constexpr reactor::nanoseconds first_delay = std::chrono::seconds(5);
 constexpr unsigned most_doublings = 6;  // 5, 10, 20, 40, 80, 160, 320 s
 
-constexpr std::string_view boot_prefix = "boot ";
+/// Idle's message while the host reboots: "boot <id>/<soft reboots> into <image>".
+constexpr std::string_view boot_prefix = "boot ", into = " into ", instead_of = " instead of ";
+/// Between that and what else is to be said of the host.
+constexpr std::string_view then = "; ";
+constexpr std::string_view stage_failed = "bootc stage failed: ";
+
+/// What stands behind the last `mark` of a text; empty without one.
+std::string_view behind(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.rfind(mark);
+  return at == text.npos ? std::string_view() : text.substr(at + mark.size());
+}
 
 }  // namespace
 
@@ -34,8 +44,33 @@ void node_agent::backoff::failed(reactor::steady_time now) {
   ++failures;
 }
 
+void node_agent::on_traits(host_traits traits) {
+  traits_ = std::move(traits);
+  knows_host_ = true;
+  host_problem_.clear();
+  host_backoff_ = {};
+  if (traits_.staging.empty()) return;
+  adopt_.emplace();
+  adopt_->action = host_action::stage;
+  adopt_->image = traits_.staging;
+  adopt_->adopted = true;
+}
+
+void node_agent::on_uninspected(std::string why, reactor::steady_time now) {
+  host_problem_ = "inspecting the host: " + std::move(why);
+  host_backoff_.failed(now);
+}
+
+void node_agent::on_auth(std::string problem, reactor::steady_time now) {
+  auth_error_ = std::move(problem);
+  if (auth_error_.empty())
+    auth_backoff_ = {};
+  else
+    auth_backoff_.failed(now);
+}
+
 void node_agent::on_object(std::optional<bootc_node> object) {
-  if (object && !recalled_) {
+  if (object && knows_host_ && !recalled_) {
     recall(*object);
     recalled_ = true;
   }
@@ -56,23 +91,22 @@ void node_agent::on_object(std::optional<bootc_node> object) {
     failed_image_.clear();
 }
 
-/// What this process cannot remember because it was not there: whether the host has rebooted for the present spec.
+/// What this process cannot remember because it was not there: whether the host has rebooted for the image that is
+/// asked for. A new generation alone, a rotated secret's say, is no reason to reboot again.
 void node_agent::recall(const bootc_node& object) {
-  const auto of_this_spec = [&](const condition* c) {
-    return c && c->observed_generation == object.meta.generation;
-  };
+  if (object.spec.desired_state != image_state::booted) return;
+  const std::string& desired = object.spec.desired_image;
   const condition* degraded = find_condition(object.status.conditions, node_condition::degraded);
-  if (of_this_spec(degraded) && degraded->status == "True" &&
-      degraded->message.find(not_on_target_text) != std::string::npos)
-    failed_image_ = object.spec.desired_image;
+  if (degraded && degraded->status == "True" && degraded->message.starts_with(not_on_target_text) &&
+      behind(degraded->message, instead_of) == desired)
+    failed_image_ = desired;
   const condition* idle = find_condition(object.status.conditions, node_condition::idle);
-  if (!of_this_spec(idle) || idle->status != "False" || idle->reason != node_reason::rebooting)
-    return;
-  const std::string before = idle->message.starts_with(boot_prefix)
-                                 ? idle->message.substr(boot_prefix.size())
-                                 : std::string();
+  if (!idle || idle->status != "False" || idle->reason != node_reason::rebooting) return;
+  const std::string said = idle->message.substr(0, idle->message.find(then));
+  if (!said.starts_with(boot_prefix) || behind(said, into) != desired) return;
+  const std::string before = said.substr(boot_prefix.size(), said.rfind(into) - boot_prefix.size());
   const std::string now = traits_.boot.text();
-  if (!before.empty() && !now.empty() && before != now) failed_image_ = object.spec.desired_image;
+  if (!before.empty() && !now.empty() && before != now) failed_image_ = desired;
 }
 
 void node_agent::on_host(host_status status) {
@@ -93,6 +127,7 @@ void node_agent::on_ended(const host_command& command, const reactor::result<voi
   if (!outcome) why = reactor::reason_of(outcome.error());
   switch (command.action) {
     case host_action::stage:
+      if (command.adopted) return;  // how it ended is not known: the host's status says
       if (command.image != last_image_)
         return;  // superseded: its end says nothing about the present image
       if (outcome) {
@@ -120,6 +155,7 @@ void node_agent::on_ended(const host_command& command, const reactor::result<voi
 }
 
 void node_agent::withdrawn() {
+  if (running_ && running_->adopted) adopt_ = running_;  // it goes on all the same
   running_.reset();
   reboot_issued_ = false;
 }
@@ -127,7 +163,7 @@ void node_agent::withdrawn() {
 std::string node_agent::idle_note() const {
   std::string out;
   for (const auto& what : traits_.uncoordinated) out += (out.empty() ? "" : ", ") + what;
-  return out.empty() ? out : "this host is also rebooted by " + out;
+  return out.empty() ? out : std::string(uncoordinated_text) + out;
 }
 
 /// With composefs an image that is already deployed cannot be staged again; going back to the previous one is bootc's
@@ -152,7 +188,6 @@ node_agent::verdict node_agent::on_target(reactor::steady_time now) {
   reboot_error_.clear();
   reboot_backoff_ = {};
   verdict v;
-  v.idle_message = idle_note();
   if (running_) {
     v.cancel_stage = running_->action == host_action::stage;
     return v;
@@ -189,7 +224,7 @@ node_agent::verdict node_agent::stage(reactor::steady_time now) {
   }
   verdict v;
   if (!stage_error_.empty())
-    v.error = "bootc stage failed: " + stage_error_;  // until a stage works, also while retrying
+    v.error = std::string(stage_failed) + stage_error_;  // until a stage works, also while retrying
   if (running_) {
     v.idle_reason = node_reason::staging;
     v.cancel_stage =
@@ -198,6 +233,11 @@ node_agent::verdict node_agent::stage(reactor::steady_time now) {
   }
   if (host_->read_only) {
     v.error = "the host is read-only: bootc cannot update it";
+    return v;
+  }
+  if (!auth_error_.empty()) {
+    v.error = auth_error_;
+    v.look_again = auth_backoff_.until;
     return v;
   }
   if (stage_backoff_.waits(now)) {
@@ -231,7 +271,7 @@ node_agent::verdict node_agent::staged(reactor::steady_time now) {
   if (object_->spec.desired_state != image_state::booted) {
     const bool can_lock = traits_.upgrade_download_only && !host_->composefs();
     v.idle_message =
-        locked ? "Image staged, awaiting desiredImageState: Booted" : "staged without lock";
+        locked ? "Image staged, awaiting desiredImageState: Booted" : std::string(unlocked_text);
     if (locked || !can_lock) return v;
     if (lock_backoff_.waits(now)) {
       v.look_again = lock_backoff_.until;
@@ -251,7 +291,8 @@ node_agent::verdict node_agent::staged(reactor::steady_time now) {
   v.idle_reason = node_reason::rebooting;
   v.error.clear();
   if (const std::string mark = traits_.boot.text(); !mark.empty())
-    v.idle_message = std::string(boot_prefix) + mark;
+    v.idle_message =
+        std::string(boot_prefix) + mark + std::string(into) + object_->spec.desired_image;
   host_command c;
   c.action = by_rollback ? host_action::roll_back : host_action::reboot;
   c.image = object_->spec.desired_image;
@@ -263,6 +304,18 @@ node_agent::verdict node_agent::staged(reactor::steady_time now) {
   return v;
 }
 
+/// The host is staging since before this process: bootc's status would not answer before that ends, so what stands in the
+/// object goes on.
+node_agent::verdict node_agent::staging_since_before() const {
+  verdict v;
+  v.idle_reason = node_reason::staging;
+  const condition* before = find_condition(object_->status.conditions, node_condition::degraded);
+  if (before && before->status == "True" && before->message.starts_with(stage_failed))
+    v.error = before->message;
+  v.cancel_stage = running_ && running_->image != object_->spec.desired_image;
+  return v;
+}
+
 node_agent::verdict node_agent::judge(reactor::steady_time now) {
   verdict v;
   if (!host_problem_.empty()) {
@@ -270,6 +323,7 @@ node_agent::verdict node_agent::judge(reactor::steady_time now) {
     v.look_again = host_backoff_.until;
     return v;
   }
+  if (!host_) return staging_since_before();
   if (!host_->booted) {
     v.error = "bootc status has no booted entry";
     return v;
@@ -300,8 +354,8 @@ node_agent::verdict node_agent::judge(reactor::steady_time now) {
     return v;
   }
   if (!failed_image_.empty()) {
-    v.error = std::string(not_on_target_text) + ": " + published(host_->booted)->image +
-              " runs instead of " + failed_image_;
+    v.error = std::string(not_on_target_text) + ": " + published(host_->booted)->image + " runs" +
+              std::string(instead_of) + failed_image_;
     return v;
   }
   const auto entry = published_staged(desired->digest);
@@ -311,8 +365,11 @@ node_agent::verdict node_agent::judge(reactor::steady_time now) {
 
 agent_step node_agent::decide(reactor::steady_time now, reactor::wall_time wall) {
   agent_step step;
-  if (!object_ || reboot_issued_ || (!host_ && host_problem_.empty())) return step;
+  if (!object_ || reboot_issued_ || (!host_ && host_problem_.empty() && !busy())) return step;
+  const bool adopts = adopt_.has_value();
+  if (adopts) running_ = std::exchange(adopt_, std::nullopt);
   verdict v = judge(now);
+  if (adopts) v.command = running_;
   step.status = object_->status;
   step.status.observed_generation = object_->meta.generation;
   if (host_ && host_problem_.empty()) {
@@ -325,6 +382,8 @@ agent_step node_agent::decide(reactor::steady_time now, reactor::wall_time wall)
   idle.status = v.idle_reason == node_reason::idle ? "True" : "False";
   idle.reason = v.idle_reason;
   idle.message = v.idle_message;
+  if (const std::string others = idle_note(); !others.empty())
+    idle.message += (idle.message.empty() ? "" : std::string(then)) + others;
   idle.observed_generation = object_->meta.generation;
   set_condition(step.status.conditions, std::move(idle), wall);
   condition degraded;

@@ -25,7 +25,15 @@ struct agent_step {
 /// Safety reboots only into the image that was asked for and approved; after a reboot was issued it does nothing more.
 class node_agent {
 public:
-  explicit node_agent(host_traits traits) : traits_(std::move(traits)) {}
+  /// Of a host that nobody has looked at yet.
+  node_agent() = default;
+  explicit node_agent(host_traits traits) { on_traits(std::move(traits)); }
+
+  /// What the host can. A stage that it is doing already is waited for.
+  void on_traits(host_traits traits);
+  bool knows_host() const noexcept { return knows_host_; }
+  /// It could not be found out what the host can.
+  void on_uninspected(std::string why, reactor::steady_time now);
 
   /// Our object as last seen; nothing when there is none. The first one also tells what was published before a restart.
   void on_object(std::optional<bootc_node> object);
@@ -35,12 +43,16 @@ public:
   void on_ended(const host_command& command, const reactor::result<void>& outcome,
                 reactor::steady_time now);
 
+  /// Whether the host has what it shall show to registries; empty = it has.
+  void on_auth(std::string problem, reactor::steady_time now);
+  bool may_try_auth(reactor::steady_time now) const noexcept { return !auth_backoff_.waits(now); }
+
   agent_step decide(reactor::steady_time now, reactor::wall_time wall);
 
   /// The command of the last decision was not run, because its status could not be published.
   void withdrawn();
   /// While a command runs the host's status is not asked for: it would block.
-  bool busy() const noexcept { return running_.has_value(); }
+  bool busy() const noexcept { return running_ || adopt_; }
   bool reboot_issued() const noexcept { return reboot_issued_; }
 
 private:
@@ -58,6 +70,7 @@ private:
   verdict on_target(reactor::steady_time now);
   verdict stage(reactor::steady_time now);
   verdict staged(reactor::steady_time now);
+  verdict staging_since_before() const;
   bool is_restored_rollback(const std::string& digest) const;
   std::optional<image_info> published_staged(const std::string& digest) const;
   std::string idle_note() const;
@@ -68,15 +81,19 @@ private:
   std::string host_problem_;  // why the last reading failed
   backoff host_backoff_;
   std::optional<host_command> running_;
-  std::string last_image_;     // desired image of the previous decision
-  std::string stage_error_;    // of last_image_; stays until a stage works
-  std::string stage_claimed_;  // a stage of it ended well; the host's status has to show it
+  std::optional<host_command> adopt_;  // runs on the host since before this process
+  std::string last_image_;             // desired image of the previous decision
+  std::string stage_error_;            // of last_image_; stays until a stage works
+  std::string stage_claimed_;          // a stage of it ended well; the host's status has to show it
   backoff stage_backoff_;
+  std::string auth_error_;  // nothing is staged without the pull secret that was asked for
+  backoff auth_backoff_;
   std::string lock_error_;
   backoff lock_backoff_;
   std::string reboot_error_;
   backoff reboot_backoff_;
   std::string failed_image_;  // rebooted for it and did not arrive
+  bool knows_host_ = false;
   bool recalled_ = false;
   bool reboot_issued_ = false;
 };

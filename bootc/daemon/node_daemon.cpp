@@ -1,6 +1,8 @@
 #include "bootc/daemon/node_daemon.hpp"
 
 #include "bootc/daemon/host_status.hpp"
+#include "bootc/pool/secret_state.hpp"
+#include "formats/base64.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
@@ -11,6 +13,9 @@
 
 namespace bootc {
 namespace {
+
+/// What else reboots the host is installed and started long after the daemon.
+constexpr reactor::nanoseconds inspect_every = std::chrono::hours(1);
 
 k8s::informer_options one_object(const std::string& node) {
   k8s::informer_options out;
@@ -29,7 +34,7 @@ struct node_daemon::ended_command {
       reactor::make_fault(reactor::errc::closed, "run on the host", "stopped before its end");
   ~ended_command() {
     daemon.command_ = 0;
-    if (daemon.agent_) daemon.agent_->on_ended(command, outcome, daemon.loop_.now());
+    daemon.agent_.on_ended(command, outcome, daemon.loop_.now());
     daemon.wake_.set();
   }
 };
@@ -64,6 +69,7 @@ void node_daemon::start() {
 }
 
 awaitable<void> node_daemon::stop() {
+  machine_.leave();
   co_await tasks_.cancel_and_join();
   co_await informer_.stop();
 }
@@ -84,50 +90,61 @@ std::optional<bootc_node> node_daemon::current() {
 }
 
 awaitable<void> node_daemon::run() {
-  for (bool known = false; !known;) known = co_await inspect();
   (void)co_await informer_.synced();
   for (;;) {
     wake_.reset();
+    const bool again = loop_.now() >= inspect_again_ && !agent_.busy() && !agent_.reboot_issued();
+    if (!agent_.knows_host() || again) co_await inspect();
     auto object = current();
-    agent_->on_object(object);
-    if (object && !agent_->busy() && !agent_->reboot_issued()) {
+    agent_.on_object(object);
+    if (object && agent_.knows_host() && !agent_.busy() && !agent_.reboot_issued()) {
+      bootc_node_spec asked = object->spec;
+      co_await bring_auth(std::move(asked));
       co_await read_host();
       object = current();  // it may have changed meanwhile
-      agent_->on_object(object);
+      agent_.on_object(object);
     }
-    agent_step step = agent_->decide(loop_.now(), loop_.wall());
+    agent_step step = agent_.decide(loop_.now(), loop_.wall());
     if (step.publish) {
       const bool written = co_await publish(*object, step.status);
       if (!written) {
-        if (step.command) agent_->withdrawn();
+        if (step.command) agent_.withdrawn();
         (void)co_await wake_.wait(loop_.now() + api_backoff_.next(loop_.random()));
         continue;
       }
       api_backoff_.reset();
     }
     if (step.cancel_stage && command_ != 0) tasks_.cancel(command_);
-    if (step.command) {
+    if (step.command && step.command->adopted)
+      log_.info("a stage goes on that was begun before", {{"image", step.command->image}});
+    else if (step.command)
       log_.info("run on the host", {{"action", static_cast<int>(step.command->action)},
                                     {"image", step.command->image}});
+    if (step.command) {
       host_command command = *step.command;
       const auto task = tasks_.start("host command", run_command(std::move(command)));
-      if (agent_->busy()) command_ = task;  // else it has ended by now
+      if (agent_.busy()) command_ = task;  // else it has ended by now
+      if (step.cancel_stage && command_ == task)
+        tasks_.cancel(task);  // adopted, and for another image
     }
     (void)co_await wake_.wait(std::min(step.look_again, loop_.now() + options_.poll_interval));
   }
 }
 
-awaitable<bool> node_daemon::inspect() {
+awaitable<void> node_daemon::inspect() {
   auto traits = co_await reactor::with_deadline(
       loop_, machine_.inspect(), loop_.now() + options_.status_timeout, "inspect the host");
   if (traits) {
-    agent_.emplace(std::move(*traits));
-    api_backoff_.reset();
-    co_return true;
+    agent_.on_traits(std::move(*traits));
+    inspect_again_ = loop_.now() + inspect_every;
+    co_return;
+  }
+  if (agent_.knows_host()) {  // what was found out before still holds
+    inspect_again_ = loop_.now() + inspect_every;
+    co_return;
   }
   log_.warning("the host cannot be inspected", {{"why", traits.error()}});
-  co_await loop_.sleep_for(api_backoff_.next(loop_.random()));
-  co_return false;
+  agent_.on_uninspected(reactor::reason_of(traits.error()), loop_.now());
 }
 
 awaitable<void> node_daemon::read_host() {
@@ -135,14 +152,56 @@ awaitable<void> node_daemon::read_host() {
       loop_, machine_.status(), loop_.now() + options_.status_timeout, "bootc status");
   if (!text) {
     const auto& why = text.error();
-    agent_->on_host_unreadable("getting bootc status: " + reactor::reason_of(why), loop_.now());
+    agent_.on_host_unreadable("getting bootc status: " + reactor::reason_of(why), loop_.now());
     co_return;
   }
   auto status = parse_host_status(*text);
   if (status)
-    agent_->on_host(std::move(*status));
+    agent_.on_host(std::move(*status));
   else
-    agent_->on_host_unreadable("parsing bootc status: " + status.error().detail, loop_.now());
+    agent_.on_host_unreadable("parsing bootc status: " + status.error().detail, loop_.now());
+}
+
+/// The host gets the pull secret before anything is staged: when this process starts, since a reboot may have taken it away,
+/// and when another one, or another content, is asked for.
+awaitable<void> node_daemon::bring_auth(bootc_node_spec spec) {
+  const auth wanted{spec.pull_secret, spec.pull_secret_hash};
+  if (shown_ == wanted || !agent_.may_try_auth(loop_.now())) co_return;
+  std::optional<reactor::secret> config;
+  if (wanted.ref) {
+    auto got = co_await pull_secret(*wanted.ref);
+    if (!got) {
+      agent_.on_auth("pull secret " + wanted.ref->ns + "/" + wanted.ref->name + ": " +
+                         reactor::reason_of(got.error()),
+                     loop_.now());
+      co_return;
+    }
+    config = std::move(*got);
+  }
+  auto done = co_await machine_.show_registries(std::move(config));
+  if (done) {
+    shown_ = wanted;
+    agent_.on_auth({}, loop_.now());
+  } else {
+    agent_.on_auth("pull secret: " + done.error().message(), loop_.now());
+  }
+}
+
+awaitable<reactor::result<reactor::secret>> node_daemon::pull_secret(secret_ref of) {
+  k8s::object_key key{of.ns, of.name};
+  auto got = co_await api_.get(k8s::resources::secrets(), std::move(key));
+  if (!got) co_return reactor::make_fault(reactor::errc::refused, "", got.error().message());
+  const boost::json::value* data = got->if_contains("data");
+  const boost::json::value* text =
+      data && data->is_object() ? data->get_object().if_contains(docker_config_key) : nullptr;
+  if (!text || !text->is_string())
+    co_return reactor::make_fault(reactor::errc::refused, "",
+                                  "it has no " + std::string(docker_config_key));
+  auto bytes = formats::decode_base64(std::string_view(text->get_string()));
+  if (!bytes || bytes->empty())
+    co_return reactor::make_fault(reactor::errc::refused, "",
+                                  std::string(docker_config_key) + " in it cannot be read");
+  co_return reactor::secret(std::move(*bytes));
 }
 
 awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status) {

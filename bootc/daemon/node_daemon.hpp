@@ -29,7 +29,8 @@ struct node_daemon_options {
 /// The daemon of one node: carries out what its node_agent decides. Watches exactly one BootcNode, runs one host command
 /// at a time beside that, publishes before it acts and reboots last.
 /// Errors   of the API are retried with backoff, those of the host are published; none ends it.
-/// Lifetime loop, client and machine outlive it; co_await stop() before destruction. stop() ends a stage under way.
+/// Lifetime loop, client and machine outlive it; co_await stop() before destruction. A stage under way goes on
+///          without it, and the next daemon finds it.
 class node_daemon {
 public:
   node_daemon(reactor::loop& l, k8s::client& api, host& machine, node_daemon_options options,
@@ -41,15 +42,17 @@ public:
   void start();
   awaitable<void> stop();
   /// True once a reboot was issued: it waits to be ended with the host.
-  bool reboot_issued() const noexcept { return agent_ && agent_->reboot_issued(); }
+  bool reboot_issued() const noexcept { return agent_.reboot_issued(); }
 
 private:
   struct ended_command;
   awaitable<void> run();
   awaitable<void> watch_host();
   awaitable<void> run_command(host_command command);
-  awaitable<bool> inspect();
+  awaitable<void> inspect();
   awaitable<void> read_host();
+  awaitable<void> bring_auth(bootc_node_spec spec);
+  awaitable<reactor::result<reactor::secret>> pull_secret(secret_ref of);
   awaitable<bool> publish(bootc_node object, bootc_node_status status);
   /// Our object as it is known: what our own last write answered, or what the watch brought since.
   std::optional<bootc_node> current();
@@ -61,7 +64,14 @@ private:
   reactor::logger log_;
   k8s::informer<bootc_node> informer_;
   std::optional<bootc_node> written_;
-  std::optional<node_agent> agent_;
+  node_agent agent_;
+  struct auth {
+    std::optional<secret_ref> ref;
+    std::string hash;
+    friend bool operator==(const auth&, const auth&) = default;
+  };
+  std::optional<auth> shown_;  // to registries, by the host; nothing = not known yet
+  reactor::steady_time inspect_again_{};
   reactor::event wake_;
   reactor::backoff api_backoff_{{std::chrono::seconds(1), std::chrono::seconds(30), 2, 0.2}};
   reactor::task_group::task_id command_ = 0;

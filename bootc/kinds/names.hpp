@@ -20,7 +20,10 @@ inline constexpr std::string_view was_cordoned = "bootc.dev/was-cordoned";
 /// Finalizer on the pool: member nodes are cleaned before it goes.
 inline constexpr std::string_view pool_cleanup = "bootc.dev/pool-cleanup";
 
-// Karpenter's and the events' annotations (`bootc.dev/owns-karpenter-…`, `bootc.dev/last-observed-state`) belong here.
+/// Annotation on the BootcNode: "<Idle's status>:<reason>:<desired image>" of the last event. Nothing else hangs on it.
+inline constexpr std::string_view last_observed_state = "bootc.dev/last-observed-state";
+
+// Karpenter's annotations (`bootc.dev/owns-karpenter-…`) belong here.
 
 /// Annotation on the BootcNode: a drain timed out; not before this time again (RFC 3339).
 inline constexpr std::string_view drain_retry_at = "windlass.dev/drain-retry-at";
@@ -32,6 +35,8 @@ inline constexpr std::string_view approved_at = "windlass.dev/approved-at";
 inline constexpr std::string_view approved_boot_id = "windlass.dev/approved-boot-id";
 /// Annotation on the BootcNode: the pool's disruption.rebootPolicy, for the daemon, which may not read pools.
 inline constexpr std::string_view reboot_policy = "windlass.dev/reboot-policy";
+/// Annotation on the pool: the digest that a pool with manual updates shall move to.
+inline constexpr std::string_view approve_digest = "bootc.dev/approve-digest";
 /// Annotation on the pool: the policy pack that answers for it.
 inline constexpr std::string_view policy = "windlass.dev/policy";
 

@@ -5,6 +5,9 @@
 
 #include <boost/json/object.hpp>
 
+#include <algorithm>
+#include <limits>
+
 namespace bootc {
 namespace {
 
@@ -31,8 +34,19 @@ const k8s::resource& node_pools() {
   return r;
 }
 
+std::optional<reactor::nanoseconds> reboot_limit(const node_pool_spec& spec) noexcept {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // what the schema allows
+  const std::int64_t seconds = spec.reboot_timeout_seconds.value_or(0);
+  if (seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(std::min(seconds, most));
+}
+
 std::string_view node_pool::policy() const {
   return meta.annotations.get(names::policy);
+}
+
+std::string_view node_pool::approval() const {
+  return meta.annotations.get(names::approve_digest);
 }
 
 node_pool node_pool::parse(k8s::wire_value object) {
@@ -44,6 +58,7 @@ node_pool node_pool::parse(k8s::wire_value object) {
   else
     out.spec.selector_problem = selector.error();
   out.spec.image_ref = spec["image"]["ref"].text();
+  if (spec["image"]["updates"].text() == "Manual") out.spec.updates = tag_updates::manual;
   const auto rollout = spec["rollout"];
   out.spec.max_unavailable = read_int_or_string(rollout["maxUnavailable"]);
   out.spec.paused = rollout["paused"].boolean();
@@ -64,6 +79,9 @@ node_pool node_pool::parse(k8s::wire_value object) {
   s.updating_count = status["updatingCount"].integer();
   s.degraded_count = status["degradedCount"].integer();
   s.next_tag_resolution_time = status["nextTagResolutionTime"].text();
+  s.resolved_ref = status["resolvedRef"].text();
+  s.available_digest = status["availableDigest"].text();
+  s.approved_digest = status["approvedDigest"].text();
   s.conditions = parse_conditions(status["conditions"]);
   return out;
 }
@@ -85,6 +103,9 @@ json::object status_patch(const node_pool_status& from, const node_pool_status& 
   put_number("updatingCount", from.updating_count, to.updating_count);
   put_number("degradedCount", from.degraded_count, to.degraded_count);
   put_text("nextTagResolutionTime", from.next_tag_resolution_time, to.next_tag_resolution_time);
+  put_text("resolvedRef", from.resolved_ref, to.resolved_ref);
+  put_text("availableDigest", from.available_digest, to.available_digest);
+  put_text("approvedDigest", from.approved_digest, to.approved_digest);
   if (from.conditions != to.conditions)
     status["conditions"] = k8s::conditions_to_json(to.conditions);
   if (status.empty()) return {};

@@ -4,6 +4,7 @@
 #include "k8s/client/condition.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/selector.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json/fwd.hpp>
 
@@ -22,6 +23,9 @@ const k8s::resource& node_pools();
 
 enum class reboot_policy { reboot_only, allow_soft_reboot };
 
+/// What a tag that names another image does: the nodes follow, or somebody has to approve it.
+enum class tag_updates { automatic, manual };
+
 /// int-or-string, as written by the user.
 using int_or_string = std::variant<std::int64_t, std::string>;
 
@@ -29,14 +33,18 @@ struct node_pool_spec {
   k8s::label_selector node_selector;
   std::string selector_problem;  // why it cannot be read, or empty
   std::string image_ref;
+  tag_updates updates = tag_updates::automatic;
   std::optional<int_or_string> max_unavailable;
   bool paused = false;
   std::optional<std::int64_t> drain_timeout_seconds;   // unset and 0: no limit
-  std::optional<std::int64_t> reboot_timeout_seconds;  // unset: no limit
+  std::optional<std::int64_t> reboot_timeout_seconds;  // unset and 0: no limit
   reboot_policy reboots = reboot_policy::reboot_only;
   std::optional<secret_ref> pull_secret;
   friend bool operator==(const node_pool_spec&, const node_pool_spec&) = default;
 };
+
+/// How long a node may be away for its reboot; nothing = as long as it takes.
+std::optional<reactor::nanoseconds> reboot_limit(const node_pool_spec& spec) noexcept;
 
 struct node_pool_status {
   std::int64_t observed_generation = 0;
@@ -44,6 +52,9 @@ struct node_pool_status {
   bool update_available = false;
   std::int64_t node_count = 0, updated_count = 0, updating_count = 0, degraded_count = 0;
   std::string next_tag_resolution_time;  // only for tags
+  std::string resolved_ref;      // the tag that target_digest was resolved from; only for tags
+  std::string available_digest;  // what the tag names by now and nobody has approved yet
+  std::string approved_digest;   // the last approval that was acted upon
   std::vector<condition> conditions;
   friend bool operator==(const node_pool_status&, const node_pool_status&) = default;
 };
@@ -59,6 +70,8 @@ struct node_pool {
   static node_pool parse(k8s::wire_value object);
   /// The pack that shall answer for it, or empty.
   std::string_view policy() const;
+  /// The digest that somebody approved, as written, or empty.
+  std::string_view approval() const;
   friend bool operator==(const node_pool&, const node_pool&) = default;
 };
 

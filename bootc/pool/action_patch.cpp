@@ -41,6 +41,7 @@ json::object new_bootc_node(const node_pool& pool, const action& a) {
   json::object spec{{"desiredImage", a.spec.desired_image},
                     {"desiredImageState", text(a.spec.desired_state)}};
   if (a.spec.pull_secret) spec["pullSecretRef"] = write_secret(a.spec.pull_secret);
+  if (!a.spec.pull_secret_hash.empty()) spec["pullSecretHash"] = a.spec.pull_secret_hash;
   json::object metadata{{"name", a.node}};
   metadata["ownerReferences"] = std::move(owners);
   json::object body{{"apiVersion", names::api_version}, {"kind", "BootcNode"}};
@@ -84,6 +85,9 @@ json::object bootc_node_patch(const action& a) {
           a.soft_reboot ? json::value("AllowSoftReboot") : json::value(nullptr);
       annotations[names::drain_timeouts] = nullptr;
       spec["desiredImageState"] = "Booted";
+      break;
+    case action_kind::note_approval:
+      annotations[names::approved_at] = reactor::format_rfc3339(a.at);
       break;
     default: break;
   }

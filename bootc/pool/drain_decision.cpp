@@ -1,8 +1,12 @@
 #include "bootc/pool/drain_decision.hpp"
 
+#include "k8s/client/answer.hpp"
+
 #include <algorithm>
 
 namespace bootc {
+
+constexpr int internal_error = 500;
 
 bool needs_daemon_set(const k8s::pod& p) noexcept {
   return p.meta.owner && p.meta.owner.kind == "DaemonSet" &&
@@ -21,7 +25,7 @@ pod_verdict judge_pod(const k8s::pod& p, daemon_set its) noexcept {
 }
 
 bool is_refused_by_budget(const k8s::fault& f) noexcept {
-  return f.code == k8s::errc::throttled;
+  return k8s::is_budget_refusal(f);
 }
 
 eviction_step after_eviction(const k8s::fault* failure) noexcept {
@@ -31,7 +35,12 @@ eviction_step after_eviction(const k8s::fault* failure) noexcept {
     case k8s::errc::throttled:
     case k8s::errc::
         conflict:  // another pod has its name by now, or it changed under us: look again
-    case k8s::errc::unavailable: return eviction_step::try_again;
+      return eviction_step::try_again;
+    case k8s::errc::unavailable:
+      // The server thought about this pod and cannot evict it: two budgets select it, say. What does not answer, or says
+      // that it is busy, is asked again.
+      return failure->http_status == internal_error ? eviction_step::give_up
+                                                    : eviction_step::try_again;
     case k8s::errc::forbidden:
       // The namespace goes away and takes the pod with it.
       if (std::any_of(failure->causes.begin(), failure->causes.end(),

@@ -30,8 +30,8 @@ pod_verdict judge_pod(const k8s::pod& p, daemon_set its) noexcept;
 enum class eviction_step {
   wait_gone,  // accepted: wait until the pod is gone
   gone,       // it is
-  try_again,  // a budget refuses it, or the server is away: the same again after a while
-  give_up,    // this pod cannot be evicted
+  try_again,  // a budget refuses it, or the server is busy or away: the same again after a while
+  give_up,    // this pod cannot be evicted: the drain fails, and is tried again later as a whole
 };
 /// `failure` null = accepted.
 eviction_step after_eviction(const k8s::fault* failure) noexcept;

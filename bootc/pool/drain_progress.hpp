@@ -15,9 +15,12 @@ struct drain_progress {
   std::string image;  // the desired image it was started for
   reactor::wall_time started{};
   std::size_t pods_left = 0;
+  std::vector<std::string> left;     // "ns/pod": the first of them
   std::vector<std::string> blocked;  // "ns/pod": a budget refuses them now
   std::string detail;                // why it failed
   reactor::wall_time retry_at{};     // failed: not again before
+  unsigned failures = 0;             // in a row, before this attempt or with it
+  std::string last_failure;          // of those before: what went wrong then
   friend bool operator==(const drain_progress&, const drain_progress&) = default;
 };
 

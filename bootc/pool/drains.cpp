@@ -64,11 +64,15 @@ void drains::start(const std::string& node, const std::string& image,
   if (const auto known = drains_.find(node); known != drains_.end()) {
     if (known->second->progress.state == phase::running && known->second->progress.image == image)
       return;
-    cancel(node);
+    leave(node);
   }
   auto d = std::make_shared<drain>(loop_, node);
   d->progress.image = image;
   d->progress.started = loop_.wall();
+  if (const auto before = failures_.find(node); before != failures_.end()) {
+    d->progress.failures = before->second.count;
+    d->progress.last_failure = before->second.last;
+  }
   if (timeout > 0s) d->deadline = loop_.now() + timeout;
   drains_[node] = d;
   log_.info("drain starts", {{"node", node}});
@@ -76,6 +80,11 @@ void drains::start(const std::string& node, const std::string& image,
 }
 
 void drains::cancel(const std::string& node) {
+  failures_.erase(node);
+  leave(node);
+}
+
+void drains::leave(const std::string& node) {
   const auto known = drains_.find(node);
   if (known == drains_.end()) return;
   const auto d = known->second;
@@ -90,8 +99,19 @@ std::map<std::string, drain_progress, std::less<>> drains::progress() const {
   for (const auto& [node, d] : drains_) {
     drain_progress p = d->progress;
     p.blocked.assign(d->blocked.begin(), d->blocked.end());
+    for (const auto& [pod, task] : d->pods) {
+      if (p.left.size() == most_named) break;
+      p.left.push_back(pod);
+    }
     out.emplace(node, std::move(p));
   }
+  return out;
+}
+
+std::vector<std::string> drains::nodes() const {
+  std::vector<std::string> out;
+  out.reserve(drains_.size());
+  for (const auto& [node, d] : drains_) out.push_back(node);
   return out;
 }
 
@@ -102,15 +122,18 @@ awaitable<void> drains::stop() {
 void drains::finish(const std::shared_ptr<drain>& d, phase how, std::string detail) {
   d->progress.state = how;
   d->progress.detail = std::move(detail);
-  unsigned& failures = failures_[d->node];
-  if (how == phase::failed)
-    d->progress.retry_at =
-        loop_.wall() + first_retry * (1u << std::min(failures++, most_doublings));
-  else
-    failures_.erase(d->node);
-  for (const auto& [pod, task] : d->pods) tasks_.cancel(task);
   const auto known = drains_.find(d->node);
   const bool current = known != drains_.end() && known->second == d;
+  if (how != phase::failed) {
+    failures_.erase(d->node);
+  } else {
+    failed_before& before = failures_[d->node];
+    before.last = d->progress.detail;
+    d->progress.retry_at =
+        loop_.wall() + first_retry * (1u << std::min(before.count++, most_doublings));
+    d->progress.failures = before.count;
+  }
+  for (const auto& [pod, task] : d->pods) tasks_.cancel(task);
   log_.info("drain ended", {{"node", d->node},
                             {"outcome", how == phase::succeeded ? "done"
                                         : how == phase::failed  ? "failed"
@@ -171,7 +194,7 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
     if (loop_.now() >= d->deadline && !d->pods.empty()) {
       std::vector<std::string> left;
       for (const auto& [pod, task] : d->pods) left.push_back(pod);
-      finish(d, phase::timed_out, "left: " + joined(std::move(left)));
+      finish(d, phase::timed_out, joined(std::move(left)));
       co_return false;
     }
   }
@@ -235,8 +258,13 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
       d->errors.push_back(answer.error().message());
       co_return;
     }
-    if (is_refused_by_budget(answer.error())) d->blocked.insert(end.pod);
-    co_await loop_.sleep_for(retry_pod);
+    const k8s::fault why = answer.error();
+    if (is_refused_by_budget(why))
+      d->blocked.insert(end.pod);
+    else
+      d->blocked.erase(end.pod);
+    const bool asked_to_wait = !is_refused_by_budget(why) && why.retry_after;
+    co_await loop_.sleep_for(asked_to_wait ? std::max(*why.retry_after, retry_pod) : retry_pod);
     const bool gone = co_await is_gone(key, uid);
     if (gone) co_return;
   }

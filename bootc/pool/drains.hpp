@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace reactor {
 class loop;
@@ -45,12 +46,19 @@ public:
   /// Ends it and forgets what was known of it. Pods already evicted stay so.
   void cancel(const std::string& node);
   std::map<std::string, drain_progress, std::less<>> progress() const;
+  /// The nodes that it knows a drain of, under way or ended.
+  std::vector<std::string> nodes() const;
   std::size_t running() const noexcept { return tasks_.size(); }
   awaitable<void> stop();
 
 private:
   struct drain;
   struct pod_end;
+  struct failed_before {
+    unsigned count = 0;
+    std::string last;
+  };
+  void leave(const std::string& node);
   awaitable<void> run(std::shared_ptr<drain> d);
   awaitable<bool> round(std::shared_ptr<drain> d);
   awaitable<k8s::result<std::vector<k8s::pod>>> pods_of(std::string node);
@@ -64,7 +72,7 @@ private:
   std::function<void(const std::string&)> on_end_;
   reactor::logger log_;
   std::map<std::string, std::shared_ptr<drain>> drains_;
-  std::map<std::string, unsigned> failures_;  // in a row, by node
+  std::map<std::string, failed_before> failures_;  // in a row, by node
   reactor::task_group tasks_;
 };
 

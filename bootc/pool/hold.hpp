@@ -22,9 +22,10 @@ inline constexpr std::string_view slot_full =
     reboot_timeout = "reboot-timeout",              // the same for longer than rebootTimeoutSeconds
     not_ready = "not-ready",                        // runs the image, but the Node is not Ready
     no_daemon = "no-daemon",                        // no daemon has reported for it yet
+    tag_unresolved = "tag-unresolved",              // no registry has said yet what the tag names
     control_plane = "control-plane",  // another control-plane node is disturbed or not Ready
     leaving = "leaving";              // it no longer belongs to the pool and is being released
-// Registries, pull secrets and maintenance windows add theirs here.
+// Pull secrets and maintenance windows add theirs here.
 }  // namespace hold_code
 
 }  // namespace bootc

@@ -45,7 +45,7 @@ bool is_noted(const bootc_node& b, const hold* now) {
   return !says_what_to_do(now->code) || noted->sentence == cut(now->sentence);
 }
 
-json::object note_patch(const bootc_node& b, const hold* now, reactor::wall_time at) {
+json::object note_annotations(const bootc_node& b, const hold* now, reactor::wall_time at) {
   json::object annotations;
   if (now) {
     const auto before = note_of(b);
@@ -59,11 +59,7 @@ json::object note_patch(const bootc_node& b, const hold* now, reactor::wall_time
          {names::hold, names::hold_reason, names::hold_since, names::hold_released_by})
       annotations[key] = nullptr;
   }
-  json::object metadata;
-  metadata["annotations"] = std::move(annotations);
-  json::object patch;
-  patch["metadata"] = std::move(metadata);
-  return patch;
+  return annotations;
 }
 
 }  // namespace bootc

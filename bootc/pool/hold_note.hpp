@@ -32,7 +32,7 @@ std::optional<hold_note> note_of(const bootc_node& b);
 /// not written again: a code is, and what a person has to do something about.
 bool is_noted(const bootc_node& b, const hold* now);
 
-/// The merge patch that notes it. `since` goes on as long as the code stays.
-boost::json::object note_patch(const bootc_node& b, const hold* now, reactor::wall_time at);
+/// The annotations that note it, for a merge patch. `since` goes on as long as the code stays.
+boost::json::object note_annotations(const bootc_node& b, const hold* now, reactor::wall_time at);
 
 }  // namespace bootc

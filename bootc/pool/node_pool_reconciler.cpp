@@ -32,6 +32,11 @@ constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000;
 /// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by then never will.
 constexpr reactor::nanoseconds longest_request = 60s;
 
+/// Of every write here, beside those of the other APIs on the same cluster.
+std::string manager() {
+  return std::string(names::field_manager);
+}
+
 /// The server may have carried it out, and nobody told us.
 bool is_unanswered(const k8s::fault& f) {
   return f.http_status == 0 || f.http_status >= 500;
@@ -160,6 +165,14 @@ awaitable<bool> node_pool_reconciler::gather(std::string pool, reading& into) {
     const bootc_node* b = views_.bootc_nodes.find("", node);
     if (b && b->meta.owner.uid == found->meta.uid) world.drains.emplace(node, progress);
   }
+  if (settings_.secrets) {
+    world.operator_ns = settings_.secrets->ns();
+    if (found->spec.pull_secret) {
+      settings_.secrets->want(*found->spec.pull_secret);
+      world.secret = settings_.secrets->state_of(*found->spec.pull_secret);
+    }
+  }
+  if (settings_.tags) world.tag = settings_.tags->of(follower(pool));
   world.now = loop_.wall();
   world.stale = !is_current();
   co_return true;
@@ -250,7 +263,48 @@ awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string
   co_return out;
 }
 
+/// Has the registry asked about the pool's tag, as long as it has one.
+void node_pool_reconciler::follow_tag(const std::string& pool) {
+  if (!settings_.tags) return;
+  const std::string who = follower(pool);
+  const node_pool* p = views_.pools.find("", pool);
+  auto image = p ? registry::parse_image_ref(p->spec.image_ref)
+                 : reactor::result<registry::image_ref>(
+                       reactor::make_fault(reactor::errc::not_found, "", ""));
+  if (!image || !image->digest.empty() || p->meta.deleting()) return settings_.tags->leave(who);
+  tag_watcher::wish w;
+  w.image = std::move(*image);
+  w.ref = p->spec.image_ref;
+  const node_pool_status& known = p->status;
+  if (known.resolved_ref == w.ref && !known.target_digest.empty()) {
+    w.known = known.available_digest.empty() ? known.target_digest : known.available_digest;
+    if (auto next = reactor::parse_rfc3339(known.next_tag_resolution_time)) w.not_before = *next;
+  }
+  if (settings_.secrets && p->spec.pull_secret) {
+    settings_.secrets->want(*p->spec.pull_secret);
+    // Nobody is asked without it while it is on its way.
+    if (settings_.secrets->state_of(*p->spec.pull_secret).is == secret_state::kind::unknown) return;
+    w.secret = settings_.secrets->content_of(*p->spec.pull_secret);
+  }
+  w.asked = [wake = settings_.wake, pool] {
+    if (wake) wake(pool);
+  };
+  settings_.tags->follow(who, std::move(w));
+}
+
+/// Ends the drains of nodes whose object, or the pool that owns it, is gone: no plan speaks of them any more.
+void node_pool_reconciler::stop_drains_of_nobody() {
+  if (!is_current()) return;
+  for (const std::string& node : drains_.nodes()) {
+    const bootc_node* b = views_.bootc_nodes.find("", node);
+    const node_pool* owner = b ? views_.pools.find("", b->meta.owner.name.str()) : nullptr;
+    if (!owner || !(owner->meta.uid == b->meta.owner.uid)) drains_.cancel(node);
+  }
+}
+
 awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string pool) {
+  stop_drains_of_nobody();
+  follow_tag(pool);
   const node_pool* found = views_.pools.find("", pool);
   if (!found) {
     attend(pool, k8s::attention::none);
@@ -268,9 +322,9 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   if (!attend(pool, under_way ? k8s::attention::close : k8s::attention::none))
     co_return k8s::requeue_after(wait_for_proof);
   if (settings_.on_plan) settings_.on_plan(pool, next);
-  say_new(pool, next.warnings);
   const node_pool seen = *found;
-  const auto look_again = next.look_again;
+  say_new(seen, next.warnings);
+  const auto look_again = earlier(next.look_again, tell_of_drains(seen));
   const bool acted = !next.actions.empty() || next.status_changed;
   auto done = co_await act(seen, std::move(next));
   if (!done) {
@@ -296,16 +350,38 @@ bool node_pool_reconciler::attend(const std::string& pool, k8s::attention how) {
   return how == k8s::attention::none || !settings_.may_act || settings_.may_act();
 }
 
-/// Once as long as it stays true. Events on the pool are told the same way.
-void node_pool_reconciler::say_new(const std::string& pool, const std::vector<warning>& warnings) {
+/// Once as long as it stays true.
+void node_pool_reconciler::say_new(const node_pool& pool, const std::vector<warning>& warnings) {
+  const std::string& name = pool.meta.name.str();
   std::set<std::string> now;
   for (const warning& w : warnings) {
-    now.insert(w.message);
-    if (!said_[pool].contains(w.message))
-      settings_.log.warning(w.message, {{"pool", pool}, {"reason", w.reason}});
+    std::string key = std::string(w.reason) + "/" + w.node;
+    if (!said_[name].contains(key)) {
+      settings_.log.warning(w.message, {{"pool", name}, {"reason", w.reason}});
+      tell(event_of(w, w.node.empty() ? nullptr : views_.nodes.find("", w.node), pool));
+    }
+    now.insert(std::move(key));
   }
-  said_[pool] = std::move(now);
-  if (said_[pool].empty()) said_.erase(pool);
+  said_[name] = std::move(now);
+  if (said_[name].empty()) said_.erase(name);
+}
+
+void node_pool_reconciler::tell(k8s::event_note note) {
+  if (settings_.events) settings_.events->record(std::move(note));
+}
+
+/// When one of them becomes a long one, if none of them is yet.
+std::optional<reactor::wall_time> node_pool_reconciler::tell_of_drains(const node_pool& pool) {
+  drain_teller::progress ours = drains_.progress();
+  std::erase_if(ours, [&](const auto& one) {
+    const bootc_node* b = views_.bootc_nodes.find("", one.first);
+    return !b || !(b->meta.owner.uid == pool.meta.uid);
+  });
+  auto news = drain_teller_.tell(pool, ours, loop_.wall(), [this](const std::string& node) {
+    return views_.nodes.find("", node);
+  });
+  for (k8s::event_note& n : news.notes) tell(std::move(n));
+  return news.look_again;
 }
 
 /// The nodes that hold a slot now and shall not after `plan`.
@@ -334,6 +410,7 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
       for (const action& a : plan.actions)
         if (a.kind == action_kind::take_slot) stopped.insert(a.node);
   }
+  notes to_note = co_await notes_of(pool, plan);
   for (action& a : plan.actions) {
     if (!is_current()) co_return k8s::result<void>();  // the cluster went stale: what is left waits
     if (stopped.contains(a.node)) continue;
@@ -346,7 +423,10 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
       a.resource_version = newer->second;
     const action_kind kind = a.kind;
     const std::string node = a.node;
-    auto done = co_await carry_out(pool, a);
+    json::object annotations;
+    if (takes_notes(kind))
+      if (auto along = to_note.extract(node)) annotations = std::move(along.mapped());
+    auto done = co_await carry_out(pool, a, std::move(annotations));
     if (done) {
       if (!done->empty()) versions[node] = *done;
       if (frees_slot(kind)) giving_back.erase(node);
@@ -366,33 +446,86 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
     lost_slots += giving_back.erase(node);
   }
   if (plan.status_changed && is_current()) {
+    for (k8s::event_note& n : pool_events(pool, plan.status)) tell(std::move(n));
     auto written = co_await write_status(pool, plan.status);
     if (!written && !first_failure) first_failure = written.error();
   }
-  co_await note_holds(plan);
+  co_await write_notes(std::move(to_note));
   co_await give_back(loop_, plan.actions);
   co_await give_back(loop_, plan.units);
   if (first_failure) co_return *first_failure;
   co_return k8s::result<void>();
 }
 
-/// Tells everybody why those wait that hold a slot or are in trouble: who waits for a turn is in the pool's count. A note
-/// that fails is tried again by a later pass; nothing depends on it.
-awaitable<void> node_pool_reconciler::note_holds(rollout_plan& plan) {
+/// Whether an action writes the node's object, so that a note may go along.
+bool node_pool_reconciler::takes_notes(action_kind k) noexcept {
+  switch (k) {
+    case action_kind::sync_spec:
+    case action_kind::take_slot:
+    case action_kind::free_slot:
+    case action_kind::note_drain_timeout:
+    case action_kind::approve:
+    case action_kind::note_approval: return true;
+    default: return false;
+  }
+}
+
+/// The step that the node has made since it was last told of; told now, and from then on remembered by its object.
+void node_pool_reconciler::note_step(const bootc_node& b, const node_pool& pool,
+                                     json::object& annotations) {
+  if (!settings_.events) return;
+  const std::string name = b.meta.name.str();
+  auto step = next_step(b, views_.nodes.find("", name), pool);
+  if (!step) {
+    told_steps_.erase(name);
+    return;
+  }
+  annotations[names::last_observed_state] = step->remember;
+  std::string& told = told_steps_[name];
+  if (told == step->remember) return;
+  told = step->remember;
+  if (step->note) tell(std::move(*step->note));
+}
+
+/// What everybody may read on the objects of those that hold a slot or are in trouble: why they wait. Who waits for a turn
+/// is in the pool's count. Nothing depends on a note; most go along with a step, and one that fails is tried again by a
+/// later pass.
+awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node_pool& pool,
+                                                                      rollout_plan& plan) {
+  notes out;
+  std::set<std::string> written_anyway;
+  for (const action& a : plan.actions)
+    if (takes_notes(a.kind)) written_anyway.insert(a.node);
   auto why = plan.holds.begin();
-  std::size_t written = 0;
-  for (std::size_t i = 0; i < plan.units.size() && is_current(); ++i) {
+  std::size_t alone = 0;
+  for (std::size_t i = 0; i < plan.units.size(); ++i) {
     if (i % steps_a_turn == steps_a_turn - 1) co_await loop_.yield();
     const unit& u = plan.units[i];
     while (why != plan.holds.end() && why->unit < u.name) ++why;
     const bool matters = u.slotted || u.state == unit_state::degraded || !u.trouble.empty();
     const hold* now = matters && why != plan.holds.end() && why->unit == u.name ? &*why : nullptr;
     const bootc_node* b = views_.bootc_nodes.find("", u.name);
-    if (!b || is_noted(*b, now)) continue;
-    if (++written > most_notes) break;
-    const k8s::object_key key{"", u.name};
-    json::object patch = note_patch(*b, now, loop_.wall());
-    auto answer = co_await api_.merge_patch(bootc_nodes(), key, std::move(patch));
+    const bool goes_along = written_anyway.contains(u.name);
+    if (!b || (!goes_along && alone == most_notes)) continue;
+    json::object annotations;
+    if (!is_noted(*b, now)) annotations = note_annotations(*b, now, loop_.wall());
+    note_step(*b, pool, annotations);
+    if (annotations.empty()) continue;
+    if (!goes_along) ++alone;
+    out.emplace(u.name, std::move(annotations));
+  }
+  co_return out;
+}
+
+awaitable<void> node_pool_reconciler::write_notes(notes all) {
+  while (!all.empty() && is_current()) {
+    auto one = all.extract(all.begin());
+    const k8s::object_key key{"", one.key()};
+    json::object metadata, patch;
+    metadata["annotations"] = std::move(one.mapped());
+    patch["metadata"] = std::move(metadata);
+    auto answer =
+        co_await api_.merge_patch(bootc_nodes(), key, std::move(patch), std::string(), manager());
     if (answer) {
       bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
     } else if (!is_a_race(answer.error())) {
@@ -433,7 +566,8 @@ void node_pool_reconciler::note_unanswered() {
 }
 
 /// The version that the BootcNode has afterwards; empty when none was written.
-awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool pool, action a) {
+awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool pool, action a,
+                                                                    json::object annotations) {
   const k8s::object_key key{"", a.node};
   switch (a.kind) {
     case action_kind::cancel_drain: drains_.cancel(a.node); co_return std::string();
@@ -445,7 +579,8 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool po
     case action_kind::remove_finalizer: {
       json::object patch = a.kind == action_kind::add_finalizer ? add_finalizer_patch(pool)
                                                                 : remove_finalizer_patch(pool);
-      auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch));
+      auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch),
+                                              std::string(), manager());
       if (!answer) co_return answer.error();
       if (a.kind == action_kind::add_finalizer)
         pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
@@ -453,7 +588,9 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool po
     }
     case action_kind::create_node: {
       json::object body = new_bootc_node(pool, a);
-      auto answer = co_await api_.create(bootc_nodes(), std::string(), std::move(body));
+      auto answer =
+          co_await api_.create(bootc_nodes(), std::string(), std::move(body), std::string(),
+                               std::string(), k8s::request_deadline, manager());
       if (!answer) co_return answer.error();
       bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
       co_return version_of(*answer).text();
@@ -470,9 +607,16 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool po
     case action_kind::take_slot:
     case action_kind::free_slot:
     case action_kind::note_drain_timeout:
-    case action_kind::approve: {
+    case action_kind::approve:
+    case action_kind::note_approval: {
       json::object patch = bootc_node_patch(a);
-      auto answer = co_await api_.merge_patch(bootc_nodes(), key, std::move(patch));
+      if (!annotations.empty()) {
+        json::value& all = patch["metadata"].as_object()["annotations"];
+        if (!all.is_object()) all.emplace_object();
+        for (auto& [key, value] : annotations) all.as_object()[key] = std::move(value);
+      }
+      auto answer =
+          co_await api_.merge_patch(bootc_nodes(), key, std::move(patch), std::string(), manager());
       if (!answer) co_return answer.error();
       bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
       co_return version_of(*answer).text();
@@ -482,7 +626,8 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool po
     case action_kind::cordon:
     case action_kind::uncordon: {
       json::object patch = node_patch(a);
-      auto answer = co_await api_.merge_patch(k8s::resources::nodes(), key, std::move(patch));
+      auto answer = co_await api_.merge_patch(k8s::resources::nodes(), key, std::move(patch),
+                                              std::string(), manager());
       if (!answer) co_return answer.error();
       node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
       co_return std::string();
@@ -495,8 +640,8 @@ awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
                                                                 node_pool_status status) {
   json::object patch = status_patch(pool.status, status);
   if (patch.empty()) co_return k8s::result<void>();
-  auto answer =
-      co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch), "status");
+  auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch), "status",
+                                          manager());
   if (!answer) co_return answer.error();
   pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
   tell_turn(settings_.log, pool, status, loop_.wall());

@@ -2,13 +2,18 @@
 
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/drains.hpp"
+#include "bootc/pool/event_notes.hpp"
+#include "bootc/pool/pull_secrets.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/rollout_policy.hpp"
+#include "bootc/tags/tag_watcher.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/currency.hpp"
 #include "k8s/informer/own_writes.hpp"
 #include "k8s/informer/store.hpp"
 #include "k8s/views/node.hpp"
+
+#include <boost/json/object.hpp>
 
 #include <functional>
 #include <map>
@@ -18,7 +23,8 @@
 
 namespace k8s {
 class client;
-}
+class event_recorder;
+}  // namespace k8s
 
 namespace bootc {
 
@@ -40,7 +46,11 @@ struct reconciler_settings {
   /// The views were proved current since then; empty = always true.
   std::function<bool()> may_act;
   std::function<void(const std::string& pool, const rollout_plan& plan)>
-      on_plan;  // sees each plan before it is carried out
+      on_plan;                            // sees each plan before it is carried out
+  k8s::event_recorder* events = nullptr;  // of the cluster; none: nothing is told
+  tag_watcher* tags = nullptr;      // of the process; none: tags stay what they are known to be
+  pull_secrets* secrets = nullptr;  // of the cluster; none: nothing is known of them
+  std::function<void(const std::string& pool)> wake;  // a question about its tag was answered
   reactor::logger log;
 };
 
@@ -66,15 +76,25 @@ private:
   struct reading;
   awaitable<bool> gather(std::string pool, reading& into);  // borrowed
   awaitable<rollout_plan> decide(reading& world);           // borrowed; uses it up
+  void follow_tag(const std::string& pool);
+  std::string follower(const std::string& pool) const { return settings_.cluster + "/" + pool; }
   bool sees_own_writes(const std::string& pool);
+  void stop_drains_of_nobody();
   awaitable<rollout_plan> plan(std::string pool, view of);
   awaitable<k8s::result<void>> act(node_pool pool, rollout_plan plan);
   std::set<std::string> gives_back(const rollout_plan& plan) const;
   awaitable<k8s::result<bool>> slots_are_as_seen();
-  awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a);
+  using notes = std::map<std::string, boost::json::object>;  // annotations, by node
+  awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a,
+                                                boost::json::object annotations);
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
-  awaitable<void> note_holds(rollout_plan& plan);  // borrowed
-  void say_new(const std::string& pool, const std::vector<warning>& warnings);
+  static bool takes_notes(action_kind k) noexcept;
+  awaitable<notes> notes_of(const node_pool& pool, rollout_plan& plan);  // borrowed
+  void note_step(const bootc_node& b, const node_pool& pool, boost::json::object& annotations);
+  awaitable<void> write_notes(notes all);
+  void say_new(const node_pool& pool, const std::vector<warning>& warnings);
+  std::optional<reactor::wall_time> tell_of_drains(const node_pool& pool);
+  void tell(k8s::event_note note);
   void note_unanswered();
   bool attend(const std::string& pool, k8s::attention how);
   bool is_current() const { return !settings_.is_current || settings_.is_current(); }
@@ -85,6 +105,8 @@ private:
   drains& drains_;
   reconciler_settings settings_;
   std::map<std::string, std::set<std::string>> said_;  // warnings that still hold, by pool
+  drain_teller drain_teller_;
+  std::map<std::string, std::string> told_steps_;  // by node, until its object remembers them
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
   std::set<std::string> attending_;  // pools with something under way
   bool knows_every_slot_ = false;

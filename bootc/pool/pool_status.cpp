@@ -1,18 +1,27 @@
 #include "bootc/pool/pool_status.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace bootc {
 
 constexpr std::string_view ready_condition = "Ready";
 
+namespace {
+
+constexpr std::array weakest_first = {pool_reason::healthy,
+                                      pool_reason::node_degraded,
+                                      pool_reason::secret_error,
+                                      pool_reason::node_conflict,
+                                      pool_reason::rollout_halted,
+                                      pool_reason::invalid_spec,
+                                      pool_reason::tag_resolution_error};
+
+}  // namespace
+
 int precedence(std::string_view reason) noexcept {
-  if (reason == pool_reason::node_degraded) return 1;
-  if (reason == pool_reason::node_conflict) return 2;
-  if (reason == pool_reason::rollout_halted) return 3;
-  if (reason == pool_reason::invalid_spec) return 4;
-  if (reason == pool_reason::tag_resolution_error) return 5;
-  return 0;
+  const auto at = std::ranges::find(weakest_first, reason);
+  return at == weakest_first.end() ? 0 : static_cast<int>(at - weakest_first.begin());
 }
 
 std::string progress_text(const census& c) {
@@ -73,11 +82,14 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
   out.updated_count = static_cast<std::int64_t>(c.up_to_date);
   out.updating_count = static_cast<std::int64_t>(c.updating());
   out.degraded_count = static_cast<std::int64_t>(c.degraded);
-  out.next_tag_resolution_time.clear();
+  out.next_tag_resolution_time = found.tag.next;
+  out.resolved_ref = found.tag.ref;
+  out.available_digest = found.tag.available;
+  out.approved_digest = found.tag.approved;
 
   const bool all_updated = c.node_count() == c.up_to_date;
   if (all_updated) out.deployed_digest = out.target_digest;
-  out.update_available = out.target_digest != out.deployed_digest;
+  out.update_available = out.target_digest != out.deployed_digest || !out.available_digest.empty();
 
   condition up_to_date;
   up_to_date.type = pool_condition::up_to_date;
@@ -106,14 +118,17 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
   return out;
 }
 
-node_pool_status status_with_invalid_spec(const node_pool& pool, std::string message,
-                                          reactor::wall_time now) {
+namespace {
+
+/// Only what is wrong changes.
+node_pool_status status_that_is_wrong(const node_pool& pool, std::string_view reason,
+                                      std::string message, reactor::wall_time now) {
   node_pool_status out = pool.status;
   out.observed_generation = pool.meta.generation;
   condition degraded;
   degraded.type = pool_condition::degraded;
   degraded.status = "True";
-  degraded.reason = pool_reason::invalid_spec;
+  degraded.reason = reason;
   degraded.message = std::move(message);
   degraded.observed_generation = pool.meta.generation;
   condition ready = degraded;
@@ -121,6 +136,22 @@ node_pool_status status_with_invalid_spec(const node_pool& pool, std::string mes
   ready.status = "False";
   set_condition(out.conditions, std::move(degraded), now);
   set_condition(out.conditions, std::move(ready), now);
+  return out;
+}
+
+}  // namespace
+
+node_pool_status status_with_invalid_spec(const node_pool& pool, std::string message,
+                                          reactor::wall_time now) {
+  return status_that_is_wrong(pool, pool_reason::invalid_spec, std::move(message), now);
+}
+
+node_pool_status status_of_unresolved(const node_pool& pool, const tag_findings& tag,
+                                      reactor::wall_time now) {
+  if (tag.error.empty()) return pool.status;  // the first answer is under way
+  node_pool_status out =
+      status_that_is_wrong(pool, pool_reason::tag_resolution_error, tag.error, now);
+  out.next_tag_resolution_time = tag.next;
   return out;
 }
 

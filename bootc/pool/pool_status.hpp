@@ -15,12 +15,22 @@ struct degradation {
   std::string message;
 };
 
+/// What a pass found out about the pool's tag; without one `ref` is empty.
+struct tag_findings {
+  std::string ref;
+  std::string next;       // when it is asked again (RFC 3339)
+  std::string available;  // a newer digest that waits for approval
+  std::string approved;   // the last approval that was acted upon
+  std::string error;      // why it cannot be resolved now; the last good target is kept
+};
+
 /// What one pass found out about a pool.
 struct pool_findings {
   census counts;
   std::string target_digest;
   std::vector<degradation> degradations;
   std::map<std::string, std::size_t> held;  // units that wait, by code
+  tag_findings tag;
 };
 
 /// How strong a Degraded reason is; an equal or weaker one never replaces what is there.
@@ -33,6 +43,10 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
 /// The status when a user's value cannot be processed: only the Degraded condition changes.
 node_pool_status status_with_invalid_spec(const node_pool& pool, std::string message,
                                           reactor::wall_time now);
+
+/// The status while nobody has said what the tag names: members, counts and the former target stay.
+node_pool_status status_of_unresolved(const node_pool& pool, const tag_findings& tag,
+                                      reactor::wall_time now);
 
 /// "1/5 updated; 1 pending, 1 staging, 1 staged, 1 rebooting, 0 degraded"
 std::string progress_text(const census& counts);

@@ -23,6 +23,16 @@ std::string in_words(wall_time t) {
   return reactor::format_rfc3339(t);
 }
 
+/// "2 pods are left: db/db-0, web/web-1"
+std::string left_of(const drain_progress& d) {
+  std::string out =
+      d.pods_left == 1 ? "1 pod is left" : std::to_string(d.pods_left) + " pods are left";
+  for (std::size_t i = 0; i < d.left.size(); ++i) out += (i == 0 ? ": " : ", ") + d.left[i];
+  if (!d.left.empty() && d.left.size() < d.pods_left)
+    out += " and " + std::to_string(d.pods_left - d.left.size()) + " more";
+  return out;
+}
+
 /// What the daemon's conditions remember: Degraded flips when a node fails, Idle when an update begins and ends.
 std::optional<wall_time> since(const member& m) {
   if (!m.object) return std::nullopt;
@@ -52,9 +62,8 @@ void pass::explain_staged(const member& m) {
         noted && (noted->code == hold_code::pdb || noted->code == hold_code::drain_failed ||
                   noted->code == hold_code::draining))
       return hold_back(m.name, noted->code, noted->sentence, noted->released_by);
-    const std::string left =
-        m.drain ? std::to_string(m.drain->pods_left) + " pods are left" : "it begins now";
-    return hold_back(m.name, hold_code::draining, "it is being drained, " + left,
+    return hold_back(m.name, hold_code::draining,
+                     "it is being drained, " + (m.drain ? left_of(*m.drain) : "it begins now"),
                      "its pods are gone");
   }
   if (m.approved())
@@ -70,8 +79,15 @@ void pass::explain_staged(const member& m) {
   }
   if (m.trouble == "drain timed out") {
     const auto retry = time_of(m.annotation(names::drain_retry_at));
+    std::string sentence = "its drain took longer than drainTimeoutSeconds";
+    // Which pods were left is known to the pass that gave up; afterwards it stands in what that one noted.
+    const auto noted = m.object && !m.freed ? note_of(*m.object) : std::nullopt;
+    if (noted && noted->code == hold_code::drain_timeout)
+      sentence = noted->sentence;
+    else if (!m.left_by_drain.empty())
+      sentence += "; left: " + m.left_by_drain;
     return hold_back(
-        m.name, hold_code::drain_timeout, "its drain took longer than drainTimeoutSeconds",
+        m.name, hold_code::drain_timeout, std::move(sentence),
         retry && !m.freed ? "the next attempt at " + in_words(*retry) : "the next attempt");
   }
   if (pool_.spec.paused)
@@ -175,6 +191,12 @@ void pass::explain(std::size_t i) {
             find_condition(m.object->status.conditions, node_condition::degraded))
       u.message = words_of(why->message);
   plan_.units.push_back(std::move(u));
+  if (m.object)
+    if (const condition* idle = find_condition(m.object->status.conditions, node_condition::idle)) {
+      if (idle->message.find(unlocked_text) != std::string::npos) unlocked_.push_back(m.name);
+      if (idle->message.find(uncoordinated_text) != std::string::npos)
+        uncoordinated_.push_back(m.name);
+    }
   explain_unit(m);
 }
 
@@ -185,6 +207,22 @@ void pass::count(std::size_t i) {
     degraded_.push_back(m.name);
   else if (!m.trouble.empty())
     degraded_.push_back(m.name + " (" + m.trouble + ")");
+}
+
+std::string pass::secret_problem() const {
+  if (!pool_.spec.pull_secret) return {};
+  const std::string name =
+      "pull secret " + pool_.spec.pull_secret->ns + "/" + pool_.spec.pull_secret->name;
+  switch (world_.secret.is) {
+    case secret_state::kind::missing: return name + " does not exist";
+    case secret_state::kind::without_key: return name + " has no " + std::string(docker_config_key);
+    case secret_state::kind::unreadable: return name + " cannot be read: " + world_.secret.problem;
+    case secret_state::kind::usable: return {};
+    case secret_state::kind::unknown: break;
+  }
+  // It is being asked for: what was wrong before stays until there is an answer.
+  const condition* was = find_condition(pool_.status.conditions, pool_condition::degraded);
+  return was && was->reason == pool_reason::secret_error ? was->message : std::string();
 }
 
 void pass::finish_status() {
@@ -214,10 +252,23 @@ void pass::finish_status() {
           (message.empty() ? "" : "; ") + ("BootcNode(s) that no pool owns: " + joined(unowned_));
     found.degradations.push_back({pool_reason::node_conflict, std::move(message)});
   }
+  if (std::string problem = secret_problem(); !problem.empty())
+    found.degradations.push_back({pool_reason::secret_error, std::move(problem)});
+  if (!tag_.error.empty())
+    found.degradations.push_back({pool_reason::tag_resolution_error, tag_.error});
+  found.tag = tag_;
   if (plan_.halted)
     found.degradations.push_back(
         {pool_reason::rollout_halted,
          "Rollout halted: 2+ unhealthy nodes in reboot slots (" + unhealthy_text_ + ")"});
+  if (!unlocked_.empty())
+    plan_.warnings.push_back(
+        {"StagedUnlocked", "Staged without a lock, so that any reboot boots the new image: " +
+                               joined(std::move(unlocked_))});
+  if (!uncoordinated_.empty())
+    plan_.warnings.push_back(
+        {"UncoordinatedReboots",
+         "Rebooted by others too, outside of every slot: " + joined(std::move(uncoordinated_))});
   for (const hold& h : plan_.holds) ++found.held[h.code];
   plan_.status = status_after(pool_, found, world_.now);
 }

@@ -39,9 +39,16 @@ void pass::join(const k8s::node& node) {
   m.spec.desired_image = pinned_;
   m.spec.desired_state = image_state::staged;
   m.spec.pull_secret = pool_.spec.pull_secret;
+  m.spec.pull_secret_hash = hash_for({});
   act(action_kind::create_node, m);
   if (!is_managed(node)) act(action_kind::label, m.name);
   members_.push_back(std::move(m));
+}
+
+/// What a node is told of the pull secret's content. Of one that cannot be read now the last known hash stays.
+std::string pass::hash_for(const std::string& before) const {
+  if (!pool_.spec.pull_secret) return {};
+  return world_.secret.is == secret_state::kind::usable ? world_.secret.hash : before;
 }
 
 /// A new image withdraws an approval. So does a lost slot: without one nobody may reboot.
@@ -52,12 +59,13 @@ void pass::sync(std::size_t i) {
   const bool retarget = m.spec.desired_image != pinned_;
   const bool withdraws =
       retarget || m.spec.desired_state == image_state::unset || (m.approved() && !m.slotted);
-  const bool other_secret = m.spec.pull_secret != pool_.spec.pull_secret ||
-                            (!pool_.spec.pull_secret && !m.spec.pull_secret_hash.empty());
+  const bool same_ref = m.spec.pull_secret == pool_.spec.pull_secret;
+  const std::string hash = hash_for(same_ref ? m.spec.pull_secret_hash : std::string());
+  const bool other_secret = !same_ref || hash != m.spec.pull_secret_hash;
   if (!m.object->meta.deleting() && (other_secret || withdraws)) {
     m.spec.desired_image = pinned_;
     m.spec.pull_secret = pool_.spec.pull_secret;
-    if (!m.spec.pull_secret) m.spec.pull_secret_hash.clear();
+    m.spec.pull_secret_hash = hash;
     if (withdraws) m.spec.desired_state = image_state::staged;
     act(action_kind::sync_spec, m).retarget = retarget;
   }
@@ -95,10 +103,7 @@ void pass::release_with_pool(std::size_t i) {
   if (told && node && !is_back(b, *node)) {
     const auto since =
         time_of(b.annotation(names::approved_at)).value_or(pool_.meta.deletion_timestamp);
-    const auto patience =
-        pool_.spec.reboot_timeout_seconds
-            ? reactor::nanoseconds(std::chrono::seconds(*pool_.spec.reboot_timeout_seconds))
-            : default_reboot_wait;
+    const auto patience = reboot_limit(pool_.spec).value_or(default_reboot_wait);
     if (world_.now < since + patience) {
       look_again(since + patience);
       return hold_back(

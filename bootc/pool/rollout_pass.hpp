@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bootc/kinds/names.hpp"
+#include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "registry/image_ref.hpp"
 
@@ -31,6 +32,7 @@ struct member {
   bool named = false;                     // the policy says that it may start
   std::optional<std::size_t> refused_by;  // staged, but not this time: which of the pass's refusers
   std::string trouble;
+  std::string left_by_drain;  // pods, after one that took too long
   const drain_progress* drain = nullptr;
 
   bool approved() const { return spec.desired_state == image_state::booted; }
@@ -41,6 +43,10 @@ struct member {
     return object ? object->annotation(key) : std::nullopt;
   }
   bool was_schedulable() const { return annotation(names::was_cordoned) == "false"; }
+  /// As it stands on the server, not as this pass will write it.
+  bool is_told_to_boot() const {
+    return object && object->spec.desired_state == image_state::booted && approved();
+  }
 };
 
 /// Finds objects among others that are sorted by name; to be asked in the order of names.
@@ -86,6 +92,9 @@ private:
 
   const std::vector<walk>& begin();
   bool validate();
+  bool resolve();
+  std::string hash_for(const std::string& before) const;
+  std::string secret_problem() const;
   void find_member(std::size_t i);
   void release_if_leaving(std::size_t i);
   void release_with_pool(std::size_t i);
@@ -146,7 +155,11 @@ private:
   std::vector<member> members_;  // sorted by name
   std::vector<std::string> conflicting_pools_, unowned_;
   std::vector<std::string> unhealthy_, degraded_;
+  std::vector<std::string> unlocked_,
+      uncoordinated_;  // staged without lock; rebooted by others too
   std::string unhealthy_text_, invalid_;
+  std::string unresolved_;  // why the tag's digest is not known
+  tag_findings tag_;
   std::size_t with_object_ = 0, free_ = 0;
   std::vector<member*> waiting_;  // for a slot, in the order in which they get one
   census counts_;

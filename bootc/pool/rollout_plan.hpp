@@ -4,8 +4,11 @@
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/drain_progress.hpp"
 #include "bootc/pool/hold.hpp"
+#include "bootc/pool/secret_state.hpp"
+#include "bootc/tags/tag_resolution.hpp"
 #include "k8s/views/node.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -40,6 +43,9 @@ struct pool_world {
   std::vector<const bootc_node*> bootc_nodes;                 // all BootcNodes, of whatever pool
   std::map<std::string, drain_progress, std::less<>> drains;  // of this process, by node
   policy_answer policy;
+  std::optional<tag_resolution> tag;  // of the pool's tag; nothing when nobody asks registries
+  secret_state secret;                // of the pool's pull secret
+  std::string operator_ns;            // the only one that pull secrets may be in; empty: not known
   reactor::wall_time now{};
   bool stale = false;          // the cluster's views are old: nothing is decided on them
   bool assume_staged = false;  // forecast: who would start if everybody had the image already?
@@ -60,7 +66,8 @@ enum class action_kind {
   cordon,              // Node
   cancel_drain,
   start_drain,
-  approve,  // BootcNode: desiredImageState Booted
+  approve,        // BootcNode: desiredImageState Booted
+  note_approval,  // BootcNode: when it was first seen to be told so by somebody else
 };
 std::string_view text(action_kind k) noexcept;
 
@@ -73,7 +80,7 @@ struct action {
   bootc_node_spec spec;          // create_node, sync_spec; desired_image also for start_drain
   bool retarget = false;  // sync_spec: another image, so notes about drains and reboots are void
   bool was_cordoned = false;       // take_slot
-  reactor::wall_time at{};         // note_drain_timeout: retry time; approve: now
+  reactor::wall_time at{};         // note_drain_timeout: retry time; approve, note_approval: now
   unsigned timeouts = 0;           // note_drain_timeout: how many so far
   reactor::nanoseconds timeout{};  // start_drain; 0 = no limit
   std::string boot_id;             // approve
@@ -97,9 +104,17 @@ struct unit {
   k8s::string_map labels, annotations;  // of the Node
 };
 
+/// The one that comes first; nothing when there is neither.
+inline std::optional<reactor::wall_time> earlier(std::optional<reactor::wall_time> a,
+                                                 std::optional<reactor::wall_time> b) noexcept {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+/// Something that a person should know of; `node` empty = about the pool.
 struct warning {
   std::string_view reason;
   std::string message;
+  std::string node = {};
 };
 
 /// What one pass decided. `status` is what the pool's status shall be; `status_changed` whether that is a write.

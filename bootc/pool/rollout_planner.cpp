@@ -3,6 +3,7 @@
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
 #include "bootc/pool/slots.hpp"
+#include "formats/digest.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -55,14 +56,14 @@ bool pass::validate() {
     invalid_ = "invalid image ref \"" + pool_.spec.image_ref + "\": " + ref.error().detail;
     return false;
   }
-  // Tags are resolved here, once registries are asked: an empty digest is then a question, not an error.
-  if (ref->digest.empty()) {
-    invalid_ = "image ref \"" + pool_.spec.image_ref +
-               "\" has no digest (tag resolution not yet supported)";
-    return false;
-  }
   if (!pool_.spec.selector_problem.empty()) {
     invalid_ = "invalid nodeSelector: " + pool_.spec.selector_problem;
+    return false;
+  }
+  if (const auto& secret = pool_.spec.pull_secret;
+      secret && !world_.operator_ns.empty() && secret->ns != world_.operator_ns) {
+    invalid_ = "invalid pullSecretRef: Secrets are read in namespace \"" + world_.operator_ns +
+               "\" only, not in \"" + secret->ns + "\"";
     return false;
   }
   if (auto capacity = slot_capacity(pool_.spec, 0); !capacity) {
@@ -70,8 +71,53 @@ bool pass::validate() {
     return false;
   }
   target_ = *ref;
+  if (target_.digest.empty() && !resolve()) return false;
   pinned_ = target_.pinned(target_.digest);
   return true;
+}
+
+/// What a tag stands for. The answer for another reference never counts: a new repository with the old digest would be an
+/// image that nobody asked for.
+bool pass::resolve() {
+  const node_pool_status& before = pool_.status;
+  const std::string& ref = pool_.spec.image_ref;
+  const bool manual = pool_.spec.updates == tag_updates::manual;
+  // Other operators of this API do not write the reference down.
+  const bool same = before.resolved_ref == ref ||
+                    (before.resolved_ref.empty() && !before.next_tag_resolution_time.empty());
+  const std::string last = same ? before.target_digest : std::string();
+  const tag_resolution* tag = world_.tag && world_.tag->ref == ref ? &*world_.tag : nullptr;
+  const std::string newest = tag ? tag->digest : std::string();
+  tag_.ref = ref;
+  tag_.approved = before.approved_digest;
+  tag_.next = tag && tag->next ? reactor::format_rfc3339(*tag->next)
+              : same           ? before.next_tag_resolution_time
+                               : std::string();
+  if (tag && !tag->error.empty()) {
+    tag_.error = "cannot resolve \"" + ref + "\": " + tag->error;
+  } else if (!newest.empty() || !tag) {
+    tag_.error.clear();
+  } else if (const condition* was = find_condition(before.conditions, pool_condition::degraded);
+             was && was->reason == pool_reason::tag_resolution_error) {
+    tag_.error = was->message;  // nobody has been asked since the process before this one was told
+  }
+  std::string digest = manual && !last.empty() ? last : newest.empty() ? last : newest;
+  if (const std::string approval(pool_.approval()); manual && !approval.empty()) {
+    if (!formats::is_digest(approval))
+      plan_.warnings.push_back(
+          {"InvalidApproval", "bootc.dev/approve-digest \"" + approval + "\" is no sha256 digest"});
+    else if (approval != before.approved_digest)
+      digest = tag_.approved = approval;
+  }
+  if (manual && !digest.empty()) {
+    const std::string& known = newest.empty() && same ? before.available_digest : newest;
+    if (known != digest) tag_.available = known;
+  }
+  target_.digest = digest;
+  if (digest.empty())
+    unresolved_ =
+        tag_.error.empty() ? "the registry is asked what \"" + ref + "\" names" : tag_.error;
+  return !digest.empty();
 }
 
 const std::vector<pass::walk> pass::rollout = {
@@ -127,13 +173,18 @@ bool pass::advance(std::size_t steps) {
 
 void pass::refuse(std::size_t i) {
   const bootc_node& b = *world_.bootc_nodes[i];
-  if (owned(b))
+  if (!owned(b)) return;
+  if (unresolved_.empty())
     plan_.holds.push_back({b.meta.name.str(), std::string(hold_code::invalid_spec), invalid_,
                            "the pool is corrected"});
+  else
+    plan_.holds.push_back({b.meta.name.str(), std::string(hold_code::tag_unresolved), unresolved_,
+                           "the registry answers"});
 }
 
 void pass::finish_refusal() {
-  plan_.status = status_with_invalid_spec(pool_, invalid_, world_.now);
+  plan_.status = unresolved_.empty() ? status_with_invalid_spec(pool_, invalid_, world_.now)
+                                     : status_of_unresolved(pool_, tag_, world_.now);
   plan_.status_changed = !world_.stale && plan_.status != pool_.status;
 }
 
@@ -165,6 +216,7 @@ std::string_view text(action_kind k) noexcept {
     case action_kind::cancel_drain: return "cancel drain";
     case action_kind::start_drain: return "drain Node";
     case action_kind::approve: return "approve reboot";
+    case action_kind::note_approval: return "note approval";
   }
   return "";
 }

@@ -45,6 +45,9 @@ inline constexpr reactor::nanoseconds drain_retry_first = std::chrono::minutes(5
 /// How long a deleted pool waits for a node that was told to boot, unless the pool says otherwise.
 inline constexpr reactor::nanoseconds default_reboot_wait = std::chrono::minutes(30);
 
+/// What the daemon says in Idle's message of a staged image that any reboot would boot, and of a host that others reboot.
+inline constexpr std::string_view unlocked_text = "staged without lock",
+                                  uncoordinated_text = "this host is also rebooted by ";
 /// What the daemon reports when the node rebooted into something else than the desired image.
 inline constexpr std::string_view not_on_target_text = "rebooted but not on target";
 

@@ -48,6 +48,9 @@ void pass::settle_drain(member& m) {
     return;
   }
   if (m.drain->state == phase::timed_out) return stop_after_timeout(m);
+  // Until one works, also while it is tried again: a condition that comes and goes with each attempt tells nobody anything.
+  const bool failed_before = m.drain->failures > 0 && m.drain->state != phase::succeeded;
+  if (failed_before || m.drain->state == phase::failed) m.trouble = "drain failed";
   if (m.drain->state != phase::succeeded || m.state != unit_state::staged) return;
   if (!m.node->unschedulable) {  // somebody uncordoned it meanwhile: new pods may have come
     act(action_kind::cancel_drain, m.name);
@@ -71,6 +74,7 @@ void pass::stop_after_timeout(member& m) {
   act(action_kind::cancel_drain, m.name);
   m.slotted = false;
   m.freed = true;
+  m.left_by_drain = m.drain->detail;
   m.drain = nullptr;
   m.trouble = "drain timed out";
   look_again(retry_at);
@@ -85,12 +89,16 @@ void pass::note_reboot_timeout(std::size_t i) {
     if (m.state == unit_state::staged) m.trouble = "drain timed out";
     look_again(*retry);
   }
-  if (!m.slotted || !m.approved() || !pool_.spec.reboot_timeout_seconds ||
-      m.state == unit_state::up_to_date)
-    return;
-  const auto approved = time_of(m.annotation(names::approved_at));
-  if (!approved) return;
-  const auto due = *approved + std::chrono::seconds(*pool_.spec.reboot_timeout_seconds);
+  if (!m.slotted || !m.is_told_to_boot() || m.state == unit_state::up_to_date) return;
+  auto approved = time_of(m.annotation(names::approved_at));
+  if (!approved) {
+    // Somebody else told it, another operator of this API say. What is not known to have begun never ends.
+    approved = world_.now;
+    act(action_kind::note_approval, m).at = world_.now;
+  }
+  const auto patience = reboot_limit(pool_.spec);
+  if (!patience) return;
+  const auto due = *approved + *patience;
   if (due <= world_.now)
     m.trouble = "not back from its reboot";
   else
@@ -99,7 +107,9 @@ void pass::note_reboot_timeout(std::size_t i) {
 
 void pass::free_if_finished(std::size_t i) {
   member& m = members_[i];
-  if (!m.slotted || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;
+  // One that lost its slot on the way, because somebody took the annotation away, still has our cordon.
+  const bool ours = m.slotted || m.annotation(names::was_cordoned);
+  if (!ours || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;
   if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
   m.spec.desired_state = image_state::staged;
   act(action_kind::free_slot, m);
@@ -159,7 +169,7 @@ bool pass::refuse_control_plane(member& m) {
   if (control_planes_ == 1)
     plan_.warnings.push_back(
         {"SingleControlPlane",
-         m.name + " is the only control-plane node: the API is away while it reboots"});
+         m.name + " is the only control-plane node: the API is away while it reboots", m.name});
   return false;
 }
 
@@ -216,7 +226,9 @@ void pass::give_slot(std::size_t i) {
       disturbed_.insert(at, {m.name, true});
   }
   action& a = act(action_kind::take_slot, m);
-  a.was_cordoned = m.node->unschedulable;
+  // A slot that was lost left word of how the Node was before us; the cordon on it now is ours.
+  const auto before = m.annotation(names::was_cordoned);
+  a.was_cordoned = before ? *before == "true" : m.node->unschedulable;
 }
 
 /// After taking slots and not with it: a crash in between, or an administrator, may have left the Node schedulable.

@@ -132,26 +132,53 @@ reactor::awaitable<void> watch(rolling& r, fleet_survey f) {
   r.exit_code = failure;
 }
 
+/// What becomes of one row, by its API's words for it.
+struct edit {
+  std::string to;
+  json::object patch;
+};
+reactor::result<edit> edit_of(const units::api::edits& by, const units::plan_row& row,
+                              const rollout_arguments& a) {
+  const auto made = [](std::string to, reactor::result<json::object> patch) {
+    return patch ? reactor::result<edit>(edit{std::move(to), std::move(*patch)})
+                 : reactor::result<edit>(patch.error());
+  };
+  switch (a.what) {
+    case verb::set_image: return made(a.image, by.retarget(a.image));
+    case verb::approve: {
+      const std::string& digest = a.digest.empty() ? row.offered : a.digest;
+      return made(digest, by.approve(digest));
+    }
+    case verb::pause: return edit{"paused", by.pause(true)};
+    default: return edit{"not paused", by.pause(false)};
+  }
+}
+
+/// Nothing is offered there that somebody could approve.
+bool is_left_out(const units::api::edits& by, const units::plan_row& row,
+                 const rollout_arguments& a) {
+  return a.what == verb::approve && (!by.approve || (a.digest.empty() && row.offered.empty()));
+}
+
 reactor::result<std::vector<change>> changes_of(const fleet_survey& f, const rolling& r) {
   std::vector<change> all;
   for (const units::api& api : r.windlass.apis()) {
     if (!api.edit) continue;
-    json::object patch;
-    if (r.arguments.what == verb::set_image) {
-      auto made = api.edit->retarget(r.arguments.image);
-      if (!made) return made.error();
-      patch = std::move(*made);
-    } else {
-      patch = api.edit->pause(r.arguments.what == verb::pause);
-    }
-    const std::string to = r.arguments.what == verb::set_image ? r.arguments.image
-                           : r.arguments.what == verb::pause   ? "paused"
-                                                               : "not paused";
     for (const cluster_survey& c : f.clusters)
       for (const api_survey& a : c.apis)
-        for (const units::plan_row& row : a.rows)
-          if (a.name == api.name)
-            all.push_back({c.name, a.name, row.target, to, row.units.size(), patch, false, {}});
+        for (const units::plan_row& row : a.rows) {
+          if (a.name != api.name || is_left_out(*api.edit, row, r.arguments)) continue;
+          auto made = edit_of(*api.edit, row, r.arguments);
+          if (!made) return made.error();
+          all.push_back({c.name,
+                         a.name,
+                         row.target,
+                         std::move(made->to),
+                         row.units.size(),
+                         std::move(made->patch),
+                         false,
+                         {}});
+        }
   }
   return all;
 }
@@ -223,6 +250,10 @@ reactor::awaitable<void> work(rolling& r) {  // borrowed
   auto all = changes_of(f, r);
   if (!all) {
     r.exit_code = complain(all.error().message(), wrong_usage);
+    co_return;
+  }
+  if (all->empty() && r.arguments.what == verb::approve) {
+    r.exit_code = complain("nothing of \"" + r.arguments.pool + "\" waits for approval");
     co_return;
   }
   if (r.arguments.yes) co_await write(r, *all);

@@ -2,6 +2,7 @@
 #include "cli/service/apis.hpp"
 
 #include "bootc/api.hpp"
+#include "cli/arguments.hpp"
 #include "simulation/node_world.hpp"
 
 #include <algorithm>
@@ -12,6 +13,25 @@ std::vector<units::api> apis() {
   return {
       bootc::api(),
   };
+}
+
+std::vector<units::api> with_registries(std::vector<units::api> all, const registry_arguments& a,
+                                        const std::string& operator_ns) {
+  bootc::settings s;
+  if (!operator_ns.empty()) s.operator_ns = operator_ns;
+  s.tag_interval = a.interval;
+  if (a.allow_insecure)
+    s.registries.insecure_registries = registry::tag_reader_options::insecure::allowed;
+  for (const std::string& pair : a.mirrors) {
+    const auto equals = pair.find('=');
+    s.registries.mirrors[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  s.registries.token_realms = a.token_realms;
+  s.registries.ca_file = a.ca_file;
+  units::api set = bootc::api(std::move(s));
+  for (units::api& one : all)
+    if (one.name == set.name) one = set;
+  return all;
 }
 
 std::vector<std::string> names_of(const std::vector<units::api>& all) {

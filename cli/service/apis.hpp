@@ -16,6 +16,11 @@ namespace cli {
 /// Every API of this program, in the order in which people see them.
 std::vector<units::api> apis();
 
+struct registry_arguments;
+/// The same APIs, with what the command line says about registries and where the operator's own objects are.
+std::vector<units::api> with_registries(std::vector<units::api> all, const registry_arguments& a,
+                                        const std::string& operator_ns);
+
 /// Their names, for --apis.
 std::vector<std::string> names_of(const std::vector<units::api>& all);
 /// Those that are named, each once and in the order of `all`.

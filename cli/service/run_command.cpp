@@ -66,6 +66,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   options->health_at = *health_at;
   options->leader_elect = a.leader_elect;
   options->lease_ns = operator_namespace(a, options->home);
+  options->apis = with_registries(options->apis, a.registries, options->lease_ns);
 
   std::string changed, all;
   for (const setting& s : settings) {

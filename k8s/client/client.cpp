@@ -215,6 +215,9 @@ struct client::impl {
     return r;
   }
 
+  const std::string& manager_or(const std::string& given) const {
+    return given.empty() ? field_manager : given;
+  }
   void authorize(http::request& r) const { r.authorization = who.authorization(); }
 
   /// A name, a namespace or a kind that would make the request another one.
@@ -432,7 +435,8 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
 
 awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,
                                                std::string subresource, std::string name,
-                                               reactor::nanoseconds within) {
+                                               reactor::nanoseconds within,
+                                               std::string field_manager) {
   std::string doing = "create " + naming(r, subresource);
   if (subresource.empty()) fill_identity(body, r);
   const json::value* metadata = body.if_contains("metadata");
@@ -447,7 +451,7 @@ awaitable<result<json::object>> client::create(resource r, std::string ns, json:
   }
   const bool to_collection = name.empty() && subresource.empty();
   target t(to_collection ? r.collection_path(ns) : r.object_path(ns, name, subresource));
-  t.add("fieldManager", impl_->field_manager);
+  t.add("fieldManager", impl_->manager_or(field_manager));
   const json::value document(std::move(body));
   http::request request = impl_->make("POST", t.take(), &document);
   return impl_->object_call(std::move(request), std::move(doing), within);
@@ -462,7 +466,7 @@ awaitable<result<json::object>> client::apply(resource r, object_key key, json::
   metadata["name"] = key.name;
   if (!key.ns.empty()) metadata["namespace"] = key.ns;
   target t(r.object_path(key.ns, key.name, subresource));
-  t.add("fieldManager", field_manager.empty() ? impl_->field_manager : field_manager);
+  t.add("fieldManager", impl_->manager_or(field_manager));
   if (conflicts == apply_conflicts::force) t.add("force", "true");
   const json::value document(std::move(body));
   http::request request = impl_->make("PATCH", t.take(), &document, "application/apply-patch+yaml");
@@ -470,16 +474,18 @@ awaitable<result<json::object>> client::apply(resource r, object_key key, json::
 }
 
 awaitable<result<json::object>> client::merge_patch(resource r, object_key key, json::object patch,
-                                                    std::string subresource) {
+                                                    std::string subresource,
+                                                    std::string field_manager) {
   return this->patch(std::move(r), std::move(key), patch_kind::merge, std::move(patch),
-                     std::move(subresource));
+                     std::move(subresource), std::move(field_manager));
 }
 
 awaitable<result<json::object>> client::patch(resource r, object_key key, patch_kind kind,
-                                              json::object patch, std::string subresource) {
+                                              json::object patch, std::string subresource,
+                                              std::string field_manager) {
   std::string doing = "patch " + naming(r, subresource) + " " + key.text();
   target t(r.object_path(key.ns, key.name, subresource));
-  t.add("fieldManager", impl_->field_manager);
+  t.add("fieldManager", impl_->manager_or(field_manager));
   const json::value document(std::move(patch));
   http::request request =
       impl_->make("PATCH", t.take(), &document,

@@ -56,8 +56,8 @@ enum class patch_kind { merge, strategic };
 
 /// Typed access to one API server: every failure is a k8s::fault that names what was being done.
 /// Bodies and answers are whole JSON documents (boost::json); lists and watches on the hot path are
-/// read by informer.hpp from the raw exchange instead. Writes carry the field manager given at
-/// construction.
+/// read by informer.hpp from the raw exchange instead. Writes carry the field manager given with
+/// them, else the one of construction.
 /// Lifetime  co_await stop() before destruction.
 class client {
 public:
@@ -74,7 +74,8 @@ public:
   awaitable<result<boost::json::object>> create(resource r, std::string ns,
                                                 boost::json::object body,
                                                 std::string subresource = {}, std::string name = {},
-                                                reactor::nanoseconds within = request_deadline);
+                                                reactor::nanoseconds within = request_deadline,
+                                                std::string field_manager = {});
   /// Server-side apply of the fields in `body` (apiVersion and kind are filled in), as the given field manager or the
   /// one of construction.
   awaitable<result<boost::json::object>> apply(resource r, object_key key, boost::json::object body,
@@ -84,10 +85,12 @@ public:
   /// JSON merge patch (RFC 7386); `subresource` "status" patches the status.
   awaitable<result<boost::json::object>> merge_patch(resource r, object_key key,
                                                      boost::json::object patch,
-                                                     std::string subresource = {});
+                                                     std::string subresource = {},
+                                                     std::string field_manager = {});
   awaitable<result<boost::json::object>> patch(resource r, object_key key, patch_kind kind,
                                                boost::json::object patch,
-                                               std::string subresource = {});
+                                               std::string subresource = {},
+                                               std::string field_manager = {});
   awaitable<result<boost::json::object>> replace(resource r, object_key key,
                                                  boost::json::object body,
                                                  std::string subresource = {},

@@ -106,11 +106,7 @@ public:
   void start() {
     read(out_);
     read(err_);
-    process_.async_wait(descriptor::wait_read, [self = shared_from_this()](const error_code& code) {
-      if (code == asio::error::operation_aborted) return;
-      if (code) ::kill(-self->pid_, SIGKILL);  // or waiting for it would stop the loop
-      self->reap();
-    });
+    await_end();
   }
 
   bool done() const { return exited_ && !out_.open && !err_.open; }
@@ -177,6 +173,22 @@ private:
                     o.bytes.size() - err_limit_bytes_);  // seldom, so that it costs little per byte
       o.cut = true;
     }
+  }
+
+  void await_end() {
+    process_.async_wait(descriptor::wait_read, [self = shared_from_this()](const error_code& code) {
+      if (code == asio::error::operation_aborted) return;
+      if (code) ::kill(-self->pid_, SIGKILL);  // or waiting for it would stop the loop
+      // Readiness may be the echo of a descriptor that had this number before.
+      if (!code && !self->has_ended()) return self->await_end();
+      self->reap();
+    });
+  }
+
+  bool has_ended() const {
+    siginfo_t info{};
+    const int asked = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    return asked != 0 || info.si_pid == pid_;
   }
 
   void end_now() {

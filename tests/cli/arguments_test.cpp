@@ -191,6 +191,41 @@ TEST(Arguments, TheDaemonTakesItsNameFromTheFlag) {
   EXPECT_EQ(d.poll_interval, std::chrono::milliseconds(2'500));
 }
 
+TEST(Arguments, AnIntervalIsADurationOrSeconds) {
+  const auto interval = [](const char* text) -> reactor::nanoseconds {
+    const parse_outcome o = parse({"daemon", "--node-name", "w1", "--bootc-poll-interval", text});
+    return o.parsed ? std::get<daemon_arguments>(*o.parsed).poll_interval
+                    : reactor::nanoseconds::zero();
+  };
+  EXPECT_EQ(interval("5m"), std::chrono::minutes(5));
+  EXPECT_EQ(interval("1h30m"), std::chrono::minutes(90));
+  EXPECT_EQ(interval("90"), std::chrono::seconds(90));
+  for (const char* wrong : {"0", "-5m", "nan", "1e300", "soon", "9999999h"})
+    EXPECT_EQ(interval(wrong), reactor::nanoseconds::zero()) << wrong;
+}
+
+TEST(Arguments, SayHowRegistriesAreAsked) {
+  const parse_outcome o = parse({"run", "--tag-resolution-interval", "1m",
+                                 "--allow-insecure-registry", "--registry-mirror",
+                                 "quay.io=mirror:5000", "--allow-token-realm", "auth.example.com"});
+  ASSERT_TRUE(o.parsed) << o.err;
+  const registry_arguments& r = std::get<run_arguments>(*o.parsed).registries;
+  EXPECT_EQ(r.interval, std::chrono::minutes(1));
+  EXPECT_TRUE(r.allow_insecure);
+  EXPECT_EQ(r.mirrors, std::vector<std::string>{"quay.io=mirror:5000"});
+  EXPECT_EQ(r.token_realms, std::vector<std::string>{"auth.example.com"});
+  for (const char* wrong : {"quay.io", "=x", "x=", "quay.io=https://m"})
+    EXPECT_EQ(parse({"run", "--registry-mirror", wrong}).exit_code, 2) << wrong;
+}
+
+TEST(Arguments, AnApprovalNamesAPoolAndPerhapsADigest) {
+  const parse_outcome o = parse({"rollout", "approve", "workers", "--digest", "sha256:1", "--yes"});
+  ASSERT_TRUE(o.parsed) << o.err;
+  const auto& a = std::get<rollout_arguments>(*o.parsed);
+  EXPECT_EQ(a.what, rollout_arguments::command::approve);
+  EXPECT_EQ(a.digest, "sha256:1");
+}
+
 TEST(Completion, KnowsEveryCommandInEveryShell) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const std::string script = completion_script(shell);

@@ -37,19 +37,37 @@ public:
   std::vector<std::string> commands;  // "stage quay.io/…"
   char booted = 'a';
 
+  std::string inspect_failure;
+  std::vector<std::string> uncoordinated;
+  std::string begun;  // a stage that an earlier daemon began
+  bool left = false;  // to itself, with what it is doing
+
+  std::vector<std::string> shown_to_registries;  // "-" = taken away
+  awaitable<reactor::result<void>> show_registries(std::optional<reactor::secret> config) override {
+    shown_to_registries.push_back(config ? std::string(config->reveal()) : "-");
+    co_return reactor::result<void>();
+  }
+  void leave() override { left = true; }
   awaitable<reactor::result<host_traits>> inspect() override {
+    if (!inspect_failure.empty())
+      co_return reactor::make_fault(reactor::errc::refused, "", inspect_failure);
     host_traits t;
+    t.staging = begun;
+    t.uncoordinated = uncoordinated;
     t.boot.id = "boot-1";
     co_return t;
   }
   awaitable<reactor::result<std::string>> status() override {
+    if (!begun.empty() && commands.empty()) {  // as the sysroot lock makes it
+      (void)co_await off_.wait();
+    }
     if (!status_failure.empty())
       co_return reactor::make_fault(reactor::errc::refused, "", status_failure);
     co_return shown;
   }
   awaitable<reactor::result<void>> run(host_command command) override {
     const bool stage = command.action == host_action::stage;
-    commands.push_back((stage ? "stage " : "reboot ") + command.image);
+    commands.push_back((command.adopted ? "await " : stage ? "stage " : "reboot ") + command.image);
     if (!stage) (void)co_await off_.wait();
     co_await loop_.sleep_for(stage_time);
     if (!stage_failure.empty())
@@ -236,6 +254,94 @@ TEST(DaemonBehaviour, T098_ANewImageWhileStagingIsStagedNext) {
     });
     EXPECT_EQ(d.machine.commands,
               (std::vector<std::string>{"stage " + image_of('b'), "stage " + image_of('c')}));
+  });
+}
+
+TEST(DaemonBehaviour, AStageThatBeganBeforeItIsAdopted) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.begun = image_of('b');
+    d.machine.stage_time = 300s;
+    co_await d.object('b');
+    d.daemon.start();
+    co_await d.until("Staging");
+    co_await d.s.loop().sleep_for(1s);
+    EXPECT_EQ(d.machine.commands, std::vector<std::string>{"await " + image_of('b')});
+    co_await d.daemon.stop();
+    EXPECT_TRUE(d.machine.left) << "whoever ends the daemon does not end the stage";
+  });
+}
+
+TEST(DaemonBehaviour, AHostThatCannotBeInspectedIsPublished) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.inspect_failure = "nsenter: reassociate to namespaces failed";
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until("Idle", "inspecting the host: nsenter: reassociate to namespaces failed");
+    d.machine.inspect_failure.clear();
+    co_await d.until("Idle");
+  });
+}
+
+TEST(DaemonBehaviour, TheHostGetsThePullSecretBeforeAnythingIsStaged) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    co_await d.object('b');
+    const std::string ref = R"({"spec":{"pullSecretHash":"sha256:1","pullSecretRef":{"name":")" +
+                            d.s.named("pull") + R"(","namespace":"default"}}})";
+    json::object patch = json::parse(ref).as_object();
+    k8s::object_key key{"", d.s.named("w1")};
+    (void)co_await d.s.api().merge_patch(bootc_nodes(), key, std::move(patch));
+    d.daemon.start();
+    co_await d.s.until("says what is missing", "w1", [](const bootc_node& b) {
+      const auto* c = find_condition(b.status.conditions, "Degraded");
+      return c && c->status == "True" && c->message.starts_with("pull secret default/") &&
+             c->message.find("not found") != std::string::npos;
+    });
+    EXPECT_TRUE(d.machine.commands.empty());
+    co_await d.s.pull_secret("pull", R"({"auths":{"a":1}})");
+    co_await d.until("Staged");
+    EXPECT_EQ(d.machine.shown_to_registries, std::vector<std::string>{R"({"auths":{"a":1}})"});
+
+    co_await d.s.pull_secret("pull", R"({"auths":{"a":2}})");
+    json::object rotated = json::parse(R"({"spec":{"pullSecretHash":"sha256:2"}})").as_object();
+    (void)co_await d.s.api().merge_patch(bootc_nodes(), key, std::move(rotated));
+    for (int i = 0; i < 100 && d.machine.shown_to_registries.size() < 2; ++i)
+      co_await d.s.loop().sleep_for(50ms);
+    EXPECT_EQ(d.machine.shown_to_registries.back(), R"({"auths":{"a":2}})");
+    json::object none =
+        json::parse(R"({"spec":{"pullSecretRef":null,"pullSecretHash":null}})").as_object();
+    (void)co_await d.s.api().merge_patch(bootc_nodes(), key, std::move(none));
+    for (int i = 0; i < 100 && d.machine.shown_to_registries.size() < 3; ++i)
+      co_await d.s.loop().sleep_for(50ms);
+    EXPECT_EQ(d.machine.shown_to_registries.back(), "-");
+    EXPECT_EQ(d.machine.commands.size(), 1u) << "nothing is staged or booted for it";
+  });
+}
+
+TEST(DaemonBehaviour, T101_AChangeThatNobodySignalsIsFoundByPolling) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    if (stage::live()) co_return;
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until("Idle");
+    d.machine.shown = status_of('a', 'a', 'd');
+    co_await d.s.loop().sleep_for(5min);
+    co_await d.s.until("seen", "w1",
+                       [](const bootc_node& n) { return n.status.rollback.has_value(); });
+  });
+}
+
+TEST(DaemonBehaviour, WhatElseRebootsTheHostIsLookedForEachHour) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    if (stage::live()) co_return;
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until("Idle");
+    d.machine.uncoordinated = {"kured"};
+    co_await d.s.loop().sleep_for(66min);
+    co_await d.s.until("named", "w1", [](const bootc_node& n) {
+      const auto* idle = find_condition(n.status.conditions, "Idle");
+      return idle && idle->message == "this host is also rebooted by kured";
+    });
   });
 }
 

@@ -1,8 +1,10 @@
 // Longer than most files: one scenario per behaviour of a pool against an API server, each readable alone.
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/names.hpp"
+#include "formats/digest.hpp"
 #include "tests/bootc/behaviour/stage.hpp"
 #include "tests/bootc/builders.hpp"
+#include "tests/bootc/tags/scripted_tags.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -538,6 +540,83 @@ TEST(RolloutBehaviour, ADrainThatTimesOutGivesTheNodeBackForAWhile) {
   });
 }
 
+TEST(RolloutBehaviour, AnEvictionThatTheServerCannotDoFailsTheDrainAndIsNamed) {
+  play([](stage& s) -> awaitable<void> {
+    co_await s.budget("db", "db", "0");
+    co_await s.budget("db-too", "db", "0");
+    co_await s.node("w1", "p");
+    co_await s.pod("db-0", "w1", "db");
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    const std::string message =
+        "True/NodeDegraded/Degraded nodes: " + s.named("w1") + " (drain failed)";
+    {
+      std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+        return degraded(p) == message;
+      };
+      co_await s.until_pool("degraded", "p", std::move(holds));
+    }
+    co_await s.until("the pod is named", "w1", [](const bootc_node& n) {
+      const auto why = n.annotation("windlass.dev/hold-reason");
+      return why && why->find("more than one PodDisruptionBudget") != std::string_view::npos &&
+             why->find("db-0") != std::string_view::npos;
+    });
+  });
+}
+
+TEST(RolloutBehaviour, ADrainWhosePoolVanishesEnds) {
+  play([](stage& s) -> awaitable<void> {
+    auto* server = s.embedded();
+    if (!server) co_return;
+    co_await s.budget("db", "db", "1");
+    co_await s.node("w1", "p");
+    co_await s.pod("db-0", "w1", "db");
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until("blocked", "w1", [](const bootc_node& n) {
+      return n.annotation("windlass.dev/hold") == "pdb";
+    });
+    EXPECT_FALSE(s.controller()->idle());
+    server->erase("node.bootc.dev", "bootcnodepools", "", s.named("p"));  // past its finalizer
+    co_await s.loop().sleep_for(7s);
+    EXPECT_TRUE(s.controller()->idle()) << "nobody evicts its pods any more";
+  });
+}
+
+TEST(RolloutBehaviour, EveryWriteCarriesOurFieldManager) {
+  play([](stage& s) -> awaitable<void> {
+    auto* server = s.embedded();
+    if (!server) co_return;
+    std::string others;
+    std::size_t ours = 0;
+    server->before = [&others, &ours](const k8s::sim::request& r) {
+      const bool write = r.method == "PATCH" || r.method == "POST" || r.method == "PUT";
+      std::string manager;
+      for (const auto& [key, value] : r.query)
+        if (key == "fieldManager") manager = value;
+      const bool aside = r.path.ends_with("/eviction") || r.path.find("/events") != r.path.npos;
+      if (write && manager != "behaviour" && !aside) {
+        if (manager == names::field_manager)
+          ++ours;
+        else
+          others += r.method + " " + r.path + " by " + manager + "\n";
+      }
+      return std::optional<k8s::sim::answer>();
+    };
+    co_await all_staged(s, 1, "{}");
+    co_await s.until("approved", "w1", approved);
+    co_await s.report("w1", unit_state::up_to_date, 'b');
+    co_await s.until("released", "w1", released);
+    server->before = nullptr;
+    EXPECT_GE(ours, 6u);
+    EXPECT_EQ(others, "");
+  });
+}
+
 TEST(RolloutBehaviour, ARestartedControllerGoesOnWhereTheFormerStopped) {
   play([](stage& s) -> awaitable<void> {
     co_await all_staged(s, 2, "{}");
@@ -552,6 +631,186 @@ TEST(RolloutBehaviour, ARestartedControllerGoesOnWhereTheFormerStopped) {
         << "what was so before us stays known";
     auto other = co_await s.see("w2");
     EXPECT_TRUE(other && !other->in_slot());
+  });
+}
+
+TEST(EventBehaviour, T084_AWholeRolloutIsToldOnce) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    const auto remembers = [](std::string state) {
+      return std::function<bool(const bootc_node&)>([state](const bootc_node& n) {
+        const auto told = n.annotation(names::last_observed_state);
+        return told && told->starts_with(state);
+      });
+    };
+    for (const auto& [state, text] : {std::pair{unit_state::staging, "False:Staging:"},
+                                      {unit_state::staged, "False:Staged:"}}) {
+      co_await s.report("w1", state, 'a', state == unit_state::staged ? 'b' : '\0');
+      auto holds = remembers(text);
+      co_await s.until("told", "w1", std::move(holds));
+    }
+    co_await s.until("approved", "w1", approved);
+    co_await s.report("w1", unit_state::rebooting, 'a', 'b');
+    auto reboots = remembers("False:Rebooting:");
+    co_await s.until("told", "w1", std::move(reboots));
+    co_await s.report("w1", unit_state::up_to_date, 'b');
+    co_await s.until("released", "w1", released);
+    auto idle = remembers("True:Idle:");
+    co_await s.until("told", "w1", std::move(idle));
+    co_await s.until_pool("done", "p", [](const node_pool& p) {
+      return testing::up_to_date_of(p.status) == "True/AllUpdated/";
+    });
+    auto node = co_await s.told_of("w1");
+    EXPECT_EQ(node, (std::vector<std::string>{"Staging", "Staged", "Rebooting", "Idle"}));
+    auto pool = co_await s.told_of("p");
+    EXPECT_EQ(pool, (std::vector<std::string>{"RolloutStarted", "RolloutCompleted"}));
+  });
+}
+
+TEST(EventBehaviour, T085_AnInvalidReferenceIsAWarning) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.pool("p", 'a');
+    co_await s.until_pool("healthy", "p", healthy);
+    co_await s.patch_pool("p", R"({"spec":{"image":{"ref":"myos:latest"}}})");
+    co_await s.until_pool("InvalidSpec", "p", [](const node_pool& p) {
+      return degraded(p).starts_with("True/InvalidSpec/");
+    });
+    auto told = co_await s.told_of("p");
+    EXPECT_EQ(told, std::vector<std::string>{"InvalidSpec"});
+  });
+}
+
+TEST(EventBehaviour, T078_WhatCannotBeRememberedIsToldOnceAllTheSame) {
+  play([](stage& s) -> awaitable<void> {
+    auto* server = s.embedded();
+    if (!server) co_return;
+    co_await all_staged(s, 1, R"({"maxUnavailable":0})");
+    server->before = [](const k8s::sim::request& r) {
+      std::optional<k8s::sim::answer> out;
+      if (r.method == "PATCH" && r.body.find("last-observed-state") != std::string::npos)
+        out.emplace().status = 403;
+      return out;
+    };
+    co_await s.report("w1", unit_state::rebooting, 'a', 'b');
+    co_await s.loop().sleep_for(30s);
+    auto b = co_await s.see("w1");
+    EXPECT_TRUE(
+        b &&
+        !b->annotation(names::last_observed_state).value_or("").starts_with("False:Rebooting"));
+    auto told = co_await s.told_of("w1");
+    EXPECT_EQ(std::count(told.begin(), told.end(), "Rebooting"), 1);
+    server->before = nullptr;
+  });
+}
+
+std::string with_secret(stage& s, const std::string& name, const std::string& ns = "default") {
+  return R"({"spec":{"pullSecretRef":{"name":")" + s.named(name) + R"(","namespace":")" + ns +
+         R"("}}})";
+}
+
+TEST(SecretBehaviour, T051_T053_TheReferenceIsHandedOnAndTakenAway) {
+  play([](stage& s) -> awaitable<void> {
+    const std::string config = R"({"auths":{"quay.io":{"auth":"bWU6cHc="}}})";
+    co_await s.pull_secret("pull", config);
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'b');
+    std::string patch = with_secret(s, "pull");
+    co_await s.patch_pool("p", std::move(patch));
+    {
+      const std::string name = s.named("pull");
+      std::function<bool(const bootc_node&)> carries = [name, config](const bootc_node& n) {
+        return n.spec.pull_secret == secret_ref{name, "default"} &&
+               n.spec.pull_secret_hash == formats::digest_of(config);
+      };
+      co_await s.until("carries it", "w1", std::move(carries));
+    }
+    co_await s.pull_secret("pull", "{}");
+    co_await s.until("another content", "w1", [](const bootc_node& n) {
+      return n.spec.pull_secret_hash == formats::digest_of("{}");
+    });
+    co_await s.patch_pool("p", R"({"spec":{"pullSecretRef":null}})");
+    co_await s.until("cleared", "w1", [](const bootc_node& n) {
+      return !n.spec.pull_secret && n.spec.pull_secret_hash.empty();
+    });
+  });
+}
+
+TEST(SecretBehaviour, T052_AMissingSecretIsReportedAndNodesJoinAllTheSame) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'b');
+    std::string patch = with_secret(s, "later");
+    co_await s.patch_pool("p", std::move(patch));
+    {
+      const std::string message =
+          "True/SecretError/pull secret default/" + s.named("later") + " does not exist";
+      std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+        return degraded(p) == message;
+      };
+      co_await s.until_pool("SecretError", "p", std::move(holds));
+    }
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.pull_secret("later", "{}");
+    co_await s.until_pool("healthy", "p", healthy);
+  });
+}
+
+TEST(SecretBehaviour, AnotherNamespaceIsInvalid) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    std::string patch = with_secret(s, "pull", "kube-system");
+    co_await s.patch_pool("p", std::move(patch));
+    co_await s.until_pool("InvalidSpec", "p", [](const node_pool& p) {
+      return degraded(p) ==
+             "True/InvalidSpec/invalid pullSecretRef: Secrets are read in namespace \"default\" "
+             "only, not in \"kube-system\"";
+    });
+  });
+}
+
+TEST(TagBehaviour, T110_ATagThatMovesIsRolledOut) {
+  play([](stage& s) -> awaitable<void> {
+    testing::scripted_tags source(s.loop());
+    const std::string os = "quay.io/example/os:latest";
+    source.now[os] = testing::digest_of('a');
+    tag_watcher tags(s.loop(), source, {.interval = 2s});
+    s.start_controller(nullptr, &tags);
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'a');
+    std::string by_tag = R"({"spec":{"image":{"ref":")" + os + R"("}}})";
+    co_await s.patch_pool("p", std::move(by_tag));
+    co_await s.until("on a", "w1",
+                     [](const bootc_node& n) { return n.spec.desired_image == image_of('a'); });
+    co_await s.report("w1", unit_state::up_to_date, 'a');
+    {
+      std::function<bool(const node_pool&)> resolved = [os](const node_pool& p) {
+        return p.status.resolved_ref == os && !p.status.next_tag_resolution_time.empty();
+      };
+      co_await s.until_pool("resolved", "p", std::move(resolved));
+    }
+    source.now[os] = testing::digest_of('b');
+    co_await s.until("on b", "w1",
+                     [](const bootc_node& n) { return n.spec.desired_image == image_of('b'); });
+    source.failure = registry::failed(registry::errc::unavailable, "connection refused");
+    co_await s.until_pool("degraded", "p", [](const node_pool& p) {
+      return degraded(p).starts_with("True/TagResolutionError/") &&
+             p.status.target_digest == testing::digest_of('b');
+    });
+    source.failure.reset();
+    co_await s.until_pool("healthy", "p", healthy);
+    auto told = co_await s.told_of("p");
+    EXPECT_EQ(std::count(told.begin(), told.end(), "ImageUpdateAvailable"), 1);
+    EXPECT_EQ(std::count(told.begin(), told.end(), "TagResolutionError"), 1);
+    co_await s.stop_controller();
+    EXPECT_TRUE(tags.idle());
+    co_await tags.stop();
   });
 }
 

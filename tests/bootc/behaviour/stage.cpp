@@ -1,6 +1,7 @@
 #include "tests/bootc/behaviour/stage.hpp"
 
 #include "bootc/kinds/names.hpp"
+#include "formats/base64.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/sim/server.hpp"
@@ -119,10 +120,16 @@ awaitable<void> stage::tear_down() {
   if (front_) co_await front_->stop();
 }
 
-void stage::start_controller(rollout_policy* policy) {
+void stage::start_controller(rollout_policy* policy, tag_watcher* tags) {
   bootc_cluster::options o;
   o.name = "behaviour";
   o.policy = policy;
+  k8s::event_options told;
+  told.per_second = 1'000;  // so that a test sees them in time
+  events_ = std::make_unique<k8s::event_recorder>(loop_, *api_, std::move(told));
+  o.events = events_.get();
+  o.tags = tags;
+  o.operator_ns = "default";
   controller_ = std::make_unique<bootc_cluster>(loop_, *api_, std::move(o));
   controller_->start();
 }
@@ -131,6 +138,34 @@ awaitable<void> stage::stop_controller() {
   if (!controller_) co_return;
   co_await controller_->stop();
   controller_.reset();
+  (void)co_await events_->flush(loop_.now() + 5s);
+  co_await events_->stop();
+  events_.reset();
+}
+
+awaitable<std::vector<std::string>> stage::told_of(std::string name) {
+  (void)co_await events_->flush(loop_.now() + 5s);
+  static const k8s::resource kind{"events.k8s.io", "v1", "events", "Event", true};
+  k8s::list_options all;
+  all.ns = "default";
+  auto listed = co_await api_->list(kind, std::move(all));
+  EXPECT_TRUE(listed) << (listed ? "" : listed.error().message());
+  std::vector<std::pair<std::string, std::string>> found;  // by time
+  if (listed)
+    for (const json::value& e : listed->at("items").as_array()) {
+      const json::object& o = e.as_object();
+      if (o.at("regarding").at("name").as_string() != named(name)) continue;
+      EXPECT_EQ(o.at("reportingController").as_string(), "bootc-operator");
+      std::string what(o.at("reason").as_string());
+      if (const json::value* series = o.if_contains("series"); series && series->is_object())
+        what += " x" + std::to_string(series->at("count").as_int64());
+      found.emplace_back(std::string(o.at("eventTime").as_string()), std::move(what));
+    }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> out;
+  for (auto& [at, what] : found) out.push_back(std::move(what));
+  co_return out;
 }
 
 awaitable<void> stage::create(k8s::resource r, std::string ns, json::object body) {
@@ -252,6 +287,27 @@ awaitable<void> stage::pod(std::string name, std::string node, std::string app) 
   auto done = co_await api_->merge_patch(k8s::resources::pods(), std::move(key), std::move(running),
                                          "status");
   EXPECT_TRUE(done) << (done ? "" : done.error().message());
+}
+
+awaitable<void> stage::pull_secret(std::string name, std::string docker_config) {
+  json::object body =
+      parse(R"({"apiVersion":"v1","kind":"Secret","type":"kubernetes.io/dockerconfigjson"})");
+  json::object metadata{{"name", named(name)}, {"namespace", "default"}};
+  body["metadata"] = std::move(metadata);
+  body["stringData"] = json::object{{".dockerconfigjson", docker_config}};
+  if (embedded_) {  // which has nobody to turn stringData into data
+    body.erase("stringData");
+    body["data"] = json::object{{".dockerconfigjson", formats::encode_base64(docker_config)}};
+  }
+  k8s::object_key key{"default", named(name)};
+  auto there = co_await api_->get(k8s::resources::secrets(), key);
+  if (there) {
+    auto done =
+        co_await api_->merge_patch(k8s::resources::secrets(), std::move(key), std::move(body));
+    EXPECT_TRUE(done) << (done ? "" : done.error().message());
+    co_return;
+  }
+  co_await create(k8s::resources::secrets(), "default", std::move(body));
 }
 
 awaitable<void> stage::budget(std::string name, std::string app, std::string min_available) {

@@ -5,6 +5,7 @@
 #include "bootc/kinds/classification.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/client/events.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/views/node.hpp"
 #include "reactor/loop.hpp"
@@ -46,7 +47,7 @@ public:
   k8s::connection to() const { return to_; }
   std::string named(const std::string& name) const { return prefix_ + name; }
 
-  void start_controller(rollout_policy* policy = nullptr);
+  void start_controller(rollout_policy* policy = nullptr, tag_watcher* tags = nullptr);
   awaitable<void> stop_controller();
   bootc_cluster* controller() noexcept { return controller_.get(); }
 
@@ -65,12 +66,17 @@ public:
   /// Writes a BootcNode's status as its daemon would: `booted` and, from staged on, the desired image as staged.
   awaitable<void> report(std::string node, unit_state state, char booted, char staged = 0);
   awaitable<void> pod(std::string name, std::string node, std::string app);
+  /// A pull secret in "default", the operator's namespace here; made anew when it is there.
+  awaitable<void> pull_secret(std::string name, std::string docker_config);
   awaitable<void> budget(std::string name, std::string app, std::string min_available);
 
   // What is there. Nothing when absent.
   awaitable<std::optional<node_pool>> see_pool(std::string name);
   awaitable<std::optional<bootc_node>> see(std::string node);
   awaitable<std::optional<k8s::node>> see_node(std::string name);
+
+  /// What was told about this object, in order: "Staging", or with a count "Staging x2".
+  awaitable<std::vector<std::string>> told_of(std::string name);
 
   // Waits; a test fails with `what` when it does not come true in time.
   awaitable<void> until_pool(std::string what, std::string name,
@@ -92,6 +98,7 @@ private:
   std::unique_ptr<k8s::sim::api_server> embedded_;
   std::unique_ptr<k8s::sim::server> front_;
   std::unique_ptr<k8s::client> api_;
+  std::unique_ptr<k8s::event_recorder> events_;
   std::unique_ptr<bootc_cluster> controller_;
   std::vector<std::pair<k8s::resource, k8s::object_key>> made_;
 };

@@ -8,9 +8,11 @@
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace bootc {
@@ -176,6 +178,96 @@ TEST(CommandHost, ACancelledStageStopsItsUnit) {
   });
 }
 
+TEST(CommandHost, AStageGoesOnWithoutTheProcessAndTheNextOneFindsIt) {
+  machine m;
+  m.put("stage_seconds", "1");
+  m.run([](machine& on) -> awaitable<void> {
+    reactor::task_group tasks(on.loop);
+    tasks.start("stage", [&]() -> awaitable<void> { (void)co_await on.stage('b'); });
+    for (int i = 0; i < 300 && on.get("unit_pid").empty(); ++i) co_await on.loop.sleep_for(10ms);
+    on.commands.leave();
+    co_await tasks.cancel_and_join();
+
+    command_host next(on.loop, on.settings(command_form::direct));
+    auto traits = co_await next.inspect();
+    EXPECT_TRUE(traits && traits->staging == image_of('b')) << traits->staging;
+    host_command adopted;
+    adopted.action = host_action::stage;
+    adopted.image = image_of('b');
+    adopted.adopted = true;
+    auto ended = co_await next.run(std::move(adopted));
+    EXPECT_TRUE(ended) << (ended ? "" : ended.error().message());
+    const auto s = co_await on.status();
+    EXPECT_TRUE(s.staged && s.staged->image->digest == digest_of('b') && s.staged->download_only)
+        << "and locks it";
+    auto after = co_await next.inspect();
+    EXPECT_TRUE(after && after->staging.empty());
+    co_await next.stop();
+  });
+}
+
+TEST(CommandHost, AnAdoptedStageThatNobodyWantsIsStopped) {
+  machine m;
+  m.put("stage_seconds", "30");
+  m.run([](machine& on) -> awaitable<void> {
+    reactor::task_group tasks(on.loop);
+    tasks.start("stage", [&]() -> awaitable<void> { (void)co_await on.stage('b'); });
+    for (int i = 0; i < 300 && on.get("unit_pid").empty(); ++i) co_await on.loop.sleep_for(10ms);
+    on.commands.leave();
+    co_await tasks.cancel_and_join();
+
+    command_host next(on.loop, on.settings(command_form::direct));
+    (void)co_await next.inspect();
+    reactor::task_group waiting(on.loop);
+    waiting.start("await", [&]() -> awaitable<void> {
+      host_command adopted;
+      adopted.action = host_action::stage;
+      adopted.image = image_of('b');
+      adopted.adopted = true;
+      (void)co_await next.run(std::move(adopted));
+    });
+    co_await on.loop.sleep_for(50ms);
+    co_await waiting.cancel_and_join();
+    for (int i = 0; i < 300 && !on.get("unit_pid").empty(); ++i) co_await on.loop.sleep_for(10ms);
+    EXPECT_EQ(on.get("unit_pid"), "");
+    co_await next.stop();
+  });
+}
+
+TEST(CommandHost, ShowsRegistriesThePullSecretAndTakesAwayOnlyItsOwn) {
+  machine m;
+  m.run([](machine& on) -> awaitable<void> {
+    const std::string file = on.folder / "run/ostree/auth.json";
+    std::optional<reactor::secret> first(reactor::secret("{\"auths\":{}}")), none;
+    auto shown = co_await on.commands.show_registries(first);
+    EXPECT_TRUE(shown) << (shown ? "" : shown.error().message());
+    EXPECT_EQ(on.get("run/ostree/auth.json"), "{\"auths\":{}}");
+    struct stat info{};
+    EXPECT_EQ(::stat(file.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600u);
+    auto away = co_await on.commands.show_registries(none);
+    EXPECT_TRUE(away);
+    EXPECT_NE(::stat(file.c_str(), &info), 0);
+
+    (void)co_await on.commands.show_registries(first);
+    on.put("run/ostree/auth.json", "of the administrator");
+    (void)co_await on.commands.show_registries(none);
+    EXPECT_EQ(on.get("run/ostree/auth.json"), "of the administrator");
+  });
+}
+
+TEST(CommandHost, ReadsTheImageOfARunningUnit) {
+  const std::string exec =
+      "ExecStart={ path=/usr/bin/bootc ; argv[]=bootc switch --download-only q.io/a/b@sha256:1 ; "
+      "ignore_errors=no ; start_time=[n/a] ; pid=7 }\n";
+  EXPECT_EQ(staged_by_unit("ActiveState=active\n" + exec), "q.io/a/b@sha256:1");
+  EXPECT_EQ(staged_by_unit(exec + "ActiveState=deactivating\n"), "q.io/a/b@sha256:1");
+  EXPECT_EQ(staged_by_unit("ActiveState=inactive\n" + exec), "");
+  EXPECT_EQ(staged_by_unit("ActiveState=active\nExecStart={ path=/bin/true ; argv[]=true ; }"), "");
+  for (const char* other : {"", "ActiveState=", "ActiveState=active", "\n\n=", "ExecStart=argv[]="})
+    EXPECT_EQ(staged_by_unit(other), "") << other;
+}
+
 TEST(CommandHost, RebootsIntoWhatIsStaged) {
   for (const bool locked : {true, false}) {
     machine m;
@@ -213,7 +305,27 @@ TEST(CommandHost, NamesWhatElseRebootsTheHost) {
   });
 }
 
-TEST(CommandHost, NoticesThatDeploymentsChanged) {
+TEST(CommandHost, T100_NoticesADeploymentOfComposefs) {
+  machine m;
+  std::filesystem::create_directories(m.folder / "sysroot/state/deploy");
+  command_host watching(m.loop, m.settings(command_form::direct));
+  reactor::run_task(m.loop, [&]() -> awaitable<void> {
+    bool changed = false;
+    reactor::task_group tasks(m.loop);
+    tasks.start("watch", [&]() -> awaitable<void> {
+      co_await watching.changed();
+      changed = true;
+    });
+    std::filesystem::create_directory(m.folder / "sysroot/state/deploy/one");
+    for (int i = 0; i < 100 && !changed; ++i) co_await m.loop.sleep_for(10ms);
+    EXPECT_TRUE(changed);
+    co_await tasks.cancel_and_join();
+    co_await watching.stop();
+    co_await m.commands.stop();
+  });
+}
+
+TEST(CommandHost, T099_T104_NoticesThatDeploymentsChangedUntilItIsStopped) {
   machine m;
   m.run([](machine& on) -> awaitable<void> {
     bool changed = false;

@@ -105,7 +105,8 @@ TEST(NodeAgent, StagesThenWaitsThenRebootsWhenApproved) {
   ASSERT_TRUE(step.command);
   EXPECT_EQ(step.command->action, host_action::reboot);
   EXPECT_EQ(b.shown(), "Rebooting -");
-  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message, "boot boot-1/0");
+  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message,
+            "boot boot-1/0 into " + image_of('b'));
   EXPECT_TRUE(b.agent.reboot_issued());
   EXPECT_FALSE(b.pass().publish) << "nothing more until it is back";
 }
@@ -284,6 +285,102 @@ TEST(NodeAgent, BackOnTheOldImageAfterARebootIsNotTriedAgain) {
   EXPECT_EQ(b.pass().command->action, host_action::stage) << "until the spec changes";
 }
 
+TEST(NodeAgent, ARotatedSecretIsNoReasonToRebootOnceMore) {
+  bench b;
+  b.desire('b', image_state::booted);
+  b.host.staged = deployed('b');
+  b.pass();
+  ++b.object.meta.generation;  // while it reboots, the hash of a pull secret changes
+  b.host.staged = deployed('b');
+  b.restart("boot-2");
+  EXPECT_FALSE(b.pass().command);
+  EXPECT_NE(b.shown().find(not_on_target_text), std::string::npos) << b.shown();
+  ++b.object.meta.generation;
+  b.restart("boot-3");
+  EXPECT_FALSE(b.pass().command) << "nor does the next start forget it";
+  b.desire('c', image_state::booted);
+  b.restart("boot-3");
+  EXPECT_EQ(b.pass().command->action, host_action::stage) << "another image is another attempt";
+}
+
+TEST(NodeAgent, AStageThatBeganBeforeItIsWaitedFor) {
+  bench b;
+  b.desire('b');
+  b.object.status.booted = booted('a');
+  b.traits.staging = image_of('b');
+  b.restart();
+  auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_TRUE(step.command->adopted);
+  EXPECT_EQ(step.command->image, image_of('b'));
+  EXPECT_FALSE(step.cancel_stage);
+  EXPECT_EQ(b.shown(), "Staging -");
+  EXPECT_TRUE(b.object.status.booted) << "what was known stays";
+  EXPECT_FALSE(b.pass().command);
+
+  b.host.staged = deployed('b');
+  b.ended(*step.command);
+  EXPECT_FALSE(b.pass().command);
+  EXPECT_EQ(b.shown(), "Staged -");
+}
+
+TEST(NodeAgent, AStageThatBeganBeforeItForAnotherImageIsCancelled) {
+  bench b;
+  b.desire('c');
+  b.traits.staging = image_of('b');
+  b.restart();
+  auto step = b.pass();
+  EXPECT_TRUE(step.command && step.command->adopted && step.cancel_stage);
+  b.ended(*step.command, "stopped");
+  step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->image, image_of('c'));
+  EXPECT_EQ(b.shown(), "Staging -") << "its end says nothing about the present image";
+}
+
+TEST(NodeAgent, AnAdoptedStageIsNotForgottenWhenItsStatusCouldNotBeWritten) {
+  bench b;
+  b.desire('b');
+  b.traits.staging = image_of('b');
+  b.restart();
+  b.pass();
+  b.agent.withdrawn();
+  EXPECT_TRUE(b.agent.busy());
+  EXPECT_TRUE(b.pass().command->adopted);
+}
+
+TEST(NodeAgent, AHostThatCannotBeInspectedIsDegraded) {
+  bench b;
+  b.desire('a');
+  b.agent = node_agent();
+  b.agent.on_object(b.object);
+  b.agent.on_uninspected("nsenter: not found", b.now);
+  const auto step = b.agent.decide(b.now, noon);
+  ASSERT_TRUE(step.publish);
+  EXPECT_EQ(find_condition(step.status.conditions, "Degraded")->message,
+            "inspecting the host: nsenter: not found");
+  EXPECT_EQ(step.look_again, b.now + 5s);
+  b.agent.on_traits({});
+  EXPECT_FALSE(b.agent.decide(b.now, noon).publish) << "not before its status was read";
+}
+
+TEST(NodeAgent, NothingIsStagedWithoutThePullSecretButWhatIsStagedGoesOn) {
+  bench b;
+  b.desire('b');
+  b.agent.on_auth("pull secret ops/pull: not found", b.now);
+  EXPECT_FALSE(b.agent.may_try_auth(b.now));
+  auto step = b.pass();
+  EXPECT_FALSE(step.command);
+  EXPECT_EQ(b.shown(), "Idle pull secret ops/pull: not found");
+  EXPECT_EQ(step.look_again, b.now + 5s);
+  b.host.staged = deployed('b');
+  b.pass();
+  EXPECT_EQ(b.shown(), "Staged -");
+  b.host.staged.reset();
+  b.agent.on_auth({}, b.now);
+  EXPECT_TRUE(b.pass().command);
+}
+
 TEST(NodeAgent, ASoftRebootIsARebootToo) {
   bench b;
   b.desire('b', image_state::booted);
@@ -359,6 +456,21 @@ TEST(NodeAgent, OtherRebootersAreNamed) {
   b.pass();
   EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message,
             "this host is also rebooted by bootc-fetch-apply-updates.timer");
+}
+
+TEST(NodeAgent, OtherRebootersAreNamedInEveryStateAndConfuseNoMemory) {
+  host_traits t;
+  t.uncoordinated = {"kured"};
+  bench b(t);
+  b.desire('b', image_state::booted);
+  b.host.staged = deployed('b');
+  b.pass();
+  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message,
+            "boot boot-1/0 into " + image_of('b') + "; this host is also rebooted by kured");
+  b.host.staged.reset();
+  b.restart("boot-2");
+  EXPECT_FALSE(b.pass().command);
+  EXPECT_NE(b.shown().find(not_on_target_text), std::string::npos) << b.shown();
 }
 
 TEST(NodeAgent, NoObjectNothingToDo) {

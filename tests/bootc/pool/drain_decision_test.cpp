@@ -57,10 +57,25 @@ TEST(DrainDecision, AnswersToAnEviction) {
   EXPECT_EQ(of(k8s::errc::unavailable), eviction_step::try_again);
   EXPECT_EQ(of(k8s::errc::forbidden), eviction_step::give_up);
   EXPECT_EQ(of(k8s::errc::invalid), eviction_step::give_up);
+  k8s::fault two_budgets;
+  two_budgets.code = k8s::errc::unavailable;
+  two_budgets.http_status = 500;
+  EXPECT_EQ(after_eviction(&two_budgets), eviction_step::give_up) << "the same answer for ever";
+  two_budgets.http_status = 503;
+  EXPECT_EQ(after_eviction(&two_budgets), eviction_step::try_again);
   k8s::fault terminating;
   terminating.code = k8s::errc::forbidden;
   terminating.causes.push_back({"NamespaceTerminating", "", ""});
   EXPECT_EQ(after_eviction(&terminating), eviction_step::try_again);
+}
+
+TEST(DrainDecision, ABudgetRefusesOnlyWhereTheServerNamesOne) {
+  k8s::fault f;
+  f.code = k8s::errc::throttled;
+  f.http_status = 429;
+  EXPECT_FALSE(is_refused_by_budget(f)) << "the server is busy";
+  f.causes.push_back({"DisruptionBudget", "db needs 1 healthy pods", ""});
+  EXPECT_TRUE(is_refused_by_budget(f));
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ using testing::noon;
 const hold blocked{"n1", "pdb", "a disruption budget refuses to evict default/web-1",
                    "the budget allows one more disruption"};
 
-/// The BootcNode after the patch.
-bootc_node noted(bootc_node b, const boost::json::object& patch) {
-  for (const auto& [key, value] : patch.at("metadata").at("annotations").as_object())
+/// The BootcNode after a patch with these annotations.
+bootc_node noted(bootc_node b, const boost::json::object& annotations) {
+  for (const auto& [key, value] : annotations)
     b.meta.annotations = testing::with(b.meta.annotations, std::string(key),
                                        value.is_null() ? "" : std::string(value.as_string()));
   return b;
@@ -26,25 +26,26 @@ bootc_node noted(bootc_node b, const boost::json::object& patch) {
 TEST(HoldNote, SaysCodeSentenceSinceAndWhatReleasesIt) {
   EXPECT_TRUE(is_noted({}, nullptr));
   EXPECT_FALSE(is_noted({}, &blocked));
-  const bootc_node b = noted({}, note_patch({}, &blocked, noon));
+  const bootc_node b = noted({}, note_annotations({}, &blocked, noon));
   EXPECT_TRUE(is_noted(b, &blocked));
   EXPECT_EQ(note_of(b),
             (hold_note{"pdb", blocked.sentence, "2026-11-21T12:00:00Z", blocked.released_by}));
   EXPECT_FALSE(is_noted(b, nullptr));
-  const auto gone = note_patch(b, nullptr, noon).at("metadata").at("annotations").as_object();
+  const auto gone = note_annotations(b, nullptr, noon);
   EXPECT_EQ(gone.size(), 4u);
   for (const auto& [key, value] : gone) EXPECT_TRUE(value.is_null()) << key;
 }
 
 TEST(HoldNote, IsWrittenAgainForAnotherCodeOrPodAndNotForACount) {
-  const bootc_node b = noted({}, note_patch({}, &blocked, noon));
+  const bootc_node b = noted({}, note_annotations({}, &blocked, noon));
   hold other = blocked;
   other.sentence = "a disruption budget refuses to evict default/web-2";
   EXPECT_FALSE(is_noted(b, &other));
-  EXPECT_EQ(note_of(noted(b, note_patch(b, &other, noon + 1min)))->since, "2026-11-21T12:00:00Z");
+  EXPECT_EQ(note_of(noted(b, note_annotations(b, &other, noon + 1min)))->since,
+            "2026-11-21T12:00:00Z");
   hold draining{"n1", "draining", "it is being drained, 3 pods are left", "its pods are gone"};
   EXPECT_FALSE(is_noted(b, &draining));
-  const bootc_node d = noted(b, note_patch(b, &draining, noon + 1min));
+  const bootc_node d = noted(b, note_annotations(b, &draining, noon + 1min));
   EXPECT_EQ(note_of(d)->since, "2026-11-21T12:01:00Z");
   draining.sentence = "it is being drained, 2 pods are left";
   EXPECT_TRUE(is_noted(d, &draining));

@@ -5,6 +5,8 @@
 #include <boost/json/serialize.hpp>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace bootc {
 namespace {
 
@@ -88,6 +90,18 @@ TEST(PoolStatus, TheStrongestReasonIsShown) {
       << "an equal one does not replace it";
   f.degradations.push_back({pool_reason::rollout_halted, "halted"});
   EXPECT_EQ(degraded_of(status_after({}, f, noon)), "True/RolloutHalted/halted");
+}
+
+TEST(PoolStatus, EveryReasonIsStrongerThanTheOneBefore) {
+  int before = -1;
+  for (const auto reason :
+       {pool_reason::healthy, pool_reason::node_degraded, pool_reason::secret_error,
+        pool_reason::node_conflict, pool_reason::rollout_halted, pool_reason::invalid_spec,
+        pool_reason::tag_resolution_error})
+    EXPECT_GT(precedence(reason), std::exchange(before, precedence(reason))) << reason;
+  pool_findings f = found(counts({unit_state::up_to_date}));
+  f.degradations = {{pool_reason::secret_error, "there is no Secret"}};
+  EXPECT_EQ(degraded_of(status_after({}, f, noon)), "True/SecretError/there is no Secret");
 }
 
 TEST(PoolStatus, TheSameFindingsLaterChangeNothing) {

@@ -17,10 +17,12 @@
 // Source: what bootc 1.16 does and prints.
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -338,6 +340,16 @@ int systemctl(const host_state& h, const arguments& args) {
       std::cout << (is ? "active" : "inactive") << '\n';
     return is ? 0 : 3;
   }
+  if (args[0] == "show" && args[1].starts_with("bootc-operator-switch")) {
+    const int pid = h.has("unit_pid") ? std::atoi(h.read("unit_pid").c_str()) : 0;
+    const bool runs = pid > 1 && kill(pid, 0) == 0;
+    std::cout << "ActiveState=" << (runs ? "active" : "inactive") << '\n';
+    if (runs)
+      std::cout << "ExecStart={ path=/usr/bin/bootc ; argv[]=" << h.read("unit_command")
+                << " ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=" << pid
+                << " ; code=(null) ; status=0/0 }\n";
+    return 0;
+  }
   if (args[0] == "show") {
     std::cout << h.read("soft_reboots") << '\n';
     return 0;
@@ -350,20 +362,33 @@ int systemctl(const host_state& h, const arguments& args) {
   return 0;
 }
 
-/// --wait: runs the command as a unit, whose errors go to the journal and not to whoever waits.
+/// --wait: runs the command as a unit, whose errors go to the journal and not to whoever waits; it outlives that one.
 int systemd_run(const host_state& h, const arguments& args) {
   std::size_t at = 0;
   while (at < args.size() && args[at].starts_with("--")) at += args[at] == "--unit" ? 2 : 1;
   const arguments command(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
   if (command.empty() || command[0] != "bootc") return fail("Failed to find executable");
-  h.write("unit_pid", std::to_string(getpid()));
-  const int journal =
-      open(h.path("journal").c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
-  dup2(journal, 2);
-  dup2(journal, 1);
-  const int code = bootc(h, arguments(command.begin() + 1, command.end()));
-  h.remove("unit_pid");
-  return code;
+  std::string line;
+  for (const auto& a : command) line += (line.empty() ? "" : " ") + a;
+  h.write("unit_command", line);
+  const pid_t unit = fork();
+  if (unit == 0) {
+    setsid();
+    h.write("unit_pid", std::to_string(getpid()));
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int journal =
+        open(h.path("journal").c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
+    dup2(nothing, 0);
+    dup2(journal, 1);
+    dup2(journal, 2);
+    const int code = bootc(h, arguments(command.begin() + 1, command.end()));
+    h.remove("unit_pid");
+    std::cout.flush();
+    _exit(code);
+  }
+  int ended = 0;
+  while (waitpid(unit, &ended, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(ended) ? WEXITSTATUS(ended) : 1;
 }
 
 int journalctl(const host_state& h, const arguments& args) {

@@ -1,0 +1,9 @@
+#include "bootc/daemon/host.hpp"
+
+namespace bootc {
+
+awaitable<reactor::result<void>> host::show_registries(std::optional<reactor::secret>) {
+  co_return reactor::result<void>();
+}
+
+}  // namespace bootc

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "reactor/awaitable.hpp"
+#include "reactor/plain/secret.hpp"
+#include "registry/client.hpp"
+#include "registry/image_ref.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace registry {
+
+struct tag_reader_options {
+  /// Plain HTTP for registries that cannot be verified or speak no TLS; never before TLS was tried.
+  enum class insecure { refused, allowed } insecure_registries = insecure::refused;
+  std::map<std::string, std::string> mirrors;  // "quay.io" → "mirror.example:5000", asked first
+  std::vector<std::string> token_realms;       // hosts that may issue tokens for any registry
+  std::string ca_file;                         // trusted instead of the system's; empty = these
+  std::string certificate_file, key_file;
+};
+
+/// A pull secret: the text of `.dockerconfigjson`, and a name for it that changes with it (its hash).
+struct pull_secret {
+  std::string id;
+  reactor::secret config;
+};
+
+/// Where tags are looked up; the seam by which tests and simulations answer for registries.
+class tag_source {
+public:
+  virtual ~tag_source() = default;
+  /// The digest that the tag names now; `known` is what it named last time. `with` null = nobody in particular.
+  virtual awaitable<answer<std::string>> digest_of(image_ref of, std::string known,
+                                                   std::shared_ptr<const pull_secret> with) = 0;
+  /// Nobody asks any more: connections are closed. It may be asked again.
+  virtual awaitable<void> rest() { co_return; }
+};
+
+/// Looks tags up in registries.
+/// Mirrors  are asked first; one that fails is no reason for the registry itself not to be asked.
+/// Logins   of the secret's longest matching path; tokens only from the registry's own domain or those allowed.
+/// Errors   registry::fault; its text names the request, never a credential.
+/// Lifetime loop and web outlive it.
+class tag_reader final : public tag_source {
+public:
+  tag_reader(reactor::loop& l, web& w, tag_reader_options options);
+  awaitable<answer<std::string>> digest_of(image_ref of, std::string known,
+                                           std::shared_ptr<const pull_secret> with) override;
+  awaitable<void> rest() override;
+
+private:
+  enum class transport { tls, plain };
+  awaitable<answer<std::string>> ask(std::string host, image_ref of, std::string known,
+                                     std::shared_ptr<const pull_secret> with);
+  awaitable<answer<std::string>> ask_by(transport how, oci_reference of, std::string known,
+                                        registry_login login, std::string credential);
+  std::shared_ptr<client> client_for(transport how, const std::string& host, registry_login login,
+                                     const std::string& credential);
+
+  reactor::loop& loop_;
+  web& web_;
+  tag_reader_options options_;
+  std::map<std::string, std::shared_ptr<client>> clients_;  // they keep tokens
+};
+
+}  // namespace registry

@@ -1,0 +1,188 @@
+#include "bootc/pool/rollout_planner.hpp"
+#include "tests/bootc/builders.hpp"
+
+#include <gtest/gtest.h>
+
+namespace bootc {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+const std::string os = "quay.io/example/os:latest";
+
+/// A pool on a tag with one node on image a, and what the registry says.
+struct tagged : situation {
+  explicit tagged(tag_updates how = tag_updates::automatic) {
+    world.pool.spec.image_ref = os;
+    world.pool.spec.updates = how;
+  }
+  tagged& answer(char digest, const std::string& error = "") {
+    tag_resolution t;
+    t.ref = world.pool.spec.image_ref;
+    if (digest) t.digest = digest_of(digest);
+    t.error = error;
+    t.next = noon + 5min;
+    world.tag = t;
+    return *this;
+  }
+  tagged& stored(char target) {
+    world.pool.status.target_digest = digest_of(target);
+    world.pool.status.resolved_ref = world.pool.spec.image_ref;
+    world.pool.status.next_tag_resolution_time = "2026-11-21T12:01:00Z";
+    return *this;
+  }
+  tagged& approve(const std::string& digest) {
+    world.pool.meta.annotations = with({}, std::string(names::approve_digest), digest);
+    return *this;
+  }
+};
+
+TEST(TagResolution, ATagIsPinnedToWhatItNames) {
+  tagged s;
+  s.answer('b').node("w1");
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "create BootcNode w1");
+  EXPECT_EQ(plan.actions[0].spec.desired_image, image_of('b')) << "without the tag";
+  EXPECT_EQ(plan.status.target_digest, digest_of('b'));
+  EXPECT_EQ(plan.status.resolved_ref, os);
+  EXPECT_EQ(plan.status.next_tag_resolution_time, "2026-11-21T12:05:00Z");
+}
+
+TEST(TagResolution, NothingIsTouchedBeforeTheFirstAnswer) {
+  tagged s;
+  s.member("w1", unit_state::up_to_date);
+  s.node("w2");
+  auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(held(plan), "w1:tag-unresolved");
+  EXPECT_FALSE(plan.status_changed) << "it is only being asked";
+  s.answer(0, "connection refused");
+  plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(degraded_of(plan.status),
+            "True/TagResolutionError/cannot resolve \"" + os + "\": connection refused");
+  EXPECT_EQ(plan.status.next_tag_resolution_time, "2026-11-21T12:05:00Z");
+}
+
+TEST(TagResolution, AFailureKeepsTheTargetAndTheRolloutGoesOn) {
+  tagged s;
+  s.stored('b').answer(0, "no route").member("w1", unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "take slot w1, cordon Node w1, drain Node w1");
+  EXPECT_EQ(plan.status.target_digest, digest_of('b'));
+  EXPECT_TRUE(degraded_of(plan.status).starts_with("True/TagResolutionError/"));
+}
+
+TEST(TagResolution, AfterAStartTheKnownTargetAndTheKnownErrorStay) {
+  tagged s;
+  s.stored('b').answer(0).member("w1", unit_state::up_to_date);
+  s.world.pool.status.conditions = {
+      cond("Degraded", "True", "TagResolutionError", "cannot resolve: no route")};
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(degraded_of(plan.status), "True/TagResolutionError/cannot resolve: no route");
+}
+
+TEST(TagResolution, AnotherReferenceNeverTakesTheFormerDigest) {
+  tagged s;
+  s.stored('b').answer('b').member("w1", unit_state::up_to_date);
+  s.world.pool.spec.image_ref = "quay.io/other/os:latest";
+  auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(held(plan), "w1:tag-unresolved");
+  s.answer('c');
+  plan = s.plan();
+  EXPECT_EQ(plan.actions.at(0).spec.desired_image, "quay.io/other/os@" + digest_of('c'));
+}
+
+TEST(TagResolution, ADigestNeedsNoRegistry) {
+  tagged s;
+  s.stored('a').answer('c');
+  s.target('b').member("w1", unit_state::up_to_date);
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(plan.status.target_digest, digest_of('b'));
+  EXPECT_EQ(plan.status.resolved_ref + plan.status.next_tag_resolution_time, "");
+}
+
+TEST(ManualUpdates, AreOfferedAndWaitForApproval) {
+  tagged s(tag_updates::manual);
+  s.answer('b').node("w0");
+  EXPECT_EQ(s.plan().actions.at(0).spec.desired_image, image_of('b')) << "resolved once";
+  tagged later(tag_updates::manual);
+  later.stored('b').answer('c').member("w1", unit_state::up_to_date);
+  auto plan = later.plan();
+  EXPECT_EQ(steps(plan), "");
+  EXPECT_EQ(plan.status.target_digest, digest_of('b'));
+  EXPECT_EQ(plan.status.available_digest, digest_of('c'));
+  EXPECT_TRUE(plan.status.update_available);
+
+  later.approve(digest_of('c'));
+  plan = later.plan();
+  EXPECT_EQ(steps(plan), "set desired image w1");
+  EXPECT_EQ(plan.status.target_digest, digest_of('c'));
+  EXPECT_EQ(plan.status.available_digest, "");
+  EXPECT_EQ(plan.status.approved_digest, digest_of('c'));
+}
+
+TEST(ManualUpdates, AnApprovalIsActedUponOnce) {
+  tagged s(tag_updates::manual);
+  s.stored('b').answer('d').approve(digest_of('c'));
+  s.world.pool.status.approved_digest = digest_of('c');
+  EXPECT_EQ(s.plan().status.target_digest, digest_of('b'))
+      << "it was moved on since, by another reference say, and the annotation was left";
+}
+
+TEST(ManualUpdates, AnApprovalThatIsNoDigestIsAWarning) {
+  tagged s(tag_updates::manual);
+  s.stored('b').answer('c').approve("latest");
+  const auto plan = s.plan();
+  EXPECT_EQ(plan.status.target_digest, digest_of('b'));
+  ASSERT_EQ(plan.warnings.size(), 1u);
+  EXPECT_EQ(plan.warnings[0].reason, "InvalidApproval");
+}
+
+TEST(ManualUpdates, AutomaticOnesHeedNoApproval) {
+  tagged s;
+  s.stored('b').answer('c').approve(digest_of('b'));
+  EXPECT_EQ(s.plan().status.target_digest, digest_of('c'));
+}
+
+TEST(PullSecrets, WhatCannotBeReadIsReportedAndTheRolloutGoesOnWithTheLastKnownHash) {
+  using kind = secret_state::kind;
+  for (const auto& [is, text] :
+       {std::pair{kind::missing, "True/SecretError/pull secret ops/pull does not exist"},
+        {kind::without_key, "True/SecretError/pull secret ops/pull has no .dockerconfigjson"},
+        {kind::unreadable, "True/SecretError/pull secret ops/pull cannot be read: forbidden"}}) {
+    situation s;
+    s.world.pool.spec.pull_secret = secret_ref{"pull", "ops"};
+    s.world.secret = {is, "", "forbidden"};
+    auto& b = s.member("w1", unit_state::staged);
+    b.spec.pull_secret = s.world.pool.spec.pull_secret;
+    b.spec.pull_secret_hash = "sha256:before";
+    const auto plan = s.plan();
+    EXPECT_EQ(steps(plan), "take slot w1, cordon Node w1, drain Node w1");
+    EXPECT_EQ(degraded_of(plan.status), text);
+  }
+}
+
+TEST(PullSecrets, ARotatedOneReachesTheNodeWithoutANewImage) {
+  situation s;
+  s.world.pool.spec.pull_secret = secret_ref{"pull", "ops"};
+  s.world.secret = {secret_state::kind::usable, "sha256:new", ""};
+  auto& b = s.slotted("w1", unit_state::rebooting);
+  b.spec.desired_state = image_state::booted;
+  b.spec.pull_secret = s.world.pool.spec.pull_secret;
+  b.spec.pull_secret_hash = "sha256:old";
+  b.meta.annotations =
+      with(b.meta.annotations, std::string(names::approved_at), "2026-11-21T11:45:00Z");
+  const auto plan = s.plan();
+  ASSERT_EQ(steps(plan), "set desired image w1");
+  EXPECT_EQ(plan.actions[0].spec.pull_secret_hash, "sha256:new");
+  EXPECT_EQ(plan.actions[0].spec.desired_state, image_state::booted) << "its approval stands";
+  EXPECT_FALSE(plan.actions[0].retarget);
+}
+
+}  // namespace
+}  // namespace bootc
