@@ -26,7 +26,8 @@ void add_rules(http::headers& to) {
          "require-trusted-types-for 'script'; trusted-types 'none'");
   to.add("X-Content-Type-Options", "nosniff");
   to.add("X-Frame-Options", "DENY");
-  to.add("Referrer-Policy", "no-referrer");
+  // "no-referrer" would make the Origin of our own form "null".
+  to.add("Referrer-Policy", "same-origin");
   to.add("Cross-Origin-Opener-Policy", "same-origin");
   to.add("Cross-Origin-Resource-Policy", "same-origin");
 }

@@ -158,7 +158,7 @@ TEST_F(served, EveryAnswerHoldsTheBrowserToOurFiles) {
       EXPECT_NE(rules.find("require-trusted-types-for 'script'"), rules.npos) << target;
       EXPECT_EQ(rules.find("unsafe"), rules.npos) << target;
       EXPECT_EQ(field(said, "X-Content-Type-Options"), "nosniff") << target;
-      EXPECT_EQ(field(said, "Referrer-Policy"), "no-referrer") << target;
+      EXPECT_EQ(field(said, "Referrer-Policy"), "same-origin") << target;
       EXPECT_EQ(field(said, "Access-Control-Allow-Origin"), "") << target;
     }
   });
