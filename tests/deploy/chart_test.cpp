@@ -150,7 +150,7 @@ TEST(Deploy, ValuesReachWhatTheyName) {
        {"kind: Deployment"},
        {"DaemonSet", "ValidatingAdmission", "-daemon"}},
       {{"crds.install=false"}, {"kind: Deployment"}, {"CustomResourceDefinition"}},
-      {{"fleet.from=self"}, {"- --fleet=self"}, {"secrets", "-fleet\n"}},
+      {{"fleet.from=self"}, {"- --fleet=self"}, {"-fleet\n"}},
       {{"fleet.namespace=clusters"}, {"- --namespace=clusters", "  namespace: clusters\n"}, {}},
       {{"podDisruptionBudget.enabled=false,networkPolicy.enabled=false"},
        {"kind: Service\n"},
