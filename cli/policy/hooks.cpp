@@ -1,7 +1,9 @@
 #include "cli/policy/hooks.hpp"
 
 #include "policies/disruption.hpp"
+#include "policies/releases/hooks.hpp"
 #include "policies/rollout.hpp"
+#include "policies/trains/hooks.hpp"
 #include "policies/versions.hpp"
 
 namespace cli {
@@ -13,13 +15,14 @@ policies::shared_hooks all_hooks() {
     list.push_back(policies::rollout_hook());
     list.push_back(policies::disruption_hook());
     // Known by name: their packs load, and nothing is said about fields.
-    for (const char* name :
-         {"compose.sync", "release.map", "release.diff", "release.gate", "release.bump",
-          "release.path", "release.lifecycle", "train.check", "train.plan", "train.promote"}) {
+    const auto by_name = [&](std::string_view name) {
       policies::hook h;
       h.name = name;
       list.push_back(std::move(h));
-    }
+    };
+    by_name("compose.sync");
+    for (const std::string_view name : policies::releases::hooks) by_name(name);
+    for (const std::string_view name : policies::trains::hooks) by_name(name);
     return std::make_shared<const policies::hook_list>(std::move(list));
   }();
   return all;

@@ -67,6 +67,14 @@ bool answer_reader::flag(std::string_view field) {
   return false;
 }
 
+std::string answer_reader::one_of(std::string_view field,
+                                  std::initializer_list<std::string_view> known) {
+  std::string got = text(field);
+  if (std::find(known.begin(), known.end(), got) == known.end())
+    refuse(field, expected_one_of(known, got));
+  return got;
+}
+
 std::vector<std::string> answer_reader::texts(std::string_view field) {
   std::vector<std::string> out;
   const value* v = take(field);
@@ -122,7 +130,7 @@ std::vector<finding> read_findings(answer_reader& from) {
   auto found = from.list<finding>("findings", [](answer_reader& one) {
     finding f;
     f.id = one.text("id");
-    const std::string how = one.text("severity");
+    const std::string how = one.one_of("severity", {"error", "warn", "info"});
     f.blocking = one.text("blocking");
     f.subject = one.text("subject");
     f.from = one.text("from");
@@ -130,13 +138,7 @@ std::vector<finding> read_findings(answer_reader& from) {
     f.rule = one.text("rule");
     f.why = one.text("why");
     f.evidence = one.text("evidence");
-    if (how == "error") {
-      f.how = severity::error;
-    } else if (how == "warn") {
-      f.how = severity::warn;
-    } else if (how != "info") {
-      one.refuse("severity", "expected error, warn or info");
-    }
+    f.how = how == "error" ? severity::error : how == "warn" ? severity::warn : severity::info;
     if (f.id.empty()) one.refuse("id", "expected the finding's id");
     if (f.subject.empty()) one.refuse("subject", "expected what it is about");
     if (f.why.empty()) one.refuse("why", "expected a sentence");

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ public:
   double number(std::string_view field);
   bool flag(std::string_view field);
   std::vector<std::string> texts(std::string_view field);
+  /// A text that is one of these; an empty one among them: it may be absent.
+  std::string one_of(std::string_view field, std::initializer_list<std::string_view> known);
   template <class T>
   std::vector<T> list(std::string_view field, T (*read)(answer_reader&)) {
     std::vector<T> out;

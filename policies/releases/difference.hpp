@@ -24,10 +24,11 @@ struct diff_question {
   std::shared_ptr<const request_file> requests;
   std::optional<std::vector<std::string>> registered;  // resources of the kustomization.yaml
   std::optional<std::map<std::string, std::string>> app_ranges;  // of Kubernetes, by app
+  std::string within;  // "folder": what concerns all of a provider is said by release.folder
 };
 
 struct diff_change {
-  std::string kind, name;  // "component" or "app"
+  std::string kind, name;  // "component", "app", or "binary": inside of a component
   std::string what;        // added, removed, changed, moved, catalog, reference, depends
   std::string from, to;
   std::string level;              // of a version that changed

@@ -137,11 +137,10 @@ result<std::vector<entry>> read_entries(yaml_source& from, const json::object& s
 
 void check_state(yaml_source& from, const document& d, const place& spec,
                  const std::string& subject) {
-  constexpr std::string_view known[] = {"active", "deprecated", "wip", "preview"};
-  if (!d.state.empty() && std::find(std::begin(known), std::end(known), d.state) == std::end(known))
+  const std::initializer_list<std::string_view> known = {"active", "deprecated", "wip", "preview"};
+  if (!d.state.empty() && std::find(known.begin(), known.end(), d.state) == known.end())
     from.note("release.schema", subject, spec / "state",
-              "state: expected active, deprecated, wip or preview, got " + quoted(d.state),
-              d.state);
+              "state: " + expected_one_of(known, d.state), d.state);
   const auto date = [&](const std::string& text, std::string_view field) {
     if (!text.empty() && !reactor::parse_rfc3339(text))
       from.note("release.schema", subject, spec / field,

@@ -1,9 +1,24 @@
 #include "policies/releases/finding.hpp"
 
+#include "reactor/plain/printable.hpp"
+
 #include <algorithm>
 #include <tuple>
 
 namespace policies::releases {
+
+std::string expected_one_of(std::initializer_list<std::string_view> known, std::string_view got) {
+  std::vector<std::string_view> names;
+  for (const std::string_view name : known) {
+    if (!name.empty()) names.push_back(name);
+  }
+  std::string text = "expected ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text + ", got '" + reactor::printable(got, 100) + "'";
+}
 
 std::string_view to_string(severity s) {
   switch (s) {

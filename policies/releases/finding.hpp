@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ struct problem {
   std::string evidence;  // document and field: "capa/v34.5.0.yaml: spec.components[etcd].version"
   friend bool operator==(const problem&, const problem&) = default;
 };
+
+/// "expected a, b or c, got 'd'": how every refusal of a word says which words there are. Empty ones are not named.
+std::string expected_one_of(std::initializer_list<std::string_view> known, std::string_view got);
 
 enum class severity { info, warn, error };
 std::string_view to_string(severity s);

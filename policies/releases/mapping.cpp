@@ -15,6 +15,15 @@ struct view_record<releases::baked_tool> {
 };
 
 template <>
+struct view_record<releases::image_tools> {
+  static constexpr const char* name = "image and its tools";
+  static constexpr field fields[] = {
+      field_of<&releases::image_tools::image>("image"),
+      field_of<&releases::image_tools::tools>("tools"),
+  };
+};
+
+template <>
 struct view_record<releases::map_question> {
   static constexpr const char* name = "question";
   static constexpr field fields[] = {
@@ -23,6 +32,7 @@ struct view_record<releases::map_question> {
       field_of<&releases::map_question::catalogue>("catalogue"),
       field_of<&releases::map_question::values>("values"),
       field_of<&releases::map_question::tools>("tools"),
+      field_of<&releases::map_question::known_tools>("known_tools"),
   };
 };
 
@@ -91,7 +101,7 @@ reactor::awaitable<result<map_answer>> map_release(host& packs, subject s,
                                                    std::shared_ptr<const map_question> question) {
   const std::size_t entries = question->release->components.size() +
                               question->release->apps.size() + question->pools.size() * 10 +
-                              question->tools.size() +
+                              question->tools.size() + 5 * question->known_tools.size() +
                               (question->catalogue ? question->catalogue->size() / 50 : 0);
   std::vector<argument> arguments;
   arguments.emplace_back(view_of(question));

@@ -23,6 +23,12 @@ struct baked_tool {
   std::string name, version;
 };
 
+/// The tools of another image, and what it is called.
+struct image_tools {
+  std::string image;
+  std::vector<baked_tool> tools;
+};
+
 /// `release.map`: what is the OS image of these pools called?
 /// Asked    by `windlass release map`, and wherever an image follows from a Release.
 /// Failure  no image: whoever waits for one keeps what it has.
@@ -34,6 +40,7 @@ struct map_question {
   std::map<std::string, std::string>
       values;  // providerIntegration's, where a rule reads no Release
   std::vector<baked_tool> tools;
+  std::vector<image_tools> known_tools;  // so that no two lists get one name
 };
 
 struct image_segment {

@@ -38,6 +38,7 @@ struct view_record<releases::stage_facts> {
       field_of<&releases::stage_facts::to>("to"),
       field_of<&releases::stage_facts::action>("action"),
       field_of<&releases::stage_facts::actor>("actor"),
+      field_of<&releases::stage_facts::age_hours>("age_hours"),
   };
 };
 
@@ -59,6 +60,7 @@ struct view_record<releases::pick> {
       field_of<&releases::pick::name>("name"),
       field_of<&releases::pick::version>("version"),
       field_of<&releases::pick::depends_on>("depends_on"),
+      field_of<&releases::pick::catalog>("catalog"),
   };
 };
 
@@ -73,6 +75,9 @@ struct view_record<releases::bump_question> {
       field_of<&releases::bump_question::requests>("requests"),
       field_of<&releases::bump_question::picks>("picks"),
       field_of<&releases::bump_question::stage>("stage"),
+      field_of<&releases::bump_question::others>("others"),
+      field_of<&releases::bump_question::prefix>("prefix"),
+      field_of<&releases::bump_question::asked>("asked"),
   };
 };
 
@@ -103,12 +108,11 @@ using reactor::result;
 
 bump_item read_item(answer_reader& from) {
   bump_item i;
-  i.kind = from.text("kind");
+  i.kind = from.one_of("kind", {"component", "app"});
   i.name = from.text("name");
   i.from = from.text("from");
   i.to = from.text("to");
   i.why = from.text("why");
-  if (i.kind != "component" && i.kind != "app") from.refuse("kind", "expected component or app");
   return i;
 }
 
@@ -133,10 +137,8 @@ lifecycle_row read_row(answer_reader& from) {
   lifecycle_row r;
   r.name = from.text("name");
   r.state = from.text("state");
-  r.action = from.text("action");
+  r.action = from.one_of("action", {"keep", "deprecate", "archive"});
   r.why = from.text("why");
-  if (r.action != "keep" && r.action != "deprecate" && r.action != "archive")
-    from.refuse("action", "expected keep, deprecate or archive");
   return r;
 }
 
@@ -199,6 +201,7 @@ reactor::awaitable<result<bump_answer>> next_release(
   for (const auto& [name, versions] : question->available) entries += 4 * versions.size();
   if (question->requests)
     entries += question->requests->blocks.size() * releases::entries_of(*question->base);
+  if (question->others) entries += question->others->size() / 8;
   co_return co_await ask<bump_answer>(packs, "release.bump", std::move(s), std::move(question),
                                       entries, read_bump_answer);
 }
@@ -220,8 +223,12 @@ document draft_of(const bump_question& question, const bump_answer& answer, std:
     }
   }
   for (const pick& p : question.picks) {
-    for (entry& e : d.apps) {
-      if (e.name == p.name && !p.depends_on.empty()) e.depends_on = p.depends_on;
+    for (auto* list : {&d.components, &d.apps}) {
+      for (entry& e : *list) {
+        if (e.name != p.name) continue;
+        if (!p.depends_on.empty() && list == &d.apps) e.depends_on = p.depends_on;
+        if (!p.catalog.empty()) e.catalog = p.catalog;
+      }
     }
   }
   renew_hash(d);

@@ -24,8 +24,9 @@ struct readiness_item {
 /// Where a draft stands, where it shall go, and who wants to do what with it. Empty: nothing is asked.
 struct stage_facts {
   std::string is, to;
-  std::string action;  // version, pin, refresh
-  std::string actor;   // "release-team"
+  std::string action;     // version, pin, refresh
+  std::string actor;      // "release-team"
+  double age_hours = -1;  // of the draft; below 0: nobody knows
 };
 
 /// `release.gate`: may this Release become active?
@@ -43,18 +44,22 @@ reactor::awaitable<reactor::result<diff_answer>> may_pass(
 struct pick {
   std::string name, version;
   std::vector<std::string> depends_on;
+  std::string catalog;  // empty: the one it had
 };
 
 /// `release.bump`: what would the next Release be?
 /// Failure  there is none.
 struct bump_question {
   std::shared_ptr<const document> base;
-  std::string kind;                                           // major, minor, patch
+  std::string kind;                                           // major, minor, patch, test
   std::map<std::string, std::vector<std::string>> available;  // versions by item
   std::optional<std::vector<std::string>> catalogue;
   std::shared_ptr<const request_file> requests;
   std::vector<pick> picks;  // when there are any, nothing else moves
   stage_facts stage;
+  std::optional<std::vector<std::shared_ptr<const document>>> others;  // all of the provider
+  std::string prefix;                                                  // test: of its pre-release
+  bool asked = false;  // test: it gets a pre-release whatever is picked
 };
 struct bump_item {
   std::string kind, name, from, to, why;

@@ -54,6 +54,14 @@ public:
         out_.unreadable.push_back({"waivers.yaml", waivers.error()});
       }
     }
+    if (auto text = optional_file(root_ / "kube-versions.yaml"); text) {
+      auto ranges = read_app_ranges(*text, "kube-versions.yaml");
+      if (ranges) {
+        out_.app_ranges = std::move(*ranges);
+      } else {
+        out_.unreadable.push_back({"kube-versions.yaml", ranges.error()});
+      }
+    }
     const bool any = std::any_of(out_.folders.begin(), out_.folders.end(),
                                  [](const auto& f) { return !f.second.releases.empty(); });
     if (!any && out_.unreadable.empty())
@@ -315,6 +323,20 @@ result<std::vector<waiver>> read_waivers(std::string_view text, std::string file
   if (!from.problems.empty())
     return make_fault(errc::malformed, "read waivers",
                       from.problems.front().evidence + ": " + from.problems.front().why);
+  return out;
+}
+
+result<std::map<std::string, std::string>> read_app_ranges(std::string_view text,
+                                                           std::string file) {
+  auto source = yaml_source::read(text, std::move(file));
+  if (!source) return source.error();
+  std::map<std::string, std::string> out;
+  for (const auto& [key, member] : source->root())
+    out[key] = source->text(source->root(), key, place(), "", need::required).value_or("");
+  if (source->too_long) return *source->too_long;
+  if (!source->problems.empty())
+    return make_fault(errc::malformed, "read ranges of Kubernetes",
+                      source->problems.front().evidence + ": " + source->problems.front().why);
   return out;
 }
 

@@ -61,6 +61,8 @@ struct unreadable_file {
 struct repository {
   std::map<std::string, provider_folder> folders;
   std::vector<waiver> waivers;
+  /// kube-versions.yaml: the versions of Kubernetes that an app takes, by app.
+  std::optional<std::map<std::string, std::string>> app_ranges;
   std::vector<unreadable_file> unreadable;  // reported, not an end to everything else
 
   /// The Release of that name, or of that version of a provider: "aws-34.5.0"; "aws" or "capa" and "34.5.0" or "v34.5.0".
@@ -68,6 +70,10 @@ struct repository {
   std::shared_ptr<const document> find(const std::string& provider,
                                        const std::string& version) const;
 };
+
+/// kube-versions.yaml: a mapping from an app to a range.
+reactor::result<std::map<std::string, std::string>> read_app_ranges(std::string_view text,
+                                                                    std::string file);
 
 /// Reads the folders of `root`: FOLDER/v1.2.3/release.yaml and FOLDER/archived/v1.2.3/release.yaml, or FOLDER/v1.2.3.yaml, where
 /// an index.tsv in `root` says what is archived. Blocks: call it through offload.

@@ -134,6 +134,7 @@ struct view_record<releases::diff_question> {
       field_of<&releases::diff_question::requests>("requests"),
       field_of<&releases::diff_question::registered>("registered"),
       field_of<&releases::diff_question::app_ranges>("app_ranges"),
+      field_of<&releases::diff_question::within>("within"),
   };
 };
 

@@ -57,11 +57,9 @@ check_row read_check(answer_reader& from) {
 step_row read_step(answer_reader& from) {
   step_row r;
   r.id = from.text("id");
-  r.state = from.text("state");
+  r.state = from.one_of("state", {"done", "ready", "blocked"});
   r.why = from.text("why");
   r.needs = from.texts("needs");
-  if (r.state != "done" && r.state != "ready" && r.state != "blocked")
-    from.refuse("state", "expected done, ready or blocked");
   return r;
 }
 
@@ -76,11 +74,22 @@ retag read_retag(answer_reader& from) {
   return r;
 }
 
+match_row read_match(answer_reader& from) {
+  match_row r;
+  r.train = from.text("train");
+  r.bundle = from.text("bundle");
+  r.client = from.text("client");
+  r.server = from.text("server");
+  r.how = from.text("how");
+  return r;
+}
+
 std::string_view name_of(hook which) {
   switch (which) {
     case hook::check: return "train.check";
     case hook::plan: return "train.plan";
     case hook::promote: return "train.promote";
+    case hook::match: return "train.match";
   }
   return "";
 }
@@ -114,12 +123,11 @@ result<train_answer> read_train_answer(const value& answer) {
   out.order = from.texts("order");
   out.next = from.text("next");
   out.retags = from.list<retag>("retag", read_retag);
-  out.retest = from.text("retest");
+  out.retest = from.one_of("retest", {"", "skipped", "required"});
   out.hash = from.text("hash");
+  out.matches = from.list<match_row>("matches", read_match);
   out.findings = releases::read_findings(from);
   from.done();
-  if (!out.retest.empty() && out.retest != "skipped" && out.retest != "required")
-    from.refuse("retest", "expected skipped or required");
   if (wrong) return *wrong;
   out.verdict = releases::decide(out.findings);
   if (out.verdict == releases::decision::deny) out.retags.clear();

@@ -32,6 +32,11 @@ struct retag {
   std::string from, to, arch, digest;
 };
 
+/// What goes together, and why that is believed.
+struct match_row {
+  std::string train, bundle, client, server, how;
+};
+
 /// What a policy says of a train; each hook fills in its part.
 struct train_answer {
   std::string pack, pack_version;
@@ -43,6 +48,7 @@ struct train_answer {
   std::vector<retag> retags;  // promote
   std::string retest;         // promote: skipped, required
   std::string hash;           // promote: of what suites are bound to
+  std::vector<match_row> matches;
   std::vector<releases::finding> findings;
   releases::decision verdict = releases::decision::allow;
   call_cost cost;
@@ -51,8 +57,9 @@ struct train_answer {
 /// `train.check`: does what is pinned fit together?
 /// `train.plan`: and which steps are done, ready, blocked?
 /// `train.promote`: which images get which names, and must they be tested again? The document says `promote: {project, tag}`.
+/// `train.match`: which server fits a client, a bundle or a train? The document says `match: {client}` and what `trains` there are.
 /// Failure  nothing is ready, and nothing gets another name.
-enum class hook { check, plan, promote };
+enum class hook { check, plan, promote, match };
 reactor::awaitable<reactor::result<train_answer>> ask_train(host& packs, subject s, hook which,
                                                             value document);
 

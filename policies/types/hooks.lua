@@ -102,6 +102,10 @@
 ---@field bump? function
 ---@field path? function
 ---@field lifecycle? function
+---@field folder? function
+---@field pin? function
+---@field join? function
+---@field publish? function
 
 ---@class (exact) windlass.family.rollout
 ---@field plan? fun(units: windlass.unit[], fleet: windlass.fleet, now: windlass.time): windlass.plan who may start now, in which order, and why do the others wait?
@@ -110,6 +114,7 @@
 ---@field check? function
 ---@field plan? function
 ---@field promote? function
+---@field match? function
 
 ---@class (exact) windlass.family.versions
 ---@field resolve? fun(unit: windlass.version_question, catalogue: windlass.catalogue_entry[], now: windlass.time): windlass.version what shall this unit run?

@@ -117,7 +117,7 @@ TEST(ReleaseData, ABrokenTableIsRefusedWithItsPlace) {
   EXPECT_THAT(refused("limit = 128, least", "limmit = 128, least"),
               HasSubstr("providers.lua: aws: unknown entry 'limmit'"));
   EXPECT_THAT(refused("id = \"N0\", none = true", "id = \"N0\""),
-              HasSubstr("expected one of name, tags, none and constant"));
+              HasSubstr("expected name, tags, none or constant"));
   EXPECT_THAT(refused("eks = {", "eks = = {"), HasSubstr("providers.lua:"));
   EXPECT_THAT(refused("id = \"N0\", none = true", "id = \"N0\", name = \"a-{b\""),
               HasSubstr("rules[1].name: character 3: expected {name}"));
@@ -170,6 +170,132 @@ TEST(ReleaseData, EachClauseTakenOutIsMissed) {
     EXPECT_THAT(ids(policy.diff(q)->findings), HasSubstr("request.violated"));
     EXPECT_THAT(ids(stock.diff(q)->findings), testing::Not(HasSubstr("request.violated")));
   }
+}
+
+/// The verdict of a request on this Release by a pack.
+std::string asked_of(asking& policy, const std::string& version, const std::string& rules) {
+  auto read = read_requests(rules, "r.yaml");
+  EXPECT_TRUE(read);
+  auto release =
+      std::make_shared<document>(*release_of("v" + version, {"containerlinux 2345.3.0"}));
+  release->folder = "azure";
+  release->stored_as = release->name;
+  diff_question q;
+  q.release = release;
+  q.requests = std::make_shared<request_file>(std::move(*read));
+  auto a = policy.diff(std::move(q));
+  EXPECT_TRUE(a);
+  std::string results;
+  if (a) {
+    for (const request_verdict& v : a->requests) results += v.result;
+  }
+  return results;
+}
+
+TEST(ReleaseData, AnExceptionForOneExcusesNoOther) {
+  const std::string rules =
+      "releases:\n- name: '> 12.1.0, < 13.0.0'\n  requests:\n  - name: containerlinux\n    "
+      "version: '>= 2512.4.0'\n    except: [{releaseVersion: 12.1.1, reason: apps only}]\n";
+  asking stock;
+  EXPECT_EQ(asked_of(stock, "12.1.1", rules), "");
+  EXPECT_EQ(asked_of(stock, "12.1.2", rules), "violated");
+  const edited_pack wide("releases/default", "requests.lua",
+                         "if image.without_v(exception.release) == version then excused = true end",
+                         "excused = true");
+  asking policy({wide.folder.path()});
+  EXPECT_EQ(asked_of(policy, "12.1.2", rules), "");
+}
+
+trains::train_answer about_train(asking& policy, trains::hook which, const std::string& text) {
+  trains::train_answer out;
+  run_task(policy.loop, [&]() -> reactor::awaitable<void> {
+    subject anyone;
+    auto document = trains::read_train(text, "t.yaml");
+    EXPECT_TRUE(document) << (document ? "" : document.error().message());
+    if (!document) co_return;
+    auto a = co_await trains::ask_train(policy.packs, std::move(anyone), which, *document);
+    EXPECT_TRUE(a) << (a ? "" : a.error().message());
+    if (a) out = std::move(*a);
+  });
+  return out;
+}
+
+TEST(TrainData, EqualDigestsAreWhatSkipsASecondTest) {
+  const std::string commit(40, 'a');
+  std::string text = "train: v1\nprojects:\n- {name: Trustee, candidate: " + commit +
+                     "}\nsuites:\n- {id: all, result: passed}\npromote: {project: Trustee, tag: "
+                     "v1.0.0}\nimages:\n"
+                     "- {ref: 'kbs-client:v1.0.0-x86_64', digest: 'sha256:2'}\n";
+  for (const char* image : {"kbs:", "kbs-grpc-as:", "kbs-client:sample_only-",
+                            "rvps:", "coco-as-grpc:", "coco-as-restful:", "kbs-ita-as:"}) {
+    for (const char* arch : {"x86_64", "s390x"})
+      text += std::string("- {ref: 'staged-images/") + image + commit + "-" + arch +
+              "', digest: 'sha256:1'}\n";
+  }
+  asking stock;
+  const trains::train_answer a = about_train(stock, trains::hook::promote, text);
+  EXPECT_EQ(a.retest, "required");
+  EXPECT_THAT(ids(a.findings), HasSubstr("train.retest-required"));
+  const edited_pack blind("trains/default", "promote.lua", "there and there ~= tested", "false");
+  asking policy({blind.folder.path()});
+  EXPECT_EQ(about_train(policy, trains::hook::promote, text).retest, "skipped");
+}
+
+TEST(TrainData, WeakEdgesAreDroppedBeforeThereIsAnOrder) {
+  const std::string text =
+      "train: v1\nedges:\n- {from: a, to: b, kind: strong}\n- {from: b, to: a, kind: weak}\n";
+  asking stock;
+  EXPECT_EQ(ids(about_train(stock, trains::hook::check, text).findings), "");
+  const edited_pack strong("trains/default", "consistency.lua",
+                           "if edge.kind ~= \"weak\" then\n      local list",
+                           "do\n      local list");
+  asking policy({strong.folder.path()});
+  EXPECT_EQ(ids(about_train(policy, trains::hook::check, text).findings), "train.cycle");
+}
+
+/// A weight that nothing is found for is a check that somebody forgot, or forgot to take out.
+TEST(ReleaseData, EveryWeightHasItsFinding) {
+  std::string ours;
+  for (const char* file : {"document", "repository", "consent", "fields", "planning"})
+    ours += read_text(std::string(WINDLASS_SOURCE_DIR "/policies/releases/") + file + ".cpp");
+  std::size_t seen = 0;
+  for (const pack_source& source : stock_packs()) {
+    if (source.folder != "releases/default" && source.folder != "trains/default") continue;
+    std::string text = ours, tables;
+    for (const auto& [name, content] : source.files) {
+      if (name == "tables.lua") tables = content;
+      if (name != "tables.lua" && !name.ends_with("_test.lua")) text += content;
+    }
+    for (std::size_t at = tables.find("severities = {");
+         (at = tables.find("[\"", at)) != tables.npos; ++at) {
+      const std::string id = tables.substr(at + 2, tables.find('"', at + 2) - at - 2);
+      // Whole, or put together from what it is about: kind .. ".downgrade".
+      const std::string tail = id.substr(id.find('.'));
+      EXPECT_TRUE(text.find('"' + id + '"') != text.npos ||
+                  text.find('"' + tail + '"') != text.npos)
+          << source.folder << ": " << id;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 80u);
+}
+
+TEST(TrainData, ASixthProjectIsComparedByALine) {
+  const edited_pack pack(
+      "trains/default", "tables.lua", "  mirrors = {",
+      "  mirrors = {\n    { name = \"caa_attester\", holder = \"cloud-api-adaptor\", project = "
+      "\"attester\" },");
+  asking policy({pack.folder.path()});
+  const std::string text =
+      "train: v1\nprojects:\n- {name: attester, candidate: " + std::string(40, 'a') +
+      "}\npins:\n- {holder: Kata, project: attester, field: version, value: " +
+      std::string(40, 'a') +
+      "}\n- {holder: cloud-api-adaptor, project: attester, field: reference, value: " +
+      std::string(40, 'b') + "}\n";
+  const trains::train_answer a = about_train(policy, trains::hook::check, text);
+  ASSERT_EQ(a.checks.size(), 1u);
+  EXPECT_EQ(a.checks[0].name + "=" + a.checks[0].result, "caa_attester=MISMATCH");
+  EXPECT_EQ(ids(a.findings), "train.pin-mismatch");
 }
 
 TEST(TrainData, AProjectAndAnEdgeAreLines) {

@@ -378,11 +378,11 @@ TEST(ReleaseDiffAnswer, IsRefusedWithThePlaceNamed) {
     return read ? std::string() : read.error().message();
   };
   EXPECT_EQ(wrong({{"level", "huge"}, {"rolls", "no"}}),
-            "level: expected one of major, minor, patch, prerelease, none");
+            "level: expected major, minor, patch, prerelease or none, got 'huge'");
   EXPECT_EQ(wrong({{"level", "none"}, {"rolls", true}}), "rolls: expected a text, got a boolean");
   EXPECT_EQ(wrong({{"level", "none"},
                    {"rolls", "no"},
-                   {"changes", value::array{value::object{{"too", "x"}}}}}),
+                   {"changes", value::array{value::object{{"kind", "app"}, {"too", "x"}}}}}),
             "changes[1]: unknown entry 'too'; known are kind, name, what, from, to, level, "
             "direction, strict, rolls");
 }

@@ -117,7 +117,7 @@ TEST(ReleaseDocument, NamesThePlaceOfEachProblem) {
           "integer",
           "release.schema release/aws_34 r.yaml: spec.apps: apps is missing",
           "release.schema release/aws_34 r.yaml: spec.state: state: expected active, deprecated, "
-          "wip or preview, got \"retired\"",
+          "wip or preview, got 'retired'",
           "release.schema release/aws_34 r.yaml: spec.date: date: expected a time such as "
           "2026-07-23T09:17:35Z, got \"yesterday\""));
 }

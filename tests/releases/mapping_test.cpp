@@ -134,6 +134,39 @@ TEST(ReleaseMap, KnowsTheArchitectureOfEachPool) {
   EXPECT_EQ(ids(with_chart("8.5.0").findings), "pool.architecture");
 }
 
+/// Rules that no real Release has come to yet; the reason of each row is beside it.
+TEST(ReleaseMap, NamesWhatNoRealReleaseHasYet) {
+  asking policy;
+  std::map<std::string, std::size_t> rules;
+  for (const auto& row : read_table("../../releases/more_rules.tsv")) {
+    const std::string provider = row.at("provider");
+    std::vector<std::string> components = {"cluster-" + provider + " " + row.at("chart_version")};
+    for (const auto& [column, name] : {std::pair{"kubernetes", "kubernetes"},
+                                       {"flatcar", "flatcar"},
+                                       {"os_tooling", "os-tooling"}}) {
+      // Of old charts the values say it, not the Release.
+      if (!row.at(column).empty() && row.at("rule") != "W1")
+        components.push_back(std::string(name) + " " + row.at(column));
+    }
+    map_question q;
+    q.release = release_of(provider + "-35.0.0", components);
+    q.pools.resize(1);
+    q.pools[0].kind = row.at("kind");
+    q.pools[0].architecture = row.at("architecture");
+    q.values = {{"kubernetesVersion", row.at("kubernetes")}, {"osImageVariant", row.at("variant")}};
+    auto answer = policy.map(q);
+    ASSERT_TRUE(answer) << answer.error().message();
+    ASSERT_EQ(answer->images.size(), 1u) << row.at("reason") << ": " << ids(answer->findings);
+    std::string image = answer->images[0].image;
+    for (const std::string& tag : answer->images[0].tags) image += (image.empty() ? "" : ",") + tag;
+    EXPECT_EQ(image, row.at("image")) << row.at("reason");
+    EXPECT_EQ(answer->images[0].rule, row.at("rule")) << row.at("reason");
+    EXPECT_FALSE(row.at("reason").empty());
+    ++rules[row.at("rule")];
+  }
+  for (const char* rule : {"T2", "G1", "N0", "W1"}) EXPECT_GE(rules[rule], 2u) << rule;
+}
+
 TEST(ReleaseMap, RefusesANameThatIsTooLong) {
   asking policy;
   pool_facts pool;
@@ -257,7 +290,7 @@ TEST(ReleaseMapAnswer, IsRefusedWithThePlaceNamed) {
     return wrong(value::object{{"findings", value::array{std::move(f)}}});
   };
   EXPECT_EQ(with({{"id", "x"}, {"subject", "y"}, {"why", "z"}, {"severity", "fatal"}}),
-            "findings[1].severity: expected error, warn or info");
+            "findings[1].severity: expected error, warn or info, got 'fatal'");
   EXPECT_EQ(with({{"id", "x"}, {"subject", "y"}, {"severity", "info"}}),
             "findings[1].why: expected a sentence");
   EXPECT_EQ(with({{"id", "x"},

@@ -204,7 +204,8 @@ TEST(TrainAnswer, PromotesNothingWhenItIsDenied) {
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_TRUE(read->retags.empty());
   answer["retest"] = "perhaps";
-  EXPECT_EQ(read_train_answer(answer).error().message(), "retest: expected skipped or required");
+  EXPECT_EQ(read_train_answer(answer).error().message(),
+            "retest: expected skipped or required, got 'perhaps'");
 }
 
 }  // namespace

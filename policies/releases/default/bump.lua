@@ -13,6 +13,59 @@ local kinds = {
   patch = function(v) return string.format("%d.%d.%d", v.major, v.minor, v.patch + 1) end,
 }
 
+-- Components first, each by name.
+local function in_order(items)
+  table.sort(items, function(a, b)
+    if a.kind ~= b.kind then return a.kind > b.kind end
+    return a.name < b.name
+  end)
+  return items
+end
+
+-- What is open of a provider: a draft that is neither offered nor given up.
+local function open_major(others, provider)
+  for _, release in ipairs(others or {}) do
+    local of, version = image.identify(release)
+    local v = of == provider and semver.parse(version)
+    if v and not release.archived and (release.state == "wip" or release.state == "preview") and v.minor == 0 and v.patch == 0
+      and v.prerelease == "" then
+      return release
+    end
+  end
+  return nil
+end
+
+-- A test Release: what was picked and nothing else. Its level is that of the largest change, a patch at least; what tells it
+-- from other tests is a hash of what was picked.
+local function trial(question, provider, version, entries, move, add)
+  local chart, weight, dirty = image.chart_of(provider), 1, semver.parse(version).prerelease ~= "" or question.asked
+  local ordered, text = {}, ""
+  for _, wanted in ipairs({ true, false }) do
+    for _, pick in ipairs(question.picks) do
+      if (pick.name == chart) == wanted then ordered[#ordered + 1] = pick end
+    end
+  end
+  for _, pick in ipairs(ordered) do
+    local entry, to = entries[pick.name], image.without_v(pick.version)
+    if not entry or (entry.kind == "component" and pick.name ~= chart) then
+      add("pin.unknown-item", (entry and "component/" or "app/") .. pick.name, entry and "a test Release is made with another chart or other apps"
+        or question.base.name .. " has no " .. pick.name, { to = pick.version })
+    elseif not semver.parse(to) then
+      add("bump.version", entry.kind .. "/" .. pick.name, "'" .. pick.version .. "' is no version of three numbers")
+    else
+      weight = math.max(weight, versions.weight[versions.level(entry.version, to)])
+      dirty = dirty or semver.parse(to).prerelease ~= ""
+      text = text .. "+" .. pick.name .. (pick.catalog ~= "" and pick.catalog or entry.catalog) .. to
+      for _, name in ipairs(#pick.depends_on > 0 and pick.depends_on or entry.depends_on) do text = text .. "+" .. name end
+      move(pick.name, to, "asked for")
+    end
+  end
+  local kind = weight == 3 and "major" or weight == 2 and "minor" or "patch"
+  local next_version = kinds[kind](semver.parse(image.base_of(version)))
+  if not dirty then return next_version end
+  return next_version .. "-" .. (question.prefix ~= "" and question.prefix .. "." or "") .. sha256(text):sub(1, 10)
+end
+
 -- The first rule for an item bounds it; two that no version can satisfy are a conflict.
 local function bounds_of(item, asked, file, add)
   local first, found = nil, {}
@@ -50,7 +103,7 @@ local function is_stable(name, version)
 end
 
 -- plan(question, add): question has base, kind, available (item → versions), catalogue (may be nil), requests (may be nil),
--- picks (name, version, depends_on; when there are any nothing else moves), stage. Returns the version and the items that
+-- picks (name, version, catalog, depends_on; when there are any nothing else moves), stage, others, prefix, asked. Returns the version and the items that
 -- move: kind, name, from, to, why.
 function bump.plan(question, add)
   local base = question.base
@@ -59,17 +112,25 @@ function bump.plan(question, add)
     add("release.schema", "release/" .. base.name, version)
     return "", {}
   end
-  local next_version = kinds[question.kind] and kinds[question.kind](semver.parse(version))
+  local is_test = question.kind == "test"
+  local next_version = is_test and version or (kinds[question.kind] and kinds[question.kind](semver.parse(version)))
   if not next_version then
-    add("bump.kind", "release/" .. base.name, "expected major, minor or patch, got '" .. question.kind .. "'")
+    add("bump.kind", "release/" .. base.name, "expected major, minor, patch or test, got '" .. question.kind .. "'")
     return "", {}
+  end
+  local open = open_major(question.others, provider)
+  if open and question.kind == "major" then
+    add("bump.unpublished", "release/" .. open.name, "it comes first: it is not published", { from = open.state, evidence = open.file })
+  elseif open and question.kind == "minor" then
+    add("bump.major-open", "release/" .. open.name, "there is no minor while a major is open", { from = open.state, evidence = open.file })
   end
   stages.check(question.stage, base.name, question.kind == "major", add)
   local major = semver.parse(next_version).major
   local entries, order = {}, {}
   for _, kind in ipairs({ "component", "app" }) do
     for _, entry in ipairs(kind == "app" and base.apps or base.components) do
-      entries[entry.name] = { kind = kind, version = image.without_v(entry.version) }
+      entries[entry.name] = { kind = kind, version = image.without_v(entry.version), catalog = entry.catalog,
+        depends_on = entry.depends_on }
       order[#order + 1] = entry.name
     end
   end
@@ -83,6 +144,9 @@ function bump.plan(question, add)
     end
   end
 
+  if is_test then
+    return trial(question, provider, version, entries, move, add), in_order(items)
+  end
   if #question.picks > 0 then
     for _, pick in ipairs(question.picks) do
       local entry = entries[pick.name]
@@ -95,7 +159,7 @@ function bump.plan(question, add)
         move(pick.name, image.without_v(pick.version), "asked for")
       end
     end
-    return next_version, items
+    return next_version, in_order(items)
   end
   if question.kind == "patch" then
     add("bump.nothing", "release/" .. base.name, "a patch moves only what is asked for")
@@ -194,11 +258,16 @@ function bump.plan(question, add)
       move(name, list[1], why)
     end
   end
-  table.sort(items, function(a, b)
-    if a.kind ~= b.kind then return a.kind > b.kind end
-    return a.name < b.name
-  end)
-  return next_version, items
+  local kubernetes = entries.kubernetes and entries.kubernetes.version
+  for _, item in ipairs(items) do
+    if item.name == "kubernetes" then kubernetes = item.to end
+  end
+  local is = kubernetes and semver.parse(kubernetes)
+  if question.kind == "major" and is and is.minor ~= major and major >= tables.kubernetes_from_major then
+    add("bump.kubernetes", "component/kubernetes", "a major " .. major .. ".0.0 needs a released Kubernetes 1." .. major,
+      { from = kubernetes, to = "1." .. major, rule = "kubernetes_from_major" })
+  end
+  return next_version, in_order(items)
 end
 
 return bump

@@ -38,6 +38,11 @@ end
 
 -- ---------------------------------------------------------------- the place where it is kept
 
+-- "v34.5.0" of "v34.5.0/release.yaml", "archived/v34.5.0" or "v34.5.0.yaml".
+function checks.stored_as(resource)
+  return (resource:gsub("/release%.yaml$", ""):gsub("%.yaml$", ""):gsub("^archived/", ""))
+end
+
 function checks.place(context, registered, add)
   local release, provider, version = context.release, context.provider, context.version
   if release.folder == "" then return end
@@ -52,14 +57,11 @@ function checks.place(context, registered, add)
       evidence = release.file .. ": metadata.name" })
   end
   if registered == nil then
-    context.skip("release.unregistered", "the provider's kustomization.yaml is not there")
+    if not context.within_folder then context.skip("release.unregistered", "the provider's kustomization.yaml is not there") end
     return
   end
   local found = false
-  for _, resource in ipairs(registered) do
-    local name = resource:gsub("/release%.yaml$", ""):gsub("%.yaml$", "")
-    if name == release.stored_as or name == "archived/" .. release.stored_as then found = true end
-  end
+  for _, resource in ipairs(registered) do found = found or checks.stored_as(resource) == release.stored_as end
   if not found and not release.archived then
     add("release.unregistered", subject, release.stored_as .. " is not among the resources of " .. release.folder
       .. "/kustomization.yaml", { to = release.stored_as, evidence = release.folder .. "/kustomization.yaml: resources" })
@@ -108,6 +110,10 @@ end
 function checks.builds(context, add)
   local release = context.release
   if release.state ~= "active" then return end
+  if semver.parse(context.version).prerelease ~= "" then
+    add("release.test-active", "release/" .. release.name, "it is a pre-release, and active", { from = release.state,
+      evidence = release.file .. ": spec.state" })
+  end
   for _, kind in ipairs({ "component", "app" }) do
     for _, entry in ipairs(kind == "app" and release.apps or release.components) do
       local version = entry.version
@@ -201,8 +207,11 @@ function checks.changes(context, changes, level, add)
     local subject = change.kind .. "/" .. change.name
     local at = { from = change.from, to = change.to,
       evidence = release.file .. ": spec." .. change.kind .. "s[" .. change.name .. "].version" }
+    if change.kind == "binary" then
+      at.evidence = release.file .. ": spec.components[" .. tables.toolbox .. "].version"
+    end
     if change.what == "changed" then
-      changed[change.name] = true
+      if change.kind ~= "binary" then changed[change.name] = true end
       if change.direction == "down" then
         if change.kind == "component" and not listed(tables.node_components, change.name) then at.severity = "warn" end
         add(change.kind .. ".downgrade", subject, change.name .. " goes back", at)
@@ -253,8 +262,8 @@ function checks.others(context, others, add)
           { to = other.name, evidence = release.file .. ": spec" })
       end
       if not other.archived then
-        local provider, version = image.identify(other)
-        local v = provider == context.provider and semver.parse(version)
+        local version = image.version_in(context.provider, other)
+        local v = version and semver.parse(version)
         if v and v.major == mine.major + 1 and v.prerelease == ""
           and (not lowest or semver.compare(version, lowest_version) < 0) then
           lowest, lowest_version = other, version
@@ -280,10 +289,30 @@ function checks.others(context, others, add)
   compare("app", release.apps, lowest.apps)
 end
 
+-- A new minor of Kubernetes wants new cloud controllers.
+function checks.coupled(context, base, add)
+  local release = context.release
+  local was, is = image.components(base).kubernetes, image.components(release).kubernetes
+  if not was or not is then return end
+  local level = versions.level(image.without_v(was.version), image.without_v(is.version))
+  if level ~= "minor" and level ~= "major" then return end
+  local before = {}
+  for _, app in ipairs(base.apps) do before[app.name] = app.version end
+  for _, app in ipairs(release.apps) do
+    if before[app.name] == app.version and listed(tables.coupled, app.name) then
+      add("app.kube-version", "app/" .. app.name, "Kubernetes is a new " .. level .. ", and " .. app.name
+        .. ", which belongs to one, stays at " .. app.version, { from = was.version, to = is.version, rule = "coupled",
+        evidence = release.file .. ": spec.apps[" .. app.name .. "].version" })
+    end
+  end
+end
+
 -- Apps that work with some versions of Kubernetes only.
 function checks.app_ranges(context, ranges, add)
   if ranges == nil then
-    context.skip("app.kube-version", "the versions of Kubernetes that the apps take are not known")
+    if not context.within_folder then
+      context.skip("app.kube-version", "the versions of Kubernetes that the apps take are not known")
+    end
     return
   end
   local release = context.release

@@ -27,6 +27,26 @@ local function rolls(name, chart, uses)
   return name == chart and "chart" or "no"
 end
 
+-- What is inside of a component, where tables.lua knows it for both versions.
+local function binaries(from, to, changes)
+  local old, new = tables.binaries[from], tables.binaries[to]
+  if not old or not new then return end
+  local names = {}
+  for name in pairs(old) do names[name] = true end
+  for name in pairs(new) do names[name] = true end
+  for name in pairs(names) do
+    local a, b = old[name], new[name]
+    if a and b and a ~= b then
+      local direction, strict = versions.direction(name, a, b)
+      changes[#changes + 1] = { kind = "binary", name = name, what = "changed", from = a, to = b, rolls = "no",
+        level = versions.level(image.without_v(a), image.without_v(b)), direction = direction, strict = strict }
+    elseif a ~= b then
+      changes[#changes + 1] = { kind = "binary", name = name, what = a and "removed" or "added", from = a or "", to = b or "",
+        rolls = "no" }
+    end
+  end
+end
+
 -- of(base, release, chart, uses): the changes, components before apps, each by name. `uses`: components that are part of the
 -- name of an image.
 function difference.of(base, release, chart, uses)
@@ -78,6 +98,14 @@ function difference.of(base, release, chart, uses)
       end
     end
   end
+  local was, is = old.component[tables.toolbox], new.component[tables.toolbox]
+  if was and is and was.version ~= is.version then binaries(was.version, is.version, changes) end
+  local place = { component = 1, binary = 2, app = 3 }
+  table.sort(changes, function(a, b)
+    if a.kind ~= b.kind then return place[a.kind] < place[b.kind] end
+    if a.name ~= b.name then return a.name < b.name end
+    return a.what < b.what
+  end)
   return changes
 end
 

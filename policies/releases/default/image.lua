@@ -16,7 +16,7 @@ local function check_version(text, where)
 end
 
 local known_entries = { folder = 1, chart = 1, channel = 1, limit = 1, least = 1, allowed = 1, ends = 1, rules = 1,
-  pools = 1, architectures = 1 }
+  pools = 1, architectures = 1, replace = 1, copies = 1 }
 local known_rule_entries = { id = 1, from = 1, to = 1, name = 1, tags = 1, none = 1, constant = 1, reads = 1,
   version = 1, ref = 1 }
 
@@ -25,6 +25,12 @@ for name, provider in pairs(providers) do
   check(name:match("^[a-z][a-z-]*$"), name, "expected small letters and dashes")
   for key in pairs(provider) do check(known_entries[key], name, "unknown entry '" .. tostring(key) .. "'") end
   check(type(provider.rules) == "table", name, "expected rules = { … }")
+  local swap = provider.replace
+  check(swap == nil or (type(swap) == "table" and #swap == 2 and #swap[1] == 1 and #swap[2] == 1), name .. ".replace",
+    "expected two characters, { \".\", \"-\" }")
+  for i, copy in ipairs(provider.copies or {}) do
+    check(tables.copies[copy], name .. ".copies[" .. i .. "]", "tables.lua has no copies." .. tostring(copy))
+  end
   local list = {}
   for i, row in ipairs(provider.rules) do
     local where = name .. ".rules[" .. i .. "]"
@@ -34,7 +40,7 @@ for name, provider in pairs(providers) do
     check_version(row.to, where .. ".to")
     check(not (row.from and row.to) or semver.compare(row.from, row.to) < 0, where, "from is not below to")
     local forms = (row.name and 1 or 0) + (row.tags and 1 or 0) + (row.none and 1 or 0) + (row.constant and 1 or 0)
-    check(forms == 1, where, "expected one of name, tags, none and constant")
+    check(forms == 1, where, "expected name, tags, none or constant")
     local rule = { id = row.id, from = row.from, to = row.to, none = row.none, constant = row.constant }
     rule.name = row.name and template.parse(row.name, "providers.lua: " .. where .. ".name")
     rule.reads = row.reads and template.parse(row.reads, "providers.lua: " .. where .. ".reads") or rule.name
@@ -87,6 +93,18 @@ function image.identify(release)
   return best, version
 end
 
+-- The version of a Release of this provider; nil when it is of another one. Cheaper than asking whose it is.
+function image.version_in(provider, release)
+  local name = release.name
+  if name:sub(1, #provider + 1) == provider .. "-" and name:find("^%d", #provider + 2) then
+    local version = name:sub(#provider + 2)
+    return semver.parse(version) and version or nil
+  end
+  if not name:find("^v%d") then return nil end
+  local its, version = image.identify(release)
+  return its == provider and version or nil
+end
+
 function image.chart_of(provider) return providers[provider].chart or ("cluster-" .. provider) end
 function image.folder_of(provider) return providers[provider].folder or provider end
 function image.channel_of(provider) return providers[provider].channel or tables.channel end
@@ -117,7 +135,16 @@ function image.hash(tools)
   if #lines == 0 then return nil, "the list of tools is empty" end
   table.sort(lines)
   local text = table.concat(lines)
-  return "h" .. sha256(text):sub(1, 10), text
+  return "h" .. sha256(text):sub(1, tables.hash_digits), text
+end
+
+-- Another list of tools that has the same hash and other content; nil when there is none. `known`: lists (image, tools).
+function image.collision(hash, text, known)
+  for _, other in ipairs(known) do
+    local its, lines = image.hash(other.tools)
+    if its == hash and lines ~= text then return other.image end
+  end
+  return nil
 end
 
 -- ---------------------------------------------------------------- which rule
@@ -173,19 +200,24 @@ local function fits_of(provider)
     if part.major then return text:match("^%d+$") ~= nil end
     if part.segment == "channel" then return tables.channels[text] ~= nil end
     if part.segment == "architecture" then return architectures[text] == true end
-    if part.segment == "hash" then return text:match("^h%x+$") ~= nil and #text == 11 end
+    if part.segment == "hash" then return text:match("^h%x+$") ~= nil and #text == 1 + tables.hash_digits end
     if part.segment == "suffix" or part.segment:match("^values%.") then return text ~= "" end
     return semver.parse(text) ~= nil and text:sub(1, 1) ~= "v"
   end
 end
 
+local function swapped(text, swap, count) return (text:gsub("%" .. swap[1], "%" .. swap[2], count)) end
+
 -- Takes a name apart by a rule of the provider, its own first. Returns the segments and the rule.
 function image.read(provider, name, first)
   local fits = fits_of(provider)
+  local swap = providers[provider].replace
+  -- Where dots became dashes the first two of a version are dots again.
+  local back = swap and function(text) return text:match("^%d") and swapped(text, { swap[2], swap[1] }, 2) or text end
   local order = { first }
   for i = #rules_of[provider], 1, -1 do order[#order + 1] = rules_of[provider][i] end
   for _, rule in ipairs(order) do
-    local found = rule.reads and template.read(rule.reads, name, fits)
+    local found = rule.reads and template.read(rule.reads, name, fits, back)
     if found then return found, rule end
   end
   return nil
@@ -210,10 +242,10 @@ local function facts_of(provider, pool, chart_version)
   return facts
 end
 
-local function check_name(provider, rule, name, subject, evidence, add)
-  local about = providers[provider]
+-- What holds for a name at `where`: of a provider, or of a copy of the name in a label.
+local function check_form(about, where, rule, name, subject, evidence, add)
   if about.limit and #name > about.limit then
-    add("image.too-long", subject, "the name has " .. #name .. " characters, the limit of " .. provider .. " is "
+    add("image.too-long", subject, "the name has " .. #name .. " characters, the limit of " .. where .. " is "
       .. about.limit .. ": " .. (#name - about.limit) .. " too many", { to = name, rule = rule.id, evidence = evidence })
   end
   if about.least and #name < about.least then
@@ -222,11 +254,18 @@ local function check_name(provider, rule, name, subject, evidence, add)
   end
   local bad = about.allowed and name:match("[^" .. about.allowed .. "]")
   if bad then
-    add("image.bad-char", subject, "the name has the character '" .. bad .. "', which " .. provider .. " does not take",
+    add("image.bad-char", subject, "the name has the character '" .. bad .. "', which " .. where .. " does not take",
       { to = name, rule = rule.id, evidence = evidence })
   elseif about.ends and not (name:match("^[" .. about.ends .. "]") and name:match("[" .. about.ends .. "]$")) then
-    add("image.bad-char", subject, "the name begins or ends with a character that " .. provider .. " does not take there",
+    add("image.bad-char", subject, "the name begins or ends with a character that " .. where .. " does not take there",
       { to = name, rule = rule.id, evidence = evidence })
+  end
+end
+
+local function check_name(provider, rule, name, subject, evidence, add)
+  check_form(providers[provider], provider, rule, name, subject, evidence, add)
+  for _, copy in ipairs(providers[provider].copies or {}) do
+    check_form(tables.copies[copy], copy, rule, name, subject, evidence, add)
   end
   if name:find("--", 1, true) or name:find("N/A", 1, true) then
     add("image.bad-char", subject, "the name has an empty part", { to = name, rule = rule.id, evidence = evidence })
@@ -360,6 +399,17 @@ local function for_pool(context, pool, add)
       return nil
     end
     out.image, out.segments = text, segments
+    local swap = providers[provider].replace
+    if swap then
+      out.image = swapped(text, swap)
+      local back = image.read(provider, out.image, rule) or {}
+      for _, segment in ipairs(segments) do
+        if back[segment.name] ~= segment.text then
+          add("image.bad-char", subject, segment.name .. " " .. segment.text .. " cannot be told from a name without '" .. swap[1]
+            .. "'", { from = segment.text, to = out.image, rule = rule.id, evidence = segment.source })
+        end
+      end
+    end
   end
   if out.image then
     named = out.image
@@ -380,9 +430,9 @@ end
 
 local default_pool = { name = "", kind = "", architecture = "", channel = "", suffix = "", image = "", running = "" }
 
--- map(release, pools, catalogue, values, add, tools): { provider, chart, explained, images, uses }; findings go to `add`.
+-- map(release, pools, catalogue, values, add, tools, known): { provider, chart, explained, images, uses }; findings go to `add`.
 -- `uses`: the components that are part of a name.
-function image.map(release, pools, catalogue, values, add, tools)
+function image.map(release, pools, catalogue, values, add, tools, known)
   local provider, version = image.identify(release)
   if not provider then
     add("release.schema", "release/" .. release.name, version, { evidence = release.file .. ": metadata.name" })
@@ -433,6 +483,11 @@ function image.map(release, pools, catalogue, values, add, tools)
     if context.hash and not complete then
       add("image.hash-incomplete", "image/" .. provider, "the list of tools has no " .. tables.builder
         .. ": two different images may get one name", { rule = rule.id, evidence = "tools" })
+    end
+    local other = context.hash and image.collision(context.hash, context.hashed, known or {})
+    if other then
+      add("image.hash-collision", "image/" .. provider, "other tools, of " .. other .. ", have the hash " .. context.hash
+        .. " as well", { from = other, to = context.hash, rule = rule.id, evidence = "tools" })
     end
   end
   if variant then

@@ -3,6 +3,7 @@ local bump = require("bump")
 local findings = require("findings")
 local lifecycle = require("lifecycle")
 local path = require("path")
+local policy = require("policy")
 local stages = require("stages")
 
 local function release(name, components, apps, more)
@@ -22,6 +23,8 @@ local function ids(list)
   for i, f in ipairs(list) do all[i] = f.id end
   return table.concat(all, " ")
 end
+
+local function open(name, state) return release(name, {}, {}, { state = state }) end
 
 local base = release("aws-34.4.1", { ["cluster-aws"] = "7.7.3", flatcar = "4593.2.2", kubernetes = "1.34.7",
   ["os-tooling"] = "1.31.0" }, { cilium = "1.4.2" })
@@ -85,6 +88,60 @@ test("a frozen draft is not refreshed", function()
   expect_equal(denied("active", "later", "", ""), 1)
 end)
 
+test("nothing overtakes a major that is not published", function()
+  local function found(kind, others)
+    local _, _, ids_of = next_release({ kind = kind, others = others, available = { kubernetes = { "1.35.1" } } })
+    return ids_of
+  end
+  expect_equal(found("major", { open("aws-35.0.0", "wip") }), "bump.unpublished")
+  expect_equal(found("minor", { open("aws-35.0.0", "preview") }), "bump.major-open")
+  expect_equal(found("minor", { open("aws-35.0.0", "active"), open("azure-35.0.0", "wip"), open("aws-34.5.0", "wip"),
+    open("aws-35.0.0-e2e.1", "wip") }), "")
+end)
+
+test("a major needs its Kubernetes", function()
+  local function major(...) return { next_release({ kind = "major", available = { kubernetes = { ... } } }) } end
+  expect_equal(major("1.34.10", "1.35.1"), { "35.0.0", { kubernetes = "1.35.1" }, "" })
+  expect_equal(major("1.34.10", "1.35.0-rc.1"), { "35.0.0", {}, "bump.kubernetes" })
+  expect_equal(major(), { "35.0.0", {}, "bump.kubernetes" })
+end)
+
+test("a young draft is not refreshed", function()
+  local function refreshed(hours)
+    local list, add = findings.new()
+    stages.check({ is = "active", to = "", action = "refresh", actor = "bot", age_hours = hours }, "aws-35.0.0", false, add)
+    return #list == 0
+  end
+  expect_equal({ refreshed(23), refreshed(24), refreshed(-1) }, { false, true, true })
+end)
+
+test("a test Release has the level of its largest change and a hash of what was picked", function()
+  local tried = release("aws-34.4.1-rc1", { ["cluster-aws"] = "7.7.3", flatcar = "4593.2.2", kubernetes = "1.34.7" }, { cilium = "1.4.2", coredns = "1.0.0" })
+  for _, list in ipairs({ tried.components, tried.apps }) do
+    for _, entry in ipairs(list) do entry.catalog = "default" end
+  end
+  local clean = release("aws-34.4.1", {}, {})
+  clean.components, clean.apps = tried.components, tried.apps
+  local function try(r, picks, more)
+    local q = { base = r, kind = "test", picks = {}, available = {}, stage = { is = "", to = "", action = "", actor = "" }, prefix = "", asked = false }
+    for i, p in ipairs(picks) do q.picks[i] = { name = p[1], version = p[2], catalog = p[3] or "", depends_on = p[4] or {} } end
+    for key, value in pairs(more or {}) do q[key] = value end
+    local list, add = findings.new()
+    local version, items = bump.plan(q, add)
+    return { version, #items, ids(list) }
+  end
+  local function hash(text) return sha256(text):sub(1, 10) end
+  expect_equal(try(clean, { { "cilium", "1.4.3" } }), { "34.4.2", 1, "" })
+  expect_equal(try(clean, { { "cilium", "1.5.0" }, { "coredns", "1.0.1" } }), { "34.5.0", 2, "" })
+  expect_equal(try(clean, { { "cilium", "2.0.0" } }), { "35.0.0", 1, "" })
+  expect_equal(try(clean, { { "cilium", "1.4.3-rc1", "control", { "a", "b" } }, { "cluster-aws", "v7.7.4" } }),
+    { "34.4.2-" .. hash("+cluster-awsdefault7.7.4+ciliumcontrol1.4.3-rc1+a+b"), 2, "" })
+  expect_equal(try(clean, { { "cilium", "1.4.3" } }, { asked = true, prefix = "e2e" }), { "34.4.2-e2e." .. hash("+ciliumdefault1.4.3"), 1, "" })
+  expect_equal(try(tried, { { "cilium", "1.4.3" } }), { "34.4.2-" .. hash("+ciliumdefault1.4.3"), 1, "" })
+  expect_equal(try(clean, { { "nobody", "1.0.0" }, { "flatcar", "1.0.0" }, { "cilium", "x" } }), { "34.4.2", 0,
+    "pin.unknown-item pin.unknown-item bump.version" })
+end)
+
 local function way(releases, from, to)
   local list, add = findings.new()
   local steps = path.find(releases, from, to, add)
@@ -105,6 +162,7 @@ test("a way leads one major at a time and goes back as little as it can", functi
   expect_equal({ way(releases, "33.0.0", "33.2.0") }, { "", "path.not-offered" })
   expect_equal({ way(releases, "34.0.0", "33.0.0") }, { "", "path.none" })
   expect_equal({ way(releases, "34.0.0", "99.0.0") }, { "", "path.none" })
+  expect_equal(policy.release.path({ releases = releases, from = "32.0.0", to = "33.1.0" }).steps[1].to, "aws-33.1.0")
 end)
 
 local function lives(releases, in_use)
@@ -124,4 +182,7 @@ test("what somebody may step on is kept", function()
     { "32.0.0 archive, 33.1.1 keep, 33.2.0 keep, 33.4.0 keep, 35.0.0 keep", "" })
   expect_equal({ lives(releases, nil) },
     { "32.0.0 keep, 33.1.1 deprecate, 33.2.0 keep, 33.4.0 keep, 35.0.0 keep", "usage.unknown" })
+  expect_equal(#policy.release.lifecycle({ releases = releases, in_use = {} }).releases, 5)
+  expect_equal(policy.release.bump({ base = base, kind = "minor", picks = {}, available = {}, stage = { is = "", to = "", action = "",
+    actor = "" } }).version, "34.5.0")
 end)

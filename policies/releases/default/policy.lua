@@ -10,24 +10,28 @@ local bump = require("bump")
 local checks = require("checks")
 local difference = require("difference")
 local findings = require("findings")
+local folder = require("folder")
 local gate = require("gate")
 local image = require("image")
+local join = require("join")
 local lifecycle = require("lifecycle")
 local path = require("path")
+local pin = require("pin")
+local publish = require("publish")
 local requests = require("requests")
 local versions = require("versions")
 
 -- map(question): what is the image of each pool called?
 --   question   release (name, file, folder, state, components, apps, …), pools (name, kind, architecture, channel, suffix,
 --              image, running), catalogue (names of images that were built; may be nil), values (of the chart), tools (name,
---              version: what is baked in, for names that carry its hash)
+--              version: what is baked in, for names that carry its hash), known_tools (image, tools: those of other images)
 --   answer     provider, chart, explained, findings, images: one a pool with pool, image, rule, segments, length, limit,
 --              and where the rule has them image_version, tags, ref
 local function map(question)
   local list, add = findings.new()
   findings.take_problems(question.release.problems, add)
   local out = image.map(question.release, question.pools, question.catalogue, question.values, add,
-    question.tools)
+    question.tools, question.known_tools)
   return { provider = out.provider, chart = out.chart, explained = out.explained, images = out.images, findings = list }
 end
 
@@ -41,7 +45,8 @@ end
 -- diff(question): what does a step from one Release to another change, and may it be done?
 --   question   as for map, with base (the Release before; may be nil: then the Release is judged alone), others (all Releases
 --              of the provider; may be nil), requests (requests.yaml: file, blocks; may be nil), registered (resources of its
---              kustomization.yaml; may be nil), app_ranges (the versions of Kubernetes that an app takes; may be nil)
+--              kustomization.yaml; may be nil), app_ranges (the versions of Kubernetes that an app takes; may be nil), within
+--              ("folder": what is to be said of the folder as a whole is said of it by `folder`)
 --   answer     provider, version, level ("major", "minor", "patch", "prerelease", "none"), rolls ("yes": machines are replaced,
 --              "chart": perhaps, the chart decides, "no", "-": the provider has no images of its own), image_from, image_to,
 --              length, limit, changes (kind, name, what, from, to, level, direction, strict, rolls), requests (range, item,
@@ -54,7 +59,7 @@ local function judge(question, list, add)
   local provider, version = mapped.provider, mapped.release_version
   if not provider then return { level = "none", rolls = "no", changes = {}, requests = {}, findings = list } end
 
-  local context = { release = release, provider = provider, version = version }
+  local context = { release = release, provider = provider, version = version, within_folder = question.within == "folder" }
   function context.skip(check, why)
     add("check.not-evaluated", "release/" .. release.name, check .. ": " .. why, { rule = check, evidence = release.file })
   end
@@ -66,20 +71,13 @@ local function judge(question, list, add)
   checks.others(context, question.others, add)
   checks.app_ranges(context, question.app_ranges, add)
 
-  local offered
-  if question.others then
-    offered = {}
-    for _, other in ipairs(question.others) do
-      if not other.archived then
-        local of, its = image.identify(other)
-        if of == provider then offered[#offered + 1] = its end
-      end
-    end
-  end
   local rows = {}
   if question.requests then
-    rows = requests.judge(release, version, question.requests, offered, add)
-  else
+    rows = requests.judge(release, version, question.requests, add)
+    if question.others and not context.within_folder then
+      requests.dead(question.requests, folder.offered(question.others, provider), add)
+    end
+  elseif not context.within_folder then
     context.skip("request.violated", "the provider's requests.yaml is not there")
   end
 
@@ -105,6 +103,7 @@ local function judge(question, list, add)
   local chart = image.chart_of(provider)
   out.changes = difference.of(base, release, chart, uses)
   checks.changes(context, out.changes, out.level, add)
+  checks.coupled(context, base, add)
 
   -- Machines are replaced when their image is called otherwise, or by what tables.lua calls rolling.
   local named = out.image_to ~= "" or out.image_from ~= ""
@@ -158,9 +157,19 @@ local function may_pass(question)
   return out
 end
 
+-- folder(question): what is to be said of a provider's Releases as a whole?
+--   question   folder, releases, requests, registered, app_ranges (each may be nil but the first two)
+--   answer     findings
+local function whole(question)
+  local list, add = findings.new()
+  folder.check(question, add)
+  return { findings = list }
+end
+
 -- bump(question): what would the next Release be?
---   question   base, kind ("major", "minor", "patch"), available (item → versions), catalogue, requests, picks (name, version,
---              depends_on), stage
+--   question   base, kind ("major", "minor", "patch", "test": a test Release, of `picks` alone), available (item → versions),
+--              catalogue, requests, picks (name, version, catalog, depends_on), stage, others (all of the provider; may be nil),
+--              prefix and asked (test: what its pre-release begins with; that there is one whatever is picked)
 --   answer     version, items (kind, name, from, to, why), findings
 local function next_release(question)
   local list, add = findings.new()
@@ -184,9 +193,36 @@ local function live(question)
   return { releases = lifecycle.plan(question.releases, question.in_use, add), findings = list }
 end
 
+-- pin(question): how is an item held at a version?
+--   question   release, name, version, up_to (the version of the first Release that is free again; "": only this one), folders
+--              (folder, file, blocks, has: whether its Release has the item)
+--   answer     pins (folder, file, range, edit: "new", "extended", "same" or "none", block, why), findings
+local function hold(question)
+  local list, add = findings.new()
+  return { pins = pin.plan(question, add), findings = list }
+end
+
+-- join(question): do the providers go on together?
+--   question   kind ("major", "minor"), target ("35.0"; "": what follows), providers (name, versions)
+--   answer     target, rows (provider, latest, joins, why), findings
+local function together(question)
+  local list, add = findings.new()
+  local target, rows = join.plan(question, add)
+  return { target = target, rows = rows, findings = list }
+end
+
+-- publish(question): under which name is the chart of a Release published?
+--   question   release, commit (of a preview; "": it is the Release itself)
+--   answer     retag (from, to, value, text), findings
+local function published(question)
+  local list, add = findings.new()
+  return { retag = publish.plan(question.release, question.commit, add), findings = list }
+end
+
 return {
   name = "releases/default",
   version = "1",
   order = 1000,
-  release = { map = map, diff = diff, gate = may_pass, bump = next_release, path = way, lifecycle = live },
+  release = { map = map, diff = diff, gate = may_pass, bump = next_release, path = way, lifecycle = live, folder = whole,
+    pin = hold, join = together, publish = published },
 }

@@ -78,7 +78,7 @@ end)
 
 test("a provider is known by its whole name", function()
   expect_equal({ image.identify(release("cloud-director-34.5.0", {})) }, { "cloud-director", "34.5.0" })
-  expect_equal(image.identify(release("gcp-34.5.0", {})), nil)
+  expect_equal(image.identify(release("other-34.5.0", {})), nil)
   expect_equal({ image.identify(release("v14.1.0", {}, { folder = "azure" })) }, { "azure", "14.1.0" })
 end)
 

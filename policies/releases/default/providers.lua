@@ -7,6 +7,8 @@
 --   limit      the longest name in characters; least: the shortest
 --   allowed    a name consists of these characters: what stands between [ ] in a Lua pattern
 --   ends       the same for its first and last character
+--   replace    { ".", "-" }: the first character becomes the second, where names do not take it
+--   copies     where the name is copied to, by copies of tables.lua ("label"): its limits hold as well
 --   rules      the row with the highest `from` <= chart version < `to` applies; each part is optional
 --                id     what findings and `explain` call it
 --                name   the name: {kubernetes} is that component's version, {x:major} its first number,
@@ -28,11 +30,13 @@ return {
     folder = "capa", limit = 128, least = 3, allowed = "%w()%[%]./'@_ -",
     architectures = { x86_64 = false, amd64 = false, arm64 = "arm64" },
     rules = {
+      -- Charts of before Releases: everything comes from the chart's values.
       { id = "W1", from = "0.65.0", to = "1.0.0",
         name = "capa-ami-flatcar-stable-v{values.kubernetesVersion}[-{values.osImageVariant}]-gs" },
       { id = "V1", from = "1.0.0", to = "1.3.3",
         name = "flatcar-stable-{flatcar}-kube-v{kubernetes}-[alpha.{flatcar-variant:major}|gs]" },
       { id = "T1", from = "1.3.3", to = "8.5.0", name = current },
+      -- No Release carries such a chart yet: pools of arm64 machines exist from it on, and have images of their own.
       { id = "T2", from = "8.5.0",
         name = "flatcar-{channel}-{flatcar}-kube-{kubernetes}-tooling-{os-tooling}-[{architecture}-]gs" },
     },
@@ -66,21 +70,30 @@ return {
   ["cloud-director"] = {
     limit = 128, allowed = "%w_. -",
     rules = {
-      -- The chart's own constants are not in any Release that we have; a line for each version goes here.
-      { id = "S1", to = "0.63.0", constant = { ["0.62.0"] = "flatcar-stable-3815.2.2-kube-v1.27.14-gs" },
+      -- A constant of the chart itself: a line for each of its versions, as vsphere has one above. What the charts below 0.63.0
+      -- had is not known here, so their Releases are refused (image.rule-none) and no name is guessed.
+      { id = "S1", to = "0.63.0", constant = {},
         reads = "flatcar-{channel}-{flatcar}-kube-v{kubernetes}-gs" },
       { id = "T1", from = "0.63.0", name = current },
     },
   },
 
+  -- Names take no dots there. No Release is made for it yet; the scheme is ready for the first.
+  gcp = {
+    limit = 63, allowed = "%l%d-", ends = "%l%d", replace = { ".", "-" },
+    rules = { { id = "T1", name = current } },
+  },
+
   proxmox = {
     rules = {
+      -- Templates are found by their tags: there is nothing to name, and all of them must match.
       { id = "G1", from = "1.0.0",
         tags = { "release-channel_{channel}", "flatcar_{flatcar}", "kubernetes_{kubernetes}",
           "os-tooling_{os-tooling}" } },
     },
   },
 
+  -- Managed nodes: the provider's own image, although Releases list flatcar and os-tooling.
   eks = { rules = { { id = "N0", none = true } } },
   aks = { rules = { { id = "N0", none = true } } },
 }

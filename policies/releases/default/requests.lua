@@ -13,9 +13,31 @@ local function judged_as(version)
   return tables.prereleases == "strict" and version or image.base_of(version)
 end
 
--- judge(release, version, file, offered, add): a row for each thing asked of it. `offered`: the versions of all Releases of
--- the provider, where they are known.
-function requests.judge(release, version, file, offered, add)
+-- The lowest of some versions, by their base.
+local function lowest_of(offered)
+  local lowest
+  for _, version in ipairs(offered) do
+    local base = image.base_of(version)
+    if not lowest or semver.compare(base, lowest) < 0 then lowest = base end
+  end
+  return lowest
+end
+
+-- What asks something of Releases that were given up, all of them: nothing that is offered, and nothing that may still come, is
+-- in its range. One about Releases to come is not dead, it waits.
+function requests.dead(file, offered, add)
+  local lowest = lowest_of(offered)
+  if not lowest then return end
+  for i, block in ipairs(file.blocks) do
+    if not semver.problem(block.range) and not semver.overlap(block.range, ">= " .. lowest) then
+      add("request.dead", "requests/" .. file.file, "'" .. block.range .. "' is below " .. lowest
+        .. ", the lowest Release that is offered", { from = block.range, evidence = place(file, i) .. ".name" })
+    end
+  end
+end
+
+-- judge(release, version, file, add): a row for each thing asked of it.
+function requests.judge(release, version, file, add)
   local rows = {}
   local asked = judged_as(version)
   local items = {}
@@ -29,14 +51,6 @@ function requests.judge(release, version, file, offered, add)
       add("request.syntax", "requests/" .. file.file, "'" .. block.range .. "', character " .. at .. ": " .. wrong,
         { from = block.range, evidence = place(file, i) .. ".name" })
     else
-      if offered then
-        local alive = false
-        for _, other in ipairs(offered) do alive = alive or semver.satisfies(judged_as(other), block.range) end
-        if not alive then
-          add("request.dead", "requests/" .. file.file, "no offered Release is in '" .. block.range .. "'",
-            { from = block.range, evidence = place(file, i) .. ".name" })
-        end
-      end
       local applies = semver.satisfies(asked, block.range)
       for j, request in ipairs(block.requests) do
         local evidence = place(file, i, j)

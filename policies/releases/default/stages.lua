@@ -9,7 +9,8 @@ local function position(stage)
   end
 end
 
--- check(stage, release, major, add): stage has is, to, action ("version", "pin", "refresh" or ""), actor.
+-- check(stage, release, major, add): stage has is, to, action ("version", "pin", "refresh" or ""), actor,
+-- age_hours (of the draft; below 0: nobody knows).
 function stages.check(stage, name, major, add)
   local function deny(why)
     add("stage.denied", "release/" .. name, why, { from = stage.is, to = stage.to, rule = "stages" })
@@ -36,6 +37,9 @@ function stages.check(stage, name, major, add)
     elseif type(who) == "string" and who ~= stage.actor then
       deny("in stage " .. stage.is .. " a " .. stage.action .. " is for " .. who)
     end
+  end
+  if stage.action == "refresh" and stage.age_hours and stage.age_hours >= 0 and stage.age_hours < tables.refresh_after_hours then
+    deny("a draft younger than " .. tables.refresh_after_hours .. " hours is not refreshed")
   end
   if stage.action == "refresh" and major and stage.is == tables.stages[1] then
     deny("a major in " .. stage.is .. " is not refreshed")

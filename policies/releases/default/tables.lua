@@ -11,6 +11,21 @@ return {
 
   -- The tool that stands for the image builder itself where a name carries a hash of the tools.
   builder = "image-builder",
+  -- So many digits of it are in the name, behind an h.
+  hash_digits = 10,
+
+  -- Where a name is copied to, and what may stand there; a provider says with `copies` which of them it needs.
+  copies = {
+    label = { limit = 63, allowed = "%w_.-", ends = "%w" },
+    ["dns-label"] = { limit = 63, allowed = "%l%d-", ends = "%l%d" },
+  },
+
+  -- What is inside of each version of os-tooling, where somebody knows: then a new major of a binary is judged as one of a
+  -- component is, by the row `binary` of levels.
+  -- `toolbox` is the component whose versions these are.
+  --   ["1.31.0"] = { containerd = "1.7.25", teleport = "17.4.8" },
+  toolbox = "os-tooling",
+  binaries = {},
 
   -- A pre-release Release is judged by the requests to its base version; "strict": by its own place in the order.
   prereleases = "base",
@@ -40,7 +55,11 @@ return {
     { name = "cluster-*", major = "major", minor = "minor", severity = "warn" },
     { kind = "app", major = "major", minor = "minor", severity = "warn" },
     { kind = "component", major = "major", minor = "minor", severity = "warn" },
+    { kind = "binary", major = "major", severity = "warn" },
   },
+
+  -- Apps that belong to one minor of Kubernetes: a new minor without a new one of these is worth a look.
+  coupled = { "cloud-provider-aws", "cloud-provider-vsphere", "cloud-provider-cloud-director", "azure-cloud-controller-manager" },
 
   -- A change of one without the other is worth a look.
   tied = { { "teleport-kube-agent", "os-tooling" } },
@@ -71,6 +90,15 @@ return {
     eks = { "standard", "upgrade", "upgrade-major" },
   },
 
+  -- A refresh leaves drafts alone that are younger than so many hours.
+  refresh_after_hours = 24,
+
+  -- Providers whose Releases go their own way: the others share their majors and minors.
+  exempt = { "eks" },
+
+  -- How the chart of a Release is published: under which name, and which of its values says the version.
+  published = { chart = "release-{provider}", value = "global.release.version" },
+
   -- The latest Release of so many majors stays active whether or not a cluster has it.
   kept_majors = 3,
 
@@ -82,9 +110,13 @@ return {
     ["app.downgrade"] = "warn",
     ["app.duplicate"] = "error",
     ["app.kube-version"] = "warn",
+    ["binary.downgrade"] = "warn",
     ["bump.held-back"] = "warn",
     ["bump.kind"] = "error",
+    ["bump.kubernetes"] = "error",
+    ["bump.major-open"] = "error",
     ["bump.nothing"] = "info",
+    ["bump.unpublished"] = "error",
     ["bump.version"] = "error",
     ["channel.mismatch"] = "error",
     ["check.not-evaluated"] = "warn",
@@ -99,6 +131,7 @@ return {
     ["depends.unknown"] = "warn",
     ["image.bad-char"] = "error",
     ["image.drift"] = "warn",
+    ["image.hash-collision"] = "error",
     ["image.hash-incomplete"] = "warn",
     ["image.hash-invalid"] = "error",
     ["image.not-built"] = "error",
@@ -106,6 +139,7 @@ return {
     ["image.rule-ambiguous"] = "error",
     ["image.rule-none"] = "error",
     ["image.too-long"] = "error",
+    ["join.apart"] = "warn",
     ["k8s.minor-mismatch"] = "error",
     ["k8s.minor-skip"] = "error",
     ["level.too-high"] = "error",
@@ -115,6 +149,8 @@ return {
     ["path.downgrade"] = "warn",
     ["path.none"] = "error",
     ["path.not-offered"] = "error",
+    ["pin.bad-until"] = "error",
+    ["pin.partly"] = "info",
     ["pin.unknown-item"] = "error",
     ["pool.architecture"] = "error",
     ["prerelease.in-stable"] = "error",
@@ -122,6 +158,7 @@ return {
     ["release.duplicate-content"] = "warn",
     ["release.name-mismatch"] = "error",
     ["release.schema"] = "error",
+    ["release.test-active"] = "approval",
     ["release.unknown-field"] = "info",
     ["release.unregistered"] = "error",
     ["release.version-not-string"] = "error",

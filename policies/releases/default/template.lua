@@ -119,8 +119,10 @@ local function forms(parts)
   return all
 end
 
--- Takes a name apart: its segments by name, or nil. `fits(segment, text)` says what a segment may be.
-function template.read(parts, text, fits)
+-- Takes a name apart: its segments by name, or nil. `fits(segment, text)` says what a segment may be; `back(text)`, where it is
+-- given, what stood there before characters were replaced.
+function template.read(parts, text, fits, back)
+  back = back or function(piece) return piece end
   local function match(form, i, at, found)
     local p = form[i]
     if p == nil then return at == #text + 1 and found or nil end
@@ -140,7 +142,7 @@ function template.read(parts, text, fits)
         stop = from <= #text and from or nil
       end
       if not stop then return nil end
-      local piece = text:sub(at, stop - 1)
+      local piece = back(text:sub(at, stop - 1))
       if fits(p, piece) then
         local more = {}
         for key, value in pairs(found) do more[key] = value end

@@ -255,6 +255,30 @@ end
 -- The edges of a train: its own, else those of tables.lua.
 function consistency.edges(train) return #train.edges > 0 and train.edges or tables.edges end
 
+-- What may lag: said by how much, where the one that holds it says anything of its pins.
+local function weak(train, add)
+  for _, edge in ipairs(consistency.edges(train)) do
+    if edge.kind == "weak" and edge.field then
+      local holds = false
+      for _, pin in ipairs(train.pins) do holds = holds or pin.holder == edge.to end
+      local pin = facts.pin(train, edge.to, edge.from, edge.field)
+      if pin then
+        local _, commit = pinned(train, edge.from, add)
+        local its = facts.commit(train, edge.from, pin.value, add)
+        if commit and its ~= commit then
+          local far = its and facts.distance(train, edge.from, its, commit)
+          add("train.weak-stale", facts.subject(pin), edge.field .. " of " .. edge.to .. " uses another " .. edge.from
+            .. (far and far.ahead and ", " .. far.ahead .. " commits back" or ""), { from = pin.value, to = commit, rule = "weak",
+            evidence = train.file .. ": pins" })
+        end
+      elseif holds then
+        add("train.weak-stale", "edge/" .. edge.from .. "->" .. edge.to, "nothing pins " .. edge.from .. " for " .. edge.field .. " of "
+          .. edge.to, { rule = "weak", evidence = train.file .. ": pins" })
+      end
+    end
+  end
+end
+
 -- check(train, add): a row for each comparison that was made.
 function consistency.check(train, add)
   local results = {}
@@ -264,6 +288,7 @@ function consistency.check(train, add)
   same_version(train, add, results)
   mirrors(train, add, results)
   each_pin(train, add)
+  weak(train, add)
   bundle(train, add)
   return results
 end

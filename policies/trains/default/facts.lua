@@ -20,28 +20,109 @@ function facts.findings()
   return list, add
 end
 
--- What each list of the document consists of: text fields, * those that are needed.
+-- What a document consists of. A field is a text: "*" is needed, "" is not; "number" is digits; a list of words: one of them.
+local fields = {
+  train = "*", file = "", phase = { "planning", "candidate", "frozen", "released", "post" }, order = "", cadence = "", since = "",
+  now = "", bump = "", reqs_payload_commit = "",
+}
 local shapes = {
   projects = { name = "*", candidate = "", digest = "", release = "", protocol = "", evidence = "", head = "" },
-  pins = { holder = "*", project = "*", field = "*", kind = "", value = "*", comment = "", image = "", was = "" },
-  edges = { from = "*", to = "*", kind = "*", field = "" },
-  steps = { id = "*", state = "", evidence = "", commit = "" },
+  pins = { holder = "*", project = "*", field = "*", kind = { "commit", "tag", "version", "digest", "floating" }, value = "*",
+    comment = "", image = "", was = "" },
+  edges = { from = "*", to = "*", kind = { "strong", "weak", "pair", "same-version", needed = true }, field = "" },
+  steps = { id = "*", state = { "done", "ready", "blocked", "open" }, evidence = "", commit = "" },
   suites = { id = "*", project = "", contentHash = "", result = "*" },
   tags = { project = "*", tag = "*", commit = "", digest = "", was = "" },
-  ancestry = { project = "*", from = "*", to = "*" },
+  ancestry = { project = "*", from = "*", to = "*", ahead = "number", behind = "number" },
   images = { ref = "*", digest = "", arch = "" },
   releases = { tag = "*", date = "" },
+  trains = { train = "*", bundle = "", client = "*", server = "*", client_commit = "", server_commit = "", client_protocol = "",
+    server_protocol = "" },
 }
+local mappings = {
+  freeze = { project = "*", baseCommit = "", since = "", by = "", fixup = "", mode = { "commit", "branch", "lock", "none" } },
+  promote = { project = "", tag = "" },
+  match = { client = "", server = "", bundle = "", train = "", protocol = "" },
+}
+-- Every fact says where it is from and when it was seen; that is for people.
+local everywhere = { source = true, at = true }
+
+local function sorted(of)
+  local names = {}
+  for name in pairs(of) do names[#names + 1] = tostring(name) end
+  table.sort(names)
+  return names
+end
+
+local function expected(words)
+  local text = table.concat(words, ", ", 1, #words - 1)
+  return text .. " or " .. words[#words]
+end
+
+-- Whether a field is what its kind says; else why not.
+local function wrong_with(name, kind, value)
+  local needed = kind == "*" or (type(kind) == "table" and kind.needed)
+  if value == nil then return needed and name .. " is missing" or nil end
+  if kind == "number" then
+    if type(value) ~= "number" and not (type(value) == "string" and value:match("^%d+$")) then
+      return name .. ": expected a number, got '" .. tostring(value) .. "'"
+    end
+    return nil
+  end
+  if type(value) ~= "string" then return name .. ": expected a text, got " .. tostring(value) end
+  if type(kind) ~= "table" then return nil end
+  for _, word in ipairs(kind) do
+    if value == word then return nil end
+  end
+  return name .. ": expected " .. expected(kind) .. ", got '" .. value .. "'"
+end
 
 -- read(document, add): the document with lists where there are none; what is not as it should be is a finding with its place.
 function facts.read(document, add)
   local out = { file = document.file or "train" }
-  local function wrong(place, why)
-    add("train.schema", "train/" .. tostring(document.train or "?"), why, { evidence = out.file .. ": " .. place })
+  local function wrong(place, why, id)
+    add(id or "train.schema", "train/" .. tostring(document.train or "?"), why, { evidence = out.file .. ": " .. place })
   end
-  if type(document.train) ~= "string" then wrong("train", "train: expected a name") end
-  for key, value in pairs(document) do out[key] = value end
-  for name, shape in pairs(shapes) do
+  -- True when everything needed is there and everything there is what it should be.
+  local function good(entry, shape, place)
+    local all = true
+    for _, name in ipairs(sorted(shape)) do
+      local why = wrong_with(name, shape[name], entry[name])
+      if why then
+        wrong(place .. name, why)
+        all = false
+      end
+    end
+    for _, name in ipairs(sorted(entry)) do
+      if shape[name] == nil and not everywhere[name] then
+        wrong(place .. name, "nobody here knows this field", "train.unknown-field")
+      end
+    end
+    return all
+  end
+  for _, name in ipairs(sorted(fields)) do
+    local why = wrong_with(name, fields[name], document[name])
+    if why then wrong(name, why) elseif document[name] ~= nil then out[name] = document[name] end
+  end
+  for _, name in ipairs(sorted(document)) do
+    if fields[name] == nil and not shapes[name] and not mappings[name] and name ~= "present" and not everywhere[name] then
+      wrong(name, "nobody here knows this field", "train.unknown-field")
+    end
+  end
+  for _, name in ipairs(sorted(mappings)) do
+    local entry = document[name]
+    if entry ~= nil and type(entry) ~= "table" then
+      wrong(name, name .. ": expected a mapping")
+    elseif entry ~= nil and good(entry, mappings[name], name .. ".") then
+      out[name] = entry
+    end
+  end
+  if document.present ~= nil and type(document.present) ~= "table" then
+    wrong("present", "present: expected a list")
+  else
+    out.present = document.present
+  end
+  for _, name in ipairs(sorted(shapes)) do
     local list = {}
     if document[name] ~= nil and type(document[name]) ~= "table" then
       wrong(name, name .. ": expected a list")
@@ -50,21 +131,8 @@ function facts.read(document, add)
         local place = name .. "[" .. i .. "]"
         if type(entry) ~= "table" then
           wrong(place, "expected a mapping")
-        else
-          local good = true
-          for field, kind in pairs(shape) do
-            local value = entry[field]
-            if value == nil then
-              if kind == "*" then
-                wrong(place .. "." .. field, field .. " is missing")
-                good = false
-              end
-            elseif type(value) ~= "string" then
-              wrong(place .. "." .. field, field .. ": expected a text, got " .. tostring(value))
-              good = false
-            end
-          end
-          if good then list[#list + 1] = entry end
+        elseif good(entry, shapes[name], place .. ".") then
+          list[#list + 1] = entry
         end
       end
     end
@@ -117,10 +185,16 @@ end
 
 function facts.subject(pin) return "pin/" .. pin.holder .. "/" .. pin.project .. "." .. pin.field end
 
--- How far `to` is from `from`: { ahead =, behind = }, or nil.
+-- How far `to` is from `from`, whichever names they have there: { ahead =, behind = }, or nil.
 function facts.distance(train, project, from, to)
+  local function ignore() end
+  local function same(a, b)
+    if a == b then return true end
+    local commit = facts.commit(train, project, a, ignore)
+    return commit ~= nil and commit == facts.commit(train, project, b, ignore)
+  end
   for _, a in ipairs(train.ancestry) do
-    if a.project == project and a.from == from and a.to == to then return a end
+    if a.project == project and same(a.from, from) and same(a.to, to) then return a end
   end
 end
 

@@ -3,6 +3,7 @@
 -- The projects, edges, checks, steps and images are lines of tables.lua.
 local consistency = require("consistency")
 local facts = require("facts")
+local match = require("match")
 local promotion = require("promote")
 local steps = require("steps")
 
@@ -33,15 +34,23 @@ end
 local function promote(document)
   local list, add = facts.findings()
   local train = facts.read(document, add)
-  local wanted = document.promote or {}
+  local wanted = train.promote or {}
   local out = promotion.plan(train, wanted.project, wanted.tag, steps.freeze(train, add), add)
   out.findings = list
   return out
+end
+
+-- match(train): with match (client, server, bundle or train) and trains (what was released together); { matches (train, bundle,
+-- client, server, how), findings }
+local function fitting(document)
+  local list, add = facts.findings()
+  local train = facts.read(document, add)
+  return { matches = match.find(train, add), findings = list }
 end
 
 return {
   name = "trains/default",
   version = "1",
   order = 1000,
-  train = { check = check, plan = plan, promote = promote },
+  train = { check = check, plan = plan, promote = promote, match = fitting },
 }

@@ -14,11 +14,17 @@ end
 
 -- plan(train, project, tag, add): { retag = { from, to, arch, digest }, retest = "skipped" or "required", hash }.
 function promote.plan(train, project, tag, void, add)
+  project, tag = project or "", tag or ""
   local about = train.by_name[project]
-  local subject = "project/" .. tostring(project)
+  local subject = "project/" .. project
   if not about or not about.candidate then
     add("train.schema", subject, "there is no candidate of it", { evidence = train.file .. ": projects" })
     return { retag = {}, retest = "required" }
+  end
+  local taken = train.tag_commit[project .. " " .. tag]
+  if taken and taken ~= about.candidate then
+    add("train.tag-exists", subject, "tag " .. tag .. " is at another commit; tags stay where they are, the next patch repairs it",
+      { from = taken, to = about.candidate, rule = "tags", evidence = train.file .. ": tags" })
   end
   local digests = {}
   for _, image in ipairs(train.images) do digests[image.ref] = image.digest or "" end

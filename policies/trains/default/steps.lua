@@ -110,14 +110,14 @@ end
 -- freeze(train, add): the ids of the suites that no longer count.
 function steps.freeze(train, add)
   local frozen = train.freeze
-  if type(frozen) ~= "table" or not frozen.project then return {} end
+  if not frozen then return {} end
   local subject = "project/" .. frozen.project
   local evidence = train.file .. ": freeze"
   local void = {}
   local project = train.by_name[frozen.project]
   local candidate = project and project.candidate
   if candidate and frozen.baseCommit and candidate ~= frozen.baseCommit then
-    if not frozen.fixup or frozen.fixup == "" then
+    if frozen.mode ~= "none" and (not frozen.fixup or frozen.fixup == "") then
       add("train.candidate-moved", subject, "it is frozen and another candidate took its place", { from = frozen.baseCommit,
         to = candidate, evidence = evidence })
     end

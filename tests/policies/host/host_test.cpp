@@ -1,6 +1,8 @@
 #include "policies/host/host.hpp"
 
 #include "policies/disruption.hpp"
+#include "policies/releases/hooks.hpp"
+#include "policies/trains/hooks.hpp"
 #include "policies/versions.hpp"
 #include "run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
@@ -27,15 +29,22 @@ std::string pack_text(const std::string& name, const std::string& answer,
          " rollout = { plan = function() return " + answer + " end } }\n";
 }
 
+void add_hook(hook_list& to, std::string_view name) {
+  hook h;
+  h.name = name;
+  to.push_back(std::move(h));
+}
+
+void add_release_hooks(hook_list& to) {
+  for (const std::string_view name : releases::hooks) add_hook(to, name);
+  for (const std::string_view name : trains::hooks) add_hook(to, name);
+}
+
 sandbox_limits that_know_hooks() {
   hook_list known;
-  for (const char* name : {"versions.resolve", "rollout.plan", "disruption.admit", "release.map",
-                           "release.diff", "release.gate", "release.bump", "release.path",
-                           "release.lifecycle", "train.check", "train.plan", "train.promote"}) {
-    hook h;
-    h.name = name;
-    known.push_back(std::move(h));
-  }
+  for (const char* name : {"versions.resolve", "rollout.plan", "disruption.admit"})
+    add_hook(known, name);
+  add_release_hooks(known);
   sandbox_limits limits;
   limits.hooks = std::make_shared<const hook_list>(std::move(known));
   return limits;
@@ -376,13 +385,7 @@ TEST(PolicyHost, RefusesTwoPacksOfOneName) {
 
 TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
   hook_list all{versions_hook(), rollout_hook(), disruption_hook()};
-  for (const char* name :
-       {"release.map", "release.diff", "release.gate", "release.bump", "release.path",
-        "release.lifecycle", "train.check", "train.plan", "train.promote"}) {
-    hook h;
-    h.name = name;
-    all.push_back(std::move(h));
-  }
+  add_release_hooks(all);
   const auto hooks = std::make_shared<const hook_list>(std::move(all));
   reactor::loop l(reactor::loop::mode::simulated, 1);
   for (const std::string root : {"/policies/disruption", "/policies/releases", "/policies/rollout",
