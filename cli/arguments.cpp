@@ -214,7 +214,7 @@ void add_release(CLI::App& app, release_arguments& to) {
     one->add_option("--policies", to.policies,
                     "folder of policy packs that come before the stock ones")
         ->option_text("DIR");
-    add_output(*one, to.output);
+    if (what != release_arguments::command::check) add_output(*one, to.output);
     return one;
   };
   const auto add_pool = [&](CLI::App* one) {
@@ -250,6 +250,20 @@ void add_release(CLI::App& app, release_arguments& to) {
       ->add_option("--catalogue", to.catalogue,
                    "file with the name of an image that was built on each line")
       ->option_text("FILE");
+  check->add_flag("--watch", to.watch, "again whenever a Release or a table changes");
+  check
+      ->add_option_function<std::string>(
+          "-o,--output",
+          [&to](const std::string& name) {
+            using form = release_arguments::report_form;
+            to.report = name == "junit"    ? form::junit
+                        : name == "github" ? form::github
+                                           : form::as_output;
+            if (to.report == form::as_output) to.output = text_or_machine.at(name);
+          },
+          "text, json, yaml, junit (a report of tests) or github (lines for a workflow)")
+      ->check(CLI::IsMember({"text", "json", "yaml", "junit", "github"}))
+      ->option_text("text|json|yaml|junit|github");
   check->add_flag("--archived", to.archived, "those that are no longer offered, too");
   auto* show = add("show", "A Release as it was read, with the hash that a waiver quotes",
                    release_arguments::command::show);
@@ -271,8 +285,9 @@ void add_release(CLI::App& app, release_arguments& to) {
           release_arguments::command::bump);
   bump->add_option("PROVIDER", to.provider, "such as aws")->required();
   bump->add_option("BASE", to.from, "the version that it is made from")->required();
-  bump->add_option("--release", to.release_kind, "major, minor or patch")
-      ->check(CLI::IsMember({"major", "minor", "patch"}))
+  bump->add_option("--release", to.release_kind,
+                   "major, minor or patch; test: a Release to be tried out, of --pick alone")
+      ->check(CLI::IsMember({"major", "minor", "patch", "test"}))
       ->capture_default_str();
   bump->add_option("--available", to.available, "YAML file: versions by component and app")
       ->option_text("FILE");
@@ -284,6 +299,9 @@ void add_release(CLI::App& app, release_arguments& to) {
   bump->add_option("--stage", to.stage, "the stage that the draft is in");
   bump->add_option("--action", to.action, "what is wanted there: version, pin or refresh");
   bump->add_option("--actor", to.actor, "who wants it, such as release-team");
+  bump->add_option("--age-hours", to.age_hours, "how old the draft is that is refreshed");
+  bump->add_option("--prefix", to.prefix, "test: what its pre-release begins with, such as e2e");
+  bump->add_flag("--prerelease", to.asked, "test: a pre-release whatever is picked");
   auto* images = add("images", "The image of each Release that is offered",
                      release_arguments::command::images);
   images->add_option("PROVIDER", to.provider, "only of this provider");
@@ -305,6 +323,30 @@ void add_release(CLI::App& app, release_arguments& to) {
                    "file with the name of a Release that a cluster has on each line; without it "
                    "more is kept")
       ->option_text("FILE");
+  auto* notes = add("notes", "What a Release brings, for those who take it: as Markdown",
+                    release_arguments::command::notes);
+  notes->add_option("PROVIDER", to.provider, "such as aws")->required();
+  notes->add_option("FROM", to.from, "the version before")->required();
+  notes->add_option("TO", to.to, "the version that they are about")->required();
+  auto* pin = add("pin", "Hold an item at a version: the edit that it takes in each requests.yaml",
+                  release_arguments::command::pin);
+  pin->add_option("ITEM", to.item, "NAME@VERSION")->required();
+  pin->add_option("--release", to.from, "the version of the Release that is pinned")->required();
+  pin->add_option("--until", to.up_to,
+                  "the first Release that is free again; without it only the one is held");
+  pin->add_option("--provider", to.provider, "only of this provider");
+  pin->add_flag("--write", to.write, "make the edit");
+  auto* join = add("join", "Whether the providers go on together to the next major or minor",
+                   release_arguments::command::join);
+  join->add_option("--release", to.release_kind, "major or minor")
+      ->check(CLI::IsMember({"major", "minor"}))
+      ->capture_default_str();
+  join->add_option("--target", to.to, "such as 35.0, instead of what follows");
+  auto* retag = add("retag", "Under which name the chart of a Release is published",
+                    release_arguments::command::retag);
+  retag->add_option("PROVIDER", to.provider, "such as aws")->required();
+  retag->add_option("VERSION", to.from, "such as 34.5.0")->required();
+  retag->add_option("--commit", to.commit, "of a preview");
   release->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
 }
 
@@ -330,6 +372,33 @@ void add_train(CLI::App& app, train_arguments& to) {
           train_arguments::command::promote);
   promote->add_option("--project", to.project, "the project that is released")->required();
   promote->add_option("--tag", to.tag, "its tag")->required();
+  for (auto* one : train->get_subcommands({}))
+    one->add_option("--facts", to.with_facts, "file that `train facts` wrote, as part of FILE")
+        ->option_text("FILE");
+  auto* facts = add("facts", "Write what registries and clones say into FILE, each with its source",
+                    train_arguments::command::facts);
+  facts->add_option("--registry", to.registry, "where the images are, such as ghcr.io/example")
+      ->option_text("HOST/PATH");
+  facts->add_option("--image", to.images, "repository below it: all of its tags")
+      ->option_text("NAME");
+  facts->add_option("--filter", to.filter, "only tags like this, such as v1.*")
+      ->capture_default_str();
+  facts->add_option("--limit", to.most_tags, "tags of one repository at most")
+      ->capture_default_str();
+  facts->add_flag("--plain-http", to.plain_http, "a registry without TLS");
+  facts->add_option("--clone", to.clones, "a clone of a project, for its tags")
+      ->option_text("PROJECT=FOLDER");
+  facts->add_option("--range", to.ranges, "how far one is from the other, in that clone")
+      ->option_text("PROJECT=FROM..TO");
+  auto* match =
+      add("match", "Which server fits a client, a bundle or a train, of what was released",
+          train_arguments::command::match);
+  match->add_option("--client", to.client, "version or commit of the client (guest-components)");
+  match->add_option("--server", to.server, "version or commit of the server (Trustee)");
+  match->add_option("--bundle", to.bundle, "version of the bundle (Kata)");
+  match->add_option("--train", to.train, "name of the train");
+  match->add_option("--protocol", to.protocol,
+                    "the protocol that it speaks, where no train has it");
   train->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
 }
 
@@ -629,6 +698,11 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->capture_default_str();
   registry->add_option("--sender", all.bench.sender, "")->group("");
   add_bench("policy", "Time of one rollout.plan call for 10, 500 and 5,000 units");
+  auto* releases = add_bench(
+      "releases", "Time of mapping, judging and planning Releases, and the longest stall");
+  releases->add_option("--dir", all.bench.dir, "folder of the Releases")
+      ->option_text("DIR")
+      ->capture_default_str();
   auto* hostile = add_bench(
       "hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters");
   hostile->add_option("--sender", all.bench.sender, "")->group("");

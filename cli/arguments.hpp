@@ -124,7 +124,11 @@ struct release_arguments {
     path,
     lifecycle,
     bump,
-    images
+    images,
+    notes,
+    pin,
+    join,
+    retag
   } what = command::map;
   std::string dir;             // of the Releases
   std::string policies;        // a folder of packs that comes before the stock ones
@@ -138,19 +142,34 @@ struct release_arguments {
   std::string release_kind = "minor", available, action, actor;  // bump
   std::vector<std::string> picks;                                // bump: NAME@VERSION[@@DEP#DEP]
   bool missing = false;                                          // images: only what was not built
+  bool watch = false;                                            // check: again after each change
+  enum class report_form { as_output, junit, github } report = report_form::as_output;  // check
+  double age_hours = -1;       // bump: of the draft
+  std::string prefix, commit;  // bump of a test Release; retag of a preview
+  bool asked = false;          // bump: a test Release has a pre-release in any case
+  std::string item, up_to;     // pin: NAME@VERSION, the first Release that is free again
+  bool write = false;          // pin: into the files
   output_format output = output_format::text;
 };
 
 struct train_arguments {
-  enum class command { check, plan, promote } what = command::check;
+  enum class command { check, plan, promote, match, facts } what = command::check;
   std::string file;          // the train document
   std::string policies;      // a folder of packs that comes before the stock ones
   std::string project, tag;  // promote
+  std::string client, server, bundle, train, protocol;  // match
+  std::vector<std::string> with_facts;  // files of facts that belong to the document
+  // facts: what is looked at; FILE is what is written
+  std::string registry, filter = "*";
+  std::vector<std::string> images, clones, ranges;  // NAME; PROJECT=FOLDER; PROJECT=FROM..TO
+  std::size_t most_tags = 1'000;
+  bool plain_http = false;
   output_format output = output_format::text;
 };
 
 struct bench_arguments {
-  std::string what;  // watch, store, streams, idle, registry, policy, helm
+  std::string what;  // watch, store, streams, idle, registry, policy, helm, hostile, releases
+  std::string dir = "tests/data/releases";  // releases
   output_format output = output_format::text;
   std::size_t clusters = 0;  // streams: 0 = 100, 1000, 2000; idle: 0 = 2000
   unsigned seconds = 600;    // idle

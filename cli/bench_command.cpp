@@ -4,6 +4,7 @@
 #include "bench/policy.hpp"
 #include "bench/quiet_server.hpp"
 #include "bench/registry.hpp"
+#include "bench/releases.hpp"
 #include "bench/store.hpp"
 #include "bench/streams.hpp"
 #include "bench/watch.hpp"
@@ -63,8 +64,9 @@ int bench_command(const bench_arguments& a) {
         : a.what == "policy" ? bench::measure_policy()
         : a.what == "registry"
             ? bench::measure_registry(a.tags, std::chrono::seconds(a.registry_seconds))
-        : a.what == "hostile" ? bench::measure_hostile()
-        : a.what == "helm"    ? bench::measure_helm(a.charts)
+        : a.what == "hostile"  ? bench::measure_hostile()
+        : a.what == "releases" ? bench::measure_releases(a.dir)
+        : a.what == "helm"     ? bench::measure_helm(a.charts)
         : a.what == "idle"
             ? bench::measure_idle(a.clusters ? a.clusters : 2'000, std::chrono::seconds(a.seconds))
             : bench::measure_streams(a.clusters);

@@ -1,7 +1,9 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/release/checking.hpp"
 #include "cli/release/release_view.hpp"
 #include "policies/releases/consent.hpp"
+#include "policies/releases/offering.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "reactor/task_group.hpp"
@@ -61,27 +63,32 @@ private:
   reactor::awaitable<result<void>> carry_out() {
     auto loaded = co_await packs_.load();
     if (!loaded) co_return loaded.error();
+    if (!arguments_.catalogue.empty()) {
+      auto text = co_await reactor::read_file(loop_, arguments_.catalogue, most_catalogue_bytes);
+      if (!text) co_return text.error();
+      catalogue_ = names_in(*text);
+    }
+    if (arguments_.what == release_arguments::command::check) co_return co_await check();
     std::function<result<repository>()> read = [dir = arguments_.dir] {
       return read_repository(dir);
     };
     auto all = co_await loop_.offload(std::move(read));
     if (!all) co_return all.error();
     all_ = std::move(*all);
-    if (!arguments_.catalogue.empty()) {
-      auto text = co_await reactor::read_file(loop_, arguments_.catalogue, most_catalogue_bytes);
-      if (!text) co_return text.error();
-      catalogue_ = names_in(*text);
-    }
     switch (arguments_.what) {
       case release_arguments::command::map: co_return co_await map();
       case release_arguments::command::diff: co_return co_await diff();
-      case release_arguments::command::check: co_return co_await check();
+      case release_arguments::command::check: break;  // reads the folder itself, perhaps often
       case release_arguments::command::show: co_return show();
       case release_arguments::command::gate: co_return co_await gate();
       case release_arguments::command::bump: co_return co_await bump();
       case release_arguments::command::images: co_return co_await images();
       case release_arguments::command::path: co_return co_await path();
       case release_arguments::command::lifecycle: co_return co_await lifecycle();
+      case release_arguments::command::notes: co_return co_await notes();
+      case release_arguments::command::pin: co_return co_await pin();
+      case release_arguments::command::join: co_return co_await join();
+      case release_arguments::command::retag: co_return co_await retag();
     }
     co_return result<void>();
   }
@@ -130,17 +137,7 @@ private:
     auto question = std::make_shared<diff_question>(question_about(all_, base, release));
     question->pools = pools();
     question->catalogue = catalogue_;
-    policies::subject who = subject_;
-    auto answer = co_await diff_releases(packs_, std::move(who), std::move(question));
-    if (!answer) co_return answer.error();
-    answer->findings =
-        with_consent(std::move(answer->findings), all_.waivers, *release, loop_.wall());
-    answer->verdict = decide(answer->findings);
-    judged_release judged;
-    judged.name = release->name;
-    if (base) judged.from = base->name;
-    judged.answer = std::move(*answer);
-    co_return judged;
+    co_return co_await judge_step(loop_, packs_, all_, std::move(question));
   }
 
   reactor::awaitable<result<void>> diff() {
@@ -154,64 +151,53 @@ private:
     co_return print(diff_json(*judged), diff_text(*judged, tint_));
   }
 
-  reactor::awaitable<result<void>> check() {
-    std::shared_ptr<const document> only;
-    if (!arguments_.from.empty()) {
-      auto found = find(arguments_.from);
-      if (!found) co_return found.error();
-      only = *found;
+  check_settings what_to_check() const {
+    return {arguments_.dir, arguments_.provider, arguments_.from, arguments_.archived, catalogue_};
+  }
+
+  bool show_check(const check_outcome& outcome) {
+    exit_code = exit_code_of(outcome.worst);
+    switch (arguments_.report) {
+      case release_arguments::report_form::junit:
+        return write_bytes(STDOUT_FILENO, check_junit(outcome));
+      case release_arguments::report_form::github:
+        return write_bytes(STDOUT_FILENO, check_github(outcome, arguments_.dir));
+      case release_arguments::report_form::as_output: break;
     }
-    std::vector<judged_release> judged;
-    for (const auto& [name, folder] : all_.folders) {
-      for (std::size_t i = 0; i < folder.releases.size(); ++i) {
-        const auto release = folder.releases[i];
-        if (only ? release != only : release->archived && !arguments_.archived) continue;
-        if (!only && !wanted(*release)) continue;
-        std::shared_ptr<const document> base;
-        if (i > 0) base = folder.releases[i - 1];
-        auto one = co_await judge(std::move(base), release);
-        if (!one) co_return one.error();
-        judged.push_back(std::move(*one));
-      }
-    }
-    if (!only) add_unreadable(judged);
-    if (judged.empty())
-      co_return make_fault(errc::not_found, "check Releases",
-                           "there is none of " + arguments_.provider + " in " + arguments_.dir);
-    decision worst = decision::allow;
     json::array releases;
-    for (const judged_release& j : judged) {
-      worst = std::max(worst, j.answer.verdict);
-      releases.push_back(diff_json(j));
-    }
-    exit_code = exit_code_of(worst);
-    json::object o{{"decision", to_string(worst)}, {"releases", std::move(releases)}};
-    co_return print(o, only ? diff_text(judged.front(), tint_) : check_text(judged, tint_));
+    for (const judged_release& j : outcome.releases) releases.push_back(diff_json(j));
+    json::object o{{"decision", to_string(outcome.worst)}, {"releases", std::move(releases)}};
+    const bool one = !arguments_.from.empty();
+    return written(
+        o, one ? diff_text(outcome.releases.front(), tint_) : check_text(outcome.releases, tint_));
   }
 
-  bool wanted(const document& d) const {
-    return arguments_.provider.empty() || d.folder == arguments_.provider ||
-           d.name.starts_with(arguments_.provider + "-");
+  reactor::awaitable<result<void>> check() {
+    if (arguments_.watch) co_return co_await follow();
+    check_settings settings = what_to_check();
+    auto outcome = co_await check_releases(loop_, packs_, std::move(settings));
+    if (!outcome) co_return outcome.error();
+    if (!show_check(*outcome)) exit_code = failure;
+    co_return result<void>();
   }
 
-  /// What cannot be read is denied as well, in a row of its own.
-  void add_unreadable(std::vector<judged_release>& to) const {
-    for (const unreadable_file& f : all_.unreadable) {
-      if (!arguments_.provider.empty() && !f.file.starts_with(arguments_.provider + "/")) continue;
-      judged_release j;
-      j.name = f.file;
-      j.answer.level = "none";
-      j.answer.rolls = "-";
-      finding wrong;
-      wrong.id = "release.schema";
-      wrong.how = severity::error;
-      wrong.subject = "release/" + f.file;
-      wrong.why = f.why.message();
-      wrong.evidence = f.file;
-      j.answer.findings.push_back(std::move(wrong));
-      j.answer.verdict = decision::deny;
-      to.push_back(std::move(j));
-    }
+  /// Until somebody ends it, or nobody reads on.
+  reactor::awaitable<result<void>> follow() {
+    packs_.on_event = [](const policies::pack_event& e) { complain(e.message()); };
+    reactor::event nobody_reads(loop_);
+    release_follower follower(loop_, packs_, what_to_check(), arguments_.policies,
+                              [&](const result<check_outcome>& outcome) {
+                                if (!outcome) {
+                                  complain(outcome.error().message());
+                                } else if (!show_check(*outcome)) {
+                                  nobody_reads.set();
+                                }
+                              });
+    follower.start();
+    co_await nobody_reads.wait();
+    co_await follower.stop();
+    exit_code = failure;
+    co_return result<void>();
   }
 
   reactor::awaitable<result<void>> gate() {
@@ -258,6 +244,10 @@ private:
     question->stage.is = arguments_.stage;
     question->stage.action = arguments_.action;
     question->stage.actor = arguments_.actor;
+    question->stage.age_hours = arguments_.age_hours;
+    question->others = question_about(all_, nullptr, *base).others;
+    question->prefix = arguments_.prefix;
+    question->asked = arguments_.asked;
     for (const std::string& text : arguments_.picks) {
       auto wanted = read_pick(text);
       if (!wanted)
@@ -326,7 +316,7 @@ private:
     std::vector<std::shared_ptr<const document>> found;
     for (const auto& [name, folder] : all_.folders) {
       for (const auto& d : folder.releases) {
-        if (wanted(*d)) found.push_back(d);
+        if (is_of(*d, arguments_.provider)) found.push_back(d);
       }
     }
     if (found.empty())
@@ -367,6 +357,138 @@ private:
     co_return print(lifecycle_json(*answer), lifecycle_text(*answer, tint_));
   }
 
+  reactor::awaitable<result<void>> notes() {
+    auto from = find(arguments_.from);
+    if (!from) co_return from.error();
+    auto to = find(arguments_.to);
+    if (!to) co_return to.error();
+    auto judged = co_await judge(*from, *to);
+    if (!judged) co_return judged.error();
+    exit_code = success;  // they say what is there, whatever is thought of it
+    co_return print(diff_json(*judged), notes_text(*judged));
+  }
+
+  /// The newest Release of a folder that is offered, or the one of that version.
+  static std::shared_ptr<const document> to_be_pinned(const provider_folder& folder,
+                                                      const std::string& version) {
+    std::shared_ptr<const document> newest;
+    for (const auto& d : folder.releases) {
+      if (d->stored_as == "v" + version) return d;
+      if (!d->archived) newest = d;
+    }
+    return newest;
+  }
+
+  reactor::awaitable<result<void>> pin() {
+    const auto wanted = read_pick(arguments_.item);
+    if (!wanted)
+      co_return make_fault(errc::malformed, "release pin " + arguments_.item,
+                           "expected NAME@VERSION");
+    auto question = std::make_shared<pin_question>();
+    question->release = arguments_.from;
+    question->name = wanted->name;
+    question->version = wanted->version;
+    question->up_to = arguments_.up_to;
+    const std::string bare =
+        arguments_.from.starts_with('v') ? arguments_.from.substr(1) : arguments_.from;
+    for (const auto& [name, folder] : all_.folders) {
+      const auto release = to_be_pinned(folder, bare);
+      if (!release || !is_of(*release, arguments_.provider)) continue;
+      pin_folder f{name, name + "/requests.yaml", {}, false};
+      if (folder.requests) f.blocks = folder.requests->blocks;
+      for (const auto* list : {&release->components, &release->apps}) {
+        for (const entry& e : *list) f.has = f.has || e.name == wanted->name;
+      }
+      question->folders.push_back(std::move(f));
+    }
+    policies::subject who = subject_;
+    auto answer = co_await plan_pin(packs_, std::move(who), question);
+    if (!answer) co_return answer.error();
+    exit_code = exit_code_of(answer->verdict);
+    json::array pins;
+    table rows({"FOLDER", "RELEASES", "EDIT", "WHY"});
+    for (const pin_edit& e : answer->pins) {
+      rows.row({e.folder, e.range, e.edit, e.why});
+      json::object o{{"folder", e.folder},
+                     {"file", e.file},
+                     {"range", e.range},
+                     {"edit", e.edit},
+                     {"why", e.why}};
+      if (e.edit == "new" || e.edit == "extended") {
+        const std::string path = arguments_.dir + "/" + e.file;
+        auto text = co_await reactor::read_file(loop_, path, most_catalogue_bytes);
+        if (!text && text.error().code != errc::not_found) co_return text.error();
+        auto edited = edited_requests(text ? std::string_view(*text) : "releases: []\n", e,
+                                      wanted->name, wanted->version);
+        if (!edited) co_return edited.error();
+        if (arguments_.write) {
+          auto stored = co_await reactor::write_file_atomically(loop_, path, *edited);
+          if (!stored) co_return stored.error();
+        }
+        o["document"] = std::move(*edited);
+      }
+      pins.push_back(std::move(o));
+    }
+    json::object o{{"decision", to_string(answer->verdict)}};
+    o["pins"] = std::move(pins);
+    o["findings"] = findings_json(answer->findings);
+    co_return print(o, rows.text() + findings_text(answer->findings, tint_));
+  }
+
+  reactor::awaitable<result<void>> join() {
+    auto question = std::make_shared<join_question>();
+    question->kind = arguments_.release_kind;
+    question->target = arguments_.to;
+    for (const auto& [name, folder] : all_.folders) {
+      provider_versions p{name, {}};
+      for (const auto& d : folder.releases) {
+        if (!d->archived && d->state != "wip" && d->state != "preview")
+          p.versions.push_back(d->stored_as.substr(1));
+      }
+      if (!p.versions.empty()) question->providers.push_back(std::move(p));
+    }
+    policies::subject who = subject_;
+    auto answer = co_await plan_join(packs_, std::move(who), question);
+    if (!answer) co_return answer.error();
+    exit_code = exit_code_of(answer->verdict);
+    json::array list;
+    table rows({"PROVIDER", "LATEST", "JOINS", "WHY"});
+    for (const join_row& r : answer->rows) {
+      rows.row({r.provider, r.latest, r.joins ? page("yes") : page("no"), r.why});
+      list.push_back(json::object{
+          {"provider", r.provider}, {"latest", r.latest}, {"joins", r.joins}, {"why", r.why}});
+    }
+    json::object o{{"decision", to_string(answer->verdict)}, {"target", answer->target}};
+    o["providers"] = std::move(list);
+    o["findings"] = findings_json(answer->findings);
+    const page head =
+        answer->target.empty() ? page() : page("target ") + answer->target + "\n" + rows.text("  ");
+    co_return print(o, head + findings_text(answer->findings, tint_));
+  }
+
+  reactor::awaitable<result<void>> retag() {
+    auto release = find(arguments_.from);
+    if (!release) co_return release.error();
+    auto question = std::make_shared<publish_question>();
+    question->release = *release;
+    question->commit = arguments_.commit;
+    policies::subject who = subject_;
+    auto answer = co_await plan_publishing(packs_, std::move(who), question);
+    if (!answer) co_return answer.error();
+    exit_code = exit_code_of(answer->verdict);
+    json::array list;
+    table rows({"FROM", "TO", "VALUE"});
+    for (const published_chart& c : answer->charts) {
+      rows.row({c.from, c.to, page(c.value) + "=" + c.text});
+      list.push_back(
+          json::object{{"from", c.from}, {"to", c.to}, {"value", c.value}, {"text", c.text}});
+    }
+    json::object o{{"decision", to_string(answer->verdict)}};
+    o["retag"] = std::move(list);
+    o["findings"] = findings_json(answer->findings);
+    co_return print(o, rows.text() + findings_text(answer->findings, tint_));
+  }
+
   result<void> show() {
     auto release = find(arguments_.from);
     if (!release) return release.error();
@@ -387,11 +509,13 @@ private:
                         d.hash + "\n" + rows.text("  "));
   }
 
+  bool written(const json::object& o, const page& text) const {
+    return arguments_.output == output_format::text
+               ? write_out(STDOUT_FILENO, text)
+               : write_bytes(STDOUT_FILENO, machine_text(o, arguments_.output));
+  }
   result<void> print(const json::object& o, const page& text) {
-    const bool written = arguments_.output == output_format::text
-                             ? write_out(STDOUT_FILENO, text)
-                             : write_bytes(STDOUT_FILENO, machine_text(o, arguments_.output));
-    if (!written) exit_code = failure;
+    if (!written(o, text)) exit_code = failure;
     return {};
   }
 

@@ -62,8 +62,9 @@ json::object change_json(const diff_change& c) {
 void add_change(table& rows, const diff_change& c) {
   const page rolls = c.rolls == "yes" ? "rolls" : c.rolls == "chart" ? "may roll" : "";
   const page what = c.what == "changed" ? page(c.level) : page(c.what);
-  rows.row({page(c.kind == "app" ? "app " : "") + c.name, step(c.from, c.to), what,
-            c.direction == "down" ? page("goes back") : rolls});
+  const page kind = c.kind == "app" ? "app " : c.kind == "binary" ? "  inside: " : "";
+  rows.row(
+      {kind + c.name, step(c.from, c.to), what, c.direction == "down" ? page("goes back") : rolls});
 }
 
 }  // namespace
@@ -203,6 +204,38 @@ page diff_text(const judged_release& j, colours tint) {
     text += "\n";
   }
   return text + findings_text(a.findings, tint);
+}
+
+page notes_text(const judged_release& j) {
+  const diff_answer& a = j.answer;
+  page text = page("# ") + j.name + "\n\nA " + a.level + " Release after " + j.from + ". ";
+  if (a.rolls == "yes") {
+    text += "**Machines are replaced.**\n";
+  } else if (a.rolls == "chart") {
+    text += "Machines may be replaced: the chart changes.\n";
+  } else {
+    text += "No machine is replaced.\n";
+  }
+  if (!a.image_to.empty()) {
+    text += page("\nImage: `") + a.image_to + "`";
+    if (a.image_from != a.image_to && !a.image_from.empty())
+      text += page(" (was `") + a.image_from + "`)";
+    text += "\n";
+  }
+  const std::pair<const char*, const char*> parts[] = {
+      {"component", "Components"}, {"binary", "Inside of the image"}, {"app", "Apps"}};
+  for (const auto& [kind, title] : parts) {
+    page rows;
+    for (const diff_change& c : a.changes) {
+      if (c.kind != kind) continue;
+      rows += page("| ") + c.name + " | " + c.from + " | " + c.to + " | " +
+              (c.what == "changed" ? page(c.level) : page(c.what)) +
+              (c.direction == "down" ? page(", goes back |\n") : page(" |\n"));
+    }
+    if (!rows.empty())
+      text += page("\n## ") + title + "\n\n| | before | now | |\n|---|---|---|---|\n" + rows;
+  }
+  return text;
 }
 
 page check_text(const std::vector<judged_release>& all, colours tint) {

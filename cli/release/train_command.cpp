@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/release/facts.hpp"
 #include "cli/release/release_view.hpp"
 #include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
@@ -9,6 +10,7 @@
 #include <boost/json.hpp>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string_view>
 
 namespace cli {
@@ -37,7 +39,8 @@ json::object answer_json(train_arguments::command what, const train_answer& a) {
   json::object o{{"decision", to_string(a.verdict)}};
   json::object checks;
   for (const check_row& c : a.checks) checks[c.name] = c.result;
-  if (what != train_arguments::command::promote) o["checks"] = std::move(checks);
+  if (what == train_arguments::command::check || what == train_arguments::command::plan)
+    o["checks"] = std::move(checks);
   if (what == train_arguments::command::plan) {
     for (const char* state : {"ready", "blocked", "done"}) o[state] = names(a.steps, state);
     json::array steps, voided;
@@ -56,6 +59,16 @@ json::object answer_json(train_arguments::command what, const train_answer& a) {
     o["retest"] = a.retest;
     o["retag"] = std::move(retags);
     o["hash"] = a.hash;
+  }
+  if (what == train_arguments::command::match) {
+    json::array matches;
+    for (const match_row& r : a.matches)
+      matches.push_back(json::object{{"train", r.train},
+                                     {"bundle", r.bundle},
+                                     {"client", r.client},
+                                     {"server", r.server},
+                                     {"how", r.how}});
+    o["matches"] = std::move(matches);
   }
   o["findings"] = findings_json(a.findings);
   return o;
@@ -82,6 +95,11 @@ page answer_text(const std::string& file, train_arguments::command what, const t
     for (const retag& r : a.retags) rows.row({r.from, r.to, with_short_digests(r.digest)});
     if (!a.retags.empty()) text += rows.text("  ");
   }
+  if (!a.matches.empty()) {
+    table rows({"TRAIN", "BUNDLE", "CLIENT", "SERVER", "WHY"});
+    for (const match_row& r : a.matches) rows.row({r.train, r.bundle, r.client, r.server, r.how});
+    text += rows.text("  ");
+  }
   return text + findings_text(a.findings, tint);
 }
 
@@ -90,6 +108,8 @@ hook hook_of(train_arguments::command what) {
     case train_arguments::command::check: return hook::check;
     case train_arguments::command::plan: return hook::plan;
     case train_arguments::command::promote: return hook::promote;
+    case train_arguments::command::match: return hook::match;
+    case train_arguments::command::facts: break;  // asks no policy
   }
   return hook::check;
 }
@@ -101,6 +121,21 @@ struct asking {
   int exit_code = failure;
 };
 
+/// What a file of facts says, behind what the document says itself.
+void add_facts(value& document, value facts) {
+  auto& into = std::get<value::object>(document.data);
+  for (auto& [name, member] : std::get<value::object>(facts.data)) {
+    auto* more = std::get_if<value::array>(&member.data);
+    if (more == nullptr) continue;
+    auto& list = into[name];
+    if (list.is_null()) list = value::array();
+    auto* there = std::get_if<value::array>(&list.data);
+    if (there == nullptr) continue;  // the policy says that it is no list
+    there->insert(there->end(), std::make_move_iterator(more->begin()),
+                  std::make_move_iterator(more->end()));
+  }
+}
+
 reactor::awaitable<result<train_answer>> answer_of(asking& a) {
   auto loaded = co_await a.packs.load();
   if (!loaded) co_return loaded.error();
@@ -108,9 +143,23 @@ reactor::awaitable<result<train_answer>> answer_of(asking& a) {
   if (!text) co_return text.error();
   auto document = read_train(*text, a.arguments.file);
   if (!document) co_return document.error();
+  for (const std::string& file : a.arguments.with_facts) {
+    auto said = co_await reactor::read_file(a.loop, file, most_document_bytes);
+    if (!said) co_return said.error();
+    auto facts = read_train(*said, file);
+    if (!facts) co_return facts.error();
+    add_facts(*document, std::move(*facts));
+  }
   if (a.arguments.what == train_arguments::command::promote)
     std::get<value::object>(document->data)["promote"] =
         value::object{{"project", a.arguments.project}, {"tag", a.arguments.tag}};
+  if (a.arguments.what == train_arguments::command::match)
+    std::get<value::object>(document->data)["match"] =
+        value::object{{"client", a.arguments.client},
+                      {"server", a.arguments.server},
+                      {"bundle", a.arguments.bundle},
+                      {"train", a.arguments.train},
+                      {"protocol", a.arguments.protocol}};
   policies::subject who;
   who.api = "trains";
   co_return co_await ask_train(a.packs, std::move(who), hook_of(a.arguments.what),
@@ -134,6 +183,68 @@ reactor::awaitable<void> ask_and_show(asking& a) {
   a.loop.stop();
 }
 
+reactor::awaitable<result<void>> write_facts(reactor::loop& l, const train_arguments& a,
+                                             registry::client& client) {  // borrowed
+  fact_settings settings;
+  settings.registry = a.registry;
+  settings.images = a.images;
+  settings.filter = a.filter;
+  settings.most_tags = a.most_tags;
+  for (const std::string& text : a.clones) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == text.npos)
+      co_return reactor::make_fault(reactor::errc::malformed, "--clone " + text,
+                                    "expected PROJECT=FOLDER");
+    settings.clones[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  for (const std::string& text : a.ranges) {
+    auto range = read_fact_range(text);
+    if (!range)
+      co_return reactor::make_fault(reactor::errc::malformed, "--range " + text,
+                                    "expected PROJECT=FROM..TO");
+    settings.ranges.push_back(std::move(*range));
+  }
+  if (!settings.images.empty() && settings.registry.empty())
+    co_return reactor::make_fault(reactor::errc::malformed, "--image", "name its --registry");
+  auto facts = co_await collect_facts(l, client, std::move(settings));
+  if (!facts) co_return facts.error();
+  std::string text = machine_text(*facts, output_format::yaml);
+  co_return co_await reactor::write_file_atomically(l, a.file, std::move(text));
+}
+
+reactor::awaitable<void> look(reactor::loop& l, const train_arguments& a, registry::web& network,
+                              int& exit_code) {
+  // A task that never waits would end behind the stop that it asks for.
+  co_await l.yield();
+  registry::client_options options;
+  options.plain_http = a.plain_http;
+  if (const char* home = std::getenv("HOME"))
+    options.config_files = {std::string(home) + "/.docker/config.json"};
+  registry::client client(l, network, std::move(options));
+  auto done = co_await write_facts(l, a, client);
+  if (!done) {
+    exit_code = complain(done.error().message());
+  } else {
+    exit_code = success;
+  }
+  co_await network.stop();
+  l.stop();
+}
+
+int facts_command(const train_arguments& a) {
+  reactor::loop loop;
+  registry::environment environment = [](std::string_view name) {
+    const char* value = std::getenv(std::string(name).c_str());
+    return std::string(value != nullptr ? value : "");
+  };
+  registry::web network(loop, std::move(environment));
+  int exit_code = failure;
+  reactor::task_group tasks(loop);
+  tasks.start("facts", look(loop, a, network, exit_code));
+  loop.run();
+  return exit_code;
+}
+
 policies::host::options options_of(const train_arguments& a) {
   policies::host::options o;
   if (!a.policies.empty()) o.folders.push_back(a.policies);
@@ -143,6 +254,7 @@ policies::host::options options_of(const train_arguments& a) {
 }  // namespace
 
 int train_command(const train_arguments& a) {
+  if (a.what == train_arguments::command::facts) return facts_command(a);
   reactor::loop loop;
   asking question{loop, a, policies::host(loop, options_of(a))};
   reactor::task_group tasks(loop);

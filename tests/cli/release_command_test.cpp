@@ -1,8 +1,16 @@
 #include "cli/commands.hpp"
+#include "cli/release/checking.hpp"
+#include "cli/release/facts.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
+#include "tests/policies/host/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 namespace {
 
@@ -132,14 +140,233 @@ TEST(ReleaseCommand, ChecksAFolderOfReleases) {
   EXPECT_EQ(o.code, 4);
   const json::object answer = object_of(o);
   EXPECT_EQ(answer.at("decision"), "deny");
-  EXPECT_EQ(answer.at("releases").get_array().size(), 3u);
+  // Two of them, one that cannot be read, and what is said of the folder.
+  EXPECT_EQ(answer.at("releases").get_array().size(), 4u);
   EXPECT_EQ(run({"check", "azure", "34.6.0", "--dir", folder.path()}).code, 0);
 }
 
+/// What concerns a whole folder is said once: each Release has nothing but what is its own.
 TEST(ReleaseCommand, ChecksEveryRealReleaseThatIsOffered) {
   const outcome o = run({"check", "--dir", data});
   EXPECT_THAT(o.out, HasSubstr("aws-34.5.0"));
   EXPECT_TRUE(o.code == 0 || o.code == 3 || o.code == 4) << o.err;
+  const json::object answer = object_of(run({"check", "--dir", data, "-o", "json"}));
+  std::map<std::string, std::size_t> found;
+  std::size_t releases = 0, folders = 0;
+  for (const json::value& r : answer.at("releases").as_array()) {
+    const bool folder = r.at("release").as_string().ends_with("/");
+    (folder ? folders : releases) += 1;
+    for (const json::value& f : r.at("findings").as_array()) {
+      const std::string id(f.at("id").as_string());
+      if (id == "check.not-evaluated" || id == "request.dead" || id == "release.unregistered") {
+        ++found[id];
+        EXPECT_TRUE(folder || f.at("rule") == "component.downgrade") << f;
+      }
+    }
+  }
+  std::printf("## releases: %zu offered in %zu folders: %zu times not evaluated, %zu dead rules\n",
+              releases, folders, found["check.not-evaluated"], found["request.dead"]);
+  EXPECT_LE(found["check.not-evaluated"], 3 * folders);
+}
+
+TEST(ReleaseCommand, ReportsAsTestsAndAsLinesOfAWorkflow) {
+  reactor::temporary_folder folder;
+  folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
+  folder.write("azure/v34.5.1/release.yaml", release("34.5.1", "1.34.11"));
+  folder.write("azure/v34.5.2/release.yaml", "kind: [\n<x>: 50%");
+  const outcome junit = run({"check", "--dir", folder.path(), "-o", "junit"});
+  EXPECT_EQ(junit.code, 4);
+  EXPECT_THAT(junit.out, HasSubstr("<testsuite name=\"azure\" tests=\"4\" failures=\"2\">"));
+  EXPECT_THAT(junit.out, HasSubstr("<testcase classname=\"azure\" name=\"azure-34.5.1\">\n      "
+                                   "<failure type=\"nodes.roll-in-patch\""));
+  EXPECT_THAT(junit.out, testing::Not(HasSubstr("<x>")));
+  const outcome lines = run({"check", "--dir", folder.path(), "-o", "github"});
+  EXPECT_EQ(lines.code, 4);
+  EXPECT_THAT(lines.out,
+              HasSubstr("::warning file=" + folder.path() +
+                        "/azure/v34.5.1/release.yaml,title=nodes.roll-in-patch "
+                        "release/azure-34.5.1::machines are replaced in a patch Release\n"));
+  EXPECT_THAT(lines.out,
+              HasSubstr("::error file=" + folder.path() + "/azure/v34.5.2/release.yaml,"));
+  EXPECT_EQ(run({"diff", "azure", "34.5.0", "34.5.1", "--dir", folder.path(), "-o", "junit"}).code,
+            2);
+}
+
+/// Tables and Releases may change, vanish and come back while they are watched.
+TEST(ReleaseFollower, JudgesAgainAndKeepsTheLastGoodTables) {
+  reactor::temporary_folder folder, tables;
+  folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
+  const std::string pack =
+      "return { name = 'mine', release = { diff = function() return { level = 'none', rolls = "
+      "'no', "
+      "image_to = 'WORD' } end } }\n";
+  tables.write("mine/policy.lua", pack);
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  policies::host packs(l, {.folders = {tables.path()}, .stock = true, .limits = {}});
+  std::vector<std::string> seen, refused;
+  packs.on_event = [&](const policies::pack_event& e) {
+    if (e.what == policies::pack_event::kind::refused)
+      refused.push_back(e.file + ":" + std::to_string(e.line));
+  };
+  policies::run_task(l, [&]() -> reactor::awaitable<void> {
+    auto loaded = co_await packs.load();
+    EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message());
+    cli::check_settings settings;
+    settings.dir = folder.path();
+    cli::release_follower follower(
+        l, packs, settings, tables.path(), [&](const reactor::result<cli::check_outcome>& o) {
+          std::string text;
+          if (!o) text = "!" + o.error().message();
+          for (std::size_t i = 0; o && i < o->releases.size(); ++i) {
+            if (!o->releases[i].name.ends_with("/"))
+              text += o->releases[i].name + " " + o->releases[i].answer.image_to + ";";
+          }
+          seen.push_back(text);
+        });
+    follower.start();
+    co_await l.sleep_for(std::chrono::seconds(10));
+    folder.write("azure/v34.6.0/release.yaml", release("34.6.0", "1.34.11"));
+    co_await l.sleep_for(std::chrono::seconds(10));
+    tables.write("mine/policy.lua", "return {\n  name = = 'mine' }\n");
+    co_await l.sleep_for(std::chrono::seconds(10));
+    tables.write("mine/policy.lua", std::string(pack).replace(pack.find("WORD"), 4, "OTHER"));
+    co_await l.sleep_for(std::chrono::seconds(10));
+    std::filesystem::remove_all(folder.path() + "/azure");
+    co_await l.sleep_for(std::chrono::seconds(10));
+    folder.write("azure/v34.7.0/release.yaml", release("34.7.0", "1.34.11"));
+    co_await l.sleep_for(std::chrono::seconds(10));
+    co_await follower.stop();
+    co_await packs.stop();
+  });
+  ASSERT_EQ(seen.size(), 6u);
+  EXPECT_EQ(seen[0], "azure-34.5.0 WORD;");
+  EXPECT_EQ(seen[1], "azure-34.5.0 WORD;azure-34.6.0 WORD;");
+  EXPECT_EQ(seen[2], seen[1]);  // what was good is still in force
+  EXPECT_THAT(refused, testing::Contains("mine/policy.lua:2"));
+  EXPECT_EQ(seen[3], "azure-34.5.0 OTHER;azure-34.6.0 OTHER;");
+  EXPECT_THAT(seen[4], HasSubstr("!read Releases in "));
+  EXPECT_EQ(seen[5], "azure-34.7.0 OTHER;");
+}
+
+TEST(ReleaseCommand, WritesNotesForThoseWhoTakeIt) {
+  const outcome o = run({"notes", "aws", "34.4.1", "34.5.0", "--dir", data});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(
+      o.out, testing::StartsWith("# aws-34.5.0\n\nA minor Release after aws-34.4.1. **Machines are "
+                                 "replaced.**\n\nImage: `flatcar-stable-4593.2.4-kube-1.34.10-"));
+  EXPECT_THAT(o.out,
+              HasSubstr("## Components\n\n| | before | now | |\n|---|---|---|---|\n| flatcar | "
+                        "4593.2.2 | 4593.2.4 | patch |\n"));
+  const outcome back = run({"notes", "aws", "32.4.0", "33.1.1", "--dir", data});
+  EXPECT_EQ(back.code, 0) << back.err;
+  EXPECT_THAT(back.out, HasSubstr(", goes back |"));
+}
+
+TEST(ReleaseCommand, PinsByAnEdit) {
+  reactor::temporary_folder folder;
+  folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
+  folder.write("azure/requests.yaml", "# ours\nreleases: []\n");
+  const std::vector<std::string> pin = {"pin",     "flatcar@4593.2.4", "--release", "34.5.0",
+                                        "--until", "35.1.0",           "--dir",     folder.path()};
+  const outcome shown = run(pin);
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("azure   >= 34.5.0 < 35.1.0  new   on top"));
+  EXPECT_EQ(*reactor::load_file(folder.path() + "/azure/requests.yaml", 1000),
+            "# ours\nreleases: []\n");
+  std::vector<std::string> written = pin;
+  written.emplace_back("--write");
+  EXPECT_EQ(run(written).code, 0);
+  EXPECT_EQ(*reactor::load_file(folder.path() + "/azure/requests.yaml", 1000),
+            "# ours\nreleases:\n- name: \">= 34.5.0 < 35.1.0\"\n  requests:\n  - name: "
+            "\"flatcar\"\n    version: \"4593.2.4\"\n");
+  EXPECT_THAT(run(pin).out, HasSubstr("same  it is asked for already"));
+  EXPECT_EQ(run({"pin", "nobody@1.0.0", "--release", "34.5.0", "--dir", folder.path()}).code, 4);
+  EXPECT_EQ(run({"pin", "flatcar", "--release", "34.5.0", "--dir", folder.path()}).code, 1);
+}
+
+TEST(ReleaseCommand, JoinsProvidersAndRenamesCharts) {
+  const json::object joined =
+      object_of(run({"join", "--dir", data, "--target", "35.0", "-o", "json"}));
+  EXPECT_EQ(joined.at("target"), "35.0");
+  EXPECT_GE(joined.at("providers").as_array().size(), 5u);
+  EXPECT_EQ(object_of(run({"retag", "aws", "34.5.0", "--dir", data, "-o", "json"}))
+                .at("retag")
+                .at(0)
+                .at("to"),
+            "release-aws:34.5.0");
+  EXPECT_EQ(run({"retag", "aws", "34.5.0", "--commit", "main", "--dir", data}).code, 4);
+  const outcome tried = run({"bump", "aws", "34.5.0", "--release", "test", "--pick", "cilium@1.5.0",
+                             "--prefix", "e2e", "--prerelease", "--dir", data});
+  EXPECT_EQ(tried.code, 0) << tried.err;
+  EXPECT_THAT(tried.out, testing::StartsWith("next 34.6.0-e2e."));
+}
+
+TEST(TrainFacts, ComeFromAClone) {
+  reactor::temporary_folder folder;
+  const std::string clone = folder.path() + "/clone", out = folder.path() + "/facts.yaml";
+  const auto git = [&](const std::string& arguments) {
+    const std::string line = "git -C " + clone +
+                             " -c user.name=a -c user.email=a@example.com -c commit.gpgsign=false "
+                             "-c tag.gpgsign=false " +
+                             arguments + " >/dev/null 2>&1";
+    return std::system(line.c_str());
+  };
+  std::filesystem::create_directory(clone);
+  if (git("init -q") != 0) GTEST_SKIP() << "no git here";
+  for (const char* step :
+       {"commit -q --allow-empty -m one", "tag v1.0.0", "commit -q --allow-empty -m two",
+        "commit -q --allow-empty -m three", "tag -a v1.1.0 -m annotated", "tag other"})
+    ASSERT_EQ(git(step), 0) << step;
+  const outcome o = run({"facts", out, "--clone", "Kata=" + clone, "--filter", "v*", "--range",
+                         "Kata=v1.0.0..v1.1.0"},
+                        "train");
+  EXPECT_EQ(o.code, 0) << o.err;
+  const std::string text = *reactor::load_file(out, 10'000);
+  EXPECT_THAT(text, HasSubstr("source: git " + clone));
+  EXPECT_THAT(text, testing::Not(HasSubstr("tag: other")));
+  EXPECT_THAT(text, HasSubstr("ahead: \"2\""));
+  EXPECT_THAT(text, HasSubstr("behind: \"0\""));
+  // What it says is part of the train that it is given with.
+  const std::string train =
+      folder.write("train.yaml",
+                   "train: v1\nprojects:\n- {name: Kata, release: 1.0.0}\npins:\n- {holder: "
+                   "cloud-api-adaptor, project: Kata, field: reference, value: 1.1.0}\n");
+  EXPECT_THAT(run({"check", train}, "train").out, HasSubstr("nobody knows how far"));
+  EXPECT_THAT(run({"facts", out, "--clone", "Kata=/nowhere"}, "train").err,
+              HasSubstr("ask git in /nowhere"));
+  EXPECT_EQ(run({"facts", out, "--clone", "Kata"}, "train").code, 1);
+  EXPECT_EQ(run({"facts", out, "--range", "Kata=--all..x"}, "train").code, 1);
+  EXPECT_EQ(run({"check", train, "--facts", "/nowhere"}, "train").code, 1);
+  const outcome known = run({"check", train, "--facts", out}, "train");
+  EXPECT_EQ(known.code, 0);
+  EXPECT_THAT(known.out, HasSubstr("the train 1.0.0: ahead 2"));
+}
+
+TEST(TrainFacts, AreFilteredByStars) {
+  EXPECT_TRUE(cli::fits_filter("*", ""));
+  EXPECT_TRUE(cli::fits_filter("v1.*", "v1.2.3"));
+  EXPECT_TRUE(cli::fits_filter("*-x86_64", "v1-x86_64-x86_64"));
+  EXPECT_TRUE(cli::fits_filter("a*b*c", "a--b-b--c"));
+  EXPECT_FALSE(cli::fits_filter("a*b*c", "a--c"));
+  EXPECT_FALSE(cli::fits_filter("v1", "v10"));
+  EXPECT_FALSE(cli::fits_filter("", "v"));
+  EXPECT_FALSE(cli::fits_filter("*a*a*a*a*b", std::string(5'000, 'a')));
+}
+
+TEST(TrainCommand, SaysWhichServerFits) {
+  reactor::temporary_folder folder;
+  const std::string file = folder.write("trains.yaml",
+                                        "train: known\ntrains:\n- {train: v0.17.0, bundle: 3.23.0, "
+                                        "client: v0.16.0, server: v0.17.0}\n");
+  const outcome o = run({"match", file, "--client", "v0.16.0", "-o", "json"}, "train");
+  EXPECT_EQ(o.code, 0) << o.err << o.out;
+  EXPECT_EQ(object_of(o).at("matches").at(0).at("server"), "v0.17.0");
+  EXPECT_THAT(run({"match", file, "--bundle", "3.23.0"}, "train").out,
+              HasSubstr("v0.17.0  released together"));
+  const outcome none = run({"match", file, "--client", "v9"}, "train");
+  EXPECT_EQ(none.code, 4);
+  EXPECT_THAT(none.out, HasSubstr("none of 1 trains has it, the last is v0.17.0"));
+  EXPECT_EQ(run({"match", file}, "train").code, 4);
 }
 
 TEST(ReleaseCommand, AsksThePackOfAFolderFirst) {

@@ -1,0 +1,215 @@
+#include "cli/release/facts.hpp"
+
+#include "reactor/loop.hpp"
+#include "reactor/system/process.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using reactor::errc;
+using reactor::make_fault;
+using reactor::result;
+
+constexpr auto git_deadline = std::chrono::seconds(30);
+
+/// One run; the members are what every part of it needs.
+class collector {
+public:
+  collector(reactor::loop& l, registry::client& images, fact_settings settings)
+      : loop_(l), client_(images), settings_(std::move(settings)) {}
+
+  reactor::awaitable<result<json::object>> run() {
+    json::array images, tags, ancestry;
+    for (const std::string& name : settings_.images) {
+      auto done = co_await add_images(name, images);
+      if (!done) co_return done.error();
+    }
+    for (const auto& [project, folder] : settings_.clones) {
+      auto done = co_await add_tags(project, folder, tags);
+      if (!done) co_return done.error();
+    }
+    for (const fact_settings::range& r : settings_.ranges) {
+      auto done = co_await add_distance(r, ancestry);
+      if (!done) co_return done.error();
+    }
+    json::object all;
+    if (!images.empty()) all["images"] = std::move(images);
+    if (!tags.empty()) all["tags"] = std::move(tags);
+    if (!ancestry.empty()) all["ancestry"] = std::move(ancestry);
+    co_return all;
+  }
+
+private:
+  json::object fact(const std::string& source) const {
+    return {{"source", source}, {"at", reactor::format_rfc3339(loop_.wall())}};
+  }
+
+  reactor::awaitable<result<void>> add_images(std::string name, json::array& to) {  // borrowed
+    const std::string whole = settings_.registry + "/" + name;
+    auto of = registry::parse_oci_reference(whole);
+    if (!of)
+      co_return make_fault(errc::malformed, "look at " + whole,
+                           "expected a repository such as ghcr.io/example/node");
+    registry::oci_reference repository = *of;
+    auto listed = co_await client_.tags(repository);
+    if (!listed) co_return make_fault(errc::refused, "list tags of " + whole, listed.error().text);
+    std::vector<std::string> wanted;
+    for (std::string& tag : *listed) {
+      if (fits_filter(settings_.filter, tag)) wanted.push_back(std::move(tag));
+    }
+    if (wanted.size() > settings_.most_tags)
+      co_return make_fault(errc::limit, "list tags of " + whole,
+                           std::to_string(wanted.size()) + " are like '" + settings_.filter +
+                               "', more than " + std::to_string(settings_.most_tags) +
+                               "; name fewer with --filter, or more with --limit");
+    std::sort(wanted.begin(), wanted.end());
+    for (const std::string& tag : wanted) {
+      registry::oci_reference one = repository;
+      one.tag = tag;
+      registry::oci_reference again = one;
+      auto digest = co_await client_.promised_digest(std::move(one));
+      // A tag may be listed and gone: it has no digest then, which is a fact as well.
+      const bool gone = !digest && digest.error().code == registry::errc::not_found;
+      if (!digest && !gone)
+        co_return make_fault(errc::refused, "ask for " + whole + ":" + tag, digest.error().text);
+      std::string known = gone ? std::string() : *digest;
+      if (known.empty() && !gone) {
+        auto manifest = co_await client_.manifest(std::move(again));
+        if (!manifest)
+          co_return make_fault(errc::refused, "ask for " + whole + ":" + tag,
+                               manifest.error().text);
+        known = manifest->itself.digest;
+      }
+      json::object o = fact("registry " + repository.registry);
+      o["ref"] = name + ":" + tag;
+      if (!known.empty()) o["digest"] = known;
+      to.push_back(std::move(o));
+    }
+    co_return result<void>();
+  }
+
+  /// What git prints; its own words where it fails.
+  reactor::awaitable<result<std::string>> git(std::string folder,
+                                              std::vector<std::string> arguments) {
+    reactor::command c;
+    // A clone is looked at, and nothing in it is run.
+    c.argv = {"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", folder};
+    c.argv.insert(c.argv.end(), arguments.begin(), arguments.end());
+    c.environment = {{"GIT_DIR", std::nullopt},
+                     {"GIT_WORK_TREE", std::nullopt},
+                     {"GIT_TERMINAL_PROMPT", "0"},
+                     {"GIT_OPTIONAL_LOCKS", "0"},
+                     {"LC_ALL", "C"}};
+    c.out_limit_bytes = 4u << 20;
+    auto ended = co_await reactor::run_process(loop_, std::move(c), loop_.now() + git_deadline);
+    if (!ended) co_return ended.error();
+    if (!ended->succeeded())
+      co_return make_fault(errc::refused, "ask git in " + folder,
+                           ended->err.empty() ? ended->text() : ended->err);
+    co_return std::move(ended->out);
+  }
+
+  reactor::awaitable<result<void>> add_tags(std::string project, std::string folder,
+                                            json::array& to) {  // borrowed
+    std::vector<std::string> arguments = {
+        "for-each-ref", "refs/tags", "--format=%(refname:strip=2) %(objectname) %(*objectname)"};
+    auto text = co_await git(folder, std::move(arguments));
+    if (!text) co_return text.error();
+    for (std::size_t at = 0; at < text->size();) {
+      const std::size_t end = std::min(text->find('\n', at), text->size());
+      const std::string line = text->substr(at, end - at);
+      at = end + 1;
+      const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
+      if (first == line.npos || second == line.npos) continue;
+      const std::string tag = line.substr(0, first);
+      if (!fits_filter(settings_.filter, tag)) continue;
+      // An annotated tag is an object of its own; what it names is the commit.
+      std::string commit = line.substr(second + 1);
+      if (commit.empty()) commit = line.substr(first + 1, second - first - 1);
+      json::object o = fact("git " + folder);
+      o["project"] = project;
+      o["tag"] = tag;
+      o["commit"] = commit;
+      to.push_back(std::move(o));
+    }
+    co_return result<void>();
+  }
+
+  reactor::awaitable<result<void>> add_distance(fact_settings::range r,
+                                                json::array& to) {  // borrowed
+    const auto clone = settings_.clones.find(r.project);
+    if (clone == settings_.clones.end())
+      co_return make_fault(errc::not_found, "--range " + r.project, "name its clone with --clone");
+    const std::string folder = clone->second;
+    std::vector<std::string> arguments = {"rev-list", "--left-right", "--count",
+                                          r.from + "..." + r.to, "--"};
+    auto text = co_await git(folder, std::move(arguments));
+    if (!text) co_return text.error();
+    const std::size_t tab = text->find('\t');
+    if (tab == text->npos)
+      co_return make_fault(errc::malformed, "ask git in " + folder, "expected two numbers");
+    json::object o = fact("git " + folder);
+    o["project"] = r.project;
+    o["from"] = r.from;
+    o["to"] = r.to;
+    o["behind"] = text->substr(0, tab);
+    o["ahead"] = text->substr(tab + 1, text->find('\n') - tab - 1);
+    to.push_back(std::move(o));
+    co_return result<void>();
+  }
+
+  reactor::loop& loop_;
+  registry::client& client_;
+  const fact_settings settings_;
+};
+
+}  // namespace
+
+std::optional<fact_settings::range> read_fact_range(std::string_view text) {
+  const std::size_t equals = text.find('='), dots = text.find("..", equals);
+  if (equals == text.npos || equals == 0 || dots == text.npos) return std::nullopt;
+  fact_settings::range r{std::string(text.substr(0, equals)),
+                         std::string(text.substr(equals + 1, dots - equals - 1)),
+                         std::string(text.substr(dots + 2))};
+  const auto good = [](const std::string& revision) {
+    return !revision.empty() && revision.front() != '-' && revision.find("..") == revision.npos &&
+           revision.find_first_of(" \t\n") == revision.npos;
+  };
+  if (!good(r.from) || !good(r.to)) return std::nullopt;
+  return r;
+}
+
+bool fits_filter(std::string_view filter, std::string_view tag) {
+  // The last star that was met may take more: no backing up beyond it.
+  std::size_t f = 0, t = 0, star = filter.npos, taken = 0;
+  while (t < tag.size()) {
+    if (f < filter.size() && filter[f] == '*') {
+      star = f++;
+      taken = t;
+    } else if (f < filter.size() && filter[f] == tag[t]) {
+      ++f;
+      ++t;
+    } else if (star != filter.npos) {
+      f = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (f < filter.size() && filter[f] == '*') ++f;
+  return f == filter.size();
+}
+
+reactor::awaitable<result<json::object>> collect_facts(reactor::loop& l, registry::client& images,
+                                                       fact_settings settings) {
+  collector work(l, images, std::move(settings));
+  co_return co_await work.run();
+}
+
+}  // namespace cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "reactor/awaitable.hpp"
+#include "reactor/plain/result.hpp"
+#include "registry/client.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace reactor {
+class loop;
+}
+
+namespace cli {
+
+/// What is asked of the world for a train.
+struct fact_settings {
+  std::string registry;                       // "ghcr.io/example"
+  std::vector<std::string> images;            // repositories below it
+  std::string filter = "*";                   // of tags; * stands for anything
+  std::size_t most_tags = 1'000;              // of one repository
+  std::map<std::string, std::string> clones;  // folder by project
+  struct range {
+    std::string project, from, to;
+  };
+  std::vector<range> ranges;
+};
+
+/// "PROJECT=FROM..TO". Nothing when it is not.
+std::optional<fact_settings::range> read_fact_range(std::string_view text);
+
+/// Whether a tag is like the filter.
+bool fits_filter(std::string_view filter, std::string_view tag);
+
+/// Asks registries and clones, and says of each fact where it is from and when it was seen.
+/// Shape    {images: [{ref, digest, source, at}], tags: [{project, tag, commit, …}], ancestry: [{project, from, to, ahead,
+///          behind, …}]}, as a train document has them. `ref` is without the registry.
+/// Cost     one request a page of tags, and one a tag; its manifest where the registry does not say the digest.
+/// Bounds   git gets 30 seconds a question and 4 MiB of answer.
+/// Errors   errc::limit: more tags than asked for. What a registry or git says. Nothing is left out in silence.
+reactor::awaitable<reactor::result<boost::json::object>> collect_facts(reactor::loop& l,
+                                                                       registry::client& images,
+                                                                       fact_settings settings);
+
+}  // namespace cli
