@@ -149,9 +149,11 @@ void drain_teller::tell_one(const node_pool& pool, const std::string& node, cons
         say("DrainFailed", "Failed to drain node: " + d.detail + "; the drain will be retried");
       return;
     case phase::timed_out:
-      if (!std::exchange(known.ended, true))
-        say("DrainTimedOut", "Drain took longer than drainTimeoutSeconds and was given up; left: " +
-                                 (d.detail.empty() ? "nothing" : d.detail));
+      if (!std::exchange(known.ended, true)) {
+        std::string text = "Drain took longer than drainTimeoutSeconds and was given up";
+        if (!d.detail.empty()) text += "; left: " + d.detail;
+        say("DrainTimedOut", std::move(text));
+      }
       return;
     case phase::running: break;
   }
