@@ -70,6 +70,7 @@ private:
       policies::rollout_cluster one;
       one.name = c->name();
       one.cluster_labels = c->labels();
+      one.target = found->status.target_digest;
       one.units = static_cast<std::uint64_t>(found->status.node_count);
       one.updated = static_cast<std::uint64_t>(found->status.updated_count);
       one.degraded = static_cast<std::uint64_t>(found->status.degraded_count);

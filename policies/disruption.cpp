@@ -89,6 +89,14 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
   disruption_answer out;
   out.admit = true;
   const auto chain = packs.applying("disruption.admit", s);
+  question_note n;
+  const bool noted = packs.takes_notes() && !chain.empty();
+  if (noted) {
+    n.hook = "disruption.admit";
+    n.about = std::move(s);
+    n.arguments = question_about(input, unit, now);
+    n.instructions = disruption_instructions(input->units.size());
+  }
   for (const std::shared_ptr<const pack>& one : chain) {
     const auto read = std::make_shared<disruption_answer>();
     judge accept = [read](const value& proposed) -> result<void> {
@@ -99,12 +107,19 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
     };
     auto said = co_await packs.ask(one, "disruption.admit", question_about(input, unit, now),
                                    disruption_instructions(input->units.size()), std::move(accept));
+    n.pack = one->about().name;
+    n.version = one->about().version;
+    n.hash = one->hash();
+    if (said)
+      n.answer = said->answer;
+    else
+      n.failed = said.error();
     if (!said) {
       out.admit = false;
       out.code = "PolicyFault";
       out.reason = one_line(said.error().message());
       out.pack = one->about().name;
-      co_return out;
+      break;
     }
     out.pack = one->about().name;
     if (read->look_again.count() > 0 &&
@@ -114,8 +129,9 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
     out.admit = false;
     out.code = std::move(read->code);
     out.reason = std::move(read->reason);
-    co_return out;
+    break;
   }
+  if (noted) co_await packs.note(std::move(n));
   co_return out;
 }
 

@@ -33,6 +33,7 @@ struct rollout_unit {
 struct rollout_cluster {
   std::string name;
   k8s::string_map cluster_labels;
+  std::string target;  // what all of them shall run: a digest; empty: unknown
   std::uint64_t units = 0, updated = 0, degraded = 0, slotted = 0;
   double updated_at = 0;  // unix seconds since when all of them are; 0: not all are, or unknown
 };

@@ -39,6 +39,7 @@ struct view_record<rollout_cluster> {
   static constexpr field fields[] = {
       field_of<&rollout_cluster::name>("name"),
       field_of<&rollout_cluster::cluster_labels>("labels", "of the cluster's Secret at home"),
+      field_of<&rollout_cluster::target>("target", "what they shall run, as a digest"),
       field_of<&rollout_cluster::units>("nodes", "how many units its pool of that name has"),
       field_of<&rollout_cluster::updated>("updated", "how many are up to date"),
       field_of<&rollout_cluster::degraded>("degraded", "how many are degraded"),

@@ -190,6 +190,7 @@ void cluster::saw(const k8s::sim::written& w) {
   if (w.plural == "pods" && w.type == k8s::sim::write_type::deleted && w.after) {
     const std::string app = text_at(*w.after, {"metadata", "labels", "app"});
     // Not from in here: the server is in the middle of a write.
+    if (owners_.contains(app)) ++moved_pods_;
     if (owners_.contains(app)) after(paced(300ms), [this, app] { replace_pod(app); });
   }
   if (on_write) on_write(w);
@@ -253,7 +254,14 @@ void cluster::set_ready(const std::string& node, bool ready, const std::string& 
   });
 }
 
+void cluster::rest() {
+  resting_ = true;
+  for (const reactor::timer_id id : timers_) loop_.timers().disarm(id);
+  timers_.clear();
+}
+
 void cluster::after(reactor::nanoseconds d, std::function<void()> f) {
+  if (resting_) return;
   auto id = std::make_shared<reactor::timer_id>(0);
   *id = loop_.timers().arm(loop_.now() + d, [this, id, f = std::move(f)] {
     timers_.erase(*id);

@@ -24,7 +24,8 @@ struct cluster_options {
   std::size_t nodes = 12;
   bool managed_fields = true;  // who owns which field; only apply and people need it
   double speed = 1;
-  bool blocked_budget = false;  // one app whose budget forbids every eviction
+  std::map<std::string, std::string> labels = {};  // of its kubeconfig Secret at home
+  bool blocked_budget = false;                     // one app whose budget forbids every eviction
   /// Where CRD manifests come from, one YAML document each.
   std::vector<std::string> crds;
 };
@@ -42,11 +43,16 @@ public:
   k8s::sim::api_server& api() noexcept { return *api_; }
   const k8s::sim::api_server& api() const noexcept { return *api_; }
   const std::string& name() const noexcept { return options_.name; }
+  const cluster_options& options() const noexcept { return options_; }
   std::vector<std::string> node_names() const;
+  /// Pods that had to go and were made anew elsewhere.
+  std::size_t moved_pods() const noexcept { return moved_pods_; }
 
   /// The kubelet of `node` went silent, or reports again after a boot.
   void node_down(const std::string& node);
   void node_up(const std::string& node, const std::string& boot_id);
+  /// Nothing is scheduled any more: pods that no node takes would wait for one forever.
+  void rest();
 
   /// Called for every write after the checks, for the trace and the live view.
   std::function<void(const k8s::sim::written&)> on_write;
@@ -84,7 +90,8 @@ private:
   std::map<std::string, std::string> node_of_pod_;  // by "ns/name"
   std::set<reactor::timer_id> timers_;
   reactor::timer_id due_ = 0;
-  std::size_t pods_made_ = 0;
+  bool resting_ = false;
+  std::size_t pods_made_ = 0, moved_pods_ = 0;
 };
 
 }  // namespace simulation

@@ -68,6 +68,7 @@ void invariants::saw_node(const k8s::sim::written& w) {
   node_facts& facts = nodes_[name];
   facts.unschedulable = is_true(at(w.after, {"spec", "unschedulable"}));
   facts.ready = has_condition(*w.after, "Ready");
+  judge_health(facts);
   if (w.type == k8s::sim::write_type::added) facts.schedulable_before = !facts.unschedulable;
   count_disrupted();
 }
@@ -82,8 +83,16 @@ void invariants::saw_bootc_node(const k8s::sim::written& w) {
   const bool slotted =
       w.type != k8s::sim::write_type::deleted &&
       at(w.after, {"metadata", "annotations", "bootc.dev/in-reboot-slot"}) != nullptr;
-  if (slotted == facts.slotted) return;
+  const std::string wanted = text(at(w.after, {"spec", "desiredImage"}));
+  const std::size_t digest = wanted.find('@');
+  facts.arrived =
+      digest != std::string::npos &&
+      text(at(w.after, {"status", "booted", "imageDigest"})) == wanted.substr(digest + 1);
+  const bool turned = slotted != facts.slotted;
+  if (turned && slotted) check_halt(name);
   facts.slotted = slotted;
+  judge_health(facts);
+  if (!turned) return;
   if (slotted) {
     facts.schedulable_before = !facts.unschedulable;
     const auto taken =
@@ -95,6 +104,27 @@ void invariants::saw_bootc_node(const k8s::sim::written& w) {
     violated(name + " is still cordoned after its slot was freed");
   }
   count_disrupted();
+}
+
+void invariants::judge_health(node_facts& facts) {
+  if (!now_) return;
+  if (!facts.slotted || facts.ready || !facts.arrived)
+    facts.unhealthy_since.reset();
+  else if (!facts.unhealthy_since)
+    facts.unhealthy_since = now_();
+}
+
+/// Whoever watches the cluster must know of them by now.
+void invariants::check_halt(const std::string& starter) {
+  if (!now_) return;
+  std::string names;
+  int known = 0;
+  for (const auto& [name, facts] : nodes_)
+    if (facts.unhealthy_since && now_() - *facts.unhealthy_since > noticed_within) {
+      ++known;
+      names += (names.empty() ? "" : " and ") + name;
+    }
+  if (known >= 2) violated(starter + " took a reboot slot although " + names + " are not Ready");
 }
 
 void invariants::saw_pod(const k8s::sim::written& w) {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include "k8s/sim/api_server.hpp"
+#include "reactor/plain/time.hpp"
 
 #include <boost/json/fwd.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,9 +23,12 @@ namespace simulation {
 ///   budgets  no eviction of a healthy pod that leaves its budget short
 ///   reboots  only in a slot, cordoned, and with no evictable pod left on the node
 ///   cordons  after its slot is freed a node is as schedulable as before it was taken
+///   halt     nobody takes a slot while two in slots run the new image and have not been Ready for two minutes
 class invariants {
 public:
-  explicit invariants(std::string cluster) : cluster_(std::move(cluster)) {}
+  /// Without `now` nothing is said about what must have been noticed by then.
+  explicit invariants(std::string cluster, std::function<reactor::steady_time()> now = {})
+      : cluster_(std::move(cluster)), now_(std::move(now)) {}
 
   /// How many pods an app has when nothing is wrong; budgets are judged by it.
   void expect(const std::string& app, std::size_t replicas) { replicas_[app] = replicas; }
@@ -41,9 +47,11 @@ public:
 
 private:
   static constexpr std::size_t limit = 20;
+  static constexpr reactor::nanoseconds noticed_within = std::chrono::minutes(2);
   struct node_facts {
     bool schedulable_before = true;  // when nobody held a slot on it
-    bool unschedulable = false, ready = true, slotted = false;
+    bool unschedulable = false, ready = true, slotted = false, arrived = false;
+    std::optional<reactor::steady_time> unhealthy_since;
     bool disturbed() const { return slotted && (unschedulable || !ready); }
   };
   struct pod_facts {
@@ -60,6 +68,8 @@ private:
   /// Healthy pods an app must keep; 0 = no budget.
   std::size_t required_healthy(const std::string& app) const;
   std::size_t healthy(const std::string& app) const;
+  void judge_health(node_facts& facts);
+  void check_halt(const std::string& starter);
   void count_disrupted();
   void violated(std::string sentence);
 
@@ -67,6 +77,7 @@ private:
     std::string min_available, max_unavailable, app;
   };
   std::string cluster_;
+  std::function<reactor::steady_time()> now_;
   std::map<std::string, node_facts, std::less<>> nodes_;
   std::map<std::string, pod_facts, std::less<>> pods_;  // "ns/name"
   std::map<std::string, budget, std::less<>> budgets_;

@@ -21,18 +21,39 @@ std::string digest_of(std::string_view image) {
 
 }  // namespace
 
+namespace {
+
+node_world_options counted(node_world_options o) {
+  if (!o.fleet.empty()) o.clusters = o.fleet.size();
+  return o;
+}
+
+}  // namespace
+
 node_world::node_world(reactor::loop& l, node_world_options o, reactor::logger log)
-    : world(l, o, std::move(log)), stage_time_(o.stage_time), reboot_time_(o.reboot_time) {
-  for (std::size_t i = 0; i < o.clusters; ++i) {
+    : world(l, counted(o), std::move(log)), stage_time_(o.stage_time), reboot_time_(o.reboot_time) {
+  for (std::size_t i = 0; i < options().clusters; ++i) {
     cluster_options c;
     c.name = cluster_name(i);
     c.nodes = o.nodes;
     c.speed = o.speed;
+    c.managed_fields = o.managed_fields;
     c.blocked_budget = holding_mishaps() && i == mishap_cluster(blocked_cluster);
     c.crds = crd_manifests();
+    pool_options pool;
     // Two nodes may keep a slot for good; the others must still get one.
-    const bool narrow = holding_mishaps() && o.nodes < 12;
-    auto made = std::make_unique<pool_cluster>(l, std::move(c), narrow ? "3" : "25%");
+    if (holding_mishaps() && o.nodes < 12) pool.max_unavailable = "3";
+    if (!o.fleet.empty()) {
+      fleet_cluster& wanted = o.fleet[i];
+      c.name = wanted.name;
+      c.nodes = wanted.nodes;
+      c.labels = std::move(wanted.labels);
+      pool.max_unavailable = std::move(wanted.max_unavailable);
+      pool.labels = std::move(wanted.pool_labels);
+      pool.policy = std::move(wanted.policy);
+    }
+    planned_ += c.nodes;
+    auto made = std::make_unique<pool_cluster>(l, std::move(c), std::move(pool));
     pools_.push_back(made.get());
     add(std::move(made));
   }
@@ -68,14 +89,53 @@ reactor::awaitable<void> node_world::live(machine& m) {
                                                     std::move(o), log());
     m.daemon->start();
     (void)co_await m.host->going_down().wait();
-    c.checks().saw_reboot(m.node);
+    const reactor::nanoseconds away = std::exchange(m.away, 0s);
+    if (away == 0s) c.checks().saw_reboot(m.node);
     c.node_down(m.node);
     co_await m.daemon->stop();
     m.daemon.reset();
-    co_await loop().sleep_for(m.host->settings().reboot_time);
+    co_await loop().sleep_for(away > 0s ? away : m.host->settings().reboot_time);
     while (m.host->come_up() == bootc::simulated_host::boot::lost) co_await loop().sleep_for(1h);
-    c.node_up(m.node, m.host->boot_id());
+    const reactor::nanoseconds ill = std::exchange(m.ill_for, 0s);
+    if (ill > 0s)
+      tasks().start("illness of " + m.node, get_well(m, ill));
+    else
+      c.node_up(m.node, m.host->boot_id());
   }
+}
+
+reactor::awaitable<void> node_world::get_well(machine& m, reactor::nanoseconds after) {
+  const std::string boot = m.host->boot_id();
+  co_await loop().sleep_for(after);
+  // After another boot it is that boot's.
+  if (m.host->boot_id() == boot) pools_[m.cluster]->node_up(m.node, boot);
+}
+
+node_world::machine& node_world::at(std::size_t cluster, std::size_t node) {
+  for (const auto& m : machines_)
+    if (m->cluster == cluster && node-- == 0) return *m;
+  return *machines_.back();
+}
+
+void node_world::slow_down(std::size_t cluster, std::size_t node, double factor) {
+  bootc::simulated_host_settings& s = at(cluster, node).host->settings();
+  for (reactor::nanoseconds* d : {&s.stage_time, &s.reboot_time})
+    *d = reactor::nanoseconds(static_cast<std::int64_t>(static_cast<double>(d->count()) * factor));
+}
+
+void node_world::refuse_new_image(std::size_t cluster, std::size_t node) {
+  at(cluster, node).host->settings().unbootable.insert(digest_of(new_image));
+}
+
+void node_world::fall_ill(std::size_t cluster, std::size_t node, reactor::nanoseconds time) {
+  at(cluster, node).ill_for = time;
+}
+
+void node_world::lose(std::size_t cluster, std::size_t node, reactor::nanoseconds time) {
+  machine& m = at(cluster, node);
+  if (m.host->going_down().is_set()) return;
+  m.away = time;
+  m.host->going_down().set();
 }
 
 reactor::awaitable<void> node_world::leave() {
@@ -112,7 +172,7 @@ const story& node_world::tells() const noexcept {
 
 world::progress node_world::progress_of(std::size_t i) const {
   const pool_cluster::progress p = pools_[i]->pool_progress();
-  const std::size_t nodes = options().nodes;
+  const std::size_t nodes = pools_[i]->options().nodes;
   return {nodes, p.updated, p.up_to_date == "AllUpdated" && p.nodes == nodes,
           p.degraded == "Healthy" ? std::string() : p.degraded, p.message};
 }

@@ -3,6 +3,7 @@
 #include "bootc/daemon/node_daemon.hpp"
 #include "bootc/daemon/simulated_host.hpp"
 #include "k8s/client/client.hpp"
+#include "simulation/fleet_file.hpp"
 #include "simulation/pool_cluster.hpp"
 #include "simulation/world.hpp"
 
@@ -16,6 +17,9 @@ namespace simulation {
 struct node_world_options : world_options {
   node_world_options(world_options o = {}) : world_options(std::move(o)) {}
   reactor::nanoseconds stage_time = std::chrono::seconds(3), reboot_time = std::chrono::seconds(3);
+  /// Instead of `clusters` equal ones.
+  std::vector<fleet_cluster> fleet = {};
+  bool managed_fields = true;
 };
 
 /// A fleet of image-based nodes: each cluster has one pool, each node a simulated host with its daemon.
@@ -27,10 +31,22 @@ public:
   const std::vector<pool_cluster*>& pools() const noexcept { return pools_; }
   /// Asks every pool for the image.
   void roll_out(std::string_view image);
-  std::size_t node_count() const noexcept { return options().clusters * options().nodes; }
+  std::size_t node_count() const noexcept {
+    return machines_.empty() ? planned_ : machines_.size();
+  }
   /// Hosts that run `image`, whatever the API says.
   std::size_t hosts_on(std::string_view image) const;
   std::size_t reboots() const;
+
+  // What goes wrong with machines, by cluster and number of the node in it.
+  /// Everything takes `factor` times as long.
+  void slow_down(std::size_t cluster, std::size_t node, double factor);
+  /// The new image does not boot there: it comes back with the old one.
+  void refuse_new_image(std::size_t cluster, std::size_t node);
+  /// After the next boot it is not Ready for that long.
+  void fall_ill(std::size_t cluster, std::size_t node, reactor::nanoseconds time);
+  /// Power is off for that long. Nothing when it goes down already.
+  void lose(std::size_t cluster, std::size_t node, reactor::nanoseconds time);
 
   const story& tells() const noexcept override;
   void roll_out() override { roll_out(new_image); }
@@ -47,13 +63,17 @@ private:
   struct machine {
     std::string node;
     std::size_t cluster = 0;
+    reactor::nanoseconds ill_for{0}, away{0};  // away: it lost power
     std::unique_ptr<bootc::simulated_host> host;
     std::unique_ptr<bootc::node_daemon> daemon;
   };
   void inhabit(std::size_t cluster, k8s::connection to) override;
   reactor::awaitable<void> leave() override;
   reactor::awaitable<void> live(machine& m);
+  reactor::awaitable<void> get_well(machine& m, reactor::nanoseconds after);
+  machine& at(std::size_t cluster, std::size_t node);
 
+  std::size_t planned_ = 0;
   reactor::nanoseconds stage_time_, reboot_time_;
   std::vector<pool_cluster*> pools_;
   std::vector<std::unique_ptr<k8s::client>> daemon_clients_;

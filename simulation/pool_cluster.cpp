@@ -1,5 +1,7 @@
 #include "simulation/pool_cluster.hpp"
 
+#include "reactor/loop.hpp"
+
 #include <boost/json.hpp>
 
 #include <utility>
@@ -29,17 +31,25 @@ std::string text_at(const json::object& o, std::initializer_list<std::string_vie
 
 }  // namespace
 
-pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, std::string max_unavailable)
-    : cluster(l, std::move(options)), checks_(name()) {
+pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, pool_options pool)
+    : cluster(l, std::move(options)), checks_(name(), [&l] { return l.now(); }) {
   seed();
   for (const auto& [app, pods] : replicas()) checks_.expect(app, pods);
+  json::object metadata{{"name", pool_name}};
+  for (const auto& [key, value] : pool.labels) {
+    json::value& labels = metadata["labels"];
+    if (!labels.is_object()) labels.emplace_object();
+    labels.get_object()[key] = value;
+  }
+  if (!pool.policy.empty())
+    metadata["annotations"] = json::object{{"windlass.dev/policy", pool.policy}};
   api().put({{"apiVersion", "node.bootc.dev/v1alpha1"},
              {"kind", "BootcNodePool"},
-             {"metadata", {{"name", pool_name}}},
+             {"metadata", std::move(metadata)},
              {"spec",
               {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/worker", ""}}}}},
                {"image", {{"ref", old_image}}},
-               {"rollout", {{"maxUnavailable", count_or_share(max_unavailable)}}}}}});
+               {"rollout", {{"maxUnavailable", count_or_share(pool.max_unavailable)}}}}}});
 }
 
 void pool_cluster::set_image(std::string_view ref) {

@@ -17,10 +17,16 @@ inline constexpr std::string_view new_image =
     "registry.demo.local/os/"
     "node@sha256:2222222222222222222222222222222222222222222222222222222222222222";
 
+struct pool_options {
+  std::string max_unavailable = "25%";
+  std::map<std::string, std::string> labels = {};
+  std::string policy = {};  // the pack it names
+};
+
 /// A cluster whose nodes are in one pool, and the judge of what happens to them. Hosts are somebody else's.
 class pool_cluster final : public cluster {
 public:
-  pool_cluster(reactor::loop& l, cluster_options options, std::string max_unavailable = "25%");
+  pool_cluster(reactor::loop& l, cluster_options options, pool_options pool = {});
 
   invariants& checks() noexcept { return checks_; }
   const invariants& checks() const noexcept { return checks_; }

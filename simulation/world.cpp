@@ -61,13 +61,12 @@ reactor::result<void> world::start() {
   }
   for (std::size_t i = 0; i < clusters_.size(); ++i) {
     const std::string name = clusters_[i]->name();
+    boost::json::object labels{{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}};
+    for (const auto& [key, value] : clusters_[i]->options().labels) labels[key] = value;
     home_->put(
         {{"apiVersion", "v1"},
          {"kind", "Secret"},
-         {"metadata",
-          {{"name", name},
-           {"namespace", "default"},
-           {"labels", {{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}}}}},
+         {"metadata", {{"name", name}, {"namespace", "default"}, {"labels", std::move(labels)}}},
          {"type", "Opaque"},
          {"data", {{"kubeconfig", formats::encode_base64(kubeconfig_of(name, url_of(i)))}}}});
     k8s::connection to;
@@ -90,7 +89,10 @@ reactor::awaitable<void> world::be_unreachable(std::size_t index) {
 reactor::awaitable<void> world::stop() {
   co_await tasks_.cancel_and_join();
   co_await leave();
-  for (const auto& c : clusters_) c->api().freeze(false);
+  for (const auto& c : clusters_) {
+    c->rest();
+    c->api().freeze(false);
+  }
   for (const auto& server : servers_) co_await server->stop();
   servers_.clear();
 }

@@ -109,7 +109,8 @@ const std::vector<rule> ones = {
      "\"Retry-After\"",
      "reactor/http/retry_after reads it",
      {{"reactor/http/retry_after.cpp", "reads it"},
-      {"k8s/sim/routes.cpp", "the embedded server sends it"}}},
+      {"k8s/sim/routes.cpp", "the embedded server sends it"},
+      {"cli/simulate/trial.cpp", "an embedded server that is told to fail sends it"}}},
 };
 
 const std::vector<std::string> shipped = {"reactor",    "formats", "registry", "k8s",

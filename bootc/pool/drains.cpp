@@ -2,6 +2,7 @@
 
 #include "bootc/pool/drain_decision.hpp"
 #include "bootc/pool/pool_status.hpp"
+#include "bootc/pool/safety.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
@@ -243,10 +244,17 @@ awaitable<k8s::result<bool>> drains::daemon_set_exists(k8s::object_key key) {
   co_return found.error();
 }
 
+awaitable<k8s::result<void>> drains::end_pod(k8s::object_key key, std::string uid) {
+  if (keeps(safety_rule::budget)) co_return co_await api_.evict(std::move(key), std::move(uid));
+  k8s::delete_options options;
+  options.uid = std::move(uid);
+  co_return co_await api_.remove(k8s::resources::pods(), std::move(key), std::move(options));
+}
+
 awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid) {
   pod_end end{d, key.text()};
   for (;;) {
-    auto answer = co_await api_.evict(key, uid);
+    auto answer = co_await end_pod(key, uid);
     eviction_step step = eviction_step::wait_gone;
     if (!answer) {
       const k8s::fault why = answer.error();

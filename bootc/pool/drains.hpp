@@ -63,6 +63,7 @@ private:
   awaitable<bool> round(std::shared_ptr<drain> d);
   awaitable<k8s::result<std::vector<k8s::pod>>> pods_of(std::string node);
   awaitable<k8s::result<bool>> daemon_set_exists(k8s::object_key key);
+  awaitable<k8s::result<void>> end_pod(k8s::object_key key, std::string uid);
   awaitable<void> evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid);
   awaitable<bool> is_gone(k8s::object_key key, std::string uid);
   void finish(const std::shared_ptr<drain>& d, drain_progress::phase how, std::string detail);

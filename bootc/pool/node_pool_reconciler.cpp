@@ -4,6 +4,7 @@
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/action_patch.hpp"
 #include "bootc/pool/hold_note.hpp"
+#include "bootc/pool/safety.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
@@ -191,6 +192,7 @@ awaitable<rollout_plan> node_pool_reconciler::decide(reading& from) {
 }
 
 bool node_pool_reconciler::sees_own_writes(const std::string& pool) {
+  if (!keeps(safety_rule::own_writes)) return true;
   const node_pool* found = views_.pools.find("", pool);
   if (pool_writes_.is_stale({"", pool}, found ? &found->meta : nullptr)) return false;
   const auto is_somebody = [&](const k8s::object_key& key) {

@@ -1,6 +1,7 @@
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
+#include "bootc/pool/safety.hpp"
 #include "bootc/pool/slots.hpp"
 
 #include <algorithm>
@@ -110,7 +111,8 @@ void pass::free_if_finished(std::size_t i) {
   // One that lost its slot on the way, because somebody took the annotation away, still has our cordon.
   const bool ours = m.slotted || m.annotation(names::was_cordoned);
   if (!ours || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;
-  if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
+  if (m.was_schedulable() && m.node->unschedulable && keeps(safety_rule::cordon_restore))
+    act(action_kind::uncordon, m.name);
   m.spec.desired_state = image_state::staged;
   act(action_kind::free_slot, m);
   m.slotted = false;
@@ -130,7 +132,7 @@ void pass::look_for_trouble(std::size_t i) {
 }
 
 void pass::judge_halt() {
-  plan_.halted = unhealthy_.size() >= halt_threshold;
+  plan_.halted = unhealthy_.size() >= halt_threshold && keeps(safety_rule::halt);
   if (plan_.halted) unhealthy_text_ = joined(std::move(unhealthy_));
 }
 
@@ -185,6 +187,7 @@ void pass::judge_slots() {
   const auto capacity =
       slot_capacity(pool_.spec, world_.assume_staged ? members_.size() : with_object_);
   plan_.capacity = capacity ? *capacity : 0;
+  if (!keeps(safety_rule::slot)) plan_.capacity = members_.size();
   free_ = plan_.capacity > plan_.occupied ? plan_.capacity - plan_.occupied : 0;
   if (plan_.halted || world_.policy.is == policy_answer::kind::failed) free_ = 0;
 }

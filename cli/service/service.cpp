@@ -11,9 +11,11 @@
 namespace cli {
 namespace {
 
-policies::host::options pack_options(const std::string& folder) {
+policies::host::options pack_options(const service_options& from) {
   policies::host::options o;
-  if (!folder.empty()) o.folders.push_back(folder);
+  if (!from.policies.empty()) o.folders.push_back(from.policies);
+  o.run_tests = !from.packs_are_tested;
+  o.record = from.record;
   o.limits.hooks = all_hooks();
   return o;
 }
@@ -35,7 +37,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     : loop_(l),
       options_(std::move(options)),
       log_(std::move(log)),
-      packs_(l, pack_options(options_.policies)),
+      packs_(l, pack_options(options_)),
       leases_moved_(l),
       tasks_(l) {
   k8s::fleet_options f;
@@ -334,6 +336,20 @@ void service::reload() {
   tasks_.start("reload policies", packs_.reload());
 }
 
+/// A series for each pack that is in force, with what it is.
+void service::note_pack(const policies::pack_event& e) {
+  if (e.what == policies::pack_event::kind::refused) return;
+  std::string& known = pack_hashes_[e.folder];
+  if (!known.empty()) metrics_.drop("hash", known);
+  known.clear();
+  if (e.what == policies::pack_event::kind::removed) return;
+  known = e.hash;
+  metrics_
+      .get_gauge("windlass_policy_pack_info", "1 for each policy pack in force.",
+                 {{"pack", e.name}, {"version", e.version}, {"hash", e.hash}})
+      .set(1);
+}
+
 void service::pack_changed(const policies::pack_event& e) {
   metrics_
       .get_counter("windlass_policy_events_total", "Packs loaded, reloaded, refused and removed.",
@@ -346,8 +362,10 @@ void service::pack_changed(const policies::pack_event& e) {
     log_.info("policy", {{"what", policies::to_string(e.what)},
                          {"pack", e.name},
                          {"version", e.version},
+                         {"hash", e.hash},
                          {"folder", e.folder}});
   }
+  note_pack(e);
   if (on_pack_event) on_pack_event(e);
   if (e.what == policies::pack_event::kind::reloaded ||
       e.what == policies::pack_event::kind::removed)

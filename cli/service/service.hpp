@@ -14,6 +14,7 @@
 #include "units/api.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ struct service_options {
   std::string ns = "default", label = "sigs.k8s.io/multicluster-runtime-kubeconfig",
               key = "kubeconfig";
   std::string policies;  // folder, or empty
+  /// Somebody has run the packs' own tests already, and nobody edits them: a simulation starts thousands of times.
+  bool packs_are_tested = false;
+  std::string record;  // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
   /// Each API acts only while this process holds its Lease, in this namespace or, where none is named, the API's own.
   bool leader_elect = false;
@@ -91,6 +95,7 @@ private:
   reactor::awaitable<reactor::result<void>> reach_home();
   reactor::awaitable<reactor::result<void>> start_fleet();
   void pack_changed(const policies::pack_event& e);
+  void note_pack(const policies::pack_event& e);
   void reconsider_all();
   /// One API of this process, and whether it is on the clusters.
   struct running {
@@ -115,6 +120,7 @@ private:
   reactor::logger log_;
   reactor::metrics metrics_;
   policies::host packs_;
+  std::map<std::string, std::string> pack_hashes_;  // by folder
   std::unique_ptr<k8s::cluster> home_;
   std::unique_ptr<k8s::fleet> fleet_;
   std::vector<std::unique_ptr<running>> apis_;

@@ -4,9 +4,15 @@
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
 #include "formats/go/time.hpp"
+#include "formats/json/json.hpp"
 #include "formats/toml/toml.hpp"
+#include "formats/yaml/reader.hpp"
+#include "formats/yaml/writer.hpp"
 #include "policies/host/arguments.hpp"
+#include "policies/host/plain.hpp"
 
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
@@ -20,33 +26,6 @@ constexpr std::size_t steps_a_byte = 4;
 constexpr double first_second = -62'135'596'800.0, last_second = 253'402'300'799.0;
 /// Where a zone is looked up for the first time, a file is read.
 constexpr std::int64_t zone_steps = 2'000;
-
-value plain(const formats::value& v) {
-  if (v.is_nil()) return {};
-  if (v.kind() == formats::type::boolean) return v.boolean();
-  if (v.is_integer()) return static_cast<double>(v.integer());
-  if (v.kind() == formats::type::float64) return v.real();
-  if (v.is_string()) return v.text();
-  if (v.is_map()) {
-    value::object out;
-    for (const auto& [key, member] : v.entries()) out.emplace(key, plain(member));
-    return out;
-  }
-  if (v.is_list()) {
-    value::array out;
-    for (std::size_t i = 0; i < v.size(); ++i) out.push_back(plain(v.at(i)));
-    return out;
-  }
-  if (const auto t = formats::time_in(v)) {
-    const char* layout = t->fixed_name == formats::toml_local_date   ? "2006-01-02"
-                         : t->fixed_name == formats::toml_local_time ? "15:04:05"
-                         : t->fixed_name == formats::toml_local_date_time
-                             ? "2006-01-02T15:04:05"
-                             : "2006-01-02T15:04:05Z07:00";
-    return formats::format_time(*t, layout);
-  }
-  return {};
-}
 
 /// Gives Lua what `read` puts where it is told, or raises what it complains of. No object may live here when that happens: a
 /// Lua error passes without destructors.
@@ -76,6 +55,52 @@ int decode_toml(lua_State* L) {
     if (!read) return read.error().text;
     held = plain(*read);
     return std::string();
+  });
+}
+
+/// json.decode(text), yaml.decode(text): no null; a list and a mapping that are empty look alike.
+template <class Read>
+int decode(lua_State* L, const char* function, Read read) {
+  const std::string_view text = text_at(L, 1, function);
+  if (text.size() > most_toml_bytes) raise(L, "%s: more than %zu bytes", function, most_toml_bytes);
+  charge_bytes(L, 16 * steps_a_byte * text.size());
+  return give(L, function, [&](value& held) {
+    auto found = read(text);
+    if (!found) return found.error().text;
+    held = plain(*found);
+    return std::string();
+  });
+}
+int decode_json(lua_State* L) {
+  return decode(L, "json.decode", [](std::string_view text) { return formats::read_json(text); });
+}
+int decode_yaml(lua_State* L) {
+  return decode(L, "yaml.decode", [](std::string_view text) { return formats::read_yaml(text); });
+}
+
+/// json.encode(value), yaml.encode(value): names in order, so that equal values give equal texts.
+template <class Write>
+int encode(lua_State* L, const char* function, Write write) {
+  constexpr value_limits limits{.depth = 16, .nodes = 5'000, .text_bytes = most_toml_bytes};
+  if (lua_checkstack(L, 4 * static_cast<int>(limits.depth)) == 0)
+    raise(L, "%s: too deep", function);
+  luaL_checkany(L, 1);
+  give(L, function, [&](value& held) {
+    auto made = copy_out(L, 1, limits);
+    if (!made) return made.error().detail;
+    held = write(made->what);
+    return std::string();
+  });
+  charge_bytes(L, 16 * steps_a_byte * lua_objlen(L, -1));
+  return 1;
+}
+int encode_json(lua_State* L) {
+  return encode(L, "json.encode", [](const value& v) { return to_text(v); });
+}
+int encode_yaml(lua_State* L) {
+  return encode(L, "yaml.encode", [](const value& v) {
+    auto text = formats::write_yaml(typed(v));
+    return text ? *text : std::string();
   });
 }
 
@@ -191,15 +216,66 @@ int time_from_text(lua_State* L) {
 }
 
 constexpr luaL_Reg functions[] = {
-    {"decode_toml", decode_toml},  {"to_base64", to_base64},       {"from_base64", from_base64},
-    {"digest_of", digest_of_text}, {"digest_valid", digest_valid}, {"time_at", time_at_zone},
-    {"time_text", time_as_text},   {"time_parse", time_from_text}, {nullptr, nullptr},
+    {"decode_json", decode_json}, {"encode_json", encode_json},  {"decode_yaml", decode_yaml},
+    {"encode_yaml", encode_yaml}, {"decode_toml", decode_toml},  {"to_base64", to_base64},
+    {"from_base64", from_base64}, {"digest_of", digest_of_text}, {"digest_valid", digest_valid},
+    {"time_at", time_at_zone},    {"time_text", time_as_text},   {"time_parse", time_from_text},
+    {nullptr, nullptr},
 };
 
 }  // namespace
 
 void add_data_functions(lua_State* L) {
   luaL_register(L, nullptr, functions);
+}
+
+value plain(const formats::value& v) {
+  if (v.is_nil()) return {};
+  if (v.kind() == formats::type::boolean) return v.boolean();
+  if (v.is_integer()) return static_cast<double>(v.integer());
+  if (v.kind() == formats::type::float64) return v.real();
+  if (v.is_string()) return v.text();
+  if (v.is_map()) {
+    value::object out;
+    for (const auto& [key, member] : v.entries()) out.emplace(key, plain(member));
+    return out;
+  }
+  if (v.is_list()) {
+    value::array out;
+    for (std::size_t i = 0; i < v.size(); ++i) out.push_back(plain(v.at(i)));
+    return out;
+  }
+  if (const auto t = formats::time_in(v)) {
+    const char* layout = t->fixed_name == formats::toml_local_date   ? "2006-01-02"
+                         : t->fixed_name == formats::toml_local_time ? "15:04:05"
+                         : t->fixed_name == formats::toml_local_date_time
+                             ? "2006-01-02T15:04:05"
+                             : "2006-01-02T15:04:05Z07:00";
+    return formats::format_time(*t, layout);
+  }
+  return {};
+}
+
+formats::value typed(const value& v) {
+  if (const bool* b = v.if_bool()) return *b;
+  if (const double* n = v.if_number()) {
+    constexpr double most_whole = 9'007'199'254'740'992.0;
+    if (std::floor(*n) == *n && std::fabs(*n) <= most_whole)
+      return formats::value::integer(static_cast<std::int64_t>(*n), formats::type::int64);
+    return *n;
+  }
+  if (const std::string* s = v.if_string()) return *s;
+  if (const auto* o = std::get_if<value::object>(&v.data); o != nullptr) {
+    formats::value::map_type out;
+    for (const auto& [key, member] : *o) out.emplace(key, typed(member));
+    return formats::value(std::move(out));
+  }
+  if (const value::array* a = v.if_array()) {
+    formats::value::list_type out;
+    for (const value& one : *a) out.push_back(typed(one));
+    return formats::value(std::move(out));
+  }
+  return {};
 }
 
 }  // namespace policies

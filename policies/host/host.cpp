@@ -117,11 +117,16 @@ host::host(reactor::loop& l, options o) : loop_(l), options_(std::move(o)), task
     roots_.back()->path = folder;
   }
   if (options_.stock) roots_.push_back(std::make_unique<root>());
+  if (!options_.record.empty()) recorder_ = std::make_unique<recorder>(l, options_.record);
 }
 
 host::~host() = default;
 
 awaitable<result<void>> host::load() {
+  if (recorder_) {
+    auto opened = co_await recorder_->open();
+    if (!opened) co_return opened.error();
+  }
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     // What changes while we read counts as a change, so the watch comes first.
     if (!roots_[i]->path.empty() && !roots_[i]->watch)
@@ -261,7 +266,7 @@ awaitable<result<std::shared_ptr<pack>>> host::examine(std::string folder, pack_
                                                        author by) {
   auto loaded = co_await pack::load(loop_, folder, files, options_.limits, by);
   // Our own are the bytes that the build has tested; every start, and every run of a simulation, would run them again.
-  if (!loaded || by == author::ourselves) co_return loaded;
+  if (!loaded || by == author::ourselves || !options_.run_tests) co_return loaded;
   auto tests = co_await run_pack_tests(loop_, folder, std::move(files), options_.limits);
   if (!tests) co_return tests.error();
   std::size_t failed = 0;
@@ -288,6 +293,7 @@ void host::report(pack_event::kind what, const std::string& folder, const pack* 
   if (p != nullptr) {
     event.name = p->about().name;
     event.version = p->about().version;
+    event.hash = p->hash();
   }
   if (why) {
     placed_reason place = take_apart(why->detail.empty() ? why->message() : why->detail);
@@ -347,14 +353,53 @@ awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<
                                        std::int64_t instructions, judge accept) {
   auto chosen = select(hook, s);
   if (!chosen) co_return chosen.error();
-  auto made = co_await ask(std::move(*chosen), std::move(hook), std::move(arguments), instructions,
-                           std::move(accept));
+  if (!takes_notes()) {
+    auto made = co_await ask(std::move(*chosen), std::move(hook), std::move(arguments),
+                             instructions, std::move(accept));
+    co_return made;
+  }
+  question_note n;
+  n.hook = hook;
+  n.about = std::move(s);
+  n.arguments = arguments;
+  n.instructions = instructions;
+  const std::shared_ptr<const pack> whom = *chosen;
+  auto made =
+      co_await ask(whom, std::move(hook), std::move(arguments), instructions, std::move(accept));
+  n.pack = whom->about().name;
+  n.version = whom->about().version;
+  n.hash = whom->hash();
+  if (made)
+    n.answer = made->answer;
+  else
+    n.failed = made.error();
+  co_await note(std::move(n));
   co_return made;
+}
+
+awaitable<void> host::note(question_note n) {
+  n.at = loop_.wall();
+  if (on_question) on_question(n);
+  if (!recorder_) co_return;
+  auto written = co_await recorder_->write(std::move(n));
+  if (written) {
+    record_failed_ = false;
+  } else if (!std::exchange(record_failed_, true) && on_log) {
+    on_log("record", written.error().message());
+  }
 }
 
 awaitable<result<decision>> host::ask(std::shared_ptr<const pack> p, std::string hook,
                                       std::vector<argument> arguments, std::int64_t instructions,
                                       judge accept) {
+  std::shared_ptr<value> kept;
+  if (accept && takes_notes()) {
+    kept = std::make_shared<value>();
+    accept = [inner = std::move(accept), kept](const value& proposed) {
+      *kept = proposed;
+      return inner(proposed);
+    };
+  }
   auto answered =
       co_await pack::call(p, hook, std::move(arguments), instructions, std::move(accept));
   if (!answered) {
@@ -369,7 +414,9 @@ awaitable<result<decision>> host::ask(std::shared_ptr<const pack> p, std::string
     co_return refused;
   }
   note(p, hook, std::nullopt);
-  decision made{p->about().name, p->about().version, std::move(answered->answer), answered->cost};
+  decision made{p->about().name, p->about().version, p->hash(), std::move(answered->answer),
+                answered->cost};
+  if (kept) made.answer = std::move(kept);
   co_return std::move(made);
 }
 
@@ -426,6 +473,7 @@ std::vector<pack_status> host::status() const {
       if (e.current) {
         s.name = e.current->about().name;
         s.version = e.current->about().version;
+        s.hash = e.current->hash();
         s.order = e.current->about().order;
         s.hooks = e.current->about().hooks;
       }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "policies/host/pack.hpp"
+#include "policies/host/record.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
 
@@ -14,14 +15,11 @@
 
 namespace policies {
 
-/// What one unit may cost; a hook asked about many gets a multiple.
-inline constexpr std::int64_t unit_instructions = 200'000;
-
 /// Something happened to a pack; what the command line prints and metrics count.
 struct pack_event {
   enum class kind { loaded, reloaded, refused, removed };
   kind what;
-  std::string folder, name, version;
+  std::string folder, name, version, hash;
   std::string file;    // of the error, where known: "default/policy.lua"
   int line = 0;        // of the error, where known
   std::string reason;  // why it was refused, without file and line
@@ -38,7 +36,7 @@ struct policy_fault {
 };
 
 struct pack_status {
-  std::string folder, name, version;
+  std::string folder, name, version, hash;
   std::string
       digest;  // of its files' names and contents, "sha256:…"; empty while nothing is loaded
   bool stock = false;
@@ -51,8 +49,8 @@ struct pack_status {
 
 /// An answer with its author.
 struct decision {
-  std::string pack, version;
-  answer_value answer;  // null when there was a judge
+  std::string pack, version, hash;
+  answer_value answer;  // null when there was a judge and nobody takes notes
   call_cost cost;
 };
 
@@ -69,13 +67,18 @@ public:
   struct options {
     std::vector<std::string> folders;  // --policies
     bool stock = true;
+    bool run_tests = true;  // of a pack before it is taken
     sandbox_limits limits;
+    std::string record;  // a file for every question and answer; empty: none is kept
   };
   host(reactor::loop& l, options o);
   ~host();
 
   std::function<void(const pack_event&)> on_event;
   std::function<void(const std::string& pack, const std::string& line)> on_log;
+
+  /// Sees every question with its answer, before whoever asked.
+  std::function<void(const question_note&)> on_question;
 
   reactor::awaitable<reactor::result<void>> load();
   /// Follows the folders from now on.
@@ -101,6 +104,11 @@ public:
                                                      std::vector<argument> arguments,
                                                      std::int64_t instructions = unit_instructions,
                                                      judge accept = {});
+
+  /// Whether somebody wants to know of questions. call() tells of its own; who asks several packs tells once, of what came of
+  /// it. The question is not answered before it is written down.
+  bool takes_notes() const noexcept { return on_question || recorder_; }
+  reactor::awaitable<void> note(question_note n);
 
   std::vector<pack_status> status() const;
   std::uint64_t reloads() const { return reloads_; }
@@ -132,6 +140,8 @@ private:
   reactor::loop& loop_;
   options options_;
   std::map<std::string, log_allowance> logs_;
+  std::unique_ptr<recorder> recorder_;
+  bool record_failed_ = false;
   std::vector<std::unique_ptr<root>> roots_;
   std::uint64_t reloads_ = 0, refusals_ = 0, faults_ = 0;
   reactor::task_group tasks_;

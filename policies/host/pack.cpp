@@ -1,5 +1,6 @@
 #include "policies/host/pack.hpp"
 
+#include "formats/digest.hpp"
 #include "reactor/loop.hpp"
 
 #include <algorithm>
@@ -108,6 +109,17 @@ result<manifest> read_manifest(const value& about) {
   return m;
 }
 
+/// Twelve digits of what tells two packs apart.
+std::string hash_of(const pack_files& files) {
+  std::string all;
+  for (const auto& [name, content] : files) {
+    all += name;
+    all += '\0';
+    all += formats::sha256_hex(content);
+  }
+  return formats::sha256_hex(all).substr(0, 12);
+}
+
 }  // namespace
 
 bool matches(const label_selector& selector, const labels& of) {
@@ -147,6 +159,7 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
   made->folder_ = std::move(folder);
   made->about_ = std::move(*about);
   made->sandbox_ = std::move(*opened);
+  made->hash_ = hash_of(made->files());
   co_return made;
 }
 

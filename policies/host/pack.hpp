@@ -16,6 +16,9 @@
 
 namespace policies {
 
+/// What one unit may cost; a hook asked about many gets a multiple.
+inline constexpr std::int64_t unit_instructions = 200'000;
+
 using labels = std::map<std::string, std::string>;
 
 /// Label requirements that must all hold: one of the values, any value (`true`), or absent (`false`).
@@ -54,6 +57,8 @@ public:
       author by = author::stranger);
   const manifest& about() const { return about_; }
   const std::string& folder() const { return folder_; }
+  /// Of its files' names and bytes, twelve digits: two packs with the same one decide alike.
+  const std::string& hash() const { return hash_; }
   const pack_files& files() const { return sandbox_->files(); }
   bool has(std::string_view hook) const;
   bool applies_to(const subject& s) const;
@@ -67,7 +72,7 @@ public:
 
 private:
   pack() = default;
-  std::string folder_;
+  std::string folder_, hash_;
   manifest about_;
   std::shared_ptr<sandbox> sandbox_;
 };

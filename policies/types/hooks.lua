@@ -68,6 +68,7 @@
 ---@class windlass.cluster
 ---@field name string
 ---@field labels table<string, string> of the cluster's Secret at home
+---@field target string what they shall run, as a digest
 ---@field nodes number how many units its pool of that name has
 ---@field updated number how many are up to date
 ---@field degraded number how many are degraded

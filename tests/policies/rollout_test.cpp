@@ -1,8 +1,13 @@
 #include "policies/rollout.hpp"
 
 #include "host/run.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
 
 namespace policies {
 namespace {
@@ -52,6 +57,66 @@ TEST(RolloutAnswer, IsClampedToWhatIsPossible) {
                                          HasSubstr("start[3]: w4 is Staging"),
                                          HasSubstr("start[5]: w3 is named twice"),
                                          HasSubstr("start[6]: w2 exceeds the 1 free slots")));
+}
+
+/// Anything that Lua can answer, mostly close to what is expected.
+value anything(reactor::entropy& dice, int depth) {
+  static constexpr const char* words[] = {"w1",    "w2",    "w3",         "ghost",  "",
+                                          "start", "holds", "look_again", "reason", "code"};
+  const auto word = [&] { return words[dice.between(std::uint64_t{0}, std::size(words) - 1)]; };
+  switch (dice.between(std::uint64_t{0}, depth > 3 ? std::uint64_t{3} : std::uint64_t{7})) {
+    case 0: return {};
+    case 1: return dice.fraction() < 0.5;
+    case 2: return (dice.fraction() - 0.5) * 1e12;
+    case 3: return word();
+    case 4:
+    case 5: {
+      value::array a;
+      for (auto n = dice.between(std::uint64_t{0}, std::uint64_t{6}); n > 0; --n)
+        a.push_back(dice.fraction() < 0.7 ? value(word()) : anything(dice, depth + 1));
+      return a;
+    }
+    default: {
+      value::object o;
+      for (auto n = dice.between(std::uint64_t{0}, std::uint64_t{4}); n > 0; --n)
+        o.emplace(word(), anything(dice, depth + 1));
+      return o;
+    }
+  }
+}
+
+TEST(RolloutAnswer, NoAnswerOfAnyShapeStartsWhoMayNot) {
+  reactor::seeded_entropy dice(41);
+  std::size_t taken = 0;
+  for (int i = 0; i < 30'000; ++i) {
+    rollout_input in = three_staged();
+    in.units[0].slotted = dice.fraction() < 0.3;
+    in.units[1].degraded = dice.fraction() < 0.3;
+    in.units[2].state = dice.fraction() < 0.5 ? "Staged" : "Rebooting";
+    in.fleet.free = dice.between(std::uint64_t{0}, std::uint64_t{2});
+    value::object o{{"start", anything(dice, 2)}};
+    if (dice.fraction() < 0.5) o.emplace("holds", anything(dice, 2));
+    if (dice.fraction() < 0.3) o.emplace("look_again", anything(dice, 3));
+    const auto read = read_rollout_answer(dice.fraction() < 0.9 ? value(o) : anything(dice, 0), in);
+    if (!read) continue;
+    ++taken;
+    ASSERT_LE(read->start.size(), in.fleet.free);
+    std::set<std::string> once;
+    for (const std::string& name : read->start) {
+      ASSERT_TRUE(once.insert(name).second) << name;
+      const auto u = std::ranges::find(in.units, name, &rollout_unit::name);
+      ASSERT_NE(u, in.units.end()) << name;
+      ASSERT_TRUE(!u->slotted && !u->degraded && u->state == "Staged") << name;
+      ASSERT_FALSE(read->holds.contains(name));
+    }
+    for (const auto& [name, hold] : read->holds) {
+      ASSERT_NE(std::ranges::find(in.units, name, &rollout_unit::name), in.units.end());
+      ASSERT_FALSE(hold.reason.empty());
+    }
+    ASSERT_TRUE(read->look_again.count() == 0 || (read->look_again >= std::chrono::seconds(1) &&
+                                                  read->look_again <= std::chrono::hours(24)));
+  }
+  EXPECT_GT(taken, 1'000u);
 }
 
 TEST(RolloutAnswer, TakesHoldsInBothForms) {

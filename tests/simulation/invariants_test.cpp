@@ -15,7 +15,9 @@ namespace json = boost::json;
 
 class Invariants : public testing::Test {
 protected:
-  Invariants() : loop_(reactor::loop::mode::simulated, 1), cluster_(loop_, options(), "1") {}
+  Invariants()
+      : loop_(reactor::loop::mode::simulated, 1),
+        cluster_(loop_, options(), {.max_unavailable = "1"}) {}
 
   static cluster_options options() {
     cluster_options o;

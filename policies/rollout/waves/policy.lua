@@ -12,17 +12,30 @@ local function rank_of(labels)
   return #waves.order + 1
 end
 
+local function own_target(fleet)
+  for _, cluster in ipairs(fleet.clusters) do
+    if cluster.name == fleet.cluster then return cluster.target end
+  end
+  return ""
+end
+
 -- Why this cluster has to wait, or nothing.
 local function blocked(fleet)
-  local mine, failed, unfinished = rank_of(fleet.cluster_labels), 0, nil
+  local mine, failed, unfinished, other = rank_of(fleet.cluster_labels), 0, nil, nil
+  local target = own_target(fleet)
   for _, cluster in ipairs(fleet.clusters) do
     if cluster.name ~= fleet.cluster and rank_of(cluster.labels) < mine then
       failed = failed + cluster.degraded
+      -- Up to date with something else proves nothing about what we shall run.
+      if target ~= "" and cluster.target ~= "" and cluster.target ~= target then other = other or cluster end
       if cluster.updated < cluster.nodes and not unfinished then unfinished = cluster end
     end
   end
   if failed > waves.failures then
     return { code = "WaveFailed", reason = "the waves before report " .. failed .. " failures, " .. waves.failures .. " are borne" }
+  end
+  if other then
+    return { code = "EarlierWave", reason = "waits for " .. other.name .. " of an earlier wave, which is not to run the same image yet" }
   end
   if unfinished then
     return { code = "EarlierWave", reason = "waits for " .. unfinished.name .. " of an earlier wave ("

@@ -47,6 +47,15 @@ test("failures in an earlier wave stop the later ones", function()
   expect_equal(borne.start, { "w1" })
 end)
 
+test("a wave that is up to date with another image has proved nothing", function()
+  local done, here = cluster("a", "canary", 3, 0, long_ago), cluster("here", "main", 0)
+  done.target, here.target = "sha256:old", "sha256:new"
+  expect_equal(plan("main", { done, here }).holds.w1,
+    { code = "EarlierWave", reason = "waits for a of an earlier wave, which is not to run the same image yet" })
+  done.target = "sha256:new"
+  expect_equal(plan("main", { done, here }).start, { "w1" })
+end)
+
 test("who has no wave goes last", function()
   expect_equal(plan(nil, { cluster("a", "main", 0) }).holds.w1.code, "EarlierWave")
   expect_equal(plan("main", { cluster("a", nil, 0) }).start, { "w1" })

@@ -17,6 +17,23 @@ TEST(PolicyData, ReadsToml) {
               HasSubstr("more than 65536 bytes"));
 }
 
+TEST(PolicyData, ReadsAndWritesJsonAndYaml) {
+  EXPECT_EQ(text_of(R"(return json.decode('{"b":[1,true,null,"x"],"a":{}}').b[4])"), R"("x")");
+  EXPECT_EQ(text_of("return json.encode({ b = { 1, 'x' }, a = true })"),
+            R"("{\"a\":true,\"b\":[1,\"x\"]}")");
+  EXPECT_EQ(text_of("return yaml.decode('a: yes\\nb: [1, x]\\n')"), R"({"a":true,"b":[1,"x"]})");
+  EXPECT_EQ(text_of("return yaml.encode({ b = { 1, 2.5 }, a = 'yes' })"),
+            R"("a: \"yes\"\u000ab:\u000a- 1\u000a- 2.5\u000a")");
+  EXPECT_THAT(text_of("local v = json.decode('{') return v"),
+              HasSubstr("main.lua:1: json.decode: unexpected end of JSON input"));
+  EXPECT_THAT(text_of("local v = yaml.decode('a: [') return v"), HasSubstr("yaml.decode: yaml:"));
+  EXPECT_THAT(text_of("local t = {} t.t = t local v = json.encode(t) return v"),
+              HasSubstr("json.encode: t: contains itself"));
+  EXPECT_THAT(text_of("local v = json.encode(print) return v"), HasSubstr("json.encode"));
+  EXPECT_THAT(text_of("local v = yaml.encode({ f = function() end }) return v"),
+              HasSubstr("only plain data"));
+}
+
 TEST(PolicyData, IsCountedByTheBudget) {
   const evaluated e = evaluate(
       "local t = 'a = \"' .. ('x'):rep(30000) .. '\"' for i = 1, 100 do toml.decode(t) end",

@@ -1,0 +1,17 @@
+#pragma once
+
+namespace bootc {
+
+/// What holds whatever a policy answers.
+enum class safety_rule {
+  budget,          // pods are evicted, so that their budgets are asked
+  slot,            // maxUnavailable
+  cordon_restore,  // a node is as schedulable afterwards as it was before
+  halt,            // two unhealthy nodes end it
+  own_writes       // no pass acts on views older than what this process wrote
+};
+
+/// Yes. Only a test that shows what each is there for links another answer; nothing in the product can.
+bool keeps(safety_rule rule) noexcept;
+
+}  // namespace bootc

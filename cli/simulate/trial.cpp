@@ -1,0 +1,401 @@
+#include "cli/simulate/trial.hpp"
+
+#include "bootc/api.hpp"
+#include "cli/service/service.hpp"
+#include "cli/simulate/edits.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/net/memory_network.hpp"
+#include "simulation/node_world.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace cli::simulate {
+namespace {
+
+using namespace std::chrono_literals;
+using simulation::trouble;
+
+/// How often a request gets something else than its answer.
+constexpr double disturbed_share = 0.05;
+/// A fallen host keeps its slot for good, so there must be another one.
+constexpr double failing_share = 0.3, ill_share = 0.3, slow_share = 0.1;
+constexpr reactor::nanoseconds illness = 15min, rest = 2min;
+constexpr std::size_t tail_lines = 40;
+
+k8s::sim::answer status_answer(int code, std::string_view reason) {
+  k8s::sim::answer a;
+  a.status = code;
+  a.body = boost::json::serialize(boost::json::object{{"kind", "Status"},
+                                                      {"apiVersion", "v1"},
+                                                      {"status", "Failure"},
+                                                      {"message", "simulated"},
+                                                      {"reason", reason},
+                                                      {"code", code}});
+  if (code == 429) a.fields.emplace_back("Retry-After", "1");
+  return a;
+}
+
+/// Of the first argument that has it.
+std::string text_field(const std::vector<policies::argument>& arguments, std::string_view field) {
+  for (const policies::argument& a : arguments) {
+    const policies::view* v = std::get_if<policies::view>(&a);
+    if (!v || v->type->is != policies::view_type::form::record) continue;
+    const auto found = v->type->find(v->object.get(), field);
+    if (found && found->is == policies::slot::kind::text) return std::string(found->text);
+  }
+  return {};
+}
+
+/// How many may be disturbed at once.
+std::size_t slots_of(const simulation::fleet_cluster& c) {
+  const std::size_t n = std::strtoul(c.max_unavailable.c_str(), nullptr, 10);
+  return c.max_unavailable.ends_with('%') ? (n * c.nodes + 99) / 100 : n;
+}
+
+class running_trial {
+public:
+  explicit running_trial(trial t)
+      : trial_(std::move(t)),
+        loop_(reactor::loop::mode::simulated, trial_.seed),
+        capture_(std::make_shared<reactor::log_capture>(tail_lines)),
+        log_([this] { return loop_.wall(); }, capture_, reactor::log_level::info),
+        crash_(loop_),
+        crashes_(loop_),
+        tasks_(loop_) {}
+
+  trial_outcome go() {
+    simulation::node_world_options o;
+    o.fleet = trial_.fleet.clusters;
+    o.mishaps = false;
+    o.managed_fields = false;
+    o.stage_time = trial_.fleet.stage_time;
+    o.reboot_time = trial_.fleet.reboot_time;
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
+    const reactor::steady_time began = loop_.now();
+    tasks_.start("trial", live());
+    loop_.run();
+    out_.seed = trial_.seed;
+    out_.simulated = loop_.now() - began;
+    out_.trace = world_->trace_hash();
+    out_.writes = world_->writes();
+    out_.reboots = world_->reboots();
+    out_.most_disrupted = world_->max_disrupted();
+    for (const auto& c : world_->clusters()) out_.moved_pods += c->moved_pods();
+    for (std::string& v : world_->violations()) out_.violations.push_back(std::move(v));
+    const reactor::live_counts alive = loop_.live();
+    out_.left_alive = alive.tasks + alive.streams + alive.waits;
+    if (!out_.is_good())
+      for (const reactor::log_record& r : capture_->records())
+        out_.tail += reactor::format_console(r, false) + "\n";
+    return std::move(out_);
+  }
+
+private:
+  bool has(trouble t) const { return trial_.fleet.faults.contains(t); }
+  bool chance(double share) { return loop_.random().fraction() < share; }
+  std::size_t below(std::size_t n) { return loop_.random().between(std::uint64_t{0}, n - 1); }
+
+  reactor::awaitable<void> live() {
+    if (auto started = world_->start(); !started) {
+      out_.violations.push_back(started.error().message());
+      co_return;
+    }
+    out_.nodes = world_->node_count();
+    choose_weak_hosts();
+    for (const auto& c : world_->clusters())
+      c->api().before = [this](const k8s::sim::request& r) { return disturb(r); };
+    reactor::memory_network& net = reactor::memory_network::of(loop_);
+    if (has(trouble::cut) || has(trouble::half_open) || has(trouble::split))
+      net.on_connect = [this](const reactor::endpoint&, reactor::link_faults& f) { spoil(f); };
+    world_->on_write = [this](std::size_t, const k8s::sim::written&) { saw_write(); };
+    calm_ = trial_.fleet.faults.empty();
+    if (!trial_.editable.empty()) {
+      auto ready = begin_edits(trial_.editable, trial_.policies);
+      if (!ready) out_.violations.push_back(ready.error().message());
+    }
+    const bool up = co_await start_windlass();
+    if (!up) {
+      co_await world_->stop();
+      co_return;
+    }
+    co_await loop_.sleep_for(30s);
+    world_->roll_out(simulation::new_image);
+    began_ = loop_.now();
+    if (has(trouble::crashes)) crashes_.start("crashes", crash_on_writes());
+    const reactor::steady_time calm = loop_.now() + trial_.fleet.disturbed_for;
+    while (loop_.now() < calm && !trial_.fleet.faults.empty()) co_await cause_trouble();
+    calm_ = true;
+    net.on_connect = nullptr;
+    // What was broken silently is noticed by probes; what is cut is noticed now.
+    if (!trial_.fleet.faults.empty()) net.cut_everything();
+    const reactor::steady_time give_up = loop_.now() + trial_.fleet.patience;
+    while (!is_done() && loop_.now() < give_up) co_await loop_.sleep_for(1s);
+    if (is_done()) out_.took = loop_.now() - began_;
+    while (restarting_) co_await loop_.sleep_for(1s);
+    co_await crashes_.cancel_and_join();
+    co_await loop_.sleep_for(rest);
+    out_.updated = world_->hosts_on(simulation::new_image);
+    judge_end();
+    world_->check_at_rest();
+    co_await compare_caches();
+    world_->on_write = nullptr;
+    if (windlass_) co_await windlass_->stop();
+    windlass_.reset();
+    co_await world_->stop();
+  }
+
+  /// Those that can arrive have.
+  bool is_done() const {
+    for (std::size_t i = 0; i < world_->pools().size(); ++i) {
+      const simulation::pool_cluster::progress p = world_->pools()[i]->pool_progress();
+      if (p.updated + fallen_.count(i) < trial_.fleet.clusters[i].nodes) return false;
+    }
+    return true;
+  }
+
+  void judge_end() {
+    std::string left;
+    for (std::size_t i = 0; i < world_->pools().size(); ++i) {
+      const auto p = world_->pools()[i]->pool_progress();
+      const std::size_t nodes = trial_.fleet.clusters[i].nodes;
+      if (p.updated + fallen_.count(i) >= nodes) {
+        ++out_.settled_clusters;
+        continue;
+      }
+      left += (left.empty() ? "" : "; ") + world_->pools()[i]->name() + " has " +
+              std::to_string(p.updated) + " of " + std::to_string(nodes) + " (" + p.up_to_date +
+              (p.message.empty() ? "" : ": " + p.message) + ")";
+    }
+    out_.unfinished = std::move(left);
+  }
+
+  void choose_weak_hosts() {
+    for (std::size_t i = 0; i < trial_.fleet.clusters.size(); ++i) {
+      const simulation::fleet_cluster& c = trial_.fleet.clusters[i];
+      if (has(trouble::slow_hosts))
+        for (std::size_t n = 0; n < c.nodes; ++n)
+          if (chance(slow_share)) world_->slow_down(i, n, 10);
+      if (!has(trouble::failing_hosts)) continue;
+      std::size_t falls = c.nodes;
+      if (slots_of(c) >= 2 && chance(failing_share)) {
+        falls = below(c.nodes);
+        world_->refuse_new_image(i, falls);
+        fallen_.insert(i);
+      }
+      // Two at once end the rollout until they are well again.
+      for (int ill = chance(ill_share) ? 2 : 0; ill > 0; --ill) {
+        const std::size_t n = below(c.nodes);
+        if (n != falls) world_->fall_ill(i, n, illness);
+      }
+    }
+  }
+
+  reactor::awaitable<bool> start_windlass() {
+    // A person would look after that many.
+    for (int tries = 0; tries < 200; ++tries) {
+      service_options o;
+      o.home = world_->home();
+      o.policies = trial_.editable.empty() ? trial_.policies : trial_.editable;
+      o.packs_are_tested = tested_;
+      windlass_ = std::make_unique<service>(loop_, std::move(o), log_);
+      windlass_->packs().on_question = [this](const policies::question_note& n) { count_holds(n); };
+      auto started = co_await windlass_->start();
+      tested_ = true;
+      if (started) co_return true;
+      log_.warning("windlass did not start", {{"error", started.error()}});
+      last_problem_ = started.error().message();
+      co_await windlass_->stop();
+      co_await loop_.sleep_for(2s);
+    }
+    out_.violations.push_back("windlass does not start: " + last_problem_);
+    windlass_.reset();
+    co_return false;
+  }
+
+  reactor::awaitable<void> crash() {
+    if (std::exchange(restarting_, true)) co_return;
+    ++out_.crashes;
+    if (windlass_) co_await windlass_->stop();
+    windlass_.reset();
+    co_await loop_.sleep_for(loop_.random().between(100ms, 20s));
+    (void)co_await start_windlass();
+    restarting_ = false;
+  }
+
+  void saw_write() {
+    if (calm_ || crash_at_ == 0 || --crash_at_ > 0) return;
+    crash_.set();
+  }
+
+  /// Right after some write, before its answer arrives.
+  reactor::awaitable<void> crash_on_writes() {
+    while (!calm_) {
+      crash_.reset();
+      crash_at_ = loop_.random().between(std::uint64_t{1}, std::uint64_t{600});
+      (void)co_await crash_.wait();
+      if (calm_) co_return;
+      co_await crash();
+    }
+  }
+
+  reactor::awaitable<void> cause_trouble() {
+    using reach = reactor::memory_network::reach;
+    reactor::entropy& dice = loop_.random();
+    co_await loop_.sleep_for(dice.between(2s, 12s));
+    const auto of = below(world_->clusters().size());
+    simulation::cluster& c = *world_->clusters()[of];
+    reactor::memory_network& net = reactor::memory_network::of(loop_);
+    const auto& all = trial_.fleet.faults;
+    auto which = all.begin();
+    std::advance(which, static_cast<std::ptrdiff_t>(below(all.size())));
+    switch (*which) {
+      case trouble::cut: net.cut_all(c.name()); break;
+      case trouble::half_open:
+        net.set_reach(c.name(), chance(0.5) ? reach::blackhole : reach::stalled);
+        co_await loop_.sleep_for(dice.between(1s, 40s));
+        net.set_reach(c.name(), reach::open);
+        break;
+      case trouble::gone: c.api().compact(); break;
+      case trouble::stale_lists:
+        c.api().serve_stale(dice.between(std::uint64_t{1}, std::uint64_t{50}));
+        co_await loop_.sleep_for(dice.between(5s, 30s));
+        c.api().serve_stale(0);
+        break;
+      case trouble::lost_events:
+        net.set_reach(c.name(), reach::stalled);
+        co_await loop_.sleep_for(dice.between(1s, 15s));
+        c.api().compact();
+        net.cut_all(c.name());
+        net.set_reach(c.name(), reach::open);
+        break;
+      case trouble::restarts:
+        c.api().restart(chance(0.5) ? k8s::sim::api_server::memory::lost
+                                    : k8s::sim::api_server::memory::kept);
+        break;
+      case trouble::lost_nodes:
+        world_->lose(of, below(trial_.fleet.clusters[of].nodes), dice.between(20s, 3min));
+        break;
+      case trouble::crashes: co_await crash(); break;
+      case trouble::clock_jumps: loop_.shift_wall(dice.between(0s, 20min) - 10min); break;
+      case trouble::policy_swaps: swap_policy(); break;
+      default: break;  // of answers, links and hosts: they happen all the time
+    }
+  }
+
+  void swap_policy() {
+    if (trial_.editable.empty() || restarting_ || !windlass_) return;
+    ++out_.swaps;
+    auto edited = edit_policies(trial_.editable, trial_.policies, out_.swaps);
+    if (!edited) out_.violations.push_back(edited.error().message());
+    windlass_->reload();
+  }
+
+  std::optional<k8s::sim::answer> disturb(const k8s::sim::request& r) {
+    if (calm_ || !chance(disturbed_share)) return std::nullopt;
+    const bool write = r.method != "GET";
+    const auto give = [&](trouble t, int code,
+                          std::string_view reason) -> std::optional<k8s::sim::answer> {
+      if (!has(t)) return std::nullopt;
+      ++out_.disturbed_answers;
+      return status_answer(code, reason);
+    };
+    switch (below(4)) {
+      case 0: return give(trouble::throttled, 429, "TooManyRequests");
+      case 1: return give(trouble::failing, 500, "InternalError");
+      case 2: return write ? give(trouble::conflict, 409, "Conflict") : std::nullopt;
+      default: return write ? std::nullopt : give(trouble::gone, 410, "Expired");
+    }
+  }
+
+  void spoil(reactor::link_faults& f) {
+    reactor::entropy& dice = loop_.random();
+    f.latency = dice.between(1ms, 30ms);
+    f.jitter = dice.between(0ms, 30ms);
+    if (has(trouble::split) && chance(0.5))
+      f.piece_limit_bytes = dice.between(std::uint64_t{100}, std::uint64_t{4'000});
+    if (has(trouble::cut) && chance(0.3)) f.cut_after = dice.between(1s, 90s);
+    if (!has(trouble::half_open)) return;
+    if (chance(0.1))
+      f.lose_to_client_after_bytes = dice.between(std::uint64_t{0}, std::uint64_t{20'000});
+    if (chance(0.1))
+      f.lose_to_server_after_bytes = dice.between(std::uint64_t{0}, std::uint64_t{5'000});
+  }
+
+  void count_holds(const policies::question_note& n) {
+    if (!n.answer) return;
+    const auto note = [&](const std::string& unit, const policies::value* why) {
+      const policies::value* code = why ? why->find("code") : nullptr;
+      const std::string* text = code ? code->if_string() : nullptr;
+      if (held_.insert(unit + "/" + (text ? *text : n.pack)).second) ++out_.holds;
+    };
+    const std::string cluster = text_field(n.arguments, "cluster");
+    if (const policies::value* holds = n.answer->find("holds"); holds && holds->if_object())
+      for (const auto& [unit, why] : *holds->if_object()) note(cluster + "/" + unit, &why);
+    if (const policies::value* admit = n.answer->find("admit");
+        admit && admit->if_bool() && !*admit->if_bool())
+      note(cluster + "/" + text_field(n.arguments, "name"), &*n.answer);
+  }
+
+  reactor::awaitable<void> compare_caches() {
+    if (!windlass_) co_return;
+    for (const auto& c : world_->clusters()) {
+      k8s::cluster* seen = windlass_->fleet().find(c->name());
+      bootc::bootc_cluster* part = seen ? bootc::bootc_part(*seen) : nullptr;
+      if (!part) {
+        out_.divergent_caches.push_back(c->name() + " is not engaged");
+        continue;
+      }
+      // A pooled connection that went half-open while it was idle costs the first try its timeout.
+      auto differences = co_await part->differences();
+      for (int tries = 1; !differences && tries < 3; ++tries)
+        differences = co_await part->differences();
+      if (!differences) {
+        out_.divergent_caches.push_back(c->name() + ": " + differences.error().message());
+        continue;
+      }
+      for (const std::string& d : *differences)
+        out_.divergent_caches.push_back(c->name() + ": " + d);
+    }
+  }
+
+  trial trial_;
+  reactor::loop loop_;
+  std::shared_ptr<reactor::log_capture> capture_;
+  reactor::logger log_;
+  std::unique_ptr<simulation::node_world> world_;
+  std::unique_ptr<service> windlass_;
+  trial_outcome out_;
+  std::set<std::size_t> fallen_;  // clusters with a host that does not boot the new image
+  std::set<std::string> held_;
+  std::string last_problem_;
+  reactor::steady_time began_{};
+  bool calm_ = false, restarting_ = false, tested_ = false;
+  std::uint64_t crash_at_ = 0;
+  reactor::event crash_;
+  reactor::task_group crashes_, tasks_;
+};
+
+}  // namespace
+
+std::vector<std::string> trial_outcome::findings() const {
+  std::vector<std::string> all = violations;
+  for (const std::string& d : divergent_caches) all.push_back("a cache is not the truth: " + d);
+  if (!unfinished.empty()) all.push_back("the rollout did not end: " + unfinished);
+  if (left_alive > 0)
+    all.push_back(std::to_string(left_alive) + " tasks, streams and waits were left alive");
+  return all;
+}
+
+trial_outcome run(trial t) {
+  return running_trial(std::move(t)).go();
+}
+
+}  // namespace cli::simulate

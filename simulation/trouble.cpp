@@ -1,0 +1,61 @@
+#include "simulation/trouble.hpp"
+
+#include <algorithm>
+
+namespace simulation {
+namespace {
+
+struct named {
+  trouble is;
+  std::string_view name;
+};
+constexpr std::array<named, trouble_count> names{{{trouble::cut, "cut"},
+                                                  {trouble::half_open, "half-open"},
+                                                  {trouble::split, "split"},
+                                                  {trouble::conflict, "409"},
+                                                  {trouble::gone, "410"},
+                                                  {trouble::throttled, "429"},
+                                                  {trouble::failing, "500"},
+                                                  {trouble::stale_lists, "stale-lists"},
+                                                  {trouble::lost_events, "lost-events"},
+                                                  {trouble::restarts, "restarts"},
+                                                  {trouble::slow_hosts, "slow-hosts"},
+                                                  {trouble::failing_hosts, "failing-hosts"},
+                                                  {trouble::lost_nodes, "lost-nodes"},
+                                                  {trouble::crashes, "crashes"},
+                                                  {trouble::clock_jumps, "clock-jumps"},
+                                                  {trouble::policy_swaps, "policy-swaps"}}};
+
+}  // namespace
+
+const std::array<trouble, trouble_count>& every_trouble() noexcept {
+  static const std::array<trouble, trouble_count> all = [] {
+    std::array<trouble, trouble_count> out{};
+    std::ranges::transform(names, out.begin(), &named::is);
+    return out;
+  }();
+  return all;
+}
+
+troubles all_troubles() {
+  return {every_trouble().begin(), every_trouble().end()};
+}
+
+std::string_view name_of(trouble t) noexcept {
+  const auto found = std::ranges::find(names, t, &named::is);
+  return found == names.end() ? std::string_view() : found->name;
+}
+
+std::optional<trouble> trouble_named(std::string_view name) noexcept {
+  const auto found = std::ranges::find(names, name, &named::name);
+  if (found == names.end()) return std::nullopt;
+  return found->is;
+}
+
+std::string names_of(const troubles& all) {
+  std::string out;
+  for (const trouble t : all) out += (out.empty() ? "" : ",") + std::string(name_of(t));
+  return out.empty() ? "none" : out;
+}
+
+}  // namespace simulation

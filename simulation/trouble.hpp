@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace simulation {
+
+/// What may go wrong while a fleet is moved, by the names that fleet files and `--faults` use.
+enum class trouble {
+  cut,          // connections to a cluster end
+  half_open,    // bytes vanish silently, for a while or on one connection
+  split,        // bytes arrive late and in small pieces
+  conflict,     // 409 instead of what was asked
+  gone,         // 410, by answers and by servers that forget
+  throttled,    // 429
+  failing,      // 500
+  stale_lists,  // reads that may be old are
+  lost_events,  // events happen while nobody hears them, and are forgotten before anybody asks
+  restarts,     // API servers start again, with their history or without
+  slow_hosts,   // some take ten times as long
+  failing_hosts,  // some fall back to their old image, some come back and are not Ready for a quarter of an hour
+  lost_nodes,    // machines lose power and come back
+  crashes,       // windlass ends and starts again, at any time and right after a write
+  clock_jumps,   // wall clocks are set
+  policy_swaps,  // policies are edited
+};
+
+using troubles = std::set<trouble>;
+
+inline constexpr std::size_t trouble_count = 16;
+const std::array<trouble, trouble_count>& every_trouble() noexcept;
+troubles all_troubles();
+std::string_view name_of(trouble t) noexcept;
+std::optional<trouble> trouble_named(std::string_view name) noexcept;
+/// "cut,crashes"; "none" without any.
+std::string names_of(const troubles& all);
+
+}  // namespace simulation
