@@ -1,11 +1,17 @@
 #include "bench/policy.hpp"
 
+#include "bench/child.hpp"
 #include "bench/measure.hpp"
+#include "policies/disruption.hpp"
 #include "policies/rollout.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <stdexcept>
 
 namespace bench {
@@ -28,6 +34,92 @@ std::shared_ptr<const policies::rollout_input> pool_of(std::size_t units) {
   input->fleet.startable = "Staged";
   input->fleet.capacity = input->fleet.free = std::max<std::size_t>(1, units / 20);
   return input;
+}
+
+constexpr std::size_t warm_up = 500, decisions = 20'000, peers = 10;
+constexpr double peer_seconds = 1;
+/// The rule that is asked here and there: a stock pack as it is shipped.
+constexpr std::string_view rule = "/policies/disruption/zones/policy.lua";
+
+/// A pool of ten of which one may be disturbed in each zone, and one is.
+std::shared_ptr<policies::rollout_input> decision_input() {
+  auto input = std::make_shared<policies::rollout_input>(*pool_of(peers));
+  input->units[4].slotted = true;
+  input->fleet.pool_labels = {{k8s::interned("windlass.dev/max-per-zone"), k8s::interned("1")}};
+  return input;
+}
+
+/// One question after the other, each with what it is given made ready for Lua and its answer checked.
+reactor::awaitable<void> measure_decisions(reactor::loop& l, boost::json::object& out,
+                                           std::string& question,
+                                           std::string& problem) {  // borrowed
+  policies::host packs(l, {});
+  auto loaded = co_await packs.load();
+  if (!loaded) {
+    problem = loaded.error().message();
+    l.stop();
+    co_return;
+  }
+  const auto input = decision_input();
+  policies::subject about;
+  about.api = "bootc";
+  about.object_labels.emplace("windlass.dev/max-per-zone", "1");
+  packs.on_question = [&](const policies::question_note& n) {
+    policies::value::array all;
+    for (const policies::argument& a : n.arguments) all.push_back(policies::plain_of(a));
+    question = policies::to_text(policies::value(std::move(all)));
+  };
+  (void)co_await policies::admit_disruption(packs, about, input, 1, l.wall());
+  packs.on_question = nullptr;
+  std::vector<double> us;
+  us.reserve(decisions);
+  const auto began = process_cpu();
+  for (std::size_t i = 0; i < warm_up + decisions; ++i) {
+    policies::subject s = about;
+    const auto before = process_cpu();
+    auto answer = co_await policies::admit_disruption(packs, std::move(s), input, 1, l.wall());
+    if (i < warm_up) continue;
+    us.push_back(static_cast<double>((process_cpu() - before).count()) / 1e3);
+    if (answer.pack.empty()) problem = "no pack answered";
+  }
+  out["decisions"] = decisions;
+  out["decision_s"] = rounded(static_cast<double>((process_cpu() - began).count()) / 1e9, 2);
+  std::ranges::sort(us);
+  out["decision_us"] = rounded(us[us.size() / 2], 2);
+  out["decision_p999_us"] = rounded(us[us.size() - us.size() / 1000 - 1], 2);
+  co_await packs.stop();
+  l.stop();
+}
+
+/// The same rule and question in Go; null figures where there is no Go.
+void ask_peer(boost::json::object& out, const std::string& question) {
+  out["gopher_lua_us"] = out["ratio"] = nullptr;
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  namespace fs = std::filesystem;
+  const fs::path program = (cache ? fs::path(cache) : fs::path(home ? home : "/tmp") / ".cache") /
+                           "windlass" / "policy_peer";
+  const std::string root = WINDLASS_SOURCE_DIR;
+  auto build = child::start_program(
+      {"go", "build", "-C", root + "/bench/peers/policy", "-o", program.string(), "."});
+  if (!build || build->wait() != 0) {
+    out["note"] = "Go is not installed: nothing to compare with";
+    return;
+  }
+  auto asked = child::start_program(
+      {program.string(), root + std::string(rule), question, std::to_string(peer_seconds)});
+  boost::system::error_code bad;
+  const auto v = asked ? boost::json::parse(asked->read_line(), bad) : boost::json::value();
+  const boost::json::value* us = v.is_object() ? v.get_object().if_contains("us") : nullptr;
+  if (!us) {
+    out["note"] = "the peer in Go did not answer";
+    return;
+  }
+  const double theirs = us->to_number<double>();
+  out["gopher_lua_us"] = rounded(theirs, 2);
+  out["ratio"] = rounded(theirs / out["decision_us"].to_number<double>(), 1);
+  out["peer"] = v.get_object().at("peer");
+  out["go"] = v.get_object().at("go");
 }
 
 reactor::awaitable<void> measure(reactor::loop& l, boost::json::array& points,
@@ -64,14 +156,23 @@ reactor::awaitable<void> measure(reactor::loop& l, boost::json::array& points,
 boost::json::object measure_policy() {
   boost::json::object o = environment();
   boost::json::array points;
-  std::string problem;
-  reactor::loop l;
-  {
+  std::string problem, question;
+  const auto run = [&](const std::function<reactor::awaitable<void>(reactor::loop&)>& body) {
+    reactor::loop l;
     reactor::task_group tasks(l);
-    tasks.start("policy", measure(l, points, problem));
+    tasks.start("policy", body(l));
     l.run();
-  }
-  if (!problem.empty()) throw std::runtime_error(problem);
+    if (!problem.empty()) throw std::runtime_error(problem);
+  };
+  run([&](reactor::loop& l) { return measure_decisions(l, o, question, problem); });
+  run([&](reactor::loop& l) { return measure(l, points, problem); });
+  const boost::json::object& largest = points.back().as_object();
+  o["plan_5000_ms"] = largest.at("ms_per_call");
+  double worst = 0;
+  for (const boost::json::value& p : points)
+    worst = std::max(worst, p.at("longest_stall_ms").to_number<double>());
+  o["worst_stall_us"] = rounded(worst * 1e3, 0);
+  ask_peer(o, question);
   o["points"] = std::move(points);
   return o;
 }

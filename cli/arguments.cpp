@@ -3,6 +3,7 @@
 
 #include "cli/completion.hpp"
 #include "cli/config_file.hpp"
+#include "simulation/trouble.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -38,6 +39,7 @@ struct all_arguments {
   demo_arguments demo;
   survey_arguments status, plan, explain;
   policy_arguments policy;
+  simulate_arguments simulate;
   release_arguments release;
   train_arguments train;
   rollout_arguments rollout;
@@ -197,6 +199,47 @@ CLI::App* add_survey(CLI::App& app, all_arguments& all, survey_arguments& to,
       ->capture_default_str();
   to.fleet.log_level = "error";  // what clusters say of themselves is in the table
   return command;
+}
+
+void add_simulate(CLI::App& app, simulate_arguments& to) {
+  auto* simulate = app.add_subcommand(
+      "simulate", "Let policies loose on fleets in virtual time while everything goes wrong");
+  simulate
+      ->add_option("--policies", to.policies,
+                   "folder of policy packs; given again, they are compared side by side")
+      ->allow_extra_args(false)
+      ->option_text("DIR");
+  simulate->add_option("--fleet", to.fleet, "YAML file that describes clusters and faults")
+      ->option_text("FILE");
+  simulate
+      ->add_option("--clusters", to.clusters,
+                   "clusters (default: 5; with --fleet only its first ones)")
+      ->check(CLI::Range(1, 100));
+  simulate
+      ->add_option("--nodes", to.nodes,
+                   "nodes in each cluster (default: 20; with --fleet at most so many)")
+      ->check(CLI::Range(3, 200));
+  simulate
+      ->add_option("--faults", to.faults,
+                   "what goes wrong, of " + simulation::names_of(simulation::all_troubles()) +
+                       ", or none (default: all)")
+      ->option_text("NAME,…");
+  simulate->add_option("--seeds", to.seeds, "how many runs for each policy")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  simulate->add_option("--seed", to.seed, "the first one")->capture_default_str();
+  auto* report = simulate->add_option_function<std::string>(
+      "-o,--output",
+      [&to](const std::string& name) {
+        to.html = name == "html";
+        if (!to.html) to.output = text_or_machine.at(name);
+      },
+      "text, json, yaml or html");
+  report->check(CLI::IsMember(std::vector<std::string>{"text", "json", "yaml", "html"}));
+  report->option_text("text|json|yaml|html");
+  simulate->footer(
+      "Examples:\n  windlass simulate --policies ./mine --seeds 100\n  windlass simulate "
+      "--policies ./mine --policies ./other --fleet fleet.yaml -o html");
 }
 
 void add_release(CLI::App& app, release_arguments& to) {
@@ -496,6 +539,9 @@ Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3
   run->add_flag("--leader-elect", all.run.leader_elect,
                 "each API acts only while this replica holds its Lease");
   add_ui(*run, all.run.ui);
+  run->add_option("--record", all.run.record,
+                  "keep every question to policies and its answer there, for `policy replay`")
+      ->option_text("FILE");
   run->add_option("--operator-namespace", all.run.operator_ns, "namespace of the Leases");
   add_registries(*run, all);
   run->footer(R"(Examples:
@@ -596,16 +642,22 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->footer(
           "Examples:\n  windlass status --kubeconfig home.yaml\n  windlass status -o wide "
           "--cluster prod-eu-1");
-  add_survey(app, all, all.plan, "plan",
-             "What would happen next, decided by the planner that `run` uses; writes nothing")
-      ->footer(
-          "Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --policies "
-          "./new-policies -o json");
+  auto* plan =
+      add_survey(app, all, all.plan, "plan",
+                 "What would happen next, decided by the planner that `run` uses; writes nothing");
+  plan->add_option("--in-force", all.plan.in_force,
+                   "folder of the packs that `run` has; with --policies: what they would change")
+      ->option_text("DIR");
+  plan->footer(
+      "Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --policies "
+      "./new-policies "
+      "--in-force ./policies -o json");
   auto* explain = add_survey(app, all, all.explain, "explain",
                              "Why is this node waiting, and what would release it");
   explain->add_option("UNIT", all.explain.unit, "node, or cluster/node")->required();
   explain->footer("Example:\n  windlass explain prod-eu-1/worker-3");
 
+  add_simulate(app, all.simulate);
   auto* policy = app.add_subcommand("policy", "Work on policy packs");
   policy->require_subcommand(1);
   using policy_does = policy_arguments::command;
@@ -625,7 +677,21 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       "Does a pack load, does it know its hooks and fields, and what does a question cost?");
   auto* policy_test = add_policy(policy_does::test, "test",
                                  "Run a pack's *_test.lua and say which lines they reach");
-  for (auto* one : {policy_check, policy_test})
+  auto* policy_explain =
+      add_policy(policy_does::explain, "explain",
+                 "Which pack answered for a unit, what it was given, and what was not taken");
+  policy_explain->add_option("UNIT", all.policy.name, "node, or cluster/node")->required();
+  add_fleet(*policy_explain, all, all.policy.fleet, false);
+  add_output(*policy_explain, all.policy.output);
+  all.policy.fleet.log_level = "error";
+  auto* policy_replay =
+      add_policy(policy_does::replay, "replay",
+                 "Ask other policies what was asked before, and say which answers differ");
+  policy_replay->add_option("--record", all.policy.record, "file that `run --record` wrote")
+      ->required()
+      ->option_text("FILE");
+  add_output(*policy_replay, all.policy.output);
+  for (auto* one : {policy_check, policy_test, policy_replay})
     one->add_option("DIR", all.policy.dir, "folder of the pack, or of several packs")->required();
   add_output(*policy_check, all.policy.output);
   policy_test->add_flag("--allow-none", all.policy.allow_none,
@@ -767,6 +833,7 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "plan") return survey(all.plan, survey_arguments::command::plan);
   if (name == "explain") return survey(all.explain, survey_arguments::command::explain);
   if (name == "policy") return all.policy;
+  if (name == "simulate") return all.simulate;
   if (name == "release") return all.release;
   if (name == "train") return all.train;
   if (name == "rollout") {

@@ -52,6 +52,7 @@ struct run_arguments {
   bool leader_elect = false;
   // Of the Leases; --operator-namespace, POD_NAMESPACE, the context's, else each API's own.
   std::string operator_ns;
+  std::string record;  // a file for every question to policies; empty: none
 };
 
 struct daemon_arguments {
@@ -80,22 +81,47 @@ struct demo_arguments {
   output_format output = output_format::text;
 };
 
+/// Fleets that exist nowhere, moved in virtual time while things go wrong.
+struct simulate_arguments {
+  std::vector<std::string> policies;           // folders that are compared; none: the stock packs
+  std::string fleet;                           // file; empty: `clusters` × `nodes`
+  std::optional<std::size_t> clusters, nodes;  // with a file: at most so many
+  std::string faults;                          // "cut,crashes", "none"; empty: the file's, or all
+  std::uint64_t seed = 1, seeds = 10;
+  bool html = false;  // a report that `output` does not know
+  output_format output = output_format::text;
+};
+
 /// status, plan and explain.
 struct survey_arguments {
   fleet_arguments fleet;
   output_format output = output_format::text;
   enum class command { status, plan, explain } what = command::status;
-  std::string unit;     // explain: [cluster/]node
+  std::string unit;  // explain: [cluster/]node
+  std::string
+      in_force;         // plan: the folder that --policies is compared with; empty: the stock packs
   std::string cluster;  // only this one
   reactor::nanoseconds timeout = std::chrono::seconds(15);
 };
 
 struct policy_arguments {
-  enum class command { test, check, make, list, show, types, reference } what = command::test;
+  enum class command {
+    test,
+    check,
+    make,
+    list,
+    show,
+    types,
+    reference,
+    replay,
+    explain
+  } what = command::test;
   std::string
       dir;  // test, check: of a pack or several; list, show: packs that come before the stock ones, may be empty
   std::string name;                   // make: of the new pack, also its folder; show: of the pack
   std::string hook = "rollout.plan";  // make: what it shall answer
+  std::string record;                 // replay: a file of `run --record`
+  fleet_arguments fleet;              // explain; `name` is [cluster/]unit there
   bool allow_none = false;            // test: no test is no failure
   bool junit = false;                 // test: the report of JUnit, which `output` does not know
   output_format output = output_format::text;
@@ -187,10 +213,10 @@ struct completion_arguments {
   std::string shell;
 };
 
-using command =
-    std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
-                 survey_arguments, policy_arguments, release_arguments, train_arguments,
-                 bench_arguments, version_arguments, completion_arguments, rollout_arguments>;
+using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
+                             survey_arguments, policy_arguments, release_arguments, train_arguments,
+                             bench_arguments, version_arguments, completion_arguments,
+                             rollout_arguments, simulate_arguments>;
 
 /// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
 struct setting {

@@ -19,7 +19,8 @@ struct runner {
   int operator()(const demo_arguments& a) const { return demo_command(a); }
   int operator()(const survey_arguments& a) const { return survey_command(a, known); }
   int operator()(const rollout_arguments& a) const { return rollout_command(a, known); }
-  int operator()(const policy_arguments& a) const { return policy_command(a); }
+  int operator()(const simulate_arguments& a) const { return simulate_command(a); }
+  int operator()(const policy_arguments& a) const { return policy_command(a, known); }
   int operator()(const release_arguments& a) const { return release_command(a); }
   int operator()(const train_arguments& a) const { return train_command(a); }
   int operator()(const bench_arguments& a) const { return bench_command(a); }

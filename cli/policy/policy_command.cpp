@@ -1,7 +1,9 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/policy/explain.hpp"
 #include "cli/policy/hooks.hpp"
 #include "cli/policy/policy_new.hpp"
+#include "cli/policy/replay.hpp"
 #include "policies/host/host.hpp"
 #include "policies/host/pack.hpp"
 #include "reactor/loop.hpp"
@@ -15,7 +17,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <sstream>
 
 namespace cli {
 namespace {
@@ -265,6 +269,66 @@ int check(const policy_arguments& a) {
   return good ? success : failure;
 }
 
+/// What a person sees of an answer.
+std::string shortened(std::string text) {
+  constexpr std::size_t most = 160;
+  if (text.size() <= most) return text;
+  text.resize(most);
+  return text + " …";
+}
+
+int replay(const policy_arguments& a) {
+  std::ifstream in(a.record, std::ios::binary);
+  if (!in) return complain("read record " + a.record + ": cannot open it");
+  std::stringstream bytes;
+  bytes << in.rdbuf();
+  auto record = policies::read_record(bytes.str(), a.record);
+  if (!record) return complain(record.error().message());
+  reactor::loop loop;
+  policies::host::options options;
+  options.folders.push_back(a.dir);
+  options.limits.hooks = all_hooks();
+  policies::host packs(loop, std::move(options));
+  reactor::result<void> loaded;
+  replayed found;
+  run_once(loop, [&]() -> reactor::awaitable<void> {
+    loaded = co_await packs.load();
+    if (loaded) found = co_await ask_again(packs, std::move(record->questions));
+  });
+  if (!loaded) return complain(loaded.error().message());
+  if (record->cut_short)
+    write_out(STDERR_FILENO, page("windlass: ") + a.record +
+                                 " ends in the middle of a line, as whoever wrote it was stopped; "
+                                 "what is whole was asked\n");
+  if (a.output != output_format::text) {
+    json::array rows;
+    for (const changed_answer& c : found.changed)
+      rows.push_back(json::object{{"question", c.question},
+                                  {"at", c.at},
+                                  {"hook", c.hook},
+                                  {"cluster", c.cluster},
+                                  {"unit", c.unit},
+                                  {"was", json::object{{"pack", c.was_pack}, {"answer", c.was}}},
+                                  {"now", json::object{{"pack", c.is_pack}, {"answer", c.is}}}});
+    write_bytes(STDOUT_FILENO,
+                machine_text(document("PolicyReplay", {{"questions", found.questions},
+                                                       {"differences", found.changed.size()},
+                                                       {"cutShort", record->cut_short},
+                                                       {"changed", std::move(rows)}}),
+                             a.output));
+    return success;
+  }
+  page text;
+  for (const changed_answer& c : found.changed)
+    text += page("question ") + std::to_string(c.question) + ", " + c.at + ": " + c.hook + " " +
+            c.cluster + (c.unit.empty() ? page() : page("/") + c.unit) + "\n  was " + c.was_pack +
+            ": " + shortened(c.was) + "\n  is  " + c.is_pack + ": " + shortened(c.is) + "\n";
+  text += page(std::to_string(found.questions)) + " questions, " +
+          std::to_string(found.changed.size()) + " are answered otherwise\n";
+  write_out(STDOUT_FILENO, text);
+  return success;
+}
+
 int make(const policy_arguments& a) {
   auto files = new_pack(a.name, a.hook, *all_hooks());
   if (!files) return complain(files.error().message());
@@ -288,8 +352,9 @@ int make(const policy_arguments& a) {
 json::object as_json(const policies::pack_status& p) {
   json::array hooks;
   for (const std::string& h : p.hooks) hooks.emplace_back(h);
-  json::object o{{"name", p.name},   {"version", p.version}, {"folder", p.folder},
-                 {"stock", p.stock}, {"order", p.order},     {"hooks", std::move(hooks)}};
+  json::object o{{"name", p.name},           {"version", p.version}, {"hash", p.hash},
+                 {"folder", p.folder},       {"stock", p.stock},     {"order", p.order},
+                 {"hooks", std::move(hooks)}};
   if (!p.refused.empty()) o["refused"] = p.refused;
   return o;
 }
@@ -328,9 +393,10 @@ int list(const policy_arguments& a) {
     }
     char order[32];
     std::snprintf(order, sizeof order, "%g", found->order);
-    page text = page("name     ") + found->name + "\nversion  " + found->version + "\nfolder   " +
-                found->folder + (found->stock ? page(" (stock)") : page()) + "\norder    " +
-                std::string(order) + "\nhooks    " + joined_hooks(*found) + "\n";
+    page text = page("name     ") + found->name + "\nversion  " + found->version + " (" +
+                found->hash + ")" + "\nfolder   " + found->folder +
+                (found->stock ? page(" (stock)") : page()) + "\norder    " + std::string(order) +
+                "\nhooks    " + joined_hooks(*found) + "\n";
     for (const std::string& name : found->hooks) {
       const policies::hook* h = policies::find_hook(*all_hooks(), name);
       if (h != nullptr && h->is_described()) text += page("  ") + name + ": " + h->question + "\n";
@@ -358,12 +424,14 @@ int list(const policy_arguments& a) {
 
 }  // namespace
 
-int policy_command(const policy_arguments& a) {
+int policy_command(const policy_arguments& a, const std::vector<units::api>& known) {
   using command = policy_arguments::command;
   switch (a.what) {
     case command::test: return test(a);
     case command::check: return check(a);
     case command::make: return make(a);
+    case command::replay: return replay(a);
+    case command::explain: return explain_policy(a, known);
     case command::list:
     case command::show: return list(a);
     case command::types:

@@ -64,6 +64,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
                     "demo`, which needs none.");
   options->metrics_at = *metrics_at;
   options->health_at = *health_at;
+  options->record = a.record;
   options->leader_elect = a.leader_elect;
   options->lease_ns = operator_namespace(a, options->home);
   options->apis = with_registries(options->apis, a.registries, options->lease_ns);

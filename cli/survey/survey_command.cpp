@@ -7,17 +7,23 @@
 #include <boost/json.hpp>
 #include <unistd.h>
 
+#include <optional>
+#include <vector>
+
 namespace cli {
 namespace {
 
+namespace json = boost::json;
+
 struct surveying {
   reactor::loop& loop;
-  service& windlass;
+  std::vector<service*> services;  // one, or before it the one with the policies in force
   const survey_arguments& arguments;
   int exit_code = success;
 };
 
-int show(const fleet_survey& f, const survey_arguments& a) {
+/// `before`: what the policies in force say; null: nobody asked for a comparison.
+int show(const fleet_survey& f, const fleet_survey* before, const survey_arguments& a) {
   const colours tint = colours_at(STDOUT_FILENO);
   const extent how = a.output == output_format::wide ? extent::wide : extent::usual;
   const bool machine = a.output == output_format::json || a.output == output_format::yaml;
@@ -37,6 +43,13 @@ int show(const fleet_survey& f, const survey_arguments& a) {
     }
   }
   using command = survey_arguments::command;
+  std::optional<std::vector<verdict_change>> changes;
+  if (before) changes = changes_between(*before, f);
+  if (machine && changes) {
+    json::object all = plan_document(f);
+    all["changes"] = changes_json(*changes);
+    return write_bytes(STDOUT_FILENO, machine_text(all, a.output)) ? success : failure;
+  }
   if (machine)
     return write_bytes(STDOUT_FILENO,
                        machine_text(a.what == command::status ? status_document(f)
@@ -48,6 +61,8 @@ int show(const fleet_survey& f, const survey_arguments& a) {
   const std::size_t columns =
       how == extent::wide ? any_width : size_of_terminal(STDOUT_FILENO).columns;
   return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, how, tint, columns)
+                                  : changes                 ? plan_text(f, how, tint, columns) +
+                                                  changes_text(*changes, a.in_force, columns)
                                   : a.what == command::plan ? plan_text(f, how, tint, columns)
                                                             : explain_text(f, a.unit, tint))
              ? success
@@ -55,19 +70,25 @@ int show(const fleet_survey& f, const survey_arguments& a) {
 }
 
 reactor::awaitable<void> look_and_show(surveying& s) {
-  auto started = co_await s.windlass.start();
-  if (!started) {
-    s.exit_code = complain(started.error().message());
-  } else {
-    const fleet_survey f = co_await look_at(s.windlass, s.loop, s.arguments.cluster,
-                                            s.loop.now() + s.arguments.timeout);
-    if (f.clusters.empty() && !s.arguments.cluster.empty()) {
+  std::vector<fleet_survey> seen;
+  for (service* windlass : s.services) {
+    auto started = co_await windlass->start();
+    if (!started) {
+      s.exit_code = complain(started.error().message());
+    } else {
+      fleet_survey f = co_await look_at(*windlass, s.loop, s.arguments.cluster,
+                                        s.loop.now() + s.arguments.timeout);
+      seen.push_back(std::move(f));
+    }
+    co_await windlass->stop();
+  }
+  if (seen.size() == s.services.size()) {
+    if (seen.back().clusters.empty() && !s.arguments.cluster.empty()) {
       s.exit_code = complain("the fleet has no cluster \"" + s.arguments.cluster + "\"");
     } else {
-      s.exit_code = show(f, s.arguments);
+      s.exit_code = show(seen.back(), seen.size() > 1 ? &seen.front() : nullptr, s.arguments);
     }
   }
-  co_await s.windlass.stop();
   s.loop.stop();
 }
 
@@ -82,8 +103,15 @@ int survey_command(const survey_arguments& a, const std::vector<units::api>& kno
     return complain(options.error().message() +
                     "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
   options->does = units::mode::look;
+  surveying s{loop, {}, a};
+  std::optional<service> in_force;
+  if (a.what == survey_arguments::command::plan && !a.fleet.policies.empty()) {
+    service_options before = *options;
+    before.policies = a.in_force;
+    s.services.push_back(&in_force.emplace(loop, std::move(before), *log));
+  }
   service windlass(loop, std::move(*options), *log);
-  surveying s{loop, windlass, a};
+  s.services.push_back(&windlass);
   reactor::task_group tasks(loop);
   tasks.start("survey", look_and_show(s));
   loop.run();

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "policies/host/host.hpp"
+#include "policies/host/record.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// A question of a record that is answered otherwise now.
+struct changed_answer {
+  std::size_t question = 0;  // its number in the record
+  std::string at, hook, cluster, unit;
+  std::string was_pack, is_pack;
+  std::string was, is;  // as JSON, or the fault as a sentence
+};
+
+struct replayed {
+  std::size_t questions = 0;
+  std::vector<changed_answer> changed;
+};
+
+/// Asks `packs` everything that the record has, as it was asked then.
+reactor::awaitable<replayed> ask_again(policies::host& packs,
+                                       std::vector<policies::recorded_question> questions);
+
+}  // namespace cli

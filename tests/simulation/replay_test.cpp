@@ -1,0 +1,219 @@
+// Policies tried on what was asked before, and on a fleet as it is.
+#include "cli/policy/replay.hpp"
+
+#include "cli/policy/explain.hpp"
+#include "cli/policy/hooks.hpp"
+#include "cli/service/service.hpp"
+#include "cli/survey/survey.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
+#include "simulation/node_world.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+constexpr std::size_t most = 64 * 1024 * 1024;
+
+/// disruption/zones as it is shipped, but for every pool.
+void copy_zones(const std::string& to, int per_zone) {
+  const fs::path from = fs::path(WINDLASS_SOURCE_DIR) / "policies/disruption/zones";
+  fs::create_directories(to);
+  fs::copy(from, fs::path(to) / "zones", fs::copy_options::recursive);
+  EXPECT_TRUE(reactor::store_file(to + "/zones/zones.lua",
+                                  "return { max_per_zone = " + std::to_string(per_zone) + " }"));
+}
+
+class Tried : public testing::Test {
+protected:
+  Tried() : loop_(reactor::loop::mode::simulated, 5), tasks_(loop_) {
+    simulation::node_world_options o;
+    o.clusters = 2;
+    o.nodes = 9;
+    o.mishaps = false;
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
+  }
+  std::unique_ptr<cli::service> windlass(units::mode does, std::string policies = {},
+                                         std::string record = {}) {
+    cli::service_options o;
+    o.home = world_->home();
+    o.does = does;
+    o.policies = std::move(policies);
+    o.record = std::move(record);
+    return std::make_unique<cli::service>(loop_, std::move(o), reactor::logger());
+  }
+  void run(std::function<reactor::awaitable<void>()> story) {
+    tasks_.start("tried", [this, story]() -> reactor::awaitable<void> {
+      auto up = world_->start();
+      EXPECT_TRUE(up);
+      co_await story();
+      co_await world_->stop();
+    });
+    loop_.run();
+  }
+  reactor::awaitable<cli::fleet_survey> look(std::string policies) {
+    auto looking = windlass(units::mode::look, std::move(policies));
+    auto started = co_await looking->start();
+    EXPECT_TRUE(started) << started.error().message();
+    cli::fleet_survey seen = co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
+    co_await looking->stop();
+    co_return seen;
+  }
+  void pause(json::value paused) {
+    for (const auto& c : world_->clusters())
+      c->api().edit("node.bootc.dev", "bootcnodepools", "", "workers", [&](json::object& pool) {
+        pool["spec"].as_object()["rollout"].as_object()["paused"] = paused;
+      });
+  }
+
+  reactor::temporary_folder folder_;
+  reactor::loop loop_;
+  std::unique_ptr<simulation::node_world> world_;
+  reactor::task_group tasks_;
+};
+
+cli::replayed replay(const std::string& record, const std::string& policies) {
+  auto text = reactor::load_file(record, most);
+  EXPECT_TRUE(text);
+  auto read = policies::read_record(*text, record);
+  EXPECT_TRUE(read) << read.error().message();
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  policies::host::options o;
+  if (!policies.empty()) o.folders.push_back(policies);
+  o.limits.hooks = cli::all_hooks();
+  policies::host packs(l, std::move(o));
+  cli::replayed out;
+  reactor::task_group tasks(l);
+  tasks.start("replay", [&]() -> reactor::awaitable<void> {
+    auto loaded = co_await packs.load();
+    EXPECT_TRUE(loaded) << loaded.error().message();
+    out = co_await cli::ask_again(packs, std::move(read->questions));
+  });
+  l.run();
+  return out;
+}
+
+TEST_F(Tried, ARecordIsAnsweredAlikeByTheSamePacksAndOtherwiseByOthers) {
+  const std::string record = folder_.path() + "/record", zones = folder_.path() + "/packs";
+  copy_zones(zones, 1);
+  run([&]() -> reactor::awaitable<void> {
+    auto acting = windlass(units::mode::act, {}, record);
+    auto started = co_await acting->start();
+    EXPECT_TRUE(started) << started.error().message();
+    co_await loop_.sleep_for(30s);
+    world_->roll_out(simulation::new_image);
+    co_await loop_.sleep_for(10min);
+    co_await acting->stop();
+  });
+  EXPECT_EQ(world_->hosts_on(simulation::new_image), 18u);
+  const cli::replayed same = replay(record, {});
+  EXPECT_GT(same.questions, 30u);
+  EXPECT_TRUE(same.changed.empty()) << same.changed.front().was << "\n" << same.changed.front().is;
+  const cli::replayed other = replay(record, zones);
+  ASSERT_FALSE(other.changed.empty());
+  for (const cli::changed_answer& c : other.changed) {
+    EXPECT_EQ(c.hook, "disruption.admit");
+    EXPECT_EQ(c.is_pack, "disruption/zones");
+    EXPECT_NE(c.is.find("ZoneBusy"), std::string::npos) << c.is;
+  }
+  // The fleet's credentials are nowhere in it.
+  auto text = reactor::load_file(record, most);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->find("token"), std::string::npos);
+}
+
+TEST_F(Tried, ThePlanNamesTheUnitsWhoseVerdictChangesAndThenThatIsWhatHappens) {
+  const std::string zones = folder_.path() + "/packs";
+  copy_zones(zones, 1);
+  std::vector<cli::verdict_change> changes, none;
+  std::set<std::string> planned, started_now;
+  run([&]() -> reactor::awaitable<void> {
+    pause(true);
+    world_->roll_out(simulation::new_image);
+    auto first = windlass(units::mode::act);
+    auto began = co_await first->start();
+    EXPECT_TRUE(began);
+    co_await loop_.sleep_for(60s);
+    co_await first->stop();
+    pause(false);
+    // Slots for all three of a zone, of which the new rule lets one go.
+    for (const auto& c : world_->clusters())
+      c->api().edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
+        pool["spec"].as_object()["rollout"].as_object()["maxUnavailable"] = 5;
+      });
+    const cli::fleet_survey before = co_await look({}), after = co_await look(zones);
+    changes = cli::changes_between(before, after);
+    none = cli::changes_between(before, before);
+    for (const cli::cluster_survey& c : after.clusters)
+      for (const cli::api_survey& a : c.apis)
+        for (const units::plan_row& r : a.rows)
+          for (const std::string& unit : r.start) planned.insert(c.name + "/" + unit);
+    for (const auto& c : world_->clusters())
+      c->on_write = [&, name = c->name()](const k8s::sim::written& w) {
+        if (w.plural != "bootcnodes" || w.type == k8s::sim::write_type::deleted) return;
+        const json::value* a = w.after->at("metadata").as_object().if_contains("annotations");
+        if (a && a->as_object().contains("bootc.dev/in-reboot-slot") &&
+            started_now.size() < planned.size())
+          started_now.insert(name + "/" + std::string(w.name));
+      };
+    auto second = windlass(units::mode::act, zones);
+    auto again = co_await second->start();
+    EXPECT_TRUE(again);
+    co_await loop_.sleep_for(5s);
+    co_await second->stop();
+  });
+  EXPECT_TRUE(none.empty());
+  EXPECT_EQ(changes.size(), 4u);  // two of five on each cluster wait for their zone
+  for (const cli::verdict_change& c : changes) {
+    EXPECT_EQ(c.was.what, "starts") << c.unit;
+    EXPECT_EQ(c.is.what, "waits") << c.unit;
+    EXPECT_EQ(c.is.code, "policy:ZoneBusy") << c.unit;
+    EXPECT_NE(c.is.reason.find("of at most 1 disturbed"), std::string::npos) << c.is.reason;
+    EXPECT_FALSE(planned.contains(c.cluster + "/" + c.unit));
+  }
+  EXPECT_EQ(planned.size(), 6u);
+  EXPECT_EQ(started_now, planned);
+}
+
+TEST_F(Tried, AnExplanationNamesThePackWhatItWasGivenAndWhatWasNotTaken) {
+  const std::string packs = folder_.path() + "/packs";
+  fs::create_directories(packs + "/greedy");
+  EXPECT_TRUE(reactor::store_file(
+      packs + "/greedy/policy.lua",
+      "return { name = 'greedy', version = '7', rollout = { plan = function(units) local all = {} "
+      "for i, u in ipairs(units) do all[i] = u.name end return { start = all } end } }"));
+  std::vector<cli::explained_question> seen;
+  run([&]() -> reactor::awaitable<void> {
+    auto acting = windlass(units::mode::act, packs);
+    acting->packs().on_question = [&](const policies::question_note& n) {
+      if (auto q = cli::question_about(n, "node-02"); q && q->hook == "rollout.plan")
+        seen.push_back(std::move(*q));
+    };
+    auto started = co_await acting->start();
+    EXPECT_TRUE(started);
+    co_await loop_.sleep_for(10s);
+    world_->roll_out(simulation::new_image);
+    co_await loop_.sleep_for(20s);
+    co_await acting->stop();
+  });
+  ASSERT_FALSE(seen.empty());
+  const cli::explained_question& q = seen.front();
+  EXPECT_EQ(q.pack, "greedy");
+  EXPECT_EQ(q.version, "7");
+  EXPECT_EQ(q.hash.size(), 12u);
+  EXPECT_TRUE(q.unit.find("state"));
+  EXPECT_TRUE(q.fleet.find("free"));
+  ASSERT_FALSE(q.clamped.empty());
+  EXPECT_NE(cli::explained_text(seen).text().find("not taken: start["), std::string::npos);
+}
+
+}  // namespace
