@@ -168,6 +168,10 @@ std::string reference_page(const hook_list& all) {
     out += "## `" + h.name + "(" + joined(names, ", ") + ")`\n\n" + capital(h.question) + "\n\n";
     out += "* **asked** " + h.asked + "\n* **a pack that fails:** " + h.failure +
            "\n* **may take** " + h.budget + "\n\n";
+    if (!h.declares.name.empty()) {
+      out += "`policy.lua` says beside it `" + h.declares.name + "`, " + h.declares.about + ":\n\n";
+      table_of(out, h.declares.is.members, true);
+    }
     out += "Arguments:\n\n";
     table_of(out, h.arguments, false);
     if (h.answer.is == shape::kind::record) {
@@ -227,6 +231,11 @@ std::string editor_types(const hook_list& all) {
       "windlass.applies\n";
   for (const auto& [family, hooks] : families)
     out += "---@field " + family + "? windlass.family." + family + "\n";
+  std::set<std::string> declared;
+  for (const hook& h : all)
+    if (!h.declares.name.empty() && declared.insert(h.declares.name).second)
+      out += "---@field " + h.declares.name + "? " + type_of(h.declares.is) + " " +
+             h.declares.about + "\n";
   return out;
 }
 

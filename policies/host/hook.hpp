@@ -22,6 +22,8 @@ struct hook {
   std::string budget;                   // "200,000 instructions and 2,000 a unit"
   std::vector<shape_member> arguments;  // of the function, in order
   shape answer;                         // any: nobody has described it yet
+  /// What a pack that has the hook says of itself beside it, under that name; without a name: nothing.
+  shape_member declares = {};
   /// Questions as they come up, for calls that only try the hook, each within `instructions`. May be empty.
   std::function<std::vector<std::vector<argument>>()> typical;
   std::int64_t instructions = 200'000;

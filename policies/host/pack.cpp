@@ -69,6 +69,20 @@ result<label_selector> read_selector(const std::string& where, const value& v) {
   return selector;
 }
 
+/// What hooks want to be said beside them.
+result<void> check_declarations(const manifest& m, const sandbox_limits& limits) {
+  if (!limits.hooks) return {};
+  for (const hook& h : *limits.hooks) {
+    if (h.declares.name != "composes" || !one_of(m.hooks, h.name)) continue;
+    if (m.composes.is_null())
+      return make_fault(errc::malformed, {},
+                        "policy.lua: " + h.name + ": `composes` is missing: " + h.declares.about);
+    if (auto fine = check(m.composes, h.declares.is); !fine)
+      return make_fault(errc::malformed, {}, "policy.lua: composes: " + fine.error().detail);
+  }
+  return {};
+}
+
 result<manifest> read_manifest(const value& about) {
   manifest m;
   if (const value* name = about.find("name")) m.name = *name->if_string();
@@ -87,6 +101,7 @@ result<manifest> read_manifest(const value& about) {
     if (!texts) return texts.error();
     m.hooks = std::move(*texts);
   }
+  if (const value* composes = about.find("composes")) m.composes = *composes;
   const value* applies = about.find("applies");
   if (applies == nullptr) return m;
   const value::object* limits = applies->if_object();
@@ -155,6 +170,8 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
   if (!loaded) co_return reactor::while_doing(doing, loaded.error());
   auto about = read_manifest(*loaded->answer);
   if (!about) co_return reactor::while_doing(doing, about.error());
+  if (auto said = check_declarations(*about, limits); !said)
+    co_return reactor::while_doing(doing, said.error());
   std::shared_ptr<pack> made(new pack);
   made->folder_ = std::move(folder);
   made->about_ = std::move(*about);

@@ -44,6 +44,7 @@ struct manifest {
   std::vector<std::string> apis;  // empty: all
   label_selector clusters, objects;
   std::vector<std::string> hooks;  // "rollout.plan"
+  value composes;                  // what `composes` says (policies/compose/declaration.hpp); null: nothing
 };
 
 /// A folder with policy.lua, its other files, and its tests.
@@ -100,6 +101,10 @@ struct pack_source {
 ///          anywhere inside `root` (a mounted ConfigMap is made of links), not out of it.
 /// Errors   errc::not_found: no such folder, or no pack in it.
 reactor::result<std::vector<pack_source>> read_packs(std::string root);
+
+/// The files of a folder that a pack's hooks are given, by their path in it. Blocks: call it through offload.
+/// Limits   128 files, 256 KiB each, 4 MiB together; links point anywhere inside, not out of it.
+reactor::result<pack_files> read_data_folder(std::string root);
 
 /// The packs that are built into the program.
 std::vector<pack_source> stock_packs();

@@ -38,9 +38,18 @@ result<std::vector<fs::path>> entries(const fs::path& folder) {
   return found;
 }
 
+struct folder_limits {
+  std::string_view of = "a pack";
+  std::size_t files = max_files;
+  std::uintmax_t lua_bytes = max_lua_bytes, data_bytes = max_data_bytes, all_bytes = max_pack_bytes;
+};
+constexpr folder_limits data_limits{"a folder of data", 128, max_data_bytes, max_data_bytes,
+                                    4 * max_pack_bytes};
+
 class pack_reader {
 public:
-  pack_reader(fs::path allowed, pack_files& files) : allowed_(std::move(allowed)), files_(files) {}
+  pack_reader(fs::path allowed, pack_files& files, folder_limits limits = {})
+      : allowed_(std::move(allowed)), files_(files), limits_(limits) {}
 
   result<void> read(const fs::path& folder, const std::string& prefix, int depth) {
     if (depth > max_depth) return refuse(folder, "is nested more than 4 folders deep");
@@ -70,8 +79,10 @@ private:
   }
 
   result<void> read_file(const fs::path& path, const fs::path& real, const std::string& name) {
-    if (files_.size() >= max_files) return refuse(path, "a pack has 64 files at most");
-    const std::uintmax_t limit = name.ends_with(".lua") ? max_lua_bytes : max_data_bytes;
+    if (files_.size() >= limits_.files)
+      return refuse(path, std::string(limits_.of) + " has " + std::to_string(limits_.files) +
+                              " files at most");
+    const std::uintmax_t limit = name.ends_with(".lua") ? limits_.lua_bytes : limits_.data_bytes;
     errno = 0;
     std::ifstream in(real, std::ios::binary);
     if (!in)
@@ -87,7 +98,9 @@ private:
     if (size > limit)
       return refuse(path, "is larger than " + std::to_string(limit / 1024) + " KiB");
     total_ += size;
-    if (total_ > max_pack_bytes) return refuse(path, "the pack is larger than 1 MiB");
+    if (total_ > limits_.all_bytes)
+      return refuse(path, std::string(limits_.of) + " is larger than " +
+                              std::to_string(limits_.all_bytes / max_pack_bytes) + " MiB");
     content.resize(size);
     files_.emplace(name, std::move(content));
     return {};
@@ -95,6 +108,7 @@ private:
 
   fs::path allowed_;
   pack_files& files_;
+  folder_limits limits_;
   std::uintmax_t total_ = 0;
 };
 
@@ -173,6 +187,16 @@ result<std::vector<pack_source>> read_packs(std::string root) {
     return make_fault(errc::not_found, "read policies " + root,
                       "no pack in it; a pack is a folder with policy.lua");
   return packs;
+}
+
+result<pack_files> read_data_folder(std::string root) {
+  std::error_code ec;
+  const fs::path real = fs::canonical(root, ec);
+  if (ec) return make_fault(reactor::error_code(ec), "read " + root);
+  pack_files files;
+  pack_reader reader(real, files, data_limits);
+  if (auto done = reader.read(real, "", 0); !done) return done.error();
+  return files;
 }
 
 std::vector<pack_source> stock_packs() {

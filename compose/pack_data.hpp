@@ -1,0 +1,46 @@
+#pragma once
+
+#include "policies/compose/declaration.hpp"
+#include "policies/compose/question.hpp"
+#include "policies/host/pack.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/plain/time.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace reactor {
+class loop;
+}
+
+namespace compose {
+
+/// The files that calls of a pack get: those of a folder that the environment names, read anew when a second is over, else
+/// those of its own folder `data`. What cannot be read leaves the last good ones in force, with the reason.
+/// Lifetime the loop outlives it.
+class pack_data {
+public:
+  using files = std::shared_ptr<const policies::compose::data_files>;
+  /// What the environment says; tests say something else.
+  using variable = std::function<std::string(const std::string& name)>;
+  pack_data(reactor::loop& l, variable v) : loop_(l), variable_(std::move(v)) {}
+
+  reactor::awaitable<files> of(policies::compose::declaration about,
+                               std::shared_ptr<const policies::pack> p);
+
+private:
+  struct folder {
+    reactor::steady_time read_at{};
+    bool read = false;
+    files last;
+  };
+  reactor::loop& loop_;
+  variable variable_;
+  std::map<std::string, folder> folders_;
+  /// The files of a pack that is loaded never change: one picture for as long as it is in force.
+  std::map<std::string, std::pair<std::weak_ptr<const policies::pack>, files>> own_;
+};
+
+}  // namespace compose

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "policies/host/pack.hpp"
+#include "policies/host/shape.hpp"
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace policies::compose {
+
+/// A kind as a pack names it.
+struct kind_name {
+  std::string api_version, kind;  // "apps/v1", "Deployment"
+  friend auto operator<=>(const kind_name&, const kind_name&) = default;
+};
+
+/// What a pack that composes objects says of itself beside its hooks, as `composes` in policy.lua. What it does not name it
+/// neither sees nor touches.
+struct declaration {
+  std::string pack, version;
+  std::vector<kind_name> parents, children, related;
+  std::string manager;    // of fields, and the mark of what it made
+  std::string finalizer;  // empty: none
+  std::string data;       // folder of the pack whose files every call gets; empty: none
+  std::string data_from;  // variable of the environment that names another folder; empty: none
+
+  bool is_child(const kind_name& k) const;
+  bool may_see(const kind_name& k) const;  // a related kind or a child
+};
+
+/// Errors   errc::malformed names the place: "composes.children[2].kind: …".
+reactor::result<declaration> read_declaration(const manifest& m);
+
+/// What `composes` may say, for packs that are loaded, for the reference and for editors.
+const shape& declaration_shape();
+
+/// Whether text can be the name of an object or a namespace: DNS-1123 subdomain.
+bool is_object_name(std::string_view text) noexcept;
+/// "example.com/name": of labels, annotations and finalizers.
+bool is_qualified_name(std::string_view text) noexcept;
+
+}  // namespace policies::compose
