@@ -1,6 +1,10 @@
 #include "bootc/api.hpp"
 
+#include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
+#include "bootc/pool/events.hpp"
+#include "bootc/pool/hold.hpp"
+#include "bootc/pool/metric_table.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "formats/digest.hpp"
 #include "k8s/fleet/fleet.hpp"
@@ -33,6 +37,7 @@ public:
         reader_(h.loop, web_, s.registries),
         operator_ns_(s.operator_ns),
         tags_(h.loop, s.tags ? *s.tags : reader_, {.interval = s.tag_interval}, h.log),
+        rows_(h.metrics, std::string(api_name)),
         policy_(h.loop, h.packs,
                 {.labels_of = [this](const std::string& name) { return labels_of(name); },
                  .clusters = [this](const std::string& pool) { return elsewhere(pool); }}) {}
@@ -43,6 +48,7 @@ public:
     o.tags = &tags_;
     o.operator_ns = operator_ns_;
     o.metrics = &house_.metrics;
+    o.rows = &rows_;
     o.does = house_.does;
     o.limits = house_.limits;
     return start_on(on, std::move(o));
@@ -98,6 +104,7 @@ private:
   registry::tag_reader reader_;
   std::string operator_ns_;
   tag_watcher tags_;
+  units::row_budget rows_;
   pack_rollout_policy policy_;
   std::map<std::string, std::vector<policies::rollout_cluster>> summaries_;
   reactor::steady_time summarised_at_{};
@@ -144,6 +151,11 @@ units::api api(settings s) {
   a.loads = "node pools and nodes";
   a.lease = "bootc-operator.bootc.dev";
   a.lease_ns = "bootc-operator";
+  a.holds.assign(hold_code::of_nodes.begin(), hold_code::of_nodes.end());
+  a.events.assign(hold_event::table.begin(), hold_event::table.end());
+  a.conditions.assign(pool_conditions.begin(), pool_conditions.end());
+  a.conditions.insert(a.conditions.end(), node_conditions.begin(), node_conditions.end());
+  a.metrics.assign(node_metrics::all.begin(), node_metrics::all.end());
   a.edit = units::api::edits{node_pools(), pause_patch, retarget_patch, approve_patch};
   a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
   return a;

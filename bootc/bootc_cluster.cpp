@@ -39,14 +39,28 @@ bool matters(const k8s::node& before, const k8s::node& now) {
 
 }  // namespace
 
+namespace {
+
+node_figures figures_of_nodes(const bootc_cluster::options& o) {
+  return o.metrics && o.does == units::mode::act ? node_figures(*o.metrics, o.name)
+                                                 : node_figures();
+}
+
+}  // namespace
+
 bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
     : loop_(l),
       options_(std::move(o)),
       pools_(l, api, all_of(node_pools(), most_pools, options_.limits)),
       bootc_nodes_(l, api, all_of(bootc_nodes(), most_nodes, options_.limits)),
       nodes_(l, api, all_of(k8s::resources::nodes(), most_nodes, options_.limits)),
+      figures_(options_.metrics && options_.rows && options_.does == options::mode::act
+                   ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
+                                                          "bootc", options_.name)
+                   : nullptr),
       drains_(
-          l, api, [this](const std::string& node) { wake_owner_of(node); }, options_.log),
+          l, api, [this](const std::string& node) { wake_owner_of(node); }, options_.log,
+          figures_of_nodes(options_)),
       secrets_(options_.operator_ns.empty()
                    ? std::nullopt
                    : std::make_optional<pull_secrets>(l, api, options_.operator_ns, options_.limits,
@@ -73,6 +87,8 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                     s.tags = options_.tags;
                     s.secrets = secrets_ ? &*secrets_ : nullptr;
                     s.wake = [this](const std::string& pool) { controller_.add(pool); };
+                    s.rows = figures_.get();
+                    s.figures = figures_of_nodes(options_);
                     s.log = options_.log;
                     return s;
                   }()),
@@ -176,6 +192,7 @@ void bootc_cluster::reconsider() {
 void bootc_cluster::pool_changed(const node_pool* before, const node_pool* now) {
   ++revision_;
   controller_.add((now ? now : before)->meta.name.str());
+  if (!now && figures_) figures_->forget(before->meta.name.str());
   // A pool that let go, or stopped matching, may leave nodes to others.
   if (!now || (before && !(before->spec.node_selector == now->spec.node_selector))) reconsider();
 }

@@ -7,6 +7,7 @@
 #include "k8s/informer/informer.hpp"
 #include "reactor/waiters.hpp"
 #include "units/api.hpp"
+#include "units/row_figures.hpp"
 
 #include <cstdint>
 #include <map>
@@ -35,6 +36,7 @@ public:
     std::string operator_ns;
     tag_watcher* tags = nullptr;  // of the process, outlives it; none: no registry is asked
     reactor::metrics* metrics = nullptr;
+    units::row_budget* rows = nullptr;  // outlives it; with metrics: its pools are counted
     reactor::logger log;
     using mode = units::mode;
     mode does = mode::act;
@@ -86,6 +88,7 @@ private:
   k8s::informer<node_pool> pools_;
   k8s::informer<bootc_node> bootc_nodes_;
   k8s::informer<k8s::node> nodes_;
+  std::unique_ptr<units::row_figures> figures_;
   drains drains_;
   std::optional<pull_secrets> secrets_;
   node_pool_reconciler reconciler_;

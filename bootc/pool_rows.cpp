@@ -17,6 +17,7 @@ constexpr std::size_t units_a_turn = 128;
 /// Who goes next by this plan, in order: those that hold a slot, then those that take one.
 std::vector<std::string> starters(const rollout_plan& plan) {
   std::vector<std::string> names;
+  if (!plan.moves) return names;
   for (const unit& u : plan.units)
     if (u.slotted && !u.starting && u.state != unit_state::up_to_date) names.push_back(u.name);
   for (const action& a : plan.actions)
@@ -57,9 +58,10 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
   row.name = std::move(pool);
   row.target = now.status.target_digest;
   row.offered = now.status.available_digest;
-  row.updated = static_cast<std::size_t>(now.status.updated_count);
-  row.updating = static_cast<std::size_t>(now.status.updating_count);
-  row.degraded = static_cast<std::size_t>(now.status.degraded_count);
+  // Of the units beside them, which a status from before may not fit.
+  row.updated = now.counts.up_to_date;
+  row.updating = now.counts.updating();
+  row.degraded = now.counts.degraded;
   row.capacity = now.capacity;
   row.occupied = now.occupied;
   row.halted = now.halted;

@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "cli/service/stop_guard.hpp"
 #include "k8s/sim/fleet_server.hpp"
 #include "reactor/loop.hpp"
@@ -42,9 +43,7 @@ int apiserver_command(const apiserver_arguments& a) {
                                  (servers.size() > 1 ? " …" : "") + "; try: kubectl --kubeconfig " +
                                  *written + " get namespaces\nStop with Ctrl-C.\n");
   }
-  reactor::task_group tasks(loop);
-  tasks.start("serve", serve_until(servers, stop, loop));
-  loop.run();
+  run_to_end(loop, "serve", serve_until(servers, stop, loop));
   return written ? success : complain(written.error().message());
 }
 

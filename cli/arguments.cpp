@@ -625,6 +625,9 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
           "--dir", all.demo.dir,
           "folder for the kubeconfig and the policy to edit (default: a new one under /tmp)")
       ->option_text("DIR");
+  demo->add_option("--metrics-bind-address", all.demo.metrics_address,
+                   "Prometheus metrics of the fleet; 0 = off")
+      ->capture_default_str();
   demo->add_flag("--simulate", all.demo.simulate,
                  "virtual time over in-memory streams: the same trace for the same --seed");
   demo->add_option("--seed", all.demo.seed, "of everything that is left to chance")

@@ -77,6 +77,7 @@ struct demo_arguments {
   bool keep = false, simulate = false;
   std::string policies, dir;
   ui_arguments ui;
+  std::string metrics_address = "0";
   std::uint64_t seed = 1;
   output_format output = output_format::text;
 };

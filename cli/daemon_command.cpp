@@ -2,6 +2,7 @@
 #include "bootc/daemon/node_daemon.hpp"
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "cli/service/stop_guard.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/http/server.hpp"
@@ -18,11 +19,17 @@ struct serving {
   bootc::command_host& machine;
   std::unique_ptr<reactor::http::server> health;
   reactor::event stop;
+  int exit_code = success;
 };
 
 reactor::awaitable<void> serve(serving& s) {
-  s.daemon.start();
-  (void)co_await s.stop.wait();
+  auto bound = s.health ? s.health->start() : reactor::result<void>();
+  if (bound) {
+    s.daemon.start();
+    (void)co_await s.stop.wait();
+  } else {
+    s.exit_code = complain(bound.error().message());
+  }
   const stop_guard in_time(s.loop);
   co_await s.daemon.stop();
   co_await s.machine.stop();
@@ -72,15 +79,12 @@ int daemon_command(const daemon_arguments& a) {
           ok.body = "ok\n";
           (void)co_await r.send(std::move(ok));
         });
-    if (auto started = s.health->start(); !started) return complain(started.error().message());
   }
   log->info("windlass daemon starts",
             {{"version", WINDLASS_VERSION}, {"node", a.node_name}, {"server", api.server()}});
   reactor::signals signals(loop, {.stop = [&s] { s.stop.set(); }, .reload = {}, .exit_now = {}});
-  reactor::task_group tasks(loop);
-  tasks.start("daemon", serve(s));
-  loop.run();
-  return success;
+  run_to_end(loop, "daemon", serve(s));
+  return s.exit_code;
 }
 
 }  // namespace cli

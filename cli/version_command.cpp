@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/metrics/own_metrics.hpp"
 #include "cli/output.hpp"
 
 #include <boost/json.hpp>
@@ -11,6 +12,7 @@ namespace cli {
 int version_command(const version_arguments& a) {
   boost::json::object o;
   o["version"] = WINDLASS_VERSION;
+  o["commit"] = build_commit();
 #ifdef __clang__
   o["compiler"] = "clang " __clang_version__;
 #else

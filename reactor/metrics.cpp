@@ -1,5 +1,7 @@
 #include "reactor/metrics.hpp"
 
+#include "reactor/metric_table.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -39,8 +41,10 @@ constexpr std::size_t piece_bytes = 16 * 1024;
 
 template <class Series>
 struct family {
-  explicit family(std::string h, std::vector<double> b = {})
-      : help(std::move(h)), bounds(std::make_shared<std::vector<double>>(std::move(b))) {}
+  explicit family(const metric_kind& kind)
+      : help(kind.help),
+        unit(kind.unit),
+        bounds(std::make_shared<std::vector<double>>(kind.bounds.begin(), kind.bounds.end())) {}
   ~family() {
     for (auto& [labels, s] : series) s->dropped = true;
   }
@@ -56,7 +60,7 @@ struct family {
     });
   }
 
-  std::string help;
+  std::string help, unit;
   std::shared_ptr<const std::vector<double>> bounds;
   std::map<metric_labels, std::shared_ptr<Series>> series;
 };
@@ -140,12 +144,6 @@ void append_series(std::string& out, std::string_view name, const metric_labels&
 void append_series(std::string& out, std::string_view name, const metric_labels& labels,
                    const histogram_series& s) {
   std::uint64_t below = 0;
-  append_line(out, name, "_count", labels, nullptr, [&] {
-    std::uint64_t all = 0;
-    for (const std::uint64_t n : s.counts) all += n;
-    return static_cast<double>(all);
-  }());
-  append_line(out, name, "_sum", labels, nullptr, s.sum);
   std::string bound;
   for (std::size_t i = 0; i < s.counts.size(); ++i) {
     below += s.counts[i];
@@ -154,17 +152,26 @@ void append_series(std::string& out, std::string_view name, const metric_labels&
     const label le{"le", bound};
     append_line(out, name, "_bucket", labels, &le, static_cast<double>(below));
   }
+  append_line(out, name, "_sum", labels, nullptr, s.sum);
+  append_line(out, name, "_count", labels, nullptr, static_cast<double>(below));
 }
 
 /// What follows `last`, until the piece is full. True when the family is through.
 template <class Series>
 bool append_family(std::string& out, const std::string& name, const family<Series>& f,
-                   std::optional<metric_labels>& last) {
+                   std::optional<metric_labels>& last, metrics::format format) {
   auto at = last ? f.series.upper_bound(*last) : f.series.begin();
   if (!last && !f.series.empty()) {
-    out.append("# HELP ").append(name).append(" ");
+    constexpr std::string_view total = "_total";
+    const bool open = format == metrics::format::open_metrics;
+    std::string_view told = name;
+    if (open && std::is_same_v<Series, counter_series> && told.ends_with(total))
+      told.remove_suffix(total.size());
+    out.append("# HELP ").append(told).append(" ");
     append_escaped(out, f.help, false);
-    out.append("\n# TYPE ").append(name).append(" ").append(Series::type).append("\n");
+    out.append("\n# TYPE ").append(told).append(" ").append(Series::type).append("\n");
+    if (open && !f.unit.empty())
+      out.append("# UNIT ").append(told).append(" ").append(f.unit).append("\n");
   }
   while (at != f.series.end()) {
     append_series(out, name, at->first, *at->second);
@@ -205,13 +212,13 @@ void histogram::observe(double v) {
 
 struct metrics::impl {
   template <class Family>
-  Family& family(const std::string& name, const std::string& help,
-                 const std::vector<double>& bounds = {}) {
+  Family& family(const metric_kind& kind) {
+    const std::string name(kind.name);
     auto found = families.find(name);
     if (found == families.end()) {
       if (!metric::is_name(name, ":"))
         throw std::logic_error("\"" + name + "\" is not a metric name");
-      found = families.emplace(name, std::make_unique<Family>(help, bounds)).first;
+      found = families.emplace(name, std::make_unique<Family>(kind)).first;
     }
     auto* right_type = std::get_if<std::unique_ptr<Family>>(&found->second);
     if (right_type == nullptr) throw std::logic_error("metric " + name + " has two types");
@@ -219,12 +226,18 @@ struct metrics::impl {
   }
 
   template <class Series>
-  std::shared_ptr<Series> series(metric::family<Series>& f, metric_labels labels) {
+  std::shared_ptr<Series> series(const metric_kind& kind, metric_labels labels) {
+    auto& f = family<metric::family<Series>>(kind);
     if (const auto found = f.series.find(labels); found != f.series.end()) return found->second;
+    const auto none = std::ranges::find(kind.labels, std::string_view());
     for (const auto& [label, value] : labels) {
       if (!metric::is_name(label, ""))
         throw std::logic_error("\"" + label + "\" is not a label name");
+      if (std::find(kind.labels.begin(), none, label) == none)
+        throw std::logic_error(std::string(kind.name) + " has no label \"" + label + "\"");
     }
+    if (labels.size() != static_cast<std::size_t>(none - kind.labels.begin()))
+      throw std::logic_error(std::string(kind.name) + " lacks a label");
     if (f.series.size() >= metric::max_series) {
       refused->value += 1;
       return nullptr;
@@ -243,27 +256,49 @@ struct metrics::impl {
   std::shared_ptr<metric::counter_series> refused;
 };
 
+std::string_view name_of(metric_type t) noexcept {
+  switch (t) {
+    case metric_type::counter: return metric::counter_series::type;
+    case metric_type::gauge: return metric::gauge_series::type;
+    case metric_type::histogram: return metric::histogram_series::type;
+  }
+  return "";
+}
+
 metrics::metrics() : impl_(std::make_unique<impl>()) {
-  auto& family =
-      impl_->family<metric::counters>("windlass_metric_series_refused_total",
-                                      "Series that were not made because their family is full");
-  impl_->refused = impl_->series(family, {});
+  impl_->refused = impl_->series<metric::counter_series>(metric_table::series_refused, {});
 }
 metrics::~metrics() = default;
 
-counter metrics::get_counter(const std::string& name, const std::string& help,
-                             metric_labels labels) {
-  return counter(impl_->series(impl_->family<metric::counters>(name, help), std::move(labels)));
+counter metrics::get_counter(const metric_kind& kind, metric_labels labels) {
+  return counter(impl_->series<metric::counter_series>(kind, std::move(labels)));
 }
 
-gauge metrics::get_gauge(const std::string& name, const std::string& help, metric_labels labels) {
-  return gauge(impl_->series(impl_->family<metric::gauges>(name, help), std::move(labels)));
+gauge metrics::get_gauge(const metric_kind& kind, metric_labels labels) {
+  return gauge(impl_->series<metric::gauge_series>(kind, std::move(labels)));
 }
 
-histogram metrics::get_histogram(const std::string& name, const std::string& help,
-                                 const std::vector<double>& bounds, metric_labels labels) {
-  auto& family = impl_->family<metric::histograms>(name, help, bounds);
-  return histogram(impl_->series(family, std::move(labels)));
+histogram metrics::get_histogram(const metric_kind& kind, metric_labels labels) {
+  return histogram(impl_->series<metric::histogram_series>(kind, std::move(labels)));
+}
+
+void metrics::drop(const metric_kind& kind, const metric_labels& labels, const gauge& series) {
+  auto& f = impl_->family<metric::gauges>(kind);
+  const auto found = f.series.find(labels);
+  if (found == f.series.end() || found->second != series.series_) return;
+  found->second->dropped = true;
+  f.series.erase(found);
+}
+
+metrics::format metrics::wanted(std::string_view accept) noexcept {
+  return accept.find("application/openmetrics-text") == std::string_view::npos
+             ? format::prometheus
+             : format::open_metrics;
+}
+
+std::string_view metrics::content_type(format f) noexcept {
+  return f == format::prometheus ? "text/plain; version=0.0.4; charset=utf-8"
+                                 : "application/openmetrics-text; version=1.0.0; charset=utf-8";
 }
 
 std::size_t metrics::drop(const std::string& label, const std::string& value) {
@@ -297,29 +332,26 @@ std::optional<std::string> metrics::reading::next() {
     if (at->first != family_) last_.reset();  // also when the one under way has gone
     family_ = at->first;
     const bool through = std::visit(
-        [&](const auto& f) { return metric::append_family(out, family_, *f, last_); }, at->second);
+        [&](const auto& f) { return metric::append_family(out, family_, *f, last_, format_); },
+        at->second);
     if (!through) return made;
     last_.reset();
     ++at;
     if (out.size() >= metric::piece_bytes) return made;
   }
+  if (out.empty() && format_ == format::open_metrics && !std::exchange(ended_, true))
+    out = "# EOF\n";
   if (out.empty()) made.reset();
   return made;
 }
 
-std::string metrics::text() {
+std::string metrics::text(format f) {
   std::string all;
-  for (reading r(*this);;) {
+  for (reading r(*this, f);;) {
     const auto piece = r.next();
     if (!piece) return all;
     all += *piece;
   }
-}
-
-const std::vector<double>& latency_bounds() {
-  static const std::vector<double> bounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
-                                             0.5,   1,      2.5,   5,    10,    30,   60};
-  return bounds;
 }
 
 }  // namespace reactor

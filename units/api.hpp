@@ -1,12 +1,15 @@
 #pragma once
 
+#include "k8s/client/event_kind.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/watch_state.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/log.hpp"
+#include "reactor/metrics.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/time.hpp"
+#include "units/condition_kind.hpp"
 #include "units/plan_row.hpp"
 
 #include <boost/json/fwd.hpp>
@@ -27,7 +30,6 @@ class host;
 }
 namespace reactor {
 class loop;
-class metrics;
 }  // namespace reactor
 
 /// What every API of the service shares, and how one is plugged in: a function that returns a units::api, named in one
@@ -103,6 +105,12 @@ struct api {
     std::function<reactor::result<boost::json::object>(const std::string& target)> approve = {};
   };
   std::optional<edits> edit = {};
+  /// What it may say and count, beside what every API has: docs/reference is made from these tables, and dashboards and
+  /// alerts are checked against them.
+  std::vector<hold_kind> holds = {};
+  std::vector<k8s::event_kind> events = {};
+  std::vector<condition_kind> conditions = {};
+  std::vector<reactor::metric_kind> metrics = {};
 };
 
 using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;

@@ -1,21 +1,68 @@
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace units {
 
-/// Why a unit waits, as far as every API has such reasons; each adds its own. The codes are stable: scripts and dashboards
-/// match on them.
+/// What a hold asks of people: `turn` waits for others and ends by itself, `progress` is work under way, `trouble` may last
+/// until somebody does something.
+enum class hold_nature { turn, progress, trouble };
+std::string_view text(hold_nature n) noexcept;
+
+/// One reason why units wait, as the reference (docs/reference/holds.md), Events and metrics know it. The codes are stable:
+/// scripts and dashboards match on them.
+struct hold_kind {
+  std::string_view code;  // "slot-full"
+  hold_nature nature;
+  std::string_view meaning;   // "every reboot slot of the pool is taken"
+  std::string_view released;  // "a node in a slot is updated and Ready"
+  std::string_view set_by;    // who decides it: "the planner", "the drain"
+  // NOLINTNEXTLINE(google-explicit-constructor): a kind is named where its code is meant
+  constexpr operator std::string_view() const noexcept { return code; }
+  friend constexpr bool operator==(const hold_kind& kind, std::string_view code) noexcept {
+    return kind.code == code;
+  }
+};
+
+/// The kind of that code. A code that its table does not have does not compile.
+consteval hold_kind hold_in(std::span<const hold_kind> table, std::string_view code) {
+  for (const hold_kind& k : table)
+    if (k.code == code) return k;
+  throw "no such hold";
+}
+
+/// Why a unit waits, as far as every API has such reasons; each adds a table of its own.
 namespace hold_code {
-inline constexpr std::string_view paused = "paused",  // whoever asks for the move paused it
-    halted = "halted",                                // too many units are unhealthy
-    degraded = "degraded",                            // the unit reports an error
-    policy = "policy",  // the policy has not chosen it; with a code of its own "policy:AfterCanary"
-    policy_fault = "policy-fault",    // the policy failed, so nobody new starts
-    conflict = "conflict",            // somebody else owns it
-    invalid_spec = "invalid-spec",    // what is asked for cannot be processed as written
-    stale_cluster = "stale-cluster";  // the view of the cluster is old
+inline constexpr auto of_every_api = std::to_array<hold_kind>({
+    {"paused", hold_nature::turn, "whoever asks for the move paused it",
+     "spec.rollout.paused is false (`windlass rollout resume`)", "the planner"},
+    {"halted", hold_nature::trouble, "too many units are unhealthy, so nobody new starts",
+     "fewer than 2 unhealthy units hold slots", "the planner"},
+    {"degraded", hold_nature::trouble, "the unit reports an error",
+     "its daemon reports Degraded=False, or another image is asked for", "the node's daemon"},
+    {"policy", hold_nature::turn,
+     "the policy has not chosen it; `policy:Word` where the policy gives a word of its own",
+     "the policy chooses it", "a policy pack"},
+    {"policy-fault", hold_nature::trouble, "the policy failed, so nobody new starts",
+     "the policy is corrected", "the planner"},
+    {"conflict", hold_nature::trouble, "somebody else owns the unit",
+     "the node stops matching one of two pools, or the foreign object is deleted", "the planner"},
+    {"invalid-spec", hold_nature::trouble, "what is asked for cannot be processed as written",
+     "the object is corrected", "the planner"},
+    {"stale-cluster", hold_nature::trouble, "the view of the cluster is old",
+     "the cluster answers again", "the cluster's informers"},
+});
+inline constexpr hold_kind paused = hold_in(of_every_api, "paused"),
+                           halted = hold_in(of_every_api, "halted"),
+                           degraded = hold_in(of_every_api, "degraded"),
+                           policy = hold_in(of_every_api, "policy"),
+                           policy_fault = hold_in(of_every_api, "policy-fault"),
+                           conflict = hold_in(of_every_api, "conflict"),
+                           invalid_spec = hold_in(of_every_api, "invalid-spec"),
+                           stale_cluster = hold_in(of_every_api, "stale-cluster");
 }  // namespace hold_code
 
 /// One waiting unit: what holds it, as a sentence, and what would release it.
@@ -24,7 +71,13 @@ struct hold {
   std::string code;
   std::string sentence;
   std::string released_by;
+  std::string since = {};  // RFC 3339; empty where nobody knows
   friend bool operator==(const hold&, const hold&) = default;
 };
+
+/// "policy" of "policy:AfterCanary": what a table knows of it.
+constexpr std::string_view kind_in(std::string_view code) noexcept {
+  return code.substr(0, code.find(':'));
+}
 
 }  // namespace units

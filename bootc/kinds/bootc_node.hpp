@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bootc/kinds/conditions.hpp"
 #include "k8s/client/condition.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/meta.hpp"
@@ -73,14 +74,5 @@ struct bootc_node {
 
 /// The merge patch {"status": …} that turns `from` into `to`; fields that are gone become null. Empty when equal.
 boost::json::object status_patch(const bootc_node_status& from, const bootc_node_status& to);
-
-namespace node_condition {
-inline constexpr std::string_view idle = "Idle", degraded = "Degraded";
-}
-namespace node_reason {
-inline constexpr std::string_view idle = "Idle", staging = "Staging", staged = "Staged",
-                                  rebooting = "Rebooting";
-inline constexpr std::string_view error = "Error", healthy = "Healthy";
-}  // namespace node_reason
 
 }  // namespace bootc

@@ -57,6 +57,21 @@ void census::add(unit_state s) noexcept {
   }
 }
 
+std::map<std::string, std::size_t> by_state(const census& c) {
+  std::map<std::string, std::size_t> out;
+  const auto put = [&](unit_state s, std::size_t n) {
+    if (n > 0 || s == unit_state::up_to_date) out.emplace(text(s), n);
+  };
+  put(unit_state::up_to_date, c.up_to_date);
+  put(unit_state::pending, c.pending);
+  put(unit_state::staging, c.staging);
+  put(unit_state::staged, c.staged);
+  put(unit_state::rebooting, c.rebooting);
+  put(unit_state::degraded, c.degraded);
+  put(unit_state::unclassified, c.unclassified);
+  return out;
+}
+
 std::size_t census::node_count() const noexcept {
   return up_to_date + pending + staging + staged + rebooting + degraded + unclassified;
 }

@@ -3,6 +3,7 @@
 #include "bootc/kinds/bootc_node.hpp"
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +33,8 @@ struct census {
   std::size_t updating() const noexcept { return pending + staging + staged + rebooting; }
   friend bool operator==(const census&, const census&) = default;
 };
+
+/// {"Staged": 3}, for metrics: the states that somebody is in, and UpToDate.
+std::map<std::string, std::size_t> by_state(const census& c);
 
 }  // namespace bootc

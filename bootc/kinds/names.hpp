@@ -37,6 +37,8 @@ inline constexpr std::string_view approved_boot_id = "windlass.dev/approved-boot
 inline constexpr std::string_view reboot_policy = "windlass.dev/reboot-policy";
 /// Annotation on the pool: the digest that a pool with manual updates shall move to.
 inline constexpr std::string_view approve_digest = "bootc.dev/approve-digest";
+/// Annotation on the BootcNode: "held", "booting" while it holds a slot. A picture for `kubectl get`: nothing reads it.
+inline constexpr std::string_view slot = "windlass.dev/slot";
 /// Annotation on the pool: the policy pack that answers for it.
 inline constexpr std::string_view policy = "windlass.dev/policy";
 

@@ -13,6 +13,9 @@ namespace {
 
 namespace json = boost::json;
 
+/// More than anybody writes: those of the tables and some of a policy.
+constexpr std::size_t most_held_codes = 64;
+
 const k8s::annotation_filter our_annotations{false, {"bootc.dev/", "windlass.dev/"}};
 
 std::optional<std::int64_t> optional_integer(k8s::wire_value value) {
@@ -78,6 +81,11 @@ node_pool node_pool::parse(k8s::wire_value object) {
   s.updated_count = status["updatedCount"].integer();
   s.updating_count = status["updatingCount"].integer();
   s.degraded_count = status["degradedCount"].integer();
+  s.counts_shown = status["nodeCount"].present() && status["updatedCount"].present() &&
+                   status["updatingCount"].present() && status["degradedCount"].present();
+  status["held"].members([&](std::string_view code, k8s::wire_value n) {
+    if (s.held.size() < most_held_codes) s.held.emplace(code, n.integer());
+  });
   s.next_tag_resolution_time = status["nextTagResolutionTime"].text();
   s.resolved_ref = status["resolvedRef"].text();
   s.available_digest = status["availableDigest"].text();
@@ -91,17 +99,26 @@ json::object status_patch(const node_pool_status& from, const node_pool_status& 
   const auto put_text = [&](const char* key, const std::string& before, const std::string& after) {
     if (before != after) status[key] = after.empty() ? json::value(nullptr) : json::value(after);
   };
-  const auto put_number = [&](const char* key, std::int64_t before, std::int64_t after) {
-    if (before != after) status[key] = after == 0 ? json::value(nullptr) : json::value(after);
+  const bool counts_begin = to.counts_shown && !from.counts_shown;
+  const auto put_count = [&](const char* key, std::int64_t before, std::int64_t after) {
+    if (before != after || counts_begin) status[key] = after;
   };
-  put_number("observedGeneration", from.observed_generation, to.observed_generation);
+  if (from.observed_generation != to.observed_generation)
+    status["observedGeneration"] = to.observed_generation;
   put_text("targetDigest", from.target_digest, to.target_digest);
   put_text("deployedDigest", from.deployed_digest, to.deployed_digest);
   if (from.update_available != to.update_available) status["updateAvailable"] = to.update_available;
-  put_number("nodeCount", from.node_count, to.node_count);
-  put_number("updatedCount", from.updated_count, to.updated_count);
-  put_number("updatingCount", from.updating_count, to.updating_count);
-  put_number("degradedCount", from.degraded_count, to.degraded_count);
+  put_count("nodeCount", from.node_count, to.node_count);
+  put_count("updatedCount", from.updated_count, to.updated_count);
+  put_count("updatingCount", from.updating_count, to.updating_count);
+  put_count("degradedCount", from.degraded_count, to.degraded_count);
+  if (from.held != to.held) {
+    json::object held;
+    for (const auto& [code, n] : from.held)
+      if (!to.held.contains(code)) held[code] = nullptr;
+    for (const auto& [code, n] : to.held) held[code] = n;
+    status["held"] = to.held.empty() ? json::value(nullptr) : json::value(std::move(held));
+  }
   put_text("nextTagResolutionTime", from.next_tag_resolution_time, to.next_tag_resolution_time);
   put_text("resolvedRef", from.resolved_ref, to.resolved_ref);
   put_text("availableDigest", from.available_digest, to.available_digest);

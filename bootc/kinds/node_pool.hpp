@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bootc/kinds/bootc_node.hpp"
+#include "bootc/kinds/conditions.hpp"
 #include "k8s/client/condition.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/selector.hpp"
@@ -9,6 +10,7 @@
 #include <boost/json/fwd.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,7 +53,9 @@ struct node_pool_status {
   std::string target_digest, deployed_digest;
   bool update_available = false;
   std::int64_t node_count = 0, updated_count = 0, updating_count = 0, degraded_count = 0;
-  std::string next_tag_resolution_time;  // only for tags
+  bool counts_shown = false;                 // zeros too, for kubectl get; others leave them off
+  std::map<std::string, std::int64_t> held;  // nodes that wait, by code; ours alone
+  std::string next_tag_resolution_time;      // only for tags
   std::string resolved_ref;      // the tag that target_digest was resolved from; only for tags
   std::string available_digest;  // what the tag names by now and nobody has approved yet
   std::string approved_digest;   // the last approval that was acted upon
@@ -75,21 +79,7 @@ struct node_pool {
   friend bool operator==(const node_pool&, const node_pool&) = default;
 };
 
-/// The merge patch {"status": …} that turns `from` into `to`; zero counts and empty texts are left off the wire.
+/// The merge patch {"status": …} that turns `from` into `to`; empty texts are left off the wire.
 boost::json::object status_patch(const node_pool_status& from, const node_pool_status& to);
-
-namespace pool_condition {
-inline constexpr std::string_view up_to_date = "UpToDate", degraded = "Degraded";
-}
-namespace pool_reason {
-// UpToDate
-inline constexpr std::string_view all_updated = "AllUpdated", in_progress = "RolloutInProgress",
-                                  paused = "Paused";
-// Degraded, weakest first: a later one replaces an earlier one in the same pass
-inline constexpr std::string_view healthy = "Healthy", node_degraded = "NodeDegraded",
-                                  secret_error = "SecretError", node_conflict = "NodeConflict",
-                                  rollout_halted = "RolloutHalted", invalid_spec = "InvalidSpec",
-                                  tag_resolution_error = "TagResolutionError";
-}  // namespace pool_reason
 
 }  // namespace bootc

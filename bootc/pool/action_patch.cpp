@@ -25,6 +25,7 @@ void forget_attempts(json::object& annotations) {
 void leave_slot(json::object& annotations) {
   annotations[names::in_reboot_slot] = nullptr;
   annotations[names::was_cordoned] = nullptr;
+  annotations[names::slot] = nullptr;
 }
 
 }  // namespace
@@ -61,11 +62,15 @@ json::object bootc_node_patch(const action& a) {
                                    ? json::value(nullptr)
                                    : json::value(a.spec.pull_secret_hash);
       if (a.retarget) forget_attempts(annotations);
+      // An approval is withdrawn with it, whatever else changes.
+      if (a.spec.desired_state == image_state::staged)
+        annotations[names::slot] = a.slotted ? json::value("held") : json::value(nullptr);
       break;
     case action_kind::take_slot:
       annotations[names::in_reboot_slot] = "";
       annotations[names::was_cordoned] = a.was_cordoned ? "true" : "false";
       annotations[names::drain_retry_at] = nullptr;
+      annotations[names::slot] = "held";
       break;
     case action_kind::free_slot:
       leave_slot(annotations);
@@ -84,6 +89,7 @@ json::object bootc_node_patch(const action& a) {
       annotations[names::reboot_policy] =
           a.soft_reboot ? json::value("AllowSoftReboot") : json::value(nullptr);
       annotations[names::drain_timeouts] = nullptr;
+      annotations[names::slot] = "booting";
       spec["desiredImageState"] = "Booted";
       break;
     case action_kind::note_approval:

@@ -55,8 +55,13 @@ struct drains::pod_end {
 };
 
 drains::drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string&)> on_end,
-               reactor::logger log)
-    : loop_(l), api_(api), on_end_(std::move(on_end)), log_(std::move(log)), tasks_(l) {}
+               reactor::logger log, node_figures figures)
+    : loop_(l),
+      api_(api),
+      on_end_(std::move(on_end)),
+      log_(std::move(log)),
+      figures_(std::move(figures)),
+      tasks_(l) {}
 
 drains::~drains() = default;
 
@@ -123,6 +128,13 @@ awaitable<void> drains::stop() {
 void drains::finish(const std::shared_ptr<drain>& d, phase how, std::string detail) {
   d->progress.state = how;
   d->progress.detail = std::move(detail);
+  if (how == phase::succeeded) {
+    figures_.drains_done.add();
+    const reactor::nanoseconds took = loop_.wall() - d->progress.started;
+    figures_.drain_seconds.observe(std::chrono::duration<double>(took).count());
+  } else {
+    (how == phase::failed ? figures_.drains_failed : figures_.drains_timed_out).add();
+  }
   const auto known = drains_.find(d->node);
   const bool current = known != drains_.end() && known->second == d;
   if (how != phase::failed) {
@@ -267,10 +279,12 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
       co_return;
     }
     const k8s::fault why = answer.error();
-    if (is_refused_by_budget(why))
+    if (is_refused_by_budget(why)) {
       d->blocked.insert(end.pod);
-    else
+      figures_.evictions_refused.add();
+    } else {
       d->blocked.erase(end.pod);
+    }
     const bool asked_to_wait = !is_refused_by_budget(why) && why.retry_after;
     co_await loop_.sleep_for(asked_to_wait ? std::max(*why.retry_after, retry_pod) : retry_pod);
     const bool gone = co_await is_gone(key, uid);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bootc/pool/drain_progress.hpp"
+#include "bootc/pool/node_figures.hpp"
 #include "k8s/client/fault.hpp"
 #include "k8s/client/resource.hpp"
 #include "k8s/views/pod.hpp"
@@ -36,7 +37,7 @@ class drains {
 public:
   /// `on_end` hears the node whose drain ended, whichever way but by cancel().
   drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string& node)> on_end,
-         reactor::logger log = {});
+         reactor::logger log = {}, node_figures figures = {});
   ~drains();
   drains(const drains&) = delete;
   drains& operator=(const drains&) = delete;
@@ -72,6 +73,7 @@ private:
   k8s::client& api_;
   std::function<void(const std::string&)> on_end_;
   reactor::logger log_;
+  node_figures figures_;
   std::map<std::string, std::shared_ptr<drain>> drains_;
   std::map<std::string, failed_before> failures_;  // in a row, by node
   reactor::task_group tasks_;

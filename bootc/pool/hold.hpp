@@ -2,30 +2,63 @@
 
 #include "units/hold.hpp"
 
-#include <string_view>
-
 namespace bootc {
 
 using units::hold;
 
-/// Why a node waits, beside the reasons that every API has.
+/// Why a node waits, beside the reasons that every API has. Registries, pull secrets and maintenance windows add rows here.
 namespace hold_code {
 using namespace units::hold_code;
-inline constexpr std::string_view slot_full =
-                                      "slot-full",  // every reboot slot of the pool is taken
-    draining = "draining",                          // its pods are being evicted
-    pdb = "pdb",                                    // a disruption budget refuses an eviction
-    drain_timeout = "drain-timeout",                // a drain took too long; tried again later
-    drain_failed = "drain-failed",                  // a drain met an error; tried again soon
-    staging = "staging",                            // its daemon is fetching the image
-    rebooting = "rebooting",                        // told to boot the image, not back yet
-    reboot_timeout = "reboot-timeout",              // the same for longer than rebootTimeoutSeconds
-    not_ready = "not-ready",                        // runs the image, but the Node is not Ready
-    no_daemon = "no-daemon",                        // no daemon has reported for it yet
-    tag_unresolved = "tag-unresolved",              // no registry has said yet what the tag names
-    control_plane = "control-plane",  // another control-plane node is disturbed or not Ready
-    leaving = "leaving";              // it no longer belongs to the pool and is being released
-// Pull secrets and maintenance windows add theirs here.
+using units::hold_in;
+using units::hold_kind;
+using units::hold_nature;
+inline constexpr auto of_nodes = std::to_array<hold_kind>({
+    {"slot-full", hold_nature::turn, "every reboot slot of the pool is taken",
+     "a node in a slot is updated and Ready, or spec.rollout.maxUnavailable is raised",
+     "the planner"},
+    {"control-plane", hold_nature::turn,
+     "another control-plane node of the cluster is disturbed or not Ready",
+     "that node is back and Ready", "the planner"},
+    {"draining", hold_nature::progress, "its pods are being evicted", "its pods are gone",
+     "the drain"},
+    {"pdb", hold_nature::trouble, "a disruption budget refuses to evict a pod of it",
+     "the budget allows one more disruption", "the drain"},
+    {"drain-timeout", hold_nature::trouble,
+     "its drain took longer than spec.rollout.drainTimeoutSeconds; another node has its turn",
+     "the next attempt, after a delay that doubles", "the drain"},
+    {"drain-failed", hold_nature::trouble, "its drain met an error",
+     "the next attempt, after 5 s that double up to 320 s", "the drain"},
+    {"staging", hold_nature::progress, "its daemon is fetching the image",
+     "it reports the image as staged", "the node's daemon"},
+    {"rebooting", hold_nature::progress, "it was told to boot the image and is not back yet",
+     "it reports the new image and is Ready", "the planner"},
+    {"reboot-timeout", hold_nature::trouble,
+     "it is not back after spec.rollout.rebootTimeoutSeconds",
+     "it reports the new image and is Ready", "the planner"},
+    {"not-ready", hold_nature::trouble, "it runs the image, but the Node is not Ready",
+     "the Node is Ready", "the planner"},
+    {"no-daemon", hold_nature::trouble, "no daemon has reported for it yet",
+     "its daemon publishes a status", "the planner"},
+    {"tag-unresolved", hold_nature::trouble, "no registry has said yet what the image's tag names",
+     "the registry answers", "the planner"},
+    {"leaving", hold_nature::progress, "it no longer belongs to the pool and is being released",
+     "its BootcNode is deleted", "the planner"},
+});
+inline constexpr hold_kind slot_full = hold_in(of_nodes, "slot-full"),
+                           control_plane = hold_in(of_nodes, "control-plane"),
+                           draining = hold_in(of_nodes, "draining"), pdb = hold_in(of_nodes, "pdb"),
+                           drain_timeout = hold_in(of_nodes, "drain-timeout"),
+                           drain_failed = hold_in(of_nodes, "drain-failed"),
+                           staging = hold_in(of_nodes, "staging"),
+                           rebooting = hold_in(of_nodes, "rebooting"),
+                           reboot_timeout = hold_in(of_nodes, "reboot-timeout"),
+                           not_ready = hold_in(of_nodes, "not-ready"),
+                           no_daemon = hold_in(of_nodes, "no-daemon"),
+                           tag_unresolved = hold_in(of_nodes, "tag-unresolved"),
+                           leaving = hold_in(of_nodes, "leaving");
+
+/// The row of a code, "policy:Word" included; null for one that nobody has.
+const hold_kind* find(std::string_view code) noexcept;
 }  // namespace hold_code
 
 }  // namespace bootc

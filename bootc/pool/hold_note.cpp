@@ -1,11 +1,9 @@
 #include "bootc/pool/hold_note.hpp"
 
-#include "k8s/client/events.hpp"
+#include "bootc/kinds/names.hpp"
+#include "bootc/pool/events.hpp"
 
 #include <boost/json/object.hpp>
-
-#include <algorithm>
-#include <array>
 
 namespace bootc {
 namespace {
@@ -18,11 +16,10 @@ std::string value_of(const bootc_node& b, std::string_view key) {
   return std::string(b.annotation(key).value_or(std::string_view()));
 }
 
-/// Their sentences name a pod or an error.
+/// Its sentence names a pod or an error.
 bool says_what_to_do(std::string_view code) {
-  static constexpr std::array<std::string_view, 4> codes{
-      hold_code::pdb, hold_code::drain_failed, hold_code::degraded, hold_code::drain_timeout};
-  return std::ranges::find(codes, code) != codes.end();
+  const hold_code::hold_kind* kind = hold_code::find(code);
+  return kind && kind->nature == hold_code::hold_nature::trouble;
 }
 
 std::string cut(const std::string& text) {
@@ -43,6 +40,25 @@ bool is_noted(const bootc_node& b, const hold* now) {
   if (!noted || !now) return !noted && !now;
   if (noted->code != now->code) return false;
   return !says_what_to_do(now->code) || noted->sentence == cut(now->sentence);
+}
+
+k8s::event_note event_of(const bootc_node& b, const hold* now) {
+  const k8s::object_reference about{
+      std::string(names::api_version), "BootcNode", {}, b.meta.name.str(), b.meta.uid.text()};
+  if (!now) {
+    const auto before = note_of(b);
+    std::string note = "it no longer waits";
+    if (before)
+      note += ": " + before->code + (before->since.empty() ? "" : " since " + before->since);
+    return k8s::tell_of(hold_event::released, about, std::move(note));
+  }
+  return k8s::tell_of(says_what_to_do(now->code) ? hold_event::stuck : hold_event::held, about,
+                      now->code + ": " + now->sentence + "; released when " + now->released_by);
+}
+
+bool is_new(const bootc_node& b, const hold* now) {
+  const auto before = note_of(b);
+  return now ? !before || before->code != now->code : before.has_value();
 }
 
 json::object note_annotations(const bootc_node& b, const hold* now, reactor::wall_time at) {

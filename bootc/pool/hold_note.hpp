@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/bootc_node.hpp"
 #include "bootc/pool/hold.hpp"
+#include "k8s/client/events.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <boost/json/fwd.hpp>
@@ -31,6 +32,10 @@ std::optional<hold_note> note_of(const bootc_node& b);
 /// Whether what is noted is what `now` says (null = it does not wait). A sentence that only counts on ("3 pods are left") is
 /// not written again: a code is, and what a person has to do something about.
 bool is_noted(const bootc_node& b, const hold* now);
+
+/// It begins, ends, or another code holds it: what an Event is written of, once.
+bool is_new(const bootc_node& b, const hold* now);
+k8s::event_note event_of(const bootc_node& b, const hold* now);
 
 /// The annotations that note it, for a merge patch. `since` goes on as long as the code stays.
 boost::json::object note_annotations(const bootc_node& b, const hold* now, reactor::wall_time at);

@@ -8,6 +8,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
+#include "units/row_figures.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -70,23 +71,25 @@ k8s::uid uid_of(const json::object& answer) {
   return k8s::uid(text_of(member(answer.if_contains("metadata"), "uid")));
 }
 
-/// One line when a rollout starts and one when it is done, by what the pool's status said before.
-void tell_turn(const reactor::logger& log, const node_pool& pool, const node_pool_status& now,
-               reactor::wall_time at) {
+/// One line, and a count, when a rollout starts and when it is done, by what the pool's status said before.
+void tell_turn(const reactor::logger& log, units::row_figures* rows, const node_pool& pool,
+               const node_pool_status& now, reactor::wall_time at) {
   const condition* before = find_condition(pool.status.conditions, pool_condition::up_to_date);
   const condition* after = find_condition(now.conditions, pool_condition::up_to_date);
   const bool was_done = !before || before->status == "True",
              is_done = after && after->status == "True";
   if (was_done == is_done || (!before && now.node_count == 0)) return;
   const std::string& name = pool.meta.name.str();
+  if (rows && !is_done) rows->began();
   if (!is_done)
     return log.info("rollout started",
                     {{"pool", name}, {"target", now.target_digest}, {"nodes", now.node_count}});
   const auto began = reactor::parse_rfc3339(before->last_transition_time);
-  log.info("rollout done", {{"pool", name},
-                            {"target", now.target_digest},
-                            {"nodes", now.node_count},
-                            {"took", began ? reactor::nanoseconds(at - *began) : 0s}});
+  const reactor::nanoseconds took = began ? reactor::nanoseconds(at - *began) : 0s;
+  if (rows) rows->done(took);
+  log.info(
+      "rollout done",
+      {{"pool", name}, {"target", now.target_digest}, {"nodes", now.node_count}, {"took", took}});
 }
 
 /// The names of those BootcNodes of a page that hold a slot.
@@ -217,7 +220,7 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
     now.world.assume_staged = of == view::everybody_staged;
     first = co_await decide(now);
   }
-  if (!settings_.policy || first.units.empty()) co_return first;
+  if (!settings_.policy || !first.moves || first.units.empty()) co_return first;
   const auto is_staged = [of](const unit& u) {
     return u.state == unit_state::staged ||
            (of == view::everybody_staged &&
@@ -324,6 +327,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   if (!attend(pool, under_way ? k8s::attention::close : k8s::attention::none))
     co_return k8s::requeue_after(wait_for_proof);
   if (settings_.on_plan) settings_.on_plan(pool, next);
+  if (settings_.rows) settings_.rows->show(pool, by_state(next.counts), next.held);
   const node_pool seen = *found;
   say_new(seen, next.warnings);
   const auto look_again = earlier(next.look_again, tell_of_drains(seen));
@@ -431,6 +435,8 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
     auto done = co_await carry_out(pool, a, std::move(annotations));
     if (done) {
       if (!done->empty()) versions[node] = *done;
+      if (kind == action_kind::approve) settings_.figures.reboots_requested.add();
+      if (kind == action_kind::free_slot) settings_.figures.reboots_completed.add();
       if (frees_slot(kind)) giving_back.erase(node);
       continue;
     }
@@ -508,9 +514,15 @@ awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node
     const hold* now = matters && why != plan.holds.end() && why->unit == u.name ? &*why : nullptr;
     const bootc_node* b = views_.bootc_nodes.find("", u.name);
     const bool goes_along = written_anyway.contains(u.name);
-    if (!b || (!goes_along && alone == most_notes)) continue;
+    // What leaves is deleted in this pass.
+    const bool leaves = now && now->code == hold_code::leaving;
+    if (!b || leaves || (!goes_along && alone == most_notes)) continue;
     json::object annotations;
-    if (!is_noted(*b, now)) annotations = note_annotations(*b, now, loop_.wall());
+    if (!is_noted(*b, now)) {
+      annotations = note_annotations(*b, now, loop_.wall());
+      // A note that fails is told again with the next one, as a repetition of the same Event.
+      if (is_new(*b, now)) tell(event_of(*b, now));
+    }
     note_step(*b, pool, annotations);
     if (annotations.empty()) continue;
     if (!goes_along) ++alone;
@@ -646,7 +658,7 @@ awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
                                           manager());
   if (!answer) co_return answer.error();
   pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
-  tell_turn(settings_.log, pool, status, loop_.wall());
+  tell_turn(settings_.log, settings_.rows, pool, status, loop_.wall());
   co_return k8s::result<void>();
 }
 

@@ -25,6 +25,9 @@ namespace k8s {
 class client;
 class event_recorder;
 }  // namespace k8s
+namespace units {
+class row_figures;
+}
 
 namespace bootc {
 
@@ -51,6 +54,8 @@ struct reconciler_settings {
   tag_watcher* tags = nullptr;      // of the process; none: tags stay what they are known to be
   pull_secrets* secrets = nullptr;  // of the cluster; none: nothing is known of them
   std::function<void(const std::string& pool)> wake;  // a question about its tag was answered
+  units::row_figures* rows = nullptr;                 // outlives it; none: nothing is counted
+  node_figures figures = {};
   reactor::logger log;
 };
 

@@ -5,8 +5,6 @@
 
 namespace bootc {
 
-constexpr std::string_view ready_condition = "Ready";
-
 namespace {
 
 constexpr std::array weakest_first = {pool_reason::healthy,
@@ -43,7 +41,26 @@ std::string joined(std::vector<std::string> names) {
   return out;
 }
 
-std::string held_text(const std::map<std::string, std::size_t>& held) {
+hold_counts counted(const std::vector<hold>& holds) {
+  const std::string policy(hold_code::policy), word = policy + ":";
+  hold_counts out, by_policy;
+  std::size_t of_policy = 0;
+  for (const hold& h : holds) {
+    if (!h.code.starts_with(word)) {
+      ++out[h.code];
+      continue;
+    }
+    ++of_policy;
+    if (by_policy.size() <= most_policy_words) ++by_policy[h.code];
+  }
+  if (by_policy.size() > most_policy_words)
+    out[policy] += of_policy;
+  else
+    out.merge(by_policy);
+  return out;
+}
+
+std::string held_text(const hold_counts& held) {
   std::vector<std::pair<std::string, std::size_t>> most_first(held.begin(), held.end());
   std::ranges::stable_sort(most_first, std::ranges::greater(),
                            &std::pair<std::string, std::size_t>::second);
@@ -55,11 +72,17 @@ std::string held_text(const std::map<std::string, std::size_t>& held) {
 
 namespace {
 
+std::map<std::string, std::int64_t> shown(const hold_counts& held) {
+  std::map<std::string, std::int64_t> out;
+  for (const auto& [code, n] : held) out.emplace(code, static_cast<std::int64_t>(n));
+  return out;
+}
+
 /// What kubectl wait, kstatus and Argo CD look for: every node runs the image, and nothing is wrong.
 condition ready_after(const node_pool& pool, const pool_findings& found,
                       const condition& up_to_date, const condition& degraded) {
   condition ready;
-  ready.type = ready_condition;
+  ready.type = pool_condition::ready;
   const bool is_ready = up_to_date.status == "True" && degraded.status == "False";
   ready.status = is_ready ? "True" : "False";
   ready.reason = up_to_date.status != "True" ? up_to_date.reason : degraded.reason;
@@ -86,6 +109,8 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
   out.resolved_ref = found.tag.ref;
   out.available_digest = found.tag.available;
   out.approved_digest = found.tag.approved;
+  out.counts_shown = true;
+  out.held = shown(found.held);
 
   const bool all_updated = c.node_count() == c.up_to_date;
   if (all_updated) out.deployed_digest = out.target_digest;
@@ -122,9 +147,11 @@ namespace {
 
 /// Only what is wrong changes.
 node_pool_status status_that_is_wrong(const node_pool& pool, std::string_view reason,
-                                      std::string message, reactor::wall_time now) {
+                                      std::string message, const hold_counts& held,
+                                      reactor::wall_time now) {
   node_pool_status out = pool.status;
   out.observed_generation = pool.meta.generation;
+  out.held = shown(held);
   condition degraded;
   degraded.type = pool_condition::degraded;
   degraded.status = "True";
@@ -132,7 +159,7 @@ node_pool_status status_that_is_wrong(const node_pool& pool, std::string_view re
   degraded.message = std::move(message);
   degraded.observed_generation = pool.meta.generation;
   condition ready = degraded;
-  ready.type = ready_condition;
+  ready.type = pool_condition::ready;
   ready.status = "False";
   set_condition(out.conditions, std::move(degraded), now);
   set_condition(out.conditions, std::move(ready), now);
@@ -142,15 +169,15 @@ node_pool_status status_that_is_wrong(const node_pool& pool, std::string_view re
 }  // namespace
 
 node_pool_status status_with_invalid_spec(const node_pool& pool, std::string message,
-                                          reactor::wall_time now) {
-  return status_that_is_wrong(pool, pool_reason::invalid_spec, std::move(message), now);
+                                          const hold_counts& held, reactor::wall_time now) {
+  return status_that_is_wrong(pool, pool_reason::invalid_spec, std::move(message), held, now);
 }
 
 node_pool_status status_of_unresolved(const node_pool& pool, const tag_findings& tag,
-                                      reactor::wall_time now) {
+                                      const hold_counts& held, reactor::wall_time now) {
   if (tag.error.empty()) return pool.status;  // the first answer is under way
   node_pool_status out =
-      status_that_is_wrong(pool, pool_reason::tag_resolution_error, tag.error, now);
+      status_that_is_wrong(pool, pool_reason::tag_resolution_error, tag.error, held, now);
   out.next_tag_resolution_time = tag.next;
   return out;
 }

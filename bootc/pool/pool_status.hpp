@@ -2,6 +2,8 @@
 
 #include "bootc/kinds/classification.hpp"
 #include "bootc/kinds/node_pool.hpp"
+#include "bootc/pool/hold.hpp"
+#include "bootc/pool/rollout_plan.hpp"
 
 #include <map>
 #include <string>
@@ -29,7 +31,7 @@ struct pool_findings {
   census counts;
   std::string target_digest;
   std::vector<degradation> degradations;
-  std::map<std::string, std::size_t> held;  // units that wait, by code
+  hold_counts held;
   tag_findings tag;
 };
 
@@ -40,19 +42,24 @@ int precedence(std::string_view degraded_reason) noexcept;
 node_pool_status status_after(const node_pool& pool, const pool_findings& found,
                               reactor::wall_time now);
 
-/// The status when a user's value cannot be processed: only the Degraded condition changes.
+/// The status when a user's value cannot be processed: only who waits and the conditions Degraded and Ready change.
 node_pool_status status_with_invalid_spec(const node_pool& pool, std::string message,
-                                          reactor::wall_time now);
+                                          const hold_counts& held, reactor::wall_time now);
+
+/// How many wait, by code. The words of a policy are its author's: where there are more than `most_policy_words` of them, all
+/// count as "policy".
+hold_counts counted(const std::vector<hold>& holds);
+inline constexpr std::size_t most_policy_words = 16;
 
 /// The status while nobody has said what the tag names: members, counts and the former target stay.
 node_pool_status status_of_unresolved(const node_pool& pool, const tag_findings& tag,
-                                      reactor::wall_time now);
+                                      const hold_counts& held, reactor::wall_time now);
 
 /// "1/5 updated; 1 pending, 1 staging, 1 staged, 1 rebooting, 0 degraded"
 std::string progress_text(const census& counts);
 
 /// "2 slot-full, 1 pdb", most first; empty when nobody waits.
-std::string held_text(const std::map<std::string, std::size_t>& held);
+std::string held_text(const hold_counts& held);
 
 /// "a, b, c", sorted; of many the first ones: "a, b, c and 4997 more", so that a condition or a sentence about a
 /// cluster of thousands stays one.

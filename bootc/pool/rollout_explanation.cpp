@@ -61,7 +61,7 @@ void pass::explain_staged(const member& m) {
     if (const auto noted = !m.drain && m.object ? note_of(*m.object) : std::nullopt;
         noted && (noted->code == hold_code::pdb || noted->code == hold_code::drain_failed ||
                   noted->code == hold_code::draining))
-      return hold_back(m.name, noted->code, noted->sentence, noted->released_by);
+      return hold_back(m.name, *hold_code::find(noted->code), noted->sentence, noted->released_by);
     return hold_back(m.name, hold_code::draining,
                      "it is being drained, " + (m.drain ? left_of(*m.drain) : "it begins now"),
                      "its pods are gone");
@@ -104,13 +104,11 @@ void pass::explain_staged(const member& m) {
     const policy_hold why = given != world_.policy.holds.end()
                                 ? given->second
                                 : policy_hold{{}, "the policy has not chosen it"};
-    return hold_back(
-        m.name,
-        std::string(hold_code::policy) + (why.code.empty() ? std::string() : ":" + why.code),
-        why.reason,
-        world_.policy.look_again
-            ? "the policy is asked again at " + in_words(*world_.policy.look_again)
-            : "the policy chooses it");
+    return hold_back(m.name, hold_code::policy, why.reason,
+                     world_.policy.look_again
+                         ? "the policy is asked again at " + in_words(*world_.policy.look_again)
+                         : "the policy chooses it",
+                     why.code);
   }
   if (plan_.capacity == 0)
     return hold_back(m.name, hold_code::slot_full, "maxUnavailable allows no node",
@@ -163,25 +161,65 @@ void pass::explain_unit(const member& m) {
   }
 }
 
+/// Since when it waits for this: what was noted, else what its objects remember.
+std::string pass::since_when(const member& m, const hold& h) const {
+  if (!m.object) return {};
+  std::optional<wall_time> at;
+  if (const auto noted = note_of(*m.object); noted && noted->code == h.code)
+    at = time_of(noted->since);
+  else if (h.code == hold_code::degraded)
+    at = since(m);
+  else if (h.code == hold_code::rebooting || h.code == hold_code::reboot_timeout)
+    at = time_of(m.annotation(names::approved_at));
+  return at ? in_words(*at) : std::string();
+}
+
 void pass::explain(std::size_t i) {
   const member& m = members_[i];
   if (i == 0) {
     plan_.units.reserve(members_.size());
     plan_.holds.reserve(plan_.holds.size() + members_.size());
   }
+  show(m);
+  const std::size_t before = plan_.holds.size();
+  explain_unit(m);
+  for (std::size_t h = before; h < plan_.holds.size(); ++h)
+    plan_.holds[h].since = since_when(m, plan_.holds[h]);
+}
+
+/// A node of a pool that is not rolled out: it is deleted, or not valid. What it runs and why it waits is to be seen all
+/// the same; `plan_.holds` has its hold.
+void pass::show_waiting(const bootc_node& object, const k8s::node* node) {
+  member m;
+  m.name = object.meta.name.str();
+  m.node = node;
+  m.object = &object;
+  m.spec = object.spec;
+  m.slotted = object.in_slot();
+  m.state = classify(object);
+  if (m.slotted) ++plan_.occupied;
+  counts_.add(m.state);
+  show(m);
+  if (!plan_.holds.empty() && plan_.holds.back().unit == m.name)
+    plan_.holds.back().since = since_when(m, plan_.holds.back());
+}
+
+void pass::show(const member& m) {
   unit u;
   u.name = m.name;
   u.state = m.state;
   u.slotted = m.slotted;
   u.approved = m.approved();
   u.starting = m.fresh_slot;
-  u.control_plane = is_control_plane(*m.node);
-  u.ready = is_ready(*m.node);
+  u.control_plane = m.node && is_control_plane(*m.node);
+  u.ready = m.node && is_ready(*m.node);
   u.trouble = m.trouble;
   u.desired_image = words_of(m.spec.desired_image);
   u.since = since(m);
-  u.labels = m.node->meta.labels;
-  u.annotations = m.node->meta.annotations;
+  if (m.node) {
+    u.labels = m.node->meta.labels;
+    u.annotations = m.node->meta.annotations;
+  }
   if (m.object && m.object->status.booted) {
     u.booted_image = words_of(m.object->status.booted->image);
     u.booted_digest = words_of(m.object->status.booted->digest);
@@ -197,7 +235,12 @@ void pass::explain(std::size_t i) {
       if (idle->message.find(uncoordinated_text) != std::string::npos)
         uncoordinated_.push_back(m.name);
     }
-  explain_unit(m);
+}
+
+void pass::count_holds() {
+  plan_.counts = counts_;
+  plan_.counts.occupied = plan_.occupied;
+  plan_.held = counted(plan_.holds);
 }
 
 void pass::count(std::size_t i) {
@@ -235,10 +278,11 @@ void pass::finish_status() {
   hold_ends_.push_back(plan_.holds.size());
   for (std::size_t i = 1; i < hold_ends_.size(); ++i)
     std::inplace_merge(plan_.holds.begin(), at(hold_ends_[i - 1]), at(hold_ends_[i]), by_node);
+  count_holds();
   pool_findings found;
   found.target_digest = target_.digest;
-  found.counts = counts_;
-  found.counts.occupied = plan_.occupied;
+  found.counts = plan_.counts;
+  found.held = plan_.held;
   if (!degraded_.empty())
     found.degradations.push_back(
         {pool_reason::node_degraded, "Degraded nodes: " + joined(std::move(degraded_))});
@@ -269,7 +313,6 @@ void pass::finish_status() {
     plan_.warnings.push_back(
         {"UncoordinatedReboots",
          "Rebooted by others too, outside of every slot: " + joined(std::move(uncoordinated_))});
-  for (const hold& h : plan_.holds) ++found.held[h.code];
   plan_.status = status_after(pool_, found, world_.now);
 }
 

@@ -106,16 +106,19 @@ void pass::release_with_pool(std::size_t i) {
     const auto patience = reboot_limit(pool_.spec).value_or(default_reboot_wait);
     if (world_.now < since + patience) {
       look_again(since + patience);
-      return hold_back(
+      hold_back(
           b.meta.name.str(), hold_code::rebooting,
           "the pool is being deleted, but this node was told to reboot and is not back",
           "the node is Ready after its reboot, or " + reactor::format_rfc3339(since + patience));
+      return show_waiting(b, node);
     }
   }
   release_node(b, node);
+  show_waiting(b, node);
 }
 
 void pass::finish_release() {
+  count_holds();
   if (!pool_has_members_ && pool_.meta.has_finalizer(names::pool_cleanup))
     act(action_kind::remove_finalizer, std::string());
 }

@@ -13,6 +13,7 @@
 /// The inside of the planner, shared by the files that hold its steps; everybody else calls plan_rollout().
 namespace bootc::planning {
 
+using hold_code::hold_kind;
 using registry::image_ref;
 
 using reactor::wall_time;
@@ -123,6 +124,9 @@ private:
   void keep_cordoned(std::size_t i);
   void start_drain(std::size_t i);
   void explain(std::size_t i);
+  void show(const member& m);
+  void show_waiting(const bootc_node& object, const k8s::node* node);
+  std::string since_when(const member& m, const hold& h) const;
   void explain_unit(const member& m);
   void explain_staged(const member& m);
   void count(std::size_t i);
@@ -132,13 +136,15 @@ private:
 
   action& act(action_kind kind, std::string node);
   action& act(action_kind kind, const member& m);
-  void hold_back(std::string node, std::string_view code, std::string sentence,
-                 std::string released_by);
+  /// `word`: a policy's own, behind the code.
+  void hold_back(std::string node, const hold_kind& kind, std::string sentence,
+                 std::string released_by, std::string_view word = {});
   void look_again(wall_time when) {
     if (when > world_.now && (!plan_.look_again || when < *plan_.look_again))
       plan_.look_again = when;
   }
   member* member_named(std::string_view name);
+  void count_holds();
   bool owned(const bootc_node& b) const {
     return b.meta.owner && b.meta.owner.uid == pool_.meta.uid;
   }

@@ -79,6 +79,7 @@ struct action {
   std::string uid;               // BootcNode deletion: this one, not a successor of the same name
   bootc_node_spec spec;          // create_node, sync_spec; desired_image also for start_drain
   bool retarget = false;  // sync_spec: another image, so notes about drains and reboots are void
+  bool slotted = false;   // BootcNode writes: it holds a slot
   bool was_cordoned = false;       // take_slot
   reactor::wall_time at{};         // note_drain_timeout: retry time; approve, note_approval: now
   unsigned timeouts = 0;           // note_drain_timeout: how many so far
@@ -104,6 +105,9 @@ struct unit {
   k8s::string_map labels, annotations;  // of the Node
 };
 
+/// Units that wait, by code.
+using hold_counts = std::map<std::string, std::size_t>;
+
 /// The one that comes first; nothing when there is neither.
 inline std::optional<reactor::wall_time> earlier(std::optional<reactor::wall_time> a,
                                                  std::optional<reactor::wall_time> b) noexcept {
@@ -123,6 +127,9 @@ struct rollout_plan {
   std::vector<unit> units;  // sorted by name
   std::vector<hold> holds;  // sorted by node
   std::vector<warning> warnings;
+  census counts;       // of `units`, whatever the status says
+  hold_counts held;    // `holds` by code
+  bool moves = false;  // it is a rollout: the pool is valid and is not being deleted
   node_pool_status status;
   bool status_changed = false;
   bool halted = false;

@@ -28,19 +28,22 @@ action& pass::act(action_kind kind, std::string node) {
 
 action& pass::act(action_kind kind, const member& m) {
   action& a = act(kind, m.name);
+  a.slotted = m.slotted;
   a.resource_version = m.version();
   a.spec = m.spec;
   return a;
 }
 
-void pass::hold_back(std::string node, std::string_view code, std::string sentence,
-                     std::string released_by) {
+void pass::hold_back(std::string node, const hold_kind& kind, std::string sentence,
+                     std::string released_by, std::string_view word) {
   // Nothing is decided on an old view, so nothing else holds anybody.
   plan_.holds.push_back(
       world_.stale
           ? hold{std::move(node), std::string(hold_code::stale_cluster),
                  "the view of its cluster is old", "the cluster answers again"}
-          : hold{std::move(node), std::string(code), std::move(sentence), std::move(released_by)});
+          : hold{std::move(node),
+                 std::string(kind.code) + (word.empty() ? std::string() : ":" + std::string(word)),
+                 std::move(sentence), std::move(released_by)});
 }
 
 member* pass::member_named(std::string_view name) {
@@ -149,6 +152,7 @@ const std::vector<pass::walk>& pass::begin() {
   plan_.status = pool_.status;
   if (pool_.meta.deleting()) return world_.stale ? nothing : release;
   if (!validate()) return refusal;
+  plan_.moves = true;
   if (!pool_.meta.has_finalizer(names::pool_cleanup))
     act(action_kind::add_finalizer, std::string());
   members_.reserve(world_.nodes.size());
@@ -180,11 +184,14 @@ void pass::refuse(std::size_t i) {
   else
     plan_.holds.push_back({b.meta.name.str(), std::string(hold_code::tag_unresolved), unresolved_,
                            "the registry answers"});
+  show_waiting(b, nodes_by_name_.find(b.meta.name));
 }
 
 void pass::finish_refusal() {
-  plan_.status = unresolved_.empty() ? status_with_invalid_spec(pool_, invalid_, world_.now)
-                                     : status_of_unresolved(pool_, tag_, world_.now);
+  count_holds();
+  plan_.status = unresolved_.empty()
+                     ? status_with_invalid_spec(pool_, invalid_, plan_.held, world_.now)
+                     : status_of_unresolved(pool_, tag_, plan_.held, world_.now);
   plan_.status_changed = !world_.stale && plan_.status != pool_.status;
 }
 

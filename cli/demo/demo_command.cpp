@@ -1,8 +1,10 @@
 #include "cli/commands.hpp"
+#include "cli/connect.hpp"
 #include "cli/demo/show.hpp"
 #include "cli/demo/view.hpp"
 #include "cli/output.hpp"
 #include "cli/service/apis.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "cli/ui/fleet_page.hpp"
 #include "policies/host/embedded.hpp"
 #include "reactor/loop.hpp"
@@ -118,6 +120,8 @@ int demo_command(const demo_arguments& a) {
   auto dir = work_folder(a);
   if (!dir) return failed_to_start(dir.error().message());
   folder.is(*dir);
+  auto metrics_at = parse_bind_address(a.metrics_address, "metrics-bind-address");
+  if (!metrics_at) return failed_to_start(metrics_at.error().message());
   auto packs = policies_folder(a, *dir);
   if (!packs) return failed_to_start(packs.error().message());
 
@@ -128,13 +132,15 @@ int demo_command(const demo_arguments& a) {
   const std::unique_ptr<simulation::world> made = demo_world(loop, world_options);
   simulation::world& world = *made;
   auto started = world.start();
-  if (!started) return failed_to_start(started.error().message());
   const std::string kubeconfig = (fs::path(*dir) / "kubeconfig").string();
-  auto stored = reactor::store_file(kubeconfig, world.kubeconfig(), 0600);
+  // Some of it may run although it did not start as a whole: it is stopped by the loop, below.
+  auto stored = started ? reactor::store_file(kubeconfig, world.kubeconfig(), 0600)
+                        : reactor::result<void>(started.error());
 
   service_options options;
   options.home = world.home();
   options.policies = *packs;
+  options.metrics_at = *metrics_at;
   service windlass(loop, std::move(options), reactor::logger());
   const auto print = [machine](const page& line) {
     write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
@@ -163,7 +169,6 @@ int demo_command(const demo_arguments& a) {
   }
 
   playing p{loop, world, windlass, show, stop, shown ? &*shown : nullptr, {}};
-  reactor::task_group tasks(loop);
   std::unique_ptr<reactor::signals> signals;
   if (!a.simulate)
     signals = std::make_unique<reactor::signals>(
@@ -178,12 +183,11 @@ int demo_command(const demo_arguments& a) {
                                           [&screen] {
                                             if (screen) screen->look_again();
                                           }});
-  tasks.start(
-      "demo", stored ? play_and_stop(p) : [](playing& q) -> reactor::awaitable<void> {
+  run_to_end(
+      loop, "demo", stored ? play_and_stop(p) : [](playing& q) -> reactor::awaitable<void> {
         co_await q.world.stop();
         q.loop.stop();
       }(p));
-  loop.run();
   screen.reset();
   if (!stored) return failed_to_start(stored.error().message());
   if (!p.result.problem.empty()) return failed_to_start(p.result.problem);

@@ -2,6 +2,7 @@
 #include "cli/output.hpp"
 #include "cli/release/checking.hpp"
 #include "cli/release/release_view.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "policies/releases/consent.hpp"
 #include "policies/releases/offering.hpp"
 #include "reactor/loop.hpp"
@@ -533,9 +534,7 @@ private:
 int release_command(const release_arguments& a) {
   reactor::loop loop;
   releases command(loop, a);
-  reactor::task_group tasks(loop);
-  tasks.start("release", command.run());
-  loop.run();
+  run_to_end(loop, "release", command.run());
   return command.exit_code;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/output.hpp"
 #include "cli/release/facts.hpp"
 #include "cli/release/release_view.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
@@ -257,9 +258,7 @@ int train_command(const train_arguments& a) {
   if (a.what == train_arguments::command::facts) return facts_command(a);
   reactor::loop loop;
   asking question{loop, a, policies::host(loop, options_of(a))};
-  reactor::task_group tasks(loop);
-  tasks.start("train", ask_and_show(question));
-  loop.run();
+  run_to_end(loop, "train", ask_and_show(question));
   return question.exit_code;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/output.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "cli/survey/survey.hpp"
 #include "k8s/informer/selector.hpp"
 #include "reactor/loop.hpp"
@@ -289,9 +290,7 @@ int rollout_command(const rollout_arguments& a, const std::vector<units::api>& k
   service windlass(loop, std::move(*options), *log);
   rolling r{loop, windlass, a, std::move(*selector), reactor::event(loop)};
   reactor::signals signals(loop, {.stop = [&r] { r.stop.set(); }, .reload = {}});
-  reactor::task_group tasks(loop);
-  tasks.start("rollout", start_and_work(r));
-  loop.run();
+  run_to_end(loop, "rollout", start_and_work(r));
   return r.exit_code;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "cli/service/service.hpp"
 #include "cli/service/stop_guard.hpp"
 #include "cli/ui/fleet_page.hpp"
@@ -91,9 +92,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   reactor::signals signals(loop, {.stop = [&r] { r.stop_wanted.set(); },
                                   .reload = [&windlass] { windlass.reload(); },
                                   .exit_now = {}});
-  reactor::task_group tasks(loop);
-  tasks.start("serve", serve(r));
-  loop.run();
+  run_to_end(loop, "serve", serve(r));
   return r.exit_code;
 }
 

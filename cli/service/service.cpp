@@ -1,5 +1,7 @@
 #include "cli/service/service.hpp"
 
+#include "cli/metrics/metric_table.hpp"
+#include "cli/metrics/own_metrics.hpp"
 #include "cli/policy/hooks.hpp"
 #include "reactor/loop.hpp"
 
@@ -73,19 +75,13 @@ reactor::awaitable<reactor::result<void>> service::start() {
   packs_.start();
   packs_started_ = true;
   if (options_.metrics_at) {
-    metrics_.on_collect(
-        [this,
-         stall = metrics_.get_gauge("windlass_loop_longest_stall_seconds",
-                                    "Longest callback since the last look."),
-         callbacks = metrics_.get_counter("windlass_loop_callbacks_total",
-                                          "Callbacks that the loop ran.")]() mutable {
-          const reactor::loop_health health = loop_.take_health();
-          stall.set(std::chrono::duration<double>(health.longest_stall).count());
-          callbacks.add(static_cast<double>(health.callbacks));
-        });
+    own_ = std::make_unique<own_metrics>(loop_, metrics_, packs_);
+    metrics_.on_collect([this] { own_->refresh(); });
     auto bound = listen(
         *options_.metrics_at,
-        [this](reactor::http::request, reactor::http::responder& to) { return answer_metrics(to); },
+        [this](reactor::http::request r, reactor::http::responder& to) {
+          return answer_metrics(std::move(r), to);
+        },
         "metrics");
     if (!bound) co_return bound.error();
   }
@@ -130,8 +126,7 @@ void service::elect(running& a) {
                {{"api", a.what->name}, {"lease", a.what->lease}});
     want(a, false);
   };
-  a.leads = metrics_.get_gauge("windlass_leader", "1 while this process holds the API's Lease.",
-                               {{"api", a.what->name}});
+  a.leads = metrics_.get_gauge(service_metrics::leader, {{"api", a.what->name}});
   a.leads.set(0);
   a.election = std::make_unique<k8s::leader_election>(loop_, home_->api(), std::move(e), log_);
   a.election->start();
@@ -304,9 +299,13 @@ reactor::awaitable<void> send_pieces(reactor::loop& l, reactor::http::responder&
 
 }  // namespace
 
-reactor::awaitable<void> service::answer_metrics(reactor::http::responder& to) {
-  co_await send_pieces(loop_, to, std::string(reactor::metrics::content_type),
-                       reactor::metrics::reading(metrics_));
+reactor::awaitable<void> service::answer_metrics(reactor::http::request r,
+                                                 reactor::http::responder& to) {
+  const std::string_view accept = r.fields.get("Accept");
+  const auto format = reactor::metrics::wanted(accept);
+  std::string type(reactor::metrics::content_type(format));
+  reactor::metrics::reading all(metrics_, format);
+  co_await send_pieces(loop_, to, std::move(type), std::move(all));
 }
 
 reactor::awaitable<void> service::answer_health(reactor::http::request r,
@@ -352,7 +351,7 @@ void service::note_pack(const policies::pack_event& e) {
 
 void service::pack_changed(const policies::pack_event& e) {
   metrics_
-      .get_counter("windlass_policy_events_total", "Packs loaded, reloaded, refused and removed.",
+      .get_counter(service_metrics::policy_events,
                    {{"what", std::string(policies::to_string(e.what))}})
       .add();
   if (e.what == policies::pack_event::kind::refused) {

@@ -22,6 +22,8 @@
 
 namespace cli {
 
+class own_metrics;
+
 /// A cluster that was named by hand rather than found in a Secret.
 struct named_connection {
   std::string name;
@@ -112,7 +114,8 @@ private:
   void want(running& a, bool lead);
   reactor::awaitable<void> follow_lease(running& a);  // borrowed
   bool leads_anything() const noexcept;
-  reactor::awaitable<void> answer_metrics(reactor::http::responder& to);  // borrowed
+  reactor::awaitable<void> answer_metrics(reactor::http::request r,
+                                          reactor::http::responder& to);  // borrowed
   reactor::awaitable<void> answer_health(reactor::http::request r, reactor::http::responder& to);
 
   reactor::loop& loop_;
@@ -125,6 +128,7 @@ private:
   std::unique_ptr<k8s::fleet> fleet_;
   std::vector<std::unique_ptr<running>> apis_;
   reactor::waiters leases_moved_;
+  std::unique_ptr<own_metrics> own_;  // where metrics are served
   std::vector<std::unique_ptr<reactor::http::server>> servers_;
   bool fleet_asked_ = false, fleet_started_ = false, packs_started_ = false, home_started_ = false;
   reactor::task_group tasks_;

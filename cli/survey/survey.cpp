@@ -20,8 +20,10 @@ const units::hold* hold_of(const plan_row& row, const std::string& unit) {
 }
 
 json::object hold_json(const units::hold& h) {
-  return {
+  json::object o{
       {"unit", h.unit}, {"code", h.code}, {"reason", h.sentence}, {"releasedBy", h.released_by}};
+  if (!h.since.empty()) o["since"] = h.since;
+  return o;
 }
 
 json::array holds_json(const std::vector<units::hold>& holds) {
@@ -378,6 +380,7 @@ page explain_text(const fleet_survey& f, const std::string& unit, colours tint,
       if (!d.label.empty()) text += labelled(d.label) + text_of(d) + "\n";
     if (const units::hold* h = hold_of(*at.row, u.name)) {
       text += labelled("waits") + with_short_digests(h->sentence) + " [" + h->code + "]\n" +
+              (h->since.empty() ? page() : labelled("since") + h->since + "\n") +
               labelled("released") + h->released_by + "\n";
     } else {
       text += labelled("waits") + (u.is == units::standing::done ? page("no, it runs the target\n")

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/output.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "cli/survey/survey.hpp"
 #include "reactor/loop.hpp"
 
@@ -112,9 +113,7 @@ int survey_command(const survey_arguments& a, const std::vector<units::api>& kno
   }
   service windlass(loop, std::move(*options), *log);
   s.services.push_back(&windlass);
-  reactor::task_group tasks(loop);
-  tasks.start("survey", look_and_show(s));
-  loop.run();
+  run_to_end(loop, "survey", look_and_show(s));
   return s.exit_code;
 }
 

@@ -82,6 +82,15 @@ std::string cut_utf8(std::string_view text, std::size_t limit) {
   return std::string(text.substr(0, end)) + std::string(dots.substr(0, limit));
 }
 
+event_note tell_of(const event_kind& what, object_reference regarding, std::string note) {
+  event_note e;
+  e.regarding = std::move(regarding);
+  e.type = what.type;
+  e.reason = what.reason;
+  e.note = std::move(note);
+  return e;
+}
+
 event_recorder::event_recorder(reactor::loop& l, client& api, event_options options,
                                reactor::logger log)
     : loop_(l),

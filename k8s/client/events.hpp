@@ -1,6 +1,7 @@
 #pragma once
 
 #include "formats/json/record.hpp"
+#include "k8s/client/event_kind.hpp"
 #include "k8s/client/fault.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/limiter.hpp"
@@ -34,7 +35,6 @@ struct object_reference {
   friend auto operator<=>(const object_reference&, const object_reference&) = default;
 };
 
-enum class event_severity { normal, warning };
 /// Which of the two APIs that serve events an event is written to; their objects are the same, their fields are not.
 enum class event_form { events_v1, core_v1 };
 
@@ -49,6 +49,9 @@ struct event_note {
   std::string reporter;   // the controller; the recorder's own when empty
   std::string component;  // source.component of core/v1; the reporter when empty
 };
+
+/// The note of a row of a table. Nobody else makes one: a reason that no table has is in no reference.
+event_note tell_of(const event_kind& what, object_reference regarding, std::string note);
 
 struct event_options {
   std::string reporting_controller = "windlass";

@@ -1,5 +1,6 @@
 #include "k8s/fleet/cluster.hpp"
 
+#include "k8s/fleet/metric_table.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/object.hpp>
@@ -18,9 +19,6 @@ std::string uid_of(const json::object& object) {
   const json::value* uid = metadata->get_object().if_contains("uid");
   return uid && uid->is_string() ? std::string(uid->get_string()) : std::string();
 }
-
-constexpr const char* state_help =
-    "1 for the state that a cluster is in, 0 for those that it was in before.";
 
 }  // namespace
 
@@ -43,7 +41,7 @@ cluster::cluster(reactor::loop& l, connection to, cluster_options options, react
   api_.on_outcome([this](const fault* why) { requested(why); });
   if (!options_.metrics) return;
   const auto counted = [&](const char* outcome) {
-    return options_.metrics->get_counter("windlass_api_requests_total", "Requests to API servers.",
+    return options_.metrics->get_counter(fleet_metrics::api_requests,
                                          {{"cluster", options_.name}, {"result", outcome}});
   };
   requests_ = counted("success");
@@ -97,8 +95,7 @@ void cluster::note() {
     // A state gets its series when it is first seen: most clusters never see more than two.
     const auto show = [&](cluster_state s, double value) {
       reactor::metric_labels labels{{"cluster", options_.name}, {"state", std::string(name_of(s))}};
-      options_.metrics->get_gauge("windlass_cluster_state", state_help, std::move(labels))
-          .set(value);
+      options_.metrics->get_gauge(fleet_metrics::cluster_state, std::move(labels)).set(value);
     };
     if (std::exchange(has_series_, true)) show(before, 0);
     show(now, 1);

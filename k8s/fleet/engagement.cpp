@@ -1,6 +1,7 @@
 #include "k8s/fleet/engagement.hpp"
 
 #include "k8s/fleet/cluster.hpp"
+#include "k8s/fleet/metric_table.hpp"
 #include "k8s/informer/informer.hpp"
 #include "reactor/loop.hpp"
 
@@ -154,23 +155,23 @@ void engagement::count(reactor::metrics& into) {
   for (followed_informer& f : followed_) {
     const watch_counters& now = f.informer->counters();
     const watch_counters before = std::exchange(f.counted, now);
-    const auto add = [&](const char* name, const char* help, auto... members) {
+    const auto add = [&](const reactor::metric_kind& what, auto... members) {
       const std::uint64_t n = ((now.*members - before.*members) + ...);
       if (n == 0) return;
       reactor::metric_labels labels{{"cluster", cluster_.name()},
                                     {"kind", f.informer->collection().kind}};
-      into.get_counter(name, help, std::move(labels)).add(static_cast<double>(n));
+      into.get_counter(what, std::move(labels)).add(static_cast<double>(n));
     };
     using c = watch_counters;
-    add("windlass_informer_events_total", "Events of watch streams.", &c::events);
-    add("windlass_informer_bytes_total", "Bytes of lists and watch streams.", &c::bytes);
-    add("windlass_informer_lists_total", "Complete lists that were begun.", &c::lists, &c::streams);
-    add("windlass_informer_watches_total", "Watch requests.", &c::watches);
-    add("windlass_informer_failures_total", "Requests and streams that ended badly.", &c::failures);
-    add("windlass_informer_silent_total", "Streams that were given up for silence.", &c::silent);
-    add("windlass_informer_oddities_total",
-        "Answers that do not fit to earlier ones or are not what a server sends.", &c::repeated,
-        &c::regressed, &c::unknown, &c::replaced, &c::older_refused, &c::malformed);
+    namespace m = fleet_metrics;
+    add(m::informer_events, &c::events);
+    add(m::informer_bytes, &c::bytes);
+    add(m::informer_lists, &c::lists, &c::streams);
+    add(m::informer_watches, &c::watches);
+    add(m::informer_failures, &c::failures);
+    add(m::informer_silent, &c::silent);
+    add(m::informer_oddities, &c::repeated, &c::regressed, &c::unknown, &c::replaced,
+        &c::older_refused, &c::malformed);
   }
 }
 
@@ -199,10 +200,7 @@ void engagement::hide(reactor::metrics* metrics) {
 void engagement::show(reactor::metrics& in, cluster_state s, double value) const {
   reactor::metric_labels labels{
       {"api", api_.name}, {"cluster", cluster_.name()}, {"state", std::string(name_of(s))}};
-  in.get_gauge("windlass_api_state",
-               "1 for the state that an API is in on a cluster, 0 for former ones.",
-               std::move(labels))
-      .set(value);
+  in.get_gauge(fleet_metrics::api_state, std::move(labels)).set(value);
 }
 
 json::object engagement::to_json() const {

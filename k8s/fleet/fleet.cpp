@@ -2,6 +2,8 @@
 
 #include "formats/digest.hpp"
 #include "formats/json/record.hpp"
+#include "k8s/client/token_expiry.hpp"
+#include "k8s/fleet/metric_table.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
 
@@ -115,7 +117,7 @@ awaitable<void> fleet::consider(std::string name) {
     const object_reference about = found->second.secret;
     disengage(name, found->second);
     entries_.erase(found);
-    tell(about, event_severity::normal, "ClusterDisengaged",
+    tell(about, fleet_event::disengaged,
          !wanted || wanted->meta.deleting() ? "the kubeconfig Secret is gone or lost its label"
                                             : "another replica takes care of it");
     co_return;
@@ -155,14 +157,13 @@ awaitable<void> fleet::consider(std::string name) {
     e.invalid = to.error().message();
     count_reload(name, "failure");
     log_.warning("kubeconfig invalid", {{"cluster", name}, {"error", e.invalid}});
-    tell(e.secret, event_severity::warning, "KubeconfigInvalid", e.invalid);
+    tell(e.secret, fleet_event::kubeconfig_invalid, e.invalid);
     co_return;
   }
   count_reload(name, "success");
   log_.info(existed ? "cluster reconnects" : "cluster found",
             {{"cluster", name}, {"server", to->server}, {"context", to->context}});
-  if (existed)
-    tell(e.secret, event_severity::normal, "ClusterReconnected", "the kubeconfig changed");
+  if (existed) tell(e.secret, fleet_event::reconnected, "the kubeconfig changed");
   engage(name, e, *std::move(to), wanted->meta.labels);
 }
 
@@ -181,10 +182,12 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
   o.identity = options_.identity;
   o.apis = apis_;
   o.metrics = options_.metrics;
+  if (const auto ends = token_expiry(to.token.bytes.reveal()); ends && options_.metrics)
+    options_.metrics->get_gauge(fleet_metrics::token_expiry, {{"cluster", name}})
+        .set(std::chrono::duration<double>(ends->time_since_epoch()).count());
   o.on_engaged = [this](cluster& c) {
     if (const auto it = entries_.find(c.name()); it != entries_.end()) {
-      tell(it->second.secret, event_severity::normal, "ClusterEngaged",
-           "engaged " + c.api().server());
+      tell(it->second.secret, fleet_event::engaged, "engaged " + c.api().server());
     }
     note_twins(c);
     if (options_.on_engaged) options_.on_engaged(c);
@@ -237,32 +240,15 @@ awaitable<void> fleet::close(std::unique_ptr<cluster> leaving) {
   co_await leaving->stop();
 }
 
-void fleet::tell(const object_reference& secret, event_severity type, std::string reason,
-                 std::string note) {
+void fleet::tell(const object_reference& secret, const event_kind& what, std::string note) {
   if (!events_ || secret.kind.empty()) return;
-  event_note e;
-  e.regarding = secret;
-  e.type = type;
-  e.reason = std::move(reason);
-  e.note = std::move(note);
-  events_->record(std::move(e));
-}
-
-void fleet::tell(const cluster& c, event_severity type, std::string reason, std::string note) {
-  const auto found = entries_.find(c.name());
-  if (found == entries_.end() || found->second.running.get() != &c) return;
-  tell(found->second.secret, type, std::move(reason), std::move(note));
+  events_->record(tell_of(what, secret, std::move(note)));
 }
 
 void fleet::count_reload(const std::string& name, const char* outcome) {
   if (!options_.metrics) return;
-  for (const char* family :
-       {"windlass_kubeconfig_reloads_total", "krypton_kubeconfig_reloads_total"}) {
-    options_.metrics
-        ->get_counter(family, "Kubeconfigs read from Secrets.",
-                      {{"cluster", name}, {"result", outcome}})
-        .add();
-  }
+  for (const auto& family : {fleet_metrics::reloads, fleet_metrics::reloads_elsewhere})
+    options_.metrics->get_counter(family, {{"cluster", name}, {"result", outcome}}).add();
 }
 
 void fleet::note_state(cluster& c, cluster_state before) {
@@ -270,11 +256,11 @@ void fleet::note_state(cluster& c, cluster_state before) {
   if (it == entries_.end()) return;
   const cluster_state now = c.state();
   if (is_failure(now) && !is_failure(before)) {
-    tell(it->second.secret, event_severity::warning, "ClusterUnreachable",
+    tell(it->second.secret, fleet_event::unreachable,
          std::string(name_of(now)) + ": " + c.last_error());
   } else if (is_failure(before) && !is_failure(now) && c.was_engaged() &&
              now == cluster_state::stale) {
-    tell(it->second.secret, event_severity::normal, "ClusterRecovered", "the server answers again");
+    tell(it->second.secret, fleet_event::recovered, "the server answers again");
   }
 }
 

@@ -84,9 +84,6 @@ public:
   std::size_t size() const noexcept { return entries_.size(); }
   /// Of several names for one API server (same kube-system UID) one is primary (tenants.md §3.7).
   bool is_primary(const cluster& c) const;
-  /// Attaches an event to the cluster's Secret on home; nothing without discovery.
-  void tell(const cluster& c, event_severity type, std::string reason, std::string note);
-
   /// Home, which is told after the clusters while APIs are on it, with `home: true`. It outlives the fleet's readings.
   void also_tell_of(const cluster& home) noexcept { home_ = &home; }
   /// What GET /clusters answers: an array of one object for each name, in their order, as printable JSON text. A fleet's is a
@@ -121,8 +118,8 @@ private:
   void relabel(entry& e, const string_map& labels);
   void disengage(const std::string& name, entry& e);
   awaitable<void> close(std::unique_ptr<cluster> leaving);
-  void tell(const object_reference& secret, event_severity type, std::string reason,
-            std::string note);
+  /// An event on the cluster's Secret at home; nothing without discovery.
+  void tell(const object_reference& secret, const event_kind& what, std::string note);
   void count_reload(const std::string& name, const char* outcome);
   void note_state(cluster& c, cluster_state before);
   void note_twins(const cluster& c);

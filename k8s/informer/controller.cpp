@@ -1,5 +1,7 @@
 #include "k8s/informer/controller.hpp"
 
+#include "k8s/informer/metric_table.hpp"
+
 #include <boost/system/system_error.hpp>
 
 namespace k8s {
@@ -29,17 +31,12 @@ reconcile_figures::reconcile_figures(reactor::metrics* metrics, const std::strin
   for (std::size_t i = 0; i < std::size(by_outcome_); ++i) {
     auto with_outcome = labels;
     with_outcome["outcome"] = name_of(static_cast<reconcile_outcome>(i));
-    by_outcome_[i] = metrics->get_counter("windlass_reconcile_total",
-                                          "Reconciles by how they ended.", with_outcome);
+    by_outcome_[i] = metrics->get_counter(controller_metrics::reconciles, with_outcome);
   }
-  seconds_ = metrics->get_histogram("windlass_reconcile_seconds", "How long a reconcile took.",
-                                    reactor::latency_bounds(), labels);
-  longest_seconds_ = metrics->get_gauge("windlass_reconcile_longest_seconds",
-                                        "The longest reconcile so far.", labels);
-  ready_ =
-      metrics->get_gauge("windlass_reconcile_queue_depth", "Keys that wait for a worker.", labels);
-  running_ =
-      metrics->get_gauge("windlass_reconcile_running", "Keys that are being reconciled.", labels);
+  seconds_ = metrics->get_histogram(controller_metrics::seconds, labels);
+  longest_seconds_ = metrics->get_gauge(controller_metrics::longest, labels);
+  ready_ = metrics->get_gauge(controller_metrics::depth, labels);
+  running_ = metrics->get_gauge(controller_metrics::running, labels);
 }
 
 void reconcile_figures::ended(reconcile_outcome o, reactor::nanoseconds took) {

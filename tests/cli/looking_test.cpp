@@ -4,6 +4,7 @@
 #include "cli/service/service.hpp"
 #include "cli/survey/survey.hpp"
 #include "formats/base64.hpp"
+#include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "simulation/node_world.hpp"
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace cli {
@@ -27,6 +29,7 @@ namespace json = boost::json;
 
 struct looked {
   fleet_survey survey;
+  json::value nodes_table, stuck_events;  // of the cluster whose drain a budget blocks
   std::size_t writes = 0, node_events = 0;
   reactor::nanoseconds took{};
 };
@@ -40,6 +43,22 @@ json::object kubeconfig_secret(const std::string& name, const std::string& kubec
   secret["metadata"] = std::move(metadata);
   secret["data"] = std::move(data);
   return secret;
+}
+
+/// What the API server answers to who asks as kubectl does.
+reactor::awaitable<json::value> asked(reactor::loop& l, std::string server, std::string target,
+                                      std::string accept) {
+  const std::string at = server.substr(server.find("//") + 2);
+  reactor::http::client_options o;
+  o.origin = {false, at.substr(0, at.find(':')),
+              static_cast<std::uint16_t>(std::stoi(at.substr(at.find(':') + 1)))};
+  reactor::http::client caller(l, std::move(o));
+  reactor::http::request r;
+  r.target = std::move(target);
+  r.fields.add("Accept", std::move(accept));
+  auto got = co_await caller.fetch(std::move(r), 1 << 22);
+  co_await caller.stop();
+  co_return got ? json::parse(got->body) : json::value(got.error().message());
 }
 
 /// A rollout that is stuck where the mishaps hold it, beside a cluster that refuses and one whose Secret is unreadable;
@@ -90,6 +109,11 @@ looked look() {
     EXPECT_TRUE(started);
     out.survey = co_await look_at(*looking, l, {}, l.now() + 15s);
     out.took = l.now() - began;
+    const std::string stuck = looking->fleet().find("cluster-004")->api().server();
+    out.nodes_table = co_await asked(l, stuck, "/apis/node.bootc.dev/v1alpha1/bootcnodes",
+                                     "application/json;as=Table;g=meta.k8s.io;v=v1");
+    out.stuck_events =
+        co_await asked(l, stuck, "/apis/events.k8s.io/v1/events", "application/json");
     co_await l.sleep_for(30s);  // what was queued would be written by now
     co_await looking->stop();
     world->home_api().on_write = {};
@@ -145,6 +169,37 @@ TEST(Looking, KnowsTheBudgetThatBlocksAnotherProcessesDrain) {
                 .text()
                 .find("[pdb]"),
             std::string::npos);
+}
+
+TEST(Looking, KubectlShowsTheCodeThatExplainSays) {
+  const units::hold h = cluster_of("cluster-004")->apis.front().rows.front().holds.front();
+  const json::object& table = seen().nodes_table.as_object();
+  std::map<std::string, std::size_t> columns;
+  for (const json::value& c : table.at("columnDefinitions").as_array())
+    columns.emplace(c.at("name").as_string(), columns.size());
+  for (const json::value& row : table.at("rows").as_array()) {
+    const json::array& cells = row.at("cells").as_array();
+    if (cells.at(columns.at("Name")) != json::value(h.unit)) continue;
+    EXPECT_EQ(cells.at(columns.at("Hold")), "pdb");
+    EXPECT_EQ(cells.at(columns.at("Why")), json::value(h.sentence));
+    EXPECT_EQ(cells.at(columns.at("Slot")), "held");
+  }
+  EXPECT_FALSE(h.since.empty());
+  const std::string why =
+      explain_text(seen().survey, "cluster-004/" + h.unit, colours::none).text();
+  EXPECT_NE(why.find("since:    " + h.since), std::string::npos) << why;
+}
+
+TEST(Looking, WhoIsStuckHasOneEventThatNamesThePod) {
+  const units::hold h = cluster_of("cluster-004")->apis.front().rows.front().holds.front();
+  std::size_t stuck = 0;
+  for (const json::value& e : seen().stuck_events.at("items").as_array()) {
+    // Others waited for a budget for a moment.
+    if (e.at("reason") != "Stuck" || e.at("regarding").at("name") != json::value(h.unit)) continue;
+    ++stuck;
+    EXPECT_TRUE(e.at("note").as_string().starts_with("pdb: " + h.sentence)) << e.at("note");
+  }
+  EXPECT_EQ(stuck, 1u);
 }
 
 TEST(Looking, FitsInto80ColumnsAndHoldsGoOnInTheNextLine) {

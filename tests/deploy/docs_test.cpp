@@ -1,11 +1,15 @@
 // What people read: its links lead somewhere, its commands are known, and the messages it explains are those of the program.
 #include "cli/arguments.hpp"
+#include "cli/reference/reference.hpp"
 #include "cli/service/apis.hpp"
+#include "k8s/sim/api_server.hpp"
+#include "reactor/plain/entropy.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -105,6 +109,8 @@ std::vector<written> commands(const std::string& program) {
   std::vector<written> all;
   const std::regex quoted("`(" + program + " [^`\n]+)`");
   for (const fs::path& page : pages()) {
+    if (page.filename() == "flags.md")
+      continue;  // the help texts themselves, examples with words beside
     bool in_block = false;
     std::string pending;
     for (const std::string& line : lines_of(bytes_of(page))) {
@@ -146,6 +152,57 @@ TEST(Docs, TheProgramKnowsEveryCommandThatIsWritten) {
         << w.page << ": windlass " << w.text << ": " << said.err;
   }
   EXPECT_GT(tried, 15u);
+}
+
+TEST(Docs, TheReferenceIsAsTheProgramTellsIt) {
+  std::vector<std::string> schemas;
+  std::set<fs::path> files;
+  for (const auto& f : fs::directory_iterator(root / "docs/schema")) files.insert(f.path());
+  for (const fs::path& f : files) schemas.push_back(bytes_of(f));
+  const fs::path folder = root / "docs/reference";
+  for (const auto& [name, text] : cli::reference_pages(cli::apis(), schemas)) {
+    if (std::getenv("WINDLASS_RENDER")) std::ofstream(folder / name) << text;
+    EXPECT_TRUE(bytes_of(folder / name) == text)
+        << "docs/reference/" << name << " is older than the program: ./dev render";
+  }
+}
+
+TEST(Docs, EveryReasonOfAnEventStandsInItsTable) {
+  std::set<std::string> known;
+  for (const units::api& a : cli::apis())
+    for (const k8s::event_kind& e : a.events) known.emplace(e.reason);
+  const std::regex told(
+      R"re((event_severity::(normal|warning), |say\(|warnings\.push_back\(\s*\{)"([A-Z]\w+)")re");
+  std::size_t found = 0;
+  for (const auto& f : fs::recursive_directory_iterator(root / "bootc")) {
+    const std::string text = f.path().extension() == ".cpp" ? bytes_of(f.path()) : std::string();
+    for (std::sregex_iterator it(text.begin(), text.end(), told), end; it != end; ++it) {
+      ++found;
+      EXPECT_TRUE(known.contains((*it)[3])) << f.path() << ": " << (*it)[3];
+    }
+  }
+  EXPECT_GT(found, 8u);
+}
+
+TEST(Docs, TheEmbeddedApiServerAnswersAsItsPageSays) {
+  const std::regex row(R"(^\| `([A-Z]+) ([^`]+)` \| ([0-9]+) \|)");
+  k8s::sim::api_options options;
+  options.wall = [] { return reactor::wall_time(); };
+  options.now = [] { return reactor::steady_time(); };
+  reactor::seeded_entropy chance(1);
+  options.entropy = &chance;
+  k8s::sim::api_server api(std::move(options));
+  std::size_t asked = 0;
+  for (const std::string& line : lines_of(bytes_of(root / "docs/embedded-api-server.md"))) {
+    std::smatch told;
+    if (!std::regex_search(line, told, row)) continue;
+    ++asked;
+    const bool writes = told[1] == "POST";
+    const auto answer =
+        api.handle(k8s::sim::make_request(told[1], told[2].str(), writes ? "{}" : ""));
+    EXPECT_EQ(std::to_string(answer.status), told[3]) << line << "\n" << answer.body;
+  }
+  EXPECT_GT(asked, 12u);
 }
 
 TEST(Docs, TheVerbsOfTheProjectExist) {

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <stdexcept>
@@ -11,8 +12,34 @@
 namespace reactor {
 namespace {
 
+/// Makes the row of a table with each call.
+class by_name : public metrics {
+public:
+  counter get_counter(const std::string& name, const std::string& help, metric_labels of = {}) {
+    return metrics::get_counter(kind(name, help, metric_type::counter, of), of);
+  }
+  gauge get_gauge(const std::string& name, const std::string& help, metric_labels of = {}) {
+    return metrics::get_gauge(kind(name, help, metric_type::gauge, of), of);
+  }
+  histogram get_histogram(const std::string& name, const std::string& help,
+                          std::span<const double> bounds, metric_labels of = {}) {
+    metric_kind k = kind(name, help, metric_type::histogram, of);
+    k.bounds = bounds;
+    return metrics::get_histogram(k, of);
+  }
+
+private:
+  static metric_kind kind(const std::string& name, const std::string& help, metric_type type,
+                          const metric_labels& of) {
+    metric_kind k{name, type, "", {}, help};
+    std::size_t i = 0;
+    for (const auto& [label, value] : of) k.labels.at(i++) = label;
+    return k;
+  }
+};
+
 TEST(Metrics, AreWrittenAsPrometheusTextSortedByNameAndLabels) {
-  metrics all;
+  by_name all;
   all.get_gauge("windlass_b", "Second", {{"cluster", "z"}}).set(2);
   all.get_gauge("windlass_b", "Second", {{"cluster", "a"}}).set(1.5);
   all.get_counter("windlass_a_total", "First").add(3);
@@ -26,7 +53,7 @@ TEST(Metrics, AreWrittenAsPrometheusTextSortedByNameAndLabels) {
 }
 
 TEST(Metrics, TheSameLabelsNameTheSameSeries) {
-  metrics all;
+  by_name all;
   all.get_counter("c_total", "x", {{"k", "1"}}).add();
   counter same = all.get_counter("c_total", "x", {{"k", "1"}});
   same.add(2);
@@ -34,10 +61,10 @@ TEST(Metrics, TheSameLabelsNameTheSameSeries) {
 }
 
 TEST(Metrics, DropEverySeriesOfAClusterAndMakeItsHandlesInert) {
-  metrics all;
+  by_name all;
   gauge gone = all.get_gauge("g", "x", {{"cluster", "a"}, {"pool", "p"}});
   counter kept = all.get_counter("c_total", "x", {{"cluster", "b"}});
-  histogram also = all.get_histogram("h", "x", latency_bounds(), {{"cluster", "a"}});
+  histogram also = all.get_histogram("h", "x", latency_bounds, {{"cluster", "a"}});
   gone.set(1);
   kept.add();
   EXPECT_EQ(all.drop("cluster", "a"), 2u);
@@ -55,7 +82,7 @@ TEST(Metrics, HandlesOutliveTheRegistry) {
   counter c;
   c.add();
   {
-    metrics all;
+    by_name all;
     c = all.get_counter("c_total", "x");
   }
   c.add();
@@ -63,8 +90,9 @@ TEST(Metrics, HandlesOutliveTheRegistry) {
 }
 
 TEST(Metrics, CountObservationsInBuckets) {
-  metrics all;
-  histogram h = all.get_histogram("h_seconds", "x", {0.1, 1}, {{"verb", "list"}});
+  by_name all;
+  constexpr std::array<double, 2> bounds = {0.1, 1};
+  histogram h = all.get_histogram("h_seconds", "x", bounds, {{"verb", "list"}});
   h.observe(0.05);
   h.observe(0.5);
   h.observe(5);
@@ -74,7 +102,7 @@ TEST(Metrics, CountObservationsInBuckets) {
 }
 
 TEST(Metrics, RefreshGaugesRightBeforeTheyAreRead) {
-  metrics all;
+  by_name all;
   int depth = 4;
   gauge g = all.get_gauge("queue_depth", "x");
   all.on_collect([&] { g.set(depth); });
@@ -84,7 +112,7 @@ TEST(Metrics, RefreshGaugesRightBeforeTheyAreRead) {
 }
 
 /// What 500 clusters have: 30 gauges, 5 counters and 2 histograms each.
-void fill(metrics& all) {
+void fill(by_name& all) {
   for (int i = 0; i < 500; ++i) {
     const metric_labels of{{"cluster", "cluster-with-a-name-" + std::to_string(i)}};
     for (int k = 0; k < 30; ++k) {
@@ -95,13 +123,13 @@ void fill(metrics& all) {
     for (int k = 0; k < 5; ++k)
       all.get_counter("windlass_counter_" + std::to_string(k), "Help.", of).add(i + 0.5);
     for (int k = 0; k < 2; ++k)
-      all.get_histogram("windlass_seconds_" + std::to_string(k), "Help.", latency_bounds(), of)
+      all.get_histogram("windlass_seconds_" + std::to_string(k), "Help.", latency_bounds, of)
           .observe(0.1);
   }
 }
 
 TEST(Metrics, OfAFleetAreReadInPiecesOfLittleWork) {
-  metrics all;
+  by_name all;
   fill(all);
   int refreshed = 0;
   for (int i = 0; i < 3; ++i) all.on_collect([&] { ++refreshed; });
@@ -133,7 +161,7 @@ TEST(Metrics, OfAFleetAreReadInPiecesOfLittleWork) {
 }
 
 TEST(Metrics, MayComeAndGoWhileTheyAreRead) {
-  metrics all;
+  by_name all;
   fill(all);
   metrics::reading reading(all);
   std::string text;
@@ -157,7 +185,7 @@ TEST(Metrics, MayComeAndGoWhileTheyAreRead) {
 }
 
 TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
-  metrics all;
+  by_name all;
   all.get_gauge("a", "Two\nlines and a \\.", {{"k", "\"q\" \\ \n"}}).set(1e6);
   all.get_gauge("b", "").set(0.1);
   all.get_gauge("c", "").set(std::numeric_limits<double>::infinity());
@@ -172,11 +200,51 @@ TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
 }
 
 TEST(Metrics, RefuseNamesThatPrometheusForbidsAndTwoTypesOfOneName) {
-  metrics all;
+  by_name all;
   EXPECT_THROW(all.get_counter("no spaces", "x"), std::logic_error);
   EXPECT_THROW(all.get_counter("ok", "x", {{"not-ok", "x"}}), std::logic_error);
   (void)all.get_counter("twice", "x");
   EXPECT_THROW(all.get_gauge("twice", "x"), std::logic_error);
+}
+
+TEST(Metrics, RefuseLabelsThatTheirTableDoesNotHave) {
+  metrics all;
+  const metric_kind kind{"windlass_x_total", metric_type::counter, "", {"cluster"}, "x"};
+  EXPECT_THROW(all.get_counter(kind, {{"node", "x"}}), std::logic_error);
+  EXPECT_THROW(all.get_counter(kind), std::logic_error);
+  EXPECT_THROW(all.get_counter(kind, {{"cluster", "a"}, {"node", "x"}}), std::logic_error);
+  all.get_counter(kind, {{"cluster", "a"}}).add();
+  EXPECT_NE(all.text().find("windlass_x_total{cluster=\"a\"} 1"), std::string::npos);
+}
+
+TEST(Metrics, DropOneSeriesUnlessAnotherHasItsLabelsByNow) {
+  metrics all;
+  const metric_kind kind{"g", metric_type::gauge, "", {"cluster"}, "x"};
+  gauge old = all.get_gauge(kind, {{"cluster", "a"}});
+  all.drop("cluster", "a");
+  gauge now = all.get_gauge(kind, {{"cluster", "a"}});
+  now.set(3);
+  all.drop(kind, {{"cluster", "a"}}, old);
+  EXPECT_EQ(now.value(), 3);
+  all.drop(kind, {{"cluster", "a"}}, now);
+  EXPECT_EQ(now.value(), 0);
+  EXPECT_EQ(all.text().find("g{"), std::string::npos);
+}
+
+TEST(Metrics, AreOpenMetricsForWhoAcceptsThem) {
+  EXPECT_EQ(metrics::wanted("text/plain, */*;q=0.1"), metrics::format::prometheus);
+  EXPECT_EQ(metrics::wanted("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"),
+            metrics::format::open_metrics);
+  metrics all;
+  all.get_counter({"windlass_read_bytes_total", metric_type::counter, "bytes", {}, "Read."}).add(2);
+  const std::string text = all.text(metrics::format::open_metrics);
+  EXPECT_NE(
+      text.find("# HELP windlass_read_bytes Read.\n# TYPE windlass_read_bytes counter\n# UNIT "
+                "windlass_read_bytes bytes\nwindlass_read_bytes_total 2\n"),
+      std::string::npos)
+      << text;
+  EXPECT_TRUE(text.ends_with("\n# EOF\n"));
+  EXPECT_EQ(all.text().find("# EOF"), std::string::npos);
 }
 
 }  // namespace

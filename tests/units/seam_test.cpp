@@ -1,6 +1,7 @@
 // A toy API is plugged in by one line, `options.apis.push_back(toys::api(n))`; everything that people and machines see of an
 // API is then there, and no file of cli/ has changed for it.
 #include "cli/arguments.hpp"
+#include "cli/metrics/own_metrics.hpp"
 #include "cli/service/service.hpp"
 #include "cli/survey/survey.hpp"
 #include "reactor/http/client.hpp"
@@ -11,6 +12,10 @@
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
 
 namespace {
 
@@ -75,12 +80,14 @@ protected:
   std::unique_ptr<simulation::node_world> world_;
   toys::nursery nursery_;
   cli::service_options options_;
+  std::shared_ptr<reactor::log_capture> lines_ = std::make_shared<reactor::log_capture>();
 
 private:
   awaitable<void> run(std::function<awaitable<void>(cli::service& windlass)> drive) {
     (void)world_->start();
     options_.home = world_->home();
-    cli::service windlass(loop_, std::move(options_), reactor::logger());
+    cli::service windlass(loop_, std::move(options_),
+                          reactor::logger([this] { return loop_.wall(); }, lines_));
     auto started = co_await windlass.start();
     EXPECT_TRUE(started.has_value());
     co_await loop_.sleep_for(20s);
@@ -134,6 +141,47 @@ TEST_F(Seam, ItsPartOfClustersAndItsMetricsAreServed) {
           "windlass_api_state{api=\"toys\",cluster=\"cluster-001\",state=\"Live\"} 1",
           "windlass_api_state{api=\"toys\",cluster=\"cluster-002\",state=\"CRDMissing\"} 1"})
       EXPECT_NE(metrics.find(line), std::string::npos) << line << "\n" << metrics;
+  });
+}
+
+TEST_F(Seam, EveryMetricThatIsServedIsInTheTable) {
+  go([this](cli::service& windlass) -> awaitable<void> {
+    world_->roll_out();
+    co_await loop_.sleep_for(300s);
+    std::map<std::string, reactor::metric_kind> known;
+    for (const auto& k : cli::metric_tables(windlass.apis())) {
+      EXPECT_TRUE(known.emplace(k.name, k).second) << k.name << " is there twice";
+      EXPECT_TRUE(k.help.ends_with(".")) << k.name;
+      EXPECT_EQ(k.type == reactor::metric_type::counter, k.name.ends_with("_total")) << k.name;
+    }
+    const std::string metrics = co_await get(8080, "/metrics");
+    std::istringstream lines(metrics);
+    std::set<std::string> seen;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("# TYPE ")) continue;
+      std::istringstream words(line.substr(7));
+      std::string name, type;
+      words >> name >> type;
+      seen.insert(name);
+      EXPECT_TRUE(known.contains(name)) << name;
+      const auto k = known.find(name);
+      EXPECT_EQ(type, k == known.end() ? "" : name_of(k->second.type)) << name;
+    }
+    for (const char* name :
+         {"windlass_units", "windlass_rollouts_completed_total", "windlass_drains_total",
+          "windlass_reboots_completed_total", "windlass_build_info", "windlass_policies_info",
+          "windlass_loop_busy_seconds_total", "process_resident_memory_bytes"})
+      EXPECT_TRUE(seen.contains(name)) << name;
+    for (const char* line :
+         {"windlass_units{api=\"bootc\",cluster=\"cluster-001\",pool=\"workers\",state="
+          "\"UpToDate\"} 3",
+          "windlass_rollouts_completed_total{api=\"bootc\",cluster=\"cluster-002\"} 2",
+          "windlass_rollout_duration_seconds_count{api=\"bootc\"} 2",
+          "windlass_reboots_completed_total{cluster=\"cluster-001\"} 3"})
+      EXPECT_NE(metrics.find(line), std::string::npos) << line << "\n" << metrics;
+    // That its nodes were taken in counts as a pool's first.
+    EXPECT_EQ(lines_->count("rollout started"), 4u);
+    EXPECT_EQ(lines_->count("rollout done"), 4u);
   });
 }
 
@@ -240,6 +288,9 @@ TEST_F(Seam, WhoHoldsNoLeaseConnectsToNoCluster) {
     EXPECT_TRUE(windlass.fleet().clusters().empty());
     const std::string ready = co_await get(8081, "/readyz");
     EXPECT_EQ(ready, "ok\n") << "it stands by";
+    const reactor::log_record* standby = lines_->last("standing by: another one holds the lease");
+    EXPECT_TRUE(standby && standby->field("holder") == "somebody else");
+    EXPECT_EQ(lines_->count("standing by: another one holds the lease"), 2u) << "once each";
   });
 }
 

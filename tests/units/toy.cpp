@@ -29,14 +29,16 @@ struct toy_view {
   friend bool operator==(const toy_view&, const toy_view&) = default;
 };
 
+constexpr reactor::metric_kind toys_wound{
+    "toys_wound", reactor::metric_type::gauge, "", {"cluster"}, "Toys that are wound up."};
+
 class part final : public units::part {
 public:
   part(k8s::engagement& on, const units::house& h, nursery& n)
       : cluster_(on.on().name()), nursery_(n), toys_(on.loop(), on.api(), options(h)) {
     nursery_.on.insert(cluster_);
     on.follow(toys_);
-    toys_.on_change([this, gauge = h.metrics.get_gauge("toys_wound", "Toys that are wound up.",
-                                                       {{"cluster", cluster_}})](
+    toys_.on_change([this, gauge = h.metrics.get_gauge(toys_wound, {{"cluster", cluster_}})](
                         const toy_view*, const toy_view*) mutable { gauge.set(double(wound())); });
     toys_.start();
   }
@@ -115,6 +117,7 @@ units::api api(nursery& n) {
   a.home_kinds = {toys()};
   a.remedy = "buy some";
   a.runs_on = units::api::place::both;
+  a.metrics = {toys_wound};
   a.lease = "toys.example.com";
   a.lease_ns = "toys";
   a.make = [&n](const units::house& h) { return std::make_unique<running>(h, n); };

@@ -129,7 +129,7 @@ TEST(PoolStatus, AnInvalidSpecLeavesTheCountsAsTheyWere) {
   pool.meta.generation = 7;
   pool.status =
       status_after(pool, found(counts({unit_state::pending, unit_state::up_to_date})), noon);
-  const auto s = status_with_invalid_spec(pool, "invalid image ref", noon);
+  const auto s = status_with_invalid_spec(pool, "invalid image ref", {}, noon);
   EXPECT_EQ(s.node_count, 2);
   EXPECT_EQ(s.updated_count, 1);
   EXPECT_EQ(degraded_of(s), "True/InvalidSpec/invalid image ref");
@@ -142,13 +142,44 @@ TEST(PoolStatus, ConditionsOfOthersStay) {
   EXPECT_NE(find_condition(status_after(pool, found({}), noon).conditions, "Audited"), nullptr);
 }
 
-TEST(PoolStatus, ThePatchOmitsZeros) {
+TEST(PoolStatus, ThePatchShowsZerosToWhoeverLooksIntoTheColumns) {
   node_pool_status before, after;
   before.updating_count = 2;
   after.updated_count = 2;
   EXPECT_EQ(boost::json::serialize(status_patch(before, after)),
-            R"({"status":{"updatedCount":2,"updatingCount":null}})");
+            R"({"status":{"updatedCount":2,"updatingCount":0}})");
   EXPECT_TRUE(status_patch(after, after).empty());
+  // What another operator left off is there after the first pass, and is not written again.
+  const node_pool_status left_off;
+  const auto first = status_after({}, found({}), noon);
+  const auto patch = status_patch(left_off, first).at("status").as_object();
+  for (const char* count : {"nodeCount", "updatedCount", "updatingCount", "degradedCount"})
+    EXPECT_EQ(patch.at(count), 0) << count;
+  node_pool pool;
+  pool.status = first;
+  EXPECT_TRUE(status_patch(first, status_after(pool, found({}), noon)).empty());
+}
+
+TEST(PoolStatus, HoldsAreCountedByCodeAndWrittenWhenACountChanges) {
+  pool_findings f = found(counts({unit_state::staged, unit_state::staged}));
+  f.held = {{"pdb", 1}, {"slot-full", 1}};
+  const auto first = status_after({}, f, noon);
+  node_pool pool;
+  pool.status = first;
+  EXPECT_TRUE(status_patch(first, status_after(pool, f, noon)).empty());
+  f.held = {{"slot-full", 2}};
+  const auto patch = status_patch(first, status_after(pool, f, noon)).at("status").as_object();
+  EXPECT_EQ(boost::json::serialize(patch.at("held")), R"({"pdb":null,"slot-full":2})");
+  EXPECT_EQ(status_with_invalid_spec(pool, "no", {{"invalid-spec", 2}}, noon).held,
+            (std::map<std::string, std::int64_t>{{"invalid-spec", 2}}));
+}
+
+TEST(PoolStatus, ThePolicysWordsAreCountedWhileTheyAreFew) {
+  std::vector<hold> holds{{"n", "pdb", "", ""}, {"n", "policy:Later", "", ""}};
+  EXPECT_EQ(counted(holds), (hold_counts{{"pdb", 1}, {"policy:Later", 1}}));
+  for (std::size_t i = 0; i < most_policy_words; ++i)
+    holds.push_back({"n", "policy:W" + std::to_string(i), "", ""});
+  EXPECT_EQ(counted(holds), (hold_counts{{"pdb", 1}, {"policy", most_policy_words + 1}}));
 }
 
 }  // namespace

@@ -621,6 +621,54 @@ TEST(InvalidSpec, TouchesNoNode) {
             "True/InvalidSpec/invalid nodeSelector: no such operator");
 }
 
+TEST(InvalidSpec, ShowsTheNodesThatThePoolHas) {
+  situation s;
+  s.member("w1", unit_state::staged);
+  s.member("w2", unit_state::up_to_date);
+  s.world.pool.status.updated_count = 3;  // from before
+  s.world.pool.spec.image_ref = "nonsense";
+  const auto plan = s.plan();
+  ASSERT_EQ(plan.units.size(), 2u);
+  EXPECT_EQ(plan.units[0].state, unit_state::staged);
+  EXPECT_EQ(plan.counts.up_to_date, 1u);
+  EXPECT_EQ(plan.status.held, (std::map<std::string, std::int64_t>{{"invalid-spec", 2}}));
+  EXPECT_FALSE(plan.moves);
+}
+
+TEST(DeletedPool, ShowsTheNodesThatAreLetGo) {
+  situation s;
+  s.member("w1", unit_state::staged);
+  s.world.pool.meta.deletion_timestamp = noon;
+  const auto plan = s.plan();
+  ASSERT_EQ(plan.units.size(), 1u);
+  EXPECT_EQ(held(plan), "w1:leaving");
+}
+
+TEST(Holds, SaySinceWhenWhereItIsKnown) {
+  situation s;
+  s.world.pool.spec.max_unavailable = 1;
+  bootc_node& slotted = s.slotted("w1", unit_state::staged);
+  slotted.meta.annotations =
+      testing::with(testing::with(slotted.meta.annotations, "windlass.dev/hold", "draining"),
+                    "windlass.dev/hold-since", "2026-11-21T11:30:00Z");
+  s.member("w2", unit_state::degraded);
+  s.member("w3", unit_state::staged);
+  const auto plan = s.plan();
+  ASSERT_EQ(held(plan), "w1:draining w2:degraded w3:slot-full");
+  EXPECT_EQ(plan.holds[0].since, "2026-11-21T11:30:00Z");
+  EXPECT_EQ(plan.holds[1].since, "2026-11-21T11:00:00Z");
+  EXPECT_EQ(plan.holds[2].since, "");
+}
+
+TEST(Holds, EveryCodeHasItsRow) {
+  std::set<std::string_view> codes;
+  for (const auto& k : hold_code::of_every_api) EXPECT_TRUE(codes.insert(k.code).second) << k.code;
+  for (const auto& k : hold_code::of_nodes) EXPECT_TRUE(codes.insert(k.code).second) << k.code;
+  for (const std::string_view code : codes) EXPECT_EQ(hold_code::find(code)->code, code);
+  EXPECT_EQ(hold_code::find("policy:AfterCanary")->code, "policy");
+  EXPECT_EQ(hold_code::find("nonsense"), nullptr);
+}
+
 TEST(StaleCluster, NothingIsDecidedOnOldViews) {
   situation s;
   s.member("w1", unit_state::staged);

@@ -1,6 +1,7 @@
 // The states of a cluster as a table and the cluster that goes through them: both are one story, told with the same failures.
 #include "k8s/fleet/cluster.hpp"
 
+#include "k8s/fleet/metric_table.hpp"
 #include "k8s/informer/informer.hpp"
 #include "k8s/views/secret.hpp"
 #include "reactor/net/memory_network.hpp"
@@ -452,10 +453,9 @@ TEST_F(Cluster, CountsWhatItsInformersDo) {
     api.put("a", "y");
     co_await l.sleep_for(16s);
     const auto value = [&](const std::string& name) {
-      return metrics
-          .get_counter("windlass_informer_" + name + "_total", "",
-                       {{"cluster", "c1"}, {"kind", "Secret"}})
-          .value();
+      const auto kind = std::ranges::find(
+          fleet_metrics::all, "windlass_informer_" + name + "_total", &reactor::metric_kind::name);
+      return metrics.get_counter(*kind, {{"cluster", "c1"}, {"kind", "Secret"}}).value();
     };
     const std::string before = metrics.text();
     EXPECT_EQ(before.find("windlass_informer_oddities_total"), std::string::npos)

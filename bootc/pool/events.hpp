@@ -1,0 +1,59 @@
+#pragma once
+
+#include "k8s/client/event_kind.hpp"
+
+/// The Events about nodes and pools; docs/reference/events.md is made from the table.
+namespace bootc::hold_event {
+
+inline constexpr auto table = std::to_array<k8s::event_kind>({
+    {"Held", k8s::event_severity::normal, "BootcNode",
+     "it waits in its slot for work under way; the note begins with the hold's code. Once for each "
+     "code"},
+    {"Stuck", k8s::event_severity::warning, "BootcNode",
+     "something holds it up that may last until somebody does something; the note begins with the "
+     "hold's code and names the pod, or the error"},
+    {"Released", k8s::event_severity::normal, "BootcNode",
+     "it no longer waits; the note says for what it did, and since when"},
+    // Those of the contract, which dashboards of other operators of this API know.
+    {"Staging", k8s::event_severity::normal, "Node", "its daemon fetches the image"},
+    {"Staged", k8s::event_severity::normal, "Node",
+     "the image is on the host and waits for a slot"},
+    {"Rebooting", k8s::event_severity::normal, "Node", "it boots into the image"},
+    {"Idle", k8s::event_severity::normal, "Node", "it is up to date with the image"},
+    {"DrainFailed", k8s::event_severity::warning, "Node",
+     "an eviction met an error; the drain is tried again"},
+    {"DrainTimedOut", k8s::event_severity::warning, "Node",
+     "the drain took longer than drainTimeoutSeconds; the note names what is left"},
+    {"DrainTakingTooLong", k8s::event_severity::warning, "Node",
+     "the drain has been running for 5 minutes"},
+    {"RolloutStarted", k8s::event_severity::normal, "BootcNodePool",
+     "nodes move toward another digest"},
+    {"RolloutCompleted", k8s::event_severity::normal, "BootcNodePool", "every node runs it"},
+    {"ImageUpdateAvailable", k8s::event_severity::normal, "BootcNodePool",
+     "the image's tag names another digest"},
+    {"NodeDegraded", k8s::event_severity::warning, "BootcNodePool",
+     "as the condition Degraded of this reason"},
+    {"SecretError", k8s::event_severity::warning, "BootcNodePool",
+     "as the condition Degraded of this reason"},
+    {"NodeConflict", k8s::event_severity::warning, "BootcNodePool",
+     "as the condition Degraded of this reason"},
+    {"RolloutHalted", k8s::event_severity::warning, "BootcNodePool",
+     "as the condition Degraded of this reason"},
+    {"InvalidSpec", k8s::event_severity::warning, "BootcNodePool",
+     "as the condition Degraded of this reason"},
+    {"TagResolutionError", k8s::event_severity::warning, "BootcNodePool",
+     "as the condition Degraded of this reason"},
+    {"SingleControlPlane", k8s::event_severity::warning, "Node or BootcNodePool",
+     "the only control-plane node reboots: the API is away meanwhile"},
+    {"StagedUnlocked", k8s::event_severity::warning, "BootcNodePool",
+     "images were staged without a lock, so that any reboot boots them"},
+    {"UncoordinatedReboots", k8s::event_severity::warning, "BootcNodePool",
+     "nodes were rebooted by others too, outside of every slot"},
+    {"InvalidApproval", k8s::event_severity::warning, "BootcNodePool",
+     "bootc.dev/approve-digest is no sha256 digest"},
+});
+inline constexpr k8s::event_kind held = k8s::event_in(table, "Held"),
+                                 stuck = k8s::event_in(table, "Stuck"),
+                                 released = k8s::event_in(table, "Released");
+
+}  // namespace bootc::hold_event

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "reactor/metrics.hpp"
+
+/// What is counted of drains and reboots.
+namespace bootc::node_metrics {
+
+using enum reactor::metric_type;
+
+/// 1 s … 4 h.
+inline constexpr std::array<double, 12> drain_bounds = {1,   5,   15,    30,    60,    120,
+                                                        300, 600, 1'800, 3'600, 7'200, 14'400};
+
+inline constexpr auto all = std::to_array<reactor::metric_kind>({
+    {"windlass_drains_total",
+     counter,
+     "",
+     {"cluster", "outcome"},
+     "Drains by how they ended: done, failed, timed-out."},
+    {"windlass_drain_duration_seconds",
+     histogram,
+     "seconds",
+     {},
+     "How long a drain took that was done.",
+     drain_bounds},
+    {"windlass_evictions_refused_total",
+     counter,
+     "",
+     {"cluster"},
+     "Evictions that a disruption budget refused; each is tried again after 5 s."},
+    {"windlass_reboots_requested_total",
+     counter,
+     "",
+     {"cluster"},
+     "Nodes that were told to boot their image."},
+    {"windlass_reboots_completed_total",
+     counter,
+     "",
+     {"cluster"},
+     "Nodes that are back on their image and gave their slot back."},
+});
+inline constexpr reactor::metric_kind drains = reactor::metric_in(all, "windlass_drains_total"),
+                                      drain_seconds = reactor::metric_in(
+                                          all, "windlass_drain_duration_seconds"),
+                                      refused = reactor::metric_in(
+                                          all, "windlass_evictions_refused_total"),
+                                      requested = reactor::metric_in(
+                                          all, "windlass_reboots_requested_total"),
+                                      completed = reactor::metric_in(
+                                          all, "windlass_reboots_completed_total");
+
+}  // namespace bootc::node_metrics
