@@ -7,6 +7,7 @@
 #include "k8s/client/credentials.hpp"
 #include "k8s/client/wiping_json.hpp"
 #include "reactor/deadline.hpp"
+#include "reactor/http/date.hpp"
 #include "reactor/http/gzip.hpp"
 #include "reactor/limiter.hpp"
 #include "reactor/loop.hpp"
@@ -146,12 +147,15 @@ fault too_long(std::string doing, std::size_t limit_bytes) {
   return too_much(std::move(doing), limit_bytes, std::to_string(limit_bytes / 1024) + " KiB");
 }
 
+/// Secrets, and tokens of service accounts: what is sent and what is answered holds credentials.
 bool is_of_secrets(std::string_view target) {
-  constexpr std::string_view collection = "/secrets";
-  const std::size_t at = target.find(collection);
-  return at != target.npos &&
-         (at + collection.size() == target.size() ||
-          std::string_view("/?").find(target[at + collection.size()]) != std::string_view::npos);
+  const auto has_part = [&](std::string_view part) {
+    const std::size_t at = target.find(part);
+    return at != target.npos &&
+           (at + part.size() == target.size() ||
+            std::string_view("/?").find(target[at + part.size()]) != std::string_view::npos);
+  };
+  return has_part("/secrets") || (has_part("/serviceaccounts") && has_part("/token"));
 }
 
 /// An answer's body as what it stands for; pure, so that a long one is read off the loop.
@@ -210,7 +214,7 @@ struct client::impl {
     r.fields.add("User-Agent", "windlass/" WINDLASS_VERSION);
     if (body) {
       r.fields.add("Content-Type", std::move(content_type));
-      r.body = json::serialize(*body);
+      r.body = is_of_secrets(path_and_query) ? text_of_secret(*body) : json::serialize(*body);
     }
     return r;
   }
@@ -256,6 +260,12 @@ struct client::impl {
                                       std::size_t limit_bytes = object_limit_bytes,
                                       body_form form = body_form::json) {
     if (r.target.empty()) co_return unsendable(std::move(doing));
+    struct wiping {
+      http::request& r;
+      ~wiping() {
+        if (is_of_secrets(r.target)) reactor::wipe(r.body);
+      }
+    } const afterwards{r};
     const reactor::steady_time deadline = loop.now() + within;
     (void)co_await refresh(credentials::look::when_due);
     for (int attempt = 0;; ++attempt) {
@@ -272,6 +282,8 @@ struct client::impl {
         co_return why;
       }
       if (!got) co_return failed(got.error(), doing);
+      if (const auto said = http::parse_date(got->fields.get("Date")))
+        clock_ahead = *said - loop.wall();
       body_reader reader{got->status,
                          std::move(got->fields),
                          std::move(got->body),
@@ -384,6 +396,7 @@ struct client::impl {
   http::client transport;
   reactor::limiter limiter;
   apart off_loop;
+  std::optional<reactor::nanoseconds> clock_ahead;
   std::function<void(const fault*)> on_outcome;
 };
 
@@ -468,6 +481,16 @@ awaitable<result<json::object>> client::apply(resource r, object_key key, json::
   target t(r.object_path(key.ns, key.name, subresource));
   t.add("fieldManager", impl_->manager_or(field_manager));
   if (conflicts == apply_conflicts::force) t.add("force", "true");
+  const json::value document(std::move(body));
+  http::request request = impl_->make("PATCH", t.take(), &document, "application/apply-patch+yaml");
+  return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<json::object>> client::rehearse(resource r, object_key key, json::object body) {
+  std::string doing = "apply (dry run) " + r.plural + " " + key.text();
+  fill_identity(body, r);
+  target t(r.object_path(key.ns, key.name));
+  t.add("fieldManager", impl_->field_manager).add("force", "true").add("dryRun", "All");
   const json::value document(std::move(body));
   http::request request = impl_->make("PATCH", t.take(), &document, "application/apply-patch+yaml");
   return impl_->object_call(std::move(request), std::move(doing));
@@ -622,6 +645,9 @@ double client::rate() const noexcept {
 }
 reactor::steady_time client::paused_until() const noexcept {
   return impl_->limiter.paused_until();
+}
+std::optional<reactor::nanoseconds> client::clock_ahead() const noexcept {
+  return impl_->clock_ahead;
 }
 awaitable<void> client::stop() {
   return impl_->transport.stop();

@@ -82,6 +82,9 @@ public:
                                                apply_conflicts conflicts = apply_conflicts::force,
                                                std::string subresource = {},
                                                std::string field_manager = {});
+  /// What that apply would give; nothing is written.
+  awaitable<result<boost::json::object>> rehearse(resource r, object_key key,
+                                                  boost::json::object body);
   /// JSON merge patch (RFC 7386); `subresource` "status" patches the status.
   awaitable<result<boost::json::object>> merge_patch(resource r, object_key key,
                                                      boost::json::object patch,
@@ -134,6 +137,8 @@ public:
   double rate() const noexcept;
   /// Until when the server asked for a pause (429 with Retry-After); in the past when it did not.
   reactor::steady_time paused_until() const noexcept;
+  /// How far the server's clock was ahead of ours at its last answer, to a second or two; none before it said.
+  std::optional<reactor::nanoseconds> clock_ahead() const noexcept;
   /// Open connections to this server.
   std::size_t connections() const noexcept;
   awaitable<void> stop();

@@ -64,6 +64,12 @@ struct core {
       terminations;              // when → pod key, uid
   std::deque<change> reactions;  // writes the controllers have yet to see
   bool reacting = false;
+  /// Tokens of service accounts that were asked for.
+  struct issued_token {
+    std::string ns, name, uid;  // of the account
+    reactor::wall_time expires;
+  };
+  std::map<std::string, issued_token, std::less<>> issued_tokens;
 
   reactor::wall_time wall() const { return options.wall(); }
   reactor::steady_time now() const { return options.now(); }
@@ -130,6 +136,12 @@ struct core {
   // eviction.cpp
   outcome<answer> evict(call& c);
   outcome<answer> bind(call& c);
+
+  // access.cpp
+  outcome<answer> issue_token(call& c);
+  outcome<answer> review_access(call& c);
+  /// Whose token it is; empty when it has ended, none when we gave out no such token.
+  std::optional<std::string> user_of_token(std::string_view token);
 
   // discovery.cpp
   std::optional<answer> discover(const request& r);

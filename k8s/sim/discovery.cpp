@@ -7,7 +7,8 @@ namespace k8s::sim {
 
 namespace {
 
-json::array verbs_of(const kind_info&) {
+json::array verbs_of(const kind_info& k) {
+  if (k.answers_only) return {"create"};
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }
 
@@ -45,6 +46,11 @@ std::vector<subresource> subresources(const kind_info& k) {
     if (s == "eviction") {
       all.push_back(
           {s, {{"group", "policy"}, {"version", "v1"}, {"kind", "Eviction"}}, {"create"}});
+    } else if (s == "token") {
+      all.push_back(
+          {s,
+           {{"group", "authentication.k8s.io"}, {"version", "v1"}, {"kind", "TokenRequest"}},
+           {"create"}});
     } else if (s == "log") {
       all.push_back({s, {{"group", k.group}, {"version", k.version}, {"kind", k.kind}}, {"get"}});
     } else if (s == "binding") {

@@ -107,8 +107,12 @@ answer core::handle(const request& r) {
   std::string user = r.user;
   access_rules& access = options.access;
   if (std::string_view header = r.fields.get("authorization"); header.starts_with("Bearer ")) {
-    auto at = access.tokens.find(std::string(trimmed(header.substr(7))));
-    if (at == access.tokens.end()) {
+    const std::string token(trimmed(header.substr(7)));
+    auto at = access.tokens.find(token);
+    if (auto issued = user_of_token(token)) {
+      if (issued->empty()) return failed({401, "Unauthorized", "Unauthorized"});
+      user = *std::move(issued);
+    } else if (at == access.tokens.end()) {
       if (!access.tokens.empty() || !access.anonymous)
         return failed({401, "Unauthorized", "Unauthorized"});
     } else {
@@ -245,6 +249,11 @@ outcome<answer> core::serve(call& c) {
     if (method != "POST") return method_not_allowed();
     return c.subresource == "eviction" ? evict(c) : bind(c);
   }
+  if (c.subresource == "token")
+    return method == "POST" ? issue_token(c) : outcome<answer>(method_not_allowed());
+  if (c.kind->answers_only)
+    return method == "POST" && c.name.empty() ? review_access(c)
+                                              : outcome<answer>(method_not_allowed());
   if (c.subresource == "log")
     return method == "GET" ? log(c) : outcome<answer>(method_not_allowed());
   if (c.subresource == "finalize") {

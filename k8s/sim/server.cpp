@@ -1,6 +1,7 @@
 #include "k8s/sim/server.hpp"
 
 #include "k8s/sim/subscription.hpp"
+#include "reactor/http/date.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/loop.hpp"
 
@@ -112,6 +113,7 @@ awaitable<void> server::impl::serve(reactor::http::request r, reactor::http::res
   out.status = a.status;
   out.fields.add("Content-Type", std::move(a.content_type));
   for (auto& [name, value] : a.fields) out.fields.add(std::move(name), std::move(value));
+  if (out.fields.get("Date").empty()) out.fields.add("Date", reactor::http::format_date(on.wall()));
   if (in.method != "HEAD") out.body = std::move(a.body);
   auto sent = co_await to.send(std::move(out));
   (void)sent;  // a client that went away has no further wishes

@@ -248,6 +248,11 @@ awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection
 awaitable<result<std::unique_ptr<exchange>>> send_on(std::shared_ptr<connection_pool> pool,
                                                      request r) {
   const connection_pool::request_under_way here(pool);
+  // It may have held a Secret.
+  struct wiping {
+    std::string& text;
+    ~wiping() { wipe(text); }
+  } const afterwards{r.body};
   bool died = false;
   auto first = co_await try_once(pool, r, false, died);
   if (first || !died || !is_idempotent(r.method)) co_return first;

@@ -100,12 +100,28 @@ std::vector<kind_ptr> make_kinds() {
     k.field_labels = {"type"};
     add(std::move(k));
   }
-  add(core("serviceaccounts", "serviceaccount", "ServiceAccount", {"sa"}));
+  {
+    kind_info k = core("serviceaccounts", "serviceaccount", "ServiceAccount", {"sa"});
+    k.other_subresources = {"token"};
+    add(std::move(k));
+  }
   {
     kind_info k = core("services", "service", "Service", {"svc"});
     k.categories = {"all"};
     k.status_subresource = true;
     k.field_labels = {"spec.clusterIP", "spec.type"};
+    add(std::move(k));
+  }
+  for (auto [plural, singular, kind] :
+       {std::tuple{"validatingadmissionpolicies", "validatingadmissionpolicy",
+                   "ValidatingAdmissionPolicy"},
+        std::tuple{"validatingadmissionpolicybindings", "validatingadmissionpolicybinding",
+                   "ValidatingAdmissionPolicyBinding"}}) {
+    kind_info k = in_group("admissionregistration.k8s.io", core(plural, singular, kind));
+    k.categories = {"api-extensions"};
+    k.namespaced = false;
+    k.status_subresource = k.kind == "ValidatingAdmissionPolicy";
+    k.generation = true;
     add(std::move(k));
   }
   {
@@ -131,6 +147,14 @@ std::vector<kind_ptr> make_kinds() {
     k.generation = true;
     if (k.kind == "ReplicaSet") k.field_labels = {"status.replicas"};
     if (k.kind == "StatefulSet") k.field_labels = {"status.successful"};
+    add(std::move(k));
+  }
+  {
+    kind_info k = in_group("authorization.k8s.io",
+                           core("selfsubjectaccessreviews", "selfsubjectaccessreview",
+                                "SelfSubjectAccessReview"));
+    k.namespaced = false;
+    k.answers_only = true;
     add(std::move(k));
   }
   {

@@ -204,6 +204,21 @@ void default_network_policy(json::object& o) {
   spec["policyTypes"] = std::move(types);
 }
 
+void default_admission_policy(json::object& o) {
+  json::object& spec = ensure_object(o, "spec");
+  set_default(spec, "failurePolicy", "Fail");
+  json::value* matched = spec.if_contains("matchConstraints");
+  if (!matched || !matched->is_object()) return;
+  json::object& constraints = matched->get_object();
+  set_default(constraints, "matchPolicy", "Equivalent");
+  set_default(constraints, "namespaceSelector", json::object());
+  set_default(constraints, "objectSelector", json::object());
+  json::value* rules = constraints.if_contains("resourceRules");
+  if (!rules || !rules->is_array()) return;
+  for (json::value& rule : rules->get_array())
+    if (rule.is_object()) set_default(rule.get_object(), "scope", "*");
+}
+
 }  // namespace
 
 void set_defaults(const kind_info& kind, json::object& o) {
@@ -237,6 +252,8 @@ void set_defaults(const kind_info& kind, json::object& o) {
     default_autoscaler(o);
   } else if (kind.kind == "NetworkPolicy") {
     default_network_policy(o);
+  } else if (kind.kind == "ValidatingAdmissionPolicy") {
+    default_admission_policy(o);
   } else if (kind.kind == "Ingress") {
     ensure_object(ensure_object(o, "status"), "loadBalancer");
   } else if (kind.kind == "Node") {

@@ -36,6 +36,7 @@ struct kind_info {
   bool graceful = false;                        // deletion waits for a grace period (pods)
   bool generation = false;                      // counts changes of the spec
   bool custom = false;
+  bool answers_only = false;  // a question that is answered, and stored nowhere (access reviews)
   std::vector<std::string> field_labels;  // field selectors besides metadata.name and .namespace
   std::vector<column> columns;
   std::function<json::array(const json::object&, reactor::wall_time now)> cells;

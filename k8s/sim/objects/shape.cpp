@@ -151,6 +151,13 @@ const std::map<std::string, shape_ptr, std::less<>>& built_in_shapes() {
     for (const char* kind : {"RoleBinding", "ClusterRoleBinding"})
       define(kind, "metadata=metadata roleRef! subjects[]");
     define("ControllerRevision", "metadata=metadata data!");
+    define("ValidatingAdmissionPolicy",
+           "metadata=metadata spec{paramKind! matchConstraints{namespaceSelector! objectSelector! "
+           "resourceRules[] excludeResourceRules[]} validations[] auditAnnotations[] "
+           "matchConditions[name]{} variables[name]{}} status{conditions[type]{}}");
+    define("ValidatingAdmissionPolicyBinding",
+           "metadata=metadata spec{paramRef! matchResources{namespaceSelector! objectSelector! "
+           "resourceRules[] excludeResourceRules[]} validationActions[set]}");
     define("PodDisruptionBudget",
            "metadata=metadata spec{selector!} status{conditions[type]{} disruptedPods%}");
     define("CustomResourceDefinition",

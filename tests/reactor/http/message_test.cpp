@@ -1,5 +1,7 @@
 #include "reactor/http/message.hpp"
 
+#include "reactor/http/date.hpp"
+
 #include <gtest/gtest.h>
 
 namespace reactor::http {
@@ -41,6 +43,22 @@ TEST(Target, EncodesAllButUnreservedCharacters) {
   for (int c = 0; c < 256; ++c) all += static_cast<char>(c);
   EXPECT_EQ(decode_component(encode_component(all)), all);
   EXPECT_EQ(split_target("/?k=" + encode_component(all)).get("k"), all);
+}
+
+TEST(Date, IsWrittenAndReadAsHttpHasIt) {
+  const wall_time t(std::chrono::seconds(784'111'777));
+  EXPECT_EQ(format_date(t), "Sun, 06 Nov 1994 08:49:37 GMT");
+  EXPECT_EQ(parse_date("Sun, 06 Nov 1994 08:49:37 GMT"), t);
+  EXPECT_EQ(format_date(wall_time(std::chrono::seconds(951'782'400))),
+            "Tue, 29 Feb 2000 00:00:00 GMT");
+}
+
+TEST(Date, InAnotherFormIsNone) {
+  for (const char* text : {"", "now", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+                           "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 1994 08:49:37 GMT",
+                           "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Now 1994 08:49:37 GMT",
+                           "Sun, 06 Nov 9999 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT "})
+    EXPECT_FALSE(parse_date(text)) << text;
 }
 
 }  // namespace
