@@ -37,13 +37,16 @@ inline constexpr auto table = std::to_array<event_kind>({
      "the Secret is gone or lost its label, or another replica takes care of it"},
     {"KubeconfigInvalid", event_severity::warning, "Secret",
      "the kubeconfig cannot be used; the note names the field and its line"},
+    {"TokenNotRenewed", event_severity::warning, "Secret",
+     "the token of a member that `cluster add` made could not be renewed; the note says why"},
 });
 inline constexpr event_kind engaged = event_in(table, "ClusterEngaged"),
                             reconnected = event_in(table, "ClusterReconnected"),
                             recovered = event_in(table, "ClusterRecovered"),
                             unreachable = event_in(table, "ClusterUnreachable"),
                             disengaged = event_in(table, "ClusterDisengaged"),
-                            kubeconfig_invalid = event_in(table, "KubeconfigInvalid");
+                            kubeconfig_invalid = event_in(table, "KubeconfigInvalid"),
+                            token_not_renewed = event_in(table, "TokenNotRenewed");
 }  // namespace fleet_event
 
 }  // namespace k8s

@@ -257,6 +257,22 @@ void cluster::attend(attention how) {
   for (const auto& e : engagements_) e->attend(how);
 }
 
+void cluster::renew_token(object_key account, std::chrono::seconds life,
+                          std::function<void(result<issued_token>)> done) {
+  tasks_.start("renew token", ask_for_token(std::move(account), life, std::move(done)));
+}
+
+awaitable<void> cluster::ask_for_token(object_key account, std::chrono::seconds life,
+                                       std::function<void(result<issued_token>)> done) {
+  auto got = co_await request_token(api_, std::move(account), life, loop_.wall());
+  done(std::move(got));
+}
+
+void cluster::note_token(std::optional<reactor::wall_time> expires, std::string problem) {
+  token_expires_ = expires;
+  token_problem_ = std::move(problem);
+}
+
 awaitable<bool> cluster::engaged(reactor::steady_time deadline) {
   return engaged_.wait(deadline);
 }
@@ -289,6 +305,8 @@ json::object cluster::to_json() const {
   o["hash"] = options_.hash;
   o["since"] = reactor::format_rfc3339(since_wall());
   o["lastError"] = last_error();
+  if (token_expires_) o["tokenExpires"] = reactor::format_rfc3339(*token_expires_);
+  if (!token_problem_.empty()) o["tokenProblem"] = token_problem_;
   json::object apis;
   for (const auto& e : engagements_) apis[e->name()] = e->to_json();
   o["apis"] = std::move(apis);

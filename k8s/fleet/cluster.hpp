@@ -4,6 +4,7 @@
 #include "k8s/client/discovery.hpp"
 #include "k8s/client/events.hpp"
 #include "k8s/client/kubeconfig.hpp"
+#include "k8s/client/tokens.hpp"
 #include "k8s/fleet/cluster_health.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/meta.hpp"
@@ -100,11 +101,18 @@ public:
   cluster_part* part(std::string_view api) const noexcept;
   /// All its APIs are about to act; see engagement::attend.
   void attend(attention how);
+  /// Asks for a new token of its own account there; `done` is not called when it leaves meanwhile.
+  void renew_token(object_key account, std::chrono::seconds life,
+                   std::function<void(result<issued_token>)> done);
+  /// When its token ends, where that is known, and what is wrong about that: a sentence, or empty.
+  void note_token(std::optional<reactor::wall_time> expires, std::string problem);
+  std::optional<reactor::wall_time> token_expires() const noexcept { return token_expires_; }
+  const std::string& token_problem() const noexcept { return token_problem_; }
   /// False when `deadline` came first.
   awaitable<bool> engaged(reactor::steady_time deadline = reactor::never);
 
   /// {name,state,server,uid,hash,since,lastError}: tenants.md §3.8 without the tenants; apis: {name: {state, …}}; and
-  /// pausedUntil while the server wants to be left alone.
+  /// pausedUntil while the server wants to be left alone; tokenExpires and tokenProblem where they are known.
   boost::json::object to_json() const;
 
   static constexpr reactor::nanoseconds recovery_spread = 10s;
@@ -121,6 +129,8 @@ private:
   /// Waits until somebody answers.
   awaitable<void> connected();
   void look();
+  awaitable<void> ask_for_token(object_key account, std::chrono::seconds life,
+                                std::function<void(result<issued_token>)> done);
   reactor::steady_time next_look() const noexcept;
   void requested(const fault* why);
   /// Tells everybody who wants to know when a state is no longer what it was.
@@ -135,6 +145,8 @@ private:
   k8s::discovery discovery_;
   cluster_health health_;  // of the connection
   std::string uid_;
+  std::optional<reactor::wall_time> token_expires_;
+  std::string token_problem_;
   std::unique_ptr<event_recorder> events_;
   std::shared_ptr<view_budget> views_;  // what the stores of all APIs take together
   std::vector<std::unique_ptr<engagement>> engagements_;

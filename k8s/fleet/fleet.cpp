@@ -38,6 +38,7 @@ fleet::fleet(reactor::loop& l, fleet_options options, reactor::logger log)
       options_(std::move(options)),
       log_(std::move(log)),
       changed_(l),
+      tokens_changed_(l),
       discovered_(l),
       closing_(l),
       tasks_(l) {
@@ -55,6 +56,7 @@ void fleet::add(std::string name, connection to) {
 
 void fleet::discover(client& home, event_recorder* events) {
   events_ = events;
+  home_api_ = &home;
   discovered_.reset();
   informer_options wanted;
   wanted.collection = resources::secrets();
@@ -67,6 +69,7 @@ void fleet::discover(client& home, event_recorder* events) {
   });
   secrets_->start();
   tasks_.start("discover clusters", supervise());
+  if (options_.tokens == token_care::ours) tasks_.start("renew tokens", keep_tokens());
 }
 
 awaitable<bool> fleet::discovered(reactor::steady_time deadline) {
@@ -128,6 +131,7 @@ awaitable<void> fleet::consider(std::string name) {
   if (found != entries_.end() && found->second.hash == hash) {
     log_.debug("kubeconfig unchanged", {{"cluster", name}});
     relabel(found->second, wanted->meta.labels);
+    note_member(name, found->second, *wanted);
     co_return;
   }
   const bool existed = found != entries_.end() && found->second.running;
@@ -135,6 +139,8 @@ awaitable<void> fleet::consider(std::string name) {
     entry& changing = entries_[name];
     disengage(name, changing);
     changing.invalid.clear();
+    changing.member.reset();
+    changing.token_problem.clear();
     changing.hash = hash;
     changing.since = loop_.wall();
     changing.secret = {"v1", "Secret", options_.ns, name, wanted->meta.uid.text()};
@@ -165,6 +171,7 @@ awaitable<void> fleet::consider(std::string name) {
             {{"cluster", name}, {"server", to->server}, {"context", to->context}});
   if (existed) tell(e.secret, fleet_event::reconnected, "the kubeconfig changed");
   engage(name, e, *std::move(to), wanted->meta.labels);
+  note_member(name, e, *wanted);
 }
 
 void fleet::relabel(entry& e, const string_map& labels) {

@@ -2,6 +2,7 @@
 
 #include "k8s/client/events.hpp"
 #include "k8s/fleet/cluster.hpp"
+#include "k8s/fleet/member_token.hpp"
 #include "k8s/informer/informer.hpp"
 #include "k8s/views/secret.hpp"
 #include "reactor/log.hpp"
@@ -21,6 +22,9 @@
 
 namespace k8s {
 
+/// Who renews the tokens of members that `cluster add` made: this process, while it discovers, or another one.
+enum class token_care : bool { others, ours };
+
 struct fleet_options {
   std::string ns = "default";                                         // of the discovery Secrets
   std::string label = "sigs.k8s.io/multicluster-runtime-kubeconfig";  // must be "true"
@@ -39,11 +43,14 @@ struct fleet_options {
   /// Adds what the apis know ("tenants") to a cluster's entry of reading.
   std::function<void(const cluster& c, boost::json::object& entry)> describe;
   reactor::metrics* metrics = nullptr;
+  token_care tokens = token_care::others;
 };
 
 /// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added by hand.
 /// Change     SHA-256 of the bytes under the key reconnects; labels are handed on; nothing else of a Secret counts.
 /// Isolation  each cluster has its own tasks, connections and parts; none waits for another.
+/// Tokens     of a member that `cluster add` made, and whose Secret still holds what was written, are renewed after 60 to 80 %
+///            of their life: asked for there, written here. What a person wrote is his.
 /// Home lost  the clusters stay; discovery goes on when home is back.
 /// Lifetime   loop, home client, events and metrics outlive it; co_await stop() before destruction.
 /// Source     docs/adr/0002.
@@ -102,12 +109,19 @@ public:
 
   awaitable<void> stop();
 
+  // A token that cannot be renewed is tried again until somebody mends what is wrong.
+  static constexpr reactor::backoff_settings renewal_retry{60s, 1h, 2, 0.2};
+
 private:
   struct entry {
     std::string hash;
     std::string invalid;  // why there is no cluster
     reactor::wall_time since{};
-    object_reference secret;  // kind empty = added by hand
+    object_reference secret;             // kind empty = added by hand
+    std::optional<member_token> member;  // its token is known, and ours to renew
+    std::string token_problem;           // why it was not
+    reactor::steady_time next_renewal = reactor::never;
+    reactor::backoff renewal_backoff{renewal_retry};
     std::unique_ptr<cluster> running;
   };
   boost::json::object to_json(const std::string& name, const entry& e) const;
@@ -120,6 +134,19 @@ private:
   awaitable<void> close(std::unique_ptr<cluster> leaving);
   /// An event on the cluster's Secret at home; nothing without discovery.
   void tell(const object_reference& secret, const event_kind& what, std::string note);
+  void tell(const object_reference& secret, event_severity type, std::string reason,
+            std::string note);
+  // fleet_tokens.cpp
+  void note_member(const std::string& name, entry& e, const secret& of);
+  void show_token(const std::string& name, const entry& e);
+  awaitable<void> keep_tokens();
+  void renew(const std::string& name, entry& e);
+  void renewed(const std::string& name, const std::string& hash, result<issued_token> got);
+  awaitable<void> write_token(std::string name, std::string hash, issued_token token);
+  void not_renewed(const std::string& name, const std::string& hash, std::string why);
+  /// The member whose kubeconfig still is the one that `hash` names.
+  entry* member_with(const std::string& name, const std::string& hash);
+
   void count_reload(const std::string& name, const char* outcome);
   void note_state(cluster& c, cluster_state before);
   void note_twins(const cluster& c);
@@ -130,11 +157,13 @@ private:
   reactor::logger log_;
   event_recorder* events_ = nullptr;
   const cluster* home_ = nullptr;
+  client* home_api_ = nullptr;  // where the Secrets are
   std::unique_ptr<informer<secret>> secrets_;
   std::map<std::string, entry, std::less<>> entries_;
   std::set<std::string> touched_;
   std::set<std::string> known_twins_;
   reactor::waiters changed_;
+  reactor::waiters tokens_changed_;
   reactor::event discovered_;
   reactor::task_group closing_;  // joined, never cancelled: what leaves must leave in order
   reactor::task_group tasks_;
