@@ -10,7 +10,7 @@ install(FILES ${papers}/windlass.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/
 install(FILES deploy/package/windlass-daemon.service DESTINATION lib/systemd/system)
 install(DIRECTORY policies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/windlass/policies FILES_MATCHING PATTERN *.lua PATTERN host EXCLUDE)
 install(DIRECTORY deploy/crds deploy/chart DESTINATION ${CMAKE_INSTALL_DATADIR}/windlass)
-install(FILES deploy/install.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/windlass)
+install(FILES deploy/install.yaml deploy/member/member.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/windlass)
 install(FILES deploy/package/copyright CHANGELOG.md README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/windlass)
 
 set(CPACK_GENERATOR DEB)

@@ -58,6 +58,8 @@ std::map<fs::path, std::string> made_files() {
     one("base", name, "");
   one("components/servicemonitor", "servicemonitor", "serviceMonitor.enabled=true");
   made["install.yaml"] = from("") + text_of({"--set", "namespace.create=true"});
+  made["member/member.yaml"] =
+      from("") + text_of({"--set", "namespace.create=true,controller.enabled=false"});
   for (const auto& crd : fs::directory_iterator(deploy / "crds"))
     made[fs::path("chart/files/crds") / crd.path().filename()] = bytes_of(crd.path());
   return made;
@@ -84,6 +86,8 @@ TEST(Deploy, TheKustomizationHasEveryManifestAndNothingElse) {
     EXPECT_NE(listed.find("  - " + name + "\n"), std::string::npos) << name;
     EXPECT_TRUE(made_files().contains(fs::path("base") / name)) << name << " comes from nowhere";
   }
+  EXPECT_NE(bytes_of(deploy / "member/kustomization.yaml").find("newTag: " WINDLASS_VERSION "\n"),
+            std::string::npos);
   for (const auto& file : fs::directory_iterator(deploy / "crds"))
     EXPECT_NE(bytes_of(deploy / "kustomization.yaml").find(file.path().filename().string()),
               std::string::npos)
@@ -151,6 +155,11 @@ TEST(Deploy, ValuesReachWhatTheyName) {
        {"DaemonSet", "ValidatingAdmission", "-daemon"}},
       {{"crds.install=false"}, {"kind: Deployment"}, {"CustomResourceDefinition"}},
       {{"fleet.from=self"}, {"- --fleet=self"}, {"-fleet\n"}},
+      {{"controller.enabled=false"},
+       {"kind: DaemonSet", "name: bootc-operator-controller\n", "resources: [pods/eviction]",
+        "resources: [serviceaccounts/token]", "resourceNames: [bootc-operator-controller-manager]"},
+       {"kind: Deployment", "kind: Service\n", "PodDisruptionBudget", "leases", "-fleet\n",
+        "port: metrics"}},
       {{"fleet.namespace=clusters"}, {"- --namespace=clusters", "  namespace: clusters\n"}, {}},
       {{"podDisruptionBudget.enabled=false,networkPolicy.enabled=false"},
        {"kind: Service\n"},
@@ -183,6 +192,7 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
                                           {"image.repository=", "repository"},
                                           {"image.pullPolicy=always", "pullPolicy"},
                                           {"controller.replicas=-1", "replicas"},
+                                          {"controller.enabled=maybe", "enabled"},
                                           {"controller.extraArgs[0]=policies", "extraArgs"},
                                           {"fleet.from=contexts", "from"},
                                           {"fleet.namespace=My_NS", "namespace"},
