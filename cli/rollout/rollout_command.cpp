@@ -2,9 +2,9 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/output.hpp"
+#include "cli/rollout/rollout.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "cli/survey/survey.hpp"
-#include "k8s/informer/selector.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 
@@ -32,9 +32,15 @@ struct rolling {
   reactor::loop& loop;
   service& windlass;
   const rollout_arguments& arguments;
-  k8s::label_selector selector;
-  reactor::event stop;
+  const k8s::label_selector& selector;
+  reactor::event& stop;
+  rollout_output& out;
   int exit_code = success;
+
+  int complain(std::string text, int code = failure) {
+    out.complaint(std::move(text));
+    return code;
+  }
 };
 
 bool is_machine(output_format f) {
@@ -81,6 +87,7 @@ std::size_t rows_of(const fleet_survey& f) {
 bool is_done(const fleet_survey& f) {
   for (const cluster_survey& c : f.clusters)
     for (const api_survey& a : c.apis) {
+      if (a.state == "CRDMissing") continue;  // it has no such kind, so nothing to wait for
       if (a.state != "Live") return false;
       for (const units::plan_row& row : a.rows)
         if (row.updated != row.units.size()) return false;
@@ -105,12 +112,10 @@ reactor::awaitable<fleet_survey> look(rolling& r) {  // borrowed
 }
 
 void show_status(const fleet_survey& f, const rolling& r) {
-  const colours tint = colours_at(STDOUT_FILENO);
   if (is_machine(r.arguments.output)) {
-    write_bytes(STDOUT_FILENO, machine_text(status_document(f), r.arguments.output));
+    r.out.bytes(machine_text(status_document(f), r.arguments.output));
   } else {
-    write_out(STDOUT_FILENO,
-              status_text(f, extent::usual, tint, size_of_terminal(STDOUT_FILENO).columns));
+    r.out.text(status_text(f, extent::usual, r.out.tint, r.out.columns));
   }
 }
 
@@ -124,7 +129,9 @@ reactor::awaitable<void> watch(rolling& r, fleet_survey f) {
               std::to_string(t.units) + " " + t.says.units + " updated, " +
               std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) + " degraded";
     line += ", " + std::to_string(f.held) + " held";
-    if (line != told) write_out(STDOUT_FILENO, page(line) + "\n");
+    for (const cluster_survey& c : f.clusters)
+      if (c.state != "Live" && c.state != "CRDMissing") line += "; " + c.name + " is " + c.state;
+    if (line != told) r.out.text(page(line) + "\n");
     told = line;
     if (is_done(f)) co_return;
     (void)co_await r.stop.wait(r.loop.now() + std::chrono::seconds(1));
@@ -220,27 +227,56 @@ json::object changes_json(const std::vector<change>& all, const rolling& r) {
   return document("RolloutChange", std::move(o));
 }
 
+/// Clusters that were asked for and could not be looked at: what they have is not known, so it was not written.
+std::vector<std::string> away(const fleet_survey& f) {
+  std::vector<std::string> all;
+  for (const cluster_survey& c : f.clusters)
+    if (c.state != "Live" && c.state != "CRDMissing")
+      all.push_back(c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error));
+  return all;
+}
+
 void show_changes(const std::vector<change>& all, const rolling& r) {
   if (is_machine(r.arguments.output)) {
-    write_bytes(STDOUT_FILENO, machine_text(changes_json(all, r), r.arguments.output));
+    r.out.bytes(machine_text(changes_json(all, r), r.arguments.output));
     return;
   }
-  const colours tint = colours_at(STDOUT_FILENO);
   table t({"CLUSTER", "UNITS", "TARGET NOW", "BECOMES", "RESULT"});
   for (const change& c : all)
     t.row({c.cluster, std::to_string(c.units), with_short_digests(c.from), with_short_digests(c.to),
-           c.written         ? toned("written", tone::good, tint)
-           : c.error.empty() ? toned("not written", tone::faint, tint)
-                             : toned(c.error, tone::bad, tint)});
-  page text = t.text({}, size_of_terminal(STDOUT_FILENO).columns);
+           c.written         ? toned("written", tone::good, r.out.tint)
+           : c.error.empty() ? toned("not written", tone::faint, r.out.tint)
+                             : toned(c.error, tone::bad, r.out.tint)});
+  page text = t.text({}, r.out.columns);
   if (!r.arguments.yes) text += "Nothing was written; --yes does it.\n";
-  write_out(STDOUT_FILENO, text);
+  r.out.text(text);
+}
+
+/// Names that nobody in the fleet has: a typing error must not look like a rollout that is done.
+std::string unknown_clusters(const rolling& r) {
+  std::string text;
+  std::vector<std::string> known;
+  k8s::fleet::reading all(r.windlass.fleet());
+  std::string entries;
+  while (const auto piece = all.next()) entries += *piece;
+  const json::value parsed = json::parse(entries);
+  for (const json::value& one : parsed.as_array())
+    known.emplace_back(one.as_object().at("name").as_string());
+  for (const std::string& name : r.arguments.clusters)
+    if (std::ranges::find(known, name) == known.end())
+      text += (text.empty() ? "" : ", ") + ("\"" + name + "\"");
+  return text;
 }
 
 reactor::awaitable<void> work(rolling& r) {  // borrowed
   const fleet_survey f = co_await look(r);
+  if (const std::string unknown = unknown_clusters(r); !unknown.empty()) {
+    r.exit_code =
+        r.complain("the fleet has no cluster " + unknown + "; `windlass cluster list` shows them");
+    co_return;
+  }
   if (rows_of(f) == 0) {
-    r.exit_code = complain(nowhere(f, r));
+    r.exit_code = r.complain(nowhere(f, r));
     co_return;
   }
   if (r.arguments.what == verb::status) {
@@ -250,31 +286,33 @@ reactor::awaitable<void> work(rolling& r) {  // borrowed
   }
   auto all = changes_of(f, r);
   if (!all) {
-    r.exit_code = complain(all.error().message(), wrong_usage);
+    r.exit_code = r.complain(all.error().message(), wrong_usage);
     co_return;
   }
   if (all->empty() && r.arguments.what == verb::approve) {
-    r.exit_code = complain("nothing of \"" + r.arguments.pool + "\" waits for approval");
+    r.exit_code = r.complain("nothing of \"" + r.arguments.pool + "\" waits for approval");
     co_return;
   }
   if (r.arguments.yes) co_await write(r, *all);
   show_changes(*all, r);
   if (std::ranges::any_of(*all, [](const change& c) { return !c.error.empty(); }))
     r.exit_code = failure;
-}
-
-reactor::awaitable<void> start_and_work(rolling& r) {  // borrowed
-  auto started = co_await r.windlass.start();
-  if (started) {
-    co_await work(r);
-  } else {
-    r.exit_code = complain(started.error().message());
+  if (const auto missing = away(f); !missing.empty()) {
+    std::string text = "not all clusters could be looked at; what they have is as it was:";
+    for (const std::string& one : missing) text += "\n" + one;
+    r.exit_code = r.complain(std::move(text));
   }
-  co_await r.windlass.stop();
-  r.loop.stop();
 }
 
 }  // namespace
+
+reactor::awaitable<int> roll(reactor::loop& l, service& s, rollout_arguments a,
+                             k8s::label_selector selector, reactor::event& stop,
+                             rollout_output& out) {
+  rolling r{l, s, a, selector, stop, out};
+  co_await work(r);
+  co_return r.exit_code;
+}
 
 int rollout_command(const rollout_arguments& a, const std::vector<units::api>& known) {
   reactor::loop loop;
@@ -288,10 +326,27 @@ int rollout_command(const rollout_arguments& a, const std::vector<units::api>& k
                     "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
   options->does = units::mode::look;
   service windlass(loop, std::move(*options), *log);
-  rolling r{loop, windlass, a, std::move(*selector), reactor::event(loop)};
-  reactor::signals signals(loop, {.stop = [&r] { r.stop.set(); }, .reload = {}});
-  run_to_end(loop, "rollout", start_and_work(r));
-  return r.exit_code;
+  reactor::event stop(loop);
+  reactor::signals signals(loop, {.stop = [&stop] { stop.set(); }, .reload = {}});
+  rollout_output out;
+  out.text = [](const page& text) { write_out(STDOUT_FILENO, text); };
+  out.bytes = [](const std::string& text) { write_bytes(STDOUT_FILENO, text); };
+  out.complaint = [](const std::string& text) { complain(text); };
+  out.columns = size_of_terminal(STDOUT_FILENO).columns;
+  out.tint = colours_at(STDOUT_FILENO);
+  int code = success;
+  const auto body = [&]() -> reactor::awaitable<void> {
+    auto started = co_await windlass.start();
+    if (started) {
+      code = co_await roll(loop, windlass, a, std::move(*selector), stop, out);
+    } else {
+      code = complain(started.error().message());
+    }
+    co_await windlass.stop();
+    loop.stop();
+  };
+  run_to_end(loop, "rollout", body());
+  return code;
 }
 
 }  // namespace cli

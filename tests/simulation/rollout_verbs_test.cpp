@@ -1,0 +1,255 @@
+// `windlass rollout` as a person uses it beside a running service: what is shown, what is written, and where.
+#include "cli/rollout/rollout.hpp"
+#include "cli/service/service.hpp"
+#include "reactor/loop.hpp"
+#include "simulation/node_world.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+using reactor::awaitable;
+using verb = cli::rollout_arguments::command;
+
+/// What one `windlass rollout` said and did.
+struct said {
+  int code = -1;
+  std::string text, bytes, complaint;
+};
+
+/// Three clusters of two nodes; "cluster-001" is labelled env=test, the others env=prod.
+class RolloutVerbs : public testing::Test {
+protected:
+  void SetUp() override {
+    simulation::world_options o;
+    o.clusters = 3;
+    o.nodes = 2;
+    o.mishaps = false;
+    world_ = std::make_unique<simulation::node_world>(loop_, o);
+  }
+  void label(std::size_t cluster, const char* env) {
+    world_->home_api().edit("", "secrets", "default", simulation::world::cluster_name(cluster),
+                            [&](json::object& secret) {
+                              json::object& metadata = secret["metadata"].as_object();
+                              metadata["labels"].as_object()["env"] = env;
+                            });
+  }
+  cli::rollout_arguments ask(verb what, std::string pool = "workers") {
+    cli::rollout_arguments a;
+    a.what = what;
+    a.pool = std::move(pool);
+    if (what == verb::set_image) a.image = std::string(simulation::new_image);
+    a.timeout = 15s;
+    return a;
+  }
+  awaitable<said> say(cli::rollout_arguments a) {
+    cli::service_options o;
+    o.home = world_->home();
+    o.does = units::mode::look;
+    cli::service looking(loop_, std::move(o), reactor::logger());
+    auto started = co_await looking.start();
+    EXPECT_TRUE(started);
+    said out;
+    cli::rollout_output into;
+    into.text = [&](const cli::page& p) { out.text += p.text(); };
+    into.bytes = [&](const std::string& b) { out.bytes += b; };
+    into.complaint = [&](const std::string& c) { out.complaint += c; };
+    auto selector = k8s::label_selector::parse(std::string_view(a.selector));
+    EXPECT_TRUE(selector);
+    reactor::event stop(loop_);
+    out.code = co_await cli::roll(loop_, looking, std::move(a), *selector, stop, into);
+    co_await looking.stop();
+    co_return out;
+  }
+  awaitable<said> say(verb what, std::string pool = "workers") {
+    cli::rollout_arguments a = ask(what, std::move(pool));
+    said s = co_await say(std::move(a));
+    co_return s;
+  }
+  /// What the pools of the clusters ask for: "new", "old", and "paused" after it.
+  std::string wishes() {
+    std::string all;
+    for (const auto& c : world_->clusters()) {
+      const auto pool = c->api().get("node.bootc.dev", "bootcnodepools", "", "workers");
+      const json::object& spec = pool->at("spec").as_object();
+      all += all.empty() ? "" : " ";
+      all += spec.at("image").at("ref") == simulation::new_image ? "new" : "old";
+      const json::value* rollout = spec.if_contains("rollout");
+      const json::value* paused = rollout ? rollout->as_object().if_contains("paused") : nullptr;
+      if (paused && paused->as_bool()) all += "-paused";
+    }
+    return all;
+  }
+  void go(std::function<awaitable<void>()> body) {
+    reactor::task_group tasks(loop_);
+    tasks.start("test", [&]() -> awaitable<void> {
+      EXPECT_TRUE(world_->start());
+      label(0, "test");
+      label(1, "prod");
+      label(2, "prod");
+      cli::service_options o;
+      o.home = world_->home();
+      cli::service acting(loop_, std::move(o), reactor::logger());
+      auto started = co_await acting.start();
+      EXPECT_TRUE(started);
+      co_await loop_.sleep_for(30s);
+      co_await body();
+      co_await acting.stop();
+      co_await world_->stop();
+    });
+    loop_.run();
+  }
+  reactor::loop loop_{reactor::loop::mode::simulated, 17};
+  std::unique_ptr<simulation::node_world> world_;
+};
+
+TEST_F(RolloutVerbs, ShowWhatTheyWouldWriteAndWriteNothing) {
+  go([this]() -> awaitable<void> {
+    std::size_t writes = 0;
+    world_->on_write = [&](std::size_t, const k8s::sim::written& w) {
+      if (w.plural == "bootcnodepools" && w.after &&
+          w.after->at("spec").at("image").at("ref") == simulation::new_image)
+        ++writes;
+    };
+    const said s = co_await say(verb::set_image);
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    EXPECT_NE(s.text.find("cluster-003"), std::string::npos) << s.text;
+    EXPECT_NE(s.text.find("Nothing was written; --yes does it."), std::string::npos) << s.text;
+    EXPECT_EQ(wishes(), "old old old");
+    EXPECT_EQ(writes, 0u);
+  });
+}
+
+TEST_F(RolloutVerbs, SetTheImageOfEveryClusterAndTheFleetMoves) {
+  go([this]() -> awaitable<void> {
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    const said s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    EXPECT_EQ(wishes(), "new new new");
+    cli::rollout_arguments watching = ask(verb::status);
+    watching.watch = true;
+    const said seen = co_await say(std::move(watching));
+    EXPECT_EQ(seen.code, 0) << seen.complaint;
+    EXPECT_NE(seen.text.find("6 of 6 nodes updated, 0 updating, 0 degraded, 0 held"),
+              std::string::npos)
+        << seen.text;
+    EXPECT_EQ(world_->hosts_on(simulation::new_image), 6u);
+  });
+}
+
+TEST_F(RolloutVerbs, AreLimitedByLabelsAndNames) {
+  go([this]() -> awaitable<void> {
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    a.selector = "env=prod";
+    a.clusters = {"cluster-001", "cluster-002"};
+    const said s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 0) << s.complaint;
+    EXPECT_EQ(wishes(), "old new old");
+  });
+}
+
+TEST_F(RolloutVerbs, PauseAndResumeWhatAPersonWouldEdit) {
+  go([this]() -> awaitable<void> {
+    cli::rollout_arguments a = ask(verb::pause);
+    a.yes = true;
+    a.clusters = {"cluster-002"};
+    cli::rollout_arguments back = a;
+    back.what = verb::resume;
+    const said paused = co_await say(std::move(a));
+    EXPECT_EQ(paused.code, 0) << paused.complaint;
+    EXPECT_EQ(wishes(), "old old-paused old");
+    const said resumed = co_await say(std::move(back));
+    EXPECT_EQ(resumed.code, 0) << resumed.complaint;
+    EXPECT_EQ(wishes(), "old old old");
+  });
+}
+
+TEST_F(RolloutVerbs, OfAPoolThatNobodyHasSayWhereTheyLooked) {
+  go([this]() -> awaitable<void> {
+    const said s = co_await say(verb::pause, "wrokers");
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.complaint.find("none of 3 clusters has \"wrokers\""), std::string::npos)
+        << s.complaint;
+  });
+}
+
+TEST_F(RolloutVerbs, OnNoClusterThatMatchesSayHowManyWereLookedAt) {
+  go([this]() -> awaitable<void> {
+    cli::rollout_arguments a = ask(verb::pause);
+    a.selector = "env=staging";
+    const said s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.complaint.find("none of 0 clusters"), std::string::npos) << s.complaint;
+  });
+}
+
+TEST_F(RolloutVerbs, OnAClusterThatNobodyKnowsWriteNowhere) {
+  go([this]() -> awaitable<void> {
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    a.clusters = {"cluster-001", "cluster-00x"};
+    const said s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.complaint.find("the fleet has no cluster \"cluster-00x\""), std::string::npos)
+        << s.complaint;
+    EXPECT_EQ(wishes(), "old old old");
+  });
+}
+
+TEST_F(RolloutVerbs, WithATagAreWrongUsage) {
+  go([this]() -> awaitable<void> {
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.image = "registry.demo.local/os/node:latest";
+    const said s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 2);
+    EXPECT_NE(s.complaint.find("names no digest"), std::string::npos) << s.complaint;
+  });
+}
+
+TEST_F(RolloutVerbs, NameTheClusterThatIsAwayAndWriteTheOthers) {
+  go([this]() -> awaitable<void> {
+    world_->clusters().at(1)->api().freeze(true);
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    a.timeout = 8s;
+    const said s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 1);
+    EXPECT_NE(s.complaint.find("cluster-002 is "), std::string::npos) << s.complaint;
+    EXPECT_EQ(wishes(), "new old new");
+    world_->clusters().at(1)->api().freeze(false);
+  });
+}
+
+TEST_F(RolloutVerbs, GoOnAfterAClusterThatRefusesHalfWay) {
+  go([this]() -> awaitable<void> {
+    world_->clusters().at(1)->api().access().authorize = [](const std::string&,
+                                                            const k8s::sim::request& r) {
+      return r.method != "PATCH" || r.path.find("/bootcnodepools/workers") == std::string::npos ||
+             r.path.ends_with("/status");
+    };
+    cli::rollout_arguments a = ask(verb::set_image);
+    a.yes = true;
+    a.output = cli::output_format::json;
+    const said s = co_await say(std::move(a));
+    EXPECT_EQ(s.code, 1);
+    EXPECT_EQ(wishes(), "new old new");
+    const json::value document = json::parse(s.bytes);
+    std::set<std::string> failed;
+    for (const json::value& c : document.at("changes").as_array())
+      if (!c.at("written").as_bool()) {
+        failed.insert(std::string(c.at("cluster").as_string()));
+        EXPECT_NE(std::string(c.at("error").as_string()).find("orbidden"), std::string::npos)
+            << s.bytes;
+      }
+    EXPECT_EQ(failed, std::set<std::string>{"cluster-002"});
+  });
+}
+
+}  // namespace
