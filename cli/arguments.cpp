@@ -43,6 +43,7 @@ struct all_arguments {
   release_arguments release;
   train_arguments train;
   rollout_arguments rollout;
+  cluster_arguments cluster;
   bench_arguments bench;
   version_arguments version;
   completion_arguments completion;
@@ -517,6 +518,103 @@ void add_rollout(CLI::App& app, all_arguments& all) {
   writing(approve, "windlass rollout approve workers --cluster prod-eu-1 --yes");
 }
 
+/// "720h", "30d": at least ten minutes, at most a year.
+std::string read_token_life(const std::string& text, reactor::nanoseconds& to) {
+  const bool days = text.size() > 1 && text.size() < 5 && text.ends_with('d') &&
+                    text.find_first_not_of("0123456789") == text.size() - 1;
+  if (days) {
+    to = std::chrono::hours(24 * std::stoi(text.substr(0, text.size() - 1)));
+  } else if (const auto read = reactor::parse_duration(text)) {
+    to = *read;
+  } else {
+    return "expected a time as in 30d, 720h or 90m";
+  }
+  if (to < std::chrono::minutes(10) || to > std::chrono::hours(24 * 366))
+    return "a token lives ten minutes at least and 366 days at most";
+  return {};
+}
+
+void add_cluster(CLI::App& app, all_arguments& all) {
+  using command = cluster_arguments::command;
+  cluster_arguments& to = all.cluster;
+  auto* cluster =
+      app.add_subcommand("cluster", "Take clusters into the fleet, see them, let them go");
+  cluster->require_subcommand(1);
+  const auto add = [&](const char* name, command what, const char* description) {
+    auto* one = cluster->add_subcommand(name, description);
+    add_fleet(*one, all, to.fleet, false);
+    to.fleet.log_level = "error";
+    one->callback([&to, what] { to.what = what; });
+    return one;
+  };
+  const auto on_member = [&](CLI::App* one) {
+    one->add_option("--member-kubeconfig", to.member_kubeconfig,
+                    "kubeconfig that has its context (default: home's)")
+        ->option_text("FILE");
+    one->add_option("--member-namespace", to.member_ns,
+                    "namespace of the account and the daemons there")
+        ->capture_default_str();
+  };
+  const auto writing = [&](CLI::App* one) {
+    one->add_flag("--dry-run", to.dry_run, "only show what would be written, and ask nothing");
+    one->add_flag("-y,--yes", to.yes, "do it without asking");
+    add_output(*one, to.output, true);
+  };
+  auto* one =
+      add("add", command::add,
+          "Furnish a cluster (kinds, rights, daemons) and put a token of it into a Secret at "
+          "home");
+  one->add_option("CONTEXT", to.subject, "context of an administrator of that cluster")->required();
+  on_member(one);
+  one->add_option("--name", to.name, "name in the fleet (default: the context's)");
+  one->add_option("--labels", to.labels, "labels that policies and -l choose by")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("KEY=VALUE,…");
+  one->add_option("--server", to.server,
+                  "address that the service reaches it at (default: the context's)")
+      ->option_text("URL");
+  one->add_option("--image", to.image, "image of the daemons, as `./dev image` makes it")
+      ->option_text("REF");
+  one->add_flag("--no-daemon", to.no_daemon,
+                "without the DaemonSet: the nodes run windlass-daemon.service");
+  one->add_option_function<std::string>(
+         "--token-ttl",
+         [&to](const std::string& text) {
+           if (const std::string wrong = read_token_life(text, to.token_life); !wrong.empty())
+             throw CLI::ValidationError("--token-ttl " + text, wrong);
+         },
+         "life of the token; the service renews it before it ends")
+      ->option_text("30d");
+  writing(one);
+  one->footer(
+      "Example:\n  windlass cluster add prod-eu-1 --labels env=prod --image "
+      "registry.example.com/windlass:0.1.0");
+  one = add("list", command::list, "The clusters of the fleet: state, version, labels, token");
+  one->add_option("--timeout", all.timeout_seconds, "seconds to wait for the clusters' answers")
+      ->capture_default_str();
+  add_output(*one, to.output, true);
+  one->footer("Example:\n  windlass cluster list --namespace bootc-operator");
+  one = add("remove", command::remove,
+            "Take a cluster out of the fleet, and off it what `cluster add` installed");
+  one->add_option("NAME", to.subject, "its name in the fleet")->required();
+  one->add_option(
+      "CONTEXT", to.member_context,
+      "context of an administrator there; without one the cluster itself stays as it is");
+  on_member(one);
+  one->add_flag("--delete-crds,!--keep-crds", to.delete_crds,
+                "the kinds as well, once no pool is left; they are kept otherwise");
+  writing(one);
+  one->footer("Example:\n  windlass cluster remove prod-eu-1 prod-eu-1");
+  one = add("check", command::check,
+            "What a cluster lacks: version, kinds, daemon, clock, token, and each right");
+  one->add_option("NAME", to.subject, "a cluster of the fleet, else a context that may become one")
+      ->required();
+  on_member(one);
+  add_output(*one, to.output, true);
+  one->footer("Example:\n  windlass cluster check prod-eu-1");
+}
+
 void build(CLI::App& app, all_arguments& all) {
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Print the help of every command");
@@ -727,6 +825,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   add_release(app, all.release);
   add_train(app, all.train);
   add_rollout(app, all);
+  add_cluster(app, all);
 
   // Listed here for the help; the chart engine parses what follows it.
   app.add_subcommand("helm",
@@ -842,6 +941,10 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "rollout") {
     all.rollout.timeout = seconds(all.timeout_seconds);
     return all.rollout;
+  }
+  if (name == "cluster") {
+    all.cluster.timeout = seconds(all.timeout_seconds);
+    return all.cluster;
   }
   if (name == "bench") return all.bench;
   if (name == "version") return all.version;

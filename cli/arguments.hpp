@@ -141,6 +141,24 @@ struct rollout_arguments {
   output_format output = output_format::text;
 };
 
+/// cluster add|list|remove|check: who is in the fleet.
+struct cluster_arguments {
+  enum class command { add, list, remove, check } what = command::list;
+  fleet_arguments fleet;          // home
+  std::string subject;            // add: a context; remove: a name; check: either
+  std::string member_context;     // remove: where to take away what was installed; may be empty
+  std::string member_kubeconfig;  // the file of those contexts; empty = home's
+  std::string name, server, image, member_ns = "bootc-operator";
+  std::vector<std::string> labels;  // KEY=VALUE
+  reactor::nanoseconds token_life = std::chrono::hours(24 * 30);
+  bool no_daemon = false;
+  bool delete_crds = false;
+  bool dry_run = false;
+  bool yes = false;
+  reactor::nanoseconds timeout = std::chrono::seconds(15);
+  output_format output = output_format::text;
+};
+
 struct release_arguments {
   enum class command {
     map,
@@ -217,7 +235,7 @@ struct completion_arguments {
 using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
                              survey_arguments, policy_arguments, release_arguments, train_arguments,
                              bench_arguments, version_arguments, completion_arguments,
-                             rollout_arguments, simulate_arguments>;
+                             rollout_arguments, simulate_arguments, cluster_arguments>;
 
 /// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
 struct setting {

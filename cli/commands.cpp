@@ -20,6 +20,7 @@ struct runner {
   int operator()(const survey_arguments& a) const { return survey_command(a, known); }
   int operator()(const rollout_arguments& a) const { return rollout_command(a, known); }
   int operator()(const simulate_arguments& a) const { return simulate_command(a); }
+  int operator()(const cluster_arguments& a) const { return cluster_command(a, known); }
   int operator()(const policy_arguments& a) const { return policy_command(a, known); }
   int operator()(const release_arguments& a) const { return release_command(a); }
   int operator()(const train_arguments& a) const { return train_command(a); }

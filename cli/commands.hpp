@@ -26,6 +26,7 @@ int demo_command(const demo_arguments& a);
 int survey_command(const survey_arguments& a, const std::vector<units::api>& known);
 int rollout_command(const rollout_arguments& a, const std::vector<units::api>& known);
 int simulate_command(const simulate_arguments& a);
+int cluster_command(const cluster_arguments& a, const std::vector<units::api>& known);
 int policy_command(const policy_arguments& a, const std::vector<units::api>& known = apis());
 int release_command(const release_arguments& a);
 int train_command(const train_arguments& a);

@@ -52,6 +52,16 @@ void add(api_totals& to, const std::vector<plan_row>& rows, std::size_t& held) {
   }
 }
 
+/// Whatever state it is in: a token that ends takes the cluster away.
+void say_token_problem(cluster_survey& of, const k8s::cluster& c) {
+  if (c.token_problem().empty()) return;
+  const auto say = [&](std::string& text) {
+    text += (text.empty() ? "" : "; ") + c.token_problem();
+  };
+  say(of.last_error);
+  for (api_survey& a : of.apis) say(a.last_error);
+}
+
 }  // namespace
 
 cluster_survey survey_of(const service& s, const k8s::fleet::unusable& u) {
@@ -87,6 +97,7 @@ reactor::awaitable<std::optional<cluster_survey>> look_at_cluster(service& s, st
       a.last_error = e->last_error();
     }
   std::erase_if(one.apis, [](const api_survey& a) { return a.state.empty(); });
+  say_token_problem(one, *c);
   co_return one;
 }
 
@@ -123,6 +134,8 @@ reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::stri
         a.last_error = refused->error;
       }
     }
+    if (const k8s::cluster* c = refused ? s.fleet().find(name) : nullptr)
+      say_token_problem(*one, *c);
     f.clusters.push_back(std::move(*one));
     co_await l.yield();
   }

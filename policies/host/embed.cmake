@@ -1,24 +1,5 @@
 # Writes a .cpp with the contents of files:  cmake -DOUT=x.cpp -DROOT=dir -DFILES="a;b" -DPRELUDE=file -P embed.cmake
-# Raw string literals in pieces, because compilers limit the length of one.
-function(literal file out)
-  file(READ ${file} text HEX)
-  string(REGEX REPLACE "(..)" "\\\\x\\1" text "${text}")
-  # 400 bytes a line; adjacent literals are joined by the compiler, and a hex escape ends with its literal.
-  string(REGEX REPLACE "(\\\\x..)" "\\1" text "${text}")
-  string(LENGTH "${text}" length)
-  set(lines "")
-  set(at 0)
-  while(at LESS length)
-    string(SUBSTRING "${text}" ${at} 1600 piece)
-    string(APPEND lines "\n    \"${piece}\"")
-    math(EXPR at "${at} + 1600")
-  endwhile()
-  if(lines STREQUAL "")
-    set(lines "\"\"")
-  endif()
-  file(SIZE ${file} size)
-  set(${out} "std::string_view(${lines}, ${size})" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/literal.cmake)
 
 set(code "#include \"policies/host/embedded.hpp\"\n\nnamespace policies {\n\nstd::string_view prelude_source() {\n")
 literal(${PRELUDE} text)

@@ -30,6 +30,37 @@ std::string origin_of(const parse_outcome& o, const std::string& name) {
   return "absent";
 }
 
+TEST(Arguments, ClustersAreAddedWithLabelsAndABoundedToken) {
+  const parse_outcome o = parse({"cluster", "add", "prod-eu-1", "--labels", "env=prod,tier=edge",
+                                 "--token-ttl", "90d", "--image", "r.example.com/windlass:1"});
+  ASSERT_TRUE(o.parsed) << o.err;
+  const auto& c = std::get<cluster_arguments>(*o.parsed);
+  EXPECT_EQ(c.what, cluster_arguments::command::add);
+  EXPECT_EQ(c.subject, "prod-eu-1");
+  EXPECT_EQ(c.labels, (std::vector<std::string>{"env=prod", "tier=edge"}));
+  EXPECT_EQ(c.token_life, std::chrono::hours(90 * 24));
+  EXPECT_FALSE(c.yes);
+  for (const char* life : {"9m", "367d", "soon", "d", "-1h", "99999999999h"}) {
+    const parse_outcome wrong = parse({"cluster", "add", "a", "--token-ttl", life});
+    EXPECT_FALSE(wrong.parsed) << life;
+    EXPECT_EQ(wrong.exit_code, 2) << life;
+    EXPECT_NE(wrong.err.find("--token-ttl"), std::string::npos) << wrong.err;
+  }
+  EXPECT_FALSE(parse({"cluster", "add"}).parsed) << "a context is needed";
+}
+
+TEST(Arguments, KindsAreKeptUnlessSomebodyAsksForTheirEnd) {
+  const auto removes = [](std::vector<std::string> more) {
+    std::vector<std::string> words = {"cluster", "remove", "prod", "ctx"};
+    words.insert(words.end(), more.begin(), more.end());
+    const parse_outcome o = parse(words);
+    return o.parsed && std::get<cluster_arguments>(*o.parsed).delete_crds;
+  };
+  EXPECT_FALSE(removes({}));
+  EXPECT_FALSE(removes({"--keep-crds"}));
+  EXPECT_TRUE(removes({"--delete-crds"}));
+}
+
 TEST(Arguments, AnEnvironmentVariableOverridesItsFlag) {
   const parse_outcome o = parse({"run", "--namespace", "a"}, {{"WATCH_NAMESPACE", "b"}});
   ASSERT_TRUE(o.parsed);

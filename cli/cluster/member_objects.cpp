@@ -1,0 +1,143 @@
+#include "cli/cluster/member_objects.hpp"
+
+#include "cli/cluster/embedded_chart.hpp"
+#include "helm/charts/chart.hpp"
+#include "helm/objects/manifest_reader.hpp"
+#include "helm/render/manifests.hpp"
+#include "helm/render/prepared_chart.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cli {
+namespace {
+
+constexpr std::string_view prefix = "bootc-operator";
+
+struct known_kind {
+  std::string_view plural;
+  bool namespaced;
+};
+const std::map<std::string_view, known_kind>& kinds() {
+  static const std::map<std::string_view, known_kind> all = {
+      {"Namespace", {"namespaces", false}},
+      {"NetworkPolicy", {"networkpolicies", true}},
+      {"ServiceAccount", {"serviceaccounts", true}},
+      {"CustomResourceDefinition", {"customresourcedefinitions", false}},
+      {"ClusterRole", {"clusterroles", false}},
+      {"ClusterRoleBinding", {"clusterrolebindings", false}},
+      {"Role", {"roles", true}},
+      {"RoleBinding", {"rolebindings", true}},
+      {"DaemonSet", {"daemonsets", true}},
+      {"ValidatingAdmissionPolicy", {"validatingadmissionpolicies", false}},
+      {"ValidatingAdmissionPolicyBinding", {"validatingadmissionpolicybindings", false}},
+  };
+  return all;
+}
+
+reactor::fault broken(std::string_view why) {
+  return reactor::make_fault(reactor::errc::malformed, "what a member is furnished with", why);
+}
+
+/// "registry/name:tag@digest" as the chart's values have it.
+helm::value image_values(const std::string& image) {
+  helm::value::map_type of;
+  if (image.empty()) return of;
+  const std::size_t at = image.find('@');
+  std::string name = image.substr(0, at);
+  if (at != image.npos) of["digest"] = helm::value(image.substr(at + 1));
+  const std::size_t colon = name.rfind(':'), slash = name.rfind('/');
+  if (colon != name.npos && (slash == name.npos || colon > slash)) {
+    of["tag"] = helm::value(name.substr(colon + 1));
+    name.resize(colon);
+  }
+  of["repository"] = helm::value(std::move(name));
+  return of;
+}
+
+helm::value values_of(const member_settings& s) {
+  helm::value::map_type controller, ns, daemon, fleet, all;
+  controller["enabled"] = false;
+  ns["create"] = true;
+  daemon["enabled"] = s.with == member_settings::daemons::yes;
+  fleet["from"] = "self";
+  all["controller"] = helm::value(std::move(controller));
+  all["namespace"] = helm::value(std::move(ns));
+  all["daemon"] = helm::value(std::move(daemon));
+  all["fleet"] = helm::value(std::move(fleet));
+  all["image"] = image_values(s.image);
+  return all;
+}
+
+reactor::result<member_object> object_of(boost::json::object body, const std::string& ns) {
+  using helm::objects::text_member;
+  const std::string kind = text_member(body, "kind"), version = text_member(body, "apiVersion");
+  const auto known = kinds().find(kind);
+  if (known == kinds().end()) return broken("nobody knows where a " + kind + " goes");
+  member_object o;
+  const std::size_t slash = version.find('/');
+  o.what.group = slash == version.npos ? "" : version.substr(0, slash);
+  o.what.version = slash == version.npos ? version : version.substr(slash + 1);
+  o.what.plural = known->second.plural;
+  o.what.kind = kind;
+  o.what.namespaced = known->second.namespaced;
+  o.key.name = helm::objects::metadata_text(body, "name");
+  if (o.what.namespaced) o.key.ns = ns;
+  o.body = std::move(body);
+  return o;
+}
+
+}  // namespace
+
+k8s::object_key member_account(const member_settings& s) {
+  return {s.ns, std::string(prefix) + "-controller-manager"};
+}
+
+k8s::object_key member_daemon(const std::string& ns) {
+  return {ns, std::string(prefix) + "-daemon"};
+}
+
+k8s::object_key own_controller(const std::string& ns) {
+  return {ns, std::string(prefix) + "-controller-manager"};
+}
+
+reactor::result<std::vector<member_object>> member_objects(const member_settings& s) {
+  if (s.ns.size() > 63 || s.ns.empty() || s.ns.front() == '-' || s.ns.back() == '-' ||
+      !std::ranges::all_of(s.ns, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+      }))
+    return reactor::make_fault(reactor::errc::malformed, "--member-namespace " + s.ns,
+                               "a namespace has lower-case letters, digits and dashes");
+  std::vector<helm::chart_file> files;
+  for (const chart_file& f : embedded_chart())
+    files.push_back({std::string(f.path), std::string(f.content)});
+  std::vector<std::string> warnings;
+  auto loaded = helm::load_files(std::move(files), warnings);
+  if (!loaded) return broken(loaded.error().text);
+  helm::prepared_chart chart(std::move(*loaded));
+  helm::release_options release;
+  release.name = "windlass";
+  release.name_space = s.ns;
+  auto rendered = chart.render(values_of(s), release, helm::default_capabilities(), {});
+  if (!rendered)
+    return reactor::make_fault(reactor::errc::malformed,
+                               s.image.empty() ? "render" : "--image " + s.image,
+                               rendered.error().text);
+  std::erase_if(*rendered, [](const auto& f) { return f.first.ends_with("NOTES.txt"); });
+  auto sorted =
+      helm::sort_manifests(*rendered, helm::kind_order::install, [](const std::string&) {});
+  if (!sorted) return broken(sorted.error().text);
+  std::vector<member_object> all;
+  for (const helm::manifest& m : sorted->manifests) {
+    auto documents = helm::objects::read_manifest(m.content);
+    if (!documents) return broken(documents.error().text);
+    for (boost::json::object& body : *documents) {
+      auto one = object_of(std::move(body), s.ns);
+      if (!one) return one.error();
+      all.push_back(std::move(*one));
+    }
+  }
+  return all;
+}
+
+}  // namespace cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "k8s/client/resource.hpp"
+#include "reactor/plain/result.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// How a member is furnished.
+struct member_settings {
+  std::string ns = "bootc-operator";  // of the account and the daemons
+  std::string image;                  // of the daemons; empty = the chart's own
+  enum class daemons { yes, no } with = daemons::yes;
+};
+
+/// One object of a member.
+struct member_object {
+  k8s::resource what;
+  k8s::object_key key;
+  boost::json::object body;
+};
+
+/// The chart that this program was built with, rendered for a member, in the order in which it is applied.
+/// Errors: an image that means nothing, a namespace that is none.
+reactor::result<std::vector<member_object>> member_objects(const member_settings& s);
+
+/// Whose token home gets.
+k8s::object_key member_account(const member_settings& s);
+/// Who stages and boots on the nodes.
+k8s::object_key member_daemon(const std::string& ns);
+/// Of a service that runs there itself.
+k8s::object_key own_controller(const std::string& ns);
+
+}  // namespace cli
