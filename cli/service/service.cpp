@@ -345,7 +345,7 @@ void service::note_pack(const policies::pack_event& e) {
   if (e.what == policies::pack_event::kind::removed) return;
   known = e.hash;
   metrics_
-      .get_gauge("windlass_policy_pack_info", "1 for each policy pack in force.",
+      .get_gauge(service_metrics::policy_pack_info,
                  {{"pack", e.name}, {"version", e.version}, {"hash", e.hash}})
       .set(1);
 }

@@ -138,7 +138,7 @@ private:
             std::string note);
   // fleet_tokens.cpp
   void note_member(const std::string& name, entry& e, const secret& of);
-  void show_token(const std::string& name, const entry& e);
+  void show_token(const entry& e);
   awaitable<void> keep_tokens();
   void renew(const std::string& name, entry& e);
   void renewed(const std::string& name, const std::string& hash, result<issued_token> got);

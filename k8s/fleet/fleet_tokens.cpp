@@ -41,11 +41,11 @@ void fleet::note_member(const std::string& name, entry& e, const secret& of) {
     e.token_problem = "its token ends at " + reactor::format_rfc3339(e.member->expires) +
                       " and nobody renewed it: does the service run, and may it patch Secrets in " +
                       options_.ns + "?";
-  show_token(name, e);
+  show_token(e);
   tokens_changed_.wake_all();
 }
 
-void fleet::show_token(const std::string& name, const entry& e) {
+void fleet::show_token(const entry& e) {
   if (!e.running) return;
   e.running->note_token(
       e.member ? std::optional<reactor::wall_time>(e.member->expires) : std::nullopt,
@@ -77,7 +77,7 @@ void fleet::renew(const std::string& name, entry& e) {
                     "; `windlass cluster add` makes a new one"
               : "its token ends at " + reactor::format_rfc3339(e.member->expires) +
                     " and is renewed when it answers";
-    if (std::exchange(e.token_problem, said) != said) show_token(name, e);
+    if (std::exchange(e.token_problem, said) != said) show_token(e);
     return;
   }
   e.next_renewal = reactor::never;  // until it is known what became of it
@@ -150,7 +150,7 @@ void fleet::not_renewed(const std::string& name, const std::string& hash, std::s
   e->next_renewal = loop_.now() + e->renewal_backoff.next(loop_.random());
   e->token_problem = "its token ends at " + reactor::format_rfc3339(e->member->expires) +
                      " and could not be renewed: " + why;
-  show_token(name, *e);
+  show_token(*e);
   log_.warning("token not renewed",
                {{"cluster", name}, {"expires", e->member->expires}, {"error", why}});
   tell(e->secret, fleet_event::token_not_renewed, e->token_problem);

@@ -24,6 +24,7 @@ constexpr std::size_t most_line_bytes = 8 * 1024 * 1024, most_read_bytes = 128 *
 /// kubectl apply keeps the whole object there, with whatever somebody wrote into it.
 constexpr std::string_view whole_object = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr std::string_view sum_begins = ",\"sum\":\"", line_ends = "\"}";
+constexpr std::size_t sealing_bytes = sum_begins.size() + sum_digits + line_ends.size() + 1;
 
 value plain_of(const slot& s);
 
@@ -168,7 +169,7 @@ struct recorder::file {
       ++left_out;
       return {};
     }
-    if (size + line.size() > most / 2) {
+    if (size + line.size() + sealing_bytes > most / 2) {
       auto begun = begin();
       if (!begun) return begun;
     }

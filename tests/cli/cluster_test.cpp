@@ -369,7 +369,9 @@ TEST_F(Cluster, ChecksWhatItLacksAndSaysWhy) {
         co_await check_cluster(l, "prod", std::move(as), check_as::service, account, std::nullopt);
     EXPECT_FALSE(c.passed());
     EXPECT_EQ(c.missing.size(), 1u);
-    if (!c.missing.empty()) EXPECT_EQ(c.missing.front().text(), "create pods/eviction");
+    if (!c.missing.empty()) {
+      EXPECT_EQ(c.missing.front().text(), "create pods/eviction");
+    }
     const std::string text = check_text(c, 100).text();
     EXPECT_NE(text.find("to drain a node within its disruption budgets"), std::string::npos)
         << text;
@@ -391,7 +393,9 @@ TEST_F(Cluster, WhoseClockIsWrongFailsTheCheck) {
                                                    account, std::nullopt);
     const check_result* clock = result_of(c, "clock");
     EXPECT_TRUE(clock && !clock->passed);
-    if (clock) EXPECT_EQ(clock->says, "300 s ahead of ours");
+    if (clock) {
+      EXPECT_EQ(clock->says, "300 s ahead of ours");
+    }
   });
 }
 
@@ -477,9 +481,16 @@ TEST(MemberObjects, AreTheChartsWithoutItsService) {
                        "Namespace", "NetworkPolicy", "Role", "RoleBinding", "ServiceAccount",
                        "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}));
   for (const member_object& o : *objects)
-    if (o.what.kind == "DaemonSet")
-      EXPECT_EQ(o.body.at("spec").at("template").at("spec").at("containers").at(0).at("image"),
+    if (o.what.kind == "DaemonSet") {
+      EXPECT_EQ(o.body.at("spec")
+                    .at("template")
+                    .at("spec")
+                    .at("containers")
+                    .at(0)
+                    .at("image")
+                    .as_string(),
                 "registry.example.com:5000/windlass@sha256:" + std::string(64, 'a'));
+    }
   s.with = member_settings::daemons::no;
   const auto without = member_objects(s);
   ASSERT_TRUE(without);

@@ -78,7 +78,7 @@ protected:
       const auto pool = c->api().get("node.bootc.dev", "bootcnodepools", "", "workers");
       const json::object& spec = pool->at("spec").as_object();
       all += all.empty() ? "" : " ";
-      all += spec.at("image").at("ref") == simulation::new_image ? "new" : "old";
+      all += spec.at("image").at("ref").as_string() == simulation::new_image ? "new" : "old";
       const json::value* rollout = spec.if_contains("rollout");
       const json::value* paused = rollout ? rollout->as_object().if_contains("paused") : nullptr;
       if (paused && paused->as_bool()) all += "-paused";
@@ -113,7 +113,7 @@ TEST_F(RolloutVerbs, ShowWhatTheyWouldWriteAndWriteNothing) {
     std::size_t writes = 0;
     world_->on_write = [&](std::size_t, const k8s::sim::written& w) {
       if (w.plural == "bootcnodepools" && w.after &&
-          w.after->at("spec").at("image").at("ref") == simulation::new_image)
+          w.after->at("spec").at("image").at("ref").as_string() == simulation::new_image)
         ++writes;
     };
     const said s = co_await say(verb::set_image);

@@ -138,7 +138,9 @@ TEST_F(TokenRenewal, HappensBeforeFourFifthsOfItsLifeAreOverAndTheClusterGoesOn)
     cluster* c = w.fleet.find("prod");
     const bool live = c && c->is_live();
     EXPECT_TRUE(live);
-    if (live) EXPECT_TRUE(c->token_expires() && *c->token_expires() > l.wall() + life / 2);
+    if (live) {
+      EXPECT_TRUE(c->token_expires() && *c->token_expires() > l.wall() + life / 2);
+    }
     EXPECT_EQ(annotation(w, "windlass.dev/kubeconfig-sha256"),
               formats::sha256_hex(*formats::decode_base64(kubeconfig_of(w))));
   });

@@ -143,7 +143,9 @@ TEST(PolicyRecord, AFileThatCannotBeWrittenIsAReasonNotToStart) {
   run_task(l, [&]() -> reactor::awaitable<void> {
     auto loaded = co_await packs.load();
     EXPECT_FALSE(loaded);
-    if (!loaded) EXPECT_THAT(loaded.error().message(), HasSubstr("/proc/nowhere/record"));
+    if (!loaded) {
+      EXPECT_THAT(loaded.error().message(), HasSubstr("/proc/nowhere/record"));
+    }
   });
 }
 
