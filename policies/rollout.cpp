@@ -64,7 +64,11 @@ std::string member_name(const std::string& key) {
 
 /// Of a hold that is one already.
 result<rollout_hold> read_hold(const std::string& where, const value& v) {
-  if (const std::string* reason = v.if_string()) return rollout_hold{{}, one_line(*reason)};
+  if (const std::string* reason = v.if_string()) {
+    if (std::string text = one_line(*reason); !text.empty())
+      return rollout_hold{{}, std::move(text)};
+    return make_fault(errc::malformed, {}, where + ": expected a sentence");
+  }
   rollout_hold hold;
   if (const value* code = v.find("code")) {
     const std::string& text = *code->if_string();

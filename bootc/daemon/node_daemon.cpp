@@ -1,7 +1,7 @@
 #include "bootc/daemon/node_daemon.hpp"
 
 #include "bootc/daemon/host_status.hpp"
-#include "bootc/pool/secret_state.hpp"
+#include "bootc/pool/secrets/secret_state.hpp"
 #include "formats/base64.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/deadline.hpp"

@@ -3,7 +3,7 @@
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/drains.hpp"
 #include "bootc/pool/event_notes.hpp"
-#include "bootc/pool/pull_secrets.hpp"
+#include "bootc/pool/secrets/pull_secrets.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/rollout_policy.hpp"
 #include "bootc/tags/tag_watcher.hpp"

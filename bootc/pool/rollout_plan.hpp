@@ -4,7 +4,7 @@
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/drain_progress.hpp"
 #include "bootc/pool/hold.hpp"
-#include "bootc/pool/secret_state.hpp"
+#include "bootc/pool/secrets/secret_state.hpp"
 #include "bootc/tags/tag_resolution.hpp"
 #include "k8s/views/node.hpp"
 

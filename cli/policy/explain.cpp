@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/output.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "cli/survey/survey.hpp"
 #include "policies/rollout.hpp"
 #include "policies/rollout_views.hpp"
@@ -166,8 +167,7 @@ int explain_policy(const policy_arguments& a, const std::vector<units::api>& kno
       all.push_back(std::move(*q));
   };
   int code = success;
-  reactor::task_group tasks(loop);
-  tasks.start("explain", [&]() -> reactor::awaitable<void> {
+  const auto look = [&]() -> reactor::awaitable<void> {
     auto started = co_await windlass.start();
     if (started)
       (void)co_await look_at(windlass, loop, cluster, loop.now() + std::chrono::seconds(15));
@@ -175,8 +175,8 @@ int explain_policy(const policy_arguments& a, const std::vector<units::api>& kno
       code = complain(started.error().message());
     co_await windlass.stop();
     loop.stop();
-  });
-  loop.run();
+  };
+  run_to_end(loop, "explain", look());
   if (code != success) return code;
   if (all.empty())
     return complain("no policy was asked about \"" + a.name +

@@ -2,7 +2,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/output.hpp"
-#include "policies/host/record.hpp"
+#include "policies/host/record/record.hpp"
 #include "units/api.hpp"
 
 #include <boost/json/fwd.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policies/host/host.hpp"
-#include "policies/host/record.hpp"
+#include "policies/host/record/record.hpp"
 
 #include <cstddef>
 #include <string>

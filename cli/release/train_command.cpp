@@ -6,7 +6,6 @@
 #include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
-#include "reactor/task_group.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
@@ -240,9 +239,7 @@ int facts_command(const train_arguments& a) {
   };
   registry::web network(loop, std::move(environment));
   int exit_code = failure;
-  reactor::task_group tasks(loop);
-  tasks.start("facts", look(loop, a, network, exit_code));
-  loop.run();
+  run_to_end(loop, "facts", look(loop, a, network, exit_code));
   return exit_code;
 }
 

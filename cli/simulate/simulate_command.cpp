@@ -1,11 +1,11 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/policy/hooks.hpp"
+#include "cli/service/run_to_end.hpp"
 #include "cli/simulate/campaign.hpp"
 #include "cli/simulate/report.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/task_group.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
@@ -58,12 +58,11 @@ reactor::result<void> try_packs(const std::string& folder) {
   options.limits.hooks = all_hooks();
   policies::host packs(loop, std::move(options));
   reactor::result<void> loaded;
-  reactor::task_group tasks(loop);
-  tasks.start("load policies", [&]() -> reactor::awaitable<void> {
+  const auto load = [&]() -> reactor::awaitable<void> {
     loaded = co_await packs.load();
     loop.stop();
-  });
-  loop.run();
+  };
+  run_to_end(loop, "load policies", load());
   return loaded;
 }
 

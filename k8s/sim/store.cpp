@@ -15,9 +15,10 @@ json::object version::parsed() const {
 
 std::shared_ptr<const json::object> version::look() const {
   if (seen_) return seen_;
-  auto read = std::make_shared<const json::object>(parsed());
-  if (as == reading::kept) seen_ = read;
-  return read;
+  if (as == reading::thrown_away) return std::make_shared<const json::object>(parsed());
+  // Boost.JSON compares by copying members to where they lie: blocks that only grow would grow with each look.
+  seen_ = std::make_shared<const json::object>(parsed(), json::storage_ptr());
+  return seen_;
 }
 
 version_ptr make_version(json::object& o, std::uint64_t revision, reading as) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "policies/host/pack.hpp"
-#include "policies/host/record.hpp"
+#include "policies/host/record/record.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
 

@@ -203,13 +203,13 @@ TEST_F(RolloutVerbs, OnAClusterThatNobodyKnowsWriteNowhere) {
   });
 }
 
-TEST_F(RolloutVerbs, WithATagAreWrongUsage) {
+TEST_F(RolloutVerbs, WithWhatIsNoImageAreWrongUsage) {
   go([this]() -> awaitable<void> {
     cli::rollout_arguments a = ask(verb::set_image);
-    a.image = "registry.demo.local/os/node:latest";
+    a.image = "registry.demo.local/OS node";
     const said s = co_await say(std::move(a));
     EXPECT_EQ(s.code, 2);
-    EXPECT_NE(s.complaint.find("names no digest"), std::string::npos) << s.complaint;
+    EXPECT_NE(s.complaint.find("registry.demo.local/OS node"), std::string::npos) << s.complaint;
   });
 }
 

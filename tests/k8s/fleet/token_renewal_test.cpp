@@ -31,14 +31,15 @@ protected:
           member_api(sim::options_on(t.l)),
           home(t.l, {.at = {"home", 6443}, .tls = nullptr}),
           member(t.l, {.at = {"member", 6443}, .tls = nullptr}),
-          at_home(t.l, to(home)),
-          admin(t.l, to(member)),
+          at_home(t.l, to(home, home_api)),
+          admin(t.l, to(member, member_api)),
           events(t.l, at_home, {}),
-          fleet(t.l, t.options(), reactor::logger([&t] { return t.l.wall(); }, t.log)) {
-      home.add(home_api);
-      member.add(member_api);
-      EXPECT_TRUE(home.start());
-      EXPECT_TRUE(member.start());
+          fleet(t.l, t.options(), reactor::logger([&t] { return t.l.wall(); }, t.log)) {}
+    /// Starts the server: it has an address from then on.
+    static connection to(sim::server& s, sim::api_server& api) {
+      s.add(api);
+      EXPECT_TRUE(s.start());
+      return to(s);
     }
     static connection to(const sim::server& s) {
       connection c;

@@ -1,4 +1,4 @@
-#include "bootc/pool/pull_secrets.hpp"
+#include "bootc/pool/secrets/pull_secrets.hpp"
 
 #include "formats/digest.hpp"
 #include "k8s/client/client.hpp"

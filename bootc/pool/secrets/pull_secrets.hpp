@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bootc/kinds/bootc_node.hpp"
-#include "bootc/pool/secret_state.hpp"
+#include "bootc/pool/secrets/secret_state.hpp"
 #include "k8s/informer/informer.hpp"
 #include "k8s/views/secret.hpp"
 #include "registry/tag_reader.hpp"

@@ -1,4 +1,4 @@
-#include "policies/host/record.hpp"
+#include "policies/host/record/record.hpp"
 
 #include "formats/digest.hpp"
 #include "formats/json/json.hpp"
