@@ -52,6 +52,13 @@ struct all_arguments {
   std::string config;  // a file with the same settings
 };
 
+/// "a,b" as "a, b": a page has to break it between words.
+std::string spaced(const std::string& list) {
+  std::string out;
+  for (const char c : list) out += c == ',' ? std::string(", ") : std::string(1, c);
+  return out;
+}
+
 void add_output(CLI::App& app, output_format& to, bool wide = false) {
   auto* option = app.add_option_function<std::string>(
       "-o,--output", [&to](const std::string& name) { to = text_or_machine.at(name); },
@@ -222,7 +229,8 @@ void add_simulate(CLI::App& app, simulate_arguments& to) {
       ->check(CLI::Range(3, 200));
   simulate
       ->add_option("--faults", to.faults,
-                   "what goes wrong, of " + simulation::names_of(simulation::all_troubles()) +
+                   "what goes wrong, of " +
+                       spaced(simulation::names_of(simulation::all_troubles())) +
                        ", or none (default: all)")
       ->option_text("NAME,…");
   simulate->add_option("--seeds", to.seeds, "how many runs for each policy")

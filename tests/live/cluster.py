@@ -99,16 +99,16 @@ class Cluster:
 class Scene:
     def __init__(self, folder):
         self.folder, self.steps = folder, 0
-        self.embedded = subprocess.Popen([BUILD / "windlass", "apiserver", "--dir", folder / "embedded", "--tls"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.embedded = subprocess.Popen([BUILD / "windlass", "apiserver", "--dir", folder / "servers", "--tls"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 30
-        while not (folder / "embedded/kubeconfig").exists():
+        while not (folder / "servers/kubeconfig").exists():
             if time.monotonic() > end:
                 raise RuntimeError("the embedded API server does not start")
             time.sleep(0.1)
-        self.members = [Cluster("prod-eu-1", SECOND, folder), Cluster("embedded", str(folder / "embedded/kubeconfig"), folder)]
+        self.members = [Cluster("prod-eu-1", SECOND, folder), Cluster("embedded", str(folder / "servers/kubeconfig"), folder)]
         self.home = deploy.Install(deploy.chart, NAMESPACE, folder / "home")
         self.kubeconfig = folder / "kubeconfig"
-        self.kubeconfig.write_text(json.dumps(self.combined({"home": rollout.KUBECONFIG, "prod-eu-1": SECOND, "embedded": str(folder / "embedded/kubeconfig")})))
+        self.kubeconfig.write_text(json.dumps(self.combined({"home": rollout.KUBECONFIG, "prod-eu-1": SECOND, "embedded": str(folder / "servers/kubeconfig")})))
         (folder / "bin").mkdir()
         (folder / "bin/windlass").symlink_to(BUILD / "windlass")
         self.stopping, self.problem = threading.Event(), None
