@@ -9,6 +9,7 @@
 #include "policies/host/embedded.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
+#include "reactor/system/private_folder.hpp"
 #include "reactor/system/signals.hpp"
 
 #include <boost/json.hpp>
@@ -44,12 +45,16 @@ reactor::result<std::string> policies_folder(const demo_arguments& a, const std:
   return folder.string();
 }
 
-reactor::result<std::string> work_folder(const demo_arguments& a) {
+/// `own` is made when nobody names a folder; it goes with the run unless somebody wants to keep it.
+reactor::result<std::string> work_folder(const demo_arguments& a,
+                                         std::optional<reactor::private_folder>& own) {
   if (a.dir.empty()) {
-    std::string pattern = (fs::temp_directory_path() / "windlass-demo-XXXXXX").string();
-    if (mkdtemp(pattern.data())) return pattern;
-    return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()),
-                               "create a folder under " + fs::temp_directory_path().string());
+    own.emplace("demo");
+    if (own->path().empty())
+      return reactor::make_fault(reactor::error_code(errno, boost::system::system_category()),
+                                 "create a folder under " + fs::temp_directory_path().string());
+    if (a.keep) own->keep();
+    return own->path();
   }
   std::error_code ec;
   fs::create_directories(a.dir, ec);
@@ -83,23 +88,6 @@ reactor::awaitable<void> play_and_stop(playing& p) {
   p.loop.stop();
 }
 
-/// What this run made under the temporary folder, taken away again unless somebody wants to keep it.
-class made_folder {
-public:
-  explicit made_folder(const demo_arguments& a) : wanted_(!a.dir.empty() || a.keep) {}
-  ~made_folder() {
-    std::error_code ignored;
-    if (!wanted_ && !at_.empty()) fs::remove_all(at_, ignored);
-  }
-  made_folder(const made_folder&) = delete;
-  made_folder& operator=(const made_folder&) = delete;
-  void is(const std::string& at) { at_ = at; }
-
-private:
-  bool wanted_;
-  std::string at_;
-};
-
 int failed_to_start(const std::string& sentence) {
   return complain("demo: " + sentence);
 }
@@ -114,12 +102,11 @@ int demo_command(const demo_arguments& a) {
                     wrong_usage);
   const bool machine = a.output != output_format::text;
   const colours tint = machine ? colours::none : colours_at(STDOUT_FILENO);
-  made_folder folder(a);
+  std::optional<reactor::private_folder> own;  // goes after everything that writes into it
   reactor::loop loop(a.simulate ? reactor::loop::mode::simulated : reactor::loop::mode::real,
                      a.seed);
-  auto dir = work_folder(a);
+  auto dir = work_folder(a, own);
   if (!dir) return failed_to_start(dir.error().message());
-  folder.is(*dir);
   auto metrics_at = parse_bind_address(a.metrics_address, "metrics-bind-address");
   if (!metrics_at) return failed_to_start(metrics_at.error().message());
   auto packs = policies_folder(a, *dir);

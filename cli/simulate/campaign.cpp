@@ -2,6 +2,7 @@
 
 #include "bench/measure.hpp"
 #include "cli/simulate/edits.hpp"
+#include "reactor/system/private_folder.hpp"
 
 #include <algorithm>
 #include <set>
@@ -29,7 +30,7 @@ void add(policy_summary& to, const trial_outcome& o) {
 }
 
 trial made(const campaign& c, const std::string& policies, std::uint64_t seed,
-           const edited_folder& editable) {
+           const reactor::private_folder& editable) {
   trial t{c.fleet, policies, {}, seed};
   if (c.fleet.faults.contains(simulation::trouble::policy_swaps)) t.editable = editable.path();
   return t;
@@ -54,7 +55,7 @@ percentiles percentiles_of(std::vector<double> all) {
 campaign_outcome run(const campaign& c) {
   campaign_outcome out;
   out.trace = 0xcbf29ce484222325;
-  const edited_folder editable;
+  const reactor::private_folder editable("simulate");  // without one nobody edits
   const auto began = bench::process_cpu();
   std::set<std::uint64_t> failing;
   for (const std::string& policies : c.policies) {

@@ -2,8 +2,6 @@
 
 #include "reactor/system/files.hpp"
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -57,17 +55,6 @@ reactor::result<void> store_own(const std::string& folder, std::size_t nth) {
 }
 
 }  // namespace
-
-edited_folder::edited_folder() {
-  std::error_code ec;
-  std::string pattern = (fs::temp_directory_path(ec) / "windlass-simulate-XXXXXX").string();
-  if (!ec && mkdtemp(pattern.data())) path_ = pattern;
-}
-
-edited_folder::~edited_folder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
-}
 
 reactor::result<void> begin_edits(const std::string& folder, const std::string& policies) {
   if (policies.empty()) return store_own(folder, 0);

@@ -7,20 +7,6 @@
 
 namespace cli::simulate {
 
-/// A folder of ours in which policies are edited while a trial runs, gone with this object.
-class edited_folder {
-public:
-  /// Errors: the system's. Without a way to make one, nobody edits.
-  edited_folder();
-  ~edited_folder();
-  edited_folder(const edited_folder&) = delete;
-  edited_folder& operator=(const edited_folder&) = delete;
-  const std::string& path() const noexcept { return path_; }
-
-private:
-  std::string path_;
-};
-
 /// The folder as it is before the first edit: a copy of `policies`, or, without any, a pack that lets nodes go by name.
 reactor::result<void> begin_edits(const std::string& folder, const std::string& policies);
 /// The `nth` edit. Packs of somebody else get another comment and decide as before; ours goes on with another order, which every

@@ -1,6 +1,5 @@
 #include "cli/ui/fleet_page.hpp"
 
-#include "cli/connect.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/keyed_hash.hpp"
@@ -475,58 +474,6 @@ awaitable<reactor::result<web::site::text>> fleet_page::cluster_document(std::st
   web::site::text all = made.text;
   keep(std::move(made));
   co_return all;
-}
-
-ui::ui(reactor::loop& l, service& of, web::site_options options, reactor::logger log)
-    : options_(options),
-      log_(log),
-      board_(l),
-      page_(l, of, board_),
-      site_(
-          l, std::move(options), board_,
-          [this](std::string name, reactor::http::target_parts asked) {
-            return page_.document(std::move(name), std::move(asked));
-          },
-          log),
-      tasks_(l) {
-  page_.is_followed = [this] { return site_.readers() > 0; };
-  if (!options_.token_file.empty()) page_.entered_by = fleet_page::door::asks_token;
-  site_.on_reader = [this] { page_.hurry(); };
-}
-
-awaitable<reactor::result<void>> ui::start() {
-  auto started = co_await site_.start();
-  if (!started) co_return started;
-  const std::string& host = options_.at.host;
-  if (options_.token_file.empty() && !host.starts_with("127.") && host != "::1" &&
-      host != "localhost")
-    log_.warning(
-        "everybody who reaches the page's address sees the fleet; --ui-token-file asks for a token",
-        {{"at", site_.local().text()}});
-  tasks_.start("page", page_.follow());
-  co_return reactor::result<void>();
-}
-
-awaitable<void> ui::stop() {
-  co_await site_.stop();
-  co_await tasks_.cancel_and_join();
-  co_await page_.stop();
-}
-
-reactor::result<std::optional<web::site_options>> site_options_of(const ui_arguments& a) {
-  if (a.at.empty() || a.at == "0") return std::optional<web::site_options>();
-  // Whoever says no address means this machine.
-  auto at = parse_bind_address(a.at.starts_with(':') ? "127.0.0.1" + a.at : a.at, "ui");
-  if (!at) return at.error();
-  web::site_options o;
-  o.at = **at;
-  o.token_file = a.token_file;
-  o.hosts = a.hosts;
-  return std::optional<web::site_options>(std::move(o));
-}
-
-std::string url_of(const reactor::endpoint& at) {
-  return "http://" + at.text() + "/";
 }
 
 }  // namespace cli

@@ -2,13 +2,13 @@
 
 #include "helm/go.hpp"
 #include "reactor/system/files.hpp"
+#include "reactor/system/private_folder.hpp"
 
 #include <gpgme.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -36,25 +36,6 @@ problem openpgp(gpgme_error_t e) {
   gpgme_strerror_r(e, text.data(), text.size());
   return openpgp(std::string(text.data()));
 }
-
-/// A folder that only we may look into and that goes when we go.
-class private_folder {
-public:
-  private_folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "windlass-gpg-XXXXXX").string();
-    if (mkdtemp(pattern.data())) path_ = pattern;
-  }
-  ~private_folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  private_folder(const private_folder&) = delete;
-  private_folder& operator=(const private_folder&) = delete;
-  const std::string& path() const { return path_; }
-
-private:
-  std::string path_;
-};
 
 owned<gpgme_data_t> data_of(std::string_view bytes) {
   gpgme_data_t d = nullptr;
@@ -108,7 +89,7 @@ public:
 
 private:
   key_ring() = default;
-  private_folder folder_;  // goes last
+  reactor::private_folder folder_{"gpg"};  // goes last
   owned<gpgme_ctx_t> context_;
 };
 

@@ -1,3 +1,4 @@
+// What an answer may be and how it is read, field beside field: a shape and its reading change together.
 #include "policies/compose/answer.hpp"
 
 #include "policies/compose/names.hpp"

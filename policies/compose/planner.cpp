@@ -1,3 +1,4 @@
+// One plan from one answer: the ways of children share what is already decided of the others, so they stay together.
 #include "policies/compose/planner.hpp"
 
 #include "formats/digest.hpp"

@@ -2,7 +2,7 @@
 // answer to bootc::keeps(); the product's has no such thing.
 #include "bootc/pool/safety.hpp"
 #include "cli/simulate/campaign.hpp"
-#include "cli/simulate/edits.hpp"
+#include "reactor/system/private_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ protected:
 
 TEST_P(Mutant, IsCaughtWithin200SeedsAndTheWholeIsNot) {
   const mutant& m = GetParam();
-  const cli::simulate::edited_folder editable;
+  const reactor::private_folder editable("simulate");
   broken = m.rule;
   std::uint64_t seed = 1;
   std::string found;

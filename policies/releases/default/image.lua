@@ -1,4 +1,5 @@
--- A Release and a pool to the name of an image, and back. The rules are in providers.lua.
+-- A Release and a pool to the name of an image, and back: both directions of each rule beside one another, so that they agree.
+-- The rules are in providers.lua.
 local providers = require("providers")
 local tables = require("tables")
 local template = require("template")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The page in Chromium: on texts that mean harm, on 2,000 clusters, and on a running demo that is followed to its end.
+Longer than most files: one browser, one step after the other.
 usage: ui.py BUILD_FOLDER    Pictures are left in BUILD_FOLDER/ui."""
 import http.server
 import json
