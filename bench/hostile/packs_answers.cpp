@@ -78,7 +78,7 @@ void add_answers(std::vector<pack>& all) {
       {"a name of 500 KB of an entry", "return {[('x'):rep(500000)] = 1}", fault},
       {"holds that are numbers", "return {holds = {a = 1}}", fault},
       {"holds that are lists", "return {holds = {'a', 'b'}}", fault},
-      {"holds that are empty texts", "return {holds = {a = ''}}", answered},
+      {"holds that are empty texts", "return {holds = {a = ''}}", fault},
       {"holds without a reason", "return {holds = {a = {code = 'X'}}}", fault},
       {"holds with a code of two words", "return {holds = {a = {code = 'X Y', reason = 'z'}}}",
        fault},
