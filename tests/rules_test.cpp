@@ -103,8 +103,7 @@ const std::vector<rule> ones = {
     {"OpensslHandles",
      "template <auto Free>",
      "reactor/plain/openssl frees them",
-     {{"reactor/plain/openssl.hpp", "frees them"},
-      {"reactor/net/tls_context.hpp", "private to the TLS files"}}},
+     {{"reactor/plain/openssl.hpp", "frees them"}}},
     {"Metrics",
      "to_array<reactor::metric_kind>",
      "metrics are rows of tables that cli/metrics/own_metrics.cpp knows, so that the reference, "
@@ -184,6 +183,21 @@ TEST(Awaiting, NothingIsMadeInAChoiceAmongTheArguments) {
     statement.clear();
   });
   EXPECT_GT(looked_at, 500u);
+}
+
+// What renders, and what works on a cluster, gets what it needs: only commands know the environment and start programs.
+TEST(Helm, KnowsNoEnvironmentAndStartsNoProgramBelowItsCommands) {
+  std::size_t files = 0;
+  read_all({"helm", "formats", "registry"}, [&](const std::string& path, int number,
+                                                const std::string& line) {
+    if (path.starts_with("helm/commands/")) return;
+    files += number == 1;
+    for (const char* word : {"getenv(", "setenv(", "environ", "plain/spawn.hpp",
+                             "system/process.hpp", "popen(", "fork(", "std::system("})
+      if (line.find(word) != std::string::npos && line.find("environment") == std::string::npos)
+        ADD_FAILURE() << path << ":" << number << ": " << line;
+  });
+  EXPECT_GT(files, 100u);
 }
 
 // look(node, true): who reads the call does not know what is true. An enum says it, or two functions do.

@@ -2,9 +2,9 @@
 
 #include "helm/commands/flags/chart_flags.hpp"
 #include "helm/commands/flags/cluster_flags.hpp"
+#include "helm/commands/post_renderer.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint_options.hpp"
-#include "helm/render/post_renderer.hpp"
 #include "helm/values/value_options.hpp"
 
 #include <map>

@@ -7,12 +7,13 @@
 #include "helm/charts/chart_ignore.hpp"
 #include "helm/commands/create_command.hpp"
 #include "helm/commands/flags/command_flags.hpp"
+#include "helm/commands/post_renderer.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint.hpp"
 #include "helm/render/installation.hpp"
+#include "helm/render/manifest_text.hpp"
 #include "helm/render/manifests.hpp"
 #include "helm/render/render.hpp"
-#include "helm/render/source_block.hpp"
 #include "helm/schema/schema.hpp"
 #include "helm/values/render_values.hpp"
 #include "helm/values/set_values.hpp"
@@ -182,7 +183,7 @@ command_result template_command(const template_options& o, const surroundings& a
   if (!options.around.log) options.around.log = warn;
   auto files = parsed->render(*values, release, caps, options);
   if (!files) return render_failure(files.error().text);
-  std::erase_if(*files, [](const auto& f) { return f.first.ends_with("NOTES.txt"); });
+  take_notes(*files, root.name(), notes_of::chart);  // not shown
   auto sorted = sort_manifests(*files, kind_order::install, warn);
   if (!sorted) {
     auto r = render_failure(sorted.error().text);
@@ -196,34 +197,35 @@ command_result template_command(const template_options& o, const surroundings& a
   }
   command_result result;
   result.err = warnings;
-  std::string manifest;
   output_directory directory(
       o.use_release_name ? (std::filesystem::path(o.output_dir) / *name).string() : o.output_dir);
   problem first;
-  auto put = [&](const std::string& path, const std::string& text) {
-    if (o.output_dir.empty()) {
-      manifest += source_block(path, text);
-    } else if (auto done = directory.write(path, text, result.out); !done && first.text.empty()) {
+  const auto store = [&](const std::string& path, const std::string& text) {
+    if (auto done = directory.write(path, text, result.out); !done && first.text.empty())
       first = done.error();
-    }
+  };
+  manifest_options how;
+  how.after = step_of(o.after);
+  how.steady = around.steady;
+  if (!o.output_dir.empty()) how.put = store;
+  std::string before, hooks;
+  const auto put = [&](const std::string& path, const std::string& text, std::string& into) {
+    if (how.put)
+      how.put(path, text);
+    else
+      into += source_block(path, text);
   };
   if (o.include_crds)
-    for (const auto& f : crd_files(root)) put(f.path, *f.data);
-  for (const auto& m : sorted->manifests) put(m.path, m.content);
-  if (o.after) {
-    auto done = post_render(o.after, manifest, around.steady);
-    if (!done) return render_failure(done.error().text);
-    manifest = std::move(*done);
-  }
-  auto all = std::string(trim_space(manifest)) + "\n";
-  manifest.clear();
+    for (const auto& f : crd_files(root)) put(f.path, *f.data, before);
+  auto manifest = manifest_of(*sorted, std::move(before), how);
+  if (!manifest) return render_failure(manifest.error().text);
   if (!o.no_hooks)
     for (const auto& h : sorted->hooks) {
       bool test = std::find(h.events.begin(), h.events.end(), "test") != h.events.end();
-      if (!(o.skip_tests && test)) put(h.path, h.content);
+      if (!(o.skip_tests && test)) put(h.path, h.content, hooks);
     }
   if (!first.text.empty()) return failure(first.text, warnings);
-  all += manifest;
+  const std::string all = std::string(trim_space(*manifest)) + "\n" + hooks;
   if (o.show_only.empty()) {
     result.out += all;
     return result;

@@ -41,7 +41,8 @@ std::string describe(const std::string& what, const std::string& ours,
 
 }  // namespace
 
-std::optional<std::string> first_difference(const rendering& ours, const rendering& reference) {
+std::optional<std::string> first_difference(const command_result& ours,
+                                            const command_result& reference) {
   if (ours.exit_code != reference.exit_code)
     return "helm ends with " + std::to_string(reference.exit_code) + ", windlass with " +
            std::to_string(ours.exit_code) + "\n- helm:     " + error_of(reference.err) +

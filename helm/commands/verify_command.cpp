@@ -70,18 +70,17 @@ awaitable<command_result> compare(command_context c, compare_options o) {
         "there is no helm on PATH to compare with (go install "
         "helm.sh/helm/v3/cmd/helm@v3.21.4)");
   if (!reference) co_return std::move(out).failed(reference.error().message());
-  const rendering left{own.out, own.err, own.exit_code};
-  const rendering right{reference->out, reference->err, reference->status};
-  if (auto difference = first_difference(left, right)) {
+  const command_result right{reference->out, reference->err, reference->status};
+  if (auto difference = first_difference(own, right)) {
     out.result.out += *difference;
     out.result.exit_code = 1;
     co_return std::move(out).done();
   }
-  if (left.exit_code == 0)
-    out.say("equal: " + std::to_string(left.out.size()) + " bytes in " +
-            std::to_string(std::count(left.out.begin(), left.out.end(), '\n')) + " lines");
+  if (own.exit_code == 0)
+    out.say("equal: " + std::to_string(own.out.size()) + " bytes in " +
+            std::to_string(std::count(own.out.begin(), own.out.end(), '\n')) + " lines");
   else
-    out.say("equal: both fail with\n" + left.err);
+    out.say("equal: both fail with\n" + own.err);
   co_return std::move(out).done();
 }
 

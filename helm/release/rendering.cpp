@@ -4,7 +4,7 @@
 #include "formats/json/json.hpp"
 #include "helm/go.hpp"
 #include "helm/render/installation.hpp"
-#include "helm/render/source_block.hpp"
+#include "helm/render/manifest_text.hpp"
 #include "helm/values/dependencies.hpp"
 
 namespace helm::release {
@@ -13,24 +13,6 @@ namespace {
 void drop_schemas(chart& c) {
   c.schema.reset();
   for (auto& d : c.dependencies) drop_schemas(*d);
-}
-
-/// Takes NOTES.txt files out; those that count become the notes.
-std::string take_notes(rendered_files& files, const std::string& chart_name, bool all) {
-  std::string notes;
-  const auto own = chart_name + "/templates/NOTES.txt";
-  for (auto at = files.begin(); at != files.end();) {
-    if (!at->first.ends_with("NOTES.txt")) {
-      ++at;
-      continue;
-    }
-    if (all || at->first == own) {
-      if (!notes.empty()) notes += '\n';
-      notes += at->second;
-    }
-    at = files.erase(at);
-  }
-  return notes;
 }
 
 }  // namespace
@@ -81,26 +63,25 @@ rendered render_release(const render_request& r) {
     out.failure = again.error();
     return out;
   }
-  out.notes = take_notes(*files, tree->name(), r.sub_notes);
+  out.notes =
+      take_notes(*files, tree->name(), r.sub_notes ? notes_of::subcharts_too : notes_of::chart);
   auto sorted = sort_manifests(*files, kind_order::install, warn);
   if (!sorted) {
     out.failure = sorted.error();
     return out;
   }
+  manifest_options how;
+  how.hide_secrets = r.hide_secrets;
+  how.after = r.after;
+  how.steady = r.steady;
+  how.cancelled = r.cancelled.get();
+  auto manifest = manifest_of(*sorted, std::string(), how);
+  if (!manifest) {
+    out.failure = manifest.error();
+    return out;
+  }
   out.hooks = std::move(sorted->hooks);
-  for (const auto& m : sorted->manifests) {
-    const bool hidden = r.hide_secrets && m.kind == "Secret" && m.api_version == "v1";
-    out.manifest += source_block(
-        m.path, hidden ? "# HIDDEN: The Secret output has been suppressed" : m.content);
-  }
-  if (r.after) {
-    auto done = post_render(r.after, out.manifest, r.steady, r.cancelled.get());
-    if (!done) {
-      out.failure = done.error();
-      return out;
-    }
-    out.manifest = std::move(*done);
-  }
+  out.manifest = std::move(*manifest);
   // Imported values may be the user's; the record leaves this thread.
   tree->values = detached_copy(tree->values);
   tree->dependencies.clear();

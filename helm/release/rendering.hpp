@@ -1,7 +1,7 @@
 #pragma once
 
+#include "helm/render/manifest_text.hpp"
 #include "helm/render/manifests.hpp"
-#include "helm/render/post_renderer.hpp"
 #include "helm/render/prepared_chart.hpp"
 #include "helm/render/render_context.hpp"
 
@@ -41,7 +41,7 @@ struct render_request {
   bool skip_schema = false;
   bool sub_notes = false;
   bool hide_secrets = false;
-  post_renderer after;
+  manifest_step after;
   bool look_up = true;  // false: every lookup finds nothing
   std::shared_ptr<const lookup_answers> answers;
   std::shared_ptr<const std::atomic<bool>> cancelled;
@@ -57,7 +57,7 @@ struct rendered {
   std::vector<std::string> lines;  // warnings
 };
 
-/// Long, and pure but for a post-renderer: for loop::offload.
+/// Long, and pure but for `after`: for loop::offload.
 rendered render_release(const render_request& r);
 
 /// crds/ of a chart and of the subcharts that these values enable: path in the chart tree and text.

@@ -1,23 +1,24 @@
+#include "helm/release/rollback.hpp"
+
 #include "helm/go.hpp"
-#include "helm/release/actions.hpp"
 #include "helm/render/installation.hpp"
 #include "reactor/loop.hpp"
 
 namespace helm::release {
 
-awaitable<outcome<done>> release_actions::rollback(rollback_request r) {
-  auto reached = co_await reach();
+awaitable<outcome<done>> rollback_action::run(rollback_request r) {
+  auto reached = co_await bench_.reach();
   if (!reached) co_return reached.error();
   if (!valid_release_name(r.name))
     co_return problem{"prepareRollback: Release name is invalid: " + r.name};
   if (r.revision < 0) co_return problem{"invalid release revision"};
-  auto past = co_await records_.all_of(r.name);
+  auto past = co_await bench_.records.all_of(r.name);
   if (!past) co_return past.error();
   // A pending record does not stop a rollback. One of ours whose process ended is not left pending behind it, and nor are
   // the objects of the deployed revision that it was about to take away.
   std::string unfinished;
-  if (!r.dry_run && abandoned(past->back())) {
-    auto ended = co_await end_abandoned(past->back());
+  if (!r.dry_run && keep_.abandoned(past->back())) {
+    auto ended = co_await keep_.end_abandoned(past->back());
     if (!ended) co_return ended.error();
     if (const record* deployed = newest_deployed(*past)) unfinished = deployed->manifest;
   }
@@ -29,7 +30,7 @@ awaitable<outcome<done>> release_actions::rollback(rollback_request r) {
   record target = *previous;
   target.ns = current.ns;
   target.first_deployed = current.first_deployed;
-  target.last_deployed = now();
+  target.last_deployed = bench_.now();
   target.deleted = {};
   target.state = status::pending_rollback;
   target.description = "Rollback to " + std::to_string(wanted);
@@ -38,38 +39,38 @@ awaitable<outcome<done>> release_actions::rollback(rollback_request r) {
   if (r.work.server_side) target.apply_method = "ssa";
   r.work.server_side = target.apply_method == "ssa";
   if (r.dry_run) co_return done{};
-  auto pruned = co_await prune(r.name, r.history_max);
+  auto pruned = co_await keep_.prune(r.name, r.history_max);
   if (!pruned) co_return pruned.error();
-  auto stored = co_await store_new(target, r.work.timeout);
+  auto stored = co_await keep_.store_new(target, r.work.timeout);
   if (!stored) co_return stored.error();
-  rolling_back_ = interrupted_rollback{current, target, r.work.timeout};
-  auto ended = co_await perform_rollback(std::move(current), std::move(target), std::move(r),
-                                         std::move(unfinished));
-  rolling_back_.reset();
+  under_way_ = interrupted{current, target, r.work.timeout};
+  auto ended =
+      co_await perform(std::move(current), std::move(target), std::move(r), std::move(unfinished));
+  under_way_.reset();
   co_return ended;
 }
 
-awaitable<outcome<done>> release_actions::perform_rollback(record current, record target,
-                                                           rollback_request request,
-                                                           std::string unfinished) {
+awaitable<outcome<done>> rollback_action::perform(record current, record target,
+                                                  rollback_request request,
+                                                  std::string unfinished) {
   const work_options work = request.work;
-  auto before = co_await build(current.manifest,
-                               "unable to build kubernetes objects from current release manifest");
+  auto before = co_await bench_.build(
+      current.manifest, "unable to build kubernetes objects from current release manifest");
   if (!before) co_return before.error();
   if (!unfinished.empty()) {
-    auto left = co_await build(std::move(unfinished),
-                               "unable to build kubernetes objects from deployed release manifest");
+    auto left = co_await bench_.build(
+        std::move(unfinished), "unable to build kubernetes objects from deployed release manifest");
     if (!left) co_return left.error();
     for (objects::object& o : *left)
       if (!objects::find_same(*before, o)) before->push_back(std::move(o));
   }
-  auto built = co_await build(target.manifest,
-                              "unable to build kubernetes objects from new release manifest");
+  auto built = co_await bench_.build(
+      target.manifest, "unable to build kubernetes objects from new release manifest");
   if (!built) co_return built.error();
   if (!work.no_hooks) {
-    auto failure = co_await run_hooks(target, "pre-rollback", work.timeout);
+    auto failure = co_await hooks_.run(target, "pre-rollback", work.timeout);
     if (failure) co_return *failure;
-    rolling_back_->target = target;
+    under_way_->target = target;
   }
   objects::object_list wanted = stamped(std::move(*built), target);
   objects::object_list again = wanted;
@@ -77,19 +78,20 @@ awaitable<outcome<done>> release_actions::perform_rollback(record current, recor
   how.force = work.force;
   how.server_side = work.server_side;
   objects::update_result did;
-  auto changed = co_await objects_.update(std::move(*before), std::move(wanted), how, &did);
+  auto changed = co_await bench_.on.update(std::move(*before), std::move(wanted), how, &did);
   if (!changed) {
     const problem why = changed.error();
     const std::string text = "Rollback " + quote(target.name) + " failed: " + why.text;
-    say("warning: " + text);
+    bench_.say("warning: " + text);
     current.state = status::superseded;
     target.state = status::failed;
     target.description = text;
-    co_await store(std::move(current), work.timeout);
-    co_await store(std::move(target), work.timeout);
+    co_await keep_.store(std::move(current), work.timeout);
+    co_await keep_.store(std::move(target), work.timeout);
     if (request.cleanup_on_fail) {
-      say("Cleanup on fail set, cleaning up " + std::to_string(did.created.size()) + " resources");
-      auto removed = co_await objects_.remove(std::move(did.created), "Background");
+      bench_.say("Cleanup on fail set, cleaning up " + std::to_string(did.created.size()) +
+                 " resources");
+      auto removed = co_await bench_.on.remove(std::move(did.created), "Background");
       if (!removed.errors.empty()) {
         std::string all;
         for (const auto& e : removed.errors) all += (all.empty() ? "" : ", ") + e;
@@ -101,33 +103,44 @@ awaitable<outcome<done>> release_actions::perform_rollback(record current, recor
     co_return why;
   }
   if (work.wait) {
-    auto ready = co_await wait_ready(std::move(again), work);
+    auto ready = co_await bench_.wait_ready(std::move(again), work);
     if (!ready) {
       const std::string name = target.name;
       target.state = status::failed;
       target.description = "Release " + quote(name) + " failed: " + ready.error().text;
-      co_await store(std::move(current), work.timeout);
-      co_await store(std::move(target), work.timeout);
+      co_await keep_.store(std::move(current), work.timeout);
+      co_await keep_.store(std::move(target), work.timeout);
       co_return problem{"release " + name + " failed: " + ready.error().text};
     }
   }
   if (!work.no_hooks) {
-    auto failure = co_await run_hooks(target, "post-rollback", work.timeout);
+    auto failure = co_await hooks_.run(target, "post-rollback", work.timeout);
     if (failure) co_return *failure;
   }
-  auto past = co_await records_.all_of(target.name);
+  auto past = co_await bench_.records.all_of(target.name);
   if (!past && past.error().text != not_found_text) co_return past.error();
   const std::size_t count = past ? past->size() : 0;
   for (std::size_t i = 0; i < count; ++i) {
     record p = (*past)[i];
     if (p.state != status::deployed) continue;
-    say("superseding previous deployment " + std::to_string(p.revision));
+    bench_.say("superseding previous deployment " + std::to_string(p.revision));
     p.state = status::superseded;
-    co_await store(std::move(p), work.timeout);
+    co_await keep_.store(std::move(p), work.timeout);
   }
   target.state = status::deployed;
-  auto written = co_await store_or_fail(std::move(target), work.timeout);
+  auto written = co_await keep_.store_or_fail(std::move(target), work.timeout);
   co_return written;
+}
+
+awaitable<std::optional<problem>> rollback_action::settle() {
+  if (!under_way_) co_return std::nullopt;
+  interrupted b = std::move(*under_way_);
+  under_way_.reset();
+  const problem cancelled{"context canceled"};
+  b.target.description = failed_description(b.target, cancelled.text);
+  b.target.state = status::failed;
+  co_await keep_.store(std::move(b.target), b.timeout);
+  co_return cancelled;
 }
 
 }  // namespace helm::release

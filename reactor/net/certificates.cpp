@@ -58,7 +58,7 @@ result<certified_key> make(const certificate_request& wanted, std::optional<issu
   if (!key || !certificate || RAND_bytes(serial, sizeof serial) != 1) return failed();
   X509* const c = certificate.get();
   serial[0] = static_cast<unsigned char>((serial[0] & 0x3f) | 0x40);  // positive, of full length
-  const std::unique_ptr<BIGNUM, openssl_free<&BN_free>> number(
+  const std::unique_ptr<BIGNUM, openssl::freer<&BN_free>> number(
       BN_bin2bn(serial, sizeof serial, nullptr));
   X509_NAME* subject = X509_get_subject_name(c);
   X509* const signer = by ? by->certificate : c;

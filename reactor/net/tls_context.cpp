@@ -193,7 +193,7 @@ std::map<std::string, std::weak_ptr<tls_context>>& contexts() {
 
 /// Stands for the texts, so that the table holds no second copy of private keys.
 std::string digest_of(std::initializer_list<std::string_view> texts) {
-  const std::unique_ptr<EVP_MD_CTX, openssl_free<&EVP_MD_CTX_free>> digest(EVP_MD_CTX_new());
+  const std::unique_ptr<EVP_MD_CTX, openssl::freer<&EVP_MD_CTX_free>> digest(EVP_MD_CTX_new());
   require(digest && EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) == 1);
   for (std::string_view text : texts) {
     const std::size_t length = text.size();

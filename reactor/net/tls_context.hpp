@@ -2,6 +2,7 @@
 
 // Private to the TLS files: this header pulls in OpenSSL.
 #include "reactor/plain/memory.hpp"
+#include "reactor/plain/openssl.hpp"
 #include "reactor/plain/result.hpp"
 #include "reactor/plain/time.hpp"
 
@@ -17,21 +18,13 @@
 
 namespace reactor {
 
-/// Frees an OpenSSL object with its own function.
-template <auto Free>
-struct openssl_free {
-  template <class T>
-  void operator()(T* p) const noexcept {
-    Free(p);
-  }
-};
-using ssl_ctx_ptr = std::unique_ptr<SSL_CTX, openssl_free<&SSL_CTX_free>>;
-using ssl_ptr = std::unique_ptr<SSL, openssl_free<&SSL_free>>;
-using x509_ptr = std::unique_ptr<X509, openssl_free<&X509_free>>;
-using key_ptr = std::unique_ptr<EVP_PKEY, openssl_free<&EVP_PKEY_free>>;
-using bio_ptr = std::unique_ptr<BIO, openssl_free<&BIO_free_all>>;
-using x509_store_ptr = std::unique_ptr<X509_STORE, openssl_free<&X509_STORE_free>>;
-using session_ptr = std::unique_ptr<SSL_SESSION, openssl_free<&SSL_SESSION_free>>;
+using openssl::bio_ptr;
+using openssl::key_ptr;
+using openssl::x509_ptr;
+using ssl_ctx_ptr = std::unique_ptr<SSL_CTX, openssl::freer<&SSL_CTX_free>>;
+using ssl_ptr = std::unique_ptr<SSL, openssl::freer<&SSL_free>>;
+using x509_store_ptr = std::unique_ptr<X509_STORE, openssl::freer<&X509_STORE_free>>;
+using session_ptr = std::unique_ptr<SSL_SESSION, openssl::freer<&SSL_SESSION_free>>;
 
 /// For calls that fail only without memory.
 inline void require(bool done) noexcept {

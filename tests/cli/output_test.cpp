@@ -157,7 +157,7 @@ const std::set<std::string> writers = {"cli/output.cpp",
                                        "reactor/system/process.cpp",
                                        "reactor/task_group.cpp",
                                        "policies/host/sandbox.cpp",
-                                       "helm/render/post_renderer.cpp"};
+                                       "helm/commands/post_renderer.cpp"};
 
 TEST(Output, NothingElseWritesToATerminal) {
   namespace fs = std::filesystem;

@@ -1,9 +1,9 @@
 #include "helm/commands/release/release_command_line.hpp"
 
 #include "helm/commands/flags/command_flags.hpp"
+#include "helm/commands/post_renderer.hpp"
 #include "helm/commands/verbs.hpp"
 #include "helm/go.hpp"
-#include "helm/render/post_renderer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -96,7 +96,7 @@ std::optional<problem> read_install(reading& r, arguments_view arguments) {
   auto dry = r.chosen_dry_run();
   if (!dry) return problem{"INSTALLATION FAILED: " + dry.error().text};
   c.request.dry = *dry;
-  c.request.after = r.after;
+  c.request.after = step_of(r.after);
   return std::nullopt;
 }
 
@@ -131,7 +131,7 @@ std::optional<problem> read_upgrade(reading& r, arguments_view arguments, int hi
   auto dry = r.chosen_dry_run();
   if (!dry) return dry.error();
   c.request.dry = *dry;
-  c.request.after = r.after;
+  c.request.after = step_of(r.after);
   return std::nullopt;
 }
 

@@ -59,9 +59,9 @@ bare_identity self_signed(key_ptr key, loop& l) {
 }
 
 key_ptr rsa_key(unsigned bits, unsigned long exponent) {
-  const std::unique_ptr<EVP_PKEY_CTX, openssl_free<&EVP_PKEY_CTX_free>> making(
+  const std::unique_ptr<EVP_PKEY_CTX, reactor::openssl::freer<&EVP_PKEY_CTX_free>> making(
       EVP_PKEY_CTX_new_from_name(nullptr, "RSA", nullptr));
-  const std::unique_ptr<BIGNUM, openssl_free<&BN_free>> e(BN_new());
+  const std::unique_ptr<BIGNUM, reactor::openssl::freer<&BN_free>> e(BN_new());
   EXPECT_EQ(BN_set_word(e.get(), exponent), 1);
   EXPECT_EQ(EVP_PKEY_keygen_init(making.get()), 1);
   EXPECT_EQ(EVP_PKEY_CTX_set_rsa_keygen_bits(making.get(), static_cast<int>(bits)), 1);

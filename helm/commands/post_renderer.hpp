@@ -1,6 +1,7 @@
 #pragma once
 
 #include "helm/go.hpp"
+#include "helm/render/manifest_text.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -29,5 +30,8 @@ outcome<std::string> find_program(const std::string& name, const std::string& se
 outcome<std::string> post_render(const post_renderer& how, const std::string& manifests,
                                  const std::function<std::chrono::nanoseconds()>& steady,
                                  const std::atomic<bool>* cancelled = nullptr);
+
+/// The same as a step of rendering; empty where no program was named.
+manifest_step step_of(post_renderer how);
 
 }  // namespace helm

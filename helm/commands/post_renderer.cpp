@@ -1,4 +1,4 @@
-#include "helm/render/post_renderer.hpp"
+#include "helm/commands/post_renderer.hpp"
 
 #include "formats/go/files.hpp"
 #include "helm/go.hpp"
@@ -144,6 +144,15 @@ outcome<std::string> post_render(const post_renderer& how, const std::string& ma
   if (stopped.empty() && status == 0) return text;
   return problem{prefix + "error while running command " + how.program + ". error output:\n" +
                  errors + ": " + (stopped.empty() ? ending(status) : stopped)};
+}
+
+manifest_step step_of(post_renderer how) {
+  if (!how) return {};
+  return [how = std::move(how)](const std::string& manifest,
+                                const std::function<std::chrono::nanoseconds()>& steady,
+                                const std::atomic<bool>* cancelled) {
+    return post_render(how, manifest, steady, cancelled);
+  };
 }
 
 }  // namespace helm

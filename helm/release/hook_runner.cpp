@@ -1,32 +1,33 @@
+#include "helm/release/hook_runner.hpp"
+
 #include "formats/yaml/reader.hpp"
 #include "helm/go.hpp"
-#include "helm/release/actions.hpp"
 #include "reactor/loop.hpp"
 
 #include <algorithm>
 
 namespace helm::release {
 
-awaitable<std::optional<problem>> release_actions::delete_hook(hook h, std::string policy,
-                                                               reactor::nanoseconds timeout) {
+awaitable<std::optional<problem>> hook_runner::delete_hook(hook h, std::string policy,
+                                                           reactor::nanoseconds timeout) {
   // Deleting a definition would take every object of its kind along.
   if (h.kind == "CustomResourceDefinition" || !has_policy(h, policy)) co_return std::nullopt;
-  auto list =
-      co_await build(h.content, "unable to build kubernetes object for deleting hook " + h.path);
+  auto list = co_await bench_.build(
+      h.content, "unable to build kubernetes object for deleting hook " + h.path);
   if (!list) co_return list.error();
   objects::object_list doomed = *list;
-  auto removed = co_await objects_.remove(std::move(doomed), "Background");
+  auto removed = co_await bench_.on.remove(std::move(doomed), "Background");
   if (!removed.errors.empty()) {
     std::string all;
     for (const auto& e : removed.errors) all += (all.empty() ? "" : "; ") + e;
     co_return problem{all};
   }
-  auto gone = co_await objects_.wait_gone(std::move(*list), loop_.now() + timeout);
+  auto gone = co_await bench_.on.wait_gone(std::move(*list), bench_.loop.now() + timeout);
   if (!gone) co_return gone.error();
   co_return std::nullopt;
 }
 
-awaitable<void> release_actions::show_log(hook h, std::string policy, std::string ns) {
+awaitable<void> hook_runner::show_log(hook h, std::string policy, std::string ns) {
   const auto& wanted = h.output_log_policies;
   if (std::find(wanted.begin(), wanted.end(), policy) == wanted.end()) co_return;
   if (h.kind != "Job" && h.kind != "Pod") co_return;
@@ -42,44 +43,44 @@ awaitable<void> release_actions::show_log(hook h, std::string policy, std::strin
     fields = "metadata.name=" + h.name;
   std::string text;
   auto shown =
-      co_await objects_.pod_logs(std::move(ns), std::move(labels), std::move(fields), &text);
-  if (settings_.hook_log && !text.empty()) settings_.hook_log(text);
-  if (!shown) warn("error outputting logs for hook failure: " + shown.error().text);
+      co_await bench_.on.pod_logs(std::move(ns), std::move(labels), std::move(fields), &text);
+  if (bench_.settings.hook_log && !text.empty()) bench_.settings.hook_log(text);
+  if (!shown) bench_.warn("error outputting logs for hook failure: " + shown.error().text);
 }
 
-awaitable<release_actions::hook_end> release_actions::run_one_hook(record& r, std::size_t at,
-                                                                   std::string event,
-                                                                   reactor::nanoseconds timeout) {
+awaitable<hook_runner::hook_end> hook_runner::run_one_hook(record& r, std::size_t at,
+                                                           std::string event,
+                                                           reactor::nanoseconds timeout) {
   const hook h = r.hooks[at].what;
   hook old = h;
   auto in_the_way = co_await delete_hook(std::move(old), "before-hook-creation", timeout);
   if (in_the_way) co_return hook_end{in_the_way, false};
-  auto list = co_await build(h.content,
-                             "unable to build kubernetes object for " + event + " hook " + h.path);
+  auto list = co_await bench_.build(
+      h.content, "unable to build kubernetes object for " + event + " hook " + h.path);
   if (!list) co_return hook_end{list.error(), false};
   auto& run = r.hooks[at].last_run;
-  run = {now(), {}, "Running"};
-  say("running " + event + " hook " + h.path);
-  co_await store(r, timeout);
+  run = {bench_.now(), {}, "Running"};
+  bench_.say("running " + event + " hook " + h.path);
+  co_await keep_.store(r, timeout);
   run.phase = "Unknown";
   objects::object_list made = *list;
-  auto created = co_await objects_.create(std::move(made), &*list);
+  auto created = co_await bench_.on.create(std::move(made), &*list);
   if (!created) {
-    run.completed = now();
+    run.completed = bench_.now();
     run.phase = "Failed";
     problem why{"warning: Hook " + event + " " + h.path + " failed: " + created.error().text};
     co_return hook_end{std::move(why), false};
   }
   std::optional<problem> failure;
-  auto ended = co_await objects_.wait_hook(std::move(*list), timeout);
+  auto ended = co_await bench_.on.wait_hook(std::move(*list), timeout);
   if (!ended) failure = ended.error();
-  run.completed = now();
+  run.completed = bench_.now();
   run.phase = failure ? "Failed" : "Succeeded";
   co_return hook_end{failure, true};
 }
 
-awaitable<std::optional<problem>> release_actions::run_hooks(record& r, std::string event,
-                                                             reactor::nanoseconds timeout) {
+awaitable<std::optional<problem>> hook_runner::run(record& r, std::string event,
+                                                   reactor::nanoseconds timeout) {
   const std::vector<std::size_t> order = hooks_for(r.hooks, event);
   for (std::size_t i = 0; i < order.size(); ++i) {
     hook& h = r.hooks[order[i]].what;
@@ -90,7 +91,7 @@ awaitable<std::optional<problem>> release_actions::run_hooks(record& r, std::str
     hook failed = r.hooks[order[i]].what;
     co_await show_log(failed, "hook-failed", r.ns);
     auto kept = co_await delete_hook(std::move(failed), "hook-failed", timeout);
-    if (kept) warn("error deleting the hook resource on hook failure: " + kept->text);
+    if (kept) bench_.warn("error deleting the hook resource on hook failure: " + kept->text);
     for (std::size_t j = 0; j < i; ++j) {
       hook earlier = r.hooks[order[j]].what;
       auto left = co_await delete_hook(std::move(earlier), "hook-succeeded", timeout);

@@ -1,4 +1,4 @@
-#include "helm/render/post_renderer.hpp"
+#include "helm/commands/post_renderer.hpp"
 
 #include "helm/commands/commands.hpp"
 #include "tests/reactor/temporary_folder.hpp"

@@ -1,0 +1,61 @@
+#include "helm/release/cluster_rendering.hpp"
+
+#include "helm/release/lookups.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/plain/entropy.hpp"
+
+namespace helm::release {
+namespace {
+
+// Each answer means one more render; a chart that asks more often is not serious.
+constexpr int lookups_limit = 500;
+
+/// Tells the worker that nobody waits for its render any more.
+struct render_owner {
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  render_owner() = default;
+  render_owner(const render_owner&) = delete;
+  render_owner& operator=(const render_owner&) = delete;
+  ~render_owner() { cancelled->store(true); }
+};
+
+/// A request whose values nobody else counts: it goes to another thread.
+render_request detached(const render_request& r) {
+  render_request out = r;
+  out.values = detached_copy(r.values);
+  if (r.chart_values) out.chart_values = detached_copy(*r.chart_values);
+  return out;
+}
+
+}  // namespace
+
+awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
+  render_owner owner;
+  r.cancelled = owner.cancelled;
+  r.now = bench_.loop.wall();
+  r.steady = [this] { return bench_.loop.now().time_since_epoch(); };  // asked by the worker
+  if (bench_.loop.simulated()) {
+    auto seeded = std::make_shared<reactor::seeded_entropy>(bench_.loop.random().next());
+    r.random = [seeded](std::span<unsigned char> bytes) { seeded->fill(bytes); };
+  }
+  lookup_answers answers;
+  cluster_lookups lookups(bench_.api);
+  for (int asked = 0; asked <= lookups_limit; ++asked) {
+    r.answers = std::make_shared<const lookup_answers>(answers);
+    auto work = [job = detached(r)] { return render_release(job); };
+    rendered out = co_await bench_.loop.offload(std::move(work));
+    if (!out.missing) {
+      for (const auto& line : out.lines) bench_.warn(line);
+      if (out.failure) co_return *out.failure;
+      co_return out;
+    }
+    const lookup_key key = *out.missing;
+    bench_.say("looking up " + key[0] + " " + key[1] + " " + key[2] + "/" + key[3]);
+    lookup_key wanted = key;
+    auto answer = co_await lookups.find(std::move(wanted));
+    answers.emplace(key, std::move(answer));
+  }
+  co_return problem{"the chart looks up more than " + std::to_string(lookups_limit) + " objects"};
+}
+
+}  // namespace helm::release

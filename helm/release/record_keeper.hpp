@@ -1,0 +1,39 @@
+#pragma once
+
+#include "helm/release/workbench.hpp"
+
+#include <string>
+
+namespace helm::release {
+
+/// The records of releases while actions change them: written with whose they are, ended where their process died, pruned.
+/// Lifetime the bench outlives it.
+class record_keeper {
+public:
+  explicit record_keeper(workbench& bench) : bench_(bench) {}
+
+  /// Every revision, oldest first. Errors "release: not found".
+  awaitable<outcome<history>> revisions(std::string name);
+  /// One revision; 0 is the last.
+  awaitable<outcome<record>> find(std::string name, int revision);
+  /// Every revision, after a pending one that we left behind was ended.
+  awaitable<outcome<history>> recovered(std::string name);
+  /// A process of ours left it pending, and its deadline is over.
+  bool abandoned(const record& r) const;
+  /// Marks it as failed, here and on the cluster.
+  awaitable<outcome<done>> end_abandoned(record& last);  // borrowed
+  awaitable<outcome<done>> prune(std::string name, int history_max);
+  awaitable<outcome<done>> store_new(record r, reactor::nanoseconds timeout);
+  /// Writes the record; a failure is only a line, as in Helm.
+  awaitable<void> store(record r, reactor::nanoseconds timeout);
+  awaitable<outcome<done>> store_or_fail(record r, reactor::nanoseconds timeout);
+  /// Forgets all of these.
+  awaitable<outcome<done>> purge(history all);
+
+private:
+  /// Labels of a record that is about to be stored: whose it is and until when, while its action is under way.
+  record marked(record r, reactor::nanoseconds timeout) const;
+  workbench& bench_;
+};
+
+}  // namespace helm::release

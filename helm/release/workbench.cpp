@@ -1,0 +1,68 @@
+#include "helm/release/workbench.hpp"
+
+#include "k8s/client/client.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/plain/reason.hpp"
+
+#include <boost/json.hpp>
+
+namespace helm::release {
+
+go_time workbench::now() const {
+  return time_of(std::chrono::time_point_cast<std::chrono::system_clock::duration>(loop.wall()));
+}
+
+void workbench::say(const std::string& line) const {
+  if (settings.line) settings.line(line);
+}
+
+void workbench::warn(const std::string& line) const {
+  if (settings.warning) settings.warning(line);
+}
+
+awaitable<outcome<done>> workbench::reach() {
+  auto version = co_await api.get_path("/version");
+  if (version) co_return done{};
+  const auto& f = version.error();
+  co_return problem{"Kubernetes cluster unreachable: " + reactor::reason_of(f)};
+}
+
+awaitable<outcome<objects::object_list>> workbench::build(std::string manifest,
+                                                          std::string prefix) {
+  auto list = co_await on.build(std::move(manifest), settings.ns);
+  if (!list) co_return problem{prefix + ": " + list.error().text};
+  co_return list;
+}
+
+awaitable<outcome<objects::object_list>> workbench::find_existing(objects::object_list list,
+                                                                  bool take_ownership,
+                                                                  std::string name) {
+  objects::object_list found;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    objects::object wanted = list[i];
+    auto live = co_await on.live(std::move(wanted));
+    if (!live)
+      co_return problem{"could not get information about the resource " +
+                        objects::describe(list[i]) + ": " + live.error().text};
+    if (!*live) continue;
+    if (!take_ownership)
+      if (auto foreign = objects::ownership_problem(**live, name, settings.ns))
+        co_return problem{objects::describe(list[i]) +
+                          " exists and cannot be imported into the current release: " + *foreign};
+    found.push_back(list[i]);
+  }
+  co_return found;
+}
+
+awaitable<outcome<done>> workbench::wait_ready(objects::object_list list, work_options work) {
+  say("beginning wait for " + std::to_string(list.size()) + " resources with timeout of " +
+      reactor::format_duration(work.timeout));
+  co_return co_await on.wait_ready(std::move(list), work.wait_for_jobs, loop.now() + work.timeout);
+}
+
+objects::object_list stamped(objects::object_list list, const record& r) {
+  for (auto& o : list) o.body = objects::stamp(std::move(o.body), r.name, r.ns);
+  return list;
+}
+
+}  // namespace helm::release
