@@ -3,10 +3,10 @@
 
 #include "helm/go.hpp"
 #include "helm/objects/manifest_reader.hpp"
-#include "helm/objects/served_kinds.hpp"
 #include "helm/objects/three_way_merge.hpp"
 #include "helm/objects/waits.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
 #include "k8s/merge/merge_schema.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
@@ -79,11 +79,19 @@ std::size_t end_of_run(const object_list& list, std::size_t from) {
   return end;
 }
 
+/// Definitions of kinds, and servers that bring kinds along.
+bool brings_kinds(const object_list& list) {
+  return std::ranges::any_of(list, [](const object& o) {
+    return o.resource.group == "apiextensions.k8s.io" ||
+           o.resource.group == "apiregistration.k8s.io";
+  });
+}
+
 }  // namespace
 
 struct cluster_objects::impl {
-  impl(reactor::loop& l, k8s::client& client)
-      : loop(l), api(client), kinds(client), wait(l, client) {}
+  impl(reactor::loop& l, k8s::client& client, k8s::discovery* known)
+      : loop(l), api(client), own(client), kinds(known ? *known : own), wait(l, client) {}
 
   void say(std::string line) const {
     if (on_line) on_line(std::move(line));
@@ -105,13 +113,16 @@ struct cluster_objects::impl {
 
   reactor::loop& loop;
   k8s::client& api;
-  served_kinds kinds;
+  k8s::discovery own;  // asked where nobody gave one
+  k8s::discovery& kinds;
   waits wait;
   std::function<void(std::string)> on_line;
 };
 
 cluster_objects::cluster_objects(reactor::loop& l, k8s::client& api)
-    : impl_(std::make_unique<impl>(l, api)) {}
+    : impl_(std::make_unique<impl>(l, api, nullptr)) {}
+cluster_objects::cluster_objects(reactor::loop& l, k8s::client& api, k8s::discovery& known)
+    : impl_(std::make_unique<impl>(l, api, &known)) {}
 cluster_objects::~cluster_objects() = default;
 
 void cluster_objects::on_line(std::function<void(std::string)> line) {
@@ -140,9 +151,8 @@ awaitable<outcome<helm::capabilities>> cluster_objects::capabilities() {
   co_return out;
 }
 
-awaitable<outcome<done>> cluster_objects::refresh() {
-  impl_->kinds.forget();
-  co_return done{};
+k8s::discovery& cluster_objects::discovery() noexcept {
+  return impl_->kinds;
 }
 
 awaitable<outcome<object>> cluster_objects::impl::map(json::object body,
@@ -247,6 +257,7 @@ awaitable<std::vector<k8s::fault>> cluster_objects::impl::create_all(object_list
 
 awaitable<outcome<done>> cluster_objects::create(object_list list, object_list* made) {
   const std::vector<k8s::fault> faults = co_await impl_->create_all(list);
+  if (brings_kinds(list)) impl_->kinds.forget();
   if (made) *made = std::move(list);
   if (faults.empty()) co_return done{};
   std::vector<std::string> errors;
@@ -264,6 +275,7 @@ awaitable<remove_result> cluster_objects::remove(object_list list, std::string p
     co_await reactor::side_by_side(end - from, std::move(take));
     from = end;
   }
+  if (brings_kinds(list)) impl_->kinds.forget();
   remove_result out;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (faults[i] && faults[i]->code != k8s::errc::not_found)
@@ -355,6 +367,9 @@ awaitable<bool> cluster_objects::impl::remove_dropped(const object& o) {
 
 awaitable<outcome<done>> cluster_objects::update(object_list current, object_list target,
                                                  update_options options, update_result* out) {
+  // From now on: what is read while they change is soon old.
+  const bool kinds_change = brings_kinds(current) || brings_kinds(target);
+  if (kinds_change) impl_->kinds.forget();
   update_result unseen;
   update_result& did = out ? *out : unseen;
   std::vector<std::string> errors;
@@ -398,6 +413,7 @@ awaitable<outcome<done>> cluster_objects::update(object_list current, object_lis
     const bool gone = co_await impl_->remove_dropped(dropped[i]);
     if (gone) did.deleted.push_back(dropped[i]);
   }
+  if (kinds_change) impl_->kinds.forget();
   co_return done{};
 }
 

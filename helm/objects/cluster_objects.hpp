@@ -20,7 +20,8 @@ class loop;
 }
 namespace k8s {
 class client;
-}
+class discovery;
+}  // namespace k8s
 
 namespace helm::objects {
 
@@ -49,11 +50,14 @@ struct remove_result {
 
 /// Helm's work on the objects of one cluster: manifests become objects, objects are created, patched, deleted and
 /// waited for. Knows nothing of releases. Problems are Helm's own texts without the prefix of the action.
-/// Shape    remembers discovery until refresh(). One call at a time.
+/// Shape    one call at a time. Asks the cluster's discovery what there is, and makes it forget that when a change of ours
+///          brings kinds or takes them away.
 /// Lifetime loop and client outlive it; every wait is bounded by its deadline or the client's own.
 class cluster_objects {
 public:
+  /// With a discovery of its own, or the one that others on this cluster use, which outlives it.
   cluster_objects(reactor::loop& l, k8s::client& api);
+  cluster_objects(reactor::loop& l, k8s::client& api, k8s::discovery& known);
   ~cluster_objects();
   cluster_objects(const cluster_objects&) = delete;
   cluster_objects& operator=(const cluster_objects&) = delete;
@@ -64,8 +68,7 @@ public:
   /// What templates see of the cluster: its version, group versions and kinds ("apps/v1", "apps/v1/Deployment").
   /// Problems "Kubernetes cluster unreachable: …"
   awaitable<outcome<helm::capabilities>> capabilities();
-  /// Forgets discovery and reads it again.
-  awaitable<outcome<done>> refresh();
+  k8s::discovery& discovery() noexcept;
 
   /// A manifest's documents as objects in their order; lists are flattened, a missing namespace is filled in.
   /// Problems of all objects, joined; the caller puts "unable to build kubernetes objects from release manifest: "

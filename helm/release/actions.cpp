@@ -43,6 +43,15 @@ awaitable<outcome<history>> release_actions::list() {
   return bench_.records.list();
 }
 
+awaitable<outcome<objects::shown_objects>> release_actions::shown(record r,
+                                                                  objects::shown_as form) {
+  auto list = co_await bench_.on.build(r.manifest, r.ns);
+  if (!list) co_return list.error();
+  objects::object_list all = std::move(*list);
+  objects::shown_objects found = co_await objects::read_shown(bench_.api, std::move(all), form);
+  co_return found;
+}
+
 awaitable<outcome<done>> release_actions::reach() {
   return bench_.reach();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "helm/objects/shown_objects.hpp"
 #include "helm/release/install.hpp"
 #include "helm/release/test.hpp"
 #include "helm/release/upgrade.hpp"
@@ -31,6 +32,8 @@ public:
   /// One revision; 0 is the last.
   awaitable<outcome<record>> find(std::string name, int revision);
   awaitable<outcome<history>> list();
+  /// What the cluster has of a revision's objects, and the pods behind them. Errors those of building its manifest.
+  awaitable<outcome<objects::shown_objects>> shown(record r, objects::shown_as form);
   /// "Kubernetes cluster unreachable: …"
   awaitable<outcome<done>> reach();
 

@@ -39,7 +39,7 @@ awaitable<outcome<rendered>> cluster_rendering::render(render_request r) {
     r.random = [seeded](std::span<unsigned char> bytes) { seeded->fill(bytes); };
   }
   lookup_answers answers;
-  cluster_lookups lookups(bench_.api);
+  cluster_lookups lookups(bench_.api, bench_.on.discovery());
   for (int asked = 0; asked <= lookups_limit; ++asked) {
     r.answers = std::make_shared<const lookup_answers>(answers);
     auto work = [job = detached(r)] { return render_release(job); };

@@ -72,25 +72,19 @@ page_text written(json::object page) {
 
 reactor::awaitable<lookup_answer> cluster_lookups::find(lookup_key key) {
   const auto [api_version, kind, ns, name] = key;
-  if (!discovered_) {
-    auto ready = co_await discovery_.refresh();
-    if (!ready) co_return lookup_answer{{}, reactor::reason_of(ready.error())};
-    discovered_ = true;
-  }
-  auto all = co_await discovery_.resources_of(api_version);
-  if (!all) {
-    const auto why = all.error().code == k8s::errc::not_found
-                         ? std::string("the server could not find the requested resource")
-                         : reactor::reason_of(all.error());
+  auto known = co_await kinds_.find(api_version, kind);
+  auto all = co_await kinds_.resources_of(api_version);
+  if (!all || !known) {
+    const auto& why = all ? known.error() : all.error();
+    const auto text = why.code == k8s::errc::not_found
+                          ? std::string("the server could not find the requested resource")
+                          : reactor::reason_of(why);
     co_return lookup_answer{{},
                             "unable to get apiresource from unstructured: " +
-                                kind_text(api_version, kind) + ": " + why};
+                                kind_text(api_version, kind) + ": " + text};
   }
-  const k8s::resource* found = nullptr;
-  for (const auto& r : *all)
-    if (r.kind == kind && !found) found = &r;
-  if (!found) co_return lookup_answer{};
-  const k8s::resource collection = *found;
+  if (!*known) co_return lookup_answer{};
+  const k8s::resource collection = **known;
   if (name.empty()) {
     std::string where = collection.namespaced ? ns : std::string();
     auto listed = co_await find_list(collection, std::move(where));

@@ -11,10 +11,10 @@ class client;
 namespace helm::release {
 
 /// Answers `lookup`: reads what a template asked for.
-/// Lifetime the client outlives it.
+/// Lifetime client and discovery outlive it.
 class cluster_lookups {
 public:
-  explicit cluster_lookups(k8s::client& api) : api_(api), discovery_(api) {}
+  cluster_lookups(k8s::client& api, k8s::discovery& kinds) : api_(api), kinds_(kinds) {}
 
   /// An object, or a list when the name is empty; of all namespaces when that is empty too. What is not there is an
   /// empty answer; an unknown group version and refused requests are errors, as in Helm.
@@ -23,8 +23,7 @@ public:
 private:
   reactor::awaitable<lookup_answer> find_list(k8s::resource r, std::string ns);
   k8s::client& api_;
-  k8s::discovery discovery_;
-  bool discovered_ = false;
+  k8s::discovery& kinds_;
 };
 
 }  // namespace helm::release

@@ -269,7 +269,8 @@ std::string json_time(const go_time& t) {
   return is_zero(t) ? std::string() : format_time(t, nanosecond_layout);
 }
 
-outcome<std::string> write_record(const record& r, record_parts parts) {
+outcome<std::string> write_record(const record& r, record_parts parts,
+                                  const std::string& resources) {
   try {
     object_text info;
     info.text("first_deployed", json_time(r.first_deployed));
@@ -278,6 +279,7 @@ outcome<std::string> write_record(const record& r, record_parts parts) {
     info.text_unless_empty("description", r.description);
     info.text("status", std::string(to_string(r.state)));
     info.text_unless_empty("notes", r.notes);
+    if (!resources.empty()) info.raw("resources", resources);
     object_text o;
     o.text_unless_empty("name", r.name);
     o.raw("info", info.close());

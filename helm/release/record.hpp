@@ -68,7 +68,9 @@ enum class record_parts : std::uint8_t { all, without_chart };
 
 /// The record as JSON with members in Helm's order.
 /// Errors   a value that JSON cannot hold.
-outcome<std::string> write_record(const record& r, record_parts parts = record_parts::all);
+/// `resources` is info.resources as JSON, what the cluster has of the release: shown, never stored.
+outcome<std::string> write_record(const record& r, record_parts parts = record_parts::all,
+                                  const std::string& resources = {});
 /// Reads records of Helm 3 and 4; members it does not know are passed over.
 /// Errors   encoding/json's, or the member that has the wrong type.
 outcome<record> read_record(std::string_view json);

@@ -572,6 +572,17 @@ awaitable<result<void>> client::evict(object_key pod, std::string uid) {
   co_return result<void>();
 }
 
+awaitable<result<json::object>> client::get_table(resource r, object_key key,
+                                                  std::string label_selector) {
+  std::string doing =
+      "get table of " + r.plural + (key.name.empty() ? in_namespace(key.ns) : " " + key.text());
+  target t(key.name.empty() ? r.collection_path(key.ns) : r.object_path(key.ns, key.name));
+  t.add("labelSelector", label_selector);
+  http::request request = impl_->make("GET", t.take());
+  request.fields.set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json");
+  return impl_->object_call(std::move(request), std::move(doing), request_deadline);
+}
+
 awaitable<result<json::value>> client::get_path(std::string path, reactor::nanoseconds within) {
   std::string doing = "get " + path;
   http::request request = impl_->make("GET", is_plain_path(path) ? std::move(path) : "");
@@ -617,6 +628,10 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_watch(resource r
   }
   http::request request = impl_->make("GET", t.take());
   return impl_->open(std::move(request), std::move(doing));
+}
+
+reactor::loop& client::loop() const noexcept {
+  return impl_->loop;
 }
 
 apart& client::off_loop() noexcept {

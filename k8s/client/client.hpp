@@ -104,6 +104,10 @@ public:
   /// policy/v1 Eviction without a grace period of our own. 429 = a budget forbids it now
   /// (errc::throttled).
   awaitable<result<void>> evict(object_key pod, std::string uid = {});
+  /// An object, or with an empty name those of a namespace that a label selector takes, as the server prints them:
+  /// columnDefinitions and rows of cells. A server that makes no tables answers with the object or list itself.
+  awaitable<result<boost::json::object>> get_table(resource r, object_key key,
+                                                   std::string label_selector = {});
   /// Any GET of this server, whole ("/version", "/apis"); the body is parsed as JSON.
   awaitable<result<boost::json::value>> get_path(std::string target,
                                                  reactor::nanoseconds within = request_deadline);
@@ -120,6 +124,7 @@ public:
   awaitable<result<std::unique_ptr<reactor::http::exchange>>> open_watch(resource r,
                                                                          watch_options options);
 
+  reactor::loop& loop() const noexcept;
   /// Where what is long to compute about this server's answers is done, one at a time.
   apart& off_loop() noexcept;
   /// "https://10.0.0.1:6443", for messages and metrics.

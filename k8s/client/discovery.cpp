@@ -2,6 +2,8 @@
 
 #include "k8s/client/apart.hpp"
 #include "k8s/client/client.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/side_by_side.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
 
 namespace k8s {
@@ -117,6 +120,27 @@ result<std::vector<resource>> resources_in(const std::string& api_version,
   return all;
 }
 
+result<std::vector<std::string>> kinds_in(const json::value& document) {
+  const json::array* offered = list(document, "resources");
+  if (!offered) return stranger("get resources");
+  std::set<std::string> all;
+  for (const json::value& one : *offered)
+    if (std::string kind = text(one, "kind"); !kind.empty()) all.insert(std::move(kind));
+  if (all.size() > discovery::most_resources)
+    return too_many("get resources", discovery::most_resources, "kinds");
+  return std::vector<std::string>(all.begin(), all.end());
+}
+
+bool discovery::is_current() const noexcept {
+  return read_at_ && api_.loop().now() - *read_at_ < longest_life;
+}
+
+void discovery::forget() noexcept {
+  read_at_.reset();
+  resources_.clear();
+  kept_ = 0;
+}
+
 awaitable<result<void>> discovery::refresh() {
   auto core = co_await api_.get_path("/api");
   if (!core) co_return core.error();
@@ -135,6 +159,7 @@ awaitable<result<void>> discovery::refresh() {
   known_ = std::set<std::string, std::less<>>(api_versions_.begin(), api_versions_.end());
   resources_.clear();
   kept_ = 0;
+  read_at_ = api_.loop().now();
   co_return result<void>();
 }
 
@@ -142,27 +167,77 @@ bool discovery::has_api_version(std::string_view api_version) const noexcept {
   return known_.contains(api_version);
 }
 
-awaitable<result<std::vector<resource>>> discovery::resources_of(std::string api_version) {
-  if (const auto known = resources_.find(api_version); known != resources_.end()) {
+awaitable<result<discovery::group_version>> discovery::read(std::string api_version) {
+  if (const auto known = resources_.find(api_version); known != resources_.end())
     co_return known->second;
-  }
   const bool core = api_version.find('/') == std::string::npos;
   auto got = co_await api_.get_path((core ? "/api/" : "/apis/") + api_version);
   if (!got) co_return got.error();
-  auto job = [api_version, document = std::move(*got)]() mutable {
+  auto job = [api_version, document = std::move(*got)]() mutable -> result<group_version> {
     auto all = resources_in(api_version, document);
+    if (!all) return all.error();
+    auto kinds = kinds_in(document);
+    if (!kinds) return kinds.error();
     document = nullptr;
-    return all;
+    return group_version{std::move(*all), std::move(*kinds)};
   };
   auto all = co_await api_.off_loop().run(std::move(job));
   if (!all) co_return all.error();
-  if (kept_ + all->size() > most_resources) {
+  const std::size_t more = all->resources.size() + all->kinds.size();
+  if (kept_ + more > 2 * most_resources) {
     resources_.clear();
     kept_ = 0;
   }
-  kept_ += all->size();
-  resources_[api_version] = *all;
+  const bool fresh = resources_.insert_or_assign(api_version, *all).second;
+  if (fresh) kept_ += more;
   co_return std::move(*all);
+}
+
+awaitable<result<std::vector<resource>>> discovery::resources_of(std::string api_version) {
+  auto known = co_await read(std::move(api_version));
+  if (!known) co_return known.error();
+  co_return std::move(known->resources);
+}
+
+awaitable<result<std::optional<resource>>> discovery::find(std::string api_version,
+                                                           std::string kind) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const bool remembered = resources_.contains(api_version);
+    auto all = co_await read(api_version);
+    if (!all && all.error().code != errc::not_found) co_return all.error();
+    if (all) {
+      const auto at = std::ranges::find(all->resources, kind, &resource::kind);
+      if (at != all->resources.end()) co_return std::optional(*at);
+    }
+    if (!remembered) break;
+    const auto old = resources_.find(api_version);
+    if (old == resources_.end()) continue;  // somebody forgot it meanwhile
+    kept_ -= old->second.resources.size() + old->second.kinds.size();
+    resources_.erase(old);
+  }
+  co_return std::optional<resource>();
+}
+
+awaitable<result<std::vector<std::string>>> discovery::everything(
+    std::vector<std::string>& skipped) {
+  if (!is_current()) {
+    auto groups = co_await refresh();
+    if (!groups) co_return groups.error();
+  }
+  const std::vector<std::string> versions = api_versions_;
+  std::vector<std::optional<group_version>> found(versions.size());
+  std::function<awaitable<void>(std::size_t)> each = [&](std::size_t i) -> awaitable<void> {
+    auto got = co_await read(versions[i]);
+    if (got) found[i] = std::move(*got);
+  };
+  co_await reactor::side_by_side(versions.size(), std::move(each));
+  std::set<std::string> all(versions.begin(), versions.end());
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    if (!found[i]) skipped.push_back(versions[i]);
+    if (!found[i]) continue;
+    for (const std::string& kind : found[i]->kinds) all.insert(versions[i] + "/" + kind);
+  }
+  co_return std::vector<std::string>(all.begin(), all.end());
 }
 
 awaitable<result<bool>> discovery::serves(resource r) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,11 +28,15 @@ struct server_version {
   }
 };
 
-/// What one server serves: its version, its groups at once, the resources of a group version when asked for.
+/// What one server serves: its version, its groups at once, the resources of a group version when asked for. One for each
+/// cluster, in common to everybody who asks there.
+/// Shape    what is known is read again when it is older than `longest_life`, and after forget().
 /// Lifetime: the client outlives it.
 class discovery {
 public:
   explicit discovery(client& api) : api_(api) {}
+  discovery(const discovery&) = delete;
+  discovery& operator=(const discovery&) = delete;
 
   /// GET /version, also the cheapest proof that a Kubernetes API server is there.
   awaitable<result<server_version>> read_version(reactor::nanoseconds within);
@@ -42,6 +47,15 @@ public:
   awaitable<result<bool>> serves(resource r);
   /// All collections of "apps/v1" or "v1", without subresources. errc::not_found when it is not served.
   awaitable<result<std::vector<resource>>> resources_of(std::string api_version);
+  /// The collection of a kind; nothing when the server does not have it, also after asking again: it may have been added
+  /// since.
+  awaitable<result<std::optional<resource>>> find(std::string api_version, std::string kind);
+  /// Every group version and, of those that answer, every kind, those of subresources too: "apps/v1",
+  /// "apps/v1/Deployment", sorted. `skipped` becomes the group versions that did not answer: they are asked next time.
+  awaitable<result<std::vector<std::string>>> everything(
+      std::vector<std::string>& skipped);  // borrowed
+  /// Kinds came or went: what is asked next is read again.
+  void forget() noexcept;
 
   const server_version& version() const noexcept { return version_; }
   /// "v1", "apps/v1", … with each group's preferred version first.
@@ -54,14 +68,25 @@ public:
   // A cluster with many operators has some hundreds of each.
   static constexpr std::size_t most_api_versions = 5'000;
   static constexpr std::size_t most_resources = 20'000;
+  // As long as a kind that somebody else added may stay unknown to whoever asks for all of them.
+  static constexpr reactor::nanoseconds longest_life = std::chrono::minutes(10);
 
 private:
+  struct group_version {
+    std::vector<resource> resources;
+    std::vector<std::string> kinds;  // of subresources too
+  };
+  /// What is known of it, or the server's answer. Copied: others may forget it meanwhile.
+  awaitable<result<group_version>> read(std::string api_version);
+  bool is_current() const noexcept;
+
   client& api_;
   server_version version_;
   std::vector<std::string> api_versions_;
   std::set<std::string, std::less<>> known_;  // the same, to look one up
   std::size_t kept_ = 0;                      // resources in resources_, at most most_resources
-  std::map<std::string, std::vector<resource>> resources_;
+  std::map<std::string, group_version> resources_;
+  std::optional<reactor::steady_time> read_at_;  // none: the groups are not known
 };
 
 /// "v1", "apps/v1", … from the documents of /api and /apis, each once. errc::malformed for what is none, or too many.
@@ -70,5 +95,7 @@ result<std::vector<std::string>> api_versions_in(const boost::json::value& api,
 /// The collections of an APIResourceList, without subresources. Errors as above.
 result<std::vector<resource>> resources_in(const std::string& api_version,
                                            const boost::json::value& document);
+/// Every kind of an APIResourceList, those of subresources too. Errors as above.
+result<std::vector<std::string>> kinds_in(const boost::json::value& document);
 
 }  // namespace k8s

@@ -248,7 +248,7 @@ std::optional<problem> read_status(reading& r, arguments_view arguments) {
   r.with_output();
   r.flags.number("revision", 0, c.revision);
   r.flags.flag("show-desc", 0, c.show_description);
-  r.flags.unsupported("show-resources", "`kubectl get -f` of `get manifest` shows them");
+  r.flags.flag("show-resources", 0, c.show_resources);
   auto rest = r.flags.parse(arguments);
   if (!rest) return rest.error();
   if (rest->size() != 1) return wrong_count("status", "requires 1 argument", "status RELEASE_NAME");

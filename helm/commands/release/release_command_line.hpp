@@ -55,6 +55,7 @@ struct status_command {
   std::string name;
   int revision = 0;
   bool show_description = false;
+  bool show_resources = false;
 };
 enum class get_part : std::uint8_t { all, hooks, manifest, metadata, notes, values };
 struct get_command {

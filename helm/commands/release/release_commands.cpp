@@ -4,6 +4,7 @@
 #include "helm/commands/name_pattern.hpp"
 #include "helm/commands/release/release_report.hpp"
 #include "helm/commands/release/release_text.hpp"
+#include "helm/commands/release/server_table.hpp"
 #include "helm/go.hpp"
 #include "helm/render/installation.hpp"
 #include "k8s/informer/intern.hpp"
@@ -208,6 +209,14 @@ awaitable<int> command_runner::run(status_command c, command_line line) {
   r->origin.reset();
   status_shape shape;
   shape.show_description = c.show_description;
+  if (c.show_resources) {
+    const bool table = line.output == output_format::table;
+    record of = *r;
+    auto found = co_await actions_.shown(
+        std::move(of), table ? objects::shown_as::tables : objects::shown_as::objects);
+    if (!found) co_return fail(found.error().text);
+    shape.resources = table ? tables_text(*found) : objects_json(*found);
+  }
   co_return show(status_report(*r, line.output, shape));
 }
 

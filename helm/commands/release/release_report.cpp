@@ -84,7 +84,7 @@ std::string hooks_report(const record& r) {
 
 outcome<std::string> status_report(const record& r, output_format f, const status_shape& shape) {
   if (f != output_format::table) {
-    auto text = write_record(r);
+    auto text = write_record(r, record_parts::all, shape.resources);
     if (!text) return text.error();
     return machine_text(std::move(*text), f);
   }
@@ -97,6 +97,7 @@ outcome<std::string> status_report(const record& r, output_format f, const statu
     out += "CHART: " + r.origin->name() + "\nVERSION: " + r.origin->meta.version +
            "\nAPP_VERSION: " + r.origin->meta.app_version + "\n";
   if (shape.show_description) out += "DESCRIPTION: " + r.description + "\n";
+  out += shape.resources;
   out += tests(r);
   if (shape.debug) {
     auto given = write_yaml(r.config);

@@ -14,6 +14,7 @@ struct status_shape {
   bool show_description = false;  // status --show-desc
   bool show_metadata = false;     // get all
   bool hide_notes = false;
+  std::string resources;  // of the cluster, for this format: a table's lines, or JSON
 };
 /// Errors   values that cannot be written.
 outcome<std::string> status_report(const record& r, output_format f, const status_shape& shape);

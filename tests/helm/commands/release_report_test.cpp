@@ -4,8 +4,10 @@
 #include "helm/commands/flags/command_flags.hpp"
 #include "helm/commands/go_table.hpp"
 #include "helm/commands/release/release_text.hpp"
+#include "helm/commands/release/server_table.hpp"
 #include "helm/go.hpp"
 
+#include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -199,6 +201,38 @@ TEST(ReleaseCommandLine, ShowsNoCredentialAsADefault) {
   ASSERT_FALSE(line);
   for (const flag_info& f : read_flags(line.error().text))
     EXPECT_EQ(f.fallback == "hunter2", f.name == "namespace") << f.name;
+}
+
+boost::json::object table(const char* text) {
+  return boost::json::parse(text).as_object();
+}
+
+TEST(ServerTable, IsPrintedAsKubectlDoes) {
+  const char* columns =
+      R"("columnDefinitions":[{"name":"Name","priority":0},{"name":"Data","priority":0},{"name":"Wide","priority":1},{"name":"Age","priority":0}])";
+  objects::shown_objects all;
+  all["v1/ConfigMap"] = {
+      table((std::string("{") + columns + R"(,"rows":[{"cells":["a",3,"w","5s"]}]})").c_str()),
+      table((std::string("{") + columns +
+             R"(,"rows":[{"cells":["longer-name","é\nnext","w",null]}]})")
+                .c_str())};
+  all["v1/Secret"] = {table(R"({"columnDefinitions":[{"name":"Name"}],"rows":[]})")};
+  EXPECT_EQ(tables_text(all),
+            "RESOURCES:\n==> v1/ConfigMap\nNAME   DATA   AGE\na      3      5s\n"
+            "longer-name   é...   \n\n==> v1/Secret\n\n\n");
+  EXPECT_EQ(tables_text({}), "");
+}
+
+TEST(ServerTable, OfObjectsIsHelmsJson) {
+  objects::shown_objects all;
+  all["v1/ConfigMap"] = {table(R"({"kind":"ConfigMap","data":{"b":"<","a":"1"}})")};
+  const std::string json = objects_json(all);
+  EXPECT_EQ(json, R"({"v1/ConfigMap":[{"data":{"a":"1","b":"\u003c"},"kind":"ConfigMap"}]})");
+  status_shape shape;
+  shape.resources = json;
+  EXPECT_NE(status_report(sample(), output_format::json, shape)
+                ->find(R"("notes":"\nHello\n","resources":{)"),
+            std::string::npos);
 }
 
 TEST(PrintRecord, GivesATemplateTheRelease) {

@@ -207,6 +207,45 @@ TEST(ReleaseInstall, LooksUpWhatTemplatesAskForUnlessItIsADryRunOfTheClient) {
   });
 }
 
+TEST(ReleaseUpgrade, AsksWhatTheClusterServesOnceForManyRenders) {
+  play([](stage& s) -> awaitable<void> {
+    const auto c = chart_of(config_map("a", R"({{ len (lookup "v1" "ConfigMap" "shops" "x") }})"));
+    auto made = co_await install(s, c);
+    EXPECT_EQ(text_of(made), "");
+    for (int i = 0; i < 3; ++i) {
+      auto again = co_await upgrade(s, c);
+      EXPECT_EQ(text_of(again), "");
+    }
+    EXPECT_EQ(s.discoveries, 1);
+    co_await s.loop().sleep_for(k8s::discovery::longest_life);
+    auto later = co_await upgrade(s, c);
+    EXPECT_EQ(text_of(later), "");
+    EXPECT_EQ(s.discoveries, 2);
+  });
+}
+
+TEST(ReleaseUpgrade, KnowsTheKindsThatTheLastOneBrought) {
+  play([](stage& s) -> awaitable<void> {
+    const chart_file kind{"templates/kind.yaml", R"(apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: toys.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: toys, singular: toy, kind: Toy, listKind: ToyList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+)"};
+    const auto c = chart_of(
+        kind, config_map("a", R"({{ .Capabilities.APIVersions.Has "example.com/v1/Toy" }})"));
+    auto made = co_await install(s, c);
+    EXPECT_EQ(text_of(made), "");
+    EXPECT_EQ(s.seen("a"), "false");
+    auto again = co_await upgrade(s, c);
+    EXPECT_EQ(text_of(again), "");
+    EXPECT_EQ(s.seen("a"), "true");
+  });
+}
+
 TEST(ReleaseInstall, CreatesItsNamespaceWhenTold) {
   play([](stage& s) -> awaitable<void> {
     s.api().erase("", "namespaces", "", "shops");

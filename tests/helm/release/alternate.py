@@ -148,7 +148,7 @@ QUESTIONS = [["list"], ["list", "-o", "json"], ["list", "-o", "yaml", "--all"], 
              ["get", "metadata", "web", "-o", "yaml", "--revision", "1"],
              ["get", "all", "web", "--template", "{{.Release.Name}} {{.Release.Version}} {{.Release.Info.Status}} {{.Release.Chart.Metadata.Version}} "
               "{{.Release.Config}} {{range .Release.Hooks}}{{.Name}} {{.Events}} {{.LastRun.Phase}};{{end}} {{.Release.Info.Description}}"],
-             ["get", "all", "web", "--template", "{{upper .Release.Name}}"], ["get", "all", "web", "--template", "{{.Release.Nope}}"], ["get", "manifest", "web", "--revision", "9"], ["status", "none"]]
+             ["status", "web", "--show-resources", "-o", "json"], ["get", "all", "web", "--template", "{{upper .Release.Name}}"], ["get", "all", "web", "--template", "{{.Release.Nope}}"], ["get", "manifest", "web", "--revision", "9"], ["status", "none"]]
 
 STEPS = [("install", ["install", "web", CHART, "--set", "text=two,nested.c=4.5", "--labels", "team=blue"]),
          ("install again", ["install", "web", CHART]),

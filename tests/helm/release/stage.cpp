@@ -53,6 +53,7 @@ stage::stage(reactor::loop& l) : loop_(l) {
            "\n";
   };
   options.access.authorize = [this](const std::string&, const k8s::sim::request& r) {
+    if (r.path == "/apis") ++discoveries;
     return !(logs_forbidden && r.path.ends_with("/log"));
   };
   api_ = std::make_unique<k8s::sim::api_server>(std::move(options));

@@ -57,6 +57,7 @@ public:
   std::vector<std::string> warnings;
   std::string logs;  // what hooks printed
   bool logs_forbidden = false;
+  int discoveries = 0;               // how often somebody asked which groups there are
   std::vector<std::string> created;  // "configmaps/a", in order, without records
   std::vector<std::string> deleted;
 
