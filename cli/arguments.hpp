@@ -253,11 +253,4 @@ parse_outcome parse_arguments(const std::vector<std::string>& arguments,
                               const std::function<std::string(std::string_view)>& environment,
                               const std::vector<std::string>& apis);
 
-/// Every command and its flags, for the completion script.
-struct command_words {
-  std::string name;
-  std::vector<std::string> flags;
-};
-std::vector<command_words> completion_words();
-
 }  // namespace cli

@@ -185,6 +185,20 @@ TEST(Awaiting, NothingIsMadeInAChoiceAmongTheArguments) {
   EXPECT_GT(looked_at, 500u);
 }
 
+// A sentence is for people and may change; what a caller decides by is the problem's or the fault's code.
+TEST(Problems, AreToldApartByTheirCodes) {
+  const std::regex by_text(
+      R"re((error\(\)|\bf|why|failure|wrong|problem|fault)(\.|->)(text|message\(\)|what\(\)|detail)( *(==|!=)|\.(find|starts_with|ends_with|contains)\())re");
+  ASSERT_TRUE(std::regex_search("if (past.error().text != not_found_text)", by_text));
+  ASSERT_TRUE(std::regex_search("return why.text.starts_with(\"json\");", by_text));
+  const std::map<std::string, std::string> except = {
+      {"k8s/informer/watch_state.cpp", "API servers before 1.21 have no reason for it"}};
+  read_all(shipped, [&](const std::string& path, int number, const std::string& line) {
+    if (!except.contains(path) && std::regex_search(line, by_text))
+      ADD_FAILURE() << path << ":" << number << ": " << line;
+  });
+}
+
 // What renders, and what works on a cluster, gets what it needs: only commands know the environment and start programs.
 TEST(Helm, KnowsNoEnvironmentAndStartsNoProgramBelowItsCommands) {
   std::size_t files = 0;

@@ -7,9 +7,21 @@
 
 namespace formats {
 
+/// What a caller does something else about. Texts are for people: nobody decides by one (rules test).
+enum class problem_code : unsigned char {
+  other,
+  not_found,    // what was asked for is not there
+  unsupported,  // Helm can do it and this program does not
+  described,    // no failure: a command said what it takes instead of doing it
+  no_form,      // a value that cannot be written in this format
+  no_number,    // a number that Go cannot hold
+  duplicate,    // two of one name
+};
+
 /// Why something did not work, complete and in the words of the program it stands for; it is shown to the user as it is.
 struct problem {
   std::string text;
+  problem_code code = problem_code::other;
   friend bool operator==(const problem&, const problem&) = default;
 };
 

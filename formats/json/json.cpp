@@ -13,6 +13,7 @@ constexpr int depth_limit = 10000;
 
 struct json_failure {
   std::string text;
+  problem_code code = problem_code::other;
 };
 
 class writer {
@@ -41,7 +42,8 @@ public:
           out += '"' + encode_base64(v.text()) + '"';
         return;
       case type::object:
-        if (v.type_name() == "complex128") throw json_failure{"json: unsupported type: complex128"};
+        if (v.type_name() == "complex128")
+          throw json_failure{"json: unsupported type: complex128", problem_code::no_form};
         if (auto members = v.object()->json_fields())
           structure(*members, depth);
         else
@@ -169,7 +171,7 @@ public:
 private:
   // Go checks the syntax of the whole text before it looks at any value.
   void finish() const {
-    if (!late_.empty()) throw json_failure{late_};
+    if (!late_.empty()) throw json_failure{late_, problem_code::no_number};
   }
   [[noreturn]] void end() {
     if (from_ == json_source::text) throw json_failure{"unexpected end of JSON input"};
@@ -403,7 +405,7 @@ outcome<std::string> write_json(const value& v, json_style style) {
   try {
     w.write(v, 0);
   } catch (const json_failure& f) {
-    return problem{f.text};
+    return problem{f.text, f.code};
   }
   return std::move(w.out);
 }
@@ -412,7 +414,7 @@ outcome<value> read_json(std::string_view text, json_source from) {
   try {
     return reader(text, from).document();
   } catch (const json_failure& f) {
-    return problem{f.text};
+    return problem{f.text, f.code};
   }
 }
 
@@ -420,7 +422,7 @@ outcome<value> read_json_prefix(std::string_view text, std::size_t& used) {
   try {
     return reader(text, json_source::stream).prefix(used);
   } catch (const json_failure& f) {
-    return problem{f.text};
+    return problem{f.text, f.code};
   }
 }
 

@@ -21,6 +21,7 @@ enum class dialect : bool { json_detour, pretty };
 
 struct write_failure {
   std::string text;
+  problem_code code = problem_code::other;
 };
 
 std::u32string runes_of(std::string_view s) {
@@ -292,7 +293,7 @@ private:
       case type::object: {
         auto* o = v.object();
         if (o->type_name() == "complex128")
-          throw write_failure{"json: unsupported type: complex128"};
+          throw write_failure{"json: unsupported type: complex128", problem_code::no_form};
         if (kind_ == dialect::pretty && o->type_name() == "time.Time") {
           plain(o->json().text(), where);
         } else if (kind_ == dialect::pretty && o->text()) {
@@ -590,7 +591,7 @@ outcome<std::string> write(const value& v, dialect kind) {
   try {
     return emitter(kind).document(v);
   } catch (const write_failure& f) {
-    return problem{f.text};
+    return problem{f.text, f.code};
   }
 }
 

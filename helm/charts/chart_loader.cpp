@@ -315,7 +315,8 @@ outcome<bool> validate_metadata(metadata& m) {
         return fail("dependency " + quote(d->name) + " has disallowed characters in the alias");
     const auto& key = d->alias.empty() ? d->name : d->alias;
     if (!names.insert(key).second)
-      return fail("more than one dependency with name or alias " + quote(key));
+      return problem{"validation: more than one dependency with name or alias " + quote(key),
+                     problem_code::duplicate};
   }
   return true;
 }

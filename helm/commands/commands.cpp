@@ -316,7 +316,7 @@ command_result lint_command(const lint_options& o, const surroundings& around) {
 }
 
 command_result usage_end(const problem& p) {
-  if (is_described(p)) return {p.text, "", 0};
+  if (p.code == problem_code::described) return {p.text, "", 0};
   command_result r = failure(p.text);
   if (is_unsupported(p)) r.exit_code = 2;
   return r;

@@ -27,7 +27,7 @@ public:
   awaitable<test_outcome> test(test_request r);
   awaitable<outcome<done>> test_logs(record tested, test_request r, std::string* into);
 
-  /// Every revision, oldest first. Errors "release: not found".
+  /// Every revision, oldest first. Errors "release: not found" (problem_code::not_found).
   awaitable<outcome<history>> revisions(std::string name);
   /// One revision; 0 is the last.
   awaitable<outcome<record>> find(std::string name, int revision);

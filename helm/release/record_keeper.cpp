@@ -62,7 +62,7 @@ awaitable<outcome<done>> record_keeper::prune(std::string name, int history_max)
   if (history_max <= 0) co_return done{};
   auto all = co_await bench_.records.all_of(name);
   if (!all) {
-    if (all.error().text == not_found_text) co_return done{};
+    if (all.error().code == problem_code::not_found) co_return done{};
     co_return all.error();
   }
   const std::vector<int> doomed = revisions_to_prune(*all, history_max);

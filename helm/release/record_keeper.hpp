@@ -12,7 +12,7 @@ class record_keeper {
 public:
   explicit record_keeper(workbench& bench) : bench_(bench) {}
 
-  /// Every revision, oldest first. Errors "release: not found".
+  /// Every revision, oldest first. Errors "release: not found" (problem_code::not_found).
   awaitable<outcome<history>> revisions(std::string name);
   /// One revision; 0 is the last.
   awaitable<outcome<record>> find(std::string name, int revision);

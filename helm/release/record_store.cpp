@@ -87,7 +87,8 @@ awaitable<outcome<record>> cluster_records::get(std::string name, int revision) 
   k8s::object_key key{ns_, stored};
   auto found = co_await api_.get(collection(), std::move(key));
   if (!found) {
-    if (found.error().code == k8s::errc::not_found) co_return problem{not_found_text};
+    if (found.error().code == k8s::errc::not_found)
+      co_return problem{not_found_text, problem_code::not_found};
     co_return problem{"get: failed to get " + quote(stored) + ": " +
                       reactor::reason_of(found.error())};
   }
@@ -126,7 +127,7 @@ awaitable<outcome<history>> cluster_records::query(std::string selector, std::st
 
 awaitable<outcome<history>> cluster_records::all_of(std::string name) {
   auto found = co_await query("name=" + name + ",owner=helm", "query: failed to query with labels");
-  if (found && found->empty()) co_return problem{not_found_text};
+  if (found && found->empty()) co_return problem{not_found_text, problem_code::not_found};
   co_return found;
 }
 
@@ -162,7 +163,8 @@ awaitable<outcome<done>> cluster_records::remove(std::string name, int revision)
   k8s::object_key key{ns_, storage_name(name, revision)};
   auto gone = co_await api_.remove(collection(), std::move(key));
   if (gone) co_return done{};
-  if (gone.error().code == k8s::errc::not_found) co_return problem{not_found_text};
+  if (gone.error().code == k8s::errc::not_found)
+    co_return problem{not_found_text, problem_code::not_found};
   co_return problem{reactor::reason_of(gone.error())};
 }
 
@@ -183,7 +185,7 @@ outcome<history> memory_records::matching(const std::string& name) const {
 
 awaitable<outcome<record>> memory_records::get(std::string name, int revision) {
   auto found = records_.find(storage_name(name, revision));
-  if (found == records_.end()) co_return problem{not_found_text};
+  if (found == records_.end()) co_return problem{not_found_text, problem_code::not_found};
   auto r = decode_record(found->second.text);
   if (r) r->labels = without_system_labels(found->second.labels);
   co_return r;
@@ -191,7 +193,7 @@ awaitable<outcome<record>> memory_records::get(std::string name, int revision) {
 
 awaitable<outcome<history>> memory_records::all_of(std::string name) {
   auto all = matching(name);
-  if (all && all->empty()) co_return problem{not_found_text};
+  if (all && all->empty()) co_return problem{not_found_text, problem_code::not_found};
   co_return all;
 }
 
@@ -210,7 +212,7 @@ awaitable<outcome<done>> memory_records::create(record r) {
 
 awaitable<outcome<done>> memory_records::update(record r) {
   auto found = records_.find(storage_name(r.name, r.revision));
-  if (found == records_.end()) co_return problem{not_found_text};
+  if (found == records_.end()) co_return problem{not_found_text, problem_code::not_found};
   auto text = encode_record(r);
   if (!text) co_return text.error();
   found->second = {std::move(*text), stored_labels(r, "modifiedAt", 0)};
@@ -218,7 +220,8 @@ awaitable<outcome<done>> memory_records::update(record r) {
 }
 
 awaitable<outcome<done>> memory_records::remove(std::string name, int revision) {
-  if (records_.erase(storage_name(name, revision)) == 0) co_return problem{not_found_text};
+  if (records_.erase(storage_name(name, revision)) == 0)
+    co_return problem{not_found_text, problem_code::not_found};
   co_return done{};
 }
 

@@ -118,7 +118,7 @@ awaitable<outcome<done>> rollback_action::perform(record current, record target,
     if (failure) co_return *failure;
   }
   auto past = co_await bench_.records.all_of(target.name);
-  if (!past && past.error().text != not_found_text) co_return past.error();
+  if (!past && past.error().code != problem_code::not_found) co_return past.error();
   const std::size_t count = past ? past->size() : 0;
   for (std::size_t i = 0; i < count; ++i) {
     record p = (*past)[i];

@@ -33,7 +33,7 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   if (!dry && r.hide_secrets)
     co_return problem{"Hiding Kubernetes secrets requires a dry-run mode"};
   auto past = co_await keep_.recovered(r.name);
-  if (!past && past.error().text != not_found_text) co_return past.error();
+  if (!past && past.error().code != problem_code::not_found) co_return past.error();
   const history known = past ? std::move(*past) : history();
   auto base = upgrade_base(known, r.name);
   if (!base) co_return base.error();

@@ -166,8 +166,7 @@ private:
     if (out.meta.api_version.empty()) out.meta.api_version = "v1";
     const auto valid = validate_metadata(out.meta);
     // Some servers strip aliases, which makes two dependencies look like one.
-    if (!valid && !valid.error().text.starts_with(
-                      "validation: more than one dependency with name or alias")) {
+    if (!valid && valid.error().code != problem_code::duplicate) {
       skipped.push_back("skipping loading invalid entry for chart " + quote(name) + " " +
                         quote(out.meta.version) + " from " + std::string(source_) + ": " +
                         valid.error().text);

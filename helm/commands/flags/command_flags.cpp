@@ -10,9 +10,6 @@
 namespace helm {
 namespace {
 
-constexpr std::string_view unsupported_middle = " is not supported by windlass: ";
-constexpr std::string_view described_start = "flags:\n";
-
 std::string parse_failure(const char* function, const std::string& v, const char* why) {
   return std::string("strconv.") + function + ": parsing " + quote(v) + ": " + why;
 }
@@ -23,13 +20,13 @@ bool name_of_secret(std::string_view flag) {
 
 /// A line for each flag, its parts between tabs.
 problem described(const std::vector<flag_info>& flags) {
-  std::string text(described_start);
+  std::string text;
   for (const flag_info& f : flags) {
     text += f.name + "\t" + (f.brief ? std::string(1, f.brief) : std::string()) + "\t" + f.type +
             "\t" + f.fallback + "\t" + f.about + "\t" + std::to_string(static_cast<int>(f.is)) +
             "\t" + (f.general ? "1" : "0") + "\n";
   }
-  return {std::move(text)};
+  return {std::move(text), problem_code::described};
 }
 
 }  // namespace
@@ -162,7 +159,8 @@ outcome<std::vector<std::string>> command_flags::parse(
       const auto* f = find([&](const one& o) { return o.info.name == name; });
       if (!f) return problem{"unknown flag: --" + name};
       if (f->info.is == flag_info::use::refused)
-        return problem{"flag --" + name + std::string(unsupported_middle) + f->info.about};
+        return problem{"flag --" + name + " is not supported by windlass: " + f->info.about,
+                       problem_code::unsupported};
       std::string v = f->implied.value_or("true");
       if (equals != a.npos)
         v = a.substr(equals + 1);
@@ -254,12 +252,8 @@ std::optional<problem> command_flags::give(const one& f, const std::string& v) {
   return problem{"invalid argument " + quote(v) + " for " + quote(shown) + " flag: " + *refused};
 }
 
-bool is_described(const problem& p) {
-  return p.text.starts_with(described_start);
-}
-
 bool is_unsupported(const problem& p) {
-  return p.text.find(unsupported_middle) != p.text.npos;
+  return p.code == problem_code::unsupported;
 }
 
 }  // namespace helm

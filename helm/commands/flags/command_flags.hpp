@@ -61,8 +61,8 @@ public:
   void hold(std::shared_ptr<void> kept) { held_.push_back(std::move(kept)); }
 
   /// What is left besides flags.
-  /// Errors   as pflag words them; a flag that is Helm's and not ours says so (is_unsupported). With --help
-  ///          among the arguments the flags themselves, for read_flags (is_described).
+  /// Errors   as pflag words them; a flag that is Helm's and not ours says so (problem_code::unsupported). With --help
+  ///          among the arguments the flags themselves, for read_flags (problem_code::described).
   outcome<std::vector<std::string>> parse(std::span<const std::string> arguments) const;
   /// Whether an argument is one of these flags and its value comes as the argument after it.
   bool wants_another(const std::string& argument) const;
@@ -92,8 +92,6 @@ private:
 /// The flags that the text of a described problem holds.
 std::vector<flag_info> read_flags(std::string_view described);
 
-/// No failure: the flags themselves, because somebody asked.
-bool is_described(const problem& p);
 /// A flag that Helm has and we do not: the command ends with 2, so that scripts can tell it from a failure.
 bool is_unsupported(const problem& p);
 

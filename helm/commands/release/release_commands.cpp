@@ -110,7 +110,7 @@ awaitable<int> command_runner::run(upgrade_command c, command_line line) {
   auto& request = c.request;
   if (c.install) {
     auto past = co_await actions_.revisions(request.name);
-    if (!past && past.error().text != not_found_text) co_return fail(past.error().text);
+    if (!past && past.error().code != problem_code::not_found) co_return fail(past.error().text);
     const bool gone = past && past->back().state == status::uninstalled;
     if (!past || gone) {
       if (line.output == output_format::table)

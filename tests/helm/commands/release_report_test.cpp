@@ -172,7 +172,7 @@ TEST(ReleaseCommandLine, SaysWhatWeDoNotHaveAndWhy) {
 std::vector<flag_info> flags_of(std::vector<std::string> arguments) {
   arguments.push_back("--help");
   const auto line = parse_command_line(arguments, no_variables);
-  EXPECT_TRUE(!line && is_described(line.error()));
+  EXPECT_TRUE(!line && line.error().code == problem_code::described);
   return line ? std::vector<flag_info>() : read_flags(line.error().text);
 }
 
