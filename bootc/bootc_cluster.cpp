@@ -137,9 +137,9 @@ awaitable<void> bootc_cluster::stop() {
   co_await pools_.stop();
   co_await bootc_nodes_.stop();
   co_await nodes_.stop();
+  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
   const std::array<k8s::informer_base*, 3> informers = {&pools_, &bootc_nodes_, &nodes_};
   for (k8s::informer_base* i : informers) co_await i->forget();
-  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
 }
 
 awaitable<bool> bootc_cluster::synced(reactor::steady_time deadline) {

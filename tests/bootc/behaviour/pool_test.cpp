@@ -948,6 +948,45 @@ TEST(PolicyBehaviour, ThePolicyChoosesAndAFailingOneStartsNobodyNew) {
   });
 }
 
+class slow_policy final : public rollout_policy {
+public:
+  explicit slow_policy(reactor::loop& l) : loop_(l) {}
+  awaitable<policy_answer> ask(policy_question) override {
+    co_await loop_.sleep_for(5s);
+    policy_answer nobody;
+    nobody.is = policy_answer::kind::given;
+    co_return nobody;
+  }
+
+private:
+  reactor::loop& loop_;
+};
+
+// Who shows a fleet all the time looks at a cluster in the moment in which it leaves, too.
+TEST(SurveyBehaviour, StoppingWaitsForTheSurveyThatIsUnderWay) {
+  play([](stage& s) -> awaitable<void> {
+    slow_policy policy(s.loop());
+    s.start_controller(&policy);
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.loop().sleep_for(1s);
+    bool looked = false;
+    reactor::task_group looking(s.loop());
+    looking.start("look", [&]() -> awaitable<void> {
+      const auto rows = co_await s.controller()->survey();
+      EXPECT_EQ(rows.size(), 1u);
+      looked = true;
+    });
+    co_await s.loop().sleep_for(100ms);
+    EXPECT_FALSE(looked) << "or there was nothing to wait for";
+    co_await s.stop_controller();
+    EXPECT_TRUE(looked);
+    co_await looking.join();
+  });
+}
+
 TEST(DeletionBehaviour, ADeletedPoolCleansItsNodesAndThenGoes) {
   play([](stage& s) -> awaitable<void> {
     co_await all_staged(s, 2, "{}");
