@@ -97,7 +97,7 @@ struct pack_source {
 };
 
 /// Reads the packs below `root`: the folder itself, its subfolders, or theirs. Blocks: call it through offload.
-/// Limits   64 packs; per pack 64 files, 64 KiB a Lua file, 256 KiB another, 1 MiB together. Links may point
+/// Limits   64 packs; per pack 192 files, 64 KiB a Lua file, 256 KiB another, 1 MiB together. Links may point
 ///          anywhere inside `root` (a mounted ConfigMap is made of links), not out of it.
 /// Errors   errc::not_found: no such folder, or no pack in it.
 reactor::result<std::vector<pack_source>> read_packs(std::string root);

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 
 namespace policies {
 namespace {
@@ -14,7 +16,7 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
-constexpr std::size_t max_packs = 64, max_files = 64;
+constexpr std::size_t max_packs = 64, max_data_files = 128, max_files = 64 + max_data_files;
 constexpr std::uintmax_t max_lua_bytes = 64 * 1024, max_data_bytes = 256 * 1024,
                          max_pack_bytes = 1024 * 1024;
 constexpr int max_depth = 4;
@@ -43,7 +45,7 @@ struct folder_limits {
   std::size_t files = max_files;
   std::uintmax_t lua_bytes = max_lua_bytes, data_bytes = max_data_bytes, all_bytes = max_pack_bytes;
 };
-constexpr folder_limits data_limits{"a folder of data", 128, max_data_bytes, max_data_bytes,
+constexpr folder_limits data_limits{"a folder of data", max_data_files, max_data_bytes, max_data_bytes,
                                     4 * max_pack_bytes};
 
 class pack_reader {
@@ -200,14 +202,26 @@ result<pack_files> read_data_folder(std::string root) {
 }
 
 std::vector<pack_source> stock_packs() {
-  std::vector<pack_source> packs;
+  std::map<std::string, pack_source, std::less<>> packs;
   for (const embedded_file& file : stock_files()) {
     const std::size_t slash = file.path.rfind('/');
+    if (file.path.substr(slash + 1) != "policy.lua") continue;
     const std::string folder(file.path.substr(0, slash));
-    if (packs.empty() || packs.back().folder != folder) packs.push_back({folder, {}, {}});
-    packs.back().files.emplace(file.path.substr(slash + 1), file.content);
+    packs.emplace(folder, pack_source{folder, {}, {}});
   }
-  return packs;
+  // A file belongs to the pack whose folder it is below.
+  for (const embedded_file& file : stock_files()) {
+    for (std::size_t slash = file.path.rfind('/'); slash != file.path.npos && slash > 0;
+         slash = file.path.rfind('/', slash - 1)) {
+      const auto pack = packs.find(file.path.substr(0, slash));
+      if (pack == packs.end()) continue;
+      pack->second.files.emplace(file.path.substr(slash + 1), file.content);
+      break;
+    }
+  }
+  std::vector<pack_source> out;
+  for (auto& [folder, pack] : packs) out.push_back(std::move(pack));
+  return out;
 }
 
 }  // namespace policies

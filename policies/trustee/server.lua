@@ -1,0 +1,281 @@
+-- KbsConfig: one set of servers. It becomes a Deployment and a Service.
+local catalogue = require("catalogue")
+local images = require("images")
+local layouts = require("layouts")
+local plain = require("plain")
+local said = require("said")
+local settings = require("settings")
+
+local server = {}
+local A = images.annotation
+local text = plain.text
+local port = 8080
+
+local config_map_fields = { "kbsConfigMapName", "kbsRvpsRefValuesConfigMapName", "kbsAttestationPolicyConfigMapName",
+  "kbsGpuAttestationPolicyConfigMapName", "kbsResourcePolicyConfigMapName" }
+local microservice_fields = { "kbsAsConfigMapName", "kbsRvpsConfigMapName" }
+local secret_fields = { "kbsAuthSecretName", "kbsHttpsKeySecretName", "kbsHttpsCertSecretName", "kbsAttestationKeySecretName",
+  "kbsAttestationCertSecretName" }
+
+local function is_split(spec) return spec.kbsDeploymentType == "MicroservicesDeployment" end
+
+local function names_of(spec, suffix)
+  local name = text(spec.kbsInstanceName)
+  return name == "" and suffix or suffix .. "-" .. name
+end
+
+-- What its pods read, in order: {kind, name, field}. A pair of which one half is missing is not mounted.
+local function inputs_of(spec)
+  local list, seen = {}, {}
+  local function add(kind, name, field)
+    if text(name) == "" or seen[kind .. "/" .. name] then return end
+    seen[kind .. "/" .. name] = true
+    list[#list + 1] = { kind = kind, name = name, field = field }
+  end
+  for _, field in ipairs(config_map_fields) do add("ConfigMap", spec[field], field) end
+  add("ConfigMap", spec.tdxConfigSpec and spec.tdxConfigSpec.kbsTdxConfigMapName, "tdxConfigSpec.kbsTdxConfigMapName")
+  if is_split(spec) then
+    for _, field in ipairs(microservice_fields) do add("ConfigMap", spec[field], field) end
+  end
+  add("Secret", spec.kbsAuthSecretName, "kbsAuthSecretName")
+  for _, pair in ipairs({ { "kbsHttpsKeySecretName", "kbsHttpsCertSecretName" },
+    { "kbsAttestationKeySecretName", "kbsAttestationCertSecretName" } }) do
+    if text(spec[pair[1]]) ~= "" and text(spec[pair[2]]) ~= "" then
+      add("Secret", spec[pair[1]], pair[1])
+      add("Secret", spec[pair[2]], pair[2])
+    end
+  end
+  for _, name in ipairs(spec.kbsSecretResources or {}) do add("Secret", name, "kbsSecretResources") end
+  for _, one in ipairs(spec.kbsLocalCertCacheSpec and spec.kbsLocalCertCacheSpec.secrets or {}) do
+    add("Secret", one.secretName, "kbsLocalCertCacheSpec.secrets")
+  end
+  return list
+end
+
+function server.related(parent)
+  local spec, list = parent.spec or {}, {}
+  for _, one in ipairs(inputs_of(spec)) do list[#list + 1] = { apiVersion = "v1", kind = one.kind, name = one.name } end
+  for _, field in ipairs(secret_fields) do
+    local there = false
+    for _, one in ipairs(list) do there = there or one.name == spec[field] and one.kind == "Secret" end
+    if not there and text(spec[field]) ~= "" then list[#list + 1] = { apiVersion = "v1", kind = "Secret", name = spec[field] } end
+  end
+  list[#list + 1] = { apiVersion = "apps/v1", kind = "Deployment", name = names_of(spec, "trustee-deployment") }
+  list[#list + 1] = { apiVersion = "v1", kind = "Service", name = names_of(spec, "kbs-service") }
+  return list
+end
+
+-- ---------------------------------------------------------------- the pods
+
+local function context_of(more)
+  local out = { allowPrivilegeEscalation = false, capabilities = { drop = { "ALL" } }, seccompProfile = { type = "RuntimeDefault" } }
+  for key, value in pairs(more or {}) do out[key] = value end
+  return out
+end
+
+-- The proxies of an OpenShift cluster, and what the spec says over them.
+local function environment_of(spec, related)
+  local all, list = {}, {}
+  local proxy = related["Proxy/cluster"]
+  local its = proxy and (proxy.status or proxy.spec) or {}
+  for name, value in pairs({ HTTP_PROXY = its.httpProxy, HTTPS_PROXY = its.httpsProxy, NO_PROXY = its.noProxy }) do
+    if text(value) ~= "" then all[name], all[name:lower()] = value, value end
+  end
+  for name, value in pairs(spec.KbsEnvVars or {}) do all[name] = value end
+  for name, value in pairs(all) do list[#list + 1] = { name = name, value = value } end
+  return list
+end
+
+-- Whether the file that the pods read asks for plain HTTP; without a word, whether certificates are mounted.
+local function scheme_of(spec, related)
+  local there = related["ConfigMap/" .. text(spec.kbsConfigMapName)]
+  local ok, read = pcall(toml.decode, there and there.data and there.data["kbs-config.toml"] or "")
+  if ok and type(read) == "table" then
+    local plain_http = read.insecure_http
+    if type(read.http_server) == "table" then plain_http = read.http_server.insecure_http end
+    if plain_http ~= nil then return plain_http and "HTTP" or "HTTPS" end
+  end
+  return text(spec.kbsHttpsKeySecretName) ~= "" and text(spec.kbsHttpsCertSecretName) ~= "" and "HTTPS" or "HTTP"
+end
+
+local function probes(row, scheme)
+  local function probe(delay, period)
+    local out = { initialDelaySeconds = delay, periodSeconds = period, timeoutSeconds = 5, failureThreshold = 3 }
+    if row.features.healthz then
+      out.httpGet = { path = "/healthz", port = port, scheme = scheme }
+    else
+      out.tcpSocket = { port = port }
+    end
+    return out
+  end
+  return probe(5, 10), probe(15, 30)
+end
+
+local function pod_of(parent, related, row, told)
+  local spec, split = parent.spec, is_split(parent.spec)
+  local volumes, mounts = layouts.volumes(spec, row, split)
+  local environment = environment_of(spec, related)
+  local overridden = {}
+  local function image(container)
+    local chosen, variable = images.choose(container, parent.annotations, told.environment)
+    if variable then overridden[#overridden + 1] = variable end
+    return chosen
+  end
+  local ready, live = probes(row, scheme_of(spec, related))
+  local function container(name, command, at, which)
+    return { name = name, image = image(which), command = command, ports = { { name = name, containerPort = at, protocol = "TCP" } },
+      env = environment, volumeMounts = mounts[name], securityContext = context_of() }
+  end
+  local kbs = container("kbs", { "/usr/local/bin/kbs", "--config-file", "/etc/kbs-config/kbs-config.toml" }, port,
+    split and "kbs-microservices" or "kbs")
+  kbs.readinessProbe, kbs.livenessProbe = ready, live
+  local pod = { containers = { kbs }, volumes = volumes }
+  if split then
+    pod.containers[2] = container("as", { "/usr/local/bin/grpc-as", "--socket", "0.0.0.0:50004", "--config-file",
+      "/etc/as-config/as-config.json" }, 50004, "as")
+    pod.containers[3] = container("rvps", { "/usr/local/bin/rvps", "-c", "/etc/rvps-config/rvps-config.json" }, 50003, "rvps")
+  end
+  if row.layout ~= "fs" then
+    pod.initContainers = { { name = "secret-converter", image = images.converter(told.environment), command = { "/secret-converter" },
+      volumeMounts = mounts.init, securityContext = context_of({ runAsNonRoot = true }) } }
+  end
+  return pod, overridden
+end
+
+local function labels_of(parent) return { app = "kbs", ["app.kubernetes.io/instance"] = parent.name } end
+
+-- name:digest of what the reference operator lists as name:resourceVersion; a label's edit restarts nothing.
+local function versions_of(spec, related)
+  local list = {}
+  for _, field in ipairs(config_map_fields) do
+    local there = related["ConfigMap/" .. text(spec[field])]
+    if there then list[#list + 1] = there.name .. ":" .. sha256(json.encode(plain.copy(there.digests))):sub(1, 16) end
+  end
+  return table.concat(list, ",")
+end
+
+local function deployment(parent, related, existing, row, told)
+  local spec = parent.spec
+  local pod, overridden = pod_of(parent, related, row, told)
+  local inputs = {}
+  for i, one in ipairs(inputs_of(spec)) do inputs[i] = one.kind .. "/" .. one.name end
+  local replicas = spec.KbsDeploymentSpec and spec.KbsDeploymentSpec.replicas
+  return { inputs = inputs, inputs_as = A .. "input-digest", object = { apiVersion = "apps/v1", kind = "Deployment",
+    metadata = { name = names_of(spec, "trustee-deployment"), labels = labels_of(parent) },
+    spec = { replicas = replicas == nil and 1 or replicas,
+      -- It cannot be changed, and a legacy one selects by one label.
+      selector = existing and plain.copy(existing.spec.selector) or { matchLabels = labels_of(parent) },
+      strategy = { type = "RollingUpdate", rollingUpdate = { maxUnavailable = 1 } },
+      template = { metadata = { labels = labels_of(parent),
+        annotations = { ["kbs.confidentialcontainers.org/configmap-versions"] = versions_of(spec, related) } }, spec = pod } } } }, overridden
+end
+
+-- A Service never selects nothing: one of the reference operator keeps its selector until pods have the new label.
+local function service(parent, there, running)
+  local spec = parent.spec
+  local selector = labels_of(parent)
+  if there and not there.spec.selector["app.kubernetes.io/instance"] then
+    local labels = running and running.spec.template.metadata.labels or {}
+    if not (running and running.ready and labels["app.kubernetes.io/instance"] == parent.name) then
+      selector = plain.copy(there.spec.selector)
+    end
+  end
+  local type = text(spec.kbsServiceType)
+  return { object = { apiVersion = "v1", kind = "Service", metadata = { name = names_of(spec, "kbs-service") },
+    spec = { type = type == "" and "ClusterIP" or type, selector = selector,
+      ports = { { name = "kbs-port", protocol = "TCP", port = spec.kbsServicePort or port, targetPort = port, nodePort = spec.kbsNodePort } } } } }
+end
+
+-- ---------------------------------------------------------------- the pass
+
+-- What must be named and is not, or is named and is not there: a reason and a sentence.
+local function missing(spec, related)
+  local needed = { "kbsConfigMapName", "kbsAuthSecretName" }
+  if is_split(spec) then needed = { "kbsConfigMapName", "kbsAuthSecretName", "kbsAsConfigMapName", "kbsRvpsConfigMapName" } end
+  for _, field in ipairs(needed) do
+    if text(spec[field]) == "" then return "SpecIncomplete", "spec." .. field .. " is empty" end
+  end
+  for _, one in ipairs(inputs_of(spec)) do
+    if not related[one.kind .. "/" .. one.name] then
+      return "InputMissing", one.kind .. " " .. one.name .. " of spec." .. one.field .. " is not there"
+    end
+  end
+  return nil
+end
+
+local function kept(there)
+  return { way = "create", object = { apiVersion = there.apiVersion, kind = there.kind, metadata = { name = there.name },
+    spec = plain.copy(there.spec) } }
+end
+
+local function report(parent, running, out)
+  local replicas = parent.spec.KbsDeploymentSpec and parent.spec.KbsDeploymentSpec.replicas
+  if replicas == 0 then
+    out.condition("Ready", false, "ScaledToZero", "replicas is 0")
+    return false
+  end
+  if not running then
+    out.condition("Ready", false, "Deploying", "the Deployment is not there yet")
+    return false
+  end
+  local status = running.status or {}
+  local is, wanted = status.readyReplicas or 0, running.spec.replicas or 1
+  if running.ready and is >= 1 then
+    out.condition("Ready", true, "Ready", is .. " of " .. wanted .. " replicas are ready")
+    out.tell("Ready", running.name .. " has rolled out")
+    return true
+  end
+  out.condition("Ready", false, "RollingOut", (status.updatedReplicas or 0) .. " of " .. wanted .. " replicas are updated, "
+    .. is .. " ready")
+  return false
+end
+
+function server.sync(parent, related, children, files)
+  if parent.deleting then return { children = {} } end
+  local spec, out, told, list = parent.spec or {}, said.new(), settings.of(files), {}
+  local name, service_name = names_of(spec, "trustee-deployment"), names_of(spec, "kbs-service")
+  local running, exposed = children["Deployment/" .. name], children["Service/" .. service_name]
+  local function answer(ready)
+    return { children = list, status = { isReady = ready, observedGeneration = parent.generation }, conditions = out.conditions,
+      events = out.events }
+  end
+  local function stop(reason, message)
+    out.condition("Ready", false, reason, message)
+    out.warn("NotReady", message)
+    if running then list[#list + 1] = kept(running) end
+    if exposed then list[#list + 1] = kept(exposed) end
+    return answer(false)
+  end
+  local reason, why = missing(spec, related)
+  if reason then return stop(reason, why) end
+
+  local made, _, loaded = catalogue.of(files.text)
+  local version = text(parent.annotations[A .. "version"])
+  if version == "" then version = "latest" end
+  -- Nothing that runs is touched while nobody knows what its release is like.
+  if not loaded.ok and running then
+    list[1] = kept(running)
+    list[2] = service(parent, exposed, running)
+    return answer(report(parent, running, out))
+  end
+  local row = made.rows[version] or catalogue.facts(version)
+  if row.layout ~= "fs" and not images.converter(told.environment) then
+    return stop("OperatorImageMissing", "OPERATOR_IMAGE_NAME is not set: the init container of " .. version .. " has no image")
+  end
+  local child, overridden = deployment(parent, related, running, row, told)
+  list[1] = child
+  list[2] = service(parent, exposed, running)
+  for _, variable in ipairs(overridden) do out.warn("ImageOverridden", variable .. " is in force rather than the image of " .. version) end
+  -- Somebody else's has the name.
+  for _, one in ipairs({ { "Deployment/" .. name, running }, { "Service/" .. service_name, exposed } }) do
+    if related[one[1]] and not one[2] then
+      out.condition("Ready", false, "InstanceNameConflict", one[1]:gsub("/", " ") .. " belongs to another")
+      return answer(false)
+    end
+  end
+  if not running then out.tell("DeploymentCreated", "Deployment " .. name) end
+  if not exposed then out.tell("ServiceCreated", "Service " .. service_name) end
+  return answer(report(parent, running, out))
+end
+
+return server
