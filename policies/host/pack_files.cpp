@@ -45,8 +45,8 @@ struct folder_limits {
   std::size_t files = max_files;
   std::uintmax_t lua_bytes = max_lua_bytes, data_bytes = max_data_bytes, all_bytes = max_pack_bytes;
 };
-constexpr folder_limits data_limits{"a folder of data", max_data_files, max_data_bytes, max_data_bytes,
-                                    4 * max_pack_bytes};
+constexpr folder_limits data_limits{"a folder of data", max_data_files, max_data_bytes,
+                                    max_data_bytes, 4 * max_pack_bytes};
 
 class pack_reader {
 public:

@@ -60,8 +60,9 @@ local function input_problem(parent, related, children, kbs)
   if name ~= "" and (#name > most_instance_name or not (name:find("^[a-z0-9][a-z0-9-]*$") and name:find("[a-z0-9]$"))) then
     return "InstanceNameInvalid", "instanceName: '" .. name .. "' is no DNS label of " .. most_instance_name .. " characters at most"
   end
-  if kbs and text(kbs.spec and kbs.spec.kbsInstanceName) ~= name then
-    return "InstanceNameImmutable", "instanceName was '" .. text(kbs.spec and kbs.spec.kbsInstanceName) .. "' and stays so"
+  local before = text(kbs and kbs.spec and kbs.spec.kbsInstanceName)
+  if before ~= "" and before ~= name then
+    return "InstanceNameImmutable", "instanceName was '" .. before .. "' and stays so"
   end
   local type = text(spec.kbsServiceType)
   if spec.kbsNodePort and type ~= "NodePort" and type ~= "LoadBalancer" then
