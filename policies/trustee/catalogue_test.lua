@@ -46,9 +46,9 @@ end)
 
 test("layout, grammar and features come along extends before the number is asked", function()
   local made = catalogue.read(fixtures.catalogue({ "v0.19.0", "v0.99.0", "latest" }, {
-    ["v0.19.0"] = { layout = "kv", features = { healthz = true } }, ["v0.99.0"] = { extends = "v0.19.0", features = { tls_profiles = false } } }))
+    ["v0.19.0"] = { layout = "fs", features = { healthz = false } }, ["v0.99.0"] = { extends = "v0.19.0", features = { tls_profiles = false } } }))
   local row = made.rows["v0.99.0"]
-  expect_equal({ row.layout, row.features.healthz, row.features.tls_profiles }, { "kv", true, false })
+  expect_equal({ row.layout, row.features.healthz, row.features.tls_profiles }, { "fs", false, false })
 end)
 
 test("every rule that is broken is named with line and key", function()

@@ -142,10 +142,12 @@ function fixtures.world(parent, files, sync)
     world.writes[#world.writes + 1] = "change " .. key
   end
 
-  function world.pass()
+  -- With `most`, the process dies after that many writes.
+  function world.pass(most)
     local answer = sync(world.parent, world.related, world.children, world.files)
-    local asked = {}
+    local asked, before = {}, #world.writes
     for _, child in ipairs(answer.children) do
+      if most and #world.writes - before >= most then return nil end
       local object = child.object
       local key = object.kind .. "/" .. object.metadata.name
       if asked[key] then error(key .. " is asked for twice") end

@@ -286,6 +286,26 @@ for i, from in ipairs(made.versions) do
   end
 end
 
+test("of two versions in quick succession the last is in force", function()
+  local w = instance({ version = "v0.18.0", configUpdatePolicy = "ReplaceIfUnmodified" })
+  w.parent.spec.version = "v0.19.0"
+  w.pass(2)
+  w.parent.spec.version = "v0.21.0"
+  w.settle()
+  expect_equal({ w.kbs().annotations[A .. "version"], w.reason("ConfigUpToDate"), w.parent.status.effectiveVersion }, { "v0.21.0", "True/Current", "v0.21.0" })
+  expect_equal(data_of(w, "kbs-config")["kbs-config.toml"], file("data/latest/kbs-config-permissive.toml"))
+end)
+
+test("a process that dies after any write goes on where it was, and makes keys once", function()
+  local whole = names(instance(restricted()))
+  for most = 0, #whole do
+    local w = fixtures.instance(restricted(), files, sync)
+    w.pass(most)
+    w.settle()
+    expect_equal({ names(w), w.secrets }, { whole, 1 }, "after " .. most .. " writes")
+  end
+end)
+
 test("a new image waits for files that fit, where the process is told so", function()
   local w = instance({ version = "v0.18.0" }, fixtures.files({ ["settings.json"] = '{"hold_on_mismatch": true}' }))
   w.parent.spec.version = "v0.21.0"
@@ -409,7 +429,7 @@ end)
 test("what a user put into the KbsConfig stays, what is ours is repaired", function()
   local w = instance({})
   local spec = w.kbs().spec
-  spec.KbsDeploymentSpec.replicas = 3
+  spec.KbsDeploymentSpec.replicas, spec.KbsEnvVars.RUST_LOG = 3, "info"
   spec.kbsSecretResources = { "attestation-status", "new-secret" }
   spec.kbsLocalCertCacheSpec = { secrets = { { secretName = "vcek" } } }
   spec.kbsConfigMapName, spec.kbsServiceType = "other", "NodePort"
@@ -417,6 +437,7 @@ test("what a user put into the KbsConfig stays, what is ours is repaired", funct
   spec = w.kbs().spec
   expect_equal({ spec.KbsDeploymentSpec.replicas, spec.kbsSecretResources, spec.kbsLocalCertCacheSpec.secrets[1].secretName, spec.kbsConfigMapName },
     { 3, { "attestation-status", "new-secret" }, "vcek", "t-kbs-config" })
+  expect_equal(spec.KbsEnvVars.RUST_LOG, "info")
   expect_true(spec.kbsServiceType == nil or spec.kbsServiceType == "")
   spec.kbsSecretResources = { "new-secret" }
   w.settle()
@@ -489,6 +510,13 @@ test("the Secret of the namespace stays with whom it belongs to", function()
   b.related["Secret/attestation-status"] = nil
   b.settle()
   expect_true(b.children["Secret/attestation-status"] ~= nil)
+end)
+
+test("two instances have nothing in common but the Secret of the namespace", function()
+  local a, b = instance({ instanceName = "a", version = "v0.18.0" }, files, "a"), instance({ instanceName = "b", version = "v0.21.0" }, files, "b")
+  for key in pairs(a.children) do
+    expect_true(b.children[key] == nil or key == "Secret/attestation-status", key)
+  end
 end)
 
 test("what an older operator left behind is neither asked for nor deleted", function()

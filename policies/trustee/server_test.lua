@@ -199,6 +199,20 @@ test("selector and labels tell instances apart, a legacy selector stays", functi
   expect_equal({ w.deployment().spec.selector, w.deployment().spec.template.metadata.labels, w.service().spec.selector }, { { matchLabels = both }, both, both })
 end)
 
+test("what one instance asks for, and whom its Service reaches, is nothing of another's", function()
+  local function of(name)
+    local w = server({ kbsInstanceName = name })
+    w.parent.name, w.name, w.service_name = name, "trustee-deployment-" .. name, "kbs-service-" .. name
+    return w.settle()
+  end
+  local a, b = of("a"), of("b")
+  for key in pairs(a.children) do expect_equal(b.children[key], nil) end
+  local pods = b.deployment().spec.template.metadata.labels
+  local reaches = true
+  for label, value in pairs(a.service().spec.selector) do reaches = reaches and pods[label] == value end
+  expect_equal(reaches, false)
+end)
+
 local function legacy()
   local w = server({})
   w.children["Deployment/trustee-deployment"] = fixtures.object({ apiVersion = "apps/v1", kind = "Deployment", name = "trustee-deployment",

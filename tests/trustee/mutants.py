@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Takes out one clause after the other of the Trustee pack: images, resolution of files, what is kept. Its own tests must notice each.
+
+    tests/trustee/mutants.py build/release [FILE]
+"""
+import pathlib, shutil, subprocess, sys, tempfile
+
+root = pathlib.Path(__file__).resolve().parent.parent.parent
+windlass = pathlib.Path(sys.argv[1]).resolve() / "windlass"
+
+# file, its text, what stands there instead, the tests that shall notice
+MUTANTS = [
+    # which image
+    ("images.lua", 'if told ~= "" then return told,', 'if told ~= "" and noted == "" then return told,', "a variable wins"),
+    ("images.lua", 'environment[rule.variable] or ""', 'environment[rule.variable] or "x"', "no variable"),
+    ("images.lua", 'if noted ~= "" then return noted end', "", "an annotation wins over the constant"),
+    ("images.lua", "named.kbs_all_in_one_image or named.kbs_image", "named.kbs_image", "the image with its services"),
+    ("images.lua", 'named.kbs_all_in_one_image or named.kbs_image or ""', 'named.kbs_all_in_one_image or ""', "else the plain one"),
+    ("images.lua", 'variable = "KBS_IMAGE_NAME_MICROSERVICES"', 'variable = "KBS_IMAGE_NAME"', "of microservices"),
+    ("images.lua", 'noted ~= "" and noted ~= told and rule.variable or nil', "nil", "an override is told"),
+    ("images.lua", 'return told ~= "" and told or nil', 'return told', "no image of the init container"),
+    ("server.lua", 'if row.layout ~= "fs" and not images.converter', "if not images.converter", "only where there is one"),
+    ("instance.lua", 'annotations[key] = image\n', "annotations[key] = kbs and kbs.annotations[key] or image\n", "an edited annotation is restored"),
+    # which release
+    ("catalogue.lua", 'if wanted == "" then\n', 'if wanted == "?" then\n', "no version"),
+    ("catalogue.lua", 'if running ~= "" then\n', 'if running == "?" then\n', "what runs stays"),
+    ("catalogue.lua", "local there = made.rows[running] and running or nil", "local there = running", "a release that is gone"),
+    ("catalogue.lua", "if strict then return", "if false then return", "strict"),
+    ("catalogue.lua", "if not releases.is_version(wanted) then", "if false then", "what is no version"),
+    ("catalogue.lua", "if f.level == \"error\" then return nil, findings end", "", "a broken catalogue is none"),
+    ("catalogue.lua", "      if v ~= nil then return v end\n      at = there and there.extends", "      if v ~= nil then return v end\n      at = nil", "facts come along extends"),
+    # which file
+    ("templates.lua", 'if there.omit[role] then return { how = "absent", searched = searched } end', "", "omit"),
+    ("templates.lua", "local differs = templates.difference(role, there, row)\n", "local differs = nil\n", "an inherited file fits"),
+    ("templates.lua", "if path and differs then", "if false then", "a file of latest fits"),
+    ("templates.lua", "    at = there.extends\n", "    at = nil\n", "extends"),
+    ("templates.lua", 'if path then return { how = "latest"', 'if false then return { how = "latest"', "latest is the last resort"),
+    ("templates.lua", 'if searched[#searched] ~= "latest" and not made.flat then', "if true then", "latest is searched once"),
+    ("templates.lua", '["kbs-restricted"] = { "grammar", "layout" }', '["kbs-restricted"] = { "layout" }', "grammar"),
+    ("templates.lua", '["cpu-policy"] = { "layout", "dialect" }', '["cpu-policy"] = { "layout" }', "dialect"),
+    ("templates.lua", '["reference-values"] = { "layout" }', '["reference-values"] = {}', "layout"),
+    ("templates.lua", 'if role == "tdx-config" and row.features.dcap_verifier then', "if false then", "no file where the verifier is told"),
+    ("templates.lua", 'if role ~= "kbs-restricted" then return found.text end', "", "one role has placeholders"),
+    ("instance.lua", 'out.warn("TemplateFallback"', 'out.tell("Other"', "a fallback is told"),
+    ("instance.lua", "  if problem then\n    out.condition(\"InputsValid\"", "  if false then\n    out.condition(\"InputsValid\"", "nothing is written without every file"),
+    # what is kept
+    ("maps.lua", 'context.policy == "ReplaceIfUnmodified" and', "true and", "Preserve"),
+    ("maps.lua", "if unmodified and not added_is_theirs then", "if not added_is_theirs then", "an edited one is kept"),
+    ("maps.lua", 'result[old_key .. ".previous"] = there[old_key]', "", "the old text is kept"),
+    ("maps.lua", "if key and result[key] == nil then result[key] = text end", "", "the new layout's key is added"),
+    ("maps.lua", "if unmodified then annotations[mark.digest] = digest.of(merged) end", "", "following TLS is no edit"),
+    ("maps.lua", "and not other_role and not out.replaced", "and not out.replaced", "a profile writes into no kept file"),
+    ("maps.lua", "out.mismatch = differs ~= nil or (other_role or false)", "out.mismatch = false", "a mismatch is told"),
+    ("maps.lua", 'way = unchanged and "create" or "own"', 'way = "create"', "a change is written"),
+    ("maps.lua", "found.text == data[key] then return v, found.path end", "false then return v, found.path end", "an unmarked one is marked"),
+    ("instance.lua", 'if has and has ~= now and has ~= there.annotations[note] then child.way = "create" end', "", "an edited copy is kept"),
+    ("instance.lua", "if replicas == nil or replicas == before.replicas then", "if true then", "a user's replicas"),
+    ("instance.lua", "if seen[name] == nil or seen[name] == before.environment[name] or seen[name] == value then", "if true then", "a user's environment"),
+    ("instance.lua", "if not has(before, name) or has(now, name) then", "if has(now, name) then", "a user's Secrets"),
+    ("instance.lua", 'if claim == "" or claim == before.claim or claim == generated.claim then', "if true then", "a user's claim"),
+    ("instance.lua", 'if not is_restricted(spec) then environment.RUST_LOG = "debug" end', 'environment.RUST_LOG = "debug"', "what was ours goes"),
+    ("instance.lua", "    keep_the_rest(children, list)\n", "", "what is no longer asked for stays"),
+    ("instance.lua", "if not loaded.ok and kbs then return answer() end", "", "a broken catalogue touches nothing"),
+    ("instance.lua", 'if children["Secret/attestation-status"] or not related["Secret/attestation-status"] then', "if true then", "the Secret of the namespace"),
+    ("server.lua", "existing and plain.copy(existing.spec.selector) or", "", "a legacy selector stays"),
+    ("server.lua", "if not (running and running.ready and", "if not (running and", "no Service that selects nothing"),
+    ("server.lua", "if running then list[#list + 1] = kept(running) end", "", "a Deployment whose inputs are missing stays"),
+]
+
+
+def survives(name, old, new):
+    with tempfile.TemporaryDirectory() as folder:
+        pack = pathlib.Path(folder) / "trustee"
+        shutil.copytree(root / "policies/trustee", pack)
+        text = (pack / name).read_text()
+        if text.count(old) != 1:
+            return f"its text is there {text.count(old)} times"
+        (pack / name).write_text(text.replace(old, new))
+        done = subprocess.run([windlass, "policy", "test", pack], capture_output=True, text=True)
+    if done.returncode == 0:
+        return "no test notices"
+    return None if "FAIL" in done.stdout else "it does not load: " + done.stdout[:200]
+
+
+chosen = [m for m in MUTANTS if len(sys.argv) < 3 or m[0] == sys.argv[2]]
+left = 0
+for name, old, new, what in chosen:
+    if why := survives(name, old, new):
+        left += 1
+        print(f"trustee mutants: {name}: {what}: {why}", flush=True)
+print(f"## trustee mutants: {len(chosen) - left} of {len(chosen)} caught")
+sys.exit(1 if left else 0)
