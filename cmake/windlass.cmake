@@ -14,6 +14,12 @@ function(windlass_unhurried name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# windlass_alone(<file>...): files that are compiled by themselves in every preset, because their own names would meet those of
+# their neighbours.
+function(windlass_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is the ctest test <name>/<Suite>.<Test>,
 # so that `./dev test <part of name>` runs a program. A line that begins with "## " is shown by ./dev after the run.
 # A test that cannot run in a sandbox without peers carries LABELS live. TIMEOUT is in seconds, 120 when not given: how long

@@ -170,6 +170,10 @@ TEST(Awaiting, NothingIsMadeInAChoiceAmongTheArguments) {
       R"re(co_await [^;{}]*\([^;{}]*\?[^;{}]*[^:]:[^:;{},][^;{},]*(nullptr|std::(string|move|make_shared)\b))re");
   ASSERT_TRUE(std::regex_search("co_await f(known ? std::move(p) : q);", made));
   ASSERT_TRUE(std::regex_search("x = co_await a.f(1, known ? p : nullptr);", made));
+  // So it does with what is made in braces there and holds memory.
+  const std::regex braced(R"re(co_await [^;{}\[]*\([^;{}\[]*[(,] *[a-z_:]+\{[^}]*["a-z])re");
+  ASSERT_TRUE(std::regex_search("co_await fail(r, problem{\"cancelled\"});", braced));
+  ASSERT_FALSE(std::regex_search("co_await f(loop, {}, [&] { g(problem{text}); });", braced));
   std::string statement;
   std::size_t looked_at = 0;
   read_all(shipped, [&](const std::string& path, int number, const std::string& line) {
@@ -178,7 +182,8 @@ TEST(Awaiting, NothingIsMadeInAChoiceAmongTheArguments) {
     statement += line.substr(0, line.find("//"));
     if (line.find(';') == std::string::npos && statement.size() < 2000) return;
     ++looked_at;
-    if (statement.find('?') != std::string::npos && std::regex_search(statement, made))
+    if ((statement.find('?') != std::string::npos && std::regex_search(statement, made)) ||
+        std::regex_search(statement, braced))
       ADD_FAILURE() << path << ":" << number << ": " << statement;
     statement.clear();
   });

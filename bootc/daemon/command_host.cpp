@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using arguments = std::vector<std::string>;
 
-constexpr const char* unit = "bootc-operator-switch.service";
+constexpr const char* switch_unit = "bootc-operator-switch.service";
 constexpr reactor::nanoseconds short_time = 10s, status_time = 30s, lock_time = 5min,
                                reboot_time = 10min;
 constexpr reactor::nanoseconds stage_time =
@@ -81,7 +81,7 @@ struct command_host::unit_guard {
   ~unit_guard() {
     if (ended || host.leaving_ || host.tasks_.cancelled()) return;
     host.stopping_unit_ = true;
-    host.tasks_.start("stop " + std::string(unit), host.stop_unit());
+    host.tasks_.start("stop " + std::string(switch_unit), host.stop_unit());
   }
 };
 
@@ -180,13 +180,13 @@ awaitable<reactor::result<void>> command_host::run(host_command command) {
 awaitable<reactor::result<void>> command_host::stage(host_command command) {
   while (stopping_unit_) (void)co_await unit_stopped_.wait();
   {
-    arguments stop_former{"systemctl", "stop", unit};
+    arguments stop_former{"systemctl", "stop", switch_unit};
     auto stopped = co_await execute(std::move(stop_former), status_time);
     if (!stopped) co_return stopped.error();
   }
   const std::string cursor = co_await journal_cursor();
   unit_guard guard{*this};
-  arguments argv{"systemd-run", "--wait", "--collect", "--unit", unit, "bootc", "switch"};
+  arguments argv{"systemd-run", "--wait", "--collect", "--unit", switch_unit, "bootc", "switch"};
   if (traits_.switch_download_only) argv.emplace_back("--download-only");
   argv.push_back(command.image);
   const arguments said = argv;
@@ -229,7 +229,7 @@ awaitable<reactor::result<void>> command_host::await_stage(host_command command)
 }
 
 awaitable<reactor::result<std::string>> command_host::image_being_staged() {
-  arguments ask{"systemctl", "show", unit, "--property=ActiveState", "--property=ExecStart"};
+  arguments ask{"systemctl", "show", switch_unit, "--property=ActiveState", "--property=ExecStart"};
   auto shown = co_await execute(std::move(ask), short_time);
   if (!shown) co_return shown.error();
   co_return staged_by_unit(shown->succeeded() ? shown->out : std::string());
@@ -257,7 +257,7 @@ awaitable<reactor::result<void>> command_host::reboot(host_command command) {
 }
 
 awaitable<void> command_host::stop_unit() {
-  arguments argv{"systemctl", "stop", unit};
+  arguments argv{"systemctl", "stop", switch_unit};
   (void)co_await execute(std::move(argv), status_time);
   stopping_unit_ = false;
   unit_stopped_.wake_all();
@@ -275,7 +275,8 @@ awaitable<std::string> command_host::journal_cursor() {
 
 awaitable<std::string> command_host::journal_since(std::string cursor) {
   if (cursor.empty()) co_return std::string();
-  arguments argv{"journalctl", "-o", "cat", "--no-pager", "-u", unit, "--after-cursor=" + cursor};
+  arguments argv{
+      "journalctl", "-o", "cat", "--no-pager", "-u", switch_unit, "--after-cursor=" + cursor};
   auto ended = co_await execute(std::move(argv), short_time);
   if (!ended || !ended->succeeded()) co_return std::string();
   co_return last_words(ended->out);

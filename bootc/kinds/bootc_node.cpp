@@ -43,7 +43,7 @@ json::value write_image(const std::optional<image_info>& info) {
   return out;
 }
 
-const k8s::annotation_filter our_annotations{false, {"bootc.dev/", "windlass.dev/"}};
+const k8s::annotation_filter annotations_of_a_node{false, {"bootc.dev/", "windlass.dev/"}};
 
 }  // namespace
 
@@ -83,7 +83,7 @@ std::optional<std::string_view> bootc_node::annotation(std::string_view key) con
 
 bootc_node bootc_node::parse(k8s::wire_value object) {
   bootc_node out;
-  out.meta = k8s::parse_meta(object, our_annotations);
+  out.meta = k8s::parse_meta(object, annotations_of_a_node);
   const auto spec = object["spec"];
   out.spec.desired_image = spec["desiredImage"].text();
   out.spec.desired_state = parse_image_state(spec["desiredImageState"].text());

@@ -51,13 +51,12 @@ reactor::result<k8s::connection> by_context(const cluster_arguments& a,
   auto to = k8s::load_default(file, context, k8s::environment::of_process());
   if (to) return to;
   reactor::fault f = to.error();
-  if (f.detail.find("exec is not supported") != f.detail.npos ||
-      f.detail.find("auth-provider is not supported") != f.detail.npos)
+  if (f.code == reactor::make_error_code(reactor::errc::refused))
     f.detail +=
-        "\n  Windlass runs no programs to log in. With a token of an administrator, for "
-        "example of `kubectl --context " +
+        "\n  Windlass runs no programs to log in. A token of an administrator, for example of "
+        "`kubectl --context " +
         context +
-        " -n kube-system create token ACCOUNT`, in a kubeconfig of its own: "
+        " -n kube-system create token ACCOUNT`, is enough, in a kubeconfig of its own: "
         "--member-kubeconfig FILE";
   return f;
 }

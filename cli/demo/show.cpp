@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_messages = 20;
+constexpr std::size_t most_shown_messages = 20;
 constexpr reactor::nanoseconds look_again = 200ms;
 
 struct counts {
@@ -50,7 +50,7 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
   const auto tell = [&](const page& line) {
     if (options.tell) options.tell(line);
     messages.push_back(line);
-    if (messages.size() > most_messages) messages.erase(messages.begin());
+    if (messages.size() > most_shown_messages) messages.erase(messages.begin());
   };
   const auto draw = [&](const page& footer) {
     if (!options.draw) return;

@@ -9,7 +9,7 @@
 namespace formats {
 namespace {
 
-constexpr int depth_limit = 10000;
+constexpr int json_depth_limit = 10000;
 
 struct json_failure {
   std::string text;
@@ -22,7 +22,7 @@ public:
   std::string out;
 
   void write(const value& v, int depth) {
-    if (depth > depth_limit)
+    if (depth > json_depth_limit)
       throw json_failure{
           "json: unsupported value: encountered a cycle via map[string]interface {}"};
     switch (v.kind()) {
@@ -210,7 +210,7 @@ private:
   }
 
   value item(int depth, const char* context) {
-    if (depth > depth_limit) throw json_failure{"exceeded max depth"};
+    if (depth > json_depth_limit) throw json_failure{"exceeded max depth"};
     char c = peek();
     switch (c) {
       case '{':

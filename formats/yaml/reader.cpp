@@ -20,7 +20,7 @@
 namespace formats {
 namespace {
 
-constexpr int depth_limit = 10000;
+constexpr int read_depth_limit = 10000;
 
 struct yaml_failure {
   std::string text;
@@ -136,7 +136,7 @@ private:
   }
   yaml_node* node_here(int depth) {
     next();
-    if (depth > depth_limit) {
+    if (depth > read_depth_limit) {
       const auto line = event_.start_mark.line;
       throw yaml_failure{"yaml: " + (line ? "line " + std::to_string(line + 1) + ": " : "") +
                          "exceeded max depth of 10000"};

@@ -14,7 +14,7 @@
 namespace formats {
 namespace {
 
-constexpr int depth_limit = 10000;
+constexpr int write_depth_limit = 10000;
 constexpr int fold_column = 80;
 
 enum class dialect : bool { json_detour, pretty };
@@ -273,7 +273,7 @@ private:
 
   void node(const value& v, context where, int depth) {
     check_text(out_.size());
-    if (depth > depth_limit) throw write_failure{"yaml: exceeded max depth of 10000"};
+    if (depth > write_depth_limit) throw write_failure{"yaml: exceeded max depth of 10000"};
     with_room([&] { node_here(v, where, depth); });
   }
 

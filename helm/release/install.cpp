@@ -204,7 +204,8 @@ awaitable<problem> install_action::fail(record r, install_request request, probl
 awaitable<std::optional<problem>> install_action::settle() {
   if (!under_way_) co_return std::nullopt;
   interrupted i = std::move(*under_way_);
-  problem shown = co_await fail(std::move(i.r), std::move(i.request), problem{"context canceled"});
+  problem cancelled{"context canceled"};
+  problem shown = co_await fail(std::move(i.r), std::move(i.request), std::move(cancelled));
   co_return shown;
 }
 

@@ -24,13 +24,13 @@ struct codec_failure {
   std::string text;
 };
 
-std::string json(const value& v) {
+std::string json_text(const value& v) {
   auto text = write_json(v);
   if (!text) throw codec_failure{text.error().text};
   return std::move(*text);
 }
-std::string json(const std::string& s) {
-  return json(value(s));
+std::string json_text(const std::string& s) {
+  return json_text(value(s));
 }
 
 /// A JSON object that is written member by member.
@@ -42,7 +42,7 @@ public:
     out_ += "\":";
     out_ += text;
   }
-  void text(std::string_view name, const std::string& s) { raw(name, json(s)); }
+  void text(std::string_view name, const std::string& s) { raw(name, json_text(s)); }
   /// Left out when empty, as Go's omitempty does.
   void text_unless_empty(std::string_view name, const std::string& s) {
     if (!s.empty()) text(name, s);
@@ -51,7 +51,7 @@ public:
     if (n != 0) raw(name, std::to_string(n));
   }
   void texts_unless_empty(std::string_view name, const std::vector<std::string>& all) {
-    if (!all.empty()) raw(name, json(value::strings(all)));
+    if (!all.empty()) raw(name, json_text(value::strings(all)));
   }
   std::string close() { return std::move(out_) + "}"; }
 
@@ -104,10 +104,10 @@ std::string lock_text(const chart_lock& l) {
 
 std::string chart_text(const chart& c) {
   object_text o;
-  o.raw("metadata", json(*chart_value(c, true).object()->field("Metadata")));
+  o.raw("metadata", json_text(*chart_value(c, true).object()->field("Metadata")));
   o.raw("lock", c.lock ? lock_text(*c.lock) : "null");
   o.raw("templates", files_text(c.templates));
-  o.raw("values", json(c.values));
+  o.raw("values", json_text(c.values));
   o.raw("schema", c.schema ? '"' + encode_base64(*c.schema) + '"' : "null");
   o.raw("files", files_text(c.files));
   return o.close();
@@ -284,7 +284,7 @@ outcome<std::string> write_record(const record& r, record_parts parts,
     o.text_unless_empty("name", r.name);
     o.raw("info", info.close());
     if (r.origin && parts == record_parts::all) o.raw("chart", chart_text(*r.origin));
-    if (r.config.size() > 0) o.raw("config", json(r.config));
+    if (r.config.size() > 0) o.raw("config", json_text(r.config));
     o.text_unless_empty("manifest", r.manifest);
     if (!r.hooks.empty()) {
       std::vector<std::string> items;

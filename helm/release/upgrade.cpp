@@ -216,8 +216,9 @@ awaitable<std::optional<problem>> upgrade_action::settle() {
   if (!under_way_) co_return std::nullopt;
   interrupted u = std::move(*under_way_);
   objects::object_list none;
-  problem shown = co_await fail(std::move(u.r), std::move(u.request), std::move(none),
-                                problem{"context canceled"});
+  problem cancelled{"context canceled"};
+  problem shown =
+      co_await fail(std::move(u.r), std::move(u.request), std::move(none), std::move(cancelled));
   co_return shown;
 }
 

@@ -19,7 +19,7 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 
 // A server's sentence is quoted to people; an endless one is not.
-constexpr std::size_t message_limit_bytes = 2'048;
+constexpr std::size_t answer_message_bytes = 2'048;
 constexpr std::size_t causes_limit = 16;
 
 errc classify(int status, std::string_view reason) {
@@ -39,7 +39,7 @@ errc classify(int status, std::string_view reason) {
 }
 
 /// What a stranger sent, fit to be shown: one line, printable, without credentials, cut on a character.
-std::string shown(std::string_view text, std::size_t limit = message_limit_bytes) {
+std::string shown(std::string_view text, std::size_t limit = answer_message_bytes) {
   const std::string out = reactor::redact(reactor::printable(text, limit));
   const auto begin = out.find_first_not_of(' ');
   if (begin == std::string::npos) return {};

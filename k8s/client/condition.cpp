@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t message_limit_bytes = 32'768;  // metav1.Condition's maxLength
+constexpr std::size_t condition_message_bytes = 32'768;  // metav1.Condition's maxLength
 
 std::string text(const json::object& o, std::string_view field) {
   const json::value* v = o.if_contains(field);
@@ -40,7 +40,7 @@ const condition* find_condition(const std::vector<condition>& all, std::string_v
 }
 
 bool set_condition(std::vector<condition>& all, condition next, reactor::wall_time now) {
-  next.message = cut_utf8(reactor::printable_lines(next.message), message_limit_bytes);
+  next.message = cut_utf8(reactor::printable_lines(next.message), condition_message_bytes);
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const condition& c) { return c.type == next.type; });
   if (found == all.end()) {

@@ -66,7 +66,9 @@ reactor::awaitable<credentials::changes> credentials::refresh(look how) {
     ~busy() { flag = false; }
   } const reading(reading_);
   paths files{to_.token.file, to_.ca.file, to_.certificate.file, to_.key.file};
-  auto read = [files = std::move(files)] { return read_all(files); };  // named: CONTRIBUTING.md says why
+  auto read = [files = std::move(files)] {
+    return read_all(files);
+  };  // named: CONTRIBUTING.md says why
   contents found = co_await loop_.offload(std::move(read));
   const auto take = [](material& into, std::optional<reactor::secret>& bytes) {
     if (!bytes || *bytes == into.bytes) return false;

@@ -29,7 +29,6 @@ namespace k8s {
 namespace {
 
 namespace json = boost::json;
-using reactor::fault;
 
 constexpr std::size_t file_limit_bytes = 4 * 1024 * 1024;
 constexpr std::size_t pem_limit_bytes = 512 * 1024;    // the trust of a browser is 220 KiB
@@ -476,7 +475,7 @@ reactor::result<connection> load_kubeconfig_file(std::string path, std::string c
   const std::string source = "kubeconfig " + path;
   auto bytes = read_small_file(path);
   if (!bytes) {
-    fault f = bytes.error();
+    reactor::fault f = bytes.error();
     const bool missing = f.code == make_error_code(reactor::errc::not_found);
     return reactor::make_fault(f.code, source, missing ? f.detail : f.code.message());
   }

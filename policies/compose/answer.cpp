@@ -18,7 +18,7 @@ using reactor::result;
 constexpr std::size_t most_conditions = 30, most_events = 20, most_inputs = 64;
 constexpr std::size_t longest_secret = 1024;
 constexpr std::size_t most_text_bytes = 512 * 1024;  // of one object; an API server takes 1.5 MiB
-constexpr std::size_t shown = 80;
+constexpr std::size_t shown_characters = 80;
 
 constexpr std::string_view core_conditions[] = {"Composed", "DataLoaded"};
 
@@ -135,12 +135,14 @@ private:
     if (metadata == nullptr) return at_.wrong(".object.metadata", "expected a table with name");
     c.id.name = text_of(*metadata, "name");
     if (!is_object_name(c.id.name))
-      return at_.wrong(".object.metadata.name",
-                       "'" + reactor::printable(c.id.name, shown) + "' is no name of an object");
+      return at_.wrong(
+          ".object.metadata.name",
+          "'" + reactor::printable(c.id.name, shown_characters) + "' is no name of an object");
     c.id.ns = text_of(*metadata, "namespace");
     if (!c.id.ns.empty() && (!is_object_name(c.id.ns) || c.id.ns.size() > 63))
-      return at_.wrong(".object.metadata.namespace",
-                       "'" + reactor::printable(c.id.ns, shown) + "' is no name of a namespace");
+      return at_.wrong(
+          ".object.metadata.namespace",
+          "'" + reactor::printable(c.id.ns, shown_characters) + "' is no name of a namespace");
     if (!parent_.ns.empty()) {
       if (!c.id.ns.empty() && c.id.ns != parent_.ns)
         return at_.wrong(".object.metadata.namespace",
@@ -180,7 +182,7 @@ private:
         b.comment = comment;
       for (const std::string* line : {&b.name, &b.after, &b.comment})
         if (line->find_first_of("\r\n") != std::string::npos)
-          return at_.wrong(".lines[\"" + reactor::printable(key, shown) + "\"]",
+          return at_.wrong(".lines[\"" + reactor::printable(key, shown_characters) + "\"]",
                            "name, after and comment are one line each");
       if (const value* without = one.find("without"))
         for (const value& name : *without->if_array()) b.without.push_back(*name.if_string());
@@ -193,13 +195,13 @@ private:
     auto& metadata = std::get<value::object>(members["metadata"].data);
     for (const auto& [key, member] : metadata) {
       if (key == "name" || key == "namespace") continue;
-      const std::string where = ".object.metadata." + reactor::printable(key, shown);
+      const std::string where = ".object.metadata." + reactor::printable(key, shown_characters);
       if (key != "labels" && key != "annotations")
         return at_.wrong(where, "only name, namespace, labels and annotations are a policy's");
       if (member.if_object() == nullptr) return at_.wrong(where, "expected a table of texts");
       for (const auto& [name, text] : *member.if_object()) {
         if (text.if_string() == nullptr || !is_qualified_name(name))
-          return at_.wrong(where + "[\"" + reactor::printable(name, shown) + "\"]",
+          return at_.wrong(where + "[\"" + reactor::printable(name, shown_characters) + "\"]",
                            "expected a qualified name and a text");
         if (name.starts_with("windlass.dev/composed"))
           return at_.wrong(where + "[\"" + name + "\"]", "it is the core's own");
@@ -222,7 +224,7 @@ private:
         c.data.emplace(key, *text);
         continue;
       }
-      auto ask = read_ask(v, ".object.data[\"" + reactor::printable(key, shown) + "\"]");
+      auto ask = read_ask(v, ".object.data[\"" + reactor::printable(key, shown_characters) + "\"]");
       if (!ask) return ask.error();
       c.asks.emplace(key, std::move(*ask));
     }
@@ -232,7 +234,7 @@ private:
       if (ask.from != asked_value::source::public_key) continue;
       const auto of = c.asks.find(ask.of);
       if (of == c.asks.end() || of->second.from != asked_value::source::ed25519)
-        return at_.wrong(".object.data[\"" + reactor::printable(key, shown) + "\"]",
+        return at_.wrong(".object.data[\"" + reactor::printable(key, shown_characters) + "\"]",
                          "public_of: expected a key that is generated beside it");
       if (c.how == way::add_keys)
         return at_.wrong(".object.data", "a pair of keys is made whole, not added to somebody's");
@@ -247,7 +249,7 @@ private:
     asked_value a;
     for (const auto& [key, ignored] : *members)
       if (key != "generate" && key != "length" && key != "public_of" && key != "copy")
-        return at_.wrong(where, "unknown entry '" + reactor::printable(key, shown) +
+        return at_.wrong(where, "unknown entry '" + reactor::printable(key, shown_characters) +
                                     "'; known are copy, generate, length, public_of");
     const std::string generate = text_of(v, "generate"), of = text_of(v, "public_of");
     const value* copy = v.find("copy");
@@ -276,7 +278,7 @@ private:
     } else if (generate == "bytes") {
       a.from = asked_value::source::bytes;
     } else {
-      return at_.wrong(where + ".generate", "'" + reactor::printable(generate, shown) +
+      return at_.wrong(where + ".generate", "'" + reactor::printable(generate, shown_characters) +
                                                 "'; known are bytes, ed25519, password");
     }
     return a;
@@ -299,7 +301,7 @@ private:
         for (const kind_name& k : *kinds)
           if (name.kind.kind.empty() && k.kind == text.substr(0, slash)) name.kind = k;
       if (slash == text.npos || name.kind.kind.empty())
-        return at_.wrong(where, "'" + reactor::printable(text, shown) +
+        return at_.wrong(where, "'" + reactor::printable(text, shown_characters) +
                                     "': expected a declared kind and a name, Secret/auth");
       name.name = text.substr(slash + 1);
       name.ns = c.id.ns;
@@ -449,8 +451,9 @@ result<std::vector<related_query>> read_related(const value& answer, const decla
     related_query q;
     q.kind = {text_of(one, "apiVersion"), text_of(one, "kind")};
     if (!about.may_see(q.kind))
-      return at.wrong(".kind", reactor::printable(q.kind.api_version + " " + q.kind.kind, shown) +
-                                   " is neither in composes.related nor in composes.children");
+      return at.wrong(".kind",
+                      reactor::printable(q.kind.api_version + " " + q.kind.kind, shown_characters) +
+                          " is neither in composes.related nor in composes.children");
     q.name = text_of(one, "name");
     q.ns = text_of(one, "namespace");
     if (!q.name.empty() && !is_object_name(q.name)) return at.wrong(".name", "it is no name");

@@ -20,7 +20,7 @@ using reactor::make_fault;
 using reactor::result;
 using need = yaml_source::need;
 
-constexpr std::size_t most_entries = 2'000;
+constexpr std::size_t most_entries_of_a_list = 2'000;
 constexpr std::string_view default_app_catalog = "default",
                            default_component_catalog = "control-plane-catalog";
 
@@ -114,10 +114,10 @@ result<std::vector<entry>> read_entries(yaml_source& from, const json::object& s
   const std::string_view field = p == part::app ? "apps" : "components";
   const json::array* list = from.list(spec, field, at, release, need::required);
   if (list == nullptr) return found;
-  if (list->size() > most_entries)
+  if (list->size() > most_entries_of_a_list)
     return make_fault(errc::limit, "read " + from.file(),
                       "spec." + std::string(field) + " has more than " +
-                          std::to_string(most_entries) + " entries");
+                          std::to_string(most_entries_of_a_list) + " entries");
   const place here = at / field;
   if (p == part::component && list->empty())
     from.note("release.schema", release, here, "components: expected one at least");

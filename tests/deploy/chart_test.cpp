@@ -2,6 +2,7 @@
 #include "cli/arguments.hpp"
 #include "cli/service/apis.hpp"
 #include "helm/commands/commands.hpp"
+#include "tests/deploy/files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,13 +18,9 @@
 namespace {
 
 namespace fs = std::filesystem;
+using deploy_files::bytes_of;
 
 const fs::path deploy = fs::path(WINDLASS_SOURCE_DIR) / "deploy";
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// `windlass helm template` of the chart; what it says on standard error when it fails.
 helm::command_result rendered(std::vector<std::string> more) {

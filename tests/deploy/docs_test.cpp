@@ -4,6 +4,7 @@
 #include "cli/service/apis.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "reactor/plain/entropy.hpp"
+#include "tests/deploy/files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,13 +23,8 @@
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path root = WINDLASS_SOURCE_DIR;
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using deploy_files::bytes_of;
+using deploy_files::root;
 
 /// Everything that is written for people, from the root.
 std::vector<fs::path> pages() {

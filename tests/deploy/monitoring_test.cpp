@@ -3,6 +3,7 @@
 #include "cli/metrics/own_metrics.hpp"
 #include "cli/service/apis.hpp"
 #include "formats/yaml/yaml.hpp"
+#include "tests/deploy/files.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -21,14 +22,9 @@
 namespace {
 
 namespace fs = std::filesystem;
+using deploy_files::bytes_of;
+using deploy_files::root;
 namespace json = boost::json;
-
-const fs::path root = WINDLASS_SOURCE_DIR;
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 json::value yaml_of(const fs::path& file) {
   const auto read = formats::parse_yaml(bytes_of(file), file.filename().string());

@@ -3,16 +3,12 @@
 #include "reactor/net/memory_network.hpp"
 #include "reactor/work_queue.hpp"
 #include "tests/reactor/cancel_everywhere.hpp"
+#include "tests/reactor/run.hpp"
 
 #include <string>
 
 namespace reactor {
 namespace {
-
-awaitable<result<int>> answer_after(loop& l, nanoseconds d) {  // borrowed
-  co_await l.sleep_for(d);
-  co_return 42;
-}
 
 struct exchange {
   explicit exchange(loop& l) : queue(l), limit(l, {.per_second = 2, .burst = 1}) {}

@@ -401,11 +401,6 @@ TEST_F(Core, CapturesOfAStartedCallableLiveAsLongAsItsTask) {
   EXPECT_TRUE(watch.expired());
 }
 
-awaitable<result<int>> answer_after(loop& l, nanoseconds d) {  // borrowed
-  co_await l.sleep_for(d);
-  co_return 42;
-}
-
 TEST_F(Core, ADeadlineLetsAFastAnswerThrough) {
   run([&]() -> awaitable<void> {
     auto answer = co_await with_deadline(l, answer_after(l, 1s), l.now() + 2s, "ask");

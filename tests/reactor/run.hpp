@@ -15,6 +15,12 @@ namespace reactor {
 
 inline const live_counts nothing_live{};
 
+/// Forty-two, a while later.
+inline awaitable<result<int>> answer_after(loop& l, nanoseconds d) {  // borrowed
+  co_await l.sleep_for(d);
+  co_return 42;
+}
+
 /// Runs `body` as the one task of a loop until it ends. A body that waits for ever fails the test.
 inline void run_task(loop& l, std::function<awaitable<void>()> body) {
   std::exception_ptr failure;

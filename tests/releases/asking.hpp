@@ -142,4 +142,21 @@ inline std::shared_ptr<document> release_of(const std::string& name,
   return std::make_shared<document>(read ? std::move(*read) : document());
 }
 
+/// What a policy answers; a fault fails the test.
+template <class Answer, class Question>
+Answer asked(asking& policy,
+             reactor::awaitable<reactor::result<Answer>> (*how)(host&, subject,
+                                                                std::shared_ptr<const Question>),
+             Question q) {
+  Answer out;
+  run_task(policy.loop, [&]() -> reactor::awaitable<void> {
+    subject anyone;
+    auto a = co_await how(policy.packs, std::move(anyone),
+                          std::make_shared<const Question>(std::move(q)));
+    EXPECT_TRUE(a) << (a ? "" : a.error().message());
+    if (a) out = std::move(*a);
+  });
+  return out;
+}
+
 }  // namespace policies::releases

@@ -9,22 +9,6 @@ namespace {
 
 using testing::HasSubstr;
 
-template <class Answer, class Question>
-Answer asked(asking& policy,
-             reactor::awaitable<reactor::result<Answer>> (*how)(host&, subject,
-                                                                std::shared_ptr<const Question>),
-             Question q) {
-  Answer out;
-  run_task(policy.loop, [&]() -> reactor::awaitable<void> {
-    subject anyone;
-    auto a = co_await how(policy.packs, std::move(anyone),
-                          std::make_shared<const Question>(std::move(q)));
-    EXPECT_TRUE(a) << (a ? "" : a.error().message());
-    if (a) out = std::move(*a);
-  });
-  return out;
-}
-
 TEST(ReleaseFolder, SaysWhatIsNotKnownOnceForAll) {
   asking policy;
   const auto& capa = real_releases().folders.at("capa");

@@ -104,19 +104,11 @@ TEST(ReleaseOrder, MeansNothingToAnyAnswerAboutAnyRealRelease) {
 }
 
 template <class Answer, class Question>
-std::string asked(asking& policy,
-                  reactor::awaitable<reactor::result<Answer>> (*how)(
-                      host&, subject, std::shared_ptr<const Question>),
-                  Question q) {
-  std::string text;
-  run_task(policy.loop, [&]() -> reactor::awaitable<void> {
-    subject anyone;
-    auto a = co_await how(policy.packs, std::move(anyone),
-                          std::make_shared<const Question>(std::move(q)));
-    EXPECT_TRUE(a) << (a ? "" : a.error().message());
-    if (a) text = text_of(*a);
-  });
-  return text;
+std::string asked_as_text(asking& policy,
+                          reactor::awaitable<reactor::result<Answer>> (*how)(
+                              host&, subject, std::shared_ptr<const Question>),
+                          Question q) {
+  return text_of(asked<Answer, Question>(policy, how, std::move(q)));
 }
 
 TEST(ReleaseOrder, MeansNothingToWaysAndLives) {
@@ -127,14 +119,15 @@ TEST(ReleaseOrder, MeansNothingToWaysAndLives) {
     path_question way{folder.releases, folder.releases.front()->stored_as.substr(1),
                       folder.releases.back()->stored_as.substr(1)};
     lifecycle_question life{folder.releases, std::nullopt};
-    const std::string was = asked<path_answer, path_question>(policy, find_path, way);
+    const std::string was = asked_as_text<path_answer, path_question>(policy, find_path, way);
     const std::string lived =
-        asked<lifecycle_answer, lifecycle_question>(policy, plan_lifecycle, life);
+        asked_as_text<lifecycle_answer, lifecycle_question>(policy, plan_lifecycle, life);
     for (auto& d : way.releases) d = turned(*d, turn);
     turn(way.releases);
     turn(life.releases);
-    EXPECT_EQ((asked<path_answer, path_question>(policy, find_path, way)), was) << name;
-    EXPECT_EQ((asked<lifecycle_answer, lifecycle_question>(policy, plan_lifecycle, life)), lived)
+    EXPECT_EQ((asked_as_text<path_answer, path_question>(policy, find_path, way)), was) << name;
+    EXPECT_EQ((asked_as_text<lifecycle_answer, lifecycle_question>(policy, plan_lifecycle, life)),
+              lived)
         << name;
   }
 }

@@ -10,22 +10,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-template <class Answer, class Question>
-using way_to_ask = reactor::awaitable<reactor::result<Answer>> (*)(host&, subject,
-                                                                   std::shared_ptr<const Question>);
-
-template <class Answer, class Question>
-Answer asked(asking& policy, way_to_ask<Answer, Question> how, Question q) {
-  reactor::result<Answer> out = reactor::make_fault(reactor::errc::closed, {});
-  run_task(policy.loop, [&]() -> reactor::awaitable<void> {
-    subject anyone;
-    out = co_await how(policy.packs, std::move(anyone),
-                       std::make_shared<const Question>(std::move(q)));
-  });
-  EXPECT_TRUE(out) << (out ? "" : out.error().message());
-  return out ? std::move(*out) : Answer();
-}
-
 std::vector<std::string> found(const std::vector<finding>& findings, const std::string& id) {
   std::vector<std::string> all;
   for (const finding& f : findings) {

@@ -62,6 +62,13 @@ std::size_t resident_bytes() {
 struct holdings {
   std::size_t bytes = 0, files = 0, tasks = 0, streams = 0, waits = 0, timers = 0, strings = 0,
               series = 0, exposition = 0, objects = 0;
+
+  void keep_least(const holdings& other) {
+    for (auto member : {&holdings::bytes, &holdings::files, &holdings::tasks, &holdings::streams,
+                        &holdings::waits, &holdings::timers, &holdings::strings, &holdings::series,
+                        &holdings::exposition, &holdings::objects})
+      this->*member = std::min(this->*member, other.*member);
+  }
 };
 
 struct credentials {
@@ -277,6 +284,23 @@ private:
                {"rollout", {{"maxUnavailable", "25%"}}}}}});
   }
 
+  holdings look() {
+    holdings h;
+    h.files = open_files();
+    const reactor::live_counts live = loop_.live();
+    h.tasks = live.tasks;
+    h.streams = live.streams;
+    h.waits = live.waits;
+    h.timers = loop_.timers().size();
+    h.strings = k8s::interned::used().strings;
+    h.series = service_->metrics().series();
+    h.exposition = service_->metrics().text().size();
+    for (const auto& c : clusters_) h.objects += c->api().object_count();
+    h.objects += home_->object_count();
+    h.bytes = allocated_bytes();
+    return h;
+  }
+
   /// Once a day, in the same state as on every other day: everybody is there and calm, the servers have forgotten.
   awaitable<void> measure(int day, reactor::steady_time at) {
     for (const auto& c : clusters_) {
@@ -295,19 +319,12 @@ private:
           << c->name() << " on day " << day << ": "
           << (seen ? std::string(k8s::name_of(seen->state())) : "not there");
     }
-    holdings h;
-    h.files = open_files();
-    const reactor::live_counts live = loop_.live();
-    h.tasks = live.tasks;
-    h.streams = live.streams;
-    h.waits = live.waits;
-    h.timers = loop_.timers().size();
-    h.strings = k8s::interned::used().strings;
-    h.series = service_->metrics().series();
-    h.exposition = service_->metrics().text().size();
-    for (const auto& c : clusters_) h.objects += c->api().object_count();
-    h.objects += home_->object_count();
-    h.bytes = allocated_bytes();
+    holdings h = look();
+    // A request that is under way at one moment is no growth: what stays is what every look sees.
+    for (int looks = 1; looks < 9; ++looks) {
+      co_await loop_.sleep_for(700ms);
+      h.keep_least(look());
+    }
     by_day.push_back(h);
     if (std::getenv("SOAK_TALKS"))
       std::printf(

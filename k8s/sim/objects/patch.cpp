@@ -11,7 +11,7 @@ namespace k8s::sim {
 namespace {
 
 constexpr std::size_t kNodeLimit = 200'000;      // values that copies may add up to
-constexpr std::size_t kDepthLimit = 128;         // as deep as a body may be
+constexpr std::size_t patch_depth_limit = 128;   // as deep as a body may be
 constexpr std::size_t kOperationLimit = 10'000;  // the real server's limit for JSON patches
 
 failure unprocessable(std::string message) {
@@ -186,7 +186,7 @@ outcome<json::value> json_patch(json::value target, const json::array& operation
       if (!at) return missing("copy", from);
       std::size_t depth = steps.size();
       copied_nodes += measure(*at, split_pointer(path).size(), depth);
-      if (copied_nodes > kNodeLimit || depth > kDepthLimit) {
+      if (copied_nodes > kNodeLimit || depth > patch_depth_limit) {
         return unprocessable(
             "Unable to complete the copy, the accumulated size increase of copy is too large");
       }
@@ -224,7 +224,7 @@ outcome<json::value> strategic_patch(json::value target, const json::value& patc
 bool too_deep(const json::value& v) {
   std::size_t depth = 0;
   measure(v, 0, depth);
-  return depth > kDepthLimit;
+  return depth > patch_depth_limit;
 }
 
 }  // namespace k8s::sim

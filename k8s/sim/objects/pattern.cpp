@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kStateLimit = 20'000;  // counted repetitions multiply
 constexpr int kRepeatLimit = 1000;           // as RE2
-constexpr int kDepthLimit = 100;
+constexpr int pattern_depth_limit = 100;
 
 std::uint32_t next_rune(std::string_view s, std::size_t& i) {
   const auto byte = [&](std::size_t k) {
@@ -84,7 +84,7 @@ private:
   }
 
   maybe alternation(int depth) {
-    if (depth > kDepthLimit) return fail("nested too deep");
+    if (depth > pattern_depth_limit) return fail("nested too deep");
     maybe left = sequence(depth);
     while (left && !at_end() && peek() == '|') {
       rest_.remove_prefix(1);
@@ -200,7 +200,7 @@ private:
         all->out = std::move(f.out);
       }
     };
-    if (depth > kDepthLimit) return fail("nested too deep");
+    if (depth > pattern_depth_limit) return fail("nested too deep");
     if (high == 0) return nothing();
     if (low == 0 && high < 0) return star(std::move(first));
     if (low == 0 && high == 1) return optional(std::move(first));

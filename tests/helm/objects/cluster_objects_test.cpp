@@ -8,17 +8,11 @@
 namespace helm::objects::testing {
 namespace {
 
-/// Why it did not work; empty when it did.
-template <class T>
-std::string problem_of(const outcome<T>& r) {
-  return r ? std::string() : r.error().text;
-}
-
 const k8s::resource& config_maps() {
   return k8s::resources::config_maps();
 }
 
-std::string deployment(std::string image, std::string more = "") {
+std::string web_deployment(std::string image, std::string more = "") {
   return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: "
          "2\n"
          "  selector:\n    matchLabels: {app: web}\n  template:\n    metadata:\n      labels: "
@@ -26,8 +20,6 @@ std::string deployment(std::string image, std::string more = "") {
          "web}\n    spec:\n      containers:\n      - name: main\n        image: " +
          image + "\n" + more;
 }
-
-const k8s::resource deployments = {"apps", "v1", "deployments", "Deployment", true};
 
 TEST(Build, FillsInNamespacesAndFlattensLists) {
   play([](stage& s) -> awaitable<void> {
@@ -188,7 +180,7 @@ TEST(Update, CreatesPatchesAndDeletes) {
 
 TEST(Update, WithoutChangesSendsNoPatch) {
   play([](stage& s) -> awaitable<void> {
-    object_list list = co_await s.built(deployment("i:1") + config_map("a", "k: v"));
+    object_list list = co_await s.built(web_deployment("i:1") + config_map("a", "k: v"));
     (void)co_await s.objects().create(list);
     auto before = co_await s.see(deployments, "web");
     update_options plain;
@@ -206,13 +198,13 @@ TEST(Update, WithoutChangesSendsNoPatch) {
 TEST(Update, MergesListsByTheirKeys) {
   play([](stage& s) -> awaitable<void> {
     object_list before =
-        co_await s.built(deployment("i:1", "        env: [{name: A, value: old}]\n"));
+        co_await s.built(web_deployment("i:1", "        env: [{name: A, value: old}]\n"));
     (void)co_await s.objects().create(before);
     co_await s.merge(
         deployments, "web",
         R"({"spec":{"template":{"spec":{"containers":[{"name":"main","image":"i:1","env":[{"name":"A","value":"old"}]},{"name":"side","image":"s"}]}}}})");
     object_list after =
-        co_await s.built(deployment("i:2", "        env: [{name: B, value: new}]\n"));
+        co_await s.built(web_deployment("i:2", "        env: [{name: B, value: new}]\n"));
     update_options plain;
     auto done = co_await s.objects().update(before, after, plain, nullptr);
     EXPECT_EQ(problem_of(done), "");
@@ -240,7 +232,7 @@ TEST(Update, OfWhatTheReleaseDoesNotHaveIsRefused) {
 
 TEST(Update, CollectsPatchProblemsAndThenDeletesNothing) {
   play([](stage& s) -> awaitable<void> {
-    object_list before = co_await s.built(deployment("i:1") + config_map("old", "k: v"));
+    object_list before = co_await s.built(web_deployment("i:1") + config_map("old", "k: v"));
     (void)co_await s.objects().create(before);
     object_list after = co_await s.built(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  selector: "

@@ -23,6 +23,14 @@ namespace helm::objects::testing {
 using reactor::awaitable;
 using namespace std::chrono_literals;
 
+inline const k8s::resource deployments{"apps", "v1", "deployments", "Deployment", true};
+
+/// Why it did not work; empty when it did.
+template <class T>
+std::string problem_of(const outcome<T>& r) {
+  return r ? std::string() : r.error().text;
+}
+
 /// One API server and a namespace of its own on it: the embedded server in virtual time, or the one that
 /// WINDLASS_LIVE_KUBECONFIG names.
 class stage {

@@ -12,12 +12,6 @@ namespace {
 
 namespace json = boost::json;
 
-template <class T>
-std::string problem_of(const outcome<T>& r) {
-  return r ? std::string() : r.error().text;
-}
-
-const k8s::resource deployments{"apps", "v1", "deployments", "Deployment", true};
 const k8s::resource replica_sets{"apps", "v1", "replicasets", "ReplicaSet", true};
 const k8s::resource jobs{"batch", "v1", "jobs", "Job", true};
 

@@ -10,7 +10,7 @@
 namespace k8s {
 namespace {
 
-std::string config(const std::string& server, const std::string& context = "x") {
+std::string kubeconfig_of(const std::string& server, const std::string& context = "x") {
   return "current-context: " + context + "\nclusters:\n- name: c\n  cluster: {server: '" + server +
          "'}\ncontexts:\n- name: x\n  context: {cluster: c}\n";
 }
@@ -23,7 +23,7 @@ protected:
     std::string out;
     reactor::run_task(l, [&]() -> reactor::awaitable<void> {
       api_server api(l, "api");
-      api.put("home", config("https://from-secret"));
+      api.put("home", kubeconfig_of("https://from-secret"));
       api.put("empty", "");
       api.put("broken", "junk");
       environment env;
@@ -42,9 +42,9 @@ protected:
 
 TEST_F(Home, PrefersTheSecretThenTheFileThenTheDefault) {
   home_options o;
-  o.default_file = dir.write("default", config("http://api:6443"));
+  o.default_file = dir.write("default", kubeconfig_of("http://api:6443"));
   EXPECT_EQ(found(o), "http://api:6443");
-  o.file = dir.write("file", config("https://from-file"));
+  o.file = dir.write("file", kubeconfig_of("https://from-file"));
   EXPECT_EQ(found(o), "https://from-file");
   o.secret = "home";
   EXPECT_EQ(found(o), "https://from-secret");
@@ -52,7 +52,7 @@ TEST_F(Home, PrefersTheSecretThenTheFileThenTheDefault) {
 
 TEST_F(Home, SaysWhatIsWrongWithTheSecret) {
   home_options o;
-  o.default_file = dir.write("default", config("http://api:6443"));
+  o.default_file = dir.write("default", kubeconfig_of("http://api:6443"));
   o.secret = "none";
   EXPECT_EQ(found(o), "Secret default/none, key kubeconfig: get secrets default/none: not found");
   o.secret = "empty";

@@ -11,6 +11,8 @@
 
 namespace k8s::sim {
 
+inline constexpr std::string_view config_maps_path = "/api/v1/namespaces/default/configmaps";
+
 /// An API server with a clock and entropy of its own, and short ways to talk to it.
 struct bench_api {
   explicit bench_api(std::function<void(api_options&)> adjust = {}) : api(make(adjust)) {}

@@ -8,7 +8,6 @@ namespace {
 using namespace std::chrono_literals;
 using boost::json::object;
 
-constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr std::string_view kPods = "/api/v1/namespaces/default/pods";
 constexpr std::string_view kBudgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 
@@ -42,26 +41,27 @@ std::int64_t of_budget(bench_api& b, std::string_view field) {
 
 TEST(GarbageCollection, DeletesWhatItsOwnerLeft) {
   bench_api b;
-  const std::string uid(b.post(kMaps, config_map("owner")).at("/metadata/uid"));
-  b.post(kMaps, owned("child", "owner", uid));
-  b.remove(std::string(kMaps) + "/owner");
+  const std::string uid(b.post(config_maps_path, config_map("owner")).at("/metadata/uid"));
+  b.post(config_maps_path, owned("child", "owner", uid));
+  b.remove(std::string(config_maps_path) + "/owner");
   EXPECT_FALSE(b.api.get("", "configmaps", "default", "child"));
 }
 
 TEST(GarbageCollection, GoesDownTheGenerations) {
   bench_api b;
-  const std::string uid(b.post(kMaps, config_map("owner")).at("/metadata/uid"));
-  const std::string child(b.post(kMaps, owned("child", "owner", uid)).at("/metadata/uid"));
-  b.post(kMaps, owned("grandchild", "child", child));
-  b.remove(std::string(kMaps) + "/owner");
+  const std::string uid(b.post(config_maps_path, config_map("owner")).at("/metadata/uid"));
+  const std::string child(
+      b.post(config_maps_path, owned("child", "owner", uid)).at("/metadata/uid"));
+  b.post(config_maps_path, owned("grandchild", "child", child));
+  b.remove(std::string(config_maps_path) + "/owner");
   EXPECT_FALSE(b.api.get("", "configmaps", "default", "grandchild"));
 }
 
 TEST(GarbageCollection, SparesOrphans) {
   bench_api b;
-  const std::string uid(b.post(kMaps, config_map("owner")).at("/metadata/uid"));
-  b.post(kMaps, owned("child", "owner", uid));
-  b.remove(std::string(kMaps) + "/owner", R"({"propagationPolicy":"Orphan"})");
+  const std::string uid(b.post(config_maps_path, config_map("owner")).at("/metadata/uid"));
+  b.post(config_maps_path, owned("child", "owner", uid));
+  b.remove(std::string(config_maps_path) + "/owner", R"({"propagationPolicy":"Orphan"})");
   EXPECT_FALSE(b.api.get("", "configmaps", "default", "owner"));
   auto child = b.api.get("", "configmaps", "default", "child");
   ASSERT_TRUE(child);
@@ -70,20 +70,20 @@ TEST(GarbageCollection, SparesOrphans) {
 
 TEST(GarbageCollection, InTheForegroundWaitsForTheChildren) {
   bench_api b;
-  const std::string uid(b.post(kMaps, config_map("owner")).at("/metadata/uid"));
+  const std::string uid(b.post(config_maps_path, config_map("owner")).at("/metadata/uid"));
   std::string child = owned("child", "owner", uid, R"(,"blockOwnerDeletion":true)");
   child.replace(child.find("\"name\":\"child\""), 14, R"("name":"child","finalizers":["e.com/x"])");
-  b.post(kMaps, child);
-  b.remove(std::string(kMaps) + "/owner", R"({"propagationPolicy":"Foreground"})");
+  b.post(config_maps_path, child);
+  b.remove(std::string(config_maps_path) + "/owner", R"({"propagationPolicy":"Foreground"})");
   EXPECT_TRUE(b.api.get("", "configmaps", "default", "owner"));
-  b.merge(std::string(kMaps) + "/child", R"({"metadata":{"finalizers":null}})");
+  b.merge(std::string(config_maps_path) + "/child", R"({"metadata":{"finalizers":null}})");
   EXPECT_FALSE(b.api.get("", "configmaps", "default", "child"));
   EXPECT_FALSE(b.api.get("", "configmaps", "default", "owner"));
 }
 
 TEST(GarbageCollection, DeletesWhatNamesAnOwnerThatNeverWas) {
   bench_api b;
-  b.post(kMaps, owned("child", "nobody", "1-2-3"));
+  b.post(config_maps_path, owned("child", "nobody", "1-2-3"));
   EXPECT_FALSE(b.api.get("", "configmaps", "default", "child"));
 }
 

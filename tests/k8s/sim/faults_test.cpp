@@ -5,8 +5,6 @@
 namespace k8s::sim {
 namespace {
 
-constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
-
 TEST(Faults, AnswerInsteadOfTheServer) {
   bench_api b;
   b.api.before = [](const request& r) -> std::optional<answer> {
@@ -15,36 +13,36 @@ TEST(Faults, AnswerInsteadOfTheServer) {
     a.status = 500;
     return a;
   };
-  EXPECT_EQ(b.post(kMaps, config_map("a")).status, 500);
-  EXPECT_EQ(b.get(kMaps).status, 200);
+  EXPECT_EQ(b.post(config_maps_path, config_map("a")).status, 500);
+  EXPECT_EQ(b.get(config_maps_path).status, 200);
 }
 
 TEST(Faults, LoseTheAnswerOfAWriteThatHappened) {
   bench_api b;
   b.api.after = [](const request& r, answer& a) { a.drop = r.method == "POST"; };
-  EXPECT_TRUE(b.post(kMaps, config_map("a")).raw.drop);
+  EXPECT_TRUE(b.post(config_maps_path, config_map("a")).raw.drop);
   EXPECT_TRUE(b.api.get("", "configmaps", "default", "a"));
 }
 
 TEST(Faults, ShowThePast) {
   bench_api b;
-  b.post(kMaps, config_map("a"));
-  b.merge(std::string(kMaps) + "/a", R"({"data":{"a":"2"}})");
+  b.post(config_maps_path, config_map("a"));
+  b.merge(std::string(config_maps_path) + "/a", R"({"data":{"a":"2"}})");
   b.api.serve_stale(1);
-  EXPECT_EQ(b.get(std::string(kMaps) + "/a?resourceVersion=0").at("/data/a"), "1");
-  EXPECT_EQ(b.get(std::string(kMaps) + "/a").at("/data/a"), "2");
-  EXPECT_EQ(b.get(std::string(kMaps) + "?resourceVersion=0").at("/items/0/data/a"), "1");
+  EXPECT_EQ(b.get(std::string(config_maps_path) + "/a?resourceVersion=0").at("/data/a"), "1");
+  EXPECT_EQ(b.get(std::string(config_maps_path) + "/a").at("/data/a"), "2");
+  EXPECT_EQ(b.get(std::string(config_maps_path) + "?resourceVersion=0").at("/items/0/data/a"), "1");
   b.api.serve_stale(2, true);
-  EXPECT_EQ(b.get(std::string(kMaps) + "/a").status, 404);
+  EXPECT_EQ(b.get(std::string(config_maps_path) + "/a").status, 404);
 }
 
 TEST(Faults, HoldWatchesWhileFrozen) {
   bench_api b;
-  auto w = b.watch(std::string(kMaps) + "?watch=1");
+  auto w = b.watch(std::string(config_maps_path) + "?watch=1");
   int woken = 0;
   w->on_ready = [&] { ++woken; };
   b.api.freeze(true);
-  b.post(kMaps, config_map("a"));
+  b.post(config_maps_path, config_map("a"));
   EXPECT_EQ(woken, 0);
   EXPECT_TRUE(w->take().empty());
   b.api.freeze(false);
@@ -55,13 +53,13 @@ TEST(Faults, HoldWatchesWhileFrozen) {
 TEST(Faults, RestartEndsWatchesAndMayLoseHistory) {
   bench_api b;
   const std::string old = std::to_string(b.api.revision());
-  auto w = b.watch(std::string(kMaps) + "?watch=1");
-  b.post(kMaps, config_map("a"));
+  auto w = b.watch(std::string(config_maps_path) + "?watch=1");
+  b.post(config_maps_path, config_map("a"));
   b.api.restart();
   EXPECT_TRUE(w->ended());
-  EXPECT_FALSE(b.watch(std::string(kMaps) + "?watch=1&resourceVersion=" + old)->ended());
+  EXPECT_FALSE(b.watch(std::string(config_maps_path) + "?watch=1&resourceVersion=" + old)->ended());
   b.api.restart(api_server::memory::lost);
-  EXPECT_TRUE(b.watch(std::string(kMaps) + "?watch=1&resourceVersion=" + old)->ended());
+  EXPECT_TRUE(b.watch(std::string(config_maps_path) + "?watch=1&resourceVersion=" + old)->ended());
 }
 
 TEST(Faults, TheObserverSeesEveryWriteWithBothStates) {
@@ -73,24 +71,24 @@ TEST(Faults, TheObserverSeesEveryWriteWithBothStates) {
                    " " + std::string(w.name));
     EXPECT_EQ(w.before == nullptr, w.type == write_type::added);
   };
-  b.post(kMaps, config_map("a"));
-  b.merge(std::string(kMaps) + "/a", R"({"data":{"a":"2"}})");
-  b.merge(std::string(kMaps) + "/a", R"({"data":{"a":"2"}})");
-  b.remove(std::string(kMaps) + "/a");
+  b.post(config_maps_path, config_map("a"));
+  b.merge(std::string(config_maps_path) + "/a", R"({"data":{"a":"2"}})");
+  b.merge(std::string(config_maps_path) + "/a", R"({"data":{"a":"2"}})");
+  b.remove(std::string(config_maps_path) + "/a");
   EXPECT_EQ(seen, (std::vector<std::string>{"added configmaps a", "modified configmaps a",
                                             "deleted configmaps a"}));
 }
 
 TEST(Faults, TheObserverMayCompactRestartAndWrite) {
   bench_api b;
-  auto w = b.watch(std::string(kMaps) + "?watch=1");
+  auto w = b.watch(std::string(config_maps_path) + "?watch=1");
   b.api.on_write = [&](const written& change) {
     if (change.name != "a") return;
     b.api.compact();
     b.api.put(boost::json::parse(config_map("b")).as_object());
     b.api.restart(api_server::memory::lost);
   };
-  EXPECT_EQ(b.post(kMaps, config_map("a")).status, 201);
+  EXPECT_EQ(b.post(config_maps_path, config_map("a")).status, 201);
   EXPECT_TRUE(w->ended());
   EXPECT_TRUE(b.api.get("", "configmaps", "default", "b"));
 }
@@ -100,9 +98,9 @@ TEST(Access, KnowsTokens) {
     o.access.anonymous = false;
     o.access.tokens["secret"] = "me";
   });
-  EXPECT_EQ(b.get(kMaps).status, 401);
-  EXPECT_EQ(b.get(kMaps).at("/reason"), "Unauthorized");
-  request r = make_request("GET", kMaps);
+  EXPECT_EQ(b.get(config_maps_path).status, 401);
+  EXPECT_EQ(b.get(config_maps_path).at("/reason"), "Unauthorized");
+  request r = make_request("GET", config_maps_path);
   r.fields.set("Authorization", "Bearer secret");
   EXPECT_EQ(b.api.handle(r).status, 200);
   r.fields.set("Authorization", "Bearer wrong");
@@ -115,8 +113,8 @@ TEST(Access, KnowsTokens) {
 TEST(Access, CanBeForbidden) {
   bench_api b;
   b.api.access().authorize = [](const std::string&, const request& r) { return r.method == "GET"; };
-  EXPECT_EQ(b.post(kMaps, config_map("a")).status, 403);
-  EXPECT_EQ(b.get(kMaps).status, 200);
+  EXPECT_EQ(b.post(config_maps_path, config_map("a")).status, 403);
+  EXPECT_EQ(b.get(config_maps_path).status, 200);
 }
 
 TEST(Simulation, PutsObjectsWithTheirStatus) {

@@ -7,17 +7,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
-
 std::string at(std::string_view rest) {
-  return std::string(kMaps) + std::string(rest);
+  return std::string(config_maps_path) + std::string(rest);
 }
 
 TEST(History, RefusesAWatchFromBeforeTheCompaction) {
   bench_api b;
-  b.post(kMaps, config_map("a"));
+  b.post(config_maps_path, config_map("a"));
   const std::string old = std::to_string(b.api.revision());
-  b.post(kMaps, config_map("b"));
+  b.post(config_maps_path, config_map("b"));
   b.api.compact();
   auto w = b.watch(at("?watch=1&resourceVersion=" + old));
   ASSERT_TRUE(w);
@@ -31,7 +29,7 @@ TEST(History, RefusesAWatchFromBeforeTheCompaction) {
 TEST(History, IsForgottenByCount) {
   bench_api b([](api_options& o) { o.history_changes = 3; });
   const std::string old = std::to_string(b.api.revision());
-  for (int i = 0; i < 5; ++i) b.post(kMaps, config_map("m" + std::to_string(i)));
+  for (int i = 0; i < 5; ++i) b.post(config_maps_path, config_map("m" + std::to_string(i)));
   EXPECT_TRUE(b.watch(at("?watch=1&resourceVersion=" + old))->ended());
   EXPECT_FALSE(
       b.watch(at("?watch=1&resourceVersion=" + std::to_string(b.api.revision() - 2)))->ended());
@@ -40,17 +38,17 @@ TEST(History, IsForgottenByCount) {
 TEST(History, IsForgottenByAge) {
   bench_api b([](api_options& o) { o.history_age = 10s; });
   const std::string old = std::to_string(b.api.revision());
-  b.post(kMaps, config_map("a"));
-  b.post(kMaps, config_map("b"));
+  b.post(config_maps_path, config_map("a"));
+  b.post(config_maps_path, config_map("b"));
   b.steady += 11s;
   EXPECT_TRUE(b.watch(at("?watch=1&resourceVersion=" + old))->ended());
 }
 
 TEST(History, RefusesAPageTokenFromBeforeTheCompactionAndGivesAnother) {
   bench_api b;
-  for (int i = 0; i < 4; ++i) b.post(kMaps, config_map("m" + std::to_string(i)));
+  for (int i = 0; i < 4; ++i) b.post(config_maps_path, config_map("m" + std::to_string(i)));
   auto first = b.get(at("?limit=2"));
-  b.post(kMaps, config_map("z"));
+  b.post(config_maps_path, config_map("z"));
   b.api.compact();
   auto expired = b.get(at("?limit=2&continue=" + std::string(first.at("/metadata/continue"))));
   EXPECT_EQ(expired.status, 410);
@@ -61,7 +59,7 @@ TEST(History, RefusesAPageTokenFromBeforeTheCompactionAndGivesAnother) {
 
 TEST(History, KeepsPagesOfOneMoment) {
   bench_api b;
-  for (int i = 0; i < 4; ++i) b.post(kMaps, config_map("m" + std::to_string(i)));
+  for (int i = 0; i < 4; ++i) b.post(config_maps_path, config_map("m" + std::to_string(i)));
   auto first = b.get(at("?limit=2"));
   b.remove(at("/m3"));
   b.merge(at("/m2"), R"({"data":{"a":"changed"}})");
@@ -74,7 +72,7 @@ TEST(Watch, IsCutOffWhenItsReaderIsTooSlow) {
   bench_api b([](api_options& o) { o.watch_pending_limit = 3; });
   auto w = b.watch(at("?watch=1&resourceVersion=" + std::to_string(b.api.revision())));
   w->on_ready = [] {};
-  for (int i = 0; i < 6; ++i) b.post(kMaps, config_map("m" + std::to_string(i)));
+  for (int i = 0; i < 6; ++i) b.post(config_maps_path, config_map("m" + std::to_string(i)));
   EXPECT_TRUE(w->ended());
 }
 
@@ -112,14 +110,14 @@ TEST(Watch, ShowsTablesWhenAskedTo) {
   bench_api b;
   auto w = b.send("GET", at("?watch=1"), {}, "", "application/json;as=Table;g=meta.k8s.io;v=v1")
                .raw.watch;
-  b.post(kMaps, config_map("a"));
+  b.post(config_maps_path, config_map("a"));
   EXPECT_NE(w->take().find("\"kind\":\"Table\""), std::string::npos);
 }
 
 TEST(Watch, CostsNothingOnceDropped) {
   bench_api b;
   b.watch(at("?watch=1")).reset();
-  b.post(kMaps, config_map("a"));
+  b.post(config_maps_path, config_map("a"));
   EXPECT_EQ(b.api.watch_count(), 0u);
 }
 
