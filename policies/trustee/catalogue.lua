@@ -155,11 +155,16 @@ local function complete(version, rows)
   return row
 end
 
+-- A row is completed when somebody asks for it: a question is about one or two.
 local function build(listed, default, rows)
-  local made = { default = default, versions = {}, rows = {} }
+  local made = { default = default, versions = {} }
   for v in pairs(listed) do made.versions[#made.versions + 1] = v end
   table.sort(made.versions, releases.less)
-  for _, v in ipairs(made.versions) do made.rows[v] = complete(v, rows) end
+  made.rows = setmetatable({}, { __index = function(known, v)
+    if not listed[v] then return nil end
+    known[v] = complete(v, rows)
+    return known[v]
+  end })
   return made
 end
 
