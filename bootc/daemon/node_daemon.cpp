@@ -4,9 +4,11 @@
 #include "bootc/pool/secrets/secret_state.hpp"
 #include "formats/base64.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/informer/currency.hpp"
 #include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
+#include "registry/image_ref.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -22,6 +24,16 @@ k8s::informer_options one_object(const std::string& node) {
   out.collection = bootc_nodes();
   out.field_selector = k8s::field_is("metadata.name", node);
   return out;
+}
+
+/// Told to boot what it does not run yet: it acts as soon as it can, and must hear soon when that is taken back. Else a
+/// bookmark a minute does: thousands of nodes would ask their API server every ten seconds whether there is something new.
+k8s::attention attention_for(const std::optional<bootc_node>& object) {
+  if (!object || object->spec.desired_state != image_state::booted) return k8s::attention::none;
+  const auto& booted = object->status.booted;
+  const bool arrived =
+      booted && is_image(*booted, std::string(registry::digest_in(object->spec.desired_image)));
+  return arrived ? k8s::attention::none : k8s::attention::close;
 }
 
 }  // namespace
@@ -96,6 +108,7 @@ awaitable<void> node_daemon::run() {
     const bool again = loop_.now() >= inspect_again_ && !agent_.busy() && !agent_.reboot_issued();
     if (!agent_.knows_host() || again) co_await inspect();
     auto object = current();
+    informer_.attend(attention_for(object));
     agent_.on_object(object);
     if (object && agent_.knows_host() && !agent_.busy() && !agent_.reboot_issued()) {
       bootc_node_spec asked = object->spec;

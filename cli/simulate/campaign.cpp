@@ -1,11 +1,14 @@
 #include "cli/simulate/campaign.hpp"
 
-#include "bench/measure.hpp"
+#include "cli/simulate/crew.hpp"
 #include "cli/simulate/edits.hpp"
+#include "cli/simulate/outcome_text.hpp"
 #include "reactor/system/private_folder.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <set>
+#include <utility>
 
 namespace cli::simulate {
 namespace {
@@ -36,6 +39,16 @@ trial made(const campaign& c, const std::string& policies, std::uint64_t seed,
   return t;
 }
 
+/// Of a run that nobody dares to try again in this process.
+failure as_it_is(trial bad, const trial_outcome& was) {
+  failure f;
+  f.seed = bad.seed;
+  f.policies = std::move(bad.policies);
+  f.findings = was.findings();
+  f.shrunk = std::move(bad.fleet);
+  return f;
+}
+
 }  // namespace
 
 percentiles percentiles_of(std::vector<double> all) {
@@ -55,36 +68,63 @@ percentiles percentiles_of(std::vector<double> all) {
 campaign_outcome run(const campaign& c) {
   campaign_outcome out;
   out.trace = 0xcbf29ce484222325;
-  const reactor::private_folder editable("simulate");  // without one nobody edits
-  const auto began = bench::process_cpu();
+  const std::size_t jobs = std::max<std::size_t>(1, c.jobs);
+  std::deque<reactor::private_folder> editable;  // one that could not be made is edited by nobody
+  for (std::size_t i = 0; i < jobs; ++i) editable.emplace_back("simulate");
+  const auto trial_at = [&](std::size_t i, std::size_t worker) {
+    return made(c, c.policies[i / c.seeds], c.first_seed + i % c.seeds, editable[worker]);
+  };
   std::set<std::uint64_t> failing;
-  for (const std::string& policies : c.policies) {
-    policy_summary summary;
-    summary.policies = policies;
-    for (std::uint64_t seed = c.first_seed; seed < c.first_seed + c.seeds; ++seed) {
-      trial t = made(c, policies, seed, editable);
-      const trial_outcome o = run(t);
-      ++out.runs;
-      out.violations += o.violations.size();
-      out.divergent_caches += o.divergent_caches.size();
-      out.crashes += o.crashes;
-      out.disturbed_answers += o.disturbed_answers;
-      out.swaps += o.swaps;
-      out.writes += o.writes;
-      out.cluster_hours += std::chrono::duration<double>(o.simulated).count() / 3600 *
-                           static_cast<double>(c.fleet.clusters.size());
-      mix(out.trace, o.trace);
-      add(summary, o);
-      if (!o.is_good()) {
-        failing.insert(seed);
-        if (out.failures.size() < most_failures) out.failures.push_back(shrink(std::move(t), o));
-      }
-      if (c.on_outcome) c.on_outcome(policies, o);
+  const auto count = [&](std::size_t i, const trial_outcome& o) {
+    const std::string& policies = c.policies[i / c.seeds];
+    if (i % c.seeds == 0) {
+      out.policies.emplace_back();
+      out.policies.back().policies = policies;
     }
-    out.policies.push_back(std::move(summary));
+    ++out.runs;
+    out.violations += o.violations.size();
+    out.divergent_caches += o.divergent_caches.size();
+    out.crashes += o.crashes;
+    out.disturbed_answers += o.disturbed_answers;
+    out.swaps += o.swaps;
+    out.writes += o.writes;
+    out.cpu_seconds += std::chrono::duration<double>(o.cpu).count();
+    out.cluster_hours += std::chrono::duration<double>(o.simulated).count() / 3600 *
+                         static_cast<double>(c.fleet.clusters.size());
+    mix(out.trace, o.trace);
+    add(out.policies.back(), o);
+    if (!o.is_good()) {
+      failing.insert(o.seed);
+      if (out.failures.size() < most_failures)
+        out.failures.push_back(o.ended_early ? as_it_is(trial_at(i, 0), o)
+                                             : shrink(trial_at(i, 0), o));
+    }
+    if (c.on_outcome) c.on_outcome(policies, o);
+  };
+  const std::size_t all = c.policies.size() * c.seeds;
+  if (jobs == 1) {
+    for (std::size_t i = 0; i < all; ++i) count(i, run(trial_at(i, 0)));
+  } else {
+    crew together;
+    together.jobs = jobs;
+    together.count = all;
+    together.work = [&](std::size_t worker, std::size_t i) {
+      return outcome_text(run(trial_at(i, worker)));
+    };
+    together.done = [&](std::size_t i, std::optional<std::string> text, const std::string& why) {
+      trial_outcome o;
+      if (text) {
+        o = outcome_in(*text);
+      } else {
+        o.seed = c.first_seed + i % c.seeds;
+        o.ended_early = true;
+        o.violations.push_back("the process that simulated it " + why);
+      }
+      count(i, o);
+    };
+    together.run();
   }
   out.failing_seeds.assign(failing.begin(), failing.end());
-  out.cpu_seconds = std::chrono::duration<double>(bench::process_cpu() - began).count();
   return out;
 }
 

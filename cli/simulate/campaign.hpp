@@ -14,6 +14,7 @@ struct campaign {
   simulation::fleet_plan fleet;
   std::vector<std::string> policies;  // folders, side by side; "" is the stock packs alone
   std::uint64_t first_seed = 1, seeds = 1;
+  std::size_t jobs = 1;  // processes side by side; the outcome is the same for any number
   std::function<void(const std::string& policies, const trial_outcome&)> on_outcome;
 };
 
@@ -49,7 +50,8 @@ struct campaign_outcome {
   std::vector<failure> failures;  // the first few
 };
 
-/// Runs every seed under every policy, one after the other.
+/// Runs every seed under every policy. Outcomes count, and are told, in that order however many run at once.
+/// Errors: a process that ends in the middle of a run is a violation of that run.
 campaign_outcome run(const campaign& c);
 
 /// Fewer clusters, nodes and faults that still go wrong.

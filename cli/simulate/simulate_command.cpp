@@ -3,6 +3,7 @@
 #include "cli/policy/hooks.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "cli/simulate/campaign.hpp"
+#include "cli/simulate/crew.hpp"
 #include "cli/simulate/report.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/loop.hpp"
@@ -82,6 +83,7 @@ int simulate_command(const simulate_arguments& a) {
   }
   c.first_seed = a.seed;
   c.seeds = a.seeds;
+  c.jobs = simulate::processors();
   const bool progress = is_screen(STDERR_FILENO);
   std::uint64_t done = 0;
   const std::uint64_t all = a.seeds * c.policies.size();

@@ -1,5 +1,6 @@
 #include "cli/simulate/trial.hpp"
 
+#include "bench/measure.hpp"
 #include "bootc/api.hpp"
 #include "cli/service/service.hpp"
 #include "cli/simulate/edits.hpp"
@@ -395,7 +396,14 @@ std::vector<std::string> trial_outcome::findings() const {
 }
 
 trial_outcome run(trial t) {
-  return running_trial(std::move(t)).go();
+  const reactor::nanoseconds began = bench::process_cpu();
+  trial_outcome out;
+  {
+    running_trial trial(std::move(t));
+    out = trial.go();
+  }
+  out.cpu = bench::process_cpu() - began;
+  return out;
 }
 
 }  // namespace cli::simulate

@@ -28,9 +28,11 @@ struct trial_outcome {
   std::size_t crashes = 0, disturbed_answers = 0, swaps = 0;
   reactor::nanoseconds took{0};       // from the wish to the last node
   reactor::nanoseconds simulated{0};  // virtual time of all of it
+  reactor::nanoseconds cpu{0};        // processor time that it took
   std::vector<std::string> violations, divergent_caches;
   std::string unfinished;      // why not everybody arrived; empty: they did
   std::size_t left_alive = 0;  // tasks, streams and waits after everything stopped
+  bool ended_early = false;    // the process that ran it did not come to its end
   std::string tail;            // the last records of the log, for a bad one only
   bool is_good() const {
     return violations.empty() && divergent_caches.empty() && unfinished.empty() && left_alive == 0;

@@ -1,11 +1,14 @@
 // What `windlass simulate` is made of: fleet files, campaigns, the small form of a failure, reports.
 #include "cli/commands.hpp"
 #include "cli/simulate/campaign.hpp"
+#include "cli/simulate/crew.hpp"
 #include "cli/simulate/report.hpp"
 #include "simulation/fleet_file.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 namespace {
 
@@ -105,6 +108,45 @@ TEST(Simulate, EveryFaultAtOnceBreaksNothingAndTheSameSeedsGiveTheSameTrace) {
   simulate::campaign later = small(3);
   later.first_seed = 2;
   EXPECT_NE(run(later).trace, one.trace);
+}
+
+TEST(Simulate, TheOutcomeIsTheSameHoweverManyRunSideBySide) {
+  simulate::campaign c = small(3);
+  const simulate::campaign_outcome alone = run(c);
+  std::vector<std::uint64_t> told;
+  c.jobs = 3;
+  c.on_outcome = [&](const std::string&, const simulate::trial_outcome& o) {
+    told.push_back(o.seed);
+  };
+  const simulate::campaign_outcome together = run(c);
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_GT(together.cpu_seconds, 0);
+  auto one = simulate::report_json(alone, {}), other = simulate::report_json(together, {});
+  for (const char* measured : {"cpu_seconds", "cluster_hours_per_cpu_minute"}) {
+    one.erase(measured);
+    other.erase(measured);
+  }
+  EXPECT_EQ(one, other);
+}
+
+TEST(Crew, TellsInOrderAndOutlivesAProcessThatEnds) {
+  simulate::crew s;
+  s.jobs = 2;
+  s.count = 5;
+  const auto ours = ::getpid();
+  s.work = [&](std::size_t, std::size_t i) -> std::string {
+    if (::getpid() == ours) return "not beside us";
+    if (i == 1) ::raise(SIGKILL);
+    if (i == 3) ::_exit(7);
+    return std::string(100'000 * (5 - i), static_cast<char>('a' + i));
+  };
+  std::vector<std::string> told;
+  s.done = [&](std::size_t i, std::optional<std::string> text, const std::string& why) {
+    told.push_back(std::to_string(i) + ":" + (text ? text->substr(text->size() - 2) : why));
+  };
+  s.run();
+  EXPECT_EQ(told, (std::vector<std::string>{"0:aa", "1:was ended by signal 9 (Killed)", "2:cc",
+                                            "3:ended with code 7", "4:ee"}));
 }
 
 TEST(Simulate, ItsReportHasTheFiguresOfABenchmark) {
