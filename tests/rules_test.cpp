@@ -113,6 +113,7 @@ const std::vector<rule> ones = {
       {"k8s/informer/metric_table.hpp", "the controllers'"},
       {"units/metric_table.hpp", "those of every API"},
       {"bootc/pool/metric_table.hpp", "the nodes'"},
+      {"helm/tenants/kinds/metric_table.hpp", "the tenants'"},
       {"cli/metrics/metric_table.hpp", "the service's own"}}},
     {"MetricKinds",
      "metric_kind{",

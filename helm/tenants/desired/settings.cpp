@@ -1,0 +1,288 @@
+#include "helm/tenants/desired/settings.hpp"
+
+#include "formats/go/time.hpp"
+#include "reactor/plain/printable.hpp"
+#include "reactor/plain/secret.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace helm::tenants {
+namespace {
+
+using shape = setting_kind::shape;
+
+constexpr auto setting_table = std::to_array<setting_kind>({
+    {"chart-repo", "https://charts.jetstack.io"},
+    {"chart-name", "cert-manager"},
+    {"chart-version", "1.19.1"},
+    {"chart-values-file", "", {"CHART_VALUES_FILE"}, shape::list},
+    {"chart-install-crds", "false", {}, shape::boolean},
+    {"namespace", "default", {"WATCH_NAMESPACE"}},
+    {"kubeconfig-label",
+     "sigs.k8s.io/multicluster-runtime-kubeconfig",
+     {"KUBECONFIG_SECRET_LABEL"}},
+    {"kubeconfig-key", "kubeconfig", {"KUBECONFIG_SECRET_KEY"}},
+    {"watch-kubeconfig", "", {"WATCH_KUBECONFIG", "WATCH_CLUSTER_KUBECONFIG"}},
+    {"watch-context", "", {"WATCH_CONTEXT"}},
+    {"ensure-watch-crds", "false", {}, shape::boolean},  // its variable only switches on
+    {"watch-kubeconfig-secret", "", {"WATCH_KUBECONFIG_SECRET"}},
+    {"watch-kubeconfig-secret-namespace", "", {"WATCH_KUBECONFIG_SECRET_NAMESPACE"}},
+    {"watch-kubeconfig-secret-key", "kubeconfig", {"WATCH_KUBECONFIG_SECRET_KEY"}},
+    {"watch-namespaces", "", {"WATCH_NAMESPACES"}},
+    {"kubeconfig", ""},  // KUBECONFIG comes after it, in the order of connections
+    {"metrics-bind-address", ":8080"},
+    {"health-probe-bind-address", ":8081"},
+    {"leader-elect", "false", {}, shape::boolean},
+    {"apis", "tenants,kryptondeployments", {"APIS"}},
+    {"self-cluster", "true", {}, shape::boolean},
+    {"tenant-drift", "report", {}, shape::choice, "off report heal"},
+    {"allow-exec-auth", "false", {}, shape::boolean},
+    {"max-concurrent-per-cluster", "4", {}, shape::whole_number},
+    {"max-concurrent-helm", "16", {}, shape::whole_number},
+    {"log-level", "info"},
+    {"log-format", "console", {}, shape::choice, "console json"},
+    {"", "", {"ALLOW_CHART_SKIP"}},
+    {"", "60s", {"KRYPTON_CHECK_INTERVAL"}},
+    {"", "", {"HELM_DRIVER"}},
+    {"", "10", {"HELM_MAX_HISTORY"}},
+    {"", "/.config/helm/repositories.yaml", {"HELM_REPOSITORY_CONFIG"}},
+    {"", "/.cache/helm/repository", {"HELM_REPOSITORY_CACHE"}},
+    {"", "/.config/helm/registry.json", {"HELM_REGISTRY_CONFIG"}},
+});
+
+constexpr std::size_t most_concurrent = 10'000;
+
+/// A setting while it is read: the texts, and who said them.
+struct said {
+  std::vector<std::string> values;
+  std::string origin;
+  std::string where;  // for complaints: "--tenant-drift", "WATCH_NAMESPACE"
+};
+
+std::string joined(const std::vector<std::string>& all) {
+  std::string out;
+  for (const std::string& one : all) out += (out.empty() ? "" : ",") + one;
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    if (const auto word = trimmed(text.substr(at, end - at)); !word.empty()) out.emplace_back(word);
+    at = end + 1;
+  }
+  return out;
+}
+
+problem complaint(const said& s, std::string_view wanted) {
+  return {s.where + ": must be " + std::string(wanted) + ", is \"" +
+          reactor::printable(reactor::redact(joined(s.values)), 256) + "\""};
+}
+
+std::optional<bool> truth_of(std::string_view text) {
+  for (const std::string_view yes : {"true", "TRUE", "True", "t", "T", "1"})
+    if (text == yes) return true;
+  for (const std::string_view no : {"false", "FALSE", "False", "f", "F", "0"})
+    if (text == no) return false;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t n = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (wrong != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return n;
+}
+
+/// What is wrong with the text of such a setting.
+std::optional<problem> problem_of(const setting_kind& kind, const said& s) {
+  const std::string text = joined(s.values);
+  switch (kind.form) {
+    case shape::text:
+    case shape::list: return std::nullopt;
+    case shape::boolean:
+      if (truth_of(text)) return std::nullopt;
+      return complaint(s, "true or false");
+    case shape::whole_number: {
+      const auto n = whole(text);
+      if (n && *n >= 1 && *n <= static_cast<std::int64_t>(most_concurrent)) return std::nullopt;
+      return complaint(s, "a whole number from 1 to " + std::to_string(most_concurrent));
+    }
+    case shape::choice:
+      for (std::size_t at = 0; at <= kind.choices.size();) {
+        const std::size_t end = std::min(kind.choices.find(' ', at), kind.choices.size());
+        if (kind.choices.substr(at, end - at) == text) return std::nullopt;
+        at = end + 1;
+      }
+      return complaint(s, "one of " + std::string(kind.choices));
+  }
+  return std::nullopt;
+}
+
+/// Reads one setting after the other; later ones may look at earlier ones.
+class settings_reading {
+public:
+  explicit settings_reading(const given_settings& given) : given_(given) {}
+
+  std::optional<problem> read(const setting_kind& kind) {
+    said s = find(kind);
+    if (kind.flag == "namespace") narrow(s);
+    if (kind.flag == "ensure-watch-crds") switch_on(s);
+    if (kind.flag == "watch-kubeconfig-secret-namespace" && s.values.front().empty())
+      s.values.front() = text("namespace");
+    if (auto wrong = problem_of(kind, s)) return wrong;
+    all_.insert_or_assign(std::string(kind.name()), std::move(s));
+    return std::nullopt;
+  }
+
+  const std::vector<std::string>& texts(std::string_view name) const {
+    return all_.find(name)->second.values;
+  }
+  std::string text(std::string_view name) const { return joined(texts(name)); }
+  bool truth(std::string_view name) const { return truth_of(text(name)).value_or(false); }
+  const said& of(std::string_view name) const { return all_.find(name)->second; }
+
+private:
+  std::string variable(std::string_view name) const {
+    return given_.environment ? given_.environment(name) : std::string();
+  }
+
+  said find(const setting_kind& kind) const {
+    for (const std::string_view name : kind.environment) {
+      if (name.empty()) continue;
+      if (std::string v = variable(name); !v.empty())
+        return {{std::move(v)}, "env " + std::string(name), std::string(name)};
+    }
+    for (const auto& [from, origin] : {std::pair(&given_.flags, "flag"), {&given_.file, "file"}}) {
+      const auto found = from->find(kind.flag);
+      if (kind.flag.empty() || found == from->end() || found->second.empty()) continue;
+      said s{found->second, origin, "--" + std::string(kind.flag)};
+      if (kind.form != shape::list) s.values = {s.values.back()};  // of repetitions the last counts
+      return s;
+    }
+    std::vector<std::string> standard{std::string(kind.standard)};
+    if (kind.form == shape::list) standard.clear();
+    return {std::move(standard), "default", std::string(kind.name())};
+  }
+
+  /// Without a word about it the namespace is the one we are in.
+  void narrow(said& s) const {
+    if (s.origin != "default") return;
+    if (std::string pod = variable("POD_NAMESPACE"); !pod.empty()) {
+      s = {{std::move(pod)}, "env POD_NAMESPACE", "POD_NAMESPACE"};
+    } else if (const auto own = trimmed(given_.service_account_ns); !own.empty()) {
+      s = {{std::string(own)}, "service account", "the service account's namespace"};
+    }
+  }
+  void switch_on(said& s) const {
+    const std::string v = variable("ENSURE_WATCH_CRDS");
+    if (v == "true" || v == "1" || v == "yes")
+      s = {{"true"}, "env ENSURE_WATCH_CRDS", "ENSURE_WATCH_CRDS"};
+  }
+
+  const given_settings& given_;
+  std::map<std::string, said, std::less<>> all_;
+};
+
+std::optional<record_driver> driver_of(std::string_view text) {
+  if (text.empty() || text == "secret" || text == "secrets") return record_driver::secrets;
+  if (text == "configmap" || text == "configmaps") return record_driver::config_maps;
+  return std::nullopt;
+}
+
+drift_mode drift_of(std::string_view text) {
+  if (text == "off") return drift_mode::off;
+  return text == "heal" ? drift_mode::heal : drift_mode::report;
+}
+
+std::vector<std::string> namespaces_of(std::string_view text) {
+  std::vector<std::string> all = split(text);
+  if (std::ranges::find(all, "*") != all.end()) all.clear();
+  return all;
+}
+
+std::string shown_value(const std::string& value) {
+  return reactor::printable(reactor::redact(value), 512);
+}
+
+}  // namespace
+
+std::span<const setting_kind> setting_kinds() noexcept {
+  return setting_table;
+}
+
+reactor::nanoseconds read_check_interval(std::string_view text) {
+  constexpr auto standard = std::chrono::seconds(60);
+  constexpr std::int64_t most_seconds = std::numeric_limits<std::int64_t>::max() / 1'000'000'000;
+  if (const auto n = whole(text)) {
+    if (*n <= 0 || *n > most_seconds) return standard;
+    return std::chrono::seconds(*n);
+  }
+  const auto d = parse_duration(text);
+  return d && *d > 0 ? reactor::nanoseconds(*d) : reactor::nanoseconds(standard);
+}
+
+outcome<read_settings_result> read_settings(const given_settings& given) {
+  settings_reading from(given);
+  for (const setting_kind& kind : setting_table)
+    if (auto wrong = from.read(kind)) return *std::move(wrong);
+
+  read_settings_result out;
+  settings& s = out.all;
+  s.chart = {from.text("chart-repo"), from.text("chart-name"), from.text("chart-version")};
+  for (const std::string& path : from.texts("chart-values-file"))
+    if (!path.empty()) s.values_files.push_back(path);
+  s.install_crds = from.truth("chart-install-crds");
+  s.ns = from.text("namespace");
+  s.kubeconfig_label = from.text("kubeconfig-label");
+  s.kubeconfig_key = from.text("kubeconfig-key");
+  s.home_file = from.text("watch-kubeconfig");
+  s.home_context = from.text("watch-context");
+  s.home_secret = from.text("watch-kubeconfig-secret");
+  s.home_secret_ns = from.text("watch-kubeconfig-secret-namespace");
+  s.home_secret_key = from.text("watch-kubeconfig-secret-key");
+  s.default_file = from.text("kubeconfig");
+  s.ensure_home_crds = from.truth("ensure-watch-crds");
+  s.watch_namespaces = namespaces_of(from.text("watch-namespaces"));
+  s.self_cluster = from.truth("self-cluster");
+  s.allow_exec = from.truth("allow-exec-auth");
+  s.drift = drift_of(from.text("tenant-drift"));
+  s.per_cluster = static_cast<std::size_t>(*whole(from.text("max-concurrent-per-cluster")));
+  s.in_all = static_cast<std::size_t>(*whole(from.text("max-concurrent-helm")));
+  s.skip = from.text("ALLOW_CHART_SKIP") == "true" ? chart_skip::allowed : chart_skip::forbidden;
+  s.check_interval = read_check_interval(from.text("KRYPTON_CHECK_INTERVAL"));
+  const auto driver = driver_of(from.text("HELM_DRIVER"));
+  if (!driver)
+    return complaint(from.of("HELM_DRIVER"),
+                     "secret or configmap, where stock Helm reads releases");
+  s.driver = *driver;
+  if (const auto n = whole(from.text("HELM_MAX_HISTORY"));
+      n && *n >= 0 && *n <= std::numeric_limits<int>::max())
+    s.max_history = static_cast<int>(*n);
+
+  for (const setting_kind& kind : setting_table) {
+    const said& one = from.of(kind.name());
+    out.effective.push_back(
+        {std::string(kind.name()), shown_value(joined(one.values)), one.origin});
+  }
+  return out;
+}
+
+std::string read_settings_result::line() const {
+  std::string out;
+  for (const effective_setting& e : effective)
+    out += (out.empty() ? "" : ", ") + e.name + "=" + e.value + " (" + e.origin + ")";
+  return out;
+}
+
+}  // namespace helm::tenants

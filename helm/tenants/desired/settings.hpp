@@ -1,0 +1,88 @@
+#pragma once
+
+#include "helm/go.hpp"
+#include "helm/tenants/desired/fingerprint.hpp"
+#include "reactor/plain/time.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace helm::tenants {
+
+/// One setting of the service as far as Tenants and KryptonDeployments go by it.
+struct setting_kind {
+  enum class shape : std::uint8_t { text, list, boolean, whole_number, choice };
+  std::string_view flag;  // "chart-repo"; empty where only the environment has it
+  std::string_view standard;
+  std::array<std::string_view, 2> environment =
+      {};  // the first that is not empty wins over the flag
+  shape form = shape::text;
+  std::string_view choices = {};  // "off report heal"
+  std::string_view name() const noexcept { return flag.empty() ? environment[0] : flag; }
+};
+/// All of them, in the order of the documentation.
+std::span<const setting_kind> setting_kinds() noexcept;
+
+enum class drift_mode : std::uint8_t { off, report, heal };
+enum class record_driver : std::uint8_t { secrets, config_maps };
+/// Whether a chart that cannot be had spoils the phase: only the exact text "true" of ALLOW_CHART_SKIP lets it pass.
+enum class chart_skip : std::uint8_t { forbidden, allowed };
+
+struct settings {
+  chart_coordinates chart;
+  std::vector<std::string> values_files;
+  bool install_crds = false;
+  std::string ns;  // of the discovery Secrets
+  std::string kubeconfig_label, kubeconfig_key;
+  std::string home_file, home_context;  // --watch-kubeconfig, --watch-context
+  std::string home_secret, home_secret_ns, home_secret_key;
+  std::string default_file;  // --kubeconfig
+  bool ensure_home_crds = false;
+  std::vector<std::string> watch_namespaces;  // empty = all; of KryptonDeployments
+  bool self_cluster = true;
+  bool allow_exec = false;
+  drift_mode drift = drift_mode::report;
+  std::size_t per_cluster = 4, in_all = 16;  // operations at once
+  chart_skip skip = chart_skip::forbidden;
+  reactor::nanoseconds check_interval = std::chrono::seconds(60);
+  record_driver driver = record_driver::secrets;
+  int max_history = 10;  // 0: no limit
+  friend bool operator==(const settings&, const settings&) = default;
+};
+
+/// What a process is told, gathered by its command: nothing here looks into the environment or at files.
+struct given_settings {
+  std::map<std::string, std::vector<std::string>, std::less<>> flags, file;  // as written, by name
+  std::function<std::string(std::string_view)> environment;                  // "" = not set
+  std::string service_account_ns;  // content of the mounted file, or empty
+};
+
+/// A setting as it counts now, and who said so.
+struct effective_setting {
+  std::string name, value;
+  std::string origin;  // "default", "flag", "file", "env WATCH_NAMESPACE", "service account"
+  friend bool operator==(const effective_setting&, const effective_setting&) = default;
+};
+struct read_settings_result {
+  settings all;
+  std::vector<effective_setting> effective;
+  /// For the one line at the start: "chart-name=cert-manager (default), …"; credentials in addresses are left out.
+  std::string line() const;
+};
+
+/// Precedence  a variable that is not empty, then the flag, then the file, then the default; ENSURE_WATCH_CRDS only switches on;
+///             the namespace may also come from POD_NAMESPACE and the service account, which beat no flag.
+/// Errors      "--tenant-drift: must be one of off report heal, is \"x\"", with the variable's name where it said so.
+outcome<read_settings_result> read_settings(const given_settings& given);
+
+/// KRYPTON_CHECK_INTERVAL: a Go duration or whole seconds, above zero; anything else is a minute.
+reactor::nanoseconds read_check_interval(std::string_view text);
+
+}  // namespace helm::tenants

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "units/condition_kind.hpp"
+
+#include <array>
+#include <string_view>
+
+/// Every condition of Tenants and KryptonDeployments, and every reason they give. A Tenant has three for each cluster, whose
+/// name stands behind the slash.
+namespace helm::tenants {
+
+inline constexpr auto tenant_conditions = std::to_array<units::condition_kind>({
+    {"Tenant", "ClusterReady/<cluster>", "True", "Installed", "the release was installed"},
+    {"Tenant", "ClusterReady/<cluster>", "True", "Upgraded", "the release was upgraded"},
+    {"Tenant", "ClusterReady/<cluster>", "True", "NoChange",
+     "the release is what it shall be; nothing was done"},
+    {"Tenant", "ClusterReady/<cluster>", "False", "InstallFailed", "the install failed"},
+    {"Tenant", "ClusterReady/<cluster>", "False", "UpgradeFailed", "the upgrade failed"},
+    {"Tenant", "ClusterReady/<cluster>", "False", "NamespaceFailed",
+     "the workload namespace cannot be made"},
+    {"Tenant", "ClusterReady/<cluster>", "False", "NamespaceConflict",
+     "another object has the workload namespace"},
+    {"Tenant", "ClusterError/<cluster>", "True", "InstallFailed",
+     "the install failed; the message says why. Tried again after 30 s doubling to 15 min"},
+    {"Tenant", "ClusterError/<cluster>", "True", "UpgradeFailed",
+     "the upgrade failed; the message says why. Tried again after 30 s doubling to 15 min"},
+    {"Tenant", "ClusterError/<cluster>", "True", "UninstallFailed",
+     "the uninstall failed, so the finalizer stays. Tried again after 30 s doubling to 15 min"},
+    {"Tenant", "ClusterError/<cluster>", "True", "NamespaceFailed",
+     "the workload namespace cannot be made; the message names verb and resource"},
+    {"Tenant", "ClusterError/<cluster>", "True", "NamespaceConflict",
+     "another object has the workload namespace; the message names it"},
+    {"Tenant", "ClusterError/<cluster>", "True", "ChartNotLoaded",
+     "repository or chart cannot be read; what is installed goes on serving"},
+    {"Tenant", "ClusterError/<cluster>", "True", "VersionNotFound",
+     "the repository has the chart and not this version; what is installed goes on serving"},
+    {"Tenant", "ClusterError/<cluster>", "True", "VersionInvalid",
+     "the chart's version is no version; nothing is fetched"},
+    {"Tenant", "ClusterError/<cluster>", "False", "Resolved", "what was wrong is over"},
+    {"Tenant", "ClusterProgress/<cluster>", "True", "Installing", "an install is under way"},
+    {"Tenant", "ClusterProgress/<cluster>", "True", "Upgrading", "an upgrade is under way"},
+    {"Tenant", "ClusterProgress/<cluster>", "True", "Deleting", "it is being cleaned up"},
+    {"Tenant", "ClusterProgress/<cluster>", "True", "NamespaceTerminating",
+     "the workload namespace is going; a new one is made then"},
+    {"Tenant", "ClusterProgress/<cluster>", "False", "InstallComplete", "the install is over"},
+    {"Tenant", "ClusterProgress/<cluster>", "False", "UpgradeComplete", "the upgrade is over"},
+    {"Tenant", "ClusterProgress/<cluster>", "False", "InstallFailed", "the install failed"},
+    {"Tenant", "ClusterProgress/<cluster>", "False", "UpgradeFailed", "the upgrade failed"},
+    {"Tenant", "ClusterProgress/<cluster>", "False", "Held",
+     "a policy lets it wait; the message says why"},
+});
+
+inline constexpr auto deployment_conditions = std::to_array<units::condition_kind>({
+    {"KryptonDeployment", "Ready", "True", "Deployed", "the release is there and available"},
+    {"KryptonDeployment", "Ready", "False", "AccountMissing", "spec.account.name is empty"},
+    {"KryptonDeployment", "Ready", "False", "EdgeUnavailable",
+     "no region is named, its Secret is missing or invalid, or its cluster does not answer"},
+    {"KryptonDeployment", "Ready", "False", "NamespaceFailed",
+     "the workload namespace cannot be made"},
+    {"KryptonDeployment", "Ready", "False", "NamespaceConflict",
+     "another object has the workload namespace; the message names it"},
+    {"KryptonDeployment", "Ready", "False", "HealthCheckFailed",
+     "what the release has on the region cluster cannot be looked at"},
+    {"KryptonDeployment", "Ready", "False", "RepairTriggered",
+     "the release, or objects of it, are missing; the message lists them"},
+    {"KryptonDeployment", "Ready", "False", "HelmFailed", "install or upgrade failed"},
+    {"KryptonDeployment", "Ready", "False", "NotReady",
+     "workloads are not available yet; the message counts them"},
+});
+
+namespace condition_prefix {
+inline constexpr std::string_view ready = "ClusterReady/", error = "ClusterError/",
+                                  progress = "ClusterProgress/";
+}
+
+/// What a failed chart leaves as it was: the old release goes on serving.
+constexpr bool is_fatal(std::string_view error_reason) noexcept {
+  return error_reason != "ChartNotLoaded" && error_reason != "VersionNotFound" &&
+         error_reason != "VersionInvalid";
+}
+
+}  // namespace helm::tenants

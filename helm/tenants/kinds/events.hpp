@@ -1,0 +1,146 @@
+#pragma once
+
+#include "k8s/client/event_kind.hpp"
+
+/// The Events about Tenants, on their clusters, and about KryptonDeployments, at home.
+namespace helm::tenants {
+
+namespace tenant_event {
+using enum k8s::event_severity;
+inline constexpr auto table = std::to_array<k8s::event_kind>({
+    {"HelmInstallStart", normal, "Tenant", "an install begins; the note is the release"},
+    {"HelmInstalled", normal, "Tenant", "the release is installed"},
+    {"HelmUpgradeStart", normal, "Tenant", "an upgrade begins; the note is the release"},
+    {"HelmUpgraded", normal, "Tenant", "the release is upgraded"},
+    {"HelmInstallFailed", warning, "Tenant", "the install failed; the note says why"},
+    {"HelmUpgradeFailed", warning, "Tenant", "the upgrade failed; the note says why"},
+    {"HelmSkip", normal, "Tenant",
+     "the release is what it shall be; told after a start, a change or anything that was done"},
+    {"ChartNotLoaded", warning, "Tenant",
+     "the chart cannot be had from the repository in the note: look at its address, the chart's "
+     "name and version, and whether the service may go out there"},
+    {"ChartVersionNotFound", warning, "Tenant", "the repository does not have this version"},
+    {"ChartVersionInvalid", warning, "Tenant",
+     "no version: a range or a word such as latest is not followed"},
+    {"PhaseSet", normal, "Tenant", "status.phase is another one"},
+    {"FingerprintUpdated", normal, "Tenant",
+     "what is installed was noted on the object; the note has the cluster and 12 digits"},
+    {"FingerprintUpdateFailed", warning, "Tenant",
+     "it could not be noted: grant patch on tenants. The release stays as it is"},
+    {"WorkspaceCreated", normal, "Tenant", "the workload namespace was made"},
+    {"WorkspaceExists", normal, "Tenant", "the workload namespace was there before the release"},
+    {"WorkspaceCreateFailed", warning, "Tenant", "the workload namespace cannot be made"},
+    {"HelmConfigInitFailed", warning, "Tenant", "what the cluster serves cannot be found out"},
+    {"StatusUpdateFailed", warning, "Tenant", "status could not be written"},
+    {"FinalizerAdded", normal, "Tenant", "the object stays until its release is gone"},
+    {"DeleteStarted", normal, "Tenant", "it is being cleaned up"},
+    {"HelmUninstalled", normal, "Tenant", "the release is uninstalled"},
+    {"WorkspaceDeleteRequested", normal, "Tenant", "the namespace that we made is deleted"},
+    {"FinalizerRemoved", normal, "Tenant", "nothing of it is left; the object may go"},
+    {"CleanupSkipped", normal, "Tenant", "as its annotation asks, the release was left"},
+    {"HelmUninstallFailed", warning, "Tenant", "the uninstall failed; it is tried again"},
+    {"ReleaseRecovered", warning, "Tenant",
+     "a release that was left pending, by a process that died for example, is marked as failed"},
+    {"NamespaceConflict", warning, "Tenant", "another object has the workload namespace"},
+    {"ClusterRefMismatch", warning, "Tenant",
+     "spec.clusterRef names another cluster now; the release here stays"},
+    {"DriftDetected", warning, "Tenant",
+     "objects of the release are missing, or somebody else moved it; the note lists them"},
+    {"RepairTriggered", warning, "Tenant", "what is missing is put back by an upgrade"},
+});
+inline constexpr k8s::event_kind install_start = k8s::event_in(table, "HelmInstallStart"),
+                                 installed = k8s::event_in(table, "HelmInstalled"),
+                                 upgrade_start = k8s::event_in(table, "HelmUpgradeStart"),
+                                 upgraded = k8s::event_in(table, "HelmUpgraded"),
+                                 install_failed = k8s::event_in(table, "HelmInstallFailed"),
+                                 upgrade_failed = k8s::event_in(table, "HelmUpgradeFailed"),
+                                 skip = k8s::event_in(table, "HelmSkip"),
+                                 chart_not_loaded = k8s::event_in(table, "ChartNotLoaded"),
+                                 version_not_found = k8s::event_in(table, "ChartVersionNotFound"),
+                                 version_invalid = k8s::event_in(table, "ChartVersionInvalid"),
+                                 phase_set = k8s::event_in(table, "PhaseSet"),
+                                 fingerprint_updated = k8s::event_in(table, "FingerprintUpdated"),
+                                 fingerprint_update_failed =
+                                     k8s::event_in(table, "FingerprintUpdateFailed"),
+                                 workspace_created = k8s::event_in(table, "WorkspaceCreated"),
+                                 workspace_exists = k8s::event_in(table, "WorkspaceExists"),
+                                 workspace_create_failed =
+                                     k8s::event_in(table, "WorkspaceCreateFailed"),
+                                 config_init_failed = k8s::event_in(table, "HelmConfigInitFailed"),
+                                 status_update_failed = k8s::event_in(table, "StatusUpdateFailed"),
+                                 finalizer_added = k8s::event_in(table, "FinalizerAdded"),
+                                 delete_started = k8s::event_in(table, "DeleteStarted"),
+                                 uninstalled = k8s::event_in(table, "HelmUninstalled"),
+                                 workspace_delete_requested =
+                                     k8s::event_in(table, "WorkspaceDeleteRequested"),
+                                 finalizer_removed = k8s::event_in(table, "FinalizerRemoved"),
+                                 cleanup_skipped = k8s::event_in(table, "CleanupSkipped"),
+                                 uninstall_failed = k8s::event_in(table, "HelmUninstallFailed"),
+                                 release_recovered = k8s::event_in(table, "ReleaseRecovered"),
+                                 namespace_conflict = k8s::event_in(table, "NamespaceConflict"),
+                                 cluster_ref_mismatch = k8s::event_in(table, "ClusterRefMismatch"),
+                                 drift_detected = k8s::event_in(table, "DriftDetected"),
+                                 repair_triggered = k8s::event_in(table, "RepairTriggered");
+}  // namespace tenant_event
+
+namespace deployment_event {
+using enum k8s::event_severity;
+inline constexpr auto table = std::to_array<k8s::event_kind>({
+    {"AccountMissing", warning, "KryptonDeployment", "spec.account.name is empty"},
+    {"AccountValidated", normal, "KryptonDeployment", "account and region are named"},
+    {"FinalizerAdded", normal, "KryptonDeployment", "the object stays until its release is gone"},
+    {"Routing", normal, "KryptonDeployment", "which Secret leads to its region"},
+    {"Rerouted", normal, "KryptonDeployment",
+     "it is ready in another region, and uninstalled in the former one"},
+    {"EdgeUnavailable", warning, "KryptonDeployment",
+     "no region is named, its Secret is missing or invalid, or its cluster does not answer"},
+    {"EdgeNamespaceCreated", normal, "KryptonDeployment", "the workload namespace was made"},
+    {"NamespaceConflict", warning, "KryptonDeployment",
+     "another object has the workload namespace"},
+    {"ReleaseMissing", warning, "KryptonDeployment", "there is no release"},
+    {"ReleaseNotInstalled", warning, "KryptonDeployment", "the release was uninstalled"},
+    {"RepairTriggered", warning, "KryptonDeployment",
+     "what is missing is put back; the note lists it"},
+    {"ReleaseRecovered", warning, "KryptonDeployment",
+     "a release that was left pending is marked as failed"},
+    {"HelmDeployFailed", warning, "KryptonDeployment", "install or upgrade failed"},
+    {"HelmDeployed", normal, "KryptonDeployment", "something was applied"},
+    {"NotReady", normal, "KryptonDeployment", "workloads are not available yet"},
+    {"Ready", normal, "KryptonDeployment", "every workload is available"},
+    {"DeleteStarted", normal, "KryptonDeployment", "it is being cleaned up"},
+    {"HelmUninstalled", normal, "KryptonDeployment", "the release is uninstalled"},
+    {"HelmUninstallFailed", warning, "KryptonDeployment",
+     "the uninstall failed; it is tried again"},
+    {"EdgeNamespaceDeleteRequested", normal, "KryptonDeployment",
+     "the namespace that we made is deleted"},
+    {"FinalizerRemoved", normal, "KryptonDeployment", "nothing of it is left"},
+    {"CleanupAbandoned", warning, "KryptonDeployment",
+     "the region did not answer for ten minutes, or its Secret is gone: what is there stays"},
+});
+inline constexpr k8s::event_kind account_missing = k8s::event_in(table, "AccountMissing"),
+                                 account_validated = k8s::event_in(table, "AccountValidated"),
+                                 finalizer_added = k8s::event_in(table, "FinalizerAdded"),
+                                 routing = k8s::event_in(table, "Routing"),
+                                 rerouted = k8s::event_in(table, "Rerouted"),
+                                 edge_unavailable = k8s::event_in(table, "EdgeUnavailable"),
+                                 namespace_created = k8s::event_in(table, "EdgeNamespaceCreated"),
+                                 namespace_conflict = k8s::event_in(table, "NamespaceConflict"),
+                                 release_missing = k8s::event_in(table, "ReleaseMissing"),
+                                 release_not_installed =
+                                     k8s::event_in(table, "ReleaseNotInstalled"),
+                                 repair_triggered = k8s::event_in(table, "RepairTriggered"),
+                                 release_recovered = k8s::event_in(table, "ReleaseRecovered"),
+                                 deploy_failed = k8s::event_in(table, "HelmDeployFailed"),
+                                 deployed = k8s::event_in(table, "HelmDeployed"),
+                                 not_ready = k8s::event_in(table, "NotReady"),
+                                 ready = k8s::event_in(table, "Ready"),
+                                 delete_started = k8s::event_in(table, "DeleteStarted"),
+                                 uninstalled = k8s::event_in(table, "HelmUninstalled"),
+                                 uninstall_failed = k8s::event_in(table, "HelmUninstallFailed"),
+                                 namespace_delete_requested =
+                                     k8s::event_in(table, "EdgeNamespaceDeleteRequested"),
+                                 finalizer_removed = k8s::event_in(table, "FinalizerRemoved"),
+                                 cleanup_abandoned = k8s::event_in(table, "CleanupAbandoned");
+}  // namespace deployment_event
+
+}  // namespace helm::tenants

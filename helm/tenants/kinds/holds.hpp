@@ -1,0 +1,50 @@
+#pragma once
+
+#include "units/hold.hpp"
+
+/// Why a Tenant waits on a cluster, beside the reasons that every API has.
+namespace helm::tenants::hold_code {
+
+using namespace units::hold_code;
+using units::hold_in;
+using units::hold_kind;
+using units::hold_nature;
+
+inline constexpr auto of_tenants = std::to_array<hold_kind>({
+    {"operating", hold_nature::progress, "an install, upgrade or uninstall of it is under way",
+     "the operation ends, after 180 s at the latest", "the reconciler"},
+    {"namespace-terminating", hold_nature::progress, "its workload namespace is going",
+     "the namespace is gone; it is looked for every 5 s", "the planner"},
+    {"namespace-failed", hold_nature::trouble, "its workload namespace cannot be made",
+     "the right to create namespaces is granted; tried again every 30 s", "the planner"},
+    {"version-invalid", hold_nature::trouble, "the version asked for is no version",
+     "--chart-version is corrected", "the planner"},
+    {"version-not-found", hold_nature::trouble, "the repository does not have the version",
+     "it is published, or another one is asked for", "the chart source"},
+    {"chart-not-loaded", hold_nature::trouble, "the chart cannot be fetched or read",
+     "the repository answers; tried again after 30 s doubling to 5 min", "the chart source"},
+    {"chart-loading", hold_nature::progress, "its chart is being fetched", "the chart is there",
+     "the chart source"},
+    {"backoff", hold_nature::trouble, "the last operation failed",
+     "the next attempt, after 30 s doubling to 15 min, or a change of the object, its cluster's "
+     "Secret or the settings",
+     "the planner"},
+    {"release-pending", hold_nature::trouble, "its release is pending and nobody here works on it",
+     "whoever works on it ends, or it is older than an operation may take and is recovered",
+     "the planner"},
+    {"fingerprint-unsaved", hold_nature::trouble,
+     "the release is as it shall be and could not be noted on the object",
+     "the right to patch tenants is granted; tried again every 45 s", "the planner"},
+});
+inline constexpr hold_kind operating = hold_in(of_tenants, "operating"),
+                           namespace_terminating = hold_in(of_tenants, "namespace-terminating"),
+                           namespace_failed = hold_in(of_tenants, "namespace-failed"),
+                           version_invalid = hold_in(of_tenants, "version-invalid"),
+                           version_not_found = hold_in(of_tenants, "version-not-found"),
+                           chart_not_loaded = hold_in(of_tenants, "chart-not-loaded"),
+                           chart_loading = hold_in(of_tenants, "chart-loading"),
+                           backoff = hold_in(of_tenants, "backoff"),
+                           release_pending = hold_in(of_tenants, "release-pending"),
+                           fingerprint_unsaved = hold_in(of_tenants, "fingerprint-unsaved");
+
+}  // namespace helm::tenants::hold_code

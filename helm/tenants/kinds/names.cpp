@@ -1,0 +1,70 @@
+#include "helm/tenants/kinds/names.hpp"
+
+#include "formats/digest.hpp"
+
+namespace helm::tenants::names {
+namespace {
+
+constexpr std::size_t release_kept = 42, annotation_kept = 40, digits_kept = 10;
+constexpr std::size_t fingerprint_word = std::string_view("fingerprint-").size();
+constexpr std::size_t event_instance_limit = 128;
+
+/// The first `kept` characters without what no name ends in, and the beginning of the whole name's digest.
+std::string shortened(std::string_view full, std::size_t kept) {
+  std::string_view head = full.substr(0, kept);
+  while (!head.empty() && (head.back() == '-' || head.back() == '.')) head.remove_suffix(1);
+  return std::string(head) + "-" + formats::sha256_hex(full).substr(0, digits_kept);
+}
+
+std::string release_of(std::string full) {
+  return full.size() <= release_limit ? full : shortened(full, release_kept);
+}
+
+}  // namespace
+
+std::string release_name(std::string_view tenant, std::string_view cluster) {
+  return release_of("tenant-" + std::string(tenant) + "-" + std::string(cluster));
+}
+
+std::string fingerprint_annotation(std::string_view cluster) {
+  const bool fits = cluster.size() + fingerprint_word <= annotation_limit;
+  return std::string(fingerprint_prefix) +
+         (fits ? std::string(cluster) : shortened(cluster, annotation_kept));
+}
+
+std::string deployment_release_name(std::string_view deployment) {
+  return release_of("ced-" + std::string(deployment));
+}
+
+std::string deployment_fingerprint_annotation(std::string_view secret_ns,
+                                              std::string_view secret_name) {
+  return fingerprint_annotation(std::string(secret_ns) + "." + std::string(secret_name));
+}
+
+std::optional<owner_reference> read_owner(std::string_view annotation) {
+  const auto first = annotation.find('/');
+  if (first == annotation.npos) return std::nullopt;
+  const auto second = annotation.find('/', first + 1);
+  if (second == annotation.npos) return std::nullopt;
+  owner_reference out;
+  out.kind = annotation.substr(0, first);
+  out.key.ns = annotation.substr(first + 1, second - first - 1);
+  out.key.name = annotation.substr(second + 1);
+  if (out.kind.empty() || out.key.ns.empty() || out.key.name.empty() ||
+      out.key.name.find('/') != std::string::npos)
+    return std::nullopt;
+  return out;
+}
+
+std::string event_name(std::string_view object, std::int64_t unix_nanoseconds) {
+  return std::string(object) + "." + std::to_string(unix_nanoseconds);
+}
+
+std::string reporting_instance(std::string_view pod_name, std::string_view host_name,
+                               std::string_view cluster) {
+  const std::string own = "host-" + std::string(cluster);
+  const std::string_view said = !pod_name.empty() ? pod_name : !host_name.empty() ? host_name : own;
+  return std::string(said.substr(0, event_instance_limit));
+}
+
+}  // namespace helm::tenants::names

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "k8s/client/resource.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Every name that is left on objects for Tenants and KryptonDeployments. They are shared with the original operator and stay
+/// verbatim, so that a fleet changes over without touching an object.
+namespace helm::tenants::names {
+
+inline constexpr std::string_view group = "mesh.openkcm.io";
+inline constexpr std::string_view version = "v1alpha1";
+inline constexpr std::string_view api_version = "mesh.openkcm.io/v1alpha1";
+inline constexpr std::string_view tenant_kind = "Tenant";
+inline constexpr std::string_view deployment_kind = "KryptonDeployment";
+inline constexpr std::string_view field_manager = "windlass-tenants";
+
+/// Annotation on the object, with a cluster's name behind it: the fingerprint of what is installed there.
+inline constexpr std::string_view fingerprint_prefix = "mesh.openkcm.io/fingerprint-";
+/// Annotation on a Tenant: "true" while it is being cleaned up.
+inline constexpr std::string_view deleting = "mesh.openkcm.io/deleting";
+/// Annotation on a Tenant, read only: "true" lets it go and leaves its release.
+inline constexpr std::string_view skip_uninstall = "mesh.openkcm.io/skip-uninstall";
+/// Annotation on a namespace that we made: "Tenant/<ns>/<name>".
+inline constexpr std::string_view owner = "mesh.openkcm.io/owner";
+/// Annotation on a CRD of ours: a lower one is replaced.
+inline constexpr std::string_view crd_revision = "mesh.openkcm.io/crd-revision";
+inline constexpr int our_crd_revision = 1;
+inline constexpr std::string_view cleanup = "mesh.openkcm.io/cleanup";
+inline constexpr std::string_view deployment_cleanup =
+    "mesh.openkcm.io/kryptondeployment-finalizer";
+/// Label on a namespace that we made.
+inline constexpr std::string_view managed_by = "app.kubernetes.io/managed-by";
+inline constexpr std::string_view manager = "krypton-operator";
+inline constexpr std::string_view lease = "krypton-operator";
+inline constexpr std::string_view self_cluster = "self-cluster";
+/// Of Events: source.component and reportingController, of Tenants and of KryptonDeployments.
+inline constexpr std::string_view tenant_component = "multicluster-tenants";
+inline constexpr std::string_view tenant_reporter = "mesh.openkcm.io/multicluster-tenants";
+inline constexpr std::string_view deployment_component = "krypton-operator";
+
+/// What Helm allows a release's name, and Kubernetes the part of an annotation behind the slash.
+inline constexpr std::size_t release_limit = 53, annotation_limit = 63;
+
+/// "tenant-acme-demo-remote-1"; beyond 53 characters its first 42 and a digest, the same at every start.
+std::string release_name(std::string_view tenant, std::string_view cluster);
+/// "mesh.openkcm.io/fingerprint-demo-remote-1"; a name of more than 51 characters is its first 40 and a digest.
+std::string fingerprint_annotation(std::string_view cluster);
+/// "ced-shop", as long as a release may be.
+std::string deployment_release_name(std::string_view deployment);
+/// "mesh.openkcm.io/fingerprint-default.eu-kubeconfig": of the Secret that a KryptonDeployment goes to.
+std::string deployment_fingerprint_annotation(std::string_view secret_ns,
+                                              std::string_view secret_name);
+
+/// Who made a namespace: "Tenant/default/acme".
+struct owner_reference {
+  std::string kind;
+  k8s::object_key key;
+  std::string text() const { return kind + "/" + key.ns + "/" + key.name; }
+  friend bool operator==(const owner_reference&, const owner_reference&) = default;
+};
+/// None for what does not have three parts.
+std::optional<owner_reference> read_owner(std::string_view annotation);
+
+/// "acme.1769080000000000000": what an Event about the object is called.
+std::string event_name(std::string_view object, std::int64_t unix_nanoseconds);
+/// What reports Events: POD_NAME, else HOSTNAME, else "host-<cluster>"; at most 128 bytes.
+std::string reporting_instance(std::string_view pod_name, std::string_view host_name,
+                               std::string_view cluster);
+
+}  // namespace helm::tenants::names

@@ -1,0 +1,28 @@
+#include "helm/tenants/plan/workspace.hpp"
+
+#include <algorithm>
+
+namespace helm::tenants {
+
+names::owner_reference owner_of(const workspace_facts& ns, const std::vector<claimant>& all,
+                                bool (*may_exist)(const names::owner_reference& who)) {
+  if (const auto named = names::read_owner(ns.owner)) {
+    const auto is_named = [&](const claimant& c) { return c.who == *named; };
+    if (std::ranges::any_of(all, is_named) || (may_exist && may_exist(*named))) return *named;
+  }
+  const auto older = [](const claimant& a, const claimant& b) {
+    if (a.created != b.created) return a.created < b.created;
+    if (a.who.key != b.who.key) return a.who.key < b.who.key;
+    return a.who.kind < b.who.kind;
+  };
+  const auto oldest = std::ranges::min_element(all, older);
+  return oldest == all.end() ? names::owner_reference{} : oldest->who;
+}
+
+bool may_delete(const workspace_facts& ns, std::string_view name,
+                const names::owner_reference& for_whom, std::string_view discovery_ns) {
+  if (name == "default" || name.starts_with("kube-") || name == discovery_ns) return false;
+  return ns.is != workspace_facts::state::absent && names::read_owner(ns.owner) == for_whom;
+}
+
+}  // namespace helm::tenants
