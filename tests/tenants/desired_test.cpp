@@ -1,4 +1,5 @@
 #include "formats/yaml/reader.hpp"
+#include "helm/tenants/desired/chart_requests.hpp"
 #include "helm/tenants/desired/chart_version.hpp"
 #include "helm/tenants/desired/fingerprint.hpp"
 #include "helm/tenants/desired/values.hpp"
@@ -109,6 +110,57 @@ TEST(ChartVersion, X5_OneThatIsNotThereIsNotReplacedByAnother) {
 TEST(ChartVersion, NoneIsTheHighestStableOne) {
   EXPECT_EQ(choose_version({"1.9.0", "1.10.0", "2.0.0-rc.1", "nonsense"}, ""), "1.10.0");
   EXPECT_EQ(choose_version({"2.0.0-rc.1"}, ""), std::nullopt);
+}
+
+using next = chart_requests::next;
+using namespace std::chrono_literals;
+const reactor::steady_time start{1h};
+
+TEST(ChartRequests, X9_TwoHundredWhoNeedOneChartFetchItOnce) {
+  chart_requests r;
+  int fetches = 0;
+  for (int i = 0; i < 200; ++i) fetches += r.chart(cert_manager, start).is == next::fetch;
+  EXPECT_EQ(fetches, 1);
+  EXPECT_EQ(r.chart(cert_manager, start + 1h).is, next::wait) << "however long it takes";
+  r.chart_came(cert_manager, start + 1h);
+  EXPECT_EQ(r.chart(cert_manager, start + 1'000h).is, next::use);
+  r.chart_gone(cert_manager);
+  EXPECT_EQ(r.chart(cert_manager, start).is, next::fetch);
+}
+
+TEST(ChartRequests, X8_AFailureIsEverybodysAnswerForFifteenSeconds) {
+  chart_requests r;
+  const chart_problem why{chart_problem::kind::version_not_found, "no such version"};
+  r.chart(cert_manager, start);
+  r.chart_failed(cert_manager, why, start);
+  const auto soon = r.chart(cert_manager, start + 14s);
+  EXPECT_EQ(soon.is, next::failed);
+  EXPECT_EQ(soon.why, why);
+  EXPECT_EQ(r.chart(cert_manager, start + 15s).is, next::fetch);
+  EXPECT_EQ(r.chart(cert_manager, start + 15s).is, next::wait);
+}
+
+TEST(ChartRequests, AnIndexIsAskedForAgainAfterAMinuteByItsTag) {
+  chart_requests r;
+  EXPECT_EQ(r.index("repo", start), (chart_requests::answer{next::fetch, "", {}}));
+  r.index_came("repo", "\"v1\"", start);
+  EXPECT_EQ(r.index("repo", start + 59s).is, next::use);
+  EXPECT_EQ(r.index("repo", start + 60s), (chart_requests::answer{next::fetch, "\"v1\"", {}}));
+  EXPECT_EQ(r.index("repo", start + 60s).is, next::wait);
+  r.index_failed("repo", {chart_problem::kind::not_loaded, "HTML"}, start + 61s);
+  EXPECT_EQ(r.index("repo", start + 62s).why.text, "HTML");
+  EXPECT_EQ(r.index("repo", start + 76s).etag, "\"v1\"") << "the old one is still known";
+}
+
+TEST(ChartRequests, AreBoundedAndForgetNothingThatIsUnderWay) {
+  chart_requests r;
+  for (std::size_t i = 0; i < 3 * chart_requests::most; ++i) {
+    const chart_coordinates c{"r", "n", std::to_string(i)};
+    r.chart(c, start);
+    if (i > 0) r.chart_came(c, start + std::chrono::seconds(i));
+  }
+  EXPECT_EQ(r.remembered(), chart_requests::most);
+  EXPECT_EQ(r.chart({"r", "n", "0"}, start).is, next::wait);
 }
 
 TEST(DesiredValues, AreEmptyUnlessSomebodyGivesSome) {

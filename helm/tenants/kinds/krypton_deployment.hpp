@@ -1,0 +1,43 @@
+#pragma once
+
+#include "helm/tenants/kinds/tenant.hpp"
+#include "k8s/client/resource.hpp"
+#include "k8s/client/wire.hpp"
+#include "k8s/informer/meta.hpp"
+#include "reactor/plain/time.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace helm::tenants {
+
+const k8s::resource& krypton_deployment_resource();
+
+/// KryptonDeployment: at home; one chart on the region cluster that it names.
+struct krypton_deployment {
+  k8s::object_meta meta;  // with the annotations below mesh.openkcm.io and windlass.dev
+  reactor::wall_time created{};
+  std::string account;                 // spec.account.name
+  std::string region;                  // spec.region.name
+  std::string secret_name, secret_ns;  // spec.region.kubeconfig.secret
+  std::string deprecated_secret;       // spec.region.kubeconfigSecretName
+  std::string problem;                 // as of a tenant
+  tenant_status status;
+
+  static krypton_deployment parse(k8s::wire_value object);
+  std::size_t heap_bytes() const noexcept;
+  friend bool operator==(const krypton_deployment&, const krypton_deployment&) = default;
+};
+
+/// The Secret that leads to the region: the one that is named, else the deprecated field's, else "<region>-kubeconfig", the
+/// latter two where discovery looks. Empty when nothing names one.
+k8s::object_key target_of(const krypton_deployment& d, std::string_view discovery_ns);
+
+/// "default.eu-kubeconfig" of each fingerprint that the object carries, in order.
+std::vector<std::string> noted_targets(const krypton_deployment& d);
+/// The part of the annotation's key that a target has there, cut as long names are.
+std::string noted_name(const k8s::object_key& target);
+
+}  // namespace helm::tenants

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "helm/tenants/kinds/krypton_deployment.hpp"
+#include "helm/tenants/plan/availability.hpp"
+#include "helm/tenants/plan/tenant_plan.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace helm::tenants {
+
+/// The way to a region, as far as it is known.
+struct edge_facts {
+  enum class state : std::uint8_t {
+    ready,
+    secret_missing,  // there is no such Secret: what was there cannot be reached again
+    invalid,         // its kubeconfig cannot be used
+    down,            // the cluster does not answer
+  };
+  state is = state::ready;
+  std::string problem;
+  friend bool operator==(const edge_facts&, const edge_facts&) = default;
+};
+
+/// A region that the object went to before: known by its fingerprint.
+struct former_region {
+  k8s::object_key target;
+  edge_facts edge;
+  friend bool operator==(const former_region&, const former_region&) = default;
+};
+
+/// Copies of everything that decides about one KryptonDeployment, as it was when its turn came.
+struct deployment_world {
+  std::optional<krypton_deployment> object;
+  std::string discovery_ns;
+  edge_facts edge;  // of the target
+  workspace_facts workspace;
+  std::vector<claimant> others;
+  desired_release wanted;  // values: {replicaCount: 1} and the central ones over it
+  std::optional<release_facts> release;
+  std::optional<reactor::wall_time> pending_seen;
+  chart_facts chart;
+  std::vector<std::string> missing;       // objects of the release that are gone
+  std::string check_problem;              // why that is not known
+  std::optional<availability> workloads;  // none: not looked at yet
+  std::vector<former_region> former;
+  nanoseconds retry_in{}, check_interval = std::chrono::seconds(60);
+  operation running = operation::none;
+  // Of this process:
+  std::string applied;                  // as of a tenant
+  std::string account_told;             // for which AccountValidated was told
+  k8s::object_key routing_told;         // for which Routing was told
+  reactor::wall_time cleaning_since{};  // when cleaning up began to fail
+  reactor::wall_time deleting_namespace_since{};
+  reactor::wall_time now{};
+};
+
+enum class deployment_step : std::uint8_t {
+  none,
+  add_finalizer,
+  create_namespace,
+  load_chart,
+  install,
+  upgrade,
+  recover,
+  finish_uninstall,
+  note_fingerprint,
+  look_at_workloads,
+  leave_former_region,  // uninstall there, delete its namespace, forget its fingerprint
+  // cleaning up
+  tell_deletion,  // by the annotation that Tenants have too
+  stop_operation,
+  uninstall,
+  delete_namespace,
+  remove_finalizer,
+};
+std::string_view name_of(deployment_step s) noexcept;
+
+/// What the condition Ready and the phase say next; nothing of them changes without it.
+struct deployment_verdict {
+  std::string_view phase;   // "Ready", "Pending", "Error"
+  std::string_view reason;  // a row of deployment_conditions
+  std::string message;
+  friend bool operator==(const deployment_verdict&, const deployment_verdict&) = default;
+};
+
+struct deployment_plan {
+  deployment_step next = deployment_step::none;
+  k8s::object_key target;  // the Secret that leads to the region
+  std::string release, workspace;
+  std::string reason;
+  std::optional<deployment_verdict> is;
+  std::vector<told> events;
+  std::optional<nanoseconds> again_in;
+  std::optional<k8s::object_key> leaving;  // of leave_former_region
+  friend bool operator==(const deployment_plan&, const deployment_plan&) = default;
+};
+
+/// Pure: the same world gives the same plan.
+/// Source  the contract on tenants, section 15.
+deployment_plan plan_deployment(const deployment_world& w);
+
+/// The status to write after a pass; equal to the present one when nothing changed.
+tenant_status status_after(const krypton_deployment& now_is, const deployment_verdict& is,
+                           const std::string& applied_chart, reactor::wall_time now);
+
+/// What came out of an operation.
+deployment_verdict failed_deployment(std::string_view why);
+
+inline constexpr nanoseconds deployment_timeout = 300s, abandon_after = 600s;
+
+}  // namespace helm::tenants
