@@ -339,11 +339,14 @@ void service::reload() {
 /// A series for each pack that is in force, with what it is.
 void service::note_pack(const policies::pack_event& e) {
   if (e.what == policies::pack_event::kind::refused) return;
-  std::string& known = pack_hashes_[e.folder];
-  if (!known.empty()) metrics_.drop("hash", known);
-  known.clear();
-  if (e.what == policies::pack_event::kind::removed) return;
-  known = e.hash;
+  const bool removed = e.what == policies::pack_event::kind::removed;
+  const std::string before =
+      std::exchange(pack_hashes_[e.folder], removed ? std::string() : e.hash);
+  // The same pack may be in force from another folder: its own was renamed.
+  const bool still_there =
+      std::ranges::any_of(pack_hashes_, [&](const auto& known) { return known.second == before; });
+  if (!before.empty() && !still_there) metrics_.drop("hash", before);
+  if (removed) return;
   metrics_
       .get_gauge(service_metrics::policy_pack_info,
                  {{"pack", e.name}, {"version", e.version}, {"hash", e.hash}})
@@ -367,9 +370,8 @@ void service::pack_changed(const policies::pack_event& e) {
   }
   note_pack(e);
   if (on_pack_event) on_pack_event(e);
-  if (e.what == policies::pack_event::kind::reloaded ||
-      e.what == policies::pack_event::kind::removed)
-    reconsider_all();
+  // A new pack may come before the one that answered so far.
+  if (e.what != policies::pack_event::kind::refused) reconsider_all();
 }
 
 void service::reconsider_all() {

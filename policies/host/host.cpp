@@ -5,6 +5,7 @@
 #include "reactor/system/file_watch.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace policies {
@@ -87,7 +88,8 @@ struct host::entry {
 };
 
 struct host::root {
-  std::string path;  // empty: the stock packs
+  std::string path;    // empty: the stock packs
+  std::string unread;  // why what is there now could not be read
   std::vector<entry> entries;
   std::unique_ptr<reactor::file_watch> watch;
   bool busy = false, again = false;
@@ -192,9 +194,11 @@ awaitable<result<void>> host::look(std::size_t root_index) {
     };
     auto sources = co_await loop_.offload(std::move(read));
     if (sources) {
+      r.unread.clear();
       outcome = co_await take(root_index, std::move(*sources));
     } else {
       outcome = sources.error();
+      r.unread = sources.error().message();
       ++refusals_;
       report(pack_event::kind::refused, r.path, nullptr, sources.error());
     }
@@ -205,6 +209,11 @@ awaitable<result<void>> host::look(std::size_t root_index) {
 awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_source> sources) {
   result<void> outcome;
   const author by = roots_[root_index]->path.empty() ? author::ourselves : author::stranger;
+  std::set<std::string> folders;
+  for (const pack_source& source : sources) folders.insert(source.folder);
+  // One that has left keeps its name from nobody: its folder may only have been renamed.
+  const auto is_there = [&](const std::string& folder) { return folders.contains(folder); };
+  bool took = false, waits_for_a_name = false;
   for (pack_source& source : sources) {
     co_await loop_.yield();  // comparing and copying a pack takes up to 1 ms
     const entry* known = roots_[root_index]->find(source.folder);
@@ -216,14 +225,16 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
       fresh = co_await examine(source.folder, source.files, by);
     }
     root& r = *roots_[root_index];
+    bool name_is_taken = false;
     if (fresh) {
       for (const entry& e : r.entries) {
-        if (e.folder != source.folder && e.current &&
+        if (e.folder != source.folder && e.current && is_there(e.folder) &&
             e.current->about().name == (*fresh)->about().name)
           fresh = make_fault(
               errc::refused, "load policy pack " + source.folder,
               "its name " + e.current->about().name + " belongs to the pack in " + e.folder);
-        if (!fresh) break;
+        name_is_taken = !fresh;
+        if (name_is_taken) break;
       }
     }
     entry* e = r.find(source.folder);
@@ -231,8 +242,10 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
       r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}, {}});
       e = &r.entries.back();
     }
-    // What was read before something stood in the way is no state of the pack: the rest of it may be all that is left next time.
-    e->seen = source.unreadable ? pack_files() : std::move(source.files);
+    // What was read before something stood in the way is no state of the pack: the rest of it may be all that is left next
+    // time. And a name may become free without an edit of this one.
+    e->seen = source.unreadable || name_is_taken ? pack_files() : std::move(source.files);
+    waits_for_a_name = waits_for_a_name || name_is_taken;
     if (!fresh) {
       ++refusals_;
       e->refused = fresh.error().message();
@@ -240,6 +253,7 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
       if (outcome) outcome = fresh.error();
       continue;
     }
+    took = true;
     const bool first = e->current == nullptr;
     e->current = std::move(*fresh);
     e->digest = digest_of(e->current->files());
@@ -252,12 +266,12 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
   }
   root& r = *roots_[root_index];
   std::erase_if(r.entries, [&](const entry& e) {
-    const bool gone = std::none_of(sources.begin(), sources.end(), [&](const pack_source& source) {
-      return source.folder == e.folder;
-    });
+    const bool gone = !is_there(e.folder);
     if (gone) report(pack_event::kind::removed, e.folder, e.current.get());
     return gone;
   });
+  // Who took another name may have left the one that somebody waits for.
+  if (waits_for_a_name && took) r.again = true;
   co_return outcome;
 }
 
@@ -469,7 +483,7 @@ std::vector<pack_status> host::status() const {
                     .stock = r->path.empty(),
                     .loaded_at = e.loaded_at,
                     .fault = e.fault,
-                    .refused = e.refused};
+                    .refused = r->unread.empty() ? e.refused : r->unread};
       if (e.current) {
         s.name = e.current->about().name;
         s.version = e.current->about().version;

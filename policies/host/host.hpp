@@ -44,7 +44,7 @@ struct pack_status {
   std::vector<std::string> hooks;
   reactor::wall_time loaded_at{};
   std::optional<policy_fault> fault;
-  std::string refused;  // the newer content that was not taken, and why
+  std::string refused;  // why newer content, or the folder of packs as it is now, was not taken
 };
 
 /// An answer with its author.

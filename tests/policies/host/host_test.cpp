@@ -268,6 +268,67 @@ TEST(PolicyHost, ForgetsAPackWhoseFolderIsGone) {
   EXPECT_EQ(f.events.back().what, pack_event::kind::refused);
 }
 
+TEST(PolicyHost, KnowsAPackWhoseFolderWasRenamed) {
+  temporary_folder folder;
+  folder.write("b/policy.lua", pack_text("p", "1"));
+  folder.write("c/policy.lua", pack_text("q", "2", "order = 200,"));
+  fixture f({folder.path()});
+  ASSERT_EQ(f.load(), "");
+  fs::rename(folder / "b", folder / "a");
+  f.reload();
+  EXPECT_EQ(f.ask(), "1");
+  EXPECT_EQ(f.packs.status()[1].folder, "a");
+  EXPECT_EQ(f.packs.status()[1].refused, "");
+  EXPECT_EQ(f.packs.status().size(), 2u);
+}
+
+TEST(PolicyHost, TakesAPackWhoseNameBecameFree) {
+  temporary_folder folder;
+  folder.write("a/policy.lua", pack_text("p", "1"));
+  fixture f({folder.path()});
+  ASSERT_EQ(f.load(), "");
+  folder.write("b/policy.lua", pack_text("p", "2"));
+  f.reload();
+  EXPECT_EQ(f.events.back().message(),
+            "policy pack b refused: its name p belongs to the pack in a");
+  EXPECT_EQ(f.ask(), "1");
+  // Two in one edit: "a" is looked at first, so "b" is tried once more behind it.
+  folder.write("a/policy.lua", pack_text("q", "3", "order = 200,"));
+  f.reload();
+  EXPECT_EQ(f.ask(), "2");
+  folder.write("a/policy.lua", pack_text("p", "4"));
+  folder.write("b/policy.lua", pack_text("r", "5", "order = 200,"));
+  f.reload();
+  EXPECT_EQ(f.ask(), "4") << "the name that the later one left";
+}
+
+TEST(PolicyHost, SaysOfEachPackThatItsFolderCannotBeReadNow) {
+  temporary_folder folder;
+  folder.write("all/p/policy.lua", pack_text("p", "1"));
+  fixture f({folder / "all"});
+  ASSERT_EQ(f.load(), "");
+  fs::rename(folder / "all", folder / "away");
+  f.reload();
+  EXPECT_EQ(f.ask(), "1");
+  EXPECT_THAT(f.packs.status()[0].refused, HasSubstr("no such folder"));
+  EXPECT_THAT(f.events.back().message(), HasSubstr("no such folder"));
+  fs::rename(folder / "away", folder / "all");
+  f.reload();
+  EXPECT_EQ(f.packs.status()[0].refused, "");
+}
+
+TEST(PolicyHost, RefusesATestThatLoops) {
+  temporary_folder folder;
+  folder.write("p/policy.lua", pack_text("p", "1"));
+  fixture f({folder.path()});
+  ASSERT_EQ(f.load(), "");
+  folder.write("p/policy_test.lua", "test('for ever', function() while true do end end)\n");
+  f.reload();
+  EXPECT_EQ(f.ask(), "1");
+  EXPECT_THAT(f.events.back().message(), HasSubstr("test \"for ever\" failed: "));
+  EXPECT_THAT(f.events.back().message(), HasSubstr("the loaded version stays"));
+}
+
 TEST(PolicyHost, FollowsTheLinksOfAMountedConfigMap) {
   temporary_folder folder;
   folder.write("..1/policy.lua", pack_text("p", "1"));
