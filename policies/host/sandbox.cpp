@@ -3,6 +3,7 @@
 #include "policies/host/embedded.hpp"
 #include "policies/host/source_check.hpp"
 #include "policies/host/state.hpp"
+#include "reactor/turn.hpp"
 
 #include <luajit.h>
 
@@ -380,6 +381,11 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
   };
   std::size_t turns = 0;
   for (;;) {
+    // Who asks about hundreds of units gets answers that nobody waits for, one behind the other.
+    if (!off_loop()) {
+      if (reactor::turn::is_over()) co_await reactor::turn::give_way();
+      reactor::turn::spend();
+    }
     std::shared_ptr<turn> held;
     if (state.busy || state.wanted != 0 || off_loop()) {
       held = std::make_shared<turn>(in);

@@ -4,6 +4,7 @@
 #include "policies/releases/hooks.hpp"
 #include "policies/trains/hooks.hpp"
 #include "policies/versions.hpp"
+#include "reactor/turn.hpp"
 #include "run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -346,6 +347,34 @@ TEST(PolicyHost, FollowsTheLinksOfAMountedConfigMap) {
   f.l.run_until(f.l.now() + std::chrono::seconds(10));
   EXPECT_EQ(f.ask(), "2");
   run_task(f.l, [&]() -> reactor::awaitable<void> { co_await f.packs.stop(); });
+}
+
+TEST(PolicyHost, ManyAnswersInARowLetOthersRun) {
+  fixture f({}, true);
+  ASSERT_EQ(f.load(), "");
+  const auto input = std::make_shared<rollout_input>();
+  input->units.resize(1);
+  input->units.front().name = "w1";
+  bool done = false;
+  std::size_t turns_of_others = 0;
+  reactor::task_group tasks(f.l);
+  tasks.start("ask", [&]() -> reactor::awaitable<void> {
+    for (int i = 0; i < 3'000; ++i) {
+      subject about;
+      about.api = "bootc";
+      const std::shared_ptr<const rollout_input> same = input;
+      (void)co_await admit_disruption(f.packs, std::move(about), same, 0, f.l.wall());
+    }
+    done = true;
+  });
+  tasks.start("others", [&]() -> reactor::awaitable<void> {
+    while (!done) {
+      ++turns_of_others;
+      co_await f.l.yield();
+    }
+  });
+  f.l.run();
+  EXPECT_GE(turns_of_others, 3'000 / reactor::turn::most_steps);
 }
 
 TEST(PolicyHost, FinishesACallOnThePackItBeganWith) {
