@@ -74,10 +74,7 @@ function checks.components(context, base, add)
   local release, provider = context.release, context.provider
   local known = release.name:match("^v%d") and tables.old_components or tables.components
   local chart = image.chart_of(provider)
-  local before = {}
-  if base then
-    for _, entry in ipairs(base.components) do before[entry.name] = true end
-  end
+  local before = base and base.component or {}
   for _, entry in ipairs(release.components) do
     local name = entry.name
     if name ~= chart and not listed(known, name) and not before[name] then
@@ -127,7 +124,7 @@ end
 
 function checks.kubernetes(context, base, add)
   local release = context.release
-  local components = image.components(release)
+  local components = release.component
   local entry = components.kubernetes
   local is = entry and semver.parse(image.without_v(entry.version))
   if not is then return end
@@ -137,7 +134,7 @@ function checks.kubernetes(context, base, add)
     add("k8s.minor-mismatch", "component/kubernetes", "a Release " .. major .. ".x.y carries Kubernetes 1." .. major,
       { from = entry.version, to = "1." .. major, evidence = evidence })
   end
-  local before = base and image.components(base).kubernetes
+  local before = base and base.component.kubernetes
   local was = before and semver.parse(image.without_v(before.version))
   if was and is.minor - was.minor > 1 then
     add("k8s.minor-skip", "component/kubernetes", "Kubernetes moves one minor at a time", { from = before.version,
@@ -161,6 +158,21 @@ function checks.dependencies(context, add)
       end
     end
   end
+  -- Hardly any Release has a circle, and only who tells of one needs an order.
+  local seen, circular = {}, false
+  local function search(name)
+    seen[name] = "open"
+    for _, needed in ipairs(needs[name]) do
+      local is = seen[needed]
+      if is == "open" then circular = true end
+      if not is and needs[needed] then search(needed) end
+    end
+    seen[name] = "done"
+  end
+  for _, name in ipairs(names) do
+    if not seen[name] then search(name) end
+  end
+  if not circular then return end
   table.sort(names)
   local state, path = {}, {}
   local function visit(name)
@@ -204,39 +216,37 @@ function checks.changes(context, changes, level, add)
   local release = context.release
   local changed = {}
   for _, change in ipairs(changes) do
-    local subject = change.kind .. "/" .. change.name
-    local at = { from = change.from, to = change.to,
-      evidence = release.file .. ": spec." .. change.kind .. "s[" .. change.name .. "].version" }
-    if change.kind == "binary" then
-      at.evidence = release.file .. ": spec.components[" .. tables.toolbox .. "].version"
+    local function at(more)
+      local place = change.kind == "binary" and "components[" .. tables.toolbox or change.kind .. "s[" .. change.name
+      more.from, more.to = change.from, change.to
+      more.evidence = more.evidence or release.file .. ": spec." .. place .. "].version"
+      return change.kind .. "/" .. change.name, more
     end
     if change.what == "changed" then
       if change.kind ~= "binary" then changed[change.name] = true end
       if change.direction == "down" then
-        if change.kind == "component" and not listed(tables.node_components, change.name) then at.severity = "warn" end
-        add(change.kind .. ".downgrade", subject, change.name .. " goes back", at)
+        local minor = change.kind == "component" and not listed(tables.node_components, change.name)
+        local subject, more = at({ severity = minor and "warn" or nil })
+        add(change.kind .. ".downgrade", subject, change.name .. " goes back", more)
       elseif change.direction == "up" then
         local row = checks.level_row(change)
         local needed = row and row[change.level]
         if needed and versions.weight[needed] > versions.weight[level] then
-          at.severity, at.rule = row.severity, "levels: " .. (row.name or row.kind)
+          local subject, more = at({ severity = row.severity, rule = "levels: " .. (row.name or row.kind) })
           add("level.too-high", subject, "a new " .. change.level .. " of " .. change.name .. " needs a " .. needed
-            .. " Release, this is a " .. level, at)
+            .. " Release, this is a " .. level, more)
         end
       end
     elseif change.what == "removed" and change.kind == "component" then
-      at.evidence = release.file .. ": spec.components"
-      add("component.removed", subject, change.name .. " is not there any more", at)
+      local subject, more = at({ evidence = release.file .. ": spec.components" })
+      add("component.removed", subject, change.name .. " is not there any more", more)
     end
   end
   for _, pair in ipairs(tables.tied) do
     local a, b = changed[pair[1]], changed[pair[2]]
     if (a or b) and not (a and b) then
       local moved, stayed = a and pair[1] or pair[2], a and pair[2] or pair[1]
-      local present = false
-      for _, entry in ipairs(release.components) do present = present or entry.name == stayed end
-      for _, entry in ipairs(release.apps) do present = present or entry.name == stayed end
-      if present then
+      if release.component[stayed] or release.app[stayed] then
         add("tied.skew", "release/" .. release.name, moved .. " moves and " .. stayed .. " does not", { from = stayed,
           to = moved, rule = "tied", evidence = release.file .. ": spec" })
       end
@@ -292,7 +302,7 @@ end
 -- A new minor of Kubernetes wants new cloud controllers.
 function checks.coupled(context, base, add)
   local release = context.release
-  local was, is = image.components(base).kubernetes, image.components(release).kubernetes
+  local was, is = base.component.kubernetes, release.component.kubernetes
   if not was or not is then return end
   local level = versions.level(image.without_v(was.version), image.without_v(is.version))
   if level ~= "minor" and level ~= "major" then return end
@@ -316,7 +326,7 @@ function checks.app_ranges(context, ranges, add)
     return
   end
   local release = context.release
-  local entry = image.components(release).kubernetes
+  local entry = release.component.kubernetes
   local version = entry and image.without_v(entry.version)
   if not version or not semver.parse(version) then return end
   for _, app in ipairs(release.apps) do

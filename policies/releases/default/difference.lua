@@ -5,13 +5,8 @@ local versions = require("versions")
 
 local difference = {}
 
-local function by_name(list)
-  local found = {}
-  for _, entry in ipairs(list) do found[entry.name] = entry end
-  return found
-end
-
 local function names_of(list)
+  if #list < 2 then return list[1] or "" end
   local names = {}
   for i, name in ipairs(list) do names[i] = name end
   table.sort(names)
@@ -48,52 +43,54 @@ local function binaries(from, to, changes)
 end
 
 -- of(base, release, chart, uses): the changes, components before apps, each by name. `uses`: components that are part of the
--- name of an image.
+-- name of an image. Both Releases are plain (plain.lua).
 function difference.of(base, release, chart, uses)
   local changes = {}
-  local old = { component = by_name(base.components), app = by_name(base.apps) }
-  local new = { component = by_name(release.components), app = by_name(release.apps) }
-  local other = { component = "app", app = "component" }
-  for _, kind in ipairs({ "component", "app" }) do
-    local names = {}
-    for name in pairs(old[kind]) do names[name] = true end
-    for name in pairs(new[kind]) do names[name] = true end
-    for name in pairs(names) do
-      local a, b = old[kind][name], new[kind][name]
-      local function add(what, from, to, more)
-        local change = { kind = kind, name = name, what = what, from = from, to = to,
-          rolls = kind == "component" and rolls(name, chart, uses) or "no" }
-        for key, value in pairs(more or {}) do change[key] = value end
-        changes[#changes + 1] = change
+  local function add(kind, name, what, from, to, rolling)
+    local change = { kind = kind, name = name, what = what, from = from, to = to,
+      rolls = rolling or kind == "component" and rolls(name, chart, uses) or "no" }
+    changes[#changes + 1] = change
+    return change
+  end
+  local function compare(kind, name, a, b)
+    local from, to = a.version, b.version
+    if from ~= to then
+      local change = add(kind, name, "changed", from, to)
+      change.level = versions.level(image.without_v(from), image.without_v(to))
+      change.direction, change.strict = versions.direction(name, from, to)
+    end
+    if a.catalog ~= b.catalog then add(kind, name, "catalog", a.catalog, b.catalog, "no") end
+    if kind == "component" then
+      if a.reference ~= b.reference then add(kind, name, "reference", a.reference, b.reference, "no") end
+    elseif #a.depends_on > 0 or #b.depends_on > 0 then
+      local was, is = names_of(a.depends_on), names_of(b.depends_on)
+      if was ~= is then add(kind, name, "depends", was, is) end
+    end
+  end
+  local old, new = { component = base.component, app = base.app }, { component = release.component, app = release.app }
+  for kind, other in pairs({ component = "app", app = "component" }) do
+    local mine, theirs = old[kind], new[kind]
+    -- Of those with one name the last one counts.
+    for _, a in ipairs(kind == "app" and base.apps or base.components) do
+      local name = a.name
+      if mine[name] == a then
+        local b = theirs[name]
+        if b then
+          compare(kind, name, a, b)
+        elseif not (new[other][name] and not old[other][name]) then
+          -- What became an app, or a component, is told once, where it is now.
+          add(kind, name, "removed", a.version, "")
+        end
       end
-      if a and b then
-        local from, to = a.version, b.version
-        if from ~= to then
-          local direction, strict = versions.direction(name, from, to)
-          add("changed", from, to, { level = versions.level(image.without_v(from), image.without_v(to)),
-            direction = direction, strict = strict })
-        end
-        local catalog = b.catalog
-        if a.catalog ~= catalog then add("catalog", a.catalog, catalog, { rolls = "no" }) end
-        if kind == "component" then
-          local reference = b.reference
-          if a.reference ~= reference then add("reference", a.reference, reference, { rolls = "no" }) end
+    end
+    for _, b in ipairs(kind == "app" and release.apps or release.components) do
+      local name = b.name
+      if theirs[name] == b and not mine[name] then
+        local before = old[other][name]
+        if before and not new[other][name] then
+          add(kind, name, "moved", before.version, b.version)
         else
-          local needs_a, needs_b = a.depends_on, b.depends_on
-          if #needs_a > 0 or #needs_b > 0 then
-            local was, is = names_of(needs_a), names_of(needs_b)
-            if was ~= is then add("depends", was, is) end
-          end
-        end
-      elseif a then
-        -- What became an app, or a component, is told once, where it is now.
-        if not (new[other[kind]][name] and not old[other[kind]][name]) then add("removed", a.version, "") end
-      else
-        local before = old[other[kind]][name]
-        if before and not new[other[kind]][name] then
-          add("moved", before.version, b.version)
-        else
-          add("added", "", b.version)
+          add(kind, name, "added", "", b.version)
         end
       end
     end

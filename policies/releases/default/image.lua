@@ -431,6 +431,7 @@ end
 
 local default_pool = { name = "", kind = "", architecture = "", channel = "", suffix = "", image = "", running = "" }
 
+-- `release` is plain (plain.lua).
 -- map(release, pools, catalogue, values, add, tools, known): { provider, chart, explained, images, uses }; findings go to `add`.
 -- `uses`: the components that are part of a name.
 function image.map(release, pools, catalogue, values, add, tools, known)
@@ -440,7 +441,7 @@ function image.map(release, pools, catalogue, values, add, tools, known)
     return { images = {}, uses = {} }
   end
   local out = { provider = provider, release_version = version, images = {}, uses = {} }
-  local components = image.components(release)
+  local components = release.component or image.components(release)
   local chart = image.chart_of(provider)
   local entry = components[chart]
   local chart_version = entry and image.without_v(entry.version)

@@ -17,6 +17,7 @@ local join = require("join")
 local lifecycle = require("lifecycle")
 local path = require("path")
 local pin = require("pin")
+local plain = require("plain")
 local publish = require("publish")
 local requests = require("requests")
 local versions = require("versions")
@@ -30,7 +31,7 @@ local versions = require("versions")
 local function map(question)
   local list, add = findings.new()
   findings.take_problems(question.release.problems, add)
-  local out = image.map(question.release, question.pools, question.catalogue, question.values, add,
+  local out = image.map(plain.head(question.release), question.pools, question.catalogue, question.values, add,
     question.tools, question.known_tools)
   return { provider = out.provider, chart = out.chart, explained = out.explained, images = out.images, findings = list }
 end
@@ -52,7 +53,7 @@ end
 --              length, limit, changes (kind, name, what, from, to, level, direction, strict, rolls), requests (range, item,
 --              version_range, actual, result), findings
 local function judge(question, list, add)
-  local release, base = question.release, question.base
+  local release, base = plain.whole(question.release), question.base and plain.whole(question.base)
   findings.take_problems(release.problems, add)
   if question.requests then findings.take_problems(question.requests.problems, add) end
   local mapped = image.map(release, question.pools, question.catalogue, question.values, add)
