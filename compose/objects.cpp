@@ -198,13 +198,9 @@ public:
     const view* v = informer_.find(key);
     return v ? &v->meta : nullptr;
   }
-  std::shared_ptr<const object> find(const k8s::object_key& key) const override {
+  const std::string* text(const k8s::object_key& key) const override {
     const view* v = informer_.find(key);
-    if (!v) return nullptr;
-    auto o = std::make_shared<object>(
-        policies::compose::read_object(kind, from_json(json::parse(v->text))));
-    o->resource_version = v->meta.resource_version.text();
-    return o;
+    return v ? &v->text : nullptr;
   }
   std::vector<k8s::object_key> owned_by(const k8s::uid& owner) const override {
     std::vector<k8s::object_key> keys;
@@ -221,6 +217,24 @@ private:
 };
 
 }  // namespace
+
+std::shared_ptr<const object> object_from(const kind_name& kind, const std::string& text,
+                                          std::string resource_version) {
+  auto o =
+      std::make_shared<object>(policies::compose::read_object(kind, from_json(json::parse(text))));
+  o->resource_version = std::move(resource_version);
+  return o;
+}
+
+bool watched_kind::is_refused() noexcept {
+  const auto& why = informer().last_error();
+  return why && (why->code == k8s::errc::not_found || why->code == k8s::errc::forbidden);
+}
+
+std::shared_ptr<const object> watched_kind::find(const k8s::object_key& key) const {
+  const std::string* kept = text(key);
+  return kept ? object_from(kind, *kept, meta(key)->resource_version.text()) : nullptr;
+}
 
 std::unique_ptr<watched_kind> watched_kind::make(reactor::loop& l, k8s::client& api, kind_name kind,
                                                  k8s::informer_options o, change on_change) {

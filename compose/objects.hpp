@@ -40,6 +40,10 @@ boost::json::value to_json(const value& v, boost::json::storage_ptr storage = {}
 /// The object in a server's answer, a Secret as above.
 object read_answer_object(const kind_name& kind, const boost::json::object& sent);
 
+/// From the text of a view, which takes its time: a megabyte some ten milliseconds.
+std::shared_ptr<const object> object_from(const kind_name& kind, const std::string& text,
+                                          std::string resource_version);
+
 /// One collection of a cluster, whole, for all packs that name it.
 class watched_kind {
 public:
@@ -53,9 +57,13 @@ public:
   watched_kind& operator=(const watched_kind&) = delete;
 
   virtual k8s::informer_base& informer() noexcept = 0;
+  /// The server says that there is no such kind, or that it may not be listed.
+  bool is_refused() noexcept;
   virtual const k8s::object_meta* meta(const k8s::object_key& key) const = 0;
+  /// As it is kept; null when it is not there. Until the next change.
+  virtual const std::string* text(const k8s::object_key& key) const = 0;
   /// Null when it is not there.
-  virtual std::shared_ptr<const object> find(const k8s::object_key& key) const = 0;
+  std::shared_ptr<const object> find(const k8s::object_key& key) const;
   virtual std::vector<k8s::object_key> owned_by(const k8s::uid& owner) const = 0;
   virtual void each(const std::function<void(const k8s::object_meta&)>& f) const = 0;
 

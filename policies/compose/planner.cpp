@@ -62,6 +62,7 @@ public:
     if (!parent_.deleting && !finalizer.empty() && !has_finalizer) add_finalizer();
     plan_children();
     const bool rest_is_gone = prune();
+    hold_refused();
     out_.events = a_.events;
     for (const hold& h : out_.holds)
       if (h.code == hold_code::conflict || h.code == hold_code::claimed)
@@ -74,8 +75,8 @@ public:
     return std::move(out_);
   }
 
-  sync_plan fault(std::string_view code, std::string_view sentence) {
-    hold_all(code, sentence, "a newer policy, or what it stumbled over");
+  sync_plan fault(std::string_view code, std::string_view sentence, std::string_view released_by) {
+    hold_all(code, sentence, released_by);
     if (parent_.deleting) return std::move(out_);
     set_status(parent_.status, {core_condition()});
     return std::move(out_);
@@ -92,6 +93,15 @@ private:
     out_.holds.push_back(
         {std::string(code), id.text(parent_.ns), std::move(sentence), std::move(released_by)});
     untouched_.insert(id);
+  }
+  /// What was refused and is wanted still is tried again, and said.
+  void hold_refused() {
+    for (std::size_t i = 0; i < out_.actions.size(); ++i) {
+      const object_name id = out_.actions[i].of;
+      const auto said = s_.refused.find(id);
+      if (said != s_.refused.end())
+        hold_child(hold_code::write_failed, id, said->second, "the server takes it");
+    }
   }
   const object* live(const object_name& id) const {
     const auto found = s_.live.find(id);
@@ -737,9 +747,10 @@ sync_plan plan_sync(const scene& s, const sync_answer& a) {
   return planner(s, a).plan();
 }
 
-sync_plan plan_fault(const scene& s, std::string_view code, std::string_view sentence) {
+sync_plan plan_fault(const scene& s, std::string_view code, std::string_view sentence,
+                     std::string_view released_by) {
   const sync_answer nothing;
-  return planner(s, nothing).fault(code, sentence);
+  return planner(s, nothing).fault(code, sentence, released_by);
 }
 
 }  // namespace policies::compose

@@ -2,6 +2,7 @@
 
 #include "policies/compose/answer.hpp"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,10 +44,13 @@ namespace hold_code {
 inline constexpr std::string_view conflict = "conflict", claimed = "claimed",
                                   waits_for_input = "waits-for-input",
                                   waits_for_source = "waits-for-source", ending = "ending",
-                                  scope = "scope", circle = "circle", immutable = "immutable",
-                                  paused = "paused", policy_fault = "policy-fault",
-                                  broken_data = "broken-data", write_failed = "write-failed";
-}
+                                  scope = "scope", circle = "circle", paused = "paused",
+                                  policy = "policy", policy_fault = "policy-fault",
+                                  missing_kind = "missing-kind", write_failed = "write-failed";
+inline constexpr std::array all = {conflict, claimed,      waits_for_input, waits_for_source,
+                                   ending,   scope,        circle,          paused,
+                                   policy,   policy_fault, missing_kind,    write_failed};
+}  // namespace hold_code
 
 struct sync_plan {
   std::vector<action> actions;  // in order
@@ -84,6 +88,7 @@ struct scene {
   std::map<object_name, sibling> claims;   // the oldest other parent that asks for that child
   std::map<std::string, sibling> parents;  // all others there are, by uid
   std::map<object_name, settled_write> settled;
+  std::map<object_name, std::string> refused;  // what the server said to the last write of it
   std::set<kind_name> without_namespace;
   std::string data_problem;  // of the pack's files
   reactor::wall_time now{};
@@ -95,7 +100,8 @@ struct scene {
 sync_plan plan_sync(const scene& s, const sync_answer& a);
 
 /// The hook failed, or what it was to be given is not there: the status says so and nothing else happens.
-sync_plan plan_fault(const scene& s, std::string_view code, std::string_view sentence);
+sync_plan plan_fault(const scene& s, std::string_view code, std::string_view sentence,
+                     std::string_view released_by = "a newer policy, or what it stumbled over");
 
 /// The parent's own condition by its type; null: none.
 const value* condition_of(const object& parent, std::string_view type);

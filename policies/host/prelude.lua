@@ -173,18 +173,42 @@ local function gsub(text, pattern, replacement, limit)
   return concat(parts), done
 end
 
--- fill("{unit.name} waits", { unit = unit }): each name in braces is looked up; other braces stay.
-local function fill(text, values)
-  return (gsub(text, "{([%a_][%w_.]*)}", function(path)
+-- copy(view): what can be changed and answered.
+local function copy_of(given, depth)
+  if type(given) ~= "table" then return given end
+  if depth > 32 then fail("copy: it is nested more than 32 deep") end
+  local made = {}
+  for key, v in pairs(given) do made[key] = copy_of(v, depth + 1) end
+  return made
+end
+local function copy(given) return copy_of(given, 0) end
+
+-- fill("{unit.name} waits", { unit = unit }): each name in braces is looked up; other braces stay. Of a table each text is
+-- filled, so that no value becomes part of the structure; a text that is nothing but one name becomes the value itself.
+local function fill_from(template, values, depth)
+  local function found_at(path)
     local found = values
     for part in gmatch(path, "[^.]+") do
       if type(found) ~= "table" then found = nil end
       if found ~= nil then found = found[part] end
     end
     if found == nil then fail("fill: there is no '" .. path .. "' to put in") end
-    return tostring(found)
-  end))
+    return found
+  end
+  if type(template) == "table" then
+    if depth > 32 then fail("fill: it is nested more than 32 deep") end
+    local made = {}
+    for key, v in pairs(template) do
+      local whole = type(v) == "string" and c.match(v, "^{([%a_][%w_.]*)}$")
+      if whole then made[key] = copy(found_at(whole))
+      elseif type(v) == "table" or type(v) == "string" then made[key] = fill_from(v, values, depth + 1)
+      else made[key] = v end
+    end
+    return made
+  end
+  return (gsub(template, "{([%a_][%w_.]*)}", function(path) return tostring(found_at(path)) end))
 end
+local function fill(template, values) return fill_from(template, values, 0) end
 
 -- ---------------------------------------------------------------- what a policy sees
 
@@ -266,14 +290,14 @@ globals = {
   yaml = frozen({ decode = c.decode_yaml, encode = c.encode_yaml }, read_only("yaml")),
   toml = frozen({ decode = c.decode_toml }, read_only("toml")),
   time = frozen({ at = c.time_at, parse = c.time_parse, text = c.time_text }, read_only("time")),
-  fill = fill,
+  copy = copy, fill = fill,
   _VERSION = "Lua 5.1",
 }
 globals._G = environment
 
 -- ---------------------------------------------------------------- the pack
 
-local plain_entries = { name = "string", version = "string", order = "number", applies = "table" }
+local plain_entries = { name = "string", version = "string", order = "number", applies = "table", composes = "table" }
 local pack
 
 local function expect(value, wanted, where)
@@ -316,7 +340,7 @@ local function load_pack(known)
         expect(f, "function", key .. "." .. hook)
       end
     else
-      local names = { "name", "version", "order", "applies" }
+      local names = { "name", "version", "order", "applies", "composes" }
       for name in pairs(families or {}) do names[#names + 1] = name end
       error("policy.lua: unknown entry '" .. tostring(key) .. "'" .. meant(key, names)
         .. "; known are " .. concat(names, ", "), 0)

@@ -69,6 +69,15 @@ TEST(PolicyData, TakesTimesApartInTheirZones) {
   EXPECT_THAT(text_of("return time.at(1e300)"), HasSubstr("no time between the years 1 and 9999"));
 }
 
+TEST(PolicyData, FillsATableWithoutValuesBecomingStructure) {
+  EXPECT_EQ(text_of("return fill({ n = '{n}', t = 'is {t}', l = { '{m}' } }, { n = 2, t = "
+                    "'}: {', m = { a = 1 } })"),
+            R"({"l":[{"a":1}],"n":2,"t":"is }: {"})");
+  EXPECT_THAT(text_of("return fill({ a = '{b}' }, {})"), HasSubstr("there is no 'b'"));
+  EXPECT_THAT(text_of("local t = {} t.t = t return fill(t, {})"), HasSubstr("32 deep"));
+  EXPECT_THAT(text_of("local t = {} t.t = t return copy(t)"), HasSubstr("32 deep"));
+}
+
 TEST(PolicyData, FillsNamesInATextIn) {
   EXPECT_EQ(
       text_of("return fill('{unit.name} of {n} {json: 1} {}', { unit = { name = 'w1' }, n = 2 })"),

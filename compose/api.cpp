@@ -1,0 +1,62 @@
+#include "compose/api.hpp"
+
+#include "compose/compose_cluster.hpp"
+#include "compose/metric_table.hpp"
+#include "compose/tables.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+namespace compose {
+namespace {
+
+class running final : public units::running_api {
+public:
+  running(const units::house& h, pack_data::variable v)
+      : house_(h), variable_(std::move(v)), rows_(h.metrics, "compose") {}
+  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+    return start(on, same_cluster::place::member);
+  }
+  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
+    return start(on, same_cluster::place::home);
+  }
+
+private:
+  std::unique_ptr<units::part> start(k8s::engagement& on, same_cluster::place at) {
+    compose_cluster::options o{house_, variable_, rows_, names_, at};
+    auto part = std::make_unique<compose_cluster>(on, std::move(o));
+    part->start();
+    return part;
+  }
+  units::house house_;
+  pack_data::variable variable_;
+  units::row_budget rows_;
+  same_cluster names_;
+};
+
+std::string from_environment(const std::string& name) {
+  const char* text = std::getenv(name.c_str());
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+}  // namespace
+
+units::api api(pack_data::variable variable) {
+  units::api a;
+  a.name = "compose";
+  a.says = {"composition", "compositions", "object", "objects"};
+  a.watches = "composed objects";
+  a.loads = "the kinds that packs name";
+  a.runs_on = units::api::place::both;
+  a.lease = "compose.windlass.dev";
+  a.lease_ns = "bootc-operator";
+  a.holds.assign(holds.begin(), holds.end());
+  a.events.assign(events.begin(), events.end());
+  a.conditions.assign(conditions.begin(), conditions.end());
+  a.metrics.assign(metric_table::all.begin(), metric_table::all.end());
+  if (!variable) variable = from_environment;
+  a.make = [variable](const units::house& h) { return std::make_unique<running>(h, variable); };
+  return a;
+}
+
+}  // namespace compose

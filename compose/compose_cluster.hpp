@@ -1,0 +1,184 @@
+#pragma once
+
+#include "compose/objects.hpp"
+#include "compose/pack_data.hpp"
+#include "compose/same_cluster.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/informer/controller.hpp"
+#include "policies/compose/planner.hpp"
+#include "policies/host/host.hpp"
+#include "reactor/task_group.hpp"
+#include "units/api.hpp"
+#include "units/row_figures.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace compose {
+
+using reactor::awaitable;
+
+/// The custom resources of one cluster that packs compose objects for: it watches the kinds that the packs in force name and
+/// that are served, asks the packs, and carries out what the planner says.
+/// Files    compose_cluster.cpp: packs and kinds, whom a change concerns. compose_pass.cpp: one look at a parent, and what
+///          follows. compose_writes.cpp: the writes. compose_rows.cpp: what people and metrics see.
+/// Lifetime engagement, house, rows and names outlive it; co_await stop() before destruction.
+class compose_cluster final : public units::part, private k8s::reconciler<object_name> {
+public:
+  struct options {
+    units::house house;
+    pack_data::variable variable;
+    units::row_budget& rows;
+    same_cluster& names;
+    same_cluster::place at = same_cluster::place::member;
+    reactor::nanoseconds look_at_data = std::chrono::seconds(15);
+  };
+  compose_cluster(k8s::engagement& on, options o);
+  ~compose_cluster() override;
+
+  void start();
+  awaitable<void> stop() override;
+  /// The kinds that were wanted and are served have been read once.
+  awaitable<bool> synced(reactor::steady_time deadline) override;
+  void reconsider() override;
+  awaitable<std::vector<units::plan_row>> survey() override;
+  std::optional<std::uint64_t> revision() const override { return revision_; }
+  void describe(boost::json::object& entry) const override;
+
+  bool idle() const noexcept { return controller_.idle(); }
+
+private:
+  struct pack_in_force {
+    std::shared_ptr<const policies::compose::declaration> about;
+    std::shared_ptr<const policies::pack> pack;
+  };
+  /// What is remembered of a parent between two passes; a restart learns it anew.
+  struct parent_state {
+    std::string uid;
+    std::vector<object_name> claims;  // children that its last answer asked for
+    std::vector<policies::compose::related_query> related;
+    std::set<object_name> named;  // claims, related, inputs and sources: whose changes concern it
+    std::set<policies::compose::stated_event> told;
+    std::map<object_name, policies::compose::settled_write> settled;
+    std::map<object_name, std::string> refused;  // what the server said
+    std::vector<policies::compose::hold> holds;
+    std::string row, shown_as;  // as it is counted: "shop/Shop", "Held"
+    std::vector<std::string> shown_codes;
+    std::uint32_t races = 0;  // writes in a row that came too late
+  };
+  /// One look at a parent.
+  struct outlook {
+    /// wait: nothing is known well enough to write anything but, where there is one, the plan's status.
+    enum class what { nothing, wait, plan } is = what::nothing;
+    pack_in_force by;
+    policies::compose::scene scene;
+    policies::compose::sync_answer answer;
+    std::vector<policies::compose::related_query> related;
+    policies::compose::sync_plan plan;
+    bool answered = false;
+    /// What was read for it, and how much of it there was.
+    std::map<object_name, std::shared_ptr<const object>> read;
+    std::size_t read_bytes = 0;
+  };
+  struct row_counts {
+    units::row_figures::counts states, held;
+    std::size_t parents = 0;
+  };
+
+  // compose_pass.cpp
+  awaitable<k8s::result<k8s::next>> reconcile(object_name id) override;
+  awaitable<std::shared_ptr<outlook>> look(object_name id);
+  awaitable<std::optional<reactor::fault>> ask(std::shared_ptr<outlook> o,
+                                               std::shared_ptr<policies::compose::question> q);
+  awaitable<reactor::result<void>> ask_hook(std::shared_ptr<outlook> o, std::string hook,
+                                            std::vector<policies::argument> arguments,
+                                            std::int64_t instructions, policies::judge accept);
+  awaitable<std::shared_ptr<const object>> read(std::shared_ptr<outlook> o, object_name id);
+  awaitable<void> read_ahead(std::shared_ptr<outlook> o);
+  awaitable<void> plan(std::shared_ptr<outlook> o);
+  std::shared_ptr<const object> seen(const outlook& o, const object_name& id) const;
+  std::vector<object_name> named_in(const outlook& o) const;
+  std::vector<object_name> owned_by(const outlook& o) const;
+  void gather(outlook& o) const;
+  void remember(const object_name& id, const outlook& o);
+  void forget(const object_name& id);
+  void tell(const object_name& id, const outlook& o);
+  bool is_behind(const object_name& id, const parent_state* state);
+  /// Says that this parent needs views that are current, or no longer does. False while what was needed is not proved yet.
+  bool attend(const object_name& id, const outlook& o, k8s::attention how);
+
+  // compose_writes.cpp
+  /// How the actions of a pass ended.
+  struct outcome {
+    std::optional<k8s::fault> failed;  // the first
+    bool raced = false;                // what was decided on is not what is there
+    bool wrote = false;
+  };
+  awaitable<outcome> carry_out_all(object_name id, std::shared_ptr<outlook> o);
+  awaitable<k8s::result<void>> carry_out(std::shared_ptr<const outlook> o,
+                                         policies::compose::action a);
+  awaitable<k8s::result<void>> write(std::shared_ptr<const outlook> o, policies::compose::action a);
+  awaitable<k8s::result<void>> take_away(std::shared_ptr<const outlook> o,
+                                         policies::compose::action a);
+  awaitable<k8s::result<boost::json::object>> fill_in(std::shared_ptr<const outlook> o,
+                                                      policies::compose::action a);
+  void wrote(const object_name& id, const object& now);
+
+  // compose_rows.cpp
+  void count_parents();
+  void count(parent_state& state, const std::string& row, const std::string& as,
+             std::vector<std::string> codes);
+  static std::string row_of(const outlook& o);
+
+  // compose_cluster.cpp
+  awaitable<void> follow_packs();
+  awaitable<bool> arrange();
+  awaitable<void> follow_data();
+  awaitable<void> end_leaving();
+  awaitable<k8s::result<k8s::resource>> find_kind(kind_name k);
+  void take_packs();
+  bool lost_a_kind() const;
+  const pack_in_force* pack_for(const object& parent, std::string& named) const;
+  /// Why what the pack needs is not there; empty: it is. `complete`: whether all of it was read.
+  std::string kinds_problem(const policies::compose::declaration& d) const;
+  bool is_complete(const policies::compose::declaration& d) const;
+  watched_kind* watched(const kind_name& k) const;
+  std::shared_ptr<const object> find(const object_name& id) const;
+  void changed(const kind_name& kind, const k8s::object_meta* before, const k8s::object_meta* now);
+  void wake(const object_name& changed_one, const k8s::object_meta& m);
+  void look_at(const object_name& parent);
+  bool is_parent_kind(const kind_name& k) const;
+
+  k8s::engagement& on_;
+  options options_;
+  std::string cluster_;
+  pack_data data_;
+  std::vector<pack_in_force> packs_;
+  std::map<kind_name, std::unique_ptr<watched_kind>> kinds_;
+  std::vector<std::unique_ptr<watched_kind>> leaving_;
+  std::map<kind_name, std::string> missing_;
+  std::set<kind_name> without_namespace_;
+  std::map<object_name, parent_state> parents_;
+  std::map<std::string, object_name> by_uid_;               // parents that are there
+  std::map<object_name, std::set<object_name>> concerned_;  // object → parents
+  std::map<kind_name, std::set<object_name>> by_labels_;    // kind → parents that ask for labels
+  std::map<std::string, std::string> data_digests_;         // by pack
+  std::set<object_name> attending_;
+  std::map<std::string, row_counts> rows_;
+  units::row_figures figures_;
+  std::uint64_t revision_ = 0;
+  bool stopping_ = false;
+  std::size_t lookers_ = 0;  // surveys under way
+  reactor::waiters nobody_looks_;
+  reactor::event packs_changed_;
+  reactor::event arranged_once_;
+  std::unique_ptr<same_cluster::seat> seat_;
+  k8s::controller<object_name> controller_;
+  reactor::task_group tasks_;
+};
+
+}  // namespace compose

@@ -1,0 +1,533 @@
+// One parent: look at it, ask its pack, plan. The writes are in compose_writes.cpp.
+#include "compose/compose_cluster.hpp"
+#include "compose/tables.hpp"
+#include "k8s/client/events.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/plain/printable.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace compose {
+
+using namespace std::chrono_literals;
+using policies::compose::action;
+using policies::compose::asked_value;
+using policies::compose::child;
+using policies::compose::hold;
+using policies::compose::key_of;
+using policies::compose::question;
+using policies::compose::related_query;
+using policies::compose::sibling;
+using policies::compose::stated_event;
+using policies::compose::sync_plan;
+namespace code = policies::compose::hold_code;
+
+namespace {
+
+constexpr reactor::nanoseconds look_when_live = 5s, look_for_own_write = 1s, wait_for_proof = 1s,
+                               after_race = 1s, after_race_most = 1min, after_fault = 1min;
+constexpr std::size_t most_related_objects = 500;
+/// What one turn of the loop reads, and plans; more is done on the worker.
+constexpr std::size_t bytes_a_turn = 32 * 1024, bytes_planned_at_once = 128 * 1024;
+constexpr std::size_t children_planned_at_once = 20;
+
+k8s::object_key key_for(const object_name& id) {
+  return {id.ns, id.name};
+}
+
+object_name secret_of(const std::string& ns, const std::string& name) {
+  return {{"v1", "Secret"}, ns, name};
+}
+
+bool has_finalizer(const object& parent, const std::string& finalizer) {
+  const auto& all = parent.finalizers;
+  return !finalizer.empty() && std::find(all.begin(), all.end(), finalizer) != all.end();
+}
+
+}  // namespace
+
+std::shared_ptr<const object> compose_cluster::find(const object_name& id) const {
+  const watched_kind* w = watched(id.kind);
+  return w ? w->find(key_for(id)) : nullptr;
+}
+
+/// Whether something that this parent's passes wrote is not seen yet.
+bool compose_cluster::is_behind(const object_name& id, const parent_state* state) {
+  const auto behind = [this](const object_name& one) {
+    watched_kind* w = watched(one.kind);
+    return w && w->writes.is_stale(key_for(one), w->meta(key_for(one)));
+  };
+  if (behind(id)) return true;
+  if (!state) return false;
+  return std::any_of(state->named.begin(), state->named.end(), behind);
+}
+
+bool compose_cluster::attend(const object_name& id, const outlook& o, k8s::attention how) {
+  if (how == k8s::attention::close)
+    attending_.insert(id);
+  else
+    attending_.erase(id);
+  on_.attend(attending_.empty() ? k8s::attention::none : k8s::attention::close);
+  if (how == k8s::attention::none) return true;
+  for (const auto* kinds : {&o.by.about->parents, &o.by.about->children, &o.by.about->related})
+    for (const kind_name& k : *kinds)
+      if (watched_kind* w = watched(k); w && !w->informer().may_be_acted_upon()) return false;
+  return true;
+}
+
+// ---------------------------------------------------------------- reading
+
+/// The object as it is now. Large ones are read on the worker.
+awaitable<std::shared_ptr<const object>> compose_cluster::read(std::shared_ptr<outlook> o,
+                                                               object_name id) {
+  std::shared_ptr<const object> out;
+  const watched_kind* w = watched(id.kind);
+  const std::string* text = w ? w->text(key_for(id)) : nullptr;
+  if (!text) co_return out;
+  std::string version(w->meta(key_for(id))->resource_version.text());
+  const auto known = o->read.find(id);
+  if (known != o->read.end() && known->second->resource_version == version) co_return known->second;
+  const std::size_t before = o->read_bytes / bytes_a_turn;
+  o->read_bytes += text->size();
+  if (text->size() > bytes_a_turn) {
+    std::function<std::shared_ptr<const object>()> parse = [kind = id.kind, kept = *text,
+                                                            version = std::move(version)] {
+      return object_from(kind, kept, version);
+    };
+    out = co_await on_.loop().offload(std::move(parse));
+  } else {
+    out = object_from(id.kind, *text, std::move(version));
+    if (o->read_bytes / bytes_a_turn != before) co_await on_.loop().yield();
+  }
+  o->read.insert_or_assign(id, out);
+  co_return out;
+}
+
+/// The same without waiting: it was read ahead, or has changed since.
+std::shared_ptr<const object> compose_cluster::seen(const outlook& o, const object_name& id) const {
+  const watched_kind* w = watched(id.kind);
+  const k8s::object_meta* m = w ? w->meta(key_for(id)) : nullptr;
+  if (!m) return nullptr;
+  const auto known = o.read.find(id);
+  if (known != o.read.end() && known->second->resource_version == m->resource_version.text())
+    return known->second;
+  return w->find(key_for(id));
+}
+
+std::vector<object_name> compose_cluster::owned_by(const outlook& o) const {
+  std::vector<object_name> all;
+  for (const kind_name& k : o.scene.about->children) {
+    const watched_kind* w = watched(k);
+    if (!w) continue;
+    for (const k8s::object_key& key : w->owned_by(k8s::uid(o.scene.parent->uid)))
+      all.push_back({k, key.ns, key.name});
+  }
+  return all;
+}
+
+/// What the answer speaks of: children, their inputs, what they are copied from.
+std::vector<object_name> compose_cluster::named_in(const outlook& o) const {
+  std::vector<object_name> all;
+  for (const child& c : o.answer.children) {
+    all.push_back(c.id);
+    for (object_name input : c.inputs) {
+      if (without_namespace_.contains(input.kind)) input.ns.clear();
+      all.push_back(std::move(input));
+    }
+    for (const auto& [key, ask] : c.asks)
+      if (ask.from == asked_value::source::copy) all.push_back(secret_of(c.id.ns, ask.secret));
+  }
+  return all;
+}
+
+awaitable<void> compose_cluster::read_ahead(std::shared_ptr<outlook> o) {
+  const std::vector<object_name> named = named_in(*o);
+  for (const object_name& id : named) (void)co_await read(o, id);
+  const std::vector<object_name> owned = owned_by(*o);
+  for (const object_name& id : owned) (void)co_await read(o, id);
+}
+
+// ---------------------------------------------------------------- a look
+
+awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(object_name id) {
+  auto out = std::make_shared<outlook>();
+  auto parent = co_await read(out, id);
+  if (!parent) co_return out;
+  std::string named;
+  const pack_in_force* chosen = pack_for(*parent, named);
+  if (!chosen && (named.empty() || packs_.empty())) co_return out;
+  auto& scene = out->scene;
+  scene.parent = parent;
+  scene.now = on_.loop().wall();
+  scene.without_namespace = without_namespace_;
+  if (const auto state = parents_.find(id);
+      state != parents_.end() && state->second.uid == parent->uid) {
+    scene.settled = state->second.settled;
+    scene.refused = state->second.refused;
+  }
+  if (!chosen) {
+    out->is = outlook::what::wait;
+    out->by.about = std::make_shared<policies::compose::declaration>();
+    scene.about = out->by.about;
+    if (!parent->deleting)
+      out->plan = policies::compose::plan_fault(
+          scene, code::policy,
+          "no pack named " + reactor::printable(named, 60) + " composes its kind",
+          "the annotation windlass.dev/policy names another, or the pack is there");
+    co_return out;
+  }
+  out->by = *chosen;
+  scene.about = out->by.about;
+  const auto about = scene.about;
+  if (parent->deleting && !has_finalizer(*parent, about->finalizer)) co_return out;
+  if (const std::string why = kinds_problem(*about); !why.empty()) {
+    out->is = outlook::what::wait;
+    out->plan =
+        policies::compose::plan_fault(scene, code::missing_kind, why, missing_kind.released);
+    co_return out;
+  }
+  if (!is_complete(*about)) {
+    out->is = outlook::what::wait;
+    co_return out;
+  }
+  auto q = std::make_shared<question>();
+  q->parent = parent;
+  auto files = co_await data_.of(*about, out->by.pack);
+  q->files = files;
+  scene.data_problem = files->problem;
+  auto failed = co_await ask(out, q);
+  if (!failed) co_await read_ahead(out);
+  const watched_kind* w = watched(id.kind);
+  const k8s::object_meta* now = w ? w->meta(key_for(id)) : nullptr;
+  if (!now || now->resource_version.text() != parent->resource_version) {
+    // It changed meanwhile; its event has put it into the queue again.
+    out->is = outlook::what::wait;
+    co_return out;
+  }
+  out->is = outlook::what::plan;
+  gather(*out);
+  if (failed) {
+    out->plan = policies::compose::plan_fault(scene, code::policy_fault,
+                                              reactor::printable(failed->message(), 900));
+    co_return out;
+  }
+  out->answered = true;
+  co_await plan(out);
+  co_return out;
+}
+
+/// The plan of the scene and the answer; a large one is made on the worker, which owns both meanwhile.
+awaitable<void> compose_cluster::plan(std::shared_ptr<outlook> o) {
+  const std::size_t children = o->answer.children.size() + o->scene.live.size();
+  if (o->read_bytes < bytes_planned_at_once && children < 2 * children_planned_at_once) {
+    o->plan = policies::compose::plan_sync(o->scene, o->answer);
+    co_return;
+  }
+  struct planning {
+    policies::compose::scene scene;
+    policies::compose::sync_answer answer;
+    sync_plan plan;
+  };
+  auto job = std::make_shared<planning>();
+  job->scene = std::move(o->scene);
+  job->answer = std::move(o->answer);
+  std::function<std::shared_ptr<planning>()> make = [job] {
+    job->plan = policies::compose::plan_sync(job->scene, job->answer);
+    return job;
+  };
+  job.reset();
+  auto done = co_await on_.loop().offload(std::move(make));
+  o->scene = std::move(done->scene);
+  o->answer = std::move(done->answer);
+  o->plan = std::move(done->plan);
+}
+
+/// One question of one pack, written down where somebody keeps a record.
+awaitable<reactor::result<void>> compose_cluster::ask_hook(
+    std::shared_ptr<outlook> o, std::string hook, std::vector<policies::argument> arguments,
+    std::int64_t instructions, policies::judge accept) {
+  const auto pack = o->by.pack;
+  policies::host& packs = options_.house.packs;
+  policies::question_note n;
+  const bool noted = packs.takes_notes();
+  if (noted) {
+    n.hook = hook;
+    n.about.api = "compose";
+    for (const auto& [key, text] : on_.on().labels())
+      n.about.cluster_labels.emplace(key.str(), text.str());
+    n.about.object_labels = o->scene.parent->labels;
+    n.about.pack = pack->about().name;
+    n.arguments = arguments;
+    n.instructions = instructions;
+    n.pack = pack->about().name;
+    n.version = pack->about().version;
+    n.hash = pack->hash();
+  }
+  auto said = co_await packs.ask(pack, hook, std::move(arguments), instructions, std::move(accept));
+  if (noted && said) n.answer = said->answer;
+  if (noted && !said) n.failed = said.error();
+  if (noted) co_await packs.note(std::move(n));
+  if (!said) co_return said.error();
+  co_return reactor::result<void>();
+}
+
+/// Both hooks. What they stumbled over comes back.
+awaitable<std::optional<reactor::fault>> compose_cluster::ask(
+    std::shared_ptr<outlook> o, std::shared_ptr<policies::compose::question> q) {
+  auto about = o->scene.about;
+  auto parent = o->scene.parent;
+  if (o->by.pack->has("compose.related")) {
+    auto queries = std::make_shared<std::vector<related_query>>();
+    policies::judge accept = [queries, about,
+                              parent](const policies::value& v) -> reactor::result<void> {
+      auto read = policies::compose::read_related(v, *about, *parent);
+      if (!read) return read.error();
+      *queries = std::move(*read);
+      return {};
+    };
+    auto arguments = policies::compose::related_arguments(q);
+    auto said = co_await ask_hook(o, "compose.related", std::move(arguments),
+                                  policies::unit_instructions, std::move(accept));
+    if (!said) co_return said.error();
+    o->related = std::move(*queries);
+  }
+  for (related_query& one : o->related) {
+    if (without_namespace_.contains(one.kind)) one.ns.clear();
+    std::vector<object_name> found;
+    if (!one.name.empty()) {
+      found.push_back({one.kind, one.ns, one.name});
+    } else if (const watched_kind* w = watched(one.kind)) {
+      w->each([&](const k8s::object_meta& m) {
+        if (!one.ns.empty() && m.ns.str() != one.ns) return;
+        policies::labels labels;
+        for (const auto& [key, text] : m.labels) labels.emplace(key.str(), text.str());
+        object_name name{one.kind, m.ns.str(), m.name.str()};
+        if (one.matches(name, labels)) found.push_back(std::move(name));
+      });
+      std::sort(found.begin(), found.end());
+      co_await on_.loop().yield();
+    }
+    for (const object_name& name : found) {
+      if (q->related.size() >= most_related_objects) break;
+      auto there = co_await read(o, name);
+      if (there) q->related.emplace(key_of(name, parent->ns), std::move(there));
+    }
+  }
+  const std::vector<object_name> owned = owned_by(*o);
+  for (const object_name& name : owned) {
+    auto there = co_await read(o, name);
+    if (there) q->children.emplace(key_of(name, parent->ns), std::move(there));
+  }
+  auto answer = std::make_shared<policies::compose::sync_answer>();
+  policies::judge accept = [answer, about,
+                            parent](const policies::value& v) -> reactor::result<void> {
+    auto read = policies::compose::read_answer(v, *about, *parent);
+    if (!read) return read.error();
+    *answer = std::move(*read);
+    return {};
+  };
+  auto arguments = policies::compose::sync_arguments(q, o->scene.now);
+  const std::int64_t instructions = policies::compose::sync_instructions(*q);
+  auto said =
+      co_await ask_hook(o, "compose.sync", std::move(arguments), instructions, std::move(accept));
+  if (!said) co_return said.error();
+  o->answer = std::move(*answer);
+  // What lies in no namespace was asked for as if it did.
+  for (child& c : o->answer.children)
+    if (without_namespace_.contains(c.id.kind) && parent->ns.empty()) c.id.ns.clear();
+  co_return std::nullopt;
+}
+
+/// All that the plan looks at, as it is now.
+void compose_cluster::gather(outlook& o) const {
+  auto& s = o.scene;
+  const auto keep = [&](const object_name& id) {
+    if (s.live.contains(id)) return;
+    if (auto there = seen(o, id)) s.live.emplace(id, std::move(there));
+  };
+  for (const object_name& id : owned_by(o)) keep(id);
+  for (const object_name& id : named_in(o)) keep(id);
+  for (const child& c : o.answer.children) {
+    const auto who = concerned_.find(c.id);
+    if (who == concerned_.end()) continue;
+    for (const object_name& other : who->second) {
+      if (other == s.parent->id()) continue;
+      const auto state = parents_.find(other);
+      if (state == parents_.end()) continue;
+      const auto& claims = state->second.claims;
+      if (std::find(claims.begin(), claims.end(), c.id) == claims.end()) continue;
+      const auto there = find(other);
+      if (!there || there->deleting || there->uid != state->second.uid) continue;
+      const sibling rival{other, there->uid, there->created};
+      const auto known = s.claims.find(c.id);
+      if (known == s.claims.end())
+        s.claims.emplace(c.id, rival);
+      else if (policies::compose::is_older(rival, known->second))
+        known->second = rival;
+    }
+  }
+  for (const auto& [id, there] : s.live) {
+    if (there->controller_uid.empty() || there->controller_uid == s.parent->uid) continue;
+    const auto owner = by_uid_.find(there->controller_uid);
+    if (owner == by_uid_.end()) continue;
+    if (const auto other = find(owner->second); other && other->uid == there->controller_uid)
+      s.parents.emplace(other->uid, sibling{owner->second, other->uid, other->created});
+  }
+}
+
+// ---------------------------------------------------------------- what is remembered
+
+/// Whose changes concern it from now on.
+void compose_cluster::remember(const object_name& id, const outlook& o) {
+  parent_state& state = parents_[id];
+  const std::vector<object_name> all = named_in(o);
+  std::set<object_name> named(all.begin(), all.end());
+  std::vector<object_name> claims;
+  for (const child& c : o.answer.children) claims.push_back(c.id);
+  std::set<kind_name> labelled;
+  for (const related_query& q : o.related) {
+    if (q.name.empty())
+      labelled.insert(q.kind);
+    else
+      named.insert({q.kind, q.ns, q.name});
+  }
+  for (const auto& [one, there] : o.scene.live)
+    if (there->controller_uid == state.uid) named.insert(one);
+  // Whoever else asks for the same learns of it, and of what is no longer asked for.
+  std::set<object_name> woken;
+  const auto others = [&](const object_name& one) {
+    if (const auto who = concerned_.find(one); who != concerned_.end())
+      for (const object_name& other : who->second)
+        if (!(other == id)) woken.insert(other);
+  };
+  for (const object_name& one : claims)
+    if (std::find(state.claims.begin(), state.claims.end(), one) == state.claims.end()) others(one);
+  for (const object_name& one : state.claims)
+    if (std::find(claims.begin(), claims.end(), one) == claims.end()) others(one);
+  for (const object_name& one : state.named) {
+    if (named.contains(one)) continue;
+    const auto who = concerned_.find(one);
+    if (who == concerned_.end()) continue;
+    who->second.erase(id);
+    if (who->second.empty()) concerned_.erase(who);
+  }
+  for (const object_name& one : named) concerned_[one].insert(id);
+  for (const related_query& q : state.related)
+    if (q.name.empty() && !labelled.contains(q.kind)) by_labels_[q.kind].erase(id);
+  for (const kind_name& k : labelled) by_labels_[k].insert(id);
+  std::erase_if(state.settled,
+                [&](const auto& one) { return !named.contains(one.first) && !(one.first == id); });
+  std::erase_if(state.refused,
+                [&](const auto& one) { return !named.contains(one.first) && !(one.first == id); });
+  state.named = std::move(named);
+  state.claims = std::move(claims);
+  state.related = o.related;
+  for (const object_name& other : woken) look_at(other);
+}
+
+void compose_cluster::forget(const object_name& id) {
+  attending_.erase(id);
+  if (attending_.empty()) on_.attend(k8s::attention::none);
+  const auto state = parents_.find(id);
+  if (state == parents_.end()) return;
+  count(state->second, {}, {}, {});
+  std::set<object_name> others;
+  for (const object_name& one : state->second.named) {
+    const auto who = concerned_.find(one);
+    if (who == concerned_.end()) continue;
+    who->second.erase(id);
+    others.insert(who->second.begin(), who->second.end());
+    if (who->second.empty()) concerned_.erase(who);
+  }
+  for (const related_query& q : state->second.related)
+    if (q.name.empty()) by_labels_[q.kind].erase(id);
+  parents_.erase(state);
+  for (const object_name& other : others) look_at(other);
+}
+
+/// Events of the answer and of what holds it, each once as long as it stays true.
+void compose_cluster::tell(const object_name& id, const outlook& o) {
+  parent_state& state = parents_[id];
+  const k8s::object_reference about{id.kind.api_version, id.kind.kind, id.ns, id.name, state.uid};
+  std::set<stated_event> now(o.plan.events.begin(), o.plan.events.end());
+  for (const hold& h : o.plan.holds) {
+    const units::hold_kind* kind = find_hold(h.code);
+    const bool said = h.code == code::conflict;  // by the planner, under a reason of its own
+    if (said || !kind || kind->nature != units::hold_nature::trouble) continue;
+    now.insert({true, std::string(held.reason),
+                h.code + ": " + (h.child.empty() ? "" : h.child + ": ") + h.sentence});
+  }
+  for (const stated_event& e : now) {
+    if (state.told.contains(e)) continue;
+    k8s::event_kind kind = of_a_pack;
+    kind.reason = e.reason;
+    kind.type = e.warning ? k8s::event_severity::warning : k8s::event_severity::normal;
+    k8s::event_note note = k8s::tell_of(kind, about, e.message);
+    note.action = "Compose";
+    on_.on().events().record(std::move(note));
+  }
+  state.told = std::move(now);
+}
+
+// ---------------------------------------------------------------- a pass
+
+awaitable<k8s::result<k8s::next>> compose_cluster::reconcile(object_name id) {
+  if (!on_.is_live()) co_return k8s::requeue_after(look_when_live);
+  {
+    const auto state = parents_.find(id);
+    if (is_behind(id, state == parents_.end() ? nullptr : &state->second))
+      co_return k8s::requeue_after(look_for_own_write);
+  }
+  auto seen = co_await look(id);
+  ++revision_;
+  if (seen->is == outlook::what::nothing) {
+    forget(id);
+    co_return k8s::await_change();
+  }
+  if (!on_.is_live()) co_return k8s::requeue_after(look_when_live);
+  parent_state& state = parents_[id];
+  if (state.uid != seen->scene.parent->uid) {
+    state.settled.clear();  // another object of that name
+    state.refused.clear();
+    state.told.clear();
+    state.uid = seen->scene.parent->uid;
+  }
+  if (seen->answered) remember(id, *seen);
+  const bool knows = seen->answered || !seen->plan.holds.empty();
+  if (!knows) co_return k8s::requeue_after(look_when_live);
+  const auto& planned = seen->plan.actions;
+  const bool writes = std::any_of(planned.begin(), planned.end(), [](const action& a) {
+    return a.what != action::kind::set_status;
+  });
+  const auto how = writes ? k8s::attention::close : k8s::attention::none;
+  const bool proved = attend(id, *seen, how);
+  parents_[id].holds = seen->plan.holds;
+  std::vector<std::string> codes;
+  for (const hold& h : seen->plan.holds) codes.push_back(h.code);
+  count(parents_[id], row_of(*seen),
+        !codes.empty() ? "Held"
+        : writes       ? "Pending"
+                       : "Composed",
+        std::move(codes));
+  if (!proved) co_return k8s::requeue_after(wait_for_proof);
+  tell(id, *seen);
+  outcome done = co_await carry_out_all(id, seen);
+  if (done.failed && done.failed->cancelled) co_return *done.failed;
+  const auto after = parents_.find(id);
+  if (done.raced) {
+    std::uint32_t races = 0;
+    if (after != parents_.end()) races = std::min<std::uint32_t>(after->second.races++, 6);
+    co_return k8s::requeue_after(
+        std::min<reactor::nanoseconds>(after_race * (std::int64_t{1} << races), after_race_most));
+  }
+  if (after != parents_.end()) after->second.races = 0;
+  if (done.failed) co_return *done.failed;
+  if (!seen->answered) co_return k8s::requeue_after(after_fault);
+  // What was written comes back as an event. A lost one would leave it waiting, so look once more.
+  if (done.wrote) co_return k8s::requeue_after(look_for_own_write);
+  if (seen->plan.look_again > 0s) co_return k8s::requeue_after(seen->plan.look_again);
+  co_return k8s::await_change();
+}
+
+}  // namespace compose

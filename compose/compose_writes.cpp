@@ -1,0 +1,306 @@
+// What the planner decided is written, each with what it was decided on.
+#include "compose/compose_cluster.hpp"
+#include "compose/material.hpp"
+#include "compose/metric_table.hpp"
+#include "formats/base64.hpp"
+#include "formats/digest.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/wiping_json.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/metrics.hpp"
+#include "reactor/plain/printable.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace compose {
+
+namespace json = boost::json;
+using policies::compose::action;
+using policies::compose::asked_value;
+
+namespace {
+
+constexpr std::size_t longest_refusal = 600;
+
+k8s::object_key key_for(const object_name& id) {
+  return {id.ns, id.name};
+}
+
+object_name secret_of(const std::string& ns, const std::string& name) {
+  return {{"v1", "Secret"}, ns, name};
+}
+
+bool is_secret(const object_name& id) {
+  return id.kind == kind_name{"v1", "Secret"};
+}
+
+/// What was decided on is not what is there.
+bool is_a_race(const action& a, const k8s::fault& why) {
+  if (why.code == k8s::errc::not_found)
+    return a.what != action::kind::set_status && a.what != action::kind::create;
+  return why.code == k8s::errc::conflict || why.code == k8s::errc::exists ||
+         why.code == k8s::errc::gone;
+}
+
+/// The server will say the same again; what is beside it can be written.
+bool is_refusal(const k8s::fault& why) {
+  return why.code == k8s::errc::forbidden || why.code == k8s::errc::invalid ||
+         why.code == k8s::errc::not_found;
+}
+
+json::object& metadata_of(json::object& body) {
+  json::value& metadata = body["metadata"];
+  if (!metadata.is_object()) metadata = json::object();
+  return metadata.get_object();
+}
+
+}  // namespace
+
+/// In order. One that is refused is said and does not keep the others back; any other failure ends the pass.
+awaitable<compose_cluster::outcome> compose_cluster::carry_out_all(object_name id,
+                                                                   std::shared_ptr<outlook> o) {
+  outcome out;
+  std::map<object_name, std::string> refused;
+  bool unprotected = false;  // what is made for it would stay behind
+  for (std::size_t i = 0; i < o->plan.actions.size(); ++i) {
+    const action& one = o->plan.actions[i];  // nobody changes a plan that is carried out
+    if (!on_.is_live()) {
+      out.raced = true;
+      co_return out;
+    }
+    const bool of_status = one.what == action::kind::set_status;
+    if (unprotected && !of_status) continue;
+    action next = one;
+    if (of_status && !refused.empty()) {
+      // The status says so; all else of it is as it was planned.
+      o->scene.refused = refused;
+      const auto again = policies::compose::plan_sync(o->scene, o->answer);
+      const auto status =
+          std::find_if(again.actions.begin(), again.actions.end(),
+                       [](const action& a) { return a.what == action::kind::set_status; });
+      if (status == again.actions.end()) continue;
+      next = *status;
+    }
+    auto done = co_await carry_out(o, std::move(next));
+    if (done) {
+      out.wrote = true;
+      continue;
+    }
+    const k8s::fault why = done.error();
+    if (!out.failed) out.failed = why;
+    if (why.cancelled) co_return out;
+    if (is_a_race(one, why)) {
+      out.raced = true;
+      co_return out;
+    }
+    if (!is_refusal(why)) co_return out;
+    unprotected = unprotected || one.what == action::kind::add_finalizer;
+    refused.insert_or_assign(one.of, std::string(policies::compose::verb(one.what)) + ": " +
+                                         reactor::printable(why.message(), longest_refusal));
+  }
+  // Where the status stays as it is, it has to say it all the same.
+  const auto& planned = o->plan.actions;
+  const bool told = std::any_of(planned.begin(), planned.end(),
+                                [](const action& a) { return a.what == action::kind::set_status; });
+  if (!refused.empty() && !told && o->answered) {
+    o->scene.refused = refused;
+    const auto again = policies::compose::plan_sync(o->scene, o->answer);
+    for (const action& a : again.actions) {
+      if (a.what != action::kind::set_status) continue;
+      auto said = co_await carry_out(o, a);
+      if (said) out.wrote = true;
+    }
+  }
+  const auto state = parents_.find(id);
+  if (state == parents_.end()) co_return out;
+  // Whoever is no longer refused is looked at once more, so that the status no longer says it.
+  const bool healed = !state->second.refused.empty() && refused.empty();
+  state->second.refused = std::move(refused);
+  if (healed) look_at(id);
+  co_return out;
+}
+
+void compose_cluster::wrote(const object_name& id, const object& now) {
+  watched_kind* w = watched(id.kind);
+  if (w)
+    w->writes.wrote(key_for(id), k8s::uid(now.uid), k8s::resource_version(now.resource_version));
+}
+
+/// The body of a write, with what was asked for and never seen.
+awaitable<k8s::result<json::object>> compose_cluster::fill_in(std::shared_ptr<const outlook> o,
+                                                              action a) {
+  const json::storage_ptr storage = is_secret(a.of) ? k8s::wiping_storage() : json::storage_ptr();
+  json::value whole = to_json(a.body, storage);
+  json::object body(storage);
+  if (whole.is_object()) body = std::move(whole.get_object());
+  if (!is_secret(a.of)) co_return body;
+  material there, sources;
+  std::set<std::string> wanted;
+  bool own = false;
+  for (const auto& [key, ask] : a.asks) {
+    if (ask.from == asked_value::source::copy) wanted.insert(ask.secret);
+    own = own || (ask.from == asked_value::source::public_key && !a.asks.contains(ask.of));
+  }
+  if (own) wanted.insert(a.of.name);
+  for (const std::string& name : wanted) {
+    k8s::resource secrets = k8s::resources::secrets();
+    k8s::object_key key{a.of.ns, name};
+    auto got = co_await on_.api().get(std::move(secrets), std::move(key));
+    if (!got) co_return got.error();
+    json::value* data = got->if_contains("data");
+    if (!data || !data->is_object()) continue;
+    for (auto& member : data->get_object()) {
+      if (!member.value().is_string()) continue;
+      json::string& encoded = member.value().get_string();
+      auto bytes = formats::decode_base64(encoded);
+      reactor::wipe(encoded.data(), encoded.size());
+      if (!bytes) continue;
+      reactor::secret held(std::move(*bytes));
+      if (own && name == a.of.name) there.emplace(member.key(), held);
+      sources.emplace(name + "/" + std::string(member.key()), std::move(held));
+    }
+  }
+  // What was decided upon is what is written: a source that moved meanwhile is looked at again.
+  for (const auto& [key, ask] : a.asks) {
+    if (ask.from != asked_value::source::copy) continue;
+    const auto source = sources.find(ask.secret + "/" + ask.key);
+    const auto seen = o->scene.live.find(secret_of(a.of.ns, ask.secret));
+    const bool same =
+        source != sources.end() && seen != o->scene.live.end() &&
+        seen->second->digests.contains(ask.key) &&
+        seen->second->digests.at(ask.key) == formats::digest_of(source->second.reveal());
+    if (same) continue;
+    k8s::fault f;
+    f.code = k8s::errc::conflict;
+    f.doing = "copy from Secret " + ask.secret;
+    f.detail = "it changed meanwhile";
+    co_return f;
+  }
+  auto made = make_material(a.asks, there, sources, on_.loop().random());
+  if (!made) {
+    k8s::fault f;
+    f.code =
+        made.error().code == reactor::errc::not_found ? k8s::errc::conflict : k8s::errc::invalid;
+    f.doing = made.error().doing;
+    f.detail = made.error().detail;
+    co_return f;
+  }
+  for (const auto& [key, text] : a.data) made->insert_or_assign(key, reactor::secret(text));
+  if (made->empty()) co_return body;
+  json::value& data = body["data"];
+  if (!data.is_object()) data = json::object(storage);
+  for (const auto& [key, bytes] : *made) {
+    std::string encoded = formats::encode_base64(bytes.reveal());
+    data.get_object().insert_or_assign(key, json::string(encoded, storage));
+    reactor::wipe(encoded);
+  }
+  co_return body;
+}
+
+awaitable<k8s::result<void>> compose_cluster::carry_out(std::shared_ptr<const outlook> o,
+                                                        action a) {
+  const std::string verb(policies::compose::verb(a.what));
+  k8s::result<void> done;
+  if (a.what == action::kind::remove)
+    done = co_await take_away(o, a);
+  else
+    done = co_await write(o, a);
+  if (!done && done.error().cancelled) co_return done;
+  const char* ended = done ? "done" : is_a_race(a, done.error()) ? "raced" : "failed";
+  options_.house.metrics
+      .get_counter(metric_table::writes,
+                   {{"cluster", cluster_}, {"outcome", ended}, {"verb", verb}})
+      .add();
+  co_return done;
+}
+
+awaitable<k8s::result<void>> compose_cluster::take_away(std::shared_ptr<const outlook> o,
+                                                        action a) {
+  const object_name id = a.of;
+  const watched_kind* kind = watched(id.kind);
+  if (!kind) co_return k8s::result<void>();
+  k8s::resource r = kind->resource;
+  k8s::object_key key = key_for(id);
+  k8s::delete_options with;
+  with.uid = a.uid;
+  with.resource_version = a.resource_version;
+  with.propagation = "Background";
+  const auto there = o->scene.live.find(id);
+  const bool ends = there != o->scene.live.end() && there->second->finalizers.empty();
+  auto done = co_await on_.api().remove(std::move(r), key, std::move(with));
+  if (!done && done.error().code == k8s::errc::not_found) co_return k8s::result<void>();
+  if (!done) co_return done.error();
+  // Where its end takes time (a Pod's grace) the next event says so.
+  if (watched_kind* w = watched(id.kind); w && ends && w->meta(key))
+    w->writes.removed(key, k8s::uid(a.uid));
+  co_return k8s::result<void>();
+}
+
+awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const outlook> o, action a) {
+  const object_name id = a.of;
+  const watched_kind* kind = watched(id.kind);
+  k8s::fault gone;
+  gone.code = k8s::errc::gone;
+  gone.doing = "write " + id.text();
+  gone.detail = "its kind is not watched any more";
+  if (!kind) co_return gone;
+  const k8s::resource r = kind->resource;
+  const k8s::object_key key = key_for(id);
+  const bool creates = a.what == action::kind::create;
+  const bool applied =
+      a.what == action::kind::apply || (creates && !is_secret(id) && !a.asked.empty());
+  // Parents are everybody's; what stands in them by us is the core's.
+  std::string manager = id == o->scene.parent->id() ? std::string() : o->scene.about->manager;
+  auto body = co_await fill_in(o, a);
+  if (!body) co_return body.error();
+  if (applied && creates) {
+    // An apply would change what is there without our knowing.
+    auto there = co_await on_.api().get(r, key);
+    k8s::fault exists;
+    exists.code = k8s::errc::exists;
+    exists.doing = "create " + id.text();
+    exists.detail = "it is there already";
+    if (there) co_return exists;
+    if (there.error().code != k8s::errc::not_found) co_return there.error();
+  }
+  if (a.what == action::kind::apply) {
+    metadata_of(*body)["uid"] = a.uid;
+    metadata_of(*body)["resourceVersion"] = a.resource_version;
+  }
+  k8s::result<json::object> got = json::object();
+  if (applied) {
+    const auto conflicts = creates ? k8s::apply_conflicts::fail : k8s::apply_conflicts::force;
+    std::string subresource;
+    got = co_await on_.api().apply(r, key, std::move(*body), conflicts, std::move(subresource),
+                                   std::move(manager));
+  } else if (creates) {
+    metadata_of(*body)["name"] = id.name;
+    if (!id.ns.empty()) metadata_of(*body)["namespace"] = id.ns;
+    std::string subresource, name;
+    got = co_await on_.api().create(r, id.ns, std::move(*body), std::move(subresource),
+                                    std::move(name), k8s::request_deadline, std::move(manager));
+  } else {
+    std::string subresource;
+    if (a.what == action::kind::set_status) subresource = "status";
+    got = co_await on_.api().merge_patch(r, key, std::move(*body), std::move(subresource),
+                                         std::move(manager));
+  }
+  if (!got) co_return got.error();
+  const object now = read_answer_object(id.kind, *got);
+  if (now.deleting && a.what == action::kind::remove_finalizer)
+    co_return k8s::result<void>();  // it is gone with that
+  wrote(id, now);
+  if (a.asked.empty()) co_return k8s::result<void>();
+  const auto state = parents_.find(o->scene.parent->id());
+  if (state == parents_.end()) co_return k8s::result<void>();
+  policies::compose::settled_write& settled = state->second.settled[id];
+  settled.asked = a.asked;
+  settled.content = a.what == action::kind::set_status ? policies::compose::status_content_of(now)
+                                                       : policies::compose::content_of(now);
+  co_return k8s::result<void>();
+}
+
+}  // namespace compose

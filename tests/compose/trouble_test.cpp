@@ -1,0 +1,335 @@
+// What goes wrong around compositions: kinds that come and go, refusals, packs that ask for too much, two names of one cluster.
+#include "compose/same_cluster.hpp"
+#include "compose/tables.hpp"
+#include "tests/compose/cluster_fixture.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <algorithm>
+
+namespace {
+
+using namespace compose_test;
+class ComposeTrouble : public compose_cluster {
+protected:
+  /// A pack `p` whose sync is this body of `function(shop, related, children, files)`.
+  void use_pack(reactor::temporary_folder& folder, const std::string& body,
+                const std::string& composes = {}) {
+    folder.write("policy.lua",
+                 R"lua(return { name = "p", version = "1",
+  composes = { parents = { { apiVersion = "example.com/v1", kind = "Shop" } }, children = { { apiVersion = "v1", kind = "ConfigMap" },
+    { apiVersion = "v1", kind = "Secret" } } )lua" +
+                     composes +
+                     " },\n  compose = { sync = function(shop, related, children, files)\n" + body +
+                     "\nend } }\n");
+    policies_ = folder.path();
+  }
+  json::object crd(const std::string& plural, const std::string& kind) {
+    std::string text = file("docs/compose/crd.yaml");
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"shops", plural},
+                                   {"singular: shop", "singular: " + plural + "x"},
+                                   {"ShopList", kind + "List"},
+                                   {"Shop", kind}})
+      for (std::size_t i = text.find(from); i != text.npos; i = text.find(from, i + to.size()))
+        text.replace(i, from.size(), to);
+    return formats::parse_yaml(text, "crd").value().as_object();
+  }
+};
+
+constexpr const char* config_map =
+    "local function map(name, data) return { object = { apiVersion = 'v1', kind = 'ConfigMap', "
+    "metadata = { name = name }, "
+    "data = data } } end\n";
+
+TEST_F(ComposeTrouble, OneChildThatIsRefusedKeepsNoOtherBackAndIsSaid) {
+  reactor::temporary_folder folder;
+  use_pack(folder, std::string(config_map) +
+                       "return { children = { map('first', { a = 'b' }), map('second', { a = 'b' "
+                       "}), { object = { "
+                       "apiVersion = 'v1', kind = 'Secret', metadata = { name = 'third' }, data = "
+                       "{ a = 'b' } } } } }");
+  bool refused = true;
+  server().before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+    if (!refused || r.method == "GET" || r.path.find("/configmaps/first") == std::string::npos)
+      return std::nullopt;
+    k8s::sim::answer a;
+    a.status = 422;
+    a.body =
+        R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","message":"a word too much","code":422})";
+    return a;
+  };
+  go([&, this]() -> awaitable<void> {
+    co_await serve([&, this](windlass& one) -> awaitable<void> {
+      EXPECT_EQ(at("configmaps", "second", "/data/a"), "b");
+      EXPECT_NE(at("secrets", "third", "/data/a"), "absent");
+      EXPECT_EQ(condition("blue", "Composed"), "False WriteFailed");
+      EXPECT_THAT(message("blue", "Composed"), HasSubstr("ConfigMap first"));
+      EXPECT_THAT(message("blue", "Composed"), HasSubstr("a word too much"));
+      // It is tried again, ever more rarely, and the status is written once.
+      writes_ = 0;
+      co_await loop_->sleep_for(20min);
+      EXPECT_EQ(writes_, 0u);
+      const std::string said = co_await one.said();
+      EXPECT_THAT(said, HasSubstr("write-failed"));
+      refused = false;
+      co_await loop_->sleep_for(6min);
+      EXPECT_EQ(at("configmaps", "first", "/data/a"), "b");
+      EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+    });
+    server().before = nullptr;
+  });
+}
+
+TEST_F(ComposeTrouble, AKindThatGoesAndComesBackTakesNothingWithIt) {
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass& one) -> awaitable<void> {
+      EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+      server().erase("example.com", "shops", "default", "blue");
+      server().erase("apiextensions.k8s.io", "customresourcedefinitions", "", "shops.example.com");
+      co_await loop_->sleep_for(3min);
+      EXPECT_TRUE(one.fleet.clusters().front()->is_live());
+      server().put(manifest("docs/compose/crd.yaml"));
+      put_shop("green");
+      co_await loop_->sleep_for(6min);
+      EXPECT_EQ(at("configmaps", "green-shop", "/data/greeting"), "hello");
+    });
+  });
+}
+
+TEST_F(ComposeTrouble, AChildsKindThatIsNotServedIsAConditionUntilItIs) {
+  reactor::temporary_folder folder;
+  use_pack(folder,
+           "return { children = { { object = { apiVersion = 'example.com/v1', kind = 'Lamp', "
+           "metadata = { name = 'l' }, "
+           "spec = { image = 'i' } } } } }",
+           ", related = { { apiVersion = 'example.com/v1', kind = 'Lamp' } }");
+  std::string pack = file("docs/compose/shop/policy.lua");
+  {
+    std::ifstream in(folder / "policy.lua");
+    pack.assign(std::istreambuf_iterator<char>(in), {});
+    const std::string map = "{ apiVersion = \"v1\", kind = \"ConfigMap\" }";
+    pack.replace(pack.find(map), map.size(),
+                 "{ apiVersion = \"example.com/v1\", kind = \"Lamp\" }");
+    folder.write("policy.lua", pack);
+  }
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass&) -> awaitable<void> {
+      EXPECT_EQ(condition("blue", "Composed"), "False MissingKind");
+      EXPECT_THAT(message("blue", "Composed"), HasSubstr("Lamp example.com/v1"));
+      server().put(crd("lamps", "Lamp"));
+      co_await loop_->sleep_for(3min);
+      EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+      EXPECT_TRUE(server().get("example.com", "lamps", "default", "l").has_value());
+    });
+  });
+}
+
+TEST_F(ComposeTrouble, SeveralKindsOfParentsAreOnePacksAffair) {
+  reactor::temporary_folder folder;
+  use_pack(folder, std::string(config_map) +
+                       "return { children = { map(shop.kind:lower() .. '-' .. shop.name, { of = "
+                       "shop.kind }) }, status = { of = "
+                       "shop.kind } }");
+  std::string pack;
+  {
+    std::ifstream in(folder / "policy.lua");
+    pack.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const std::string shops = "{ apiVersion = \"example.com/v1\", kind = \"Shop\" }";
+  pack.replace(pack.find(shops), shops.size(),
+               shops + ", { apiVersion = \"example.com/v1\", kind = \"Stall\" }");
+  folder.write("policy.lua", pack);
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass& one) -> awaitable<void> {
+      // The kind that is served works without the other.
+      EXPECT_EQ(at("configmaps", "shop-blue", "/data/of"), "Shop");
+      server().put(crd("stalls", "Stall"));
+      server().put({{"apiVersion", "example.com/v1"},
+                    {"kind", "Stall"},
+                    {"metadata", {{"name", "blue"}, {"namespace", "default"}}},
+                    {"spec", {{"image", "i"}}}});
+      co_await loop_->sleep_for(3min);
+      EXPECT_EQ(at("configmaps", "stall-blue", "/data/of"), "Stall");
+      const std::string said = co_await one.said();
+      EXPECT_THAT(said, HasSubstr("p/Shop"));
+      EXPECT_THAT(said, HasSubstr("p/Stall"));
+    });
+  });
+}
+
+TEST_F(ComposeTrouble, APackThatThereIsNotIsAConditionOfWhoNamesIt) {
+  server().edit("example.com", "shops", "default", "blue", [](json::object& shop) {
+    shop["metadata"].as_object()["annotations"] = {{"windlass.dev/policy", "nobody"}};
+  });
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass&) -> awaitable<void> {
+      EXPECT_EQ(condition("blue", "Composed"), "False Policy");
+      EXPECT_EQ(at("configmaps", "blue-shop", ""), "absent");
+      server().edit("example.com", "shops", "default", "blue", [](json::object& shop) {
+        shop["metadata"].as_object()["annotations"] = {{"windlass.dev/policy", "shop"}};
+      });
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+    });
+  });
+}
+
+TEST_F(ComposeTrouble, AnswersThatAskForTooMuchOrForStrangersChangeNothing) {
+  struct wrong {
+    const char *body, *says;
+  };
+  const std::string first = config_map;
+  for (const auto& [body, says] : {
+           wrong{"local all = {} for i = 1, 10000 do all[i] = map('m' .. i, {}) end return { "
+                 "children = all }",
+                 "are more than 500"},
+           wrong{"return { children = { { object = { apiVersion = 'v1', kind = 'Node', metadata = "
+                 "{ name = 'n' } } } } }",
+                 "v1 Node is not among composes.children"},
+           wrong{"return { children = { map('No Name', {}) } }",
+                 "'No Name' is no name of an object"},
+           wrong{"return { children = { map('a', {}), map('a', {}) } }", "is there twice"},
+           wrong{"local m = map('a', {}) m.object.metadata.namespace = 'kube-system' return { "
+                 "children = { m } }",
+                 "lie in its namespace"},
+           wrong{"local m = map('a', {}) m.object.metadata.ownerReferences = {} return { children "
+                 "= { m } }",
+                 "only name, namespace, labels and annotations"},
+       }) {
+    make_world();
+    reactor::temporary_folder folder;
+    use_pack(folder, first + "if shop.spec.replicas == 9 then " + body +
+                         " end return { children = { map('kept', { a = 'b' }) } }");
+    go([&, this]() -> awaitable<void> {
+      co_await serve([&, this](windlass&) -> awaitable<void> {
+        EXPECT_EQ(at("configmaps", "kept", "/data/a"), "b");
+        server().edit("example.com", "shops", "default", "blue",
+                      [](json::object& shop) { shop["spec"].as_object()["replicas"] = 9; });
+        co_await loop_->sleep_for(10s);
+        EXPECT_EQ(condition("blue", "Composed"), "False PolicyFault") << body;
+        EXPECT_THAT(message("blue", "Composed"), HasSubstr(says));
+        EXPECT_EQ(at("configmaps", "kept", "/data/a"), "b");
+        EXPECT_EQ(at("configmaps", "a", ""), "absent");
+      });
+    });
+  }
+}
+
+TEST_F(ComposeTrouble, AChildThatOwnsItsParentIsLeftAlone) {
+  reactor::temporary_folder folder;
+  use_pack(folder,
+           std::string(config_map) + "return { children = { map('mother', { a = 'b' }) } }");
+  const json::object mother =
+      server().put({{"apiVersion", "v1"},
+                    {"kind", "ConfigMap"},
+                    {"metadata", {{"name", "mother"}, {"namespace", "default"}}},
+                    {"data", {{"a", "theirs"}}}});
+  server().edit("example.com", "shops", "default", "blue", [&](json::object& shop) {
+    shop["metadata"].as_object()["ownerReferences"] =
+        json::array{json::object{{"apiVersion", "v1"},
+                                 {"kind", "ConfigMap"},
+                                 {"name", "mother"},
+                                 {"uid", mother.at("metadata").at("uid")}}};
+  });
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass&) -> awaitable<void> {
+      EXPECT_EQ(at("configmaps", "mother", "/data/a"), "theirs");
+      EXPECT_EQ(condition("blue", "Composed"), "False Conflict");
+      EXPECT_THAT(message("blue", "Composed"), HasSubstr("owns its own parent"));
+      co_return;
+    });
+  });
+}
+
+TEST_F(ComposeTrouble, ASourceThatVanishesLeavesTheCopyAndSaysNothingUntrue) {
+  reactor::temporary_folder folder;
+  use_pack(folder,
+           "return { children = { { object = { apiVersion = 'v1', kind = 'Secret', metadata = { "
+           "name = 'copy' }, data = { k = { "
+           "copy = { secret = 'source', key = 'k' } } } } } } }");
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass&) -> awaitable<void> {
+      EXPECT_EQ(condition("blue", "Composed"), "False WaitsForSource");
+      EXPECT_EQ(at("secrets", "copy", ""), "absent");
+      server().put({{"apiVersion", "v1"},
+                    {"kind", "Secret"},
+                    {"metadata", {{"name", "source"}, {"namespace", "default"}}},
+                    {"data", {{"k", "b25l"}}}});
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(at("secrets", "copy", "/data/k"), "b25l");
+      EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+      server().erase("", "secrets", "default", "source");
+      co_await loop_->sleep_for(2min);
+      EXPECT_EQ(at("secrets", "copy", "/data/k"), "b25l");
+    });
+  });
+}
+
+/// Home alone is a member of its own fleet, and is there twice.
+TEST_F(ComposeTrouble, AClusterOfTwoNamesHasOneWhoWrites) {
+  std::size_t tried = 0;
+  go([&, this]() -> awaitable<void> {
+    server().before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+      tried += r.method == "POST" && r.path.ends_with("/secrets") ? 1 : 0;
+      return std::nullopt;
+    };
+    auto one = a_windlass();
+    k8s::cluster_options h;
+    h.name = "home";
+    k8s::cluster home(*loop_, there(), std::move(h), log_);
+    co_await one->start(there());
+    one->start_at_home(home);
+    home.start();
+    co_await loop_->sleep_for(1min);
+    EXPECT_EQ(tried, 1u) << "the other does not even try";
+    EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+    EXPECT_TRUE(home.find("compose")->is_live());
+    // Without the member, home works.
+    co_await one->fleet.withdraw("compose");
+    server().erase("", "configmaps", "default", "blue-shop");
+    co_await loop_->sleep_for(1min);
+    EXPECT_EQ(at("configmaps", "blue-shop", "/data/greeting"), "hello");
+    co_await home.stop();
+    co_await one->stop();
+    server().before = nullptr;
+  });
+}
+
+TEST(SameCluster, MembersComeBeforeHomeAndThenTheNameDecides) {
+  compose::same_cluster all;
+  int woken = 0;
+  const auto who = [&](const char* uid, compose::same_cluster::place at, const char* name) {
+    return std::make_unique<compose::same_cluster::seat>(
+        all, compose::same_cluster::who{uid, at, name, [&] { ++woken; }});
+  };
+  using enum compose::same_cluster::place;
+  auto at_home = who("1", home, "a");
+  EXPECT_TRUE(at_home->works());
+  auto late = who("1", member, "c");
+  EXPECT_FALSE(at_home->works());
+  EXPECT_TRUE(late->works());
+  EXPECT_EQ(woken, 1);
+  auto early = who("1", member, "b"), other = who("2", member, "d"), unknown = who("", home, "e");
+  EXPECT_FALSE(late->works());
+  EXPECT_TRUE(early->works() && other->works() && unknown->works());
+  early.reset();
+  late.reset();
+  EXPECT_TRUE(at_home->works());
+  EXPECT_EQ(woken, 1 + 2 + 2 + 1);
+}
+
+TEST(ComposeTables, EachHoldOfThePlannerHasItsCondition) {
+  for (const std::string_view code : policies::compose::hold_code::all) {
+    if (code == "paused") continue;  // nothing is written then
+    std::string reason;
+    bool capital = true;
+    for (const char c : code) {
+      if (c != '-') reason += capital ? static_cast<char>(c - 'a' + 'A') : c;
+      capital = c == '-';
+    }
+    EXPECT_TRUE(std::ranges::any_of(compose::conditions, [&](const units::condition_kind& k) {
+      return k.type == "Composed" && k.reason == reason;
+    })) << reason;
+  }
+}
+
+}  // namespace
