@@ -3,14 +3,17 @@
 #include "bench/child.hpp"
 #include "bench/measure.hpp"
 #include "policies/disruption.hpp"
+#include "policies/host/embedded.hpp"
 #include "policies/rollout.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/private_folder.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 
@@ -38,6 +41,7 @@ std::shared_ptr<const policies::rollout_input> pool_of(std::size_t units) {
 
 constexpr std::size_t warm_up = 500, decisions = 20'000, peers = 10;
 constexpr double peer_seconds = 1;
+constexpr int reloaded_packs = 20;
 /// The rule that is asked here and there: a stock pack as it is shipped.
 constexpr std::string_view rule = "/policies/disruption/zones/policy.lua";
 
@@ -91,35 +95,116 @@ reactor::awaitable<void> measure_decisions(reactor::loop& l, boost::json::object
   l.stop();
 }
 
-/// The same rule and question in Go; null figures where there is no Go.
-void ask_peer(boost::json::object& out, const std::string& question) {
-  out["gopher_lua_us"] = out["ratio"] = nullptr;
+/// A program in Go that is asked the same, built when it is wanted.
+struct peer {
+  const char* folder;
+  const char* figure;  // of its answer, in microseconds
+  bool takes_rule;     // the pack's own file; the others have the rule in their own language
+};
+constexpr peer all_peers[] = {{"policy", "gopher_lua_us", true},
+                              {"policy_opa", "opa_us", false},
+                              {"policy_cel", "cel_go_us", false}};
+
+/// Null where it cannot be built or asked, and why.
+void ask_peer(boost::json::object& out, boost::json::object& skipped, const peer& p,
+              const std::string& question) {
+  out[p.figure] = nullptr;
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   namespace fs = std::filesystem;
   const fs::path program = (cache ? fs::path(cache) : fs::path(home ? home : "/tmp") / ".cache") /
-                           "windlass" / "policy_peer";
+                           "windlass" / (std::string(p.folder) + "_peer");
   const std::string root = WINDLASS_SOURCE_DIR;
   auto build = child::start_program(
-      {"go", "build", "-C", root + "/bench/peers/policy", "-o", program.string(), "."});
-  if (!build || build->wait() != 0) {
-    out["note"] = "Go is not installed: nothing to compare with";
+      {"go", "build", "-C", root + "/bench/peers/" + p.folder, "-o", program.string(), "."});
+  if (!build) {
+    skipped[p.figure] = "Go is not installed: " + build.error().message();
     return;
   }
-  auto asked = child::start_program(
-      {program.string(), root + std::string(rule), question, std::to_string(peer_seconds)});
+  if (build->wait() != 0) {
+    skipped[p.figure] = "it cannot be built: its modules are not there and cannot be fetched";
+    return;
+  }
+  std::vector<std::string> command{program.string()};
+  if (p.takes_rule) command.push_back(root + std::string(rule));
+  command.insert(command.end(), {question, std::to_string(peer_seconds)});
+  auto asked = child::start_program(command);
   boost::system::error_code bad;
   const auto v = asked ? boost::json::parse(asked->read_line(), bad) : boost::json::value();
   const boost::json::value* us = v.is_object() ? v.get_object().if_contains("us") : nullptr;
   if (!us) {
-    out["note"] = "the peer in Go did not answer";
+    skipped[p.figure] = "it did not answer";
     return;
   }
-  const double theirs = us->to_number<double>();
-  out["gopher_lua_us"] = rounded(theirs, 2);
-  out["ratio"] = rounded(theirs / out["decision_us"].to_number<double>(), 1);
-  out["peer"] = v.get_object().at("peer");
-  out["go"] = v.get_object().at("go");
+  out[p.figure] = rounded(us->to_number<double>(), 2);
+  boost::json::value& peers = out["peers"];
+  if (!peers.is_array()) peers.emplace_array();
+  peers.get_array().push_back(boost::json::object{{"figure", p.figure},
+                                                  {"peer", v.get_object().at("peer")},
+                                                  {"go", v.get_object().at("go")},
+                                                  {"answer", v.get_object().at("answer")}});
+}
+
+void ask_peers(boost::json::object& out, const std::string& question) {
+  boost::json::object skipped;
+  for (const peer& p : all_peers) ask_peer(out, skipped, p, question);
+  out["ratio"] = nullptr;
+  if (!out["gopher_lua_us"].is_null())
+    out["ratio"] = rounded(
+        out["gopher_lua_us"].to_number<double>() / out["decision_us"].to_number<double>(), 1);
+  if (!skipped.empty()) out["skipped"] = std::move(skipped);
+}
+
+/// As `run` has them: tests see the fields of hooks.
+policies::host::options options_of(const std::string& folder) {
+  policies::hook_list known;
+  known.push_back(policies::rollout_hook());
+  known.push_back(policies::disruption_hook());
+  policies::host::options o;
+  o.folders.push_back(folder);
+  o.stock = false;
+  o.limits.hooks = std::make_shared<const policies::hook_list>(std::move(known));
+  return o;
+}
+
+/// A folder of packs that all change at once: each is loaded and tested aside, then takes over.
+reactor::awaitable<void> measure_reload(reactor::loop& l, boost::json::object& out,
+                                        std::string& problem) {  // borrowed
+  const reactor::private_folder folder("bench");
+  namespace fs = std::filesystem;
+  const auto write_all = [&](int edit) {
+    for (int i = 0; i < reloaded_packs; ++i) {
+      const fs::path to = fs::path(folder.path()) / ("pack-" + std::to_string(i));
+      fs::create_directories(to);
+      for (const policies::embedded_file& f : policies::stock_files()) {
+        if (!f.path.starts_with("disruption/zones/")) continue;
+        std::string text(f.content);
+        if (const auto at = text.find("\"disruption/zones\""); at != std::string::npos)
+          text.insert(at + 1, std::to_string(i) + "/");
+        std::ofstream(to / fs::path(f.path).filename()) << text << "\n-- " << edit << "\n";
+      }
+    }
+  };
+  write_all(0);
+  policies::host packs(l, options_of(folder.path()));
+  auto loaded = co_await packs.load();
+  if (!loaded) {
+    problem = loaded.error().message();
+    l.stop();
+    co_return;
+  }
+  write_all(1);
+  (void)l.take_health();
+  const auto cpu = process_cpu(), wall = monotonic();
+  co_await packs.reload();
+  out["reload_packs"] = packs.reloads();
+  out["reload_20_packs_ms"] = rounded(static_cast<double>((process_cpu() - cpu).count()) / 1e6, 1);
+  out["reload_20_packs_wall_ms"] =
+      rounded(static_cast<double>((monotonic() - wall).count()) / 1e6, 1);
+  out["reload_stall_us"] = rounded(static_cast<double>(l.health().longest_stall.count()) / 1e3, 0);
+  if (packs.reloads() != reloaded_packs) problem = "not all packs were reloaded";
+  co_await packs.stop();
+  l.stop();
 }
 
 reactor::awaitable<void> measure(reactor::loop& l, boost::json::array& points,
@@ -172,7 +257,8 @@ boost::json::object measure_policy() {
   for (const boost::json::value& p : points)
     worst = std::max(worst, p.at("longest_stall_ms").to_number<double>());
   o["worst_stall_us"] = rounded(worst * 1e3, 0);
-  ask_peer(o, question);
+  run([&](reactor::loop& l) { return measure_reload(l, o, problem); });
+  ask_peers(o, question);
   o["points"] = std::move(points);
   return o;
 }
