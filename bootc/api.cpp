@@ -36,6 +36,7 @@ public:
              }),
         reader_(h.loop, web_, s.registries),
         operator_ns_(s.operator_ns),
+        identity_(s.identity),
         tags_(h.loop, s.tags ? *s.tags : reader_, {.interval = s.tag_interval}, h.log),
         rows_(h.metrics, std::string(api_name)),
         policy_(h.loop, h.packs,
@@ -46,7 +47,8 @@ public:
     bootc_cluster::options o;
     o.policy = &policy_;
     o.tags = &tags_;
-    o.operator_ns = operator_ns_;
+    o.operator_ns = o.lease_ns = operator_ns_;
+    o.identity = identity_;
     o.metrics = &house_.metrics;
     o.rows = &rows_;
     o.does = house_.does;
@@ -102,7 +104,7 @@ private:
   units::house house_;
   registry::web web_;
   registry::tag_reader reader_;
-  std::string operator_ns_;
+  std::string operator_ns_, identity_;
   tag_watcher tags_;
   units::row_budget rows_;
   pack_rollout_policy policy_;
@@ -149,7 +151,7 @@ units::api api(settings s) {
   a.remedy = "kubectl apply --server-side -f deploy/crds";
   a.watches = "node pools";
   a.loads = "node pools and nodes";
-  a.lease = "bootc-operator.bootc.dev";
+  a.lease = names::lease;
   a.lease_ns = "bootc-operator";
   a.holds.assign(hold_code::of_nodes.begin(), hold_code::of_nodes.end());
   a.events.assign(hold_event::table.begin(), hold_event::table.end());

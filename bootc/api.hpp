@@ -10,6 +10,7 @@ struct settings {
   reactor::nanoseconds tag_interval = std::chrono::minutes(5);  // between two questions about a tag
   registry::tag_reader_options registries;
   std::string operator_ns = "bootc-operator";  // of pull secrets, on each cluster
+  std::string identity;                        // of this process, in Leases
   registry::tag_source* tags = nullptr;        // asked instead of registries; outlives everything
 };
 

@@ -1,6 +1,7 @@
 #include "bootc/bootc_cluster.hpp"
 
 #include "bootc/kinds/cluster_node.hpp"
+#include "bootc/kinds/conditions.hpp"
 #include "k8s/client/client.hpp"
 
 #include <algorithm>
@@ -58,13 +59,17 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                    ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
                                                           "bootc", options_.name)
                    : nullptr),
+      node_figures_(figures_of_nodes(options_)),
       drains_(
           l, api, [this](const std::string& node) { wake_owner_of(node); }, options_.log,
-          figures_of_nodes(options_)),
+          node_figures_),
       secrets_(options_.operator_ns.empty()
                    ? std::nullopt
                    : std::make_optional<pull_secrets>(l, api, options_.operator_ns, options_.limits,
                                                       [this] { reconsider(); })),
+      other_(options_.lease_ns.empty() ? std::nullopt
+                                       : std::make_optional<other_operator>(
+                                             l, api, options_.lease_ns, options_.identity)),
       reconciler_(l, api,
                   cluster_views{pools_.objects(), bootc_nodes_.objects(), nodes_.objects(),
                                 bootc_node_names_, node_names_},
@@ -86,9 +91,10 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                     s.events = options_.events;
                     s.tags = options_.tags;
                     s.secrets = secrets_ ? &*secrets_ : nullptr;
+                    s.other = other_ ? &*other_ : nullptr;
                     s.wake = [this](const std::string& pool) { controller_.add(pool); };
                     s.rows = figures_.get();
-                    s.figures = figures_of_nodes(options_);
+                    s.figures = node_figures_;
                     s.log = options_.log;
                     return s;
                   }()),
@@ -209,11 +215,26 @@ void bootc_cluster::count_slot(const bootc_node* b, int by) {
   if (counted->second == 0) slotted_.erase(counted);
 }
 
+/// Idle's time is when the fetch began: it changes with the status alone, and that is False in both.
+void bootc_cluster::count_stage(const bootc_node* before, const bootc_node* now) {
+  const auto idle_of = [](const bootc_node* b) {
+    return b ? find_condition(b->status.conditions, node_condition::idle) : nullptr;
+  };
+  const condition *was = idle_of(before), *is = idle_of(now);
+  if (!was || !is || was->reason != node_reason::staging || is->reason != node_reason::staged)
+    return;
+  const auto began = reactor::parse_rfc3339(is->last_transition_time);
+  if (began)
+    node_figures_.stage_seconds.observe(
+        std::chrono::duration<double>(loop_.wall() - *began).count());
+}
+
 void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_node* now) {
   ++revision_;
   keep_name(bootc_node_names_, before, now);
   count_slot(before, -1);
   count_slot(now, +1);
+  count_stage(before, now);
   for (const bootc_node* b : {before, now})
     if (b && b->meta.owner) controller_.add(b->meta.owner.name.str());
   const bootc_node& any = now ? *now : *before;
@@ -253,7 +274,8 @@ std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::opti
   if (o.does == units::mode::act)
     o.events = &on.on().events();
   else
-    o.tags = nullptr, o.operator_ns.clear();  // who only looks asks no registry and reads no Secret
+    // Who only looks asks no registry, reads no Secret, and takes no service of ours for somebody else's.
+    o.tags = nullptr, o.operator_ns.clear(), o.lease_ns.clear();
   o.is_current = [&on] { return on.is_live(); };
   o.attend = [&on](k8s::attention how) { on.attend(how); };
   auto part = std::make_unique<bootc_cluster>(on.loop(), on.api(), std::move(o));

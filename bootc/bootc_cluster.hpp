@@ -2,6 +2,7 @@
 
 #include "bootc/pool/drains.hpp"
 #include "bootc/pool/node_pool_reconciler.hpp"
+#include "bootc/pool/others/other_operator.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
@@ -34,6 +35,8 @@ public:
     k8s::event_recorder* events = nullptr;  // of the cluster, outlives it; none: nothing is told
     /// Where pull secrets are; empty: none is read.
     std::string operator_ns;
+    /// Where the Lease of another operator would be, and under which name we hold ours; empty: nobody is looked for.
+    std::string lease_ns, identity;
     tag_watcher* tags = nullptr;  // of the process, outlives it; none: no registry is asked
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;  // outlives it; with metrics: its pools are counted
@@ -78,6 +81,7 @@ private:
   void bootc_node_changed(const bootc_node* before, const bootc_node* now);
   void node_changed(const k8s::node* before, const k8s::node* now);
   void count_slot(const bootc_node* b, int by);
+  void count_stage(const bootc_node* before, const bootc_node* now);
   void wake_matching(const k8s::string_map& labels);
   void wake_owner_of(const std::string& node);
   bool is_current() const;
@@ -89,8 +93,10 @@ private:
   k8s::informer<bootc_node> bootc_nodes_;
   k8s::informer<k8s::node> nodes_;
   std::unique_ptr<units::row_figures> figures_;
+  node_figures node_figures_;
   drains drains_;
   std::optional<pull_secrets> secrets_;
+  std::optional<other_operator> other_;
   node_pool_reconciler reconciler_;
   k8s::controller<std::string> controller_;
   std::set<std::string> bootc_node_names_, node_names_;

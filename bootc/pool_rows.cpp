@@ -31,6 +31,14 @@ units::standing standing_of(unit_state s) noexcept {
                                      : units::standing::moving;
 }
 
+/// The tag that a pool follows, and when it is asked again; empty for one that names a digest.
+std::string followed_by(const node_pool_status& status) {
+  if (status.resolved_ref.empty()) return {};
+  return status.resolved_ref + (status.next_tag_resolution_time.empty()
+                                    ? ""
+                                    : ", asked again at " + status.next_tag_resolution_time);
+}
+
 }  // namespace
 
 units::unit shown(const unit& u) {
@@ -91,8 +99,14 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::survey() {
     if (!now || !forecast) continue;
     units::plan_row row = shown(name, *now, *forecast);
     row.units.reserve(now->units.size());
+    const std::string followed = followed_by(now->status), offered = now->status.available_digest;
     for (std::size_t i = 0; i < now->units.size(); ++i) {
       row.units.push_back(shown(now->units[i]));
+      std::vector<units::detail>& details = row.units.back().details;
+      if (!followed.empty())
+        details.push_back({.key = "follows", .value = followed, .label = "follows"});
+      if (!offered.empty())
+        details.push_back({.key = "offeredDigest", .value = offered, .label = "offered"});
       now->units[i] = unit();
       if (i % units_a_turn == units_a_turn - 1) co_await loop_.yield();
     }

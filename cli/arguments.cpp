@@ -929,7 +929,9 @@ command chosen(const CLI::App& app, all_arguments& all) {
     return all.run;
   }
   if (name == "daemon") {
-    all.daemon.poll_interval = interval_of(all.poll_interval).value();
+    const bool said = app.get_subcommands().front()->count("--bootc-poll-interval") > 0;
+    all.daemon.poll_interval =
+        said ? interval_of(all.poll_interval).value() : reactor::nanoseconds::zero();
     return all.daemon;
   }
   if (name == "apiserver") return all.apiserver;

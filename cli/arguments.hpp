@@ -57,7 +57,7 @@ struct run_arguments {
 
 struct daemon_arguments {
   std::string kubeconfig, context, node_name;
-  reactor::nanoseconds poll_interval = std::chrono::minutes(5);
+  reactor::nanoseconds poll_interval = std::chrono::minutes(5);  // 0: nobody said
   enum class host_form { nsenter, direct } host = host_form::nsenter;
   std::string host_root;  // empty: /proc/1/root, or / when direct
   std::string health_address = "0";

@@ -1,5 +1,6 @@
 #include "bootc/daemon/command_host.hpp"
 #include "bootc/daemon/node_daemon.hpp"
+#include "bootc/operator_config.hpp"
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/service/run_to_end.hpp"
@@ -8,6 +9,11 @@
 #include "reactor/http/server.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
+#include "reactor/task_group.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace cli {
 namespace {
@@ -15,23 +21,58 @@ namespace {
 struct serving {
   reactor::loop& loop;
   k8s::client& api;
-  bootc::node_daemon& daemon;
   bootc::command_host& machine;
-  std::unique_ptr<reactor::http::server> health;
+  bootc::node_daemon_options options;
+  reactor::nanoseconds poll_interval;  // from the command line; 0 = it says nothing
+  reactor::logger log;
   reactor::event stop;
+  std::unique_ptr<reactor::http::server> health = nullptr;
+  std::unique_ptr<bootc::node_daemon> daemon = nullptr;
   int exit_code = success;
 };
 
+/// The interval of the BootcOperatorConfig, asked for until the server answers. A fault is what a person has to mend.
+reactor::awaitable<k8s::result<reactor::nanoseconds>> interval_for(serving& s) {  // borrowed
+  if (s.poll_interval > reactor::nanoseconds::zero()) co_return s.poll_interval;
+  constexpr reactor::nanoseconds first = std::chrono::seconds(1), last = std::chrono::seconds(30);
+  for (reactor::nanoseconds pause = first;; pause = std::min(pause * 2, last)) {
+    auto config = co_await bootc::load_operator_config(s.api);
+    if (config) co_return config->status_poll_period;
+    const k8s::fault why = config.error();
+    if (why.code == k8s::errc::not_found || why.code == k8s::errc::invalid) co_return why;
+    const bool forbidden = why.code == k8s::errc::forbidden;
+    s.log.warning(forbidden ? "the BootcOperatorConfig may not be read: its defaults count"
+                            : "the BootcOperatorConfig cannot be read yet",
+                  {{"why", why.message()}});
+    if (forbidden) co_return bootc::operator_config().status_poll_period;
+    co_await s.loop.sleep_for(pause);
+  }
+}
+
+reactor::awaitable<void> begin_daemon(serving& s) {  // borrowed
+  auto every = co_await interval_for(s);
+  if (!every) {
+    s.exit_code = complain(every.error().message());
+    s.stop.set();
+    co_return;
+  }
+  s.options.poll_interval = *every;
+  s.daemon = std::make_unique<bootc::node_daemon>(s.loop, s.api, s.machine, s.options, s.log);
+  s.daemon->start();
+}
+
 reactor::awaitable<void> serve(serving& s) {
   auto bound = s.health ? s.health->start() : reactor::result<void>();
+  reactor::task_group beginning(s.loop);
   if (bound) {
-    s.daemon.start();
+    beginning.start("node daemon", begin_daemon(s));
     (void)co_await s.stop.wait();
   } else {
     s.exit_code = complain(bound.error().message());
   }
   const stop_guard in_time(s.loop);
-  co_await s.daemon.stop();
+  co_await beginning.cancel_and_join();
+  if (s.daemon) co_await s.daemon->stop();
   co_await s.machine.stop();
   co_await s.api.stop();
   if (s.health) co_await s.health->stop();
@@ -62,9 +103,7 @@ int daemon_command(const daemon_arguments& a) {
   bootc::command_host machine(loop, std::move(host_options));
   bootc::node_daemon_options options;
   options.node = a.node_name;
-  options.poll_interval = a.poll_interval;
-  bootc::node_daemon daemon(loop, api, machine, std::move(options), *log);
-  serving s{loop, api, daemon, machine, nullptr, reactor::event(loop)};
+  serving s{loop, api, machine, std::move(options), a.poll_interval, *log, reactor::event(loop)};
   if (*health_at) {
     reactor::http::server_options o;
     o.at = **health_at;

@@ -187,7 +187,7 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
   const std::string cursor = co_await journal_cursor();
   unit_guard guard{*this};
   arguments argv{"systemd-run", "--wait", "--collect", "--unit", switch_unit, "bootc", "switch"};
-  if (traits_.switch_download_only) argv.emplace_back("--download-only");
+  if (traits_.switch_download_only && !command.unlocked) argv.emplace_back("--download-only");
   argv.push_back(command.image);
   const arguments said = argv;
   auto ended = co_await execute(std::move(argv), stage_time);
@@ -204,7 +204,8 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
 
 /// Until it is locked, any reboot would boot what was staged. A host that cannot lock it says so in its status.
 awaitable<void> command_host::lock_staged(host_command command) {
-  if (!traits_.switch_download_only && traits_.upgrade_download_only && !command.composefs)
+  if (!traits_.switch_download_only && traits_.upgrade_download_only && !command.composefs &&
+      !command.unlocked)
     (void)co_await lock();
 }
 

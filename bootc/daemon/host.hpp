@@ -52,7 +52,8 @@ struct host_command {
   bool locked = false;  // reboot: the staged image must be unlocked first
   bool soft = false;    // reboot: without the firmware, where the image allows it
   bool composefs = false;
-  bool adopted = false;  // stage: it runs already, only its end is waited for
+  bool adopted = false;   // stage: it runs already, only its end is waited for
+  bool unlocked = false;  // stage: whoever reboots the host shall boot it
   friend bool operator==(const host_command&, const host_command&) = default;
 };
 

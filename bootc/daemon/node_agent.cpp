@@ -181,6 +181,11 @@ std::optional<image_info> node_agent::published_staged(const std::string& digest
   return entry;
 }
 
+staging_mode node_agent::staging() const {
+  return parse_staging_mode(object_->annotation(names::stage).value_or("locked"))
+      .value_or(staging_mode::locked);
+}
+
 node_agent::verdict node_agent::on_target(reactor::steady_time now) {
   stage_error_.clear();
   stage_claimed_.clear();
@@ -244,8 +249,16 @@ node_agent::verdict node_agent::stage(reactor::steady_time now) {
     v.look_again = stage_backoff_.until;
     return v;
   }
+  const bool can_lock =
+      traits_.switch_download_only || (traits_.upgrade_download_only && !host_->composefs());
+  if (staging() == staging_mode::in_slot && !can_lock &&
+      object_->spec.desired_state != image_state::booted) {
+    v.idle_message = stages_in_slot_text;
+    return v;
+  }
   v.idle_reason = node_reason::staging;
   host_command c;
+  c.unlocked = staging() == staging_mode::unlocked;
   c.action = host_action::stage;
   c.image = object_->spec.desired_image;
   c.composefs = host_->composefs();
@@ -269,7 +282,8 @@ node_agent::verdict node_agent::staged(reactor::steady_time now) {
     return v;
   }
   if (object_->spec.desired_state != image_state::booted) {
-    const bool can_lock = traits_.upgrade_download_only && !host_->composefs();
+    const bool can_lock =
+        traits_.upgrade_download_only && !host_->composefs() && staging() != staging_mode::unlocked;
     v.idle_message =
         locked ? "Image staged, awaiting desiredImageState: Booted" : std::string(unlocked_text);
     if (locked || !can_lock) return v;

@@ -3,6 +3,7 @@
 #include "bootc/daemon/host.hpp"
 #include "bootc/daemon/host_status.hpp"
 #include "bootc/kinds/bootc_node.hpp"
+#include "bootc/kinds/node_pool.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <optional>
@@ -71,6 +72,7 @@ private:
   verdict stage(reactor::steady_time now);
   verdict staged(reactor::steady_time now);
   verdict staging_since_before() const;
+  staging_mode staging() const;
   bool is_restored_rollback(const std::string& digest) const;
   std::optional<image_info> published_staged(const std::string& digest) const;
   std::string idle_note() const;

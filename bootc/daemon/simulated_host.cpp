@@ -33,6 +33,7 @@ simulated_host::simulated_host(reactor::loop& l, std::string image,
 
 void simulated_host::new_boot() {
   boot_id_ = loop_.random().uuid();
+  shown_.clear();  // it is below /run
 }
 
 bool simulated_host::has(const std::set<std::string>& marks, const std::string& image) const {
@@ -86,8 +87,11 @@ awaitable<reactor::result<void>> simulated_host::run(host_command command) {
       co_await loop_.sleep_for(settings_.stage_time);
       if (has(settings_.unpullable, command.image))
         co_return failed("manifest unknown: " + command.image);
+      if (has(settings_.closed, command.image) && shown_ != settings_.login)
+        co_return failed("unauthorized: " + command.image);
       staged_ = command.image;
-      locked_ = settings_.download_only || (settings_.can_lock && !settings_.composefs);
+      locked_ = !command.unlocked &&
+                (settings_.download_only || (settings_.can_lock && !settings_.composefs));
       changed_.wake_all();
       co_return reactor::result<void>();
     case host_action::lock:
@@ -108,6 +112,12 @@ awaitable<reactor::result<void>> simulated_host::run(host_command command) {
   }
   // As the command does: it does not return.
   (void)co_await off_.wait();
+  co_return reactor::result<void>();
+}
+
+awaitable<reactor::result<void>> simulated_host::show_registries(
+    std::optional<reactor::secret> docker_config) {
+  shown_ = docker_config ? std::string(docker_config->reveal()) : std::string();
   co_return reactor::result<void>();
 }
 

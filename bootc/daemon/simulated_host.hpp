@@ -24,6 +24,8 @@ struct simulated_host_settings {
   bool soft_reboot_capable = false;
   // Failures, by a part of the image's text (a digest, say).
   std::set<std::string> unpullable;  // cannot be fetched
+  std::set<std::string> closed;      // can be fetched with `login` alone, a `.dockerconfigjson`
+  std::string login;
   std::set<std::string> unbootable;  // does not come up: the machine falls back to the image before
   std::set<std::string> never_returns;  // the machine stays away after booting it
 };
@@ -37,6 +39,8 @@ public:
   awaitable<reactor::result<host_traits>> inspect() override;
   awaitable<reactor::result<std::string>> status() override;
   awaitable<reactor::result<void>> run(host_command command) override;
+  awaitable<reactor::result<void>> show_registries(
+      std::optional<reactor::secret> docker_config) override;
   awaitable<void> changed() override;
 
   /// Set while a reboot is wanted: the owner ends the daemon, waits reboot_time and calls come_up().
@@ -61,7 +65,7 @@ private:
   std::string booted_;
   std::optional<std::string> staged_, rollback_;
   bool locked_ = false, roll_back_ = false, soft_ = false;
-  std::string boot_id_;
+  std::string boot_id_, shown_;
   std::uint64_t soft_reboots_ = 0;
   std::size_t reboots_ = 0;
   reactor::event going_down_;

@@ -11,6 +11,9 @@ inline constexpr std::string_view version = "v1alpha1";
 inline constexpr std::string_view api_version = "node.bootc.dev/v1alpha1";
 inline constexpr std::string_view field_manager = "windlass-bootc";
 
+/// The Lease by which operators of this API take turns.
+inline constexpr std::string_view lease = "bootc-operator.bootc.dev";
+
 /// Label on the Node: it is in a pool; the daemon's DaemonSet selects on it.
 inline constexpr std::string_view managed = "bootc.dev/managed";
 /// Annotation on the BootcNode: it holds a reboot slot. The only record of it.
@@ -23,7 +26,12 @@ inline constexpr std::string_view pool_cleanup = "bootc.dev/pool-cleanup";
 /// Annotation on the BootcNode: "<Idle's status>:<reason>:<desired image>" of the last event. Nothing else hangs on it.
 inline constexpr std::string_view last_observed_state = "bootc.dev/last-observed-state";
 
-// Karpenter's annotations (`bootc.dev/owns-karpenter-…`) belong here.
+/// Annotations on a Node of Karpenter's while it holds a slot: it is neither replaced nor taken away meanwhile.
+inline constexpr std::string_view do_not_repair = "karpenter.sh/do-not-repair";
+inline constexpr std::string_view do_not_disrupt = "karpenter.sh/do-not-disrupt";
+/// Annotations on the BootcNode: which of them are ours, so that they go with the slot.
+inline constexpr std::string_view owns_do_not_repair = "bootc.dev/owns-karpenter-do-not-repair";
+inline constexpr std::string_view owns_do_not_disrupt = "bootc.dev/owns-karpenter-do-not-disrupt";
 
 /// Annotation on the BootcNode: a drain timed out; not before this time again (RFC 3339).
 inline constexpr std::string_view drain_retry_at = "windlass.dev/drain-retry-at";
@@ -35,6 +43,12 @@ inline constexpr std::string_view approved_at = "windlass.dev/approved-at";
 inline constexpr std::string_view approved_boot_id = "windlass.dev/approved-boot-id";
 /// Annotation on the BootcNode: the pool's disruption.rebootPolicy, for the daemon, which may not read pools.
 inline constexpr std::string_view reboot_policy = "windlass.dev/reboot-policy";
+/// Annotation on the BootcNode: since when it shall run the image that it shall run now (RFC 3339).
+inline constexpr std::string_view desired_since = "windlass.dev/desired-since";
+/// Annotation on the pool, and handed on to its BootcNodes: how a host stages that others may reboot as well (staging_mode).
+inline constexpr std::string_view stage = "windlass.dev/stage";
+/// Annotation on the pool: after how long without progress a node counts as stuck, as Go writes durations.
+inline constexpr std::string_view stuck_after = "windlass.dev/stuck-after";
 /// Annotation on the pool: the digest that a pool with manual updates shall move to.
 inline constexpr std::string_view approve_digest = "bootc.dev/approve-digest";
 /// Annotation on the BootcNode: "held", "booting" while it holds a slot. A picture for `kubectl get`: nothing reads it.

@@ -48,6 +48,33 @@ std::string_view node_pool::policy() const {
   return meta.annotations.get(names::policy);
 }
 
+std::string_view text(staging_mode m) noexcept {
+  switch (m) {
+    case staging_mode::unlocked: return "unlocked";
+    case staging_mode::in_slot: return "in-slot";
+    case staging_mode::locked: break;
+  }
+  return "locked";
+}
+
+std::optional<staging_mode> parse_staging_mode(std::string_view word) noexcept {
+  for (const staging_mode m : {staging_mode::locked, staging_mode::unlocked, staging_mode::in_slot})
+    if (word == text(m)) return m;
+  return std::nullopt;
+}
+
+std::optional<staging_mode> node_pool::staging() const {
+  const std::string_view word = meta.annotations.get(names::stage);
+  return word.empty() ? staging_mode::locked : parse_staging_mode(word);
+}
+
+std::optional<reactor::nanoseconds> node_pool::stuck_after() const {
+  const std::string_view word = meta.annotations.get(names::stuck_after);
+  if (word.empty()) return default_stuck_after;
+  const auto read = reactor::parse_duration(std::string(word));
+  return read && *read > reactor::nanoseconds::zero() ? std::optional(*read) : std::nullopt;
+}
+
 std::string_view node_pool::approval() const {
   return meta.annotations.get(names::approve_digest);
 }

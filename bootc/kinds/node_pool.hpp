@@ -28,6 +28,13 @@ enum class reboot_policy { reboot_only, allow_soft_reboot };
 /// What a tag that names another image does: the nodes follow, or somebody has to approve it.
 enum class tag_updates { automatic, manual };
 
+/// How hosts fetch an image that others than us may boot, where they cannot keep it from that: ahead, locked where they can;
+/// ahead and never locked, for hosts that somebody else reboots; or only once they are drained.
+enum class staging_mode { locked, unlocked, in_slot };
+std::string_view text(staging_mode m) noexcept;
+/// Nothing for a word that is none of them.
+std::optional<staging_mode> parse_staging_mode(std::string_view word) noexcept;
+
 /// int-or-string, as written by the user.
 using int_or_string = std::variant<std::int64_t, std::string>;
 
@@ -44,6 +51,9 @@ struct node_pool_spec {
   std::optional<secret_ref> pull_secret;
   friend bool operator==(const node_pool_spec&, const node_pool_spec&) = default;
 };
+
+/// A daemon that has done nothing for so long is stuck, unless its pool says otherwise.
+inline constexpr reactor::nanoseconds default_stuck_after = std::chrono::minutes(10);
 
 /// How long a node may be away for its reboot; nothing = as long as it takes.
 std::optional<reactor::nanoseconds> reboot_limit(const node_pool_spec& spec) noexcept;
@@ -74,6 +84,10 @@ struct node_pool {
   static node_pool parse(k8s::wire_value object);
   /// The pack that shall answer for it, or empty.
   std::string_view policy() const;
+  /// How its hosts stage; nothing when it is written wrongly.
+  std::optional<staging_mode> staging() const;
+  /// After how long without progress a node counts as stuck; nothing when it is written wrongly.
+  std::optional<reactor::nanoseconds> stuck_after() const;
   /// The digest that somebody approved, as written, or empty.
   std::string_view approval() const;
   friend bool operator==(const node_pool&, const node_pool&) = default;

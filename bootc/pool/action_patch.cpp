@@ -26,6 +26,15 @@ void leave_slot(json::object& annotations) {
   annotations[names::in_reboot_slot] = nullptr;
   annotations[names::was_cordoned] = nullptr;
   annotations[names::slot] = nullptr;
+  annotations[names::owns_do_not_repair] = nullptr;
+  annotations[names::owns_do_not_disrupt] = nullptr;
+}
+
+/// How it stages, for a daemon that may not read pools; and since when it shall run this image.
+void ask_for(json::object& annotations, const action& a) {
+  annotations[names::stage] =
+      a.staging == staging_mode::locked ? json::value(nullptr) : json::value(text(a.staging));
+  if (a.retarget) annotations[names::desired_since] = reactor::format_rfc3339(a.at);
 }
 
 }  // namespace
@@ -43,8 +52,12 @@ json::object new_bootc_node(const node_pool& pool, const action& a) {
                     {"desiredImageState", text(a.spec.desired_state)}};
   if (a.spec.pull_secret) spec["pullSecretRef"] = write_secret(a.spec.pull_secret);
   if (!a.spec.pull_secret_hash.empty()) spec["pullSecretHash"] = a.spec.pull_secret_hash;
+  json::object annotations;
+  ask_for(annotations, a);
+  if (a.staging == staging_mode::locked) annotations.erase(names::stage);
   json::object metadata{{"name", a.node}};
   metadata["ownerReferences"] = std::move(owners);
+  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   json::object body{{"apiVersion", names::api_version}, {"kind", "BootcNode"}};
   body["metadata"] = std::move(metadata);
   body["spec"] = std::move(spec);
@@ -62,6 +75,7 @@ json::object bootc_node_patch(const action& a) {
                                    ? json::value(nullptr)
                                    : json::value(a.spec.pull_secret_hash);
       if (a.retarget) forget_attempts(annotations);
+      ask_for(annotations, a);
       // An approval is withdrawn with it, whatever else changes.
       if (a.spec.desired_state == image_state::staged)
         annotations[names::slot] = a.slotted ? json::value("held") : json::value(nullptr);
@@ -69,6 +83,8 @@ json::object bootc_node_patch(const action& a) {
     case action_kind::take_slot:
       annotations[names::in_reboot_slot] = "";
       annotations[names::was_cordoned] = a.was_cordoned ? "true" : "false";
+      if (a.shield.do_not_repair) annotations[names::owns_do_not_repair] = "true";
+      if (a.shield.do_not_disrupt) annotations[names::owns_do_not_disrupt] = "true";
       annotations[names::drain_retry_at] = nullptr;
       annotations[names::slot] = "held";
       break;
@@ -111,6 +127,13 @@ json::object node_patch(const action& a) {
     json::object labels;
     labels[names::managed] = a.kind == action_kind::label ? json::value("") : json::value(nullptr);
     inner["labels"] = std::move(labels);
+    patch["metadata"] = std::move(inner);
+  } else if (a.kind == action_kind::shield || a.kind == action_kind::unshield) {
+    const json::value wanted = a.kind == action_kind::shield ? json::value("true") : json::value();
+    json::object annotations;
+    if (a.shield.do_not_repair) annotations[names::do_not_repair] = wanted;
+    if (a.shield.do_not_disrupt) annotations[names::do_not_disrupt] = wanted;
+    inner["annotations"] = std::move(annotations);
     patch["metadata"] = std::move(inner);
   } else {
     inner["unschedulable"] =

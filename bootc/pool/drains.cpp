@@ -291,7 +291,7 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
     if (gone) co_return;
   }
   d->blocked.erase(end.pod);
-  for (;;) {
+  while (keeps(safety_rule::gone)) {
     const bool gone = co_await is_gone(key, uid);
     if (gone) co_return;
     co_await loop_.sleep_for(look_at_pod);

@@ -49,6 +49,11 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
      "images were staged without a lock, so that any reboot boots them"},
     {"UncoordinatedReboots", k8s::event_severity::warning, "BootcNodePool",
      "nodes were rebooted by others too, outside of every slot"},
+    {"NodeStuck", k8s::event_severity::warning, "Node",
+     "its daemon has neither acted nor reported an error for longer than windlass.dev/stuck-after; "
+     "nothing is done about it"},
+    {"InvalidAnnotation", k8s::event_severity::warning, "BootcNodePool",
+     "an annotation of the pool below windlass.dev is written wrongly and counts as absent"},
     {"InvalidApproval", k8s::event_severity::warning, "BootcNodePool",
      "bootc.dev/approve-digest is no sha256 digest"},
 });

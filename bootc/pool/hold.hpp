@@ -39,6 +39,13 @@ inline constexpr auto of_nodes = std::to_array<hold_kind>({
      "the Node is Ready", "the planner"},
     {"no-daemon", hold_nature::trouble, "no daemon has reported for it yet",
      "its daemon publishes a status", "the planner"},
+    {"other-operator", hold_nature::trouble,
+     "another operator of this API keeps the Lease bootc-operator.bootc.dev of the cluster",
+     "that operator ends, or its Lease does", "the planner"},
+    {"stuck", hold_nature::trouble,
+     "its daemon has neither acted nor reported an error for longer than windlass.dev/stuck-after "
+     "(10m)",
+     "its daemon acts, or says what is wrong", "the planner"},
     {"tag-unresolved", hold_nature::trouble, "no registry has said yet what the image's tag names",
      "the registry answers", "the planner"},
     {"leaving", hold_nature::progress, "it no longer belongs to the pool and is being released",
@@ -54,6 +61,8 @@ inline constexpr hold_kind slot_full = hold_in(of_nodes, "slot-full"),
                            reboot_timeout = hold_in(of_nodes, "reboot-timeout"),
                            not_ready = hold_in(of_nodes, "not-ready"),
                            no_daemon = hold_in(of_nodes, "no-daemon"),
+                           other_operator = hold_in(of_nodes, "other-operator"),
+                           stuck = hold_in(of_nodes, "stuck"),
                            tag_unresolved = hold_in(of_nodes, "tag-unresolved"),
                            leaving = hold_in(of_nodes, "leaving");
 

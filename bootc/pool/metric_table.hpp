@@ -7,7 +7,7 @@ namespace bootc::node_metrics {
 
 using enum reactor::metric_type;
 
-/// 1 s … 4 h.
+/// 1 s … 4 h, of everything that takes its time.
 inline constexpr std::array<double, 12> drain_bounds = {1,   5,   15,    30,    60,    120,
                                                         300, 600, 1'800, 3'600, 7'200, 14'400};
 
@@ -22,6 +22,18 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
      "seconds",
      {},
      "How long a drain took that was done.",
+     drain_bounds},
+    {"windlass_stage_duration_seconds",
+     histogram,
+     "seconds",
+     {},
+     "How long a node took from when it began to fetch an image until it was staged.",
+     drain_bounds},
+    {"windlass_reboot_duration_seconds",
+     histogram,
+     "seconds",
+     {},
+     "How long a node took from when it was told to boot until it was back and its slot was free.",
      drain_bounds},
     {"windlass_evictions_refused_total",
      counter,
@@ -39,14 +51,13 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
      {"cluster"},
      "Nodes that are back on their image and gave their slot back."},
 });
-inline constexpr reactor::metric_kind drains = reactor::metric_in(all, "windlass_drains_total"),
-                                      drain_seconds = reactor::metric_in(
-                                          all, "windlass_drain_duration_seconds"),
-                                      refused = reactor::metric_in(
-                                          all, "windlass_evictions_refused_total"),
-                                      requested = reactor::metric_in(
-                                          all, "windlass_reboots_requested_total"),
-                                      completed = reactor::metric_in(
-                                          all, "windlass_reboots_completed_total");
+inline constexpr reactor::metric_kind
+    drains = reactor::metric_in(all, "windlass_drains_total"),
+    drain_seconds = reactor::metric_in(all, "windlass_drain_duration_seconds"),
+    stage_seconds = reactor::metric_in(all, "windlass_stage_duration_seconds"),
+    reboot_seconds = reactor::metric_in(all, "windlass_reboot_duration_seconds"),
+    refused = reactor::metric_in(all, "windlass_evictions_refused_total"),
+    requested = reactor::metric_in(all, "windlass_reboots_requested_total"),
+    completed = reactor::metric_in(all, "windlass_reboots_completed_total");
 
 }  // namespace bootc::node_metrics

@@ -18,6 +18,8 @@ node_figures::node_figures(reactor::metrics& into, const std::string& cluster) {
   reboots_requested = of(node_metrics::requested);
   reboots_completed = of(node_metrics::completed);
   drain_seconds = into.get_histogram(node_metrics::drain_seconds);
+  stage_seconds = into.get_histogram(node_metrics::stage_seconds);
+  reboot_seconds = into.get_histogram(node_metrics::reboot_seconds);
 }
 
 }  // namespace bootc

@@ -177,6 +177,7 @@ awaitable<bool> node_pool_reconciler::gather(std::string pool, reading& into) {
     }
   }
   if (settings_.tags) world.tag = settings_.tags->of(follower(pool));
+  if (settings_.other) world.other_operator = settings_.other->known();
   world.now = loop_.wall();
   world.stale = !is_current();
   co_return true;
@@ -222,9 +223,8 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
   }
   if (!settings_.policy || !first.moves || first.units.empty()) co_return first;
   const auto is_staged = [of](const unit& u) {
-    return u.state == unit_state::staged ||
-           (of == view::everybody_staged &&
-            (u.state == unit_state::pending || u.state == unit_state::staging));
+    return u.may_take_slot || (of == view::everybody_staged &&
+                               (u.state == unit_state::pending || u.state == unit_state::staging));
   };
   const bool anybody_waits =
       std::any_of(first.units.begin(), first.units.end(),
@@ -264,7 +264,19 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
 
 awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string pool, view of) {
   if (!views_.pools.find("", pool)) co_return std::nullopt;
-  rollout_plan out = co_await plan(std::move(pool), of);
+  rollout_plan out = co_await plan_alone(std::move(pool), of);
+  co_return out;
+}
+
+/// The plan as it may be carried out: before anything is done somebody looks whether another operator works there.
+awaitable<rollout_plan> node_pool_reconciler::plan_alone(std::string pool, view of) {
+  if (settings_.other && !settings_.other->known().empty()) co_await settings_.other->look();
+  rollout_plan out = co_await plan(pool, of);
+  const bool acts = !out.actions.empty() || out.status_changed;
+  if (!settings_.other || !acts) co_return out;
+  co_await settings_.other->look();
+  if (settings_.other->known().empty()) co_return out;
+  out = co_await plan(std::move(pool), of);
   co_return out;
 }
 
@@ -317,7 +329,16 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   }
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
   if (!sees_own_writes(pool)) co_return k8s::requeue_after(wait_for_own_writes);
-  rollout_plan next = co_await plan(pool, view::as_it_is);
+  rollout_plan next = co_await plan_alone(pool, view::as_it_is);
+  const std::string other = settings_.other ? settings_.other->known() : std::string();
+  if (other_said_ != other) {
+    if (other.empty())
+      settings_.log.info("no other operator keeps the Lease any more: its cluster is ours again");
+    else
+      settings_.log.warning("another operator works on this cluster: nothing is done here",
+                            {{"lease", names::lease}, {"holder", other}});
+    other_said_ = other;
+  }
   found = views_.pools.find("", pool);
   if (!found) {
     attend(pool, k8s::attention::none);
@@ -328,6 +349,10 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     co_return k8s::requeue_after(wait_for_proof);
   if (settings_.on_plan) settings_.on_plan(pool, next);
   if (settings_.rows) settings_.rows->show(pool, by_state(next.counts), next.held);
+  if (!other.empty()) {
+    for (const std::string& node : drains_.nodes()) drains_.cancel(node);
+    co_return k8s::requeue_after(other_operator::asked_every);
+  }
   const node_pool seen = *found;
   say_new(seen, next.warnings);
   const auto look_again = earlier(next.look_again, tell_of_drains(seen));
@@ -429,6 +454,7 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
       a.resource_version = newer->second;
     const action_kind kind = a.kind;
     const std::string node = a.node;
+    const auto told_to_boot = kind == action_kind::free_slot ? told_to_boot_at(node) : std::nullopt;
     json::object annotations;
     if (takes_notes(kind))
       if (auto along = to_note.extract(node)) annotations = std::move(along.mapped());
@@ -437,6 +463,9 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
       if (!done->empty()) versions[node] = *done;
       if (kind == action_kind::approve) settings_.figures.reboots_requested.add();
       if (kind == action_kind::free_slot) settings_.figures.reboots_completed.add();
+      if (told_to_boot)
+        settings_.figures.reboot_seconds.observe(
+            std::chrono::duration<double>(loop_.wall() - *told_to_boot).count());
       if (frees_slot(kind)) giving_back.erase(node);
       continue;
     }
@@ -463,6 +492,14 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
   co_await give_back(loop_, plan.units);
   if (first_failure) co_return *first_failure;
   co_return k8s::result<void>();
+}
+
+std::optional<reactor::wall_time> node_pool_reconciler::told_to_boot_at(
+    const std::string& node) const {
+  const bootc_node* b = views_.bootc_nodes.find("", node);
+  const auto at = b ? b->annotation(names::approved_at) : std::nullopt;
+  auto read = reactor::parse_rfc3339(at.value_or(""));
+  return read ? std::optional(*read) : std::nullopt;
 }
 
 /// Whether an action writes the node's object, so that a note may go along.
@@ -638,7 +675,9 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool po
     case action_kind::label:
     case action_kind::unlabel:
     case action_kind::cordon:
-    case action_kind::uncordon: {
+    case action_kind::uncordon:
+    case action_kind::shield:
+    case action_kind::unshield: {
       json::object patch = node_patch(a);
       auto answer = co_await api_.merge_patch(k8s::resources::nodes(), key, std::move(patch),
                                               std::string(), manager());

@@ -3,9 +3,10 @@
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/drains.hpp"
 #include "bootc/pool/event_notes.hpp"
-#include "bootc/pool/secrets/pull_secrets.hpp"
+#include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/rollout_policy.hpp"
+#include "bootc/pool/secrets/pull_secrets.hpp"
 #include "bootc/tags/tag_watcher.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/currency.hpp"
@@ -53,6 +54,7 @@ struct reconciler_settings {
   k8s::event_recorder* events = nullptr;  // of the cluster; none: nothing is told
   tag_watcher* tags = nullptr;      // of the process; none: tags stay what they are known to be
   pull_secrets* secrets = nullptr;  // of the cluster; none: nothing is known of them
+  other_operator* other = nullptr;  // of the cluster; none: nobody else works there
   std::function<void(const std::string& pool)> wake;  // a question about its tag was answered
   units::row_figures* rows = nullptr;                 // outlives it; none: nothing is counted
   node_figures figures = {};
@@ -86,8 +88,10 @@ private:
   bool sees_own_writes(const std::string& pool);
   void stop_drains_of_nobody();
   awaitable<rollout_plan> plan(std::string pool, view of);
+  awaitable<rollout_plan> plan_alone(std::string pool, view of);
   awaitable<k8s::result<void>> act(node_pool pool, rollout_plan plan);
   std::set<std::string> gives_back(const rollout_plan& plan) const;
+  std::optional<reactor::wall_time> told_to_boot_at(const std::string& node) const;
   awaitable<k8s::result<bool>> slots_are_as_seen();
   using notes = std::map<std::string, boost::json::object>;  // annotations, by node
   awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a,
@@ -114,6 +118,7 @@ private:
   std::map<std::string, std::string> told_steps_;  // by node, until its object remembers them
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
   std::set<std::string> attending_;  // pools with something under way
+  std::string other_said_;           // of whom the log has told
   bool knows_every_slot_ = false;
   reactor::steady_time unknown_writes_land_by_;
 };

@@ -120,8 +120,12 @@ void pass::explain_staged(const member& m) {
 }
 
 void pass::explain_unit(const member& m) {
-  if (m.fresh_slot && m.state == unit_state::staged) return;  // it goes now
+  if (m.fresh_slot && m.startable()) return;  // it goes now
   if (m.fresh_slot && world_.assume_staged) return;
+  if (!m.stuck.empty())
+    return hold_back(m.name, hold_code::stuck,
+                     m.stuck + ", for more than " + reactor::format_duration(stuck_after_),
+                     "its daemon acts, or says what is wrong");
   switch (m.state) {
     case unit_state::up_to_date:
       if (m.slotted)
@@ -149,7 +153,7 @@ void pass::explain_unit(const member& m) {
     case unit_state::staged: return explain_staged(m);
     case unit_state::pending:
     case unit_state::staging:
-      if (world_.assume_staged) return explain_staged(m);
+      if (world_.assume_staged || m.stages_in_slot) return explain_staged(m);
       if (!m.object || (m.object->status.conditions.empty() && !m.object->status.booted))
         return hold_back(m.name, hold_code::no_daemon, "no daemon has reported for it yet",
                          "its daemon publishes a status");
@@ -209,6 +213,7 @@ void pass::show(const member& m) {
   u.name = m.name;
   u.state = m.state;
   u.slotted = m.slotted;
+  u.may_take_slot = m.startable();
   u.approved = m.approved();
   u.starting = m.fresh_slot;
   u.control_plane = m.node && is_control_plane(*m.node);
@@ -231,7 +236,9 @@ void pass::show(const member& m) {
   plan_.units.push_back(std::move(u));
   if (m.object)
     if (const condition* idle = find_condition(m.object->status.conditions, node_condition::idle)) {
-      if (idle->message.find(unlocked_text) != std::string::npos) unlocked_.push_back(m.name);
+      if (staging_ != staging_mode::unlocked &&
+          idle->message.find(unlocked_text) != std::string::npos)
+        unlocked_.push_back(m.name);
       if (idle->message.find(uncoordinated_text) != std::string::npos)
         uncoordinated_.push_back(m.name);
     }

@@ -40,7 +40,10 @@ void pass::join(const k8s::node& node) {
   m.spec.desired_state = image_state::staged;
   m.spec.pull_secret = pool_.spec.pull_secret;
   m.spec.pull_secret_hash = hash_for({});
-  act(action_kind::create_node, m);
+  action& a = act(action_kind::create_node, m);
+  a.staging = staging_;
+  a.retarget = true;
+  a.at = world_.now;
   if (!is_managed(node)) act(action_kind::label, m.name);
   members_.push_back(std::move(m));
 }
@@ -62,12 +65,17 @@ void pass::sync(std::size_t i) {
   const bool same_ref = m.spec.pull_secret == pool_.spec.pull_secret;
   const std::string hash = hash_for(same_ref ? m.spec.pull_secret_hash : std::string());
   const bool other_secret = !same_ref || hash != m.spec.pull_secret_hash;
-  if (!m.object->meta.deleting() && (other_secret || withdraws)) {
+  const auto staging = parse_staging_mode(m.annotation(names::stage).value_or("locked"));
+  const bool other_staging = staging != staging_;
+  if (!m.object->meta.deleting() && (other_secret || withdraws || other_staging)) {
     m.spec.desired_image = pinned_;
     m.spec.pull_secret = pool_.spec.pull_secret;
     m.spec.pull_secret_hash = hash;
     if (withdraws) m.spec.desired_state = image_state::staged;
-    act(action_kind::sync_spec, m).retarget = retarget;
+    action& a = act(action_kind::sync_spec, m);
+    a.retarget = retarget;
+    a.staging = staging_;
+    a.at = world_.now;
   }
   if (!is_managed(*m.node) && !m.node->meta.deleting()) act(action_kind::label, m.name);
 }
@@ -86,6 +94,9 @@ void pass::release_node(const bootc_node& object, const k8s::node* node) {
   if (node && !node->meta.deleting()) {
     if (object.annotation(names::was_cordoned) == "false" && node->unschedulable)
       act(action_kind::uncordon, name);
+    unshield(name, *node,
+             {object.annotation(names::owns_do_not_repair) == "true",
+              object.annotation(names::owns_do_not_disrupt) == "true"});
     if (node->meta.labels.has(names::managed)) act(action_kind::unlabel, name);
   }
   if (!object.meta.deleting()) act(action_kind::delete_node, name).uid = object.meta.uid.text();

@@ -30,18 +30,29 @@ struct member {
   unit_state state = unit_state::pending;
   bool slotted = false, fresh_slot = false, freed = false;
   bool may_start = false;                 // it waits for nothing but a slot
+  bool stages_in_slot = false;            // its daemon says that it stages once it is told to boot
+  node_shield taken;                      // with a fresh slot
   bool named = false;                     // the policy says that it may start
   std::optional<std::size_t> refused_by;  // staged, but not this time: which of the pass's refusers
   std::string trouble;
+  std::string stuck;          // what it should have done long ago
   std::string left_by_drain;  // pods, after one that took too long
   const drain_progress* drain = nullptr;
 
+  /// Ready to be drained, or drained already.
+  bool startable() const { return state == unit_state::staged || stages_in_slot; }
   bool approved() const { return spec.desired_state == image_state::booted; }
   std::string version() const {
     return object ? object->meta.resource_version.text() : std::string();
   }
   std::optional<std::string_view> annotation(std::string_view key) const {
     return object ? object->annotation(key) : std::nullopt;
+  }
+  /// Of Karpenter's annotations, those that are ours: as noted, or as this pass notes them.
+  node_shield shield() const {
+    return fresh_slot ? taken
+                      : node_shield{annotation(names::owns_do_not_repair) == "true",
+                                    annotation(names::owns_do_not_disrupt) == "true"};
   }
   bool was_schedulable() const { return annotation(names::was_cordoned) == "false"; }
   /// As it stands on the server, not as this pass will write it.
@@ -94,6 +105,7 @@ private:
   const std::vector<walk>& begin();
   bool validate();
   bool resolve();
+  void read_annotations();
   std::string hash_for(const std::string& before) const;
   std::string secret_problem() const;
   void find_member(std::size_t i);
@@ -103,13 +115,16 @@ private:
   void refuse(std::size_t i);
   void finish_refusal();
   void release_node(const bootc_node& object, const k8s::node* node);
+  void unshield(const std::string& name, const k8s::node& node, node_shield ours);
   void join(const k8s::node& node);
   void sync(std::size_t i);
   bool is_back(const bootc_node& object, const k8s::node& node) const;
   void classify_member(std::size_t i);
+  bool says_it_stages_in_slot(const member& m) const;
   void settle_drain(member& m);
   void stop_after_timeout(member& m);
   void note_reboot_timeout(std::size_t i);
+  void note_stuck(std::size_t i);
   void free_if_finished(std::size_t i);
   void look_for_trouble(std::size_t i);
   void judge_halt();
@@ -149,6 +164,9 @@ private:
     return b.meta.owner && b.meta.owner.uid == pool_.meta.uid;
   }
 
+  /// Everything is shown, nothing is done.
+  bool only_looks() const { return world_.stale || !world_.other_operator.empty(); }
+
   const pool_world& world_;
   const node_pool& pool_;
   rollout_plan plan_;
@@ -157,7 +175,9 @@ private:
   in_order<bootc_node> objects_by_name_;
   in_order<k8s::node> nodes_by_name_;
   image_ref target_;
-  std::string pinned_;           // the image that all members shall run
+  std::string pinned_;  // the image that all members shall run
+  staging_mode staging_ = staging_mode::locked;
+  reactor::nanoseconds stuck_after_{};
   std::vector<member> members_;  // sorted by name
   std::vector<std::string> conflicting_pools_, unowned_;
   std::vector<std::string> unhealthy_, degraded_;

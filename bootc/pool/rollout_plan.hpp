@@ -48,6 +48,7 @@ struct pool_world {
   std::string operator_ns;            // the only one that pull secrets may be in; empty: not known
   reactor::wall_time now{};
   bool stale = false;          // the cluster's views are old: nothing is decided on them
+  std::string other_operator;  // who else works on this cluster: nothing is done beside him
   bool assume_staged = false;  // forecast: who would start if everybody had the image already?
 };
 
@@ -64,12 +65,21 @@ enum class action_kind {
   note_drain_timeout,  // the same, and the time before which it is not drained again
   take_slot,           // BootcNode: annotations
   cordon,              // Node
+  shield,              // Node: Karpenter's annotations that are ours while it holds a slot
+  unshield,            // Node: the same, away
   cancel_drain,
   start_drain,
   approve,        // BootcNode: desiredImageState Booted
   note_approval,  // BootcNode: when it was first seen to be told so by somebody else
 };
 std::string_view text(action_kind k) noexcept;
+
+/// Karpenter's annotations on a Node.
+struct node_shield {
+  bool do_not_repair = false, do_not_disrupt = false;
+  bool any() const noexcept { return do_not_repair || do_not_disrupt; }
+  friend bool operator==(const node_shield&, const node_shield&) = default;
+};
 
 /// One idempotent step. Those of the same node are carried out in their order and stop at the first that fails.
 struct action {
@@ -81,9 +91,11 @@ struct action {
   bool retarget = false;  // sync_spec: another image, so notes about drains and reboots are void
   bool slotted = false;   // BootcNode writes: it holds a slot
   bool was_cordoned = false;       // take_slot
-  reactor::wall_time at{};         // note_drain_timeout: retry time; approve, note_approval: now
+  node_shield shield = {};         // take_slot: to own; shield, unshield: to write
+  reactor::wall_time at{};         // note_drain_timeout: retry time; others: now
   unsigned timeouts = 0;           // note_drain_timeout: how many so far
   reactor::nanoseconds timeout{};  // start_drain; 0 = no limit
+  staging_mode staging{};          // create_node, sync_spec
   std::string boot_id;             // approve
   bool soft_reboot = false;        // approve
 };
@@ -93,8 +105,9 @@ struct unit {
   std::string name;
   unit_state state{};
   bool slotted = false;
-  bool approved = false;  // told to boot
-  bool starting = false;  // takes a slot in this pass
+  bool may_take_slot = false;  // it waits for nothing but a slot: staged, or it stages in its slot
+  bool approved = false;       // told to boot
+  bool starting = false;       // takes a slot in this pass
   bool control_plane = false;
   bool ready = false;
   std::optional<reactor::wall_time>

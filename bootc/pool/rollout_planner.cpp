@@ -36,6 +36,13 @@ action& pass::act(action_kind kind, const member& m) {
 
 void pass::hold_back(std::string node, const hold_kind& kind, std::string sentence,
                      std::string released_by, std::string_view word) {
+  if (!world_.other_operator.empty() && !world_.stale) {
+    plan_.holds.push_back({std::move(node), std::string(hold_code::other_operator),
+                           world_.other_operator + " works on this cluster: it keeps the Lease " +
+                               std::string(names::lease),
+                           "that operator ends, or its Lease does"});
+    return;
+  }
   // Nothing is decided on an old view, so nothing else holds anybody.
   plan_.holds.push_back(
       world_.stale
@@ -73,10 +80,27 @@ bool pass::validate() {
     invalid_ = capacity.error().detail;
     return false;
   }
+  read_annotations();
   target_ = *ref;
   if (target_.digest.empty() && !resolve()) return false;
   pinned_ = target_.pinned(target_.digest);
   return true;
+}
+
+/// One that is written wrongly counts as none, and is told of.
+void pass::read_annotations() {
+  const auto wrong = [&](std::string_view key, const char* wanted) {
+    plan_.warnings.push_back(
+        {"InvalidAnnotation", std::string(key) + " \"" +
+                                  std::string(pool_.meta.annotations.get(key)) + "\" is not " +
+                                  wanted});
+  };
+  const auto staging = pool_.staging();
+  if (!staging) wrong(names::stage, "one of locked, unlocked, in-slot");
+  staging_ = staging.value_or(staging_mode::locked);
+  const auto stuck_after = pool_.stuck_after();
+  if (!stuck_after) wrong(names::stuck_after, "a duration above zero, such as 10m");
+  stuck_after_ = stuck_after.value_or(default_stuck_after);
 }
 
 /// What a tag stands for. The answer for another reference never counts: a new repository with the old digest would be an
@@ -129,6 +153,7 @@ const std::vector<pass::walk> pass::rollout = {
     {&pass::objects, &pass::release_if_leaving, &pass::end_of_holds},
     {&pass::members, &pass::classify_member},
     {&pass::members, &pass::note_reboot_timeout},
+    {&pass::members, &pass::note_stuck},
     {&pass::members, &pass::free_if_finished},
     {&pass::members, &pass::look_for_trouble, &pass::judge_halt},
     {&pass::members, &pass::count_slots, &pass::judge_slots},
@@ -150,7 +175,7 @@ const std::vector<pass::walk> pass::refusal = {
 const std::vector<pass::walk>& pass::begin() {
   static const std::vector<walk> nothing;
   plan_.status = pool_.status;
-  if (pool_.meta.deleting()) return world_.stale ? nothing : release;
+  if (pool_.meta.deleting()) return only_looks() ? nothing : release;
   if (!validate()) return refusal;
   plan_.moves = true;
   if (!pool_.meta.has_finalizer(names::pool_cleanup))
@@ -192,14 +217,14 @@ void pass::finish_refusal() {
   plan_.status = unresolved_.empty()
                      ? status_with_invalid_spec(pool_, invalid_, plan_.held, world_.now)
                      : status_of_unresolved(pool_, tag_, plan_.held, world_.now);
-  plan_.status_changed = !world_.stale && plan_.status != pool_.status;
+  plan_.status_changed = !only_looks() && plan_.status != pool_.status;
 }
 
 void pass::finish() {
   finish_status();
   if (world_.policy.look_again) look_again(*world_.policy.look_again);
-  plan_.status_changed = !world_.stale && plan_.status != pool_.status;
-  if (world_.stale) plan_.actions.clear();
+  plan_.status_changed = !only_looks() && plan_.status != pool_.status;
+  if (only_looks()) plan_.actions.clear();
 }
 
 }  // namespace bootc::planning
@@ -220,6 +245,8 @@ std::string_view text(action_kind k) noexcept {
     case action_kind::note_drain_timeout: return "free slot after a drain timed out";
     case action_kind::take_slot: return "take slot";
     case action_kind::cordon: return "cordon Node";
+    case action_kind::shield: return "keep Karpenter off Node";
+    case action_kind::unshield: return "give Node back to Karpenter";
     case action_kind::cancel_drain: return "cancel drain";
     case action_kind::start_drain: return "drain Node";
     case action_kind::approve: return "approve reboot";

@@ -32,10 +32,22 @@ void pass::classify_member(std::size_t i) {
   if (m.object)
     m.state = m.spec.desired_image == pinned_ ? classify(m.object->status, target_.digest)
                                               : classify(m.object->status, m.spec);
+  m.stages_in_slot = says_it_stages_in_slot(m);
   if (world_.drains.empty()) return;
   const auto drain = world_.drains.find(m.name);
   m.drain = drain == world_.drains.end() ? nullptr : &drain->second;
   settle_drain(m);
+}
+
+/// Its daemon has seen what is asked for now, and fetches nothing before it is told to boot.
+bool pass::says_it_stages_in_slot(const member& m) const {
+  if (staging_ != staging_mode::in_slot || !m.object || m.state != unit_state::pending)
+    return false;
+  const bootc_node_status& status = m.object->status;
+  const condition* idle = find_condition(status.conditions, node_condition::idle);
+  return m.object->spec.desired_image == m.spec.desired_image &&
+         status.observed_generation == m.object->meta.generation && idle &&
+         idle->message.find(stages_in_slot_text) != std::string::npos;
 }
 
 /// A drain counts for the image it was started for and for a node that still waits for it; any other is stopped.
@@ -52,8 +64,9 @@ void pass::settle_drain(member& m) {
   // Until one works, also while it is tried again: a condition that comes and goes with each attempt tells nobody anything.
   const bool failed_before = m.drain->failures > 0 && m.drain->state != phase::succeeded;
   if (failed_before || m.drain->state == phase::failed) m.trouble = "drain failed";
-  if (m.drain->state != phase::succeeded || m.state != unit_state::staged) return;
-  if (!m.node->unschedulable) {  // somebody uncordoned it meanwhile: new pods may have come
+  const bool drained = m.drain->state == phase::succeeded || !keeps(safety_rule::drain);
+  if (!drained || !m.startable()) return;
+  if (!m.node->unschedulable && keeps(safety_rule::cordon)) {  // somebody uncordoned it meanwhile: new pods may have come
     act(action_kind::cancel_drain, m.name);
     m.drain = nullptr;
     return;
@@ -69,6 +82,7 @@ void pass::stop_after_timeout(member& m) {
   const unsigned timeouts = number_of(m.annotation(names::drain_timeouts)) + 1;
   const wall_time retry_at = world_.now + retry_delay(timeouts);
   if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
+  unshield(m.name, *m.node, m.shield());
   action& a = act(action_kind::note_drain_timeout, m);
   a.timeouts = timeouts;
   a.at = retry_at;
@@ -87,7 +101,7 @@ void pass::note_reboot_timeout(std::size_t i) {
       retry && !m.slotted && *retry > world_.now) {
     // A new image is a new attempt.
     if (m.object && m.object->spec.desired_image != m.spec.desired_image) return;
-    if (m.state == unit_state::staged) m.trouble = "drain timed out";
+    if (m.startable()) m.trouble = "drain timed out";
     look_again(*retry);
   }
   if (!m.slotted || !m.is_told_to_boot() || m.state == unit_state::up_to_date) return;
@@ -106,13 +120,43 @@ void pass::note_reboot_timeout(std::size_t i) {
     look_again(due);
 }
 
+/// A daemon that neither acts nor reports an error. Nothing is done about it but to say so.
+void pass::note_stuck(std::size_t i) {
+  member& m = members_[i];
+  if (!m.object || m.object->meta.deleting() || !(m.object->spec == m.spec)) return;
+  const condition* idle = find_condition(m.object->status.conditions, node_condition::idle);
+  if (!idle) return;  // no daemon has reported at all, which has a hold of its own
+  const auto idle_since = time_of(idle->last_transition_time);
+  std::optional<wall_time> since;
+  std::string what;
+  if (m.state == unit_state::up_to_date && idle->status == "False") {
+    since = idle_since;
+    what = "it runs the image, but its daemon still says " + idle->reason;
+  } else if (m.state == unit_state::pending && idle->is_true() && !m.stages_in_slot) {
+    since = time_of(m.annotation(names::desired_since));
+    if (since && idle_since) since = std::max(*since, *idle_since);
+    what = "it was asked to run another image, but its daemon stays idle";
+  } else if (m.state == unit_state::staged && m.approved()) {
+    since = time_of(m.annotation(names::approved_at));
+    what = "it was told to boot, but its daemon still says Staged";
+  }
+  if (!since) return;
+  if (world_.now < *since + stuck_after_) return look_again(*since + stuck_after_);
+  m.stuck = std::move(what);
+  plan_.warnings.push_back(
+      {"NodeStuck",
+       m.name + ": " + m.stuck + ", for more than " + reactor::format_duration(stuck_after_),
+       m.name});
+}
+
 void pass::free_if_finished(std::size_t i) {
   member& m = members_[i];
   // One that lost its slot on the way, because somebody took the annotation away, still has our cordon.
-  const bool ours = m.slotted || m.annotation(names::was_cordoned);
+  const bool ours = m.slotted || m.annotation(names::was_cordoned) || m.shield().any();
   if (!ours || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;
   if (m.was_schedulable() && m.node->unschedulable && keeps(safety_rule::cordon_restore))
     act(action_kind::uncordon, m.name);
+  unshield(m.name, *m.node, m.shield());
   m.spec.desired_state = image_state::staged;
   act(action_kind::free_slot, m);
   m.slotted = false;
@@ -195,7 +239,7 @@ void pass::judge_slots() {
 void pass::note_waiting(std::size_t i) {
   member& m = members_[i];
   const bool ready_to_go =
-      m.state == unit_state::staged ||
+      m.startable() ||
       (world_.assume_staged && (m.state == unit_state::pending || m.state == unit_state::staging));
   m.may_start = ready_to_go && !m.slotted && !m.freed && m.trouble.empty() &&
                 !m.node->meta.deleting() && !(m.object && m.object->meta.deleting());
@@ -217,6 +261,12 @@ void pass::give_slot(std::size_t i) {
   if (refuse_control_plane(m)) return;
   --free_;
   ++plan_.occupied;
+  m.taken = m.shield();
+  if (m.node->of_node_claim) {
+    // What is there already is somebody else's, unless it was noted as ours.
+    m.taken.do_not_repair |= !m.node->meta.annotations.has(names::do_not_repair);
+    m.taken.do_not_disrupt |= !m.node->meta.annotations.has(names::do_not_disrupt);
+  }
   m.slotted = m.fresh_slot = true;
   if (is_control_plane(*m.node)) {
     // From now on it is the one that the others wait for.
@@ -232,19 +282,30 @@ void pass::give_slot(std::size_t i) {
   // A slot that was lost left word of how the Node was before us; the cordon on it now is ours.
   const auto before = m.annotation(names::was_cordoned);
   a.was_cordoned = before ? *before == "true" : m.node->unschedulable;
+  a.shield = m.taken;
+}
+
+void pass::unshield(const std::string& name, const k8s::node& node, node_shield ours) {
+  ours.do_not_repair &= node.meta.annotations.get(names::do_not_repair) == "true";
+  ours.do_not_disrupt &= node.meta.annotations.get(names::do_not_disrupt) == "true";
+  if (ours.any()) act(action_kind::unshield, name).shield = ours;
 }
 
 /// After taking slots and not with it: a crash in between, or an administrator, may have left the Node schedulable.
 void pass::keep_cordoned(std::size_t i) {
   const member& m = members_[i];
-  if (m.slotted && m.state != unit_state::up_to_date && !m.node->unschedulable &&
-      !m.node->meta.deleting())
+  if (!m.slotted || m.node->meta.deleting()) return;
+  if (m.state != unit_state::up_to_date && !m.node->unschedulable && keeps(safety_rule::cordon))
     act(action_kind::cordon, m.name);
+  node_shield lacks = m.shield();
+  lacks.do_not_repair &= !m.node->meta.annotations.has(names::do_not_repair);
+  lacks.do_not_disrupt &= !m.node->meta.annotations.has(names::do_not_disrupt);
+  if (lacks.any()) act(action_kind::shield, m.name).shield = lacks;
 }
 
 void pass::start_drain(std::size_t i) {
   const member& m = members_[i];
-  if (!m.slotted || m.approved() || m.state != unit_state::staged || plan_.halted) return;
+  if (!m.slotted || m.approved() || !m.startable() || plan_.halted) return;
   if (m.drain && m.drain->state == phase::failed && m.drain->retry_at > world_.now)
     look_again(m.drain->retry_at);
   const bool needed =

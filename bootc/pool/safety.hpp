@@ -8,7 +8,10 @@ enum class safety_rule {
   slot,            // maxUnavailable
   cordon_restore,  // a node is as schedulable afterwards as it was before
   halt,            // two unhealthy nodes end it
-  own_writes       // no pass acts on views older than what this process wrote
+  own_writes,      // no pass acts on views older than what this process wrote
+  cordon,          // a node takes no new pods from before it is drained until it is back
+  drain,           // it is told to boot once it is drained
+  gone             // drained is a node whose pods are gone, not one whose evictions were accepted
 };
 
 /// Yes. Only a test that shows what each is there for links another answer; nothing in the product can.

@@ -81,7 +81,7 @@ std::vector<right> rights_of_service(const k8s::object_key& account) {
   add(all, bootc_group, "bootcnodepools/finalizers", {"update"}, "to own the BootcNodes of a pool");
   add(all, bootc_group, "bootcnodes/status", {"get"}, "to read what a node reports");
   add(all, bootc_group, "bootcoperatorconfigs", {"get", "list"},
-      "to read the settings of the reference operator");
+      "to read the settings of the operator");
   add(all, "", "nodes", {"get", "list", "watch", "update", "patch"},
       "to see, label and cordon nodes");
   add(all, "", "namespaces", {"get"}, "to know the cluster by the uid of kube-system",
@@ -94,6 +94,8 @@ std::vector<right> rights_of_service(const k8s::object_key& account) {
       "to say on pools and nodes what happens");
   add(all, "", "secrets", {"get", "list", "watch"},
       "to ask registries with the pull secrets of pools", {account.ns, ""});
+  add(all, "coordination.k8s.io", "leases", {"get"}, "to see whether another operator works there",
+      {account.ns, "bootc-operator.bootc.dev"});
   add(all, "", "serviceaccounts/token", {"create"}, "to renew its token before it ends", account);
   return all;
 }

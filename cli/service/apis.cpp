@@ -3,6 +3,7 @@
 
 #include "bootc/api.hpp"
 #include "cli/arguments.hpp"
+#include "cli/connect.hpp"
 #include "simulation/node_world.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ std::vector<units::api> with_registries(std::vector<units::api> all, const regis
                                         const std::string& operator_ns) {
   bootc::settings s;
   if (!operator_ns.empty()) s.operator_ns = operator_ns;
+  s.identity = process_identity();
   s.tag_interval = a.interval;
   if (a.allow_insecure)
     s.registries.insecure_registries = registry::tag_reader_options::insecure::allowed;

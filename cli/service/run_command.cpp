@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
+#include "cli/service/operator_settings.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "cli/service/service.hpp"
 #include "cli/service/stop_guard.hpp"
@@ -68,7 +69,9 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   options->record = a.record;
   options->leader_elect = a.leader_elect;
   options->lease_ns = operator_namespace(a, options->home);
-  options->apis = with_registries(options->apis, a.registries, options->lease_ns);
+  auto registries = registries_of(loop, options->home, a.registries, settings, *log);
+  if (!registries) return complain(registries.error().message());
+  options->apis = with_registries(options->apis, *registries, options->lease_ns);
 
   std::string changed, all;
   for (const setting& s : settings) {

@@ -22,6 +22,10 @@ condition_status parse_condition_status(std::string_view text) noexcept {
 node node::parse(wire_value object) {
   node n;
   n.meta = parse_meta(object, all_annotations);
+  object["metadata"]["ownerReferences"].elements([&](wire_value owner) {
+    if (owner["apiVersion"].text() == "karpenter.sh/v1" && owner["kind"].text() == "NodeClaim")
+      n.of_node_claim = true;
+  });
   const wire_value spec = object["spec"];
   n.unschedulable = spec["unschedulable"].boolean();
   std::vector<taint> taints;

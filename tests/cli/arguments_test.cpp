@@ -235,6 +235,12 @@ TEST(Arguments, AnIntervalIsADurationOrSeconds) {
     EXPECT_EQ(interval(wrong), reactor::nanoseconds::zero()) << wrong;
 }
 
+TEST(Arguments, ADaemonThatIsNotToldAsksTheOperatorConfig) {
+  const parse_outcome o = parse({"daemon", "--node-name", "w1"});
+  ASSERT_TRUE(o.parsed);
+  EXPECT_EQ(std::get<daemon_arguments>(*o.parsed).poll_interval, reactor::nanoseconds::zero());
+}
+
 TEST(Arguments, SayHowRegistriesAreAsked) {
   const parse_outcome o = parse({"run", "--tag-resolution-interval", "1m",
                                  "--allow-insecure-registry", "--registry-mirror",

@@ -2,9 +2,12 @@
 #include "bootc/daemon/simulated_host.hpp"
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/names.hpp"
+#include "formats/yaml/yaml.hpp"
+#include "reactor/system/files.hpp"
 #include "tests/bootc/behaviour/stage.hpp"
 #include "tests/bootc/builders.hpp"
 
+#include <boost/json/object.hpp>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -36,6 +39,8 @@ public:
     if (daemon_) co_await daemon_->stop();
   }
   bool away = false;
+  /// How many have run on it.
+  std::size_t daemons() const noexcept { return daemons_; }
 
 private:
   awaitable<void> live() {
@@ -43,6 +48,7 @@ private:
       daemon_ = std::make_unique<node_daemon>(s_.loop(), s_.api(), host,
                                               node_daemon_options{s_.named(name_)});
       daemon_->start();
+      ++daemons_;
       (void)co_await host.going_down().wait();
       co_await s_.set_ready(name_, false);
       co_await daemon_->stop();
@@ -64,6 +70,7 @@ public:
 
 private:
   std::unique_ptr<node_daemon> daemon_;
+  std::size_t daemons_ = 0;
   reactor::task_group tasks_;
 };
 
@@ -93,6 +100,122 @@ void play_fleet(
 awaitable<void> move_to(stage& s, char image) {  // borrowed
   std::string patch = R"({"spec":{"image":{"ref":")" + image_of(image) + R"("}}})";
   co_await s.patch_pool("p", std::move(patch));
+}
+
+/// The DaemonSet's nodeSelector, as it is shipped.
+std::map<std::string, std::string> daemons_select() {
+  const std::string path = std::string(WINDLASS_SOURCE_DIR) + "/deploy/base/daemon.yaml";
+  std::map<std::string, std::string> out;
+  auto text = reactor::load_file(path, 1u << 20);
+  if (!text) return out;
+  auto read = formats::parse_yaml(*text, path);
+  if (!read) return out;
+  for (const auto& [key, value] :
+       read->at("spec").at("template").at("spec").at("nodeSelector").as_object())
+    out.emplace(key, value.as_string());
+  return out;
+}
+
+TEST(MachineBehaviour, T107_AWorkerOnItsOwnImageJoinsAndReportsIt) {
+  play_fleet({}, "{}", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await s.node("stranger", "other");
+    const std::string pool = s.named("p");
+    for (const char* name : {"w1", "w2", "w3", "w4"}) {
+      auto object = co_await s.see(name);
+      EXPECT_TRUE(object && object->meta.owner.name == pool &&
+                  object->meta.owner.kind == "BootcNodePool");
+      if (!object) continue;
+      EXPECT_TRUE(object->status.booted && object->status.booted->image == image_of('a') &&
+                  object->status.booted->digest == digest_of('a'));
+      const auto* idle = find_condition(object->status.conditions, "Idle");
+      EXPECT_TRUE(idle && idle->is_true());
+      EXPECT_EQ(machines[name]->daemons(), 1u) << "one daemon, which nothing has restarted";
+    }
+    // The label is what brings a daemon there, one by the nature of a DaemonSet, and nowhere else.
+    const auto wanted = daemons_select();
+    EXPECT_EQ(wanted.size(), 1u);
+    for (const char* name : {"w1", "stranger"}) {
+      auto node = co_await s.see_node(name);
+      EXPECT_TRUE(node);
+      if (!node) continue;
+      bool selected = true;
+      for (const auto& [key, value] : wanted)
+        selected = selected && node->meta.labels.has(key) && node->meta.labels.get(key) == value;
+      EXPECT_EQ(selected, std::string_view(name) == "w1") << name;
+    }
+  });
+}
+
+TEST(MachineBehaviour, T109_MovedBackItIsIdleOnTheOldDigest) {
+  play_fleet({}, R"({"maxUnavailable":4})", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await move_to(s, 'b');
+    co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+      return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('b');
+    });
+    co_await move_to(s, 'a');
+    for (const char* name : {"w1", "w2", "w3", "w4"}) {
+      co_await s.until("idle on a", name, [](const bootc_node& b) {
+        const auto* idle = find_condition(b.status.conditions, "Idle");
+        return idle && idle->is_true() && b.status.booted &&
+               b.status.booted->digest == digest_of('a') && !b.in_slot();
+      });
+      co_await s.until_node("schedulable", name,
+                            [](const k8s::node& n) { return !n.unschedulable; });
+      EXPECT_EQ(machines[name]->host.booted(), image_of('a'));
+      EXPECT_EQ(machines[name]->host.reboots(), 2u) << name;
+    }
+  });
+}
+
+TEST(MachineBehaviour, T115_AnImageBehindAPullSecretIsStaged) {
+  auto settings = machine::quick();
+  settings.closed = {digest_of('b')};
+  settings.login = R"({"auths":{"quay.io":{"auth":"dTpw"}}})";
+  play_fleet({{"w1", settings}, {"w2", settings}, {"w3", settings}, {"w4", settings}},
+             R"({"maxUnavailable":2})", [](stage& s, auto& machines) -> awaitable<void> {
+               co_await move_to(s, 'b');
+               co_await s.until("without it nothing is fetched", "w1", [](const bootc_node& b) {
+                 const auto* c = find_condition(b.status.conditions, "Degraded");
+                 return c && c->is_true() &&
+                        c->message.starts_with("bootc stage failed: unauthorized");
+               });
+               co_await s.pull_secret("login", machines["w1"]->host.settings().login);
+               std::string named = R"({"spec":{"pullSecretRef":{"name":")" + s.named("login") +
+                                   R"(","namespace":"default"}}})";
+               co_await s.patch_pool("p", std::move(named));
+               co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+                 return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('b');
+               });
+               for (auto& [name, m] : machines) EXPECT_EQ(m->host.reboots(), 1u) << name;
+             });
+}
+
+TEST(MachineBehaviour, HostsThatCannotLockStageInTheirSlotWhereThePoolWantsIt) {
+  auto settings = machine::quick();
+  settings.can_lock = false;
+  play_fleet({{"w1", settings}, {"w2", settings}, {"w3", settings}}, R"({"maxUnavailable":1})",
+             [](stage& s, auto& machines) -> awaitable<void> {
+               co_await s.patch_pool(
+                   "p", R"({"metadata":{"annotations":{"windlass.dev/stage":"in-slot"}}})");
+               reactor::task_group watch(s.loop());
+               std::size_t most = 0;
+               watch.start("count", [&]() -> awaitable<void> {
+                 for (;;) {
+                   std::size_t armed = 0;  // any reboot would boot them
+                   for (auto& [name, m] : machines)
+                     armed += !m->host.settings().can_lock && m->host.staged().has_value();
+                   most = std::max(most, armed);
+                   co_await s.loop().sleep_for(10ms);
+                 }
+               });
+               co_await move_to(s, 'b');
+               co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+                 return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('b');
+               });
+               co_await watch.cancel_and_join();
+               EXPECT_EQ(most, 1u) << "never more than have a slot";
+               for (auto& [name, m] : machines) EXPECT_EQ(m->host.reboots(), 1u) << name;
+             });
 }
 
 TEST(MachineBehaviour, AFleetReachesTheNewImageNeverMoreAtOnceThanAllowed) {

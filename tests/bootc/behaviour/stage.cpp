@@ -129,7 +129,8 @@ void stage::start_controller(rollout_policy* policy, tag_watcher* tags) {
   events_ = std::make_unique<k8s::event_recorder>(loop_, *api_, std::move(told));
   o.events = events_.get();
   o.tags = tags;
-  o.operator_ns = "default";
+  o.operator_ns = o.lease_ns = "default";
+  o.identity = "windlass";
   controller_ = std::make_unique<bootc_cluster>(loop_, *api_, std::move(o));
   controller_->start();
 }

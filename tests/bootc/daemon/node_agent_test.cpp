@@ -74,6 +74,60 @@ host_traits lockable() {
   return t;
 }
 
+/// How the pool wants its hosts to stage, as it is handed on.
+void ask_to_stage(bench& b, const char* how) {
+  b.object.meta.annotations = with(b.object.meta.annotations, std::string(names::stage), how);
+}
+
+TEST(InSlotStaging, AHostThatCannotLockFetchesNothingBeforeItIsToldToBoot) {
+  bench b;
+  ask_to_stage(b, "in-slot");
+  b.desire('b');
+  auto step = b.pass();
+  EXPECT_FALSE(step.command);
+  EXPECT_EQ(b.shown(), "Idle -");
+  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message, stages_in_slot_text);
+  EXPECT_EQ(b.object.status.observed_generation, b.object.meta.generation);
+  b.desire('b', image_state::booted);
+  step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::stage);
+  EXPECT_EQ(b.shown(), "Staging -");
+  b.ended(*step.command);
+  b.host.staged = deployed('b');
+  step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::reboot);
+}
+
+TEST(InSlotStaging, AHostThatCanLockStagesAheadAllTheSame) {
+  bench b(lockable());
+  ask_to_stage(b, "in-slot");
+  const auto step = b.desire('b').pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::stage);
+}
+
+TEST(InSlotStaging, OnComposefsLockingAfterwardsIsNoLock) {
+  bench b(lockable());
+  b.host.booted->composefs = true;
+  ask_to_stage(b, "in-slot");
+  EXPECT_FALSE(b.desire('b').pass().command);
+}
+
+TEST(UnlockedStaging, NothingIsLockedWhereSomebodyElseReboots) {
+  bench b(lockable());
+  ask_to_stage(b, "unlocked");
+  auto step = b.desire('b').pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_TRUE(step.command->unlocked);
+  b.ended(*step.command);
+  b.host.staged = deployed('b');
+  step = b.pass();
+  EXPECT_FALSE(step.command) << "no lock";
+  EXPECT_EQ(b.shown(), "Staged -");
+}
+
 TEST(NodeAgent, IdleWhenTheDesiredImageIsBooted) {
   bench b;
   b.desire('a');

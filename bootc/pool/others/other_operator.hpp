@@ -1,0 +1,47 @@
+#pragma once
+
+#include "k8s/client/fault.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/plain/time.hpp"
+
+#include <string>
+
+namespace reactor {
+class loop;
+}
+namespace k8s {
+class client;
+}
+
+namespace bootc {
+
+/// Whether another operator of this API works on a cluster, which shows in the Lease that they share by name. While somebody
+/// else keeps it renewed nothing is done there.
+/// Pace     the server is asked when somebody is about to act, and not again within `asked_every`.
+/// Time     a Lease counts as kept for as long as it says since this process saw it change: clocks need not agree.
+/// Errors   without an answer what was known counts; without the right to ask nobody is known.
+/// Lifetime loop and client outlive it.
+class other_operator {
+public:
+  /// `identity`: under which this process holds Leases.
+  other_operator(reactor::loop& l, k8s::client& api, std::string ns, std::string identity);
+
+  /// Who keeps it, as last known; empty = nobody else.
+  const std::string& known() const noexcept { return holder_; }
+  /// The same, asked for when the last answer is too old to act upon.
+  reactor::awaitable<void> look();
+
+  static constexpr reactor::nanoseconds asked_every = std::chrono::seconds(10);
+
+private:
+  void note(const std::string& holder, const std::string& renewed, reactor::nanoseconds kept_for);
+
+  reactor::loop& loop_;
+  k8s::client& api_;
+  std::string ns_, identity_;
+  std::string holder_, renewed_;
+  reactor::steady_time asked_at_{}, changed_at_{};
+  bool asked_ = false;
+};
+
+}  // namespace bootc
