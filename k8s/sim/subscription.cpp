@@ -57,7 +57,7 @@ std::string subscription::take() {
 }
 
 reactor::steady_time subscription::next_due() const noexcept {
-  if (ended_) return reactor::never;
+  if (ended_ || held_) return reactor::never;  // poll() does nothing then
   return filter_.bookmarks ? std::min(bookmark_at_, ends_at_) : ends_at_;
 }
 
@@ -142,7 +142,7 @@ void subscription::end() {
 
 void subscription::hold(bool held) {
   held_ = held;
-  if (!held && (ended_ || !pending_.empty()) && on_ready) on_ready();
+  if (!held && on_ready) on_ready();  // what is due has to be looked at anew
 }
 
 void subscription::push(std::shared_ptr<const std::string> l) {
