@@ -3,8 +3,11 @@
 #include "bench/measure.hpp"
 #include "policies/releases/planning.hpp"
 #include "policies/releases/repository.hpp"
+#include "policies/versions.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
+#include "releases/library.hpp"
+#include "releases/outlook.hpp"
 
 #include <boost/json.hpp>
 
@@ -43,6 +46,61 @@ reactor::awaitable<result<std::int64_t>> judge(policies::host& packs, diff_quest
   auto answer = co_await diff_releases(packs, std::move(who), std::move(question));
   if (!answer) co_return answer.error();
   co_return answer->cost.instructions;
+}
+
+/// What a plan asks for each cluster: what it shall run, what its image is called and whether it may get there. Answers about a
+/// Release are asked once for all clusters that have it.
+reactor::awaitable<result<void>> plan_clusters(reactor::loop& l, policies::host& packs,
+                                               const std::vector<step>& steps) {  // borrowed
+  ::releases::library books(l, packs);
+  books.start();
+  for (const step& s : steps) {
+    books.put(s.base->name, write_document(*s.base));
+    books.put(s.release->name, write_document(*s.release));
+  }
+  (void)co_await books.read(reactor::never);
+  result<void> done;
+  for (std::size_t i = 0; i < clusters && done && !steps.empty(); ++i) {
+    const step& s = steps[i % steps.size()];
+    const auto base = books.find(s.base->name), to = books.find(s.release->name);
+    auto question = std::make_shared<policies::versions_question>();
+    question->api = "bootc";
+    question->cluster = "cluster-" + std::to_string(i);
+    question->name = "workers";
+    question->wanted = to->version;
+    question->running = base->version;
+    for (const auto& b : books.of(to->provider)) {
+      policies::catalogue_entry e;
+      e.version = b->version;
+      e.reference = b->name;
+      question->catalogue.push_back(std::move(e));
+    }
+    policies::subject who;
+    who.api = "bootc";
+    auto answer =
+        co_await policies::resolve_version(packs, std::move(who), std::move(question), l.wall());
+    ::releases::evidence e;
+    e.pool = "workers";
+    e.ref = "registry.example.com/os/node:old";
+    e.settled = true;
+    e.at = base->name;
+    const pool_facts usual;
+    auto image = co_await books.image(to->name, usual);
+    auto own = co_await books.step(std::string(), to->name, usual);
+    auto judged = co_await books.step(base->name, to->name, usual);
+    if (!answer) done = answer.error();
+    if (!image) done = image.error();
+    if (!own) done = own.error();
+    if (!judged) done = judged.error();
+    if (!done) continue;
+    e.release = answer->reference;
+    e.image = std::move(*image);
+    e.own = std::move(own->findings);
+    e.steps.push_back({base->name, std::move(*judged)});
+    (void)::releases::weigh(e);
+  }
+  co_await books.stop();
+  co_return done;
 }
 
 /// Everything, one after another; the first failure ends it.
@@ -100,13 +158,8 @@ reactor::awaitable<result<void>> measure(reactor::loop& l, policies::host& packs
   if (offered.size() > releases_of_clusters)
     offered.erase(offered.begin(), offered.end() - releases_of_clusters);
   begin = process_cpu();
-  for (std::size_t i = 0; i < clusters && !offered.empty(); ++i) {
-    const step& s = offered[i % offered.size()];
-    auto question = question_about(all, s.base, s.release);
-    question.within = "folder";
-    auto cost = co_await judge(packs, std::move(question));
-    if (!cost) co_return cost.error();
-  }
+  auto planned = co_await plan_clusters(l, packs, offered);
+  if (!planned) co_return planned.error();
   o["plan_1000_s"] = rounded(seconds_since(begin), 3);
   o["worst_stall_us"] = rounded(static_cast<double>(l.health().longest_stall.count()) / 1e3, 1);
   o["rss_mb"] = rounded(static_cast<double>(resident_bytes()) / (1024.0 * 1024.0), 1);

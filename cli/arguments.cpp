@@ -173,6 +173,12 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
   app.add_option("--policies", to.policies,
                  "folder of policy packs that come before the stock ones")
       ->option_text("DIR");
+  app.add_option("--release-label", to.release_label,
+                 "label of a kubeconfig Secret that says which Release its cluster has")
+      ->capture_default_str();
+  app.add_option("--provider-label", to.provider_label,
+                 "label of it that says of which provider the cluster is")
+      ->capture_default_str();
   to.apis = all.known_apis;
   app.add_option("--apis", to.apis, "what is moved, of: " + joined(all.known_apis))
       ->delimiter(',')

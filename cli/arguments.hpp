@@ -24,7 +24,10 @@ struct fleet_arguments {
   std::string home_secret, home_secret_ns,
       home_secret_key = "kubeconfig";  // --watch-kubeconfig-secret…
   std::string policies;                // a folder of packs that comes before the stock ones
-  std::vector<std::string> apis;       // names, some of those that were given to parse_arguments
+  // Labels of a cluster's Secret: its Release, and of which provider it is.
+  std::string release_label = "release.giantswarm.io/version",
+              provider_label = "windlass.dev/provider";
+  std::vector<std::string> apis;  // names, some of those that were given to parse_arguments
   std::string log_level = "info", log_format = "console";
 };
 

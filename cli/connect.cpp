@@ -78,7 +78,7 @@ reactor::result<service_options> service_from(reactor::loop& l, const fleet_argu
                                               const std::vector<units::api>& known) {
   const k8s::environment env = k8s::environment::of_process();
   service_options o;
-  o.apis = chosen_of(known, a.apis);
+  o.apis = chosen_of(of_fleet(known, a), a.apis);
   o.ns = a.ns;
   o.label = a.kubeconfig_label;
   o.key = a.kubeconfig_key;

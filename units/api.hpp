@@ -92,6 +92,9 @@ struct api {
   std::string remedy = {};               // what a person does about a missing kind
   std::string watches = {}, loads = {};  // "node pools", "node pools and nodes": in messages
   enum class place { clusters, home, both } runs_on = place::clusters;
+  /// Left out where home does not serve its home_kinds when the process starts, unless somebody names it: who has no use for
+  /// it sees nothing of it.
+  bool where_served = false;
   /// Its Lease, and the namespace of it where nobody names one.
   std::string lease, lease_ns;
   std::function<std::unique_ptr<running_api>(const house&)> make;

@@ -4,6 +4,7 @@
 #include "bootc/api.hpp"
 #include "cli/arguments.hpp"
 #include "cli/connect.hpp"
+#include "releases/api.hpp"
 #include "simulation/node_world.hpp"
 
 #include <algorithm>
@@ -13,7 +14,22 @@ namespace cli {
 std::vector<units::api> apis() {
   return {
       bootc::api(),
+      ::releases::api(),
   };
+}
+
+std::vector<units::api> of_fleet(std::vector<units::api> all, const fleet_arguments& a) {
+  ::releases::settings s;
+  s.ns = a.ns;
+  s.labels.release = a.release_label;
+  s.labels.provider = a.provider_label;
+  units::api set = ::releases::api(std::move(s));
+  const bool all_of_them = a.apis.empty() || a.apis == names_of(all);
+  for (units::api& one : all) {
+    if (one.name == set.name) one = set;
+    one.where_served = one.where_served && all_of_them;
+  }
+  return all;
 }
 
 std::vector<units::api> with_registries(std::vector<units::api> all, const registry_arguments& a,

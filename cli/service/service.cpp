@@ -96,6 +96,7 @@ reactor::awaitable<reactor::result<void>> service::start() {
     if (!bound) co_return bound.error();
   }
   if (options_.home.server.empty()) {
+    co_await leave_out_unserved();
     for (const auto& a : apis_) start_api(*a);
     for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
     fleet_started_ = true;
@@ -109,12 +110,39 @@ reactor::awaitable<reactor::result<void>> service::start() {
   fleet_->also_tell_of(*home_);
   auto reached = co_await reach_home();
   if (!reached) co_return reached.error();
+  co_await leave_out_unserved();
   if (options_.leader_elect) {
     for (const auto& a : apis_) elect(*a);
     co_return reactor::result<void>();
   }
   for (const auto& a : apis_) start_api(*a);
   co_return co_await start_fleet();
+}
+
+/// Of those that want to be there only where home serves their kinds. A home that does not say keeps them.
+reactor::awaitable<void> service::leave_out_unserved() {
+  std::vector<std::string> unserved;
+  for (const units::api& a : options_.apis) {
+    if (!a.where_served) continue;
+    bool missing = !home_;
+    for (const k8s::resource& kind : a.home_kinds) {
+      if (!home_) break;
+      k8s::resource wanted = kind;
+      auto served = co_await home_->discovery().serves(std::move(wanted));
+      missing = missing || (served && !*served);
+    }
+    if (missing) unserved.push_back(a.name);
+  }
+  if (unserved.empty()) co_return;
+  const auto is_unserved = [&](const std::string& name) {
+    return std::ranges::find(unserved, name) != unserved.end();
+  };
+  std::erase_if(apis_, [&](const auto& a) { return is_unserved(a->what->name); });
+  std::erase_if(options_.apis, [&](const units::api& a) { return is_unserved(a.name); });
+  // Both lists have the same order; those in the second have moved.
+  for (std::size_t i = 0; i < apis_.size(); ++i) apis_[i]->what = &options_.apis[i];
+  for (const std::string& name : unserved)
+    log_.info("home does not serve the kinds of an API; it is left out", {{"api", name}});
 }
 
 void service::elect(running& a) {

@@ -94,6 +94,7 @@ private:
   reactor::result<void> listen(const reactor::endpoint& at, reactor::http::handler h,
                                const char* purpose);
   reactor::awaitable<k8s::result<bool>> secrets_exist();
+  reactor::awaitable<void> leave_out_unserved();
   reactor::awaitable<reactor::result<void>> reach_home();
   reactor::awaitable<reactor::result<void>> start_fleet();
   void pack_changed(const policies::pack_event& e);

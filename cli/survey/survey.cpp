@@ -86,6 +86,14 @@ json::object unit_json(const units::unit& u) {
   return o;
 }
 
+/// A detail of this key is what a plan says of a unit: "image a → image b, rolls nodes".
+constexpr std::string_view step_key = "step";
+
+const units::detail* step_of(const units::unit& u) {
+  const auto found = std::ranges::find(u.details, step_key, &units::detail::key);
+  return found == u.details.end() ? nullptr : &*found;
+}
+
 /// A cluster with its rows; `fill(plan_row, row)` adds what the command is about.
 template <class Fill>
 json::object cluster_json(const cluster_survey& c, Fill fill) {
@@ -308,6 +316,10 @@ json::object plan_json(const fleet_survey& f) {
     for (const std::string& name : r.start) start.push_back(json::string(name));
     for (const units::planned_action& a : r.actions)
       actions.push_back(json::object{{"action", a.action}, {"unit", a.unit}});
+    json::array units;
+    for (const units::unit& u : r.units)
+      if (step_of(u)) units.push_back(unit_json(u));
+    if (!units.empty()) row["units"] = std::move(units);
     row["start"] = std::move(start);
     row["holds"] = holds_json(r.forecast);
     row["actions"] = std::move(actions);
@@ -357,6 +369,9 @@ page plan_text(const fleet_survey& f, extent how, colours tint, std::size_t colu
                   "\n",
               columns, 12);
         }
+        for (const units::unit& u : r.units)
+          if (const units::detail* step = step_of(u))
+            text += folded(page("  ") + u.name + ": " + text_of(*step) + "\n", columns, 4);
         text += grouped_holds(r.forecast, how, tint, columns);
         if (how == extent::wide)
           for (const units::planned_action& p : r.actions)

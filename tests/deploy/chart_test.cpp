@@ -53,6 +53,7 @@ std::map<fs::path, std::string> made_files() {
        {"controller-rbac", "controller", "daemon-rbac", "daemon", "daemon-own-node-only", "service",
         "poddisruptionbudget", "networkpolicy"})
     one("base", name, "");
+  one("components/releases", "releases", "releases.enabled=true");
   one("components/servicemonitor", "servicemonitor", "serviceMonitor.enabled=true");
   made["install.yaml"] = from("") + text_of({"--set", "namespace.create=true"});
   made["member/member.yaml"] =
@@ -164,6 +165,17 @@ TEST(Deploy, ValuesReachWhatTheyName) {
       {{"podDisruptionBudget.enabled=false,networkPolicy.enabled=false"},
        {"kind: Service\n"},
        {"PodDisruptionBudget", "NetworkPolicy"}},
+      {{"releases.enabled=true"},
+       {"- --apis=bootc,releases", "name: releases.release.giantswarm.io",
+        "resources: [releases/status]", "resourceNames: [windlass-releases]"},
+       {}},
+      {{"releases.enabled=true,crds.install=false"},
+       {"resources: [releases]"},
+       {"CustomResourceDefinition"}},
+      {{"releases.enabled=true,controller.enabled=false"}, {}, {"giantswarm"}},
+      {{"releases.enabled=true,fleet.namespace=clusters"},
+       {"name: bootc-operator-release-consent\n  namespace: clusters\n"},
+       {}},
       {{"serviceMonitor.enabled=true"}, {"kind: ServiceMonitor", "interval: 30s"}, {}},
       {{"name=windlass"}, {"  name: windlass-daemon\n"}, {"bootc-operator-"}},
       {{"imagePullSecrets[0].name=pull", "podLabels.team=os", "podAnnotations.a=b",
@@ -197,6 +209,7 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
                                           {"fleet.from=contexts", "from"},
                                           {"fleet.namespace=My_NS", "namespace"},
                                           {"logs.level=loud", "level"},
+                                          {"releases.enabled=1", "enabled"},
                                           {"serviceMonitor.interval=often", "interval"},
                                           {"name=Upper", "name"}}) {
     const helm::command_result r = rendered({"--set", set});

@@ -304,6 +304,25 @@ TEST_F(Seam, OnlyTheChosenApisRun) {
   });
 }
 
+TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsLeftOutWhereItIsNot) {
+  go([](cli::service& windlass) -> awaitable<void> {
+    EXPECT_EQ(cli::names_of(windlass.apis()), (std::vector<std::string>{"bootc", "toys"}));
+    EXPECT_EQ(state(windlass, "cluster-001", "releases"), "");
+    co_return;
+  });
+}
+
+TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsThereWhereSomebodyNamesIt) {
+  for (units::api& a : options_.apis) a.where_served = false;  // as --apis does
+  go([](cli::service& windlass) -> awaitable<void> {
+    EXPECT_EQ(windlass.apis().size(), 3u);
+    const k8s::engagement* home = windlass.home()->find("releases");
+    EXPECT_TRUE(home && home->state() == k8s::cluster_state::crd_missing);
+    EXPECT_EQ(state(windlass, "cluster-001", "releases"), "Live");
+    co_return;
+  });
+}
+
 TEST_F(Seam, ItsNameIsKnownToApisAndUnknownOnesAreAnswered) {
   const auto parse = [&](const std::string& names) {
     return cli::parse_arguments(
@@ -313,7 +332,7 @@ TEST_F(Seam, ItsNameIsKnownToApisAndUnknownOnesAreAnswered) {
   EXPECT_TRUE(parse("toys").parsed);
   const cli::parse_outcome wrong = parse("dolls");
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.err.find("there is: bootc,toys"), std::string::npos) << wrong.err;
+  EXPECT_NE(wrong.err.find("there is: bootc,releases,toys"), std::string::npos) << wrong.err;
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+#include "releases/api.hpp"
+
+#include "k8s/fleet/cluster.hpp"
+#include "policies/host/host.hpp"
+#include "releases/conditions.hpp"
+#include "releases/events.hpp"
+#include "releases/hold.hpp"
+#include "releases/home_releases.hpp"
+#include "releases/release_pools.hpp"
+
+#include <set>
+#include <utility>
+
+namespace releases {
+namespace {
+
+constexpr std::string_view api_name = "releases";
+
+/// Home's library and the clusters' parts, which hear of each other here.
+class running final : public units::running_api {
+public:
+  running(const units::house& h, settings s)
+      : house_(h), settings_(std::move(s)), rows_(h.metrics, std::string(api_name)) {}
+
+  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
+    auto books = std::make_shared<library>(house_.loop, house_.packs);
+    home_releases::options o;
+    o.does = house_.does;
+    o.ns = settings_.ns;
+    o.limits = house_.limits;
+    o.metrics = &house_.metrics;
+    o.on_stop = [this] {
+      home_ = nullptr;
+      books_.reset();
+    };
+    auto made = std::make_unique<home_releases>(on, books, std::move(o));
+    home_ = made.get();
+    books_ = std::move(books);
+    books_->on_change = [this] {
+      if (home_) home_->judge_again();
+      for (release_pools* p : parts_) p->reconsider();
+    };
+    return made;
+  }
+
+  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+    release_pools::options o;
+    o.does = house_.does;
+    o.labels = settings_.labels;
+    o.home = [this] { return shelf{books_, home_ && home_->is_live()}; };
+    o.limits = house_.limits;
+    o.metrics = &house_.metrics;
+    o.rows = &rows_;
+    o.on_stop = [this](release_pools* p) { parts_.erase(p); };
+    auto made = std::make_unique<release_pools>(on, house_.packs, std::move(o));
+    parts_.insert(made.get());
+    return made;
+  }
+
+private:
+  units::house house_;
+  settings settings_;
+  units::row_budget rows_;
+  home_releases* home_ = nullptr;
+  std::shared_ptr<library> books_;
+  std::set<release_pools*> parts_;
+};
+
+}  // namespace
+
+units::api api(settings s) {
+  units::api a;
+  a.name = api_name;
+  a.says = {"release", "releases", "pool", "pools"};
+  a.kinds = {bootc::node_pools()};
+  a.home_kinds = {collection()};
+  a.remedy = "kubectl apply --server-side -f deploy/crds";
+  a.watches = "Releases";
+  a.loads = "Releases and pools";
+  a.runs_on = units::api::place::both;
+  a.where_served = true;
+  a.lease = "windlass-releases.windlass.dev";
+  a.lease_ns = "bootc-operator";
+  a.holds.assign(hold_code::of_pools.begin(), hold_code::of_pools.end());
+  a.events.assign(release_event::table.begin(), release_event::table.end());
+  a.conditions.assign(release_conditions.begin(), release_conditions.end());
+  a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
+  return a;
+}
+
+}  // namespace releases

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "releases/wish.hpp"
+#include "units/api.hpp"
+
+#include <string>
+
+namespace releases {
+
+/// What the command line says about it.
+struct settings {
+  cluster_labels labels;
+  std::string ns =
+      "default";  // of the ConfigMap with consent: beside the kubeconfig Secrets at home
+};
+
+/// Releases: objects at home that name versions, and the pools on clusters whose image follows from them.
+units::api api(settings s = {});
+
+}  // namespace releases

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "units/hold.hpp"
+
+namespace releases {
+
+/// Why a pool waits for its Release, beside the reasons that every API has.
+namespace hold_code {
+using units::hold_in;
+using units::hold_kind;
+using units::hold_nature;
+inline constexpr auto of_pools = std::to_array<hold_kind>({
+    {"release-denied", hold_nature::trouble,
+     "the Release that its cluster has is denied, or is no step from the one it runs",
+     "the findings are mended or waived, or the cluster is given another Release", "the policies"},
+    {"release-approval", hold_nature::trouble, "a finding about the Release waits for consent",
+     "somebody consents to the finding (waivers.yaml)", "the policies"},
+    {"release-unknown", hold_nature::trouble,
+     "which Release its cluster has, or where an image of that is fetched, is not known",
+     "the cluster's label names a Release that is at home and can be read", "the planner"},
+});
+inline constexpr hold_kind denied = hold_in(of_pools, "release-denied"),
+                           approval = hold_in(of_pools, "release-approval"),
+                           unknown = hold_in(of_pools, "release-unknown");
+}  // namespace hold_code
+
+}  // namespace releases

@@ -1,0 +1,219 @@
+#include "releases/home_releases.hpp"
+
+#include "k8s/client/client.hpp"
+#include "k8s/client/events.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "reactor/loop.hpp"
+#include "releases/conditions.hpp"
+#include "releases/events.hpp"
+#include "releases/names.hpp"
+#include "releases/outlook.hpp"
+
+#include <boost/json.hpp>
+
+namespace releases {
+
+namespace docs = policies::releases;
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Six providers with a Release a week for six years.
+constexpr std::size_t most_releases = 2'000;
+constexpr reactor::nanoseconds consent_timeout = 5s,  // without it more is denied, never less
+    verdict_retry = 1min;
+
+k8s::informer_options all_releases(const k8s::watch_limits& limits) {
+  k8s::informer_options o;
+  o.collection = collection();
+  o.limits = limits;
+  o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_releases);
+  return o;
+}
+
+k8s::informer_options one_config(const std::string& ns, const k8s::watch_limits& limits) {
+  k8s::informer_options o;
+  o.collection = k8s::resources::config_maps();
+  o.ns = ns;
+  o.field_selector = k8s::field_is("metadata.name", names::consent);
+  o.limits = limits;
+  return o;
+}
+
+k8s::controller_options conditions_of_releases(reactor::metrics* metrics,
+                                               const reactor::logger& log) {
+  k8s::controller_options o;
+  o.name = "release";
+  o.concurrency = 1;
+  o.metrics = metrics;
+  o.log = log;
+  return o;
+}
+
+k8s::condition said(std::string_view type, std::string_view status, std::string_view reason,
+                    std::string message, std::int64_t generation) {
+  k8s::condition c;
+  c.type = type;
+  c.status = status;
+  c.reason = reason;
+  c.message = std::move(message);
+  c.observed_generation = generation;
+  return c;
+}
+
+k8s::condition mapped(const verdict& v, std::int64_t generation) {
+  const auto say = [&](const char* status, std::string_view reason, std::string message) {
+    return said(release_condition::mapped, status, reason, std::move(message), generation);
+  };
+  if (!v.unreadable.empty()) return say("False", release_reason::unreadable, v.unreadable);
+  if (!v.image || !*v.image)
+    return say("Unknown", release_reason::policy_fault,
+               v.image ? v.image->error().message() : std::string());
+  const docs::map_answer& a = **v.image;
+  if (a.verdict == docs::decision::deny)
+    return say("False", release_reason::not_named, ids_of(a.findings, docs::severity::error));
+  const docs::pool_image none;
+  const docs::pool_image& first = a.images.empty() ? none : a.images.front();
+  std::string name = first.image;
+  for (const std::string& tag : first.tags) name += (name.empty() ? "" : ",") + tag;
+  if (name.empty()) return say("True", release_reason::providers_own, "rule " + first.rule);
+  return say("True", release_reason::named, name + " (rule " + first.rule + ")");
+}
+
+k8s::condition allowed(const verdict& v, std::int64_t generation) {
+  const auto say = [&](const char* status, std::string_view reason, std::string message) {
+    return said(release_condition::allowed, status, reason, std::move(message), generation);
+  };
+  if (!v.unreadable.empty()) return say("False", release_reason::denied, v.unreadable);
+  if (!v.alone || !*v.alone)
+    return say("Unknown", release_reason::not_judged,
+               v.alone ? v.alone->error().message() : std::string());
+  const docs::diff_answer& a = **v.alone;
+  std::string ids = ids_of(a.findings, docs::severity::info);
+  switch (a.verdict) {
+    case docs::decision::allow: return say("True", release_reason::clean, std::move(ids));
+    case docs::decision::needs_approval:
+      return say("False", release_reason::needs_approval, std::move(ids));
+    case docs::decision::deny: break;
+  }
+  return say("False", release_reason::denied, std::move(ids));
+}
+
+std::string status_of(const std::vector<k8s::condition>& all, std::string_view type) {
+  const k8s::condition* c = k8s::find_condition(all, type);
+  return c ? c->status : std::string();
+}
+
+}  // namespace
+
+bool put_conditions(std::vector<k8s::condition>& all, const verdict& v, std::int64_t generation,
+                    reactor::wall_time now) {
+  const bool one = k8s::set_condition(all, mapped(v, generation), now);
+  const bool other = k8s::set_condition(all, allowed(v, generation), now);
+  return one || other;
+}
+
+home_releases::home_releases(k8s::engagement& on, std::shared_ptr<library> books, options o)
+    : on_(on),
+      books_(std::move(books)),
+      options_(std::move(o)),
+      releases_(on.loop(), on.api(), all_releases(options_.limits)),
+      consent_(on.loop(), on.api(), one_config(options_.ns, options_.limits)),
+      controller_(on.loop(), *this, conditions_of_releases(options_.metrics, on.log()),
+                  [](const std::string& name) { return name; }),
+      tasks_(on.loop()) {
+  on.follow(releases_);
+  releases_.on_change([this](const release* before, const release* now) {
+    const std::string name = (now ? now : before)->meta.name.str();
+    if (!now) return books_->remove(name);
+    // What we write ourselves is no news for those who read documents.
+    if (before && before->document == now->document) return controller_.add(name);
+    books_->put(name, now->document);
+  });
+  consent_.on_change([this](const consent*, const consent* now) {
+    books_->consent_to(now ? std::string_view(now->waivers) : std::string_view());
+  });
+  books_->start();
+  releases_.start();
+  consent_.start();
+  if (options_.does == units::mode::look) return;
+  tasks_.start("conditions of Releases", [this]() -> awaitable<void> {
+    (void)co_await releases_.synced();
+    (void)co_await consent_.synced(on_.loop().now() + consent_timeout);
+    controller_.start();
+  });
+}
+
+awaitable<void> home_releases::stop() {
+  if (options_.on_stop) options_.on_stop();
+  co_await tasks_.cancel_and_join();
+  co_await controller_.stop();
+  co_await releases_.stop();
+  co_await consent_.stop();
+  co_await books_->stop();
+}
+
+awaitable<bool> home_releases::synced(reactor::steady_time deadline) {
+  const bool complete = co_await releases_.synced(deadline);
+  if (!complete) co_return false;
+  (void)co_await consent_.synced(std::min(deadline, on_.loop().now() + consent_timeout));
+  co_return co_await books_->read(deadline);
+}
+
+void home_releases::judge_again() {
+  releases_.objects().each([this](const release& r) { controller_.add(r.meta.name.str()); });
+}
+
+void home_releases::describe(json::object& entry) const {
+  entry["releases"] = releases_.objects().size();
+}
+
+void home_releases::tell(const release& of, const std::vector<k8s::condition>& before,
+                         const std::vector<k8s::condition>& after) {
+  const auto turned = [&](std::string_view type, const k8s::event_kind& good,
+                          const k8s::event_kind& bad) {
+    const k8s::condition* now = k8s::find_condition(after, type);
+    if (!now || now->status == status_of(before, type) || now->status == "Unknown") return;
+    const k8s::object_reference about{std::string(names::api_version), "Release", "",
+                                      of.meta.name.str(), of.meta.uid.text()};
+    on_.on().events().record(
+        k8s::tell_of(now->is_true() ? good : bad, about,
+                     now->message.empty() ? now->reason : now->reason + ": " + now->message));
+  };
+  turned(release_condition::mapped, release_event::mapped, release_event::not_mapped);
+  turned(release_condition::allowed, release_event::allowed, release_event::not_allowed);
+}
+
+awaitable<k8s::result<k8s::next>> home_releases::reconcile(std::string name) {
+  if (!on_.is_live()) co_return k8s::requeue_after(5s);
+  if (!books_->is_read()) co_return k8s::await_change();
+  const auto b = books_->find(name);
+  if (!b) co_return k8s::await_change();
+  verdict v;
+  v.unreadable = b->content ? std::string() : b->problem;
+  if (v.unreadable.empty()) {
+    docs::pool_facts usual;
+    v.image = co_await books_->image(name, usual);
+    v.alone = co_await books_->step(std::string(), name, usual);
+  }
+  const release* found = releases_.find({"", name});
+  if (!found || !books_->is_read()) co_return k8s::await_change();
+  const release now = *found;
+  std::vector<k8s::condition> conditions = now.conditions;
+  const bool failed = v.unreadable.empty() && !(v.image && *v.image && v.alone && *v.alone);
+  const k8s::next then = failed ? k8s::requeue_after(verdict_retry) : k8s::await_change();
+  if (!put_conditions(conditions, v, now.meta.generation, on_.loop().wall())) co_return then;
+  json::object status;
+  status["conditions"] = k8s::conditions_to_json(conditions);
+  json::object patch;
+  patch["metadata"] = json::object{{"resourceVersion", now.meta.resource_version.text()}};
+  patch["status"] = std::move(status);
+  auto written = co_await on_.api().merge_patch(collection(), now.meta.key(), std::move(patch),
+                                                "status", std::string(names::field_manager));
+  if (!written) co_return written.error();
+  tell(now, now.conditions, conditions);
+  co_return then;
+}
+
+}  // namespace releases

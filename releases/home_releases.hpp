@@ -1,0 +1,74 @@
+#pragma once
+
+#include "k8s/client/condition.hpp"
+#include "k8s/fleet/engagement.hpp"
+#include "k8s/informer/controller.hpp"
+#include "k8s/informer/informer.hpp"
+#include "releases/library.hpp"
+#include "releases/release.hpp"
+#include "units/api.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace k8s {
+class client;
+class event_recorder;
+}  // namespace k8s
+
+namespace releases {
+
+using reactor::awaitable;
+
+/// What a Release says of itself: its conditions, from what policies say of it alone.
+struct verdict {
+  std::optional<library::image_answer> image;
+  std::optional<library::step_answer> alone;
+  std::string unreadable;  // why there are no answers
+};
+/// Puts Mapped and Allowed among the conditions. Returns whether anything but a time is different.
+bool put_conditions(std::vector<k8s::condition>& all, const verdict& v, std::int64_t generation,
+                    reactor::wall_time now);
+
+/// The Releases at home: the library is kept like them, and each says by its conditions and events what is found about it.
+/// Status is written when it changes, and by nobody who only looks.
+/// Lifetime: the engagement and the library outlive it; co_await stop() before destruction.
+class home_releases final : public units::part, private k8s::reconciler<std::string> {
+public:
+  struct options {
+    units::mode does = units::mode::act;
+    std::string ns;  // of the ConfigMap with consent
+    k8s::watch_limits limits;
+    reactor::metrics* metrics = nullptr;
+    std::function<void()> on_stop;  // before anything of it ends
+  };
+  home_releases(k8s::engagement& on, std::shared_ptr<library> books, options o);
+
+  awaitable<void> stop() override;
+  awaitable<bool> synced(reactor::steady_time deadline) override;
+  std::string doubt() const override { return releases_.doubt(); }
+  void reconsider() override { books_->reconsider(); }
+  /// What is in the library changed, or what is said of it.
+  void judge_again();
+  void describe(boost::json::object& entry) const override;
+  bool is_live() const noexcept { return on_.is_live() && releases_.is_synced(); }
+  bool idle() const noexcept { return controller_.idle(); }
+
+private:
+  awaitable<k8s::result<k8s::next>> reconcile(std::string name) override;
+  void tell(const release& of, const std::vector<k8s::condition>& before,
+            const std::vector<k8s::condition>& after);
+
+  k8s::engagement& on_;
+  std::shared_ptr<library> books_;
+  options options_;
+  k8s::informer<release> releases_;
+  k8s::informer<consent> consent_;
+  k8s::controller<std::string> controller_;
+  reactor::task_group tasks_;
+};
+
+}  // namespace releases
