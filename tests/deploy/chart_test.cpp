@@ -159,7 +159,7 @@ TEST(Deploy, ValuesReachWhatTheyName) {
       {{"controller.enabled=false"},
        {"kind: DaemonSet", "name: bootc-operator-controller\n", "resources: [pods/eviction]",
         "resources: [serviceaccounts/token]", "resourceNames: [bootc-operator-controller-manager]"},
-       {"kind: Deployment", "kind: Service\n", "PodDisruptionBudget", "leases", "-fleet\n",
+       {"kind: Deployment", "kind: Service\n", "PodDisruptionBudget", "leader-election", "-fleet\n",
         "port: metrics"}},
       {{"fleet.namespace=clusters"}, {"- --namespace=clusters", "  namespace: clusters\n"}, {}},
       {{"podDisruptionBudget.enabled=false,networkPolicy.enabled=false"},

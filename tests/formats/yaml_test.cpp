@@ -346,7 +346,8 @@ std::vector<std::string> shared_documents() {
        {"tests/fuzz/corpus/yaml", "tests/fuzz/corpus/helm_yaml", "tests/fuzz/corpus/helm_values",
         "tests/fuzz/corpus/kubeconfig", "tests/fuzz/corpus/release_document",
         "tests/fuzz/corpus/train", "deploy/base", "deploy/crds"})
-    for (const auto& f : fs::directory_iterator(root / folder)) out.push_back(bytes(f.path()));
+    for (const auto& f : fs::recursive_directory_iterator(root / folder))
+      if (f.is_regular_file()) out.push_back(bytes(f.path()));
   std::ifstream rows(root / "tests/helm/data/yaml.jsonl");
   for (std::string row; std::getline(rows, row);) {
     const auto v = read_json(row);
