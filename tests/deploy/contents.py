@@ -128,6 +128,9 @@ def the_daemon_is_up_and_can_enter_its_host(work):
     run("nsenter", "--version", work=work, user=0)
     with running("windlass", "apiserver", "--dir", "/mnt/node", work=work):
         until((work / "node/kubeconfig").exists, "the embedded API server")
+        # A daemon looks for its settings, so the kinds have to be there.
+        run("windlass", "helm", "install", "windlass", "/usr/share/windlass/chart", "--kubeconfig", "/mnt/node/kubeconfig", "-n", "os", "--create-namespace",
+            "--set", "daemon.enabled=false", work=work, env={"HOME": "/mnt"})
         port = free_port()
         with running("windlass", "daemon", "--kubeconfig", "/mnt/node/kubeconfig", "--host-root", "/mnt", f"--health-probe-bind-address=127.0.0.1:{port}",
                      work=work, user=0, env={"NODE_NAME": "node-1"}):
