@@ -149,6 +149,7 @@ awaitable<std::vector<std::string>> stage::told_of(std::string name) {
   static const k8s::resource kind{"events.k8s.io", "v1", "events", "Event", true};
   k8s::list_options all;
   all.ns = "default";
+  all.limit = 20'000;  // a real server keeps those of the tests before
   auto listed = co_await api_->list(kind, std::move(all));
   EXPECT_TRUE(listed) << (listed ? "" : listed.error().message());
   std::vector<std::pair<std::string, std::string>> found;  // by time
