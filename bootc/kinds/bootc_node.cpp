@@ -1,6 +1,7 @@
 #include "bootc/kinds/bootc_node.hpp"
 
 #include "bootc/kinds/names.hpp"
+#include "bootc/kinds/our_annotations.hpp"
 #include "k8s/client/wire.hpp"
 #include "registry/image_ref.hpp"
 
@@ -43,8 +44,6 @@ json::value write_image(const std::optional<image_info>& info) {
   return out;
 }
 
-const k8s::annotation_filter annotations_of_a_node{false, {"bootc.dev/", "windlass.dev/"}};
-
 }  // namespace
 
 const k8s::resource& bootc_nodes() {
@@ -83,7 +82,7 @@ std::optional<std::string_view> bootc_node::annotation(std::string_view key) con
 
 bootc_node bootc_node::parse(k8s::wire_value object) {
   bootc_node out;
-  out.meta = k8s::parse_meta(object, annotations_of_a_node);
+  out.meta = k8s::parse_meta(object, our_annotations);
   const auto spec = object["spec"];
   out.spec.desired_image = spec["desiredImage"].text();
   out.spec.desired_state = parse_image_state(spec["desiredImageState"].text());

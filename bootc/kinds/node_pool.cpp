@@ -1,6 +1,7 @@
 #include "bootc/kinds/node_pool.hpp"
 
 #include "bootc/kinds/names.hpp"
+#include "bootc/kinds/our_annotations.hpp"
 #include "k8s/client/wire.hpp"
 
 #include <boost/json/object.hpp>
@@ -15,8 +16,6 @@ namespace json = boost::json;
 
 /// More than anybody writes: those of the tables and some of a policy.
 constexpr std::size_t most_held_codes = 64;
-
-const k8s::annotation_filter annotations_of_a_pool{false, {"bootc.dev/", "windlass.dev/"}};
 
 std::optional<std::int64_t> optional_integer(k8s::wire_value value) {
   if (!value.present()) return std::nullopt;
@@ -81,7 +80,7 @@ std::string_view node_pool::approval() const {
 
 node_pool node_pool::parse(k8s::wire_value object) {
   node_pool out;
-  out.meta = k8s::parse_meta(object, annotations_of_a_pool);
+  out.meta = k8s::parse_meta(object, our_annotations);
   const auto spec = object["spec"];
   if (auto selector = k8s::label_selector::parse(spec["nodeSelector"]))
     out.spec.node_selector = std::move(*selector);

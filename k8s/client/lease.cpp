@@ -31,18 +31,6 @@ json::object member(const json::object& o, std::string_view field) {
   return v && v->is_object() ? v->get_object() : json::object();
 }
 
-lease_record record_of(const json::object& lease) {
-  const json::object spec = member(lease, "spec");
-  lease_record r;
-  r.holder = text(spec, "holderIdentity");
-  r.duration_seconds = number(spec, "leaseDurationSeconds");
-  r.acquired = text(spec, "acquireTime");
-  r.renewed = text(spec, "renewTime");
-  r.transitions = number(spec, "leaseTransitions");
-  r.resource_version = text(member(lease, "metadata"), "resourceVersion");
-  return r;
-}
-
 json::object body_of(const lease_record& r, const object_key& key) {
   json::object metadata;
   metadata["name"] = key.name;
@@ -61,6 +49,18 @@ json::object body_of(const lease_record& r, const object_key& key) {
 }
 
 }  // namespace
+
+lease_record lease_record_of(const json::object& lease) {
+  const json::object spec = member(lease, "spec");
+  lease_record r;
+  r.holder = text(spec, "holderIdentity");
+  r.duration_seconds = number(spec, "leaseDurationSeconds");
+  r.acquired = text(spec, "acquireTime");
+  r.renewed = text(spec, "renewTime");
+  r.transitions = number(spec, "leaseTransitions");
+  r.resource_version = text(member(lease, "metadata"), "resourceVersion");
+  return r;
+}
 
 leader_election::leader_election(reactor::loop& l, client& api, options o, reactor::logger log)
     : loop_(l),
@@ -94,7 +94,7 @@ awaitable<result<void>> leader_election::attempt() {
   auto got = co_await api_.get(resources::leases(), options_.lease, std::string(), patience);
   if (!got && got.error().code != errc::not_found) co_return got.error();
   std::optional<lease_record> current;
-  if (got) current = record_of(*got);
+  if (got) current = lease_record_of(*got);
   const reactor::steady_time started = loop_.now();
   const leader_state::decision d = state_.decide(current, started, loop_.wall());
   if (d.what == leader_state::act::wait) co_return result<void>();
@@ -103,12 +103,12 @@ awaitable<result<void>> leader_election::attempt() {
     auto made = co_await api_.create(resources::leases(), options_.lease.ns, std::move(body),
                                      std::string(), std::string(), patience);
     if (!made) co_return made.error();
-    state_.wrote(record_of(*made), started);
+    state_.wrote(lease_record_of(*made), started);
   } else {
     auto made = co_await api_.replace(resources::leases(), options_.lease, std::move(body),
                                       std::string(), patience);
     if (!made) co_return made.error();
-    state_.wrote(record_of(*made), started);
+    state_.wrote(lease_record_of(*made), started);
   }
   co_return result<void>();
 }
@@ -226,7 +226,7 @@ awaitable<result<void>> membership::look() {
   if (items && items->is_array()) {
     for (const json::value& one : items->get_array()) {
       if (!one.is_object()) continue;
-      const lease_record r = record_of(one.get_object());
+      const lease_record r = lease_record_of(one.get_object());
       if (r.holder.empty()) continue;
       all.push_back({r.holder, r.renewed, std::chrono::seconds(r.duration_seconds)});
     }

@@ -8,6 +8,8 @@
 #include "reactor/task_group.hpp"
 #include "reactor/timer_queue.hpp"
 
+#include <boost/json/fwd.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,6 +36,8 @@ struct lease_record {
   std::string resource_version;
   friend bool operator==(const lease_record&, const lease_record&) = default;
 };
+/// What is missing or of another type is "" or 0.
+lease_record lease_record_of(const boost::json::object& lease);
 
 struct leader_settings {
   reactor::nanoseconds duration = 15s;  // how long others wait for a silent leader

@@ -11,7 +11,8 @@ class loop;
 }
 namespace k8s {
 class client;
-}
+struct lease_record;
+}  // namespace k8s
 
 namespace bootc {
 
@@ -34,7 +35,7 @@ public:
   static constexpr reactor::nanoseconds asked_every = std::chrono::seconds(10);
 
 private:
-  void note(const std::string& holder, const std::string& renewed, reactor::nanoseconds kept_for);
+  void note(const k8s::lease_record& lease);
 
   reactor::loop& loop_;
   k8s::client& api_;
