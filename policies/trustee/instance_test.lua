@@ -1,3 +1,4 @@
+-- One file although it is long: an instance from its first pass to its end, each rule beside those that it gives way to.
 local fixtures = require("fixtures")
 local policy = require("policy")
 local plain = require("plain")

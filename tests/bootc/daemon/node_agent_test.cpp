@@ -1,3 +1,4 @@
+// One file although it is long: each verdict of one state machine, on one fixture of a host.
 #include "bootc/daemon/node_agent.hpp"
 
 #include "bootc/kinds/names.hpp"

@@ -1,3 +1,4 @@
+// One file although it is long: each promise of the host, on one fixture of packs in a folder.
 #include "policies/host/host.hpp"
 
 #include "policies/disruption.hpp"
