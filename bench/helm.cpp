@@ -43,12 +43,12 @@ std::size_t peak_bytes() {
 
 helm::render_options options() {
   helm::render_options o;
-  o.around.random = [](std::span<unsigned char> bytes) { reactor::system_entropy().fill(bytes); };
-  o.around.now = [] {
+  o.runtime.random = [](std::span<unsigned char> bytes) { reactor::system_entropy().fill(bytes); };
+  o.runtime.now = [] {
     return std::chrono::system_clock::time_point(
         std::chrono::duration_cast<std::chrono::system_clock::duration>(1'767'225'600s));
   };
-  o.around.log = [](const std::string&) {};
+  o.runtime.log = [](const std::string&) {};
   return o;
 }
 

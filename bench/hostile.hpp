@@ -6,13 +6,16 @@
 
 namespace bench {
 
-/// What one of 500 clusters, a caller, a policy pack or a kubeconfig can do to the others at its worst. A process plays all
-/// of them; others, which may crash and are counted then, undergo one attack after the other with 499 good neighbours
-/// beside. What looks worst is measured again, alternating with quiet.
-/// Shape  {environment…, attacks, worst_stall_ms, worst_stall_attack, worst_rss_mb, neighbour_p99_ratio,
-///        policy_worst_stall_ms, crashes, escapes, canary_hits, points: [{attack, stall_ms, …}]}, the worst points first.
-/// Units  stall: processor time of one turn of the loop. p99: of the neighbours' watch events, in processor time of the loop's
-///        thread between the write and the handler, so that the machine's other work does not count.
+/// What one of 500 clusters, a caller, a policy pack or a kubeconfig can do to the others at its
+/// worst. A process plays all of them; others, which may crash and are counted then, undergo one
+/// attack after the other with 499 good neighbours beside. What looks worst is measured again,
+/// alternating with quiet.
+/// Shape  {environment…, attacks, worst_stall_ms, worst_stall_attack, worst_rss_mb,
+///        neighbour_p99_ratio, policy_worst_stall_ms, crashes, escapes, canary_hits, points:
+///        [{attack, stall_ms, …}]}, the worst points first.
+/// Units  stall: processor time of one turn of the loop. p99: of the neighbours' watch events, in
+///        processor time of the loop's thread between the write and the handler, so that the
+///        machine's other work does not count.
 /// Throws std::runtime_error when a process does not come up.
 boost::json::object measure_hostile();
 

@@ -53,7 +53,8 @@ std::shared_ptr<policies::rollout_input> decision_input() {
   return input;
 }
 
-/// One question after the other, each with what it is given made ready for Lua and its answer checked.
+/// One question after the other, each with what it is given made ready for Lua and its answer
+/// checked.
 reactor::awaitable<void> measure_decisions(reactor::loop& l, boost::json::object& out,
                                            std::string& question,
                                            std::string& problem) {  // borrowed

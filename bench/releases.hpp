@@ -7,8 +7,9 @@
 namespace bench {
 
 /// What the policies on Releases cost, on the Releases of a folder.
-/// Shape    {environment…, releases, map_us, gate_largest_ms, gate_largest, check_all_s, plan_1000_s, worst_stall_us, rss_mb};
-///          processor time of this process. plan_1000_s: a thousand clusters on four Releases, each judged by itself.
+/// Shape    {environment…, releases, map_us, gate_largest_ms, gate_largest, check_all_s,
+///          plan_1000_s, worst_stall_us, rss_mb}; processor time of this process. plan_1000_s: a
+///          thousand clusters on four Releases, each judged by itself.
 /// Throws   std::runtime_error when the folder or the stock packs cannot be read.
 boost::json::object measure_releases(const std::string& folder);
 

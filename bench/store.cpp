@@ -16,7 +16,8 @@ constexpr std::size_t object_bytes = 8'192;
 constexpr std::size_t sample_every = 500;  // objects between two looks at the heap
 
 /// Lists `objects` pods into the store as an informer does, one object's text at a time.
-/// Returns the most heap that was in use on the way, and the processor time of parsing and storing alone.
+/// Returns the most heap that was in use on the way, and the processor time of parsing and storing
+/// alone.
 struct listed {
   std::size_t peak_bytes = 0;
   reactor::nanoseconds cpu{0};

@@ -87,8 +87,8 @@ reactor::awaitable<void> follow_fleet(reactor::loop& l, k8s::connection to, std:
   const std::string base = to.server;
   std::vector<std::unique_ptr<follower>> fleet;
   const auto began = monotonic();
-  constexpr std::size_t at_once =
-      50;  // clusters that dial at the same time, as a start-up limits it
+  // clusters that dial at the same time, as a start-up limits it
+  constexpr std::size_t at_once = 50;
   const reactor::steady_time give_up = l.now() + std::chrono::minutes(5);
   for (std::size_t i = 0; i < clusters; ++i) {
     to.server = base + "/c" + std::to_string(i);

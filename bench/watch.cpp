@@ -20,8 +20,8 @@ namespace bench {
 namespace {
 
 constexpr std::size_t pods = 500;  // objects the events are about
-constexpr std::uint64_t first_version =
-    1'000'000'000;  // ten digits, so that versions are overwritten in place
+// ten digits, so that versions are overwritten in place
+constexpr std::uint64_t first_version = 1'000'000'000;
 constexpr std::size_t chunk_bytes = 256 * 1024;
 
 /// Events that were written out beforehand; each round only their versions are overwritten.

@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Beyond what a cluster is tested for (5,000 nodes); a change of a node is matched against every pool, and some steps of a
-/// pass over all nodes cannot be divided.
+/// Beyond what a cluster is tested for (5,000 nodes); a change of a node is matched against every
+/// pool, and some steps of a pass over all nodes cannot be divided.
 constexpr std::size_t most_nodes = 10'000, most_pools = 1'000;
 
 k8s::informer_options all_of(const k8s::resource& r, std::size_t most,
@@ -215,7 +215,8 @@ void bootc_cluster::count_slot(const bootc_node* b, int by) {
   if (counted->second == 0) slotted_.erase(counted);
 }
 
-/// Idle's time is when the fetch began: it changes with the status alone, and that is False in both.
+/// Idle's time is when the fetch began: it changes with the status alone, and that is False in
+/// both.
 void bootc_cluster::count_stage(const bootc_node* before, const bootc_node* now) {
   const auto idle_of = [](const bootc_node* b) {
     return b ? find_condition(b->status.conditions, node_condition::idle) : nullptr;
@@ -274,7 +275,8 @@ std::unique_ptr<bootc_cluster> start_on(k8s::engagement& on, bootc_cluster::opti
   if (o.does == units::mode::act)
     o.events = &on.on().events();
   else
-    // Who only looks asks no registry, reads no Secret, and takes no service of ours for somebody else's.
+    // Who only looks asks no registry, reads no Secret, and takes no service of ours for somebody
+    // else's.
     o.tags = nullptr, o.operator_ns.clear(), o.lease_ns.clear();
   o.is_current = [&on] { return on.is_live(); };
   o.attend = [&on](k8s::attention how) { on.attend(how); };

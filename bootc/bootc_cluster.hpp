@@ -20,22 +20,25 @@
 
 namespace bootc {
 
-/// What the OS rollouts of one cluster need: three informers, the reconciler of its pools and the drains.
+/// What the OS rollouts of one cluster need: three informers, the reconciler of its pools and the
+/// drains.
 /// Lifetime: loop and client outlive it; co_await stop() before destruction.
 class bootc_cluster final : public units::part {
 public:
   struct options {
     std::string name;                  // of the cluster
     rollout_policy* policy = nullptr;  // outlives it; none: name order
-    std::function<bool()>
-        is_current;  // decisions may be acted upon; empty = once the informers are synced
-    /// Told when a rollout begins or ends to need views that are proved current all the time. May be empty.
+    // decisions may be acted upon; empty = once the informers are synced
+    std::function<bool()> is_current;
+    /// Told when a rollout begins or ends to need views that are proved current all the time. May
+    /// be empty.
     std::function<void(k8s::attention how)> attend;
     std::function<void(const std::string& pool, const rollout_plan& plan)> on_plan;
     k8s::event_recorder* events = nullptr;  // of the cluster, outlives it; none: nothing is told
     /// Where pull secrets are; empty: none is read.
     std::string operator_ns;
-    /// Where the Lease of another operator would be, and under which name we hold ours; empty: nobody is looked for.
+    /// Where the Lease of another operator would be, and under which name we hold ours; empty:
+    /// nobody is looked for.
     std::string lease_ns, identity;
     tag_watcher* tags = nullptr;  // of the process, outlives it; none: no registry is asked
     reactor::metrics* metrics = nullptr;
@@ -60,15 +63,16 @@ public:
   const node_pool* pool(const std::string& name) const { return pools_.find({"", name}); }
   /// How many of its nodes hold a reboot slot.
   std::size_t slotted(const std::string& pool) const;
-  /// What the next pass of this pool would do and why each unit waits; with `everybody_staged` who would go first once
-  /// all nodes have the image.
+  /// What the next pass of this pool would do and why each unit waits; with `everybody_staged` who
+  /// would go first once all nodes have the image.
   awaitable<std::optional<rollout_plan>> preview(
       std::string pool, node_pool_reconciler::view of = node_pool_reconciler::view::as_it_is);
-  /// Lists afresh and names what differs from the views; for tests, at a moment when nothing changes.
+  /// Lists afresh and names what differs from the views; for tests, at a moment when nothing
+  /// changes.
   awaitable<k8s::result<std::vector<std::string>>> differences();
   /// Every pool soon: after a policy changed.
   void reconsider() override;
-  awaitable<std::vector<units::plan_row>> survey() override;
+  awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override { return revision_; }
 
   k8s::informer_base& pool_informer() noexcept { return pools_; }
@@ -88,7 +92,7 @@ private:
 
   reactor::loop& loop_;
   options options_;
-  std::uint64_t revision_ = 0;  // counts what may change a survey: views, policies, passes
+  std::uint64_t revision_ = 0;  // counts what may change an overview: views, policies, passes
   k8s::informer<node_pool> pools_;
   k8s::informer<bootc_node> bootc_nodes_;
   k8s::informer<k8s::node> nodes_;
@@ -101,7 +105,7 @@ private:
   k8s::controller<std::string> controller_;
   std::set<std::string> bootc_node_names_, node_names_;
   std::map<std::string, std::size_t> slotted_;  // by pool, kept with each change of a BootcNode
-  std::size_t lookers_ = 0;                     // surveys under way
+  std::size_t lookers_ = 0;                     // overviews under way
   bool stopping_ = false;
   reactor::waiters nobody_looks_;
   reactor::task_group tasks_;

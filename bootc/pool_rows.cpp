@@ -11,7 +11,8 @@
 namespace bootc {
 namespace {
 
-/// A pool may have 10,000 nodes; so many are shown, or given back, without letting anybody else run.
+/// A pool may have 10,000 nodes; so many are shown, or given back, without letting anybody else
+/// run.
 constexpr std::size_t units_a_turn = 128;
 
 /// Who goes next by this plan, in order: those that hold a slot, then those that take one.
@@ -80,7 +81,7 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
   return row;
 }
 
-awaitable<std::vector<units::plan_row>> bootc_cluster::survey() {
+awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
   // stop() waits for who looks.
   struct looking {
     bootc_cluster& at;

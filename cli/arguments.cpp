@@ -1,4 +1,5 @@
-// The flags of every command in one place: they share options, defaults, checks and the sentences of wrong usage.
+// The flags of every command in one place: they share options, defaults, checks and the sentences
+// of wrong usage.
 #include "cli/arguments.hpp"
 
 #include "cli/completion.hpp"
@@ -37,7 +38,7 @@ struct all_arguments {
   daemon_arguments daemon;
   apiserver_arguments apiserver;
   demo_arguments demo;
-  survey_arguments status, plan, explain;
+  overview_arguments status, plan, explain;
   policy_arguments policy;
   simulate_arguments simulate;
   release_arguments release;
@@ -203,8 +204,8 @@ void add_ui(CLI::App& app, ui_arguments& to) {
       ->option_text("NAME");
 }
 
-CLI::App* add_survey(CLI::App& app, all_arguments& all, survey_arguments& to,
-                     const std::string& name, const std::string& description) {
+CLI::App* add_overview(CLI::App& app, all_arguments& all, overview_arguments& to,
+                       const std::string& name, const std::string& description) {
   CLI::App* command = app.add_subcommand(name, description);
   add_fleet(*command, all, to.fleet, false);
   add_output(*command, to.output, true);
@@ -742,7 +743,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->capture_default_str();
   demo->add_flag("--simulate", all.demo.simulate,
                  "virtual time over in-memory streams: the same trace for the same --seed");
-  demo->add_option("--seed", all.demo.seed, "of everything that is left to chance")
+  demo->add_option("--seed", all.demo.seed, "of everything that is drawn at random")
       ->capture_default_str();
   add_ui(*demo, all.demo.ui);
   add_output(*demo, all.demo.output);
@@ -753,13 +754,13 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       "pack and watch it take effect\n  windlass demo --clusters 3 --nodes 6 -o json       one "
       "JSON object when it ends");
 
-  add_survey(app, all, all.status, "status", "What is happening: every cluster, pool and node")
+  add_overview(app, all, all.status, "status", "What is happening: every cluster, pool and node")
       ->footer(
           "Examples:\n  windlass status --kubeconfig home.yaml\n  windlass status -o wide "
           "--cluster prod-eu-1");
-  auto* plan =
-      add_survey(app, all, all.plan, "plan",
-                 "What would happen next, decided by the planner that `run` uses; writes nothing");
+  auto* plan = add_overview(
+      app, all, all.plan, "plan",
+      "What would happen next, decided by the planner that `run` uses; writes nothing");
   plan->add_option("--in-force", all.plan.in_force,
                    "folder of the packs that `run` has; with --policies: what they would change")
       ->option_text("DIR");
@@ -767,8 +768,8 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       "Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --policies "
       "./new-policies "
       "--in-force ./policies -o json");
-  auto* explain = add_survey(app, all, all.explain, "explain",
-                             "Why is this node waiting, and what would release it");
+  auto* explain = add_overview(app, all, all.explain, "explain",
+                               "Why is this node waiting, and what would release it");
   explain->add_option("UNIT", all.explain.unit, "node, or cluster/node")->required();
   explain->footer("Example:\n  windlass explain prod-eu-1/worker-3");
 
@@ -942,14 +943,14 @@ command chosen(const CLI::App& app, all_arguments& all) {
   }
   if (name == "apiserver") return all.apiserver;
   if (name == "demo") return all.demo;
-  const auto survey = [&](survey_arguments& s, survey_arguments::command what) {
+  const auto overview = [&](overview_arguments& s, overview_arguments::command what) {
     s.what = what;
     s.timeout = seconds(all.timeout_seconds);
     return s;
   };
-  if (name == "status") return survey(all.status, survey_arguments::command::status);
-  if (name == "plan") return survey(all.plan, survey_arguments::command::plan);
-  if (name == "explain") return survey(all.explain, survey_arguments::command::explain);
+  if (name == "status") return overview(all.status, overview_arguments::command::status);
+  if (name == "plan") return overview(all.plan, overview_arguments::command::plan);
+  if (name == "explain") return overview(all.explain, overview_arguments::command::explain);
   if (name == "policy") return all.policy;
   if (name == "simulate") return all.simulate;
   if (name == "release") return all.release;
@@ -1034,7 +1035,8 @@ std::string nearest(const CLI::App& app, const std::string& typed) {
   return best;
 }
 
-/// `windlass frobnicate`, `windlass policy frobnicate`: the word that names no command; nothing when there is none.
+/// `windlass frobnicate`, `windlass policy frobnicate`: the word that names no command; nothing
+/// when there is none.
 std::optional<std::string> unknown_command(CLI::App& app,
                                            const std::vector<std::string>& arguments) {
   CLI::App* at = &app;

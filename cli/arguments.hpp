@@ -21,9 +21,9 @@ struct fleet_arguments {
   std::string ns = "default";  // of the kubeconfig Secrets
   std::string kubeconfig_label = "sigs.k8s.io/multicluster-runtime-kubeconfig";
   std::string kubeconfig_key = "kubeconfig";
-  std::string home_secret, home_secret_ns,
-      home_secret_key = "kubeconfig";  // --watch-kubeconfig-secret…
-  std::string policies;                // a folder of packs that comes before the stock ones
+  // --watch-kubeconfig-secret…
+  std::string home_secret, home_secret_ns, home_secret_key = "kubeconfig";
+  std::string policies;  // a folder of packs that comes before the stock ones
   // Labels of a cluster's Secret: its Release, and of which provider it is.
   std::string release_label = "release.giantswarm.io/version",
               provider_label = "windlass.dev/provider";
@@ -97,7 +97,7 @@ struct simulate_arguments {
 };
 
 /// status, plan and explain.
-struct survey_arguments {
+struct overview_arguments {
   fleet_arguments fleet;
   output_format output = output_format::text;
   enum class command { status, plan, explain } what = command::status;
@@ -120,8 +120,9 @@ struct policy_arguments {
     replay,
     explain
   } what = command::test;
-  std::string
-      dir;  // test, check: of a pack or several; list, show: packs that come before the stock ones, may be empty
+  // test, check: of a pack or several; list, show: packs that come before the stock ones, may be
+  // empty
+  std::string dir;
   std::string name;                   // make: of the new pack, also its folder; show: of the pack
   std::string hook = "rollout.plan";  // make: what it shall answer
   std::string record;                 // replay: a file of `run --record`
@@ -131,7 +132,8 @@ struct policy_arguments {
   output_format output = output_format::text;
 };
 
-/// rollout status|pause|resume|set-image|approve: what a person would edit, on every cluster that has the pool.
+/// rollout status|pause|resume|set-image|approve: what a person would edit, on every cluster that
+/// has the pool.
 struct rollout_arguments {
   enum class command { status, pause, resume, set_image, approve } what = command::status;
   fleet_arguments fleet;
@@ -235,16 +237,19 @@ struct completion_arguments {
   std::string shell;
 };
 
-using command = std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
-                             survey_arguments, policy_arguments, release_arguments, train_arguments,
-                             bench_arguments, version_arguments, completion_arguments,
-                             rollout_arguments, simulate_arguments, cluster_arguments>;
+using command =
+    std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
+                 overview_arguments, policy_arguments, release_arguments, train_arguments,
+                 bench_arguments, version_arguments, completion_arguments, rollout_arguments,
+                 simulate_arguments, cluster_arguments>;
 
-/// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a usage error.
+/// What a value of the command line is in the end, and who said so.
 struct setting {
-  std::string name, value,
-      origin;  // origin: "flag", "default", "env WATCH_NAMESPACE", "file settings.yaml"
+  // origin: "flag", "default", "env WATCH_NAMESPACE", "file settings.yaml"
+  std::string name, value, origin;
 };
+/// The command line as a command, or the text to print and the exit code: 0 after --help, 2 for a
+/// usage error.
 struct parse_outcome {
   std::optional<command> parsed;
   std::vector<setting> settings;  // for the start-up line

@@ -17,7 +17,7 @@ struct runner {
   int operator()(const daemon_arguments& a) const { return daemon_command(a); }
   int operator()(const apiserver_arguments& a) const { return apiserver_command(a); }
   int operator()(const demo_arguments& a) const { return demo_command(a); }
-  int operator()(const survey_arguments& a) const { return survey_command(a, known); }
+  int operator()(const overview_arguments& a) const { return overview_command(a, known); }
   int operator()(const rollout_arguments& a) const { return rollout_command(a, known); }
   int operator()(const simulate_arguments& a) const { return simulate_command(a); }
   int operator()(const cluster_arguments& a) const { return cluster_command(a, known); }

@@ -23,7 +23,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
 int daemon_command(const daemon_arguments& a);
 int apiserver_command(const apiserver_arguments& a);
 int demo_command(const demo_arguments& a);
-int survey_command(const survey_arguments& a, const std::vector<units::api>& known);
+int overview_command(const overview_arguments& a, const std::vector<units::api>& known);
 int rollout_command(const rollout_arguments& a, const std::vector<units::api>& known);
 int simulate_command(const simulate_arguments& a);
 int cluster_command(const cluster_arguments& a, const std::vector<units::api>& known);
@@ -36,7 +36,8 @@ int completion_command(const completion_arguments& a);
 
 /// `windlass helm …`: Helm's own commands, flags, output and exit codes.
 int helm_command(const std::vector<std::string>& arguments);
-/// Those of them that need a cluster: install, upgrade, list, … Runs `l` until the command ended or was cancelled by a signal.
+/// Those of them that need a cluster: install, upgrade, list, … Runs `l` until the command ended or
+/// was cancelled by a signal.
 int helm_release_command(reactor::loop& l, const std::vector<std::string>& arguments);
 
 /// Parses and dispatches; `known` are the APIs to choose from. Usage errors go to standard error.

@@ -26,8 +26,8 @@ std::vector<completed_command> own_commands();
 /// Every command of the program, Helm's below "helm", by name: what a shell completes.
 std::vector<completed_command> all_commands();
 
-/// The completion script for bash, zsh or fish, made from the commands as they are. It asks the program itself for names of
-/// releases and repositories.
+/// The completion script for bash, zsh or fish, made from the commands as they are. It asks the
+/// program itself for names of releases and repositories.
 std::string completion_script(std::string_view shell);
 
 }  // namespace cli

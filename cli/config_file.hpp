@@ -7,15 +7,17 @@
 
 namespace cli {
 
-/// One entry of a settings file: a flag without its dashes, and its value as the command line would have it.
+/// One entry of a settings file: a flag without its dashes, and its value as the command line would
+/// have it.
 struct file_setting {
   std::string flag, value;
 };
 
-/// Reads the file of `--config`: YAML, a mapping of flag names to texts, numbers, booleans or lists of them.
-///   log-format: json
+/// Reads the file of `--config`: YAML, a mapping of flag names to texts, numbers, booleans or lists
+///   of them. log-format: json
 ///   apis: [bootc]
-/// Errors   not readable, above 1 MiB, not YAML (with its line), or an entry that is neither; each names the file.
+/// Errors   not readable, above 1 MiB, not YAML (with its line), or an entry that is neither; each
+///          names the file.
 reactor::result<std::vector<file_setting>> load_settings(const std::string& path);
 
 }  // namespace cli

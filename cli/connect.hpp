@@ -9,8 +9,9 @@
 
 namespace cli {
 
-/// What is moved, of what is `known`; where home is and which clusters there are, from the flags. Blocks on files, and runs the loop where home's kubeconfig
-/// is in a Secret; for the start of the process.
+/// What is moved, of what is `known`; where home is and which clusters there are, from the flags.
+/// Blocks on files, and runs the loop where home's kubeconfig is in a Secret; for the start of the
+/// process.
 /// Errors: one sentence that names the file, field and reason.
 reactor::result<service_options> service_from(reactor::loop& l, const fleet_arguments& a,
                                               const std::vector<units::api>& known);

@@ -31,7 +31,8 @@ struct serving {
   int exit_code = success;
 };
 
-/// The interval of the BootcOperatorConfig, asked for until the server answers. A fault is what a person has to mend.
+/// The interval of the BootcOperatorConfig, asked for until the server answers. A fault is what a
+/// person has to mend.
 reactor::awaitable<k8s::result<reactor::nanoseconds>> interval_for(serving& s) {  // borrowed
   if (s.poll_interval > reactor::nanoseconds::zero()) co_return s.poll_interval;
   constexpr reactor::nanoseconds first = std::chrono::seconds(1), last = std::chrono::seconds(30);

@@ -7,8 +7,8 @@
 
 int main(int argc, char** argv) {
   reactor::end_when_memory_is_lost();
-  std::signal(SIGPIPE,
-              SIG_IGN);  // a reader that is gone is a failed write, not the end of the process
+  // a reader that is gone is a failed write, not the end of the process
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     return cli::dispatch({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

@@ -62,7 +62,8 @@ void append(std::string& out, const json::value& v, std::size_t depth) {
 
 constexpr std::size_t most_padded_columns = 200;
 
-/// The length of the colour sequence at the start of a page's text; 0 for none. Only toned() puts them there.
+/// The length of the colour sequence at the start of a page's text; 0 for none. Only toned() puts
+/// them there.
 std::size_t colour_length(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   const std::size_t end = text.find('m');
@@ -100,8 +101,9 @@ std::size_t seen_columns(std::string_view text) {
   return n;
 }
 
-/// A line in pieces of at most `first` and then `next` columns, broken between words, within a word where it is too long.
-/// A colour that goes on ends with each piece and begins again in the next one.
+/// A line in pieces of at most `first` and then `next` columns, broken between words, within a word
+/// where it is too long. A colour that goes on ends with each piece and begins again in the next
+/// one.
 std::vector<std::string> broken(std::string_view line, std::size_t first, std::size_t next) {
   std::vector<std::string> pieces(1);
   std::string colour;

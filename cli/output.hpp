@@ -24,9 +24,9 @@ terminal_size size_of_terminal(int fd);
 /// Whether texts have colours.
 enum class colours { none, shown };
 
-/// What a person sees. Our literals are laid out as they are written; every other text becomes one printable line of at
-/// most 4 KiB, whatever a cluster, a policy or a file put into it. There is no way around it: only toned() and
-/// screen() add what a terminal obeys.
+/// What a person sees. Our literals are laid out as they are written; every other text becomes one
+/// printable line of at most 4 KiB, whatever a cluster, a policy or a file put into it. There is no
+/// way around it: only toned() and screen() add what a terminal obeys.
 class page {
 public:
   page() = default;
@@ -38,7 +38,8 @@ public:
     requires std::same_as<Text, std::string> || std::same_as<Text, std::string_view> ||
              std::same_as<Text, const char*>
   page(const Text& theirs) : text_(one_line(theirs)) {}
-  /// Several lines of somebody else's; all but the first are indented, so that none looks like one of ours.
+  /// Several lines of somebody else's; all but the first are indented, so that none looks like one
+  /// of ours.
   static page lines(std::string_view theirs);
 
   page& operator+=(const page& more) {
@@ -63,11 +64,13 @@ private:
   std::string text_;
 };
 
-/// Two-space indented JSON with numbers as people write them (371.5, not 3.715E2), ending in a newline.
-/// What is not fit to be seen is escaped: a reader of JSON gets the same value, a terminal obeys nothing.
+/// Two-space indented JSON with numbers as people write them (371.5, not 3.715E2), ending in a
+/// newline. What is not fit to be seen is escaped: a reader of JSON gets the same value, a terminal
+/// obeys nothing.
 std::string pretty_json(const boost::json::value& v);
-/// What `-o json|yaml` prints: one object with apiVersion windlass.dev/v1alpha1, a kind, and keys as Kubernetes writes them.
-/// docs/schema has a JSON Schema for each kind; a test holds real output against them.
+/// What `-o json|yaml` prints: one object with apiVersion windlass.dev/v1alpha1, a kind, and keys
+/// as Kubernetes writes them. docs/schema has a JSON Schema for each kind; a test holds real output
+/// against them.
 inline constexpr std::string_view document_version = "windlass.dev/v1alpha1";
 /// `body` with apiVersion and kind before it.
 boost::json::object document(std::string_view kind, boost::json::object body);
@@ -76,13 +79,14 @@ std::string machine_text(const boost::json::value& v, output_format format);
 
 /// Shown on a terminal, if NO_COLOR is not set.
 colours colours_at(int fd);
-/// Whether a view can be drawn there: a terminal, and not a dumb one. NO_COLOR takes the colours, not the view.
+/// Whether a view can be drawn there: a terminal, and not a dumb one. NO_COLOR takes the colours,
+/// not the view.
 bool is_screen(int fd);
 
 /// `text` in a colour, or as it is.
 page toned(const page& text, tone t, colours tint);
-/// The whole of a terminal, wherever its cursor is: the block's first lines, each cut to the width, so that nothing wraps
-/// or scrolls.
+/// The whole of a terminal, wherever its cursor is: the block's first lines, each cut to the width,
+/// so that nothing wraps or scrolls.
 page screen(const page& block, const terminal_size& size);
 /// To a screen of its own, where nothing that was there before is lost, and back.
 page entering_screen();
@@ -90,15 +94,16 @@ page leaving_screen();
 
 /// No limit to the width of a table or text: `-o wide`.
 inline constexpr std::size_t any_width = 0;
-/// Each line broken between words where it is wider than `columns`; what follows is indented as the line is and `hang` more.
+/// Each line broken between words where it is wider than `columns`; what follows is indented as the
+/// line is and `hang` more.
 page folded(const page& text, std::size_t columns, std::size_t hang = 2);
 
 /// Digests ("sha256:" and 64 digits) cut to twelve digits, for a person's eyes.
 std::string with_short_digests(std::string_view text);
 
-/// Columns padded to their widest cell, two spaces apart, as kubectl prints. A cell of more than 200 columns sticks out
-/// instead of widening its column. Where a width is given the widest columns become narrower and their cells go on in the
-/// next line.
+/// Columns padded to their widest cell, two spaces apart, as kubectl prints. A cell of more than
+/// 200 columns sticks out instead of widening its column. Where a width is given the widest columns
+/// become narrower and their cells go on in the next line.
 class table {
 public:
   explicit table(std::vector<page> head);
@@ -109,11 +114,13 @@ private:
   std::vector<std::vector<page>> rows_;
 };
 
-/// Writes all of it; false when the reader is gone or the disk is full. These two are the only way to a terminal.
+/// Writes all of it; false when the reader is gone or the disk is full. These two are the only way
+/// to a terminal.
 bool write_out(int fd, const page& text);
 template <std::same_as<std::string> Text>
 bool write_out(int fd, const Text& text) = delete;  // a page, or bytes?
-/// Bytes that a program may read: as they are into files and pipes, so that they equal Helm's; printable on a terminal.
+/// Bytes that a program may read: as they are into files and pipes, so that they equal Helm's;
+/// printable on a terminal.
 bool write_bytes(int fd, std::string_view bytes);
 
 }  // namespace cli

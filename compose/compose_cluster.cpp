@@ -1,4 +1,5 @@
-// Which kinds are watched, and whom a change concerns. What is done for one parent is in compose_pass.cpp.
+// Which kinds are watched, and whom a change concerns. What is done for one parent is in
+// compose_pass.cpp.
 #include "compose/compose_cluster.hpp"
 
 #include "k8s/client/client.hpp"
@@ -298,7 +299,8 @@ awaitable<bool> compose_cluster::arrange() {
   co_return missing_.empty();
 }
 
-/// Whether a kind that is watched seems to be gone: its CRD was deleted, or the right to list it was taken away.
+/// Whether a kind that is watched seems to be gone: its CRD was deleted, or the right to list it
+/// was taken away.
 bool compose_cluster::lost_a_kind() const {
   return std::any_of(kinds_.begin(), kinds_.end(),
                      [](const auto& k) { return k.second->is_refused(); });

@@ -22,10 +22,12 @@ namespace compose {
 
 using reactor::awaitable;
 
-/// The custom resources of one cluster that packs compose objects for: it watches the kinds that the packs in force name and
-/// that are served, asks the packs, and carries out what the planner says.
-/// Files    compose_cluster.cpp: packs and kinds, whom a change concerns. compose_pass.cpp: one look at a parent, and what
-///          follows. compose_writes.cpp: the writes. compose_rows.cpp: what people and metrics see.
+/// The custom resources of one cluster that packs compose objects for: it watches the kinds that
+/// the packs in force name and that are served, asks the packs, and carries out what the planner
+/// says.
+/// Files    compose_cluster.cpp: packs and kinds, whom a change concerns. compose_pass.cpp: one
+///          look at a parent, and what follows. compose_writes.cpp: the writes. compose_rows.cpp:
+///          what people and metrics see.
 /// Lifetime engagement, house, rows and names outlive it; co_await stop() before destruction.
 class compose_cluster final : public units::part, private k8s::reconciler<object_name> {
 public:
@@ -45,7 +47,7 @@ public:
   /// The kinds that were wanted and are served have been read once.
   awaitable<bool> synced(reactor::steady_time deadline) override;
   void reconsider() override;
-  awaitable<std::vector<units::plan_row>> survey() override;
+  awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override { return revision_; }
   void describe(boost::json::object& entry) const override;
 
@@ -72,7 +74,8 @@ private:
   };
   /// One look at a parent.
   struct outlook {
-    /// wait: nothing is known well enough to write anything but, where there is one, the plan's status.
+    /// wait: nothing is known well enough to write anything but, where there is one, the plan's
+    /// status.
     enum class what { nothing, wait, plan } is = what::nothing;
     pack_in_force by;
     policies::compose::scene scene;
@@ -108,7 +111,8 @@ private:
   void forget(const object_name& id);
   void tell(const object_name& id, const outlook& o);
   bool is_behind(const object_name& id, const parent_state* state);
-  /// Says that this parent needs views that are current, or no longer does. False while what was needed is not proved yet.
+  /// Says that this parent needs views that are current, or no longer does. False while what was
+  /// needed is not proved yet.
   bool attend(const object_name& id, const outlook& o, k8s::attention how);
 
   // compose_writes.cpp
@@ -172,7 +176,7 @@ private:
   units::row_figures figures_;
   std::uint64_t revision_ = 0;
   bool stopping_ = false;
-  std::size_t lookers_ = 0;  // surveys under way
+  std::size_t lookers_ = 0;  // overviews under way
   reactor::waiters nobody_looks_;
   reactor::event packs_changed_;
   reactor::event arranged_once_;

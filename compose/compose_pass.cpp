@@ -217,7 +217,8 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(objec
   co_return out;
 }
 
-/// The plan of the scene and the answer; a large one is made on the worker, which owns both meanwhile.
+/// The plan of the scene and the answer; a large one is made on the worker, which owns both
+/// meanwhile.
 awaitable<void> compose_cluster::plan(std::shared_ptr<outlook> o) {
   const std::size_t children = o->answer.children.size() + o->scene.live.size();
   if (o->read_bytes < bytes_planned_at_once && children < 2 * children_planned_at_once) {

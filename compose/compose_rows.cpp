@@ -63,7 +63,7 @@ void compose_cluster::describe(boost::json::object& entry) const {
   entry["compositionsHeld"] = held;
 }
 
-awaitable<std::vector<units::plan_row>> compose_cluster::survey() {
+awaitable<std::vector<units::plan_row>> compose_cluster::overview() {
   // stop() waits for who looks.
   struct looking {
     compose_cluster& at;

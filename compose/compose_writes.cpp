@@ -59,7 +59,8 @@ json::object& metadata_of(json::object& body) {
 
 }  // namespace
 
-/// In order. One that is refused is said and does not keep the others back; any other failure ends the pass.
+/// In order. One that is refused is said and does not keep the others back; any other failure ends
+/// the pass.
 awaitable<compose_cluster::outcome> compose_cluster::carry_out_all(object_name id,
                                                                    std::shared_ptr<outlook> o) {
   outcome out;
@@ -290,8 +291,8 @@ awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const outloo
   }
   if (!got) co_return got.error();
   const object now = read_answer_object(id.kind, *got);
-  if (now.deleting && a.what == action::kind::remove_finalizer)
-    co_return k8s::result<void>();  // it is gone with that
+  // it is gone with that
+  if (now.deleting && a.what == action::kind::remove_finalizer) co_return k8s::result<void>();
   wrote(id, now);
   if (a.asked.empty()) co_return k8s::result<void>();
   const auto state = parents_.find(o->scene.parent->id());

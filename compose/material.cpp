@@ -38,9 +38,9 @@ secret text_of(BIO* bio) {
   return out;
 }
 
-secret new_private_key(reactor::entropy& chance) {
+secret new_private_key(reactor::entropy& rng) {
   std::array<unsigned char, seed_bytes> seed{};
-  chance.fill(seed);
+  rng.fill(seed);
   const key_ptr key(
       EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed.data(), seed.size()));
   reactor::wipe(seed.data(), seed.size());
@@ -66,31 +66,31 @@ result<secret> public_key_of(const secret& private_key, const std::string& name)
   return text_of(out.get());
 }
 
-secret password(std::size_t length, reactor::entropy& chance) {
+secret password(std::size_t length, reactor::entropy& rng) {
   constexpr std::string_view letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
   std::string out;
   out.reserve(length);
   while (out.size() < length)
-    out += letters[chance.between(std::uint64_t{0}, std::uint64_t{letters.size() - 1})];
+    out += letters[rng.between(std::uint64_t{0}, std::uint64_t{letters.size() - 1})];
   return secret(std::move(out));
 }
 
-secret random_bytes(std::size_t length, reactor::entropy& chance) {
+secret random_bytes(std::size_t length, reactor::entropy& rng) {
   std::string out(length, '\0');
-  chance.fill({reinterpret_cast<unsigned char*>(out.data()), out.size()});
+  rng.fill({reinterpret_cast<unsigned char*>(out.data()), out.size()});
   return secret(std::move(out));
 }
 
 }  // namespace
 
 result<material> make_material(const std::map<std::string, asked>& asks, const material& there,
-                               const material& sources, reactor::entropy& chance) {
+                               const material& sources, reactor::entropy& rng) {
   material out;
   for (const auto& [key, ask] : asks) {
     switch (ask.from) {
-      case asked::source::ed25519: out.emplace(key, new_private_key(chance)); break;
-      case asked::source::password: out.emplace(key, password(ask.length, chance)); break;
-      case asked::source::bytes: out.emplace(key, random_bytes(ask.length, chance)); break;
+      case asked::source::ed25519: out.emplace(key, new_private_key(rng)); break;
+      case asked::source::password: out.emplace(key, password(ask.length, rng)); break;
+      case asked::source::bytes: out.emplace(key, random_bytes(ask.length, rng)); break;
       case asked::source::copy: {
         const auto found = sources.find(ask.secret + "/" + ask.key);
         if (found == sources.end())

@@ -13,12 +13,13 @@ namespace compose {
 /// The bytes of values that a hook asks for and never sees.
 using material = std::map<std::string, reactor::secret>;
 
-/// Shape    `there` has what the Secret holds under keys that public keys are derived from, `sources` what copies are made of,
-///          by "secret/key". Generated values come from `chance` alone, so that a simulated run repeats itself.
-/// Errors   errc::not_found: a source or a private key is not there. errc::malformed: a private key that is none. Neither
-///          quotes a byte of it.
+/// Shape    `there` has what the Secret holds under keys that public keys are derived from,
+///          `sources` what copies are made of, by "secret/key". Generated values come from `rng`
+///          alone, so that a simulated run repeats itself.
+/// Errors   errc::not_found: a source or a private key is not there. errc::malformed: a private key
+///          that is none. Neither quotes a byte of it.
 reactor::result<material> make_material(
     const std::map<std::string, policies::compose::asked_value>& asks, const material& there,
-    const material& sources, reactor::entropy& chance);
+    const material& sources, reactor::entropy& rng);
 
 }  // namespace compose

@@ -21,8 +21,9 @@ using policies::compose::kind_name;
 using policies::compose::object;
 using policies::compose::object_name;
 
-/// A whole object as it is kept: its text without managedFields and versions, so that equal content wakes nobody. Of a Secret
-/// there are digests in place of its data; the bytes are gone when it was read.
+/// A whole object as it is kept: its text without managedFields and versions, so that equal content
+/// wakes nobody. Of a Secret there are digests in place of its data; the bytes are gone when it was
+/// read.
 enum class content { plain, secret };
 template <content What>
 struct content_view {
@@ -34,7 +35,8 @@ struct content_view {
 };
 
 value from_json(const boost::json::value& v);
-/// Whole numbers become integers. What goes to a server about a Secret is made in `storage` that is wiped.
+/// Whole numbers become integers. What goes to a server about a Secret is made in `storage` that is
+/// wiped.
 boost::json::value to_json(const value& v, boost::json::storage_ptr storage = {});
 
 /// The object in a server's answer, a Secret as above.

@@ -7,8 +7,8 @@
 
 namespace compose {
 
-/// One cluster may be there under several names: home, and a member of the fleet. One of them works, the others stand by:
-/// members before home, then by name.
+/// One cluster may be there under several names: home, and a member of the fleet. One of them
+/// works, the others stand by: members before home, then by name.
 class same_cluster {
 public:
   enum class place { member, home };

@@ -18,8 +18,8 @@ enum class base64_gaps : std::uint8_t {
   lines,   // line breaks, as Go skips them
   blanks,  // spaces and tabs as well, as YAML folds them in
 };
-/// The bytes, or the place of what does not belong there, counted as Go counts it. Padding is required. What was read of a
-/// text that is refused is overwritten: it may be a secret.
+/// The bytes, or the place of what does not belong there, counted as Go counts it. Padding is
+/// required. What was read of a text that is refused is overwritten: it may be a secret.
 reactor::result<std::string, std::size_t> read_base64(std::string_view text, base64_gaps gaps);
 
 /// The same with blanks, for who does not tell where it failed.

@@ -21,8 +21,8 @@ std::string gzip(std::string_view bytes, const gzip_form& form = {});
 /// Why there are no more bytes.
 enum class gzip_trouble : std::uint8_t { none, cut, too_big, damaged };
 
-/// Unpacks gzip as it is asked for, so that a bomb is noticed before it is held. What follows the last member is not read.
-/// Lifetime views the packed bytes.
+/// Unpacks gzip as it is asked for, so that a bomb is noticed before it is held. What follows the
+/// last member is not read. Lifetime views the packed bytes.
 class gzip_reader {
 public:
   gzip_reader(std::string_view packed, std::uint64_t limit_bytes)

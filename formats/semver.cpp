@@ -11,7 +11,8 @@ constexpr std::size_t version_length_limit = 256;
 constexpr std::size_t constraint_length_limit = 512;
 constexpr std::size_t group_limit = 32;
 
-/// The grammar in RE2's words. A wildcard part is x, X or *; the reference also lets `|` slip into its class.
+/// The grammar in RE2's words. A wildcard part is x, X or *; the reference also lets `|` slip into
+/// its class.
 const std::string part = R"([0-9|x|X|\*]+)";
 const std::string label = R"([0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*)";
 const std::string partial = "v?" + part + R"((?:\.)" + part + R"()?(?:\.)" + part + ")?(?:-" +

@@ -17,11 +17,12 @@ struct tar_entry {
   std::uint64_t size_bytes = 0;
 };
 
-/// Reads the entries of a gzipped tar; extended names (pax and GNU) are folded into the entry they belong to.
-/// Lifetime views the packed bytes.
+/// Reads the entries of a gzipped tar; extended names (pax and GNU) are folded into the entry they
+/// belong to. Lifetime views the packed bytes.
 class tar_reader {
 public:
-  /// `limit_bytes` for all that comes out of the compression: bodies, headers, padding and extended names.
+  /// `limit_bytes` for all that comes out of the compression: bodies, headers, padding and extended
+  /// names.
   tar_reader(std::string_view gzipped, std::uint64_t limit_bytes) : in_(gzipped, limit_bytes) {}
 
   enum class step : std::uint8_t { entry, end, failed };
@@ -41,7 +42,8 @@ private:
   gzip_trouble trouble_ = gzip_trouble::none;
 };
 
-/// Writes a tar of regular files, mode 0644, owned by root; `modified` is the time of every entry, in seconds since 1970.
+/// Writes a tar of regular files, mode 0644, owned by root; `modified` is the time of every entry,
+/// in seconds since 1970.
 class tar_writer {
 public:
   explicit tar_writer(std::int64_t modified) : modified_(modified) {}

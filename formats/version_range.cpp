@@ -70,7 +70,8 @@ int compare_digits(std::string_view a, std::string_view b) noexcept {
 
 enum class relation { equal, unequal, less, less_equal, greater, greater_equal };
 
-/// One comparator. With parts missing (12.*) it speaks of all the versions from `bound` to before `end`.
+/// One comparator. With parts missing (12.*) it speaks of all the versions from `bound` to before
+/// `end`.
 struct comparator {
   relation is = relation::equal;
   version_view bound, end;
@@ -201,7 +202,8 @@ private:
   std::size_t at_ = 0;
 };
 
-/// The range's borders: where its answer changes, if it does, it does at one of them or right behind it.
+/// The range's borders: where its answer changes, if it does, it does at one of them or right
+/// behind it.
 struct borders {
   std::array<version_view, 2 * most_comparators> at{};
   std::size_t count = 0;
@@ -279,8 +281,8 @@ range_answer read_range(std::string_view range) noexcept {
 
 bool ranges_overlap(std::string_view a, std::string_view b) noexcept {
   if (read_range(a).wrong != nullptr || read_range(b).wrong != nullptr) return false;
-  // In both is tried at the lowest version of all, and at each border and right behind it: with a pre-release behind
-  // "-rc" comes "-rc.0", without one the lowest of the next patch.
+  // In both is tried at the lowest version of all, and at each border and right behind it: with a
+  // pre-release behind "-rc" comes "-rc.0", without one the lowest of the next patch.
   const auto both = [&](const version_view& v) {
     return range_holds(a, v).holds && range_holds(b, v).holds;
   };

@@ -11,8 +11,8 @@
 
 namespace policies {
 
-/// May the workload of this unit be disturbed now? Asked before a unit that may start gets its slot; what is under way is
-/// finished whatever is answered.
+/// May the workload of this unit be disturbed now? Asked before a unit that may start gets its
+/// slot; what is under way is finished whatever is answered.
 struct disruption_answer {
   bool admit = false;
   std::string code, reason;  // why not; `code` one word or empty
@@ -20,8 +20,8 @@ struct disruption_answer {
   std::string pack;  // that said no, or the last that was asked
 };
 
-/// Every pack that applies is asked in order; the first no is the answer, so that a pack can only narrow. Without any the
-/// answer is yes. One that fails means no, with its message as the reason.
+/// Every pack that applies is asked in order; the first no is the answer, so that a pack can only
+/// narrow. Without any the answer is yes. One that fails means no, with its message as the reason.
 /// Lifetime `unit` is one of the input's; the input stays as it is during the call.
 reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
                                                        std::shared_ptr<const rollout_input> input,

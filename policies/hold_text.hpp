@@ -16,7 +16,8 @@ namespace policies {
 std::string one_line(std::string text);
 /// One word of letters and digits.
 bool is_code(std::string_view text);
-/// A policy that asks to be looked at every few milliseconds only burns time; the longest wait bounds a typing error.
+/// A policy that asks to be looked at every few milliseconds only burns time; the longest wait
+/// bounds a typing error.
 reactor::nanoseconds bounded_wait(double seconds);
 
 /// Pools in the middle of their rollouts, somebody for every state: with free slots, and without.

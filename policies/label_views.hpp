@@ -11,7 +11,8 @@
 
 namespace policies {
 
-/// Labels and annotations as Lua sees them: a map that is read where it lies, shared with the store's view.
+/// Labels and annotations as Lua sees them: a map that is read where it lies, shared with the
+/// store's view.
 template <>
 struct view_adapter<k8s::string_map> {
   using element = std::string;

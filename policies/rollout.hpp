@@ -16,20 +16,22 @@ namespace policies {
 /// One unit of what is planned, as `rollout.plan` sees it: a node of a pool.
 struct rollout_unit {
   std::string name, cluster, pool, zone;
-  std::string
-      state;  // the API's word; bootc's: Pending, Staging, Staged, Rebooting, UpToDate, Degraded
+  // the API's word; bootc's: Pending, Staging, Staged, Rebooting, UpToDate, Degraded
+  std::string state;
   k8s::string_map labels, annotations;
   bool slotted = false;   // may be disturbed: it is going or about to
   bool degraded = false;  // reported by itself
   bool ready = true;      // whatever runs on it can
   bool control_plane = false;
-  /// Unix seconds; of what is up to date or degraded: when it became so; else when this update began; 0: unknown.
+  /// Unix seconds; of what is up to date or degraded: when it became so; else when this update
+  /// began; 0: unknown.
   double since = 0;
   std::string image;   // what it runs
   std::string target;  // what it shall run
 };
 
-/// What the pool of that name is doing on one of the clusters that have it, for policies that let clusters go in waves.
+/// What the pool of that name is doing on one of the clusters that have it, for policies that let
+/// clusters go in waves.
 struct rollout_cluster {
   std::string name;
   k8s::string_map cluster_labels;
@@ -57,7 +59,8 @@ struct rollout_input {
   rollout_fleet fleet;
 };
 
-/// Why a unit waits. `code` is one stable word, empty unless the policy gives one; `reason` a sentence.
+/// Why a unit waits. `code` is one stable word, empty unless the policy gives one; `reason` a
+/// sentence.
 struct rollout_hold {
   std::string code, reason;
   friend bool operator==(const rollout_hold&, const rollout_hold&) = default;
@@ -66,8 +69,8 @@ struct rollout_hold {
 /// What the policy proposes, already clamped: the planner still applies its safety rules.
 struct rollout_answer {
   std::string pack, version;
-  std::vector<std::string>
-      start;  // unslotted units that may start, each once, `free` at most, in the policy's order
+  // unslotted units that may start, each once, `free` at most, in the policy's order
+  std::vector<std::string> start;
   std::map<std::string, rollout_hold> holds;  // known units that are not in `start`
   reactor::nanoseconds look_again{0};         // 0: when something changes
   std::vector<std::string> clamped;           // what was proposed and not taken, a sentence each
@@ -77,8 +80,10 @@ struct rollout_answer {
 /// The budget of one call: 200,000 instructions and as many as a policy may spend on each unit.
 std::int64_t rollout_instructions(std::size_t units);
 
-/// Asks the pack that applies who may start now. A fault means: nobody new starts; its message is the hold's reason.
-/// Errors   as host::call; errc::malformed names the place in the answer: "start[3]: expected a unit name, got a number".
+/// Asks the pack that applies who may start now. A fault means: nobody new starts; its message is
+/// the hold's reason.
+/// Errors   as host::call; errc::malformed names the place in the answer: "start[3]: expected a
+///          unit name, got a number".
 reactor::awaitable<reactor::result<rollout_answer>> plan_rollout(
     host& packs, subject s, std::shared_ptr<const rollout_input> input, reactor::wall_time now);
 

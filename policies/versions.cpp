@@ -142,7 +142,9 @@ hook versions_hook() {
   hook h;
   h.name = "versions.resolve";
   h.question = "what shall this unit run?";
-  h.asked = "for each pool that follows the Release of its cluster, whenever it, a label of the cluster or a Release changed";
+  h.asked =
+      "for each pool that follows the Release of its cluster, whenever it, a label of the cluster "
+      "or a Release changed";
   h.failure = "what was answered last stays; without such an answer the unit is held";
   h.budget = "200,000 instructions and 500 a version";
   h.arguments = {{"unit", shape_of<versions_question>(), "whom it is about", {}, false, {}},

@@ -34,7 +34,8 @@ struct versions_answer {
 };
 
 /// Asks the pack that applies. A fault means: what was answered last, else hold.
-/// Errors   as host::call; errc::malformed names the place in the answer; a version that is not in the catalogue is one.
+/// Errors   as host::call; errc::malformed names the place in the answer; a version that is not in
+///          the catalogue is one.
 reactor::awaitable<reactor::result<versions_answer>> resolve_version(
     host& packs, subject s, std::shared_ptr<const versions_question> question,
     reactor::wall_time now);

@@ -7,7 +7,8 @@ namespace reactor {
 
 namespace asio = boost::asio;
 
-/// The one executor type of the process: naming it spares every operation the type erasure of any_io_executor.
+/// The one executor type of the process: naming it spares every operation the type erasure of
+/// any_io_executor.
 using executor = asio::io_context::executor_type;
 
 /// What a coroutine of this project returns.

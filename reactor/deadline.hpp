@@ -17,7 +17,8 @@
 namespace reactor {
 
 /// Runs `operation` and cancels it at `deadline`; the fault is then errc::timed_out with `doing`.
-/// Streams have their own expire_at, which costs no extra coroutine; this is for whole conversations.
+/// Streams have their own expire_at, which costs no extra coroutine; this is for whole
+/// conversations.
 template <class T>
 awaitable<result<T>> with_deadline(loop& l, awaitable<result<T>> operation, steady_time deadline,
                                    std::string doing) {

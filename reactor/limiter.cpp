@@ -52,7 +52,8 @@ void limiter::arm() {
   refill();
   steady_time when = loop_.now();
   if (tokens_ < 1) {
-    // A nanosecond more than the exact moment, so that rounding never leaves a fraction of a token missing.
+    // A nanosecond more than the exact moment, so that rounding never leaves a fraction of a token
+    // missing.
     const double seconds = (1 - tokens_) / rate_;
     when = std::max(when, refilled_at_) + nanoseconds(static_cast<std::int64_t>(seconds * 1e9) + 1);
   }

@@ -18,8 +18,9 @@ struct limiter_settings {
 };
 
 /// Spaces the requests to one server: a token bucket, first come first served.
-/// Throttled  429 pauses everybody for the time the server asks for and halves the rate, at most once per second, because
-///            one overload answers many requests at once. Successes bring a tenth of the full rate back each second.
+/// Throttled  429 pauses everybody for the time the server asks for and halves the rate, at most
+///            once per second, because one overload answers many requests at once. Successes bring
+///            a tenth of the full rate back each second.
 class limiter {
 public:
   explicit limiter(loop& l, limiter_settings settings = {});

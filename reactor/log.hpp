@@ -27,7 +27,8 @@ enum class log_level { debug, info, warning, error, off };
 result<log_level> parse_log_level(std::string_view text);
 std::string_view name(log_level level) noexcept;
 
-/// One key and its value. Values are copied; durations read "1m30s", times RFC 3339, faults their message.
+/// One key and its value. Values are copied; durations read "1m30s", times RFC 3339, faults their
+/// message.
 struct log_field {
   using value_type = std::variant<std::string, std::int64_t, std::uint64_t, double, bool>;
 
@@ -69,8 +70,9 @@ public:
   virtual void write(const log_record& r) = 0;
 };
 
-/// Says what happened: a constant message and what varies as fields, so that records can be searched and counted.
-/// Passed by reference or copied; copies share the sink and the level. Text from elsewhere is passed through redact().
+/// Says what happened: a constant message and what varies as fields, so that records can be
+/// searched and counted. Passed by reference or copied; copies share the sink and the level. Text
+/// from elsewhere is passed through redact().
 class logger {
 public:
   /// Writes nowhere.
@@ -115,7 +117,8 @@ logger make_logger(loop& l, log_options options = {});
 std::string format_console(const log_record& r, bool coloured);
 std::string format_json(const log_record& r);
 
-/// Keeps records for tests and for the page of recent messages; the oldest go when there are more than `limit`.
+/// Keeps records for tests and for the page of recent messages; the oldest go when there are more
+/// than `limit`.
 class log_capture final : public log_sink {
 public:
   explicit log_capture(std::size_t limit = 10'000) : limit_(limit) {}
@@ -131,7 +134,8 @@ private:
   std::vector<log_record> records_;
 };
 
-/// Lets the first of several equal messages through and counts the others until `interval` has passed.
+/// Lets the first of several equal messages through and counts the others until `interval` has
+/// passed.
 class repeats {
 public:
   explicit repeats(loop& l, nanoseconds interval = 60s) : loop_(l), interval_(interval) {}

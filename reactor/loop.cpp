@@ -37,8 +37,9 @@ nanoseconds thread_cpu() {
   return std::chrono::seconds(t.tv_sec) + nanoseconds(t.tv_nsec);
 }
 
-/// The loop that this thread runs now. A second one inside it would hear neither the signals nor the cancellations that
-/// are meant for the first, and would hold up everything that the first has to do.
+/// The loop that this thread runs now. A second one inside it would hear neither the signals nor
+/// the cancellations that are meant for the first, and would hold up everything that the first has
+/// to do.
 thread_local const loop* running_here = nullptr;
 
 void refuse_a_second_one() {
@@ -71,7 +72,8 @@ struct loop::served_stop {
 struct loop::real_parts {
   using timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                            asio::wait_traits<std::chrono::steady_clock>, executor>;
-  /// asio::thread_pool waits for ever for its first thread where the second cannot be started. Fewer do as well.
+  /// asio::thread_pool waits for ever for its first thread where the second cannot be started.
+  /// Fewer do as well.
   explicit real_parts(executor e) : wakeup(e) {
     for (std::size_t i = 0; i < worker_threads; ++i) {
       try {
@@ -212,8 +214,8 @@ void loop::run_until(steady_time until) {
 
 /// One callback that is ready, or else of one that gave way; none when only a timer is left.
 bool loop::poll_simulated() {
-  if (context_->stopped())
-    context_->restart();  // "out of work" is not the end: a timer may make some
+  // "out of work" is not the end: a timer may make some
+  if (context_->stopped()) context_->restart();
   if (later_->size() > 0 && ++callbacks_ahead_ > turn::most_ahead_callbacks) run_a_later_one();
   turn::begin(this);
   if (context_->poll_one() == 0 && (!run_a_later_one() || context_->poll_one() == 0)) return false;
@@ -266,8 +268,8 @@ awaitable<void> loop::run_on_worker(std::function<void()> job) {
 }
 
 void loop::start_on_worker(std::function<void()> job) {
-  if (!real_)
-    return job();  // simulated, or the loop is ending: what its last coroutines owned is given back
+  // simulated, or the loop is ending: what its last coroutines owned is given back
+  if (!real_) return job();
   // The tracked executor keeps run() going until the job has come back.
   asio::post(
       real_->workers,

@@ -35,7 +35,7 @@ struct loop_health {
   steady_time since{};
 };
 
-/// The one thread and its seams: time, chance, streams. Everything above takes them from here.
+/// The one thread and its seams: time, randomness, streams. Everything above takes them from here.
 /// Real       the machine's clocks, the kernel's entropy, TCP.
 /// Simulated  virtual time that jumps to the next timer when nothing is left to do, seeded entropy,
 ///            in-memory pipes.
@@ -68,8 +68,8 @@ public:
   void run();
   /// Simulated only: runs until virtual time reaches `until` or stop() is called.
   void run_until(steady_time until);
-  /// Simulated only: runs one callback or, when none is ready, fires one timer. False when nothing is
-  /// left. For tests that stop at each step.
+  /// Simulated only: runs one callback or, when none is ready, fires one timer. False when nothing
+  /// is left. For tests that stop at each step.
   bool run_one();
   /// Ends the run that is under way, or else the next one before it does anything.
   void stop() noexcept;
@@ -89,7 +89,8 @@ public:
   /// twice by GCC 12).
   template <class F, class T = std::invoke_result_t<F&>>
   awaitable<T> offload(F f);
-  /// The same for a job whose outcome several callers wait for, so that none of them owns it: it comes back by post().
+  /// The same for a job whose outcome several callers wait for, so that none of them owns it: it
+  /// comes back by post().
   void start_on_worker(std::function<void()> job);
 
   loop_health health() const noexcept { return health_; }

@@ -18,8 +18,9 @@ using metric_labels = std::map<std::string, std::string>;
 enum class metric_type { counter, gauge, histogram };
 std::string_view name_of(metric_type t) noexcept;
 
-/// One family: a row of a table that its layer has in a file named metric_table.hpp. What the reference, the dashboard and the
-/// alerts know is checked against these tables (`cli::metric_tables`), and nothing else can be emitted.
+/// One family: a row of a table that its layer has in a file named metric_table.hpp. What the
+/// reference, the dashboard and the alerts know is checked against these tables
+/// (`cli::metric_tables`), and nothing else can be emitted.
 struct metric_kind {
   static constexpr std::size_t most_labels = 4;
   std::string_view name;  // "windlass_drains_total"
@@ -47,7 +48,8 @@ struct gauge_series;
 struct histogram_series;
 }  // namespace metric
 
-/// Counts up. Copies name the same series; after the series was dropped, or without one, it does nothing.
+/// Counts up. Copies name the same series; after the series was dropped, or without one, it does
+/// nothing.
 class counter {
 public:
   counter() = default;
@@ -87,10 +89,12 @@ private:
 };
 
 /// The process's Prometheus metrics.
-/// Shape   a family has one type and one help text; each label set is a series, made at its first use and shared after.
-/// Limits  a family holds 100,000 series; beyond that a new one is inert and counted in windlass_metric_series_refused_total.
-/// Errors  a name or label that Prometheus forbids, labels other than the kind's, or a family of another type, is a programming
-///         error: std::logic_error.
+/// Shape   a family has one type and one help text; each label set is a series, made at its first
+///         use and shared after.
+/// Limits  a family holds 100,000 series; beyond that a new one is inert and counted in
+///         windlass_metric_series_refused_total.
+/// Errors  a name or label that Prometheus forbids, labels other than the kind's, or a family of
+///         another type, is a programming error: std::logic_error.
 class metrics {
 public:
   metrics();
@@ -104,12 +108,15 @@ public:
 
   /// Removes this series, unless it was dropped before and another one has its labels now.
   void drop(const metric_kind& kind, const metric_labels& labels, const gauge& series);
-  /// Removes every series whose label has this value (a cluster that was disengaged); returns how many.
+  /// Removes every series whose label has this value (a cluster that was disengaged); returns how
+  /// many.
   std::size_t drop(const std::string& label, const std::string& value);
-  /// Called at the beginning of each reading, to set gauges that are cheaper to read than to maintain.
+  /// Called at the beginning of each reading, to set gauges that are cheaper to read than to
+  /// maintain.
   void on_collect(std::function<void()> refresh);
   std::size_t series() const;
-  /// Prometheus' text format 0.0.4, or OpenMetrics 1.0: counters lose _total in TYPE and HELP, units are told, an end is.
+  /// Prometheus' text format 0.0.4, or OpenMetrics 1.0: counters lose _total in TYPE and HELP,
+  /// units are told, an end is.
   enum class format { prometheus, open_metrics };
   /// What the Accept field of a scrape asks for.
   static format wanted(std::string_view accept) noexcept;
@@ -117,7 +124,8 @@ public:
   /// Everything, families and their series sorted. For tests; a fleet's is read in pieces.
   std::string text(format f = format::prometheus);
 
-  /// The same text piece by piece, each well below a millisecond's work, so that others may run between two of them.
+  /// The same text piece by piece, each well below a millisecond's work, so that others may run
+  /// between two of them.
   /// Shape    what changes meanwhile is in it as it was or as it is; each series is whole.
   /// Lifetime the metrics outlive it.
   class reading {

@@ -6,9 +6,10 @@
 
 namespace reactor {
 
-/// One T for each thread that asks, made at its first call and destroyed when the thread ends; the main thread's stays.
-/// Instead of a thread_local with a destructor: the C library allocates to remember such a one, and aborts when it cannot.
-/// T belongs to one file, since whoever names the same T gets the same object.
+/// One T for each thread that asks, made at its first call and destroyed when the thread ends; the
+/// main thread's stays. Instead of a thread_local with a destructor: the C library allocates to
+/// remember such a one, and aborts when it cannot. T belongs to one file, since whoever names the
+/// same T gets the same object.
 template <class T>
 T& of_this_thread() {
   static thread_local T* mine = nullptr;

@@ -40,8 +40,8 @@ awaitable<void> run_made(std::function<awaitable<void>()> make) {
   co_await make();
 }
 
-/// Asio's own last step, for a body that never waited, is a co_await; it would throw out of the loop after a body that
-/// cancelled its own group.
+/// Asio's own last step, for a body that never waited, is a co_await; it would throw out of the
+/// loop after a body that cancelled its own group.
 awaitable<void> run_to_the_end(awaitable<void> body) {
   std::exception_ptr why;
   try {
@@ -53,7 +53,8 @@ awaitable<void> run_to_the_end(awaitable<void> body) {
   if (why) std::rethrow_exception(why);
 }
 
-/// An exception may unwind through groups with live tasks, which end the process before anybody can report it.
+/// An exception may unwind through groups with live tasks, which end the process before anybody can
+/// report it.
 void say_what_failed(const std::string& task, const std::exception_ptr& why) {
   std::string text = "an unknown exception";
   try {
@@ -77,7 +78,8 @@ task_group::~task_group() {
   std::fputs("task_group destroyed while tasks run:", stderr);
   for (const auto& [id, c] : children_) std::fprintf(stderr, " %s", c->name.c_str());
   std::fputs("\n", stderr);
-  // What unwinds was told by its task; without one it is a bug here, for which a core dump is worth more.
+  // What unwinds was told by its task; without one it is a bug here, for which a core dump is worth
+  // more.
   if (std::uncaught_exceptions() > 0) ::_exit(1);
   std::abort();
 }

@@ -18,10 +18,11 @@ namespace reactor {
 class loop;
 
 /// Owns coroutines that run beside their owner. The only caller of co_spawn.
-/// Failure:  an exception that is not cancellation reaches `on_failure`; without one it ends the process loudly, since
-///           an exception is a bug (expected failures are results).
-/// Lifetime: the owner's last member; cancel_and_join() before destruction. Where tasks still run then, it names them on
-///           standard error and ends the process, as std::thread does, also while an exception unwinds.
+/// Failure:  an exception that is not cancellation reaches `on_failure`; without one it ends the
+///           process loudly, since an exception is a bug (expected failures are results).
+/// Lifetime: the owner's last member; cancel_and_join() before destruction. Where tasks still run
+///           then, it names them on standard error and ends the process, as std::thread does, also
+///           while an exception unwinds.
 class task_group {
 public:
   using failure_handler = std::function<void(std::string_view task, std::exception_ptr why)>;
@@ -31,8 +32,9 @@ public:
   task_group& operator=(const task_group&) = delete;
 
   using task_id = std::uint64_t;
-  /// Starts `body`: within the loop at once, up to its first wait, else in the loop's next turn. `name` is for people:
-  /// messages, the list of what still runs. After cancel() nothing starts any more and `body` is dropped.
+  /// Starts `body`: within the loop at once, up to its first wait, else in the loop's next turn.
+  /// `name` is for people: messages, the list of what still runs. After cancel() nothing starts any
+  /// more and `body` is dropped.
   task_id start(std::string name, awaitable<void> body);
   /// The same for a callable that makes the coroutine; captures stay alive until it ends.
   task_id start(std::string name, std::function<awaitable<void>()> make);

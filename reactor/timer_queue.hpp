@@ -13,8 +13,8 @@ namespace reactor {
 /// Names one armed callback; 0 names none.
 using timer_id = std::uint64_t;
 
-/// All deadlines of a loop, in order of time and then of arming, so that a simulated run is the same twice.
-/// The loop fires what is due; callbacks run on the loop and may arm and disarm.
+/// All deadlines of a loop, in order of time and then of arming, so that a simulated run is the
+/// same twice. The loop fires what is due; callbacks run on the loop and may arm and disarm.
 class timer_queue {
 public:
   /// Calls `fire` once at or after `when`. `never` arms nothing and returns 0.

@@ -18,8 +18,8 @@ namespace {
 struct share {
   std::size_t bytes = 0, steps = 0;
   std::chrono::steady_clock::time_point began{};
-  bool running =
-      false;  // `began` is known: looked up with the first question, because a turn begins with a sleep
+  // `began` is known: looked up with the first question, because a turn begins with a sleep
+  bool running = false;
   loop* of = nullptr;
 };
 thread_local constinit share now_;

@@ -12,18 +12,20 @@ namespace reactor {
 class allowance;
 class loop;
 
-/// What the present turn of the thread's loop may still do. What awaits something that may be there already goes on without
-/// letting anybody else run, timers included, so a peer whose bytes never end would have the thread for itself. Hence a rule
-/// for everything that hands on without waiting what came from outside: it spends its turn's share, and once that is used
-/// up it gives way first. The streams do so for bytes, http::exchange for pieces of a body, the informers for objects.
+/// What the present turn of the thread's loop may still do. What awaits something that may be there
+/// already goes on without letting anybody else run, timers included, so a peer whose bytes never
+/// end would have the thread for itself. Hence a rule for everything that hands on without waiting
+/// what came from outside: it spends its turn's share, and once that is used up it gives way first.
+/// The streams do so for bytes, http::exchange for pieces of a body, the informers for objects.
 class turn {
 public:
-  /// Of the machine's clock; where time stands still, the others count. Hundreds of clusters may stand behind one that
-  /// always has bytes, and wait for each of its streams so long.
+  /// Of the machine's clock; where time stands still, the others count. Hundreds of clusters may
+  /// stand behind one that always has bytes, and wait for each of its streams so long.
   static constexpr nanoseconds longest = 500us;
   static constexpr std::size_t most_bytes = 128 * 1024;
   static constexpr std::size_t most_steps = 500;
-  /// Who gave way runs when nobody else is ready, but never waits for more than so much work of the others.
+  /// Who gave way runs when nobody else is ready, but never waits for more than so much work of the
+  /// others.
   static constexpr nanoseconds most_ahead = 20ms;
   static constexpr std::size_t most_ahead_callbacks = 200;  // where time stands still
 
@@ -33,11 +35,12 @@ public:
   static bool is_over() noexcept;
   /// Lets everything else that is ready, or becomes ready meanwhile, run first.
   static awaitable<void> give_way();
-  /// What the present callback does is done for that peer. False when its allowance is used up: then it gives way first.
+  /// What the present callback does is done for that peer. False when its allowance is used up:
+  /// then it gives way first.
   static bool begins_for(const std::shared_ptr<allowance>& peer) noexcept;
 
-  /// What nobody waits for and what touches nothing that others have, such as giving much memory back, is done beside the
-  /// loop; at once where there is none, or no memory to ask.
+  /// What nobody waits for and what touches nothing that others have, such as giving much memory
+  /// back, is done beside the loop; at once where there is none, or no memory to ask.
   static void leave_to_a_worker(std::function<void()> job) noexcept;
 
 private:

@@ -29,19 +29,21 @@ std::string credential_key(std::string_view registry);
 
 /// Looks a registry up in the text of a docker config.json.
 /// Shape    nothing when it has no entry.
-/// Errors   what is no such file; a credential helper, which is not supported, where only that knows the login.
+/// Errors   what is no such file; a credential helper, which is not supported, where only that
+///          knows the login.
 outcome<std::optional<registry_login>> find_login(std::string_view config,
                                                   std::string_view registry,
                                                   const std::string& path);
 
-/// The same for one repository ("org/os"), as container tools read their file: the entry of the longest path wins
-/// ("quay.io/org" over "quay.io"), and host and port must be exactly these.
+/// The same for one repository ("org/os"), as container tools read their file: the entry of the
+/// longest path wins ("quay.io/org" over "quay.io"), and host and port must be exactly these.
 outcome<std::optional<registry_login>> find_login_for(std::string_view config,
                                                       std::string_view registry,
                                                       std::string_view repository,
                                                       const std::string& path);
 
-/// The file's text with one login more or less; everything else in it stays. An empty text is an empty file.
+/// The file's text with one login more or less; everything else in it stays. An empty text is an
+/// empty file.
 outcome<std::string> with_login(std::string_view config, std::string_view registry,
                                 const registry_login& login);
 /// Shape    nothing when there was none.
@@ -60,8 +62,9 @@ challenge parse_challenge(std::string_view header);
 outcome<std::string> token_url(const challenge& c, std::string_view registry_url,
                                const std::string& scope);
 
-/// Whether a token server belongs to the registry: the same host, one above or below it, or its sister
-/// ("auth.docker.io" of "registry-1.docker.io"). Both with or without port; an address is its own domain.
+/// Whether a token server belongs to the registry: the same host, one above or below it, or its
+/// sister ("auth.docker.io" of "registry-1.docker.io"). Both with or without port; an address is
+/// its own domain.
 bool is_own_realm(std::string_view realm_host, std::string_view registry_host);
 
 /// The access token in a token server's answer.

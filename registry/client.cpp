@@ -59,7 +59,8 @@ std::string next_page(const web_answer& a) {
   return to ? *to : std::string();
 }
 
-/// Where the bytes of an upload go: the session that the registry opened, on the registry's own host.
+/// Where the bytes of an upload go: the session that the registry opened, on the registry's own
+/// host.
 answer<std::string> upload_target(const web_answer& opened, const std::string& base_url,
                                   const std::string& digest) {
   auto at = follow_location(opened.url, opened.fields.get("Location"));

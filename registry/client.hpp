@@ -19,8 +19,10 @@ struct stored_manifest {
   descriptor itself;
 };
 
-/// The OCI distribution API of one registry after the other; knows neither charts nor images of nodes.
-/// Bounds   tags: 100 pages, 100,000 names; manifests 4 MiB; blobs as the caller says; each request its own deadline.
+/// The OCI distribution API of one registry after the other; knows neither charts nor images of
+/// nodes.
+/// Bounds   tags: 100 pages, 100,000 names; manifests 4 MiB; blobs as the caller says; each request
+///          its own deadline.
 /// Errors   registry::fault, by what the caller does next; its text is complete.
 /// Lifetime loop and web outlive this.
 class client {
@@ -32,17 +34,20 @@ public:
   /// All tags, as the registry lists them.
   awaitable<answer<std::vector<std::string>>> tags(oci_reference of);
 
-  /// What the registry says that a manifest's digest is, without its bytes: nothing of it is proved. "" = it does not say.
+  /// What the registry says that a manifest's digest is, without its bytes: nothing of it is
+  /// proved. "" = it does not say.
   awaitable<answer<std::string>> promised_digest(oci_reference of);
-  /// The digest that a tag names now; `known` is what it named last time, or empty. While that is still so this is one
-  /// request without a body; else the manifest's bytes are read and have the digest that is returned. Of an image for
-  /// several architectures it is the index's.
+  /// The digest that a tag names now; `known` is what it named last time, or empty. While that is
+  /// still so this is one request without a body; else the manifest's bytes are read and have the
+  /// digest that is returned. Of an image for several architectures it is the index's.
   /// Errors   also errc::altered, as manifest().
   awaitable<answer<std::string>> current_digest(oci_reference of, std::string known);
   /// A reference without tag and digest means the tag "latest".
-  /// Errors   errc::altered when the bytes have another digest than the reference or the registry itself says.
+  /// Errors   errc::altered when the bytes have another digest than the reference or the registry
+  ///          itself says.
   awaitable<answer<stored_manifest>> manifest(oci_reference from);
-  /// Errors   errc::malformed for a blob larger than the limit, errc::altered for other bytes than described.
+  /// Errors   errc::malformed for a blob larger than the limit, errc::altered for other bytes than
+  ///          described.
   awaitable<answer<std::string>> blob(oci_reference from, descriptor d, std::size_t limit_bytes);
 
   /// Uploads a blob unless it is there already.

@@ -34,8 +34,8 @@ const char* to_string(errc code) noexcept;
 struct fault {
   errc code{};
   int http_status = 0;  // 0 = no answer
-  std::string
-      text;  // complete: what was asked, what came, in the registry's own words where it has any
+  // complete: what was asked, what came, in the registry's own words where it has any
+  std::string text;
   std::optional<reactor::nanoseconds> retry_after;
   bool cancelled = false;  // the caller is being cancelled: unwind
   // The server could not be verified, or speaks no TLS: plain HTTP may do, for whoever allows that.

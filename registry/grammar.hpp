@@ -4,7 +4,8 @@
 
 namespace registry {
 
-// The pieces that every reference to something in a registry is made of (distribution/reference, grammar.go).
+// The pieces that every reference to something in a registry is made of (distribution/reference,
+// grammar.go).
 
 /// Runs of lower-case letters and digits, joined by one '.', one or two '_', or any number of '-'.
 bool is_path_component(std::string_view s) noexcept;

@@ -7,8 +7,8 @@
 
 namespace registry {
 
-/// A canonical image reference: `DOMAIN/PATH[:TAG][@sha256:HEX]`. Short names are refused, since two hosts may expand
-/// them differently.
+/// A canonical image reference: `DOMAIN/PATH[:TAG][@sha256:HEX]`. Short names are refused, since
+/// two hosts may expand them differently.
 struct image_ref {
   std::string name;    // "quay.io/org/os"
   std::string tag;     // empty = none given

@@ -25,7 +25,8 @@ struct client_options {
   tls_choice tls;
   registry_login login;                   // of this command; empty = what the files know
   std::vector<std::string> config_files;  // config.json as Docker writes it, asked in this order
-  /// Who may issue tokens: whoever the registry names, or only hosts of its own domain and those of `other_realms`.
+  /// Who may issue tokens: whoever the registry names, or only hosts of its own domain and those of
+  /// `other_realms`.
   enum class realms { any, own } token_realms = realms::any;
   std::vector<std::string> other_realms;
 };
@@ -40,10 +41,13 @@ struct question {
   std::size_t limit_bytes = 4u << 20;  // of the answer
 };
 
-/// Asks registries and proves who we are when they want to know. What the answers mean is the caller's.
-/// Shape    logins come from the options, then from the files; tokens are kept for as long as this lives.
+/// Asks registries and proves who we are when they want to know. What the answers mean is the
+/// caller's.
+/// Shape    logins come from the options, then from the files; tokens are kept for as long as this
+///          lives.
 /// Bounds   each request has its own deadline.
-/// Errors   any status is an answer, but for a login that could not be had: errc::unauthorized and its relatives.
+/// Errors   any status is an answer, but for a login that could not be had: errc::unauthorized and
+///          its relatives.
 class session {
 public:
   session(reactor::loop& l, web& w, client_options options);
@@ -53,8 +57,8 @@ public:
   std::string base_url(const std::string& host) const;
 
 private:
-  awaitable<answer<web_answer>> send(const question& q,
-                                     reactor::secret authorization);  // borrowed
+  // borrowed
+  awaitable<answer<web_answer>> send(const question& q, reactor::secret authorization);
   awaitable<answer<reactor::secret>> authorize(std::string host, std::string scope,
                                                std::string header);
   awaitable<answer<reactor::secret>> exchange_token(std::string host, std::string at,

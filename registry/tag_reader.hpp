@@ -21,7 +21,8 @@ struct tag_reader_options {
   std::string certificate_file, key_file;
 };
 
-/// A pull secret: the text of `.dockerconfigjson`, and a name for it that changes with it (its hash).
+/// A pull secret: the text of `.dockerconfigjson`, and a name for it that changes with it (its
+/// hash).
 struct pull_secret {
   std::string id;
   reactor::secret config;
@@ -31,7 +32,8 @@ struct pull_secret {
 class tag_source {
 public:
   virtual ~tag_source() = default;
-  /// The digest that the tag names now; `known` is what it named last time. `with` null = nobody in particular.
+  /// The digest that the tag names now; `known` is what it named last time. `with` null = nobody in
+  /// particular.
   virtual awaitable<answer<std::string>> digest_of(image_ref of, std::string known,
                                                    std::shared_ptr<const pull_secret> with) = 0;
   /// Nobody asks any more: connections are closed. It may be asked again.
@@ -40,7 +42,8 @@ public:
 
 /// Looks tags up in registries.
 /// Mirrors  are asked first; one that fails is no reason for the registry itself not to be asked.
-/// Logins   of the secret's longest matching path; tokens only from the registry's own domain or those allowed.
+/// Logins   of the secret's longest matching path; tokens only from the registry's own domain or
+///          those allowed.
 /// Errors   registry::fault; its text names the request, never a credential.
 /// Lifetime loop and web outlive it.
 class tag_reader final : public tag_source {

@@ -24,8 +24,8 @@ struct url {
 /// Errors   "parse \"…\": …", for what no URL can be.
 outcome<url> parse_url(std::string_view text);
 
-/// Where `reference` leads from a page below `base`: an absolute one as it is, else below the base's path, with the
-/// base's query, as repositories behind signed URLs need it.
+/// Where `reference` leads from a page below `base`: an absolute one as it is, else below the
+/// base's path, with the base's query, as repositories behind signed URLs need it.
 outcome<std::string> resolve_reference(std::string_view base, std::string_view reference);
 
 /// Where a Location header on `page` leads. Requires a page that is an absolute URL.
@@ -40,7 +40,8 @@ bool same_url(std::string_view a, std::string_view b);
 /// Same scheme, host and port: what was entrusted to the one may be told to the other.
 bool same_origin(std::string_view a, std::string_view b);
 
-/// An address that only this machine's own link has, where clouds keep credentials: 169.254.0.0/16 or fe80::/10.
+/// An address that only this machine's own link has, where clouds keep credentials: 169.254.0.0/16
+/// or fe80::/10.
 bool is_link_local(std::string_view host);
 
 /// "http://host/x" without user information, for messages.

@@ -57,10 +57,13 @@ struct web_answer {
   std::string url;  // where it came from in the end
 };
 
-/// HTTP to any number of servers: one pooled client per server and way of TLS, proxies from the environment.
-/// Redirects ten at most, never from https to http; to another server without Authorization.
-/// Places    addresses of the link (169.254.0.0/16, fe80::/10) are asked nothing, redirects to them are not followed.
-/// Bounds    every request has its deadline and its size limit; a length that is announced too big is not read at all.
+/// HTTP to any number of servers: one pooled client per server and way of TLS, proxies from the
+/// environment. Redirects ten at most, never from https to http; to another server without
+/// Authorization.
+/// Places    addresses of the link (169.254.0.0/16, fe80::/10) are asked nothing, redirects to them
+///           are not followed.
+/// Bounds    every request has its deadline and its size limit; a length that is announced too big
+///           is not read at all.
 /// Lifetime  co_await stop() before destruction.
 class web {
 public:
@@ -69,7 +72,8 @@ public:
   web(const web&) = delete;
   web& operator=(const web&) = delete;
 
-  /// Errors: the network's; errc::limit; errc::refused for a redirect that is not followed. Any status is an answer.
+  /// Errors: the network's; errc::limit; errc::refused for a redirect that is not followed. Any
+  /// status is an answer.
   awaitable<result<web_answer>> ask(web_request r);
   awaitable<void> stop();
 

@@ -2,7 +2,8 @@
 
 #include "k8s/client/event_kind.hpp"
 
-/// The Events about Releases, at home, and about the pools that follow them; docs/reference/events.md is made from the table.
+/// The Events about Releases, at home, and about the pools that follow them;
+/// docs/reference/events.md is made from the table.
 namespace releases::release_event {
 
 inline constexpr auto table = std::to_array<k8s::event_kind>({

@@ -33,8 +33,8 @@ struct verdict {
 bool put_conditions(std::vector<k8s::condition>& all, const verdict& v, std::int64_t generation,
                     reactor::wall_time now);
 
-/// The Releases at home: the library is kept like them, and each says by its conditions and events what is found about it.
-/// Status is written when it changes, and by nobody who only looks.
+/// The Releases at home: the library is kept like them, and each says by its conditions and events
+/// what is found about it. Status is written when it changes, and by nobody who only looks.
 /// Lifetime: the engagement and the library outlive it; co_await stop() before destruction.
 class home_releases final : public units::part, private k8s::reconciler<std::string> {
 public:

@@ -18,7 +18,8 @@ constexpr std::size_t most_answers = 4'096;
 
 const policies::subject who_asks{"releases", {}, {}, {}};
 
-/// Where the version begins in "cloud-director-34.5.0"; the name's length when there is none, or no provider before it.
+/// Where the version begins in "cloud-director-34.5.0"; the name's length when there is none, or no
+/// provider before it.
 std::size_t version_in(std::string_view name) {
   const std::size_t digit = name.find_first_of("0123456789");
   return digit == name.npos || digit < 2 || name[digit - 1] != '-' ? name.size() : digit;

@@ -29,11 +29,12 @@ struct book {
   std::string problem;                                          // why not
 };
 
-/// The Releases of home as documents, and what policies say of them. Each question is asked once for all clusters, until a
-/// Release, the consent or a policy changes.
+/// The Releases of home as documents, and what policies say of them. Each question is asked once
+/// for all clusters, until a Release, the consent or a policy changes.
 /// Reading   one document at a time on the worker; what changed is not known before it was read.
 /// Limits    4,096 answers are kept of either kind; beyond that all are asked again.
-/// Lifetime  loop and packs outlive it; co_await stop() before destruction. Then questions are faults.
+/// Lifetime  loop and packs outlive it; co_await stop() before destruction. Then questions are
+///           faults.
 class library {
 public:
   library(reactor::loop& l, policies::host& packs);
@@ -67,9 +68,11 @@ public:
 
   using image_answer = reactor::result<policies::releases::map_answer>;
   using step_answer = reactor::result<policies::releases::diff_answer>;
-  /// What the image of a pool is called. Errors: the policy's; errc::not_found: no such Release, or it cannot be read.
+  /// What the image of a pool is called. Errors: the policy's; errc::not_found: no such Release, or
+  /// it cannot be read.
   reactor::awaitable<image_answer> image(std::string release, policies::releases::pool_facts pool);
-  /// What a step means; an empty `base`: the Release is judged alone. Consent counts. Errors as above.
+  /// What a step means; an empty `base`: the Release is judged alone. Consent counts. Errors as
+  /// above.
   reactor::awaitable<step_answer> step(std::string base, std::string release,
                                        policies::releases::pool_facts pool);
 

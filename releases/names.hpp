@@ -2,17 +2,19 @@
 
 #include <string_view>
 
-/// Every name that is left on objects, or looked for on them. Those of the kind itself are its own and stay verbatim.
+/// Every name that is left on objects, or looked for on them. Those of the kind itself are its own
+/// and stay verbatim.
 namespace releases::names {
 
 inline constexpr std::string_view group = "release.giantswarm.io", version = "v1alpha1",
                                   api_version = "release.giantswarm.io/v1alpha1";
 inline constexpr std::string_view field_manager = "windlass-releases";
 
-/// Annotation on a pool: with the value "cluster" its image follows from the Release of its cluster. No other pool is touched.
+/// Annotation on a pool: with the value "cluster" its image follows from the Release of its
+/// cluster. No other pool is touched.
 inline constexpr std::string_view opt_in = "windlass.dev/release", by_cluster = "cluster";
-/// Annotations on such a pool, written with its image: the Release that the image is of, and the one that it had before, for as
-/// long as nodes may still run that.
+/// Annotations on such a pool, written with its image: the Release that the image is of, and the
+/// one that it had before, for as long as nodes may still run that.
 inline constexpr std::string_view at = "windlass.dev/release-at",
                                   from = "windlass.dev/release-from";
 /// Annotations on such a pool, by a person: what its image is called by beside the Release.
@@ -21,7 +23,8 @@ inline constexpr std::string_view kind = "windlass.dev/release-pool-kind",
                                   channel = "windlass.dev/release-channel",
                                   suffix = "windlass.dev/release-suffix";
 
-/// Labels of a cluster's kubeconfig Secret: which Release it has ("34.5.0", "aws-34.5.0"), and of which provider it is.
+/// Labels of a cluster's kubeconfig Secret: which Release it has ("34.5.0", "aws-34.5.0"), and of
+/// which provider it is.
 inline constexpr std::string_view release_label = "release.giantswarm.io/version",
                                   provider_label = "windlass.dev/provider";
 

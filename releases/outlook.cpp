@@ -32,7 +32,8 @@ bool blocks(const docs::finding& f, docs::decision d) {
   return d == docs::decision::deny ? f.how == docs::severity::error : !f.blocking.empty();
 }
 
-/// "component.missing, depends.cycle: rule T1 … needs it": the ids of what blocks, and what the first of them says.
+/// "component.missing, depends.cycle: rule T1 … needs it": the ids of what blocks, and what the
+/// first of them says.
 std::string told(const std::vector<docs::finding>& findings, docs::decision d) {
   std::vector<docs::finding> blocking;
   for (const docs::finding& f : findings)

@@ -47,7 +47,8 @@ std::string_view text(outlook::standing s) noexcept;
 /// Decides. A pool that asks for the image already is not judged again: what moves is finished.
 outlook weigh(const evidence& e);
 
-/// "k8s.minor-skip, nodes.roll" of the findings for which `counts`, each once and 20 of them at most.
+/// "k8s.minor-skip, nodes.roll" of the findings for which `counts`, each once and 20 of them at
+/// most.
 std::string ids_of(const std::vector<policies::releases::finding>& findings,
                    policies::releases::severity least);
 

@@ -17,7 +17,8 @@ namespace releases {
 /// The collection of Releases.
 const k8s::resource& collection();
 
-/// A Release as home has it: a document that is read and judged elsewhere (library), and what was said of it.
+/// A Release as home has it: a document that is read and judged elsewhere (library), and what was
+/// said of it.
 struct release {
   k8s::object_meta meta;
   std::string document;  // what of it is a document, as JSON

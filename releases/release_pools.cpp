@@ -197,7 +197,8 @@ awaitable<void> release_pools::find_current(looking& at) {
   std::vector<std::string> candidates;
   const std::string noted(at.pool.meta.annotations.get(names::at));
   if (!noted.empty()) candidates.push_back(noted);
-  // Who opts in has been written by nobody yet, and who edits the image by hand leaves the note behind.
+  // Who opts in has been written by nobody yet, and who edits the image by hand leaves the note
+  // behind.
   std::vector<std::shared_ptr<const book>> all = books.of(at.wanted.provider);
   for (auto b = all.rbegin(); b != all.rend(); ++b)
     if ((*b)->content && (*b)->name != noted) candidates.push_back((*b)->name);
@@ -403,7 +404,7 @@ awaitable<k8s::result<void>> release_pools::write(bootc::node_pool pool, outlook
   co_return k8s::result<void>();
 }
 
-awaitable<std::vector<plan_row>> release_pools::survey() {
+awaitable<std::vector<plan_row>> release_pools::overview() {
   // stop() waits for who looks.
   struct visit {
     release_pools& at;

@@ -34,8 +34,9 @@ struct shelf {
 /// Its image follows from the Release of its cluster.
 bool follows(const bootc::node_pool& p) noexcept;
 
-/// The pools of one cluster whose image follows from the cluster's Release: what the cluster is to have is asked of
-/// `versions.resolve`, the image's reference is written to spec.image.ref as a person would, and the rollout is another API's.
+/// The pools of one cluster whose image follows from the cluster's Release: what the cluster is to
+/// have is asked of `versions.resolve`, the image's reference is written to spec.image.ref as a
+/// person would, and the rollout is another API's.
 /// Lifetime: engagement, packs and figures' budget outlive it; co_await stop() before destruction.
 class release_pools final : public units::part, private k8s::reconciler<std::string> {
 public:
@@ -55,7 +56,7 @@ public:
   awaitable<bool> synced(reactor::steady_time deadline) override;
   std::string doubt() const override { return pools_.doubt(); }
   void reconsider() override;
-  awaitable<std::vector<units::plan_row>> survey() override;
+  awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override;
   /// What becomes of a pool; none when it follows no Release.
   awaitable<std::optional<outlook>> look(std::string pool);
@@ -87,7 +88,7 @@ private:
   k8s::controller<std::string> controller_;
   std::size_t lookers_ = 0;
   bool stopping_ = false;
-  reactor::steady_time patient_until_;  // a survey waits for home
+  reactor::steady_time patient_until_;  // an overview waits for home
   reactor::waiters nobody_looks_;
   reactor::task_group tasks_;
 };

@@ -20,7 +20,8 @@ struct wish {
   friend bool operator==(const wish&, const wish&) = default;
 };
 
-/// "aws-34.5.0" names a Release; "34.5.0" or "v34.5.0" one of the cluster's provider, or of the only one that has it.
+/// "aws-34.5.0" names a Release; "34.5.0" or "v34.5.0" one of the cluster's provider, or of the
+/// only one that has it.
 wish wish_of(const k8s::string_map& labels, const cluster_labels& read, const library& books);
 
 }  // namespace releases

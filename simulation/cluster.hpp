@@ -30,9 +30,9 @@ struct cluster_options {
   std::vector<std::string> crds;
 };
 
-/// One embedded cluster: its API server with nodes in three zones, workloads and budgets, and what the rest of a
-/// cluster does around them (schedule replacements, run and end pods, report nodes). What is moved on it, and by whom, is
-/// somebody else's.
+/// One embedded cluster: its API server with nodes in three zones, workloads and budgets, and what
+/// the rest of a cluster does around them (schedule replacements, run and end pods, report nodes).
+/// What is moved on it, and by whom, is somebody else's.
 class cluster {
 public:
   cluster(reactor::loop& l, cluster_options options);

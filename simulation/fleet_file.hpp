@@ -26,7 +26,8 @@ struct fleet_cluster {
 struct fleet_plan {
   std::vector<fleet_cluster> clusters;
   troubles faults = all_troubles();
-  /// The faults last that long from the beginning of the rollout; then the fleet has `patience` to finish.
+  /// The faults last that long from the beginning of the rollout; then the fleet has `patience` to
+  /// finish.
   reactor::nanoseconds disturbed_for = std::chrono::minutes(3), patience = std::chrono::hours(3);
   reactor::nanoseconds stage_time = std::chrono::seconds(20),
                        reboot_time = std::chrono::seconds(30);
@@ -48,7 +49,8 @@ fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes);
 ///     patience: 3h
 ///     hosts: {stage: 20s, reboot: 30s}
 /// Limits   64 KiB; 100 clusters, 3 to 200 nodes each, 2,000 in all; times up to a week.
-/// Errors   errc::malformed names the place by its path: "clusters[1].nodes: expected a whole number from 3 to 200, got 1".
+/// Errors   errc::malformed names the place by its path: "clusters[1].nodes: expected a whole
+///          number from 3 to 200, got 1".
 reactor::result<fleet_plan> read_fleet(std::string_view yaml, std::string_view source);
 
 }  // namespace simulation

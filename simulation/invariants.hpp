@@ -16,14 +16,15 @@
 
 namespace simulation {
 
-/// What must never happen while a cluster is moved, checked at every write of its API server by looking at the objects
-/// alone: this shares no code with the planner that it judges.
+/// What must never happen while a cluster is moved, checked at every write of its API server by
+/// looking at the objects alone: this shares no code with the planner that it judges.
 ///   slots    never more nodes in reboot slots than maxUnavailable allows when one is taken
 ///   disrupted  never more nodes cordoned or not Ready because of us than that
 ///   budgets  no eviction of a healthy pod that leaves its budget short
 ///   reboots  only in a slot, cordoned, and with no evictable pod left on the node
 ///   cordons  after its slot is freed a node is as schedulable as before it was taken
-///   halt     nobody takes a slot while two in slots run the new image and have not been Ready for two minutes
+///   halt     nobody takes a slot while two in slots run the new image and have not been Ready for
+///            two minutes
 class invariants {
 public:
   /// Without `now` nothing is said about what must have been noticed by then.

@@ -22,7 +22,8 @@ struct node_world_options : world_options {
   bool managed_fields = true;
 };
 
-/// A fleet of image-based nodes: each cluster has one pool, each node a simulated host with its daemon.
+/// A fleet of image-based nodes: each cluster has one pool, each node a simulated host with its
+/// daemon.
 class node_world final : public world {
 public:
   node_world(reactor::loop& l, node_world_options o, reactor::logger log = {});

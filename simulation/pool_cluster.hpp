@@ -23,7 +23,8 @@ struct pool_options {
   std::string policy = {};  // the pack it names
 };
 
-/// A cluster whose nodes are in one pool, and the judge of what happens to them. Hosts are somebody else's.
+/// A cluster whose nodes are in one pool, and the judge of what happens to them. Hosts are somebody
+/// else's.
 class pool_cluster final : public cluster {
 public:
   pool_cluster(reactor::loop& l, cluster_options options, pool_options pool = {});

@@ -21,7 +21,8 @@ enum class trouble {
   lost_events,  // events happen while nobody hears them, and are forgotten before anybody asks
   restarts,     // API servers start again, with their history or without
   slow_hosts,   // some take ten times as long
-  failing_hosts,  // some fall back to their old image, some come back and are not Ready for a quarter of an hour
+  // some fall back to their old image, some come back and are not Ready for a quarter of an hour
+  failing_hosts,
   lost_nodes,    // machines lose power and come back
   crashes,       // windlass ends and starts again, at any time and right after a write
   clock_jumps,   // wall clocks are set

@@ -20,7 +20,8 @@ namespace simulation {
 struct world_options {
   std::size_t clusters = 20, nodes = 12;
   double speed = 1;
-  /// One cluster is unreachable for a while, one unit cannot get to its target, one budget forbids every eviction.
+  /// One cluster is unreachable for a while, one unit cannot get to its target, one budget forbids
+  /// every eviction.
   bool mishaps = true;
 };
 
@@ -32,9 +33,10 @@ struct story {
   std::string kinds;    // for `kubectl get`
 };
 
-/// An embedded fleet without Windlass: a home API server with a kubeconfig Secret for each cluster, and the clusters. Over
-/// TCP on loopback, or over pipes when the loop is simulated (then each cluster is a host of its own name, whose link can
-/// be broken). What is moved, who carries it out and what must never happen is a subclass's.
+/// An embedded fleet without Windlass: a home API server with a kubeconfig Secret for each cluster,
+/// and the clusters. Over TCP on loopback, or over pipes when the loop is simulated (then each
+/// cluster is a host of its own name, whose link can be broken). What is moved, who carries it out
+/// and what must never happen is a subclass's.
 /// Lifetime: the loop outlives it; co_await stop() before destruction.
 class world {
 public:
@@ -49,7 +51,8 @@ public:
   /// How to reach home as an administrator.
   k8s::connection home() const;
   k8s::sim::api_server& home_api() noexcept { return *home_; }
-  /// Contexts "home" and one for each cluster. Home's is current, so that who asks Windlass sees all of them.
+  /// Contexts "home" and one for each cluster. Home's is current, so that who asks Windlass sees
+  /// all of them.
   std::string kubeconfig() const;
   const std::vector<std::unique_ptr<cluster>>& clusters() const noexcept { return clusters_; }
   static std::string cluster_name(std::size_t i);

@@ -1,4 +1,5 @@
-// The architecture, checked: the table of ARCHITECTURE.md ("Folders are layers") says who may include whom.
+// The architecture, checked: the table of ARCHITECTURE.md ("Folders are layers") says who may
+// include whom.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folder → who it may include besides itself: the folders of its own row, and what the row's last column says: names of
-/// rows (any of their folders will do), single headers, or everything.
+/// Folder → who it may include besides itself: the folders of its own row, and what the row's last
+/// column says: names of rows (any of their folders will do), single headers, or everything.
 struct layers {
   std::map<std::string, std::size_t> rows;     // folder → its row
   std::vector<std::set<std::string>> allowed;  // by row
@@ -107,7 +108,8 @@ std::optional<std::string> included(std::string_view line) {
 /// Folder → folder → the first include that leads there, as "file:line".
 using graph = std::map<std::string, std::map<std::string, std::string>>;
 
-/// The violations in one file's text, as "file:line: folder must not include "header""; what is included goes to `edges`.
+/// The violations in one file's text, as "file:line: folder must not include "header""; what is
+/// included goes to `edges`.
 std::vector<std::string> violations_in(const layers& table, const std::string& path,
                                        std::istream& text, graph* edges = nullptr) {
   std::vector<std::string> found;
@@ -128,7 +130,8 @@ std::vector<std::string> violations_in(const layers& table, const std::string& p
   return found;
 }
 
-/// One sentence for each set of folders that include one another, with an include for each step of a way around.
+/// One sentence for each set of folders that include one another, with an include for each step of
+/// a way around.
 std::vector<std::string> circles_in(const graph& edges) {
   std::vector<std::string> found;
   std::set<std::string> told;
@@ -169,7 +172,8 @@ layers house() {
   return read_table(text);
 }
 
-/// f(path from the root, file) for every source and header below the folders of the table, and below those it has forgotten.
+/// f(path from the root, file) for every source and header below the folders of the table, and
+/// below those it has forgotten.
 void each_file(const std::function<void(const std::string&, const fs::path&)>& f) {
   const fs::path root = WINDLASS_SOURCE_DIR;
   for (const auto& top : fs::directory_iterator(root)) {
@@ -230,7 +234,7 @@ const std::set<std::string> words_of_apis = {"bootc",    "bootcnode", "pool",   
                                              "rebooted", "staged",    "cordon", "drained", "drain"};
 /// Who must do without them, by the beginning of their paths.
 constexpr std::string_view speechless[] = {
-    "cli/service/service",  "cli/survey/",       "cli/demo",   "cli/service/run_command",
+    "cli/service/service",  "cli/overview/",     "cli/demo",   "cli/service/run_command",
     "cli/connect",          "cli/commands",      "cli/output", "units/api",
     "k8s/fleet/engagement", "simulation/world.", "cli/ui/"};
 
@@ -320,7 +324,7 @@ TEST(Layers, ACircleIsReportedOnceWithAWayAround) {
 TEST(Layers, SiblingsDoNotKnowEachOther) {
   const layers table = house();
   EXPECT_FALSE(table.may_include("bootc", "helm/charts/chart.hpp"));
-  EXPECT_FALSE(table.may_include("helm/charts", "bootc/pool/slots.hpp"));
+  EXPECT_FALSE(table.may_include("helm/charts", "bootc/pool/slot_capacity.hpp"));
   EXPECT_FALSE(table.may_include("policies/host", "k8s/client/client.hpp"));
   EXPECT_FALSE(table.may_include("registry", "k8s/client/client.hpp"));
   EXPECT_FALSE(table.may_include("formats", "reactor/loop.hpp"));

@@ -1,4 +1,5 @@
-// A call of OpenSSL whose result nobody looks at is how a name came to be unchecked: here is every such call that is allowed.
+// A call of OpenSSL whose result nobody looks at is how a name came to be unchecked: here is every
+// such call that is allowed.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,11 +14,12 @@ namespace fs = std::filesystem;
 
 /// Those that return nothing, or the value of before.
 const std::set<std::string> without_result = {
+    // too late only after OpenSSL was used; then its own allocator does
     "BIO_clear_retry_flags",
     "BIO_set_data",
     "BIO_set_init",
     "BIO_set_retry_read",
-    "CRYPTO_set_mem_functions",  // too late only after OpenSSL was used; then its own allocator does
+    "CRYPTO_set_mem_functions",
     "ERR_clear_error",
     "GENERAL_NAME_set0_value",
     "OPENSSL_cleanse",

@@ -1,6 +1,7 @@
 // Rules that the compiler cannot hold, looked for in the text of everything that ships.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -154,7 +155,8 @@ TEST_P(Rules, AreKeptByEveryFile) {
     EXPECT_TRUE(fs::exists(fs::path(WINDLASS_SOURCE_DIR) / path)) << path;
 }
 
-// A length beside a literal is one to get wrong, and what lies behind the literal is then read too: "a\0b"s knows its own.
+// A length beside a literal is one to get wrong, and what lies behind the literal is then read too:
+// "a\0b"s knows its own.
 TEST(Literals, NoLengthIsWrittenBesideALiteral) {
   const std::regex counted(R"re(string(_view)?\("([^"\\]|\\.)*", *[0-9]+\))re");
   std::vector<std::string> everything = shipped;
@@ -165,7 +167,8 @@ TEST(Literals, NoLengthIsWrittenBesideALiteral) {
   });
 }
 
-// GCC 12 destroys a temporary that one side of a choice makes twice when it is an argument of what is awaited: give it a name.
+// GCC 12 destroys a temporary that one side of a choice makes twice when it is an argument of what
+// is awaited: give it a name.
 TEST(Awaiting, NothingIsMadeInAChoiceAmongTheArguments) {
   const std::regex made(
       R"re(co_await [^;{}]*\([^;{}]*\?[^;{}]*(nullptr|std::(string|move|make_shared)\b)[^;{}]*:|)re"
@@ -192,7 +195,8 @@ TEST(Awaiting, NothingIsMadeInAChoiceAmongTheArguments) {
   EXPECT_GT(looked_at, 500u);
 }
 
-// A sentence is for people and may change; what a caller decides by is the problem's or the fault's code.
+// A sentence is for people and may change; what a caller decides by is the problem's or the fault's
+// code.
 TEST(Problems, AreToldApartByTheirCodes) {
   const std::regex by_text(
       R"re((error\(\)|\bf|why|failure|wrong|problem|fault)(\.|->)(text|message\(\)|what\(\)|detail)( *(==|!=)|\.(find|starts_with|ends_with|contains)\())re");
@@ -206,7 +210,8 @@ TEST(Problems, AreToldApartByTheirCodes) {
   });
 }
 
-// What renders, and what works on a cluster, gets what it needs: only commands know the environment and start programs.
+// What renders, and what works on a cluster, gets what it needs: only commands know the environment
+// and start programs.
 TEST(Helm, KnowsNoEnvironmentAndStartsNoProgramBelowItsCommands) {
   std::size_t files = 0;
   read_all({"helm", "formats", "registry"}, [&](const std::string& path, int number,
@@ -221,7 +226,25 @@ TEST(Helm, KnowsNoEnvironmentAndStartsNoProgramBelowItsCommands) {
   EXPECT_GT(files, 100u);
 }
 
-// look(node, true): who reads the call does not know what is true. An enum says it, or two functions do.
+// look(node, true): who reads the call does not know what is true. An enum says it, or two
+// functions do.
+/// Columns that a terminal shows: bytes that continue a character of UTF-8 are none.
+std::size_t columns_of(const std::string& line) {
+  return static_cast<std::size_t>(
+      std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+TEST(Comments, WrapAtTheCodesHundredColumns) {
+  const std::regex comment(R"re(^\s*//|[;,{}] +// )re");
+  std::vector<std::string> everything = shipped;
+  everything.insert(everything.end(), {"tests", "bench"});
+  read_all(everything, [&](const std::string& path, int number, const std::string& line) {
+    if (columns_of(line) > 100 && line.find('"') == std::string::npos &&
+        line.find("://") == std::string::npos && std::regex_search(line, comment))
+      ADD_FAILURE() << path << ":" << number << ": " << columns_of(line) << " columns";
+  });
+}
+
 TEST(Parameters, NoBoolStandsBesideOthersInAHeader) {
   const std::set<std::string> known = {
       "bootc/daemon/simulated_host.hpp", "cli/service/service.hpp",

@@ -58,7 +58,7 @@ awaitable<k8s::result<void>> wait_for(k8s::engagement& on, part& made,  // borro
 
 }  // namespace
 
-awaitable<std::vector<plan_row>> part::survey() {
+awaitable<std::vector<plan_row>> part::overview() {
   co_return std::vector<plan_row>();
 }
 void part::describe(boost::json::object&) const {}

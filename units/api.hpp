@@ -32,9 +32,10 @@ namespace reactor {
 class loop;
 }  // namespace reactor
 
-/// What every API of the service shares, and how one is plugged in: a function that returns a units::api, named in one
-/// line of cli/service/apis.cpp. `--apis`, the clusters, home, Leases, /clusters, metrics, `status`, `plan`, `explain` and the live
-/// view know an API by what is here and by nothing else.
+/// What every API of the service shares, and how one is plugged in: a function that returns a
+/// units::api, named in one line of cli/service/apis.cpp. `--apis`, the clusters, home, Leases,
+/// /clusters, metrics, `status`, `plan`, `explain` and the live view know an API by what is here
+/// and by nothing else.
 namespace units {
 
 using reactor::awaitable;
@@ -53,8 +54,8 @@ struct house {
   k8s::watch_limits limits = {};  // of its informers
 };
 
-/// An API on one cluster. It makes its engagement follow its informers, decides only while that is Live, and attends to it
-/// while it acts.
+/// An API on one cluster. It makes its engagement follow its informers, decides only while that is
+/// Live, and attends to it while it acts.
 class part : public k8s::cluster_part {
 public:
   /// All views are complete. False when `deadline` came first.
@@ -65,9 +66,11 @@ public:
   virtual void reconsider() {}
   /// The cluster answers again after it was down.
   virtual void recover() { reconsider(); }
-  /// What is, what comes next and why each unit waits; in order of name. stop() waits for those under way.
-  virtual awaitable<std::vector<plan_row>> survey();
-  /// Another number whenever a survey may say something else. None: nobody counts, so that who follows must ask again.
+  /// What is, what comes next and why each unit waits; in order of name. stop() waits for those
+  /// under way.
+  virtual awaitable<std::vector<plan_row>> overview();
+  /// Another number whenever an overview may say something else. None: nobody counts, so that who
+  /// follows must ask again.
   virtual std::optional<std::uint64_t> revision() const { return std::nullopt; }
   /// Adds to the cluster's entry of /clusters.
   virtual void describe(boost::json::object& entry) const;
@@ -92,13 +95,14 @@ struct api {
   std::string remedy = {};               // what a person does about a missing kind
   std::string watches = {}, loads = {};  // "node pools", "node pools and nodes": in messages
   enum class place { clusters, home, both } runs_on = place::clusters;
-  /// Left out where home does not serve its home_kinds when the process starts, unless somebody names it: who has no use for
-  /// it sees nothing of it.
+  /// Left out where home does not serve its home_kinds when the process starts, unless somebody
+  /// names it: who has no use for it sees nothing of it.
   bool where_served = false;
   /// Its Lease, and the namespace of it where nobody names one.
   std::string lease, lease_ns;
   std::function<std::unique_ptr<running_api>(const house&)> make;
-  /// What a person changes of a row (its object of `kind` and that name, by a merge patch) for `windlass rollout`.
+  /// What a person changes of a row (its object of `kind` and that name, by a merge patch) for
+  /// `windlass rollout`.
   struct edits {
     k8s::resource kind;
     std::function<boost::json::object(bool paused)> pause;
@@ -108,8 +112,8 @@ struct api {
     std::function<reactor::result<boost::json::object>(const std::string& target)> approve = {};
   };
   std::optional<edits> edit = {};
-  /// What it may say and count, beside what every API has: docs/reference is made from these tables, and dashboards and
-  /// alerts are checked against them.
+  /// What it may say and count, beside what every API has: docs/reference is made from these
+  /// tables, and dashboards and alerts are checked against them.
   std::vector<hold_kind> holds = {};
   std::vector<k8s::event_kind> events = {};
   std::vector<condition_kind> conditions = {};
@@ -118,7 +122,8 @@ struct api {
 
 using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;
 
-/// The API for k8s::cluster::engage: its kinds are looked for, its part is made once and waited for.
+/// The API for k8s::cluster::engage: its kinds are looked for, its part is made once and waited
+/// for.
 k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make);
 
 /// Null while the API has nothing there.

@@ -5,7 +5,8 @@
 
 namespace units {
 
-/// One value that a condition of a kind takes, as the reference (docs/reference/conditions.md) tells of it.
+/// One value that a condition of a kind takes, as the reference (docs/reference/conditions.md)
+/// tells of it.
 struct condition_kind {
   std::string_view kind;    // "BootcNodePool"
   std::string_view type;    // "Degraded"

@@ -7,13 +7,13 @@
 
 namespace units {
 
-/// What a hold asks of people: `turn` waits for others and ends by itself, `progress` is work under way, `trouble` may last
-/// until somebody does something.
+/// What a hold asks of people: `turn` waits for others and ends by itself, `progress` is work under
+/// way, `trouble` may last until somebody does something.
 enum class hold_nature { turn, progress, trouble };
 std::string_view text(hold_nature n) noexcept;
 
-/// One reason why units wait, as the reference (docs/reference/holds.md), Events and metrics know it. The codes are stable:
-/// scripts and dashboards match on them.
+/// One reason why units wait, as the reference (docs/reference/holds.md), Events and metrics know
+/// it. The codes are stable: scripts and dashboards match on them.
 struct hold_kind {
   std::string_view code;  // "slot-full"
   hold_nature nature;

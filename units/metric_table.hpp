@@ -2,8 +2,8 @@
 
 #include "reactor/metrics.hpp"
 
-/// What is counted of the units of every API. `pool` is the API's row; beyond the limit of rows with series of their own it
-/// is "_other" (units/row_figures.hpp).
+/// What is counted of the units of every API. `pool` is the API's row; beyond the limit of rows
+/// with series of their own it is "_other" (units/row_figures.hpp).
 namespace units::unit_metrics {
 
 using enum reactor::metric_type;

@@ -15,8 +15,8 @@ struct planned_action {
   friend bool operator==(const planned_action&, const planned_action&) = default;
 };
 
-/// Units that move together to one target, a pool with its nodes: a row of `status`, a paragraph of `plan`. Both come from
-/// the planner that acts.
+/// Units that move together to one target, a pool with its nodes: a row of `status`, a paragraph of
+/// `plan`. Both come from the planner that acts.
 struct plan_row {
   std::string name, target;
   std::string offered;  // a newer target, which somebody has to approve
@@ -31,7 +31,8 @@ struct plan_row {
   friend bool operator==(const plan_row&, const plan_row&) = default;
 };
 
-/// How an API's rows and units are called: words of tables and sentences, the plurals also keys of JSON.
+/// How an API's rows and units are called: words of tables and sentences, the plurals also keys of
+/// JSON.
 struct words {
   std::string row, rows;    // "pool", "pools"
   std::string unit, units;  // "node", "nodes"

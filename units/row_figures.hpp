@@ -11,8 +11,9 @@
 
 namespace units {
 
-/// How many rows of an API have series under their own name; the others of a cluster share `_other`, so that sums stay right
-/// and 2,000 clusters of 50 pools do not make 100,000 sets of series.
+/// How many rows of an API have series under their own name; the others of a cluster share
+/// `_other`, so that sums stay right and 2,000 clusters of 50 pools do not make 100,000 sets of
+/// series.
 class row_budget {
 public:
   static constexpr std::size_t most_rows = 4'000;
@@ -26,8 +27,9 @@ private:
   std::size_t most_, named_ = 0, others_ = 0;
 };
 
-/// The metrics of one API's rows on one cluster. Series begin with their first count and end with the row, or with this.
-/// Codes are the kinds of holds, without the words of policies, so the tables bound them.
+/// The metrics of one API's rows on one cluster. Series begin with their first count and end with
+/// the row, or with this. Codes are the kinds of holds, without the words of policies, so the
+/// tables bound them.
 /// Lifetime  metrics and budget outlive it.
 class row_figures {
 public:

@@ -20,7 +20,8 @@ struct detail {
   friend bool operator==(const detail&, const detail&) = default;
 };
 
-/// What gets moved, as people see it: a node of a pool, a release of a tenant. All units of a row have the same details.
+/// What gets moved, as people see it: a node of a pool, a release of a tenant. All units of a row
+/// have the same details.
 struct unit {
   std::string name;
   std::string state;  // the API's word: "Staged"

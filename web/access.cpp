@@ -77,8 +77,8 @@ reactor::result<reactor::secret> read_token(const reactor::secret& file) {
   return reactor::secret(std::string(text));
 }
 
-doorkeeper::doorkeeper(reactor::entropy& chance, std::optional<reactor::secret> token)
-    : chance_(chance), token_(std::move(token)) {}
+doorkeeper::doorkeeper(reactor::entropy& rng, std::optional<reactor::secret> token)
+    : chance_(rng), token_(std::move(token)) {}
 
 void doorkeeper::change_token(reactor::secret token) {
   if (token_ && *token_ == token) return;

@@ -16,26 +16,30 @@ class entropy;
 
 namespace web {
 
-/// Whether a request's Host field can be meant for us: an address as such, "localhost", or one of `names`; the port does not
-/// count. A page of somebody else's whose name was made to resolve to our address (DNS rebinding) sends its own.
+/// Whether a request's Host field can be meant for us: an address as such, "localhost", or one of
+/// `names`; the port does not count. A page of somebody else's whose name was made to resolve to
+/// our address (DNS rebinding) sends its own.
 bool is_our_host(std::string_view host, const std::vector<std::string>& names);
-/// Whether an Origin field, where there is one, is that of a page of ours: "http://HOST" with the request's own Host.
+/// Whether an Origin field, where there is one, is that of a page of ours: "http://HOST" with the
+/// request's own Host.
 bool is_our_origin(std::string_view origin, std::string_view host);
 
 /// How a request came to us, or to the proxy before us.
 enum class transport { plain, tls };
 
-/// What stands in a file of a token: without blanks and line ends around it. Errors: errc::malformed, when it has fewer than
-/// 16 characters or some that no header field may carry. The sentence does not quote it.
+/// What stands in a file of a token: without blanks and line ends around it. Errors:
+/// errc::malformed, when it has fewer than 16 characters or some that no header field may carry.
+/// The sentence does not quote it.
 reactor::result<reactor::secret> read_token(const reactor::secret& file);
 
-/// Knows who may look: whoever shows the token, or the cookie that one got for it. Without a token everybody may.
+/// Knows who may look: whoever shows the token, or the cookie that one got for it. Without a token
+/// everybody may.
 class doorkeeper {
 public:
   static constexpr std::size_t most_sessions = 64;
   static constexpr reactor::nanoseconds session_lasts = std::chrono::hours(12);
 
-  doorkeeper(reactor::entropy& chance, std::optional<reactor::secret> token);
+  doorkeeper(reactor::entropy& rng, std::optional<reactor::secret> token);
 
   bool is_open() const noexcept { return !token_; }
   /// Another token ends all sessions.

@@ -17,9 +17,12 @@ class loop;
 
 namespace web {
 
-/// What readers follow: a table of JSON texts by key, each with the revision at which it changed last.
-/// Readers  have a cursor and nothing else: who is slow is sent fewer, later changes, each key once.
-/// Gone     keys that were erased are told for a while; a reader who was away for longer begins anew.
+/// What readers follow: a table of JSON texts by key, each with the revision at which it changed
+/// last.
+/// Readers  have a cursor and nothing else: who is slow is sent fewer, later changes, each key
+///          once.
+/// Gone     keys that were erased are told for a while; a reader who was away for longer begins
+///          anew.
 class board {
 public:
   explicit board(reactor::loop& l);
@@ -36,7 +39,8 @@ public:
 
   /// "3f8a…-17": names this board and a place in its history.
   std::string id_of(std::uint64_t revision) const;
-  /// The place that a reader names; none when it is not of this board, or too long ago: it needs everything.
+  /// The place that a reader names; none when it is not of this board, or too long ago: it needs
+  /// everything.
   std::optional<std::uint64_t> cursor_of(std::string_view id) const;
 
   /// Something is gone since then that is no longer told.

@@ -21,13 +21,15 @@ struct progress_point {
   friend bool operator==(const progress_point&, const progress_point&) = default;
 };
 
-/// A rollout over time, for a plot: a step for each change, in bounded memory. The longer it lasts, the coarser are its steps;
-/// the first and the last are exact. What was before the present target is kept roughly.
+/// A rollout over time, for a plot: a step for each change, in bounded memory. The longer it lasts,
+/// the coarser are its steps; the first and the last are exact. What was before the present target
+/// is kept roughly.
 class progress_history {
 public:
   static constexpr std::size_t most_points = 240, most_targets = 8, kept_of_before = 60;
 
-  /// Something was so from now on. Points come in order of time; one from the past (the clock was set back) is taken for now.
+  /// Something was so from now on. Points come in order of time; one from the past (the clock was
+  /// set back) is taken for now.
   void add(progress_point p, const std::string& target = {});
   const std::vector<progress_point>& points() const noexcept { return points_; }
 

@@ -21,11 +21,15 @@ struct site_options {
   std::vector<std::string> hosts;  // names, beside addresses and "localhost", by which it is called
 };
 
-/// The listener of the page: its files, the stream of changes of a board, and documents that are made when asked for.
-/// Who may look  requests for another host's name, and those without the token where there is one, learn nothing.
-/// Content       all of it is ours; what clusters say is JSON, and no answer may run script or style that is not a file of
-///               ours (Content-Security-Policy), nor be shown in somebody's frame.
-/// Bounds        most_readers streams; a reader takes a piece within 10 s or is dropped, and goes on where it was.
+/// The listener of the page: its files, the stream of changes of a board, and documents that are
+/// made when asked for.
+/// Who may look  requests for another host's name, and those without the token where there is one,
+///               learn nothing.
+/// Content       all of it is ours; what clusters say is JSON, and no answer may run script or
+///               style that is not a file of ours (Content-Security-Policy), nor be shown in
+///               somebody's frame.
+/// Bounds        most_readers streams; a reader takes a piece within 10 s or is dropped, and goes
+///               on where it was.
 /// Lifetime      loop and board outlive it; co_await stop() before destruction.
 class site {
 public:
@@ -59,8 +63,8 @@ private:
   reactor::awaitable<void> stream(std::string last, reactor::http::responder& to);  // borrowed
   reactor::awaitable<void> answer_document(reactor::http::target_parts asked,
                                            reactor::http::responder& to);  // borrowed
-  reactor::awaitable<void> log_in(reactor::http::request r,
-                                  reactor::http::responder& to);  // borrowed
+  // borrowed
+  reactor::awaitable<void> log_in(reactor::http::request r, reactor::http::responder& to);
   reactor::awaitable<reactor::result<reactor::secret>> load_token();
   reactor::awaitable<void> follow_token();
 

@@ -6,7 +6,8 @@
 
 namespace bench::hostile {
 
-/// The process that plays every hostile server on a port of its own, and the hostile callers on request.
+/// The process that plays every hostile server on a port of its own, and the hostile callers on
+/// request.
 struct attackers_at {
   std::vector<std::uint16_t> servers;  // as in servers()
   std::uint16_t control = 0;           // GET /call?n=3&port=8081 plays a caller, until GET /stop

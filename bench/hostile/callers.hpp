@@ -28,9 +28,10 @@ struct call {
   awaitable<std::unique_ptr<reactor::stream>> connect();
   /// Connects, says this and returns what came back: see read().
   awaitable<std::string> ask(std::string bytes, reactor::nanoseconds patience = 20s);
-  /// All that comes until the listener closes; "…open" is at its end when it had not after `patience`.
-  awaitable<std::string> read(reactor::stream& from,
-                              reactor::nanoseconds patience = 20s);  // borrowed
+  /// All that comes until the listener closes; "…open" is at its end when it had not after
+  /// `patience`.
+  // borrowed
+  awaitable<std::string> read(reactor::stream& from, reactor::nanoseconds patience = 20s);
 };
 
 /// A caller of our listeners that means harm.
@@ -38,8 +39,8 @@ struct caller {
   std::string name;  // "200 connections that never say a word"
   /// Gives what the listener answered.
   std::function<awaitable<std::string>(call& c)> run;
-  /// How that begins ("HTTP/1.1 400"; several are separated by "|"; "closed": no answer, and the end of the connection;
-  /// "any": the caller's own trouble), and how long it may take.
+  /// How that begins ("HTTP/1.1 400"; several are separated by "|"; "closed": no answer, and the
+  /// end of the connection; "any": the caller's own trouble), and how long it may take.
   std::string answered = {};
   reactor::nanoseconds within = 30s;
   enum class listener { health, metrics, page } at = listener::health;

@@ -7,7 +7,8 @@
 
 namespace bench::hostile {
 
-/// What every credential in these tables contains; wherever it is seen in an output, something leaked.
+/// What every credential in these tables contains; wherever it is seen in an output, something
+/// leaked.
 inline constexpr const char* canary = "c4n4ry";
 
 /// A kubeconfig by somebody who means harm, or who has put things in the wrong places.

@@ -7,10 +7,11 @@
 
 namespace bench::hostile {
 
-/// Good API servers, `count` of them behind one port ("/n/17"), on a thread of their own with plain sockets. Their events
-/// carry the processor clock of the loop's thread at the beat, and all of them are there before that thread goes on. So
-/// what the reader finds is how long the loop worked, on the neighbours and on whatever came between: neither the machine's
-/// other work nor the sender's own slowness counts.
+/// Good API servers, `count` of them behind one port ("/n/17"), on a thread of their own with plain
+/// sockets. Their events carry the processor clock of the loop's thread at the beat, and all of
+/// them are there before that thread goes on. So what the reader finds is how long the loop worked,
+/// on the neighbours and on whatever came between: neither the machine's other work nor the
+/// sender's own slowness counts.
 class neighbours {
 public:
   /// Throws std::runtime_error.
@@ -22,7 +23,8 @@ public:
   std::size_t count() const noexcept;
   /// "http://127.0.0.1:4711/n/17"
   std::string url(std::size_t i) const;
-  /// Each of them says that its Lease has another holder: the time of the beat, in nanoseconds. Returns once all have.
+  /// Each of them says that its Lease has another holder: the time of the beat, in nanoseconds.
+  /// Returns once all have.
   void beat();
 
 private:

@@ -5,9 +5,10 @@
 
 namespace bench::hostile {
 
-/// Keeps another core busy, copying through the kernel, at the lowest priority, while it lives. Two threads of one core, and
-/// cores that share a cache or a clock, slow each other by a third: who sends the attack would do so beside some looks and
-/// not beside the quiet ones, and the machine's other work beside either.
+/// Keeps another core busy, copying through the kernel, at the lowest priority, while it lives. Two
+/// threads of one core, and cores that share a cache or a clock, slow each other by a third: who
+/// sends the attack would do so beside some looks and not beside the quiet ones, and the machine's
+/// other work beside either.
 class other_core {
 public:
   /// Throws std::runtime_error, std::system_error.

@@ -22,7 +22,8 @@ constexpr const char* neighbour =
     "{['node-2'] = 'call ' .. count}} "
     "end\nreturn {name = 'neighbour', order = 900, rollout = {plan = plan}}\n";
 
-/// A processor's clock on a virtual machine jumps by milliseconds now and then; what a pack does comes back.
+/// A processor's clock on a virtual machine jumps by milliseconds now and then; what a pack does
+/// comes back.
 constexpr int most_tries = 5;
 constexpr reactor::nanoseconds stall_bound = std::chrono::milliseconds(2);
 

@@ -30,8 +30,8 @@ struct pack_outcome {
   /// The pack reached what it must not: a file, the process, another pack, a frozen global.
   bool escaped = false;
 };
-/// Loads the pack into a host of its own on a real loop, beside a harmless one, asks both once, unloads them.
-/// The stall is the least of up to five tries.
+/// Loads the pack into a host of its own on a real loop, beside a harmless one, asks both once,
+/// unloads them. The stall is the least of up to five tries.
 pack_outcome try_pack(const pack& p);
 
 }  // namespace bench::hostile

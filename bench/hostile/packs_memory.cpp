@@ -5,8 +5,9 @@
 namespace bench::hostile {
 namespace {
 
-/// 65,536 doubles with the same low 13 bits of LuaJIT's hash, which has no seed for numbers: its two rotations and one
-/// exclusive or, solved for the low word of 2^52 + n. A rehash of n of them looks at n * n / 2 nodes.
+/// 65,536 doubles with the same low 13 bits of LuaJIT's hash, which has no seed for numbers: its
+/// two rotations and one exclusive or, solved for the low word of 2^52 + n. A rehash of n of them
+/// looks at n * n / 2 nodes.
 constexpr const char* collisions = R"(
   local function flip(n, bit) return math.floor(n / bit) % 2 == 1 and n - bit or n + bit end
   local t = {}

@@ -5,7 +5,8 @@
 namespace bench::hostile {
 namespace {
 
-/// Answers the mark when `expression` has a value, and an empty answer when it is nil, false or an error.
+/// Answers the mark when `expression` has a value, and an empty answer when it is nil, false or an
+/// error.
 std::string reaches(const std::string& expression) {
   return plans("local ok, got = pcall(function() return " + expression +
                " end)\nif ok and got then error('ESCAPED ' .. tostring(got)) end\nreturn {}");

@@ -14,7 +14,8 @@ namespace bench::hostile {
 /// What a pack answers or logs when it got hold of something that it must not have.
 inline constexpr std::string_view escape_mark = "ESCAPED";
 
-/// A pack whose rollout.plan(units, fleet, now) has this body. `above` stands before it, at the top of the file.
+/// A pack whose rollout.plan(units, fleet, now) has this body. `above` stands before it, at the top
+/// of the file.
 inline std::string plans(std::string_view body, std::string_view above = {}) {
   return std::string(above) + "\nlocal function plan(units, fleet, now)\n" + std::string(body) +
          "\nend\nreturn {name = 'hostile', rollout = {plan = plan}}\n";

@@ -18,8 +18,8 @@ class loop;
 
 namespace bench::hostile {
 
-/// What a small good API server answers, whole with its head; empty for what is no plain answer (a watch).
-/// `uid` names the cluster.
+/// What a small good API server answers, whole with its head; empty for what is no plain answer (a
+/// watch). `uid` names the cluster.
 std::string good_answer(std::string_view method, std::string_view target, std::string_view uid);
 /// The place that a request belongs to; after_list for what is not attacked by name.
 place place_of(std::string_view method, std::string_view target);

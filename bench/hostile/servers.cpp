@@ -83,7 +83,8 @@ std::string bulk(std::string_view piece) {
   return repeated(piece, 65'536 / piece.size() + 1);
 }
 
-// A script's lambda is kept by the function object, and so are its captures while the coroutine runs.
+// A script's lambda is kept by the function object, and so are its captures while the coroutine
+// runs.
 script says(std::string bytes) {
   return [bytes](visit& v) -> awaitable<void> { (void)co_await v.say(bytes); };
 }

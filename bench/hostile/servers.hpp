@@ -61,15 +61,17 @@ struct server {
   std::string name;  // "endless 103 answers"
   place where = place::version;
   script answer;
-  /// What a cluster behind it is in after `look` ("Unreachable"), of which there is one where time is virtual, and a part of
-  /// what is said about it (cluster, informers or log); empty: nothing need be said.
+  /// What a cluster behind it is in after `look` ("Unreachable"), of which there is one where time
+  /// is virtual, and a part of what is said about it (cluster, informers or log); empty: nothing
+  /// need be said.
   std::string state = {}, says = {};
   /// How long it is looked at in virtual time: less for what is much work.
   reactor::nanoseconds look = 100s;
   /// The script wants TLS below it (with a good certificate), or brings its own.
   enum class wire { any, tls, raw } over = wire::any;
 };
-/// Sorted by theme: TLS, heads, bodies, gzip, JSON, discovery, redirects and refusals, lists, watches.
+/// Sorted by theme: TLS, heads, bodies, gzip, JSON, discovery, redirects and refusals, lists,
+/// watches.
 const std::vector<server>& servers();
 
 // The themes, each in its own file.
@@ -81,7 +83,8 @@ void add_list_servers(std::vector<server>& to);
 void add_watch_servers(std::vector<server>& to);
 
 // What scripts are made of.
-/// Between two pieces of a flood: as fast as it gets where time is real, 100 ms where it costs nothing.
+/// Between two pieces of a flood: as fast as it gets where time is real, 100 ms where it costs
+/// nothing.
 awaitable<void> breathe(reactor::loop& l);
 /// A whole answer.
 std::string answer(std::string_view body, std::string_view status = "200 OK",
@@ -105,7 +108,8 @@ public:
 private:
   std::function<std::string()> make_;
 };
-/// Scripts: says it and ends the connection; then is silent; then says `piece` for ever; says it slowly.
+/// Scripts: says it and ends the connection; then is silent; then says `piece` for ever; says it
+/// slowly.
 script says(std::string bytes);
 script says_and_holds(std::string bytes);
 /// And listens to the next request.

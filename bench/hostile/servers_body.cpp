@@ -16,7 +16,8 @@ using namespace std::string_view_literals;
 const std::string a_version = R"({"major":"1","minor":"30","gitVersion":"v1.30.0"})";
 const std::string gzip_head = "\x1f\x8b\x08\0\0\0\0\0\0\x03"s;
 
-/// What deflate makes of `plain`; with a gzip head and trailer, or cut after a full flush so that more can follow.
+/// What deflate makes of `plain`; with a gzip head and trailer, or cut after a full flush so that
+/// more can follow.
 enum class deflated { gzip, raw_and_open };
 std::string squeezed(std::string_view plain, deflated form) {
   z_stream z{};

@@ -1,4 +1,5 @@
-// Handshakes that do not end, certificates that should not be believed, and records that say nothing.
+// Handshakes that do not end, certificates that should not be believed, and records that say
+// nothing.
 #include "bench/hostile/server_host.hpp"
 #include "bench/hostile/servers.hpp"
 #include "bench/hostile/tls_peer.hpp"
@@ -78,7 +79,8 @@ script only_ciphers(const char* ciphers) {
   });
 }
 
-/// DHE with a modulus of 10,000 bits, the largest that OpenSSL takes. Nobody checks that it is prime.
+/// DHE with a modulus of 10,000 bits, the largest that OpenSSL takes. Nobody checks that it is
+/// prime.
 void use_large_group(SSL_CTX* ctx) {
   SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION);
   SSL_CTX_set_cipher_list(ctx, "DHE");

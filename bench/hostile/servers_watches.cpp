@@ -27,7 +27,8 @@ script stream(lazy bytes) {
     if (there) co_await v.hold();
   };
 }
-/// Says what `make` makes of 1, 2, … for ever, `at_once` of them in one piece, and then waits for `pause`.
+/// Says what `make` makes of 1, 2, … for ever, `at_once` of them in one piece, and then waits for
+/// `pause`.
 script events(std::function<std::string(std::uint64_t)> make, std::size_t at_once = 200,
               reactor::nanoseconds pause = {}) {
   return [make, at_once, pause](visit& v) -> awaitable<void> {

@@ -11,10 +11,12 @@
 
 namespace bench::hostile {
 
-/// OpenSSL as a server over a script's connection, with everything turned on that a good server turns off.
+/// OpenSSL as a server over a script's connection, with everything turned on that a good server
+/// turns off.
 class tls_peer {
 public:
-  /// `configure` has the last word; by default a good certificate, every version and cipher, security level 0.
+  /// `configure` has the last word; by default a good certificate, every version and cipher,
+  /// security level 0.
   tls_peer(visit& v, const std::function<void(SSL_CTX*)>& configure = {});
 
   /// False: the client is gone or did not agree.
@@ -44,7 +46,8 @@ struct chain {
   std::vector<reactor::x509_ptr> certificates;  // the server's own first
   reactor::key_ptr key;                         // of the first
 };
-/// Signed by the authority that the cluster trusts, over `between` authorities in between; or by itself.
+/// Signed by the authority that the cluster trusts, over `between` authorities in between; or by
+/// itself.
 enum class signed_by { authority, itself };
 chain make_chain(reactor::loop& l, const certificate_plan& leaf, std::size_t between = 0,
                  signed_by by = signed_by::authority, const std::string& curve_between = "P-256");

@@ -202,15 +202,16 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
   co_return reactor::result<void>();
 }
 
-/// Until it is locked, any reboot would boot what was staged. A host that cannot lock it says so in its status.
+/// Until it is locked, any reboot would boot what was staged. A host that cannot lock it says so in
+/// its status.
 awaitable<void> command_host::lock_staged(host_command command) {
   if (!traits_.switch_download_only && traits_.upgrade_download_only && !command.composefs &&
       !command.unlocked)
     (void)co_await lock();
 }
 
-/// A stage that an earlier process began: nobody can wait for its unit as systemd-run does, so it is looked at. How it ended
-/// shows in the status.
+/// A stage that an earlier process began: nobody can wait for its unit as systemd-run does, so it
+/// is looked at. How it ended shows in the status.
 awaitable<reactor::result<void>> command_host::await_stage(host_command command) {
   unit_guard guard{*this};
   const auto deadline = loop_.now() + stage_time;
@@ -248,7 +249,8 @@ awaitable<reactor::result<void>> command_host::reboot(host_command command) {
     if (!rolled) co_return rolled.error();
   }
   arguments argv{"systemctl", "reboot"};
-  // On composefs an image that is not locked is not applied by --from-downloaded, which then does not reboot either.
+  // On composefs an image that is not locked is not applied by --from-downloaded, which then does
+  // not reboot either.
   if (command.locked || (command.soft && !command.composefs)) {
     argv = {"bootc", traits_.switch_from_downloaded ? "switch" : "upgrade", "--from-downloaded",
             "--apply"};

@@ -13,20 +13,26 @@ enum class command_form { nsenter, direct };
 
 struct command_host_options {
   command_form form = command_form::nsenter;
-  /// The host's file system as this process sees it. Where it keeps deployments is watched below it.
+  /// The host's file system as this process sees it. Where it keeps deployments is watched below
+  /// it.
   std::string root = "/proc/1/root";
   reactor::nanoseconds watch_interval = std::chrono::seconds(2);
   std::map<std::string, std::optional<std::string>> environment;  // for the commands
 };
 
 /// The real machine, by its commands.
-/// nsenter  from a privileged pod with the host's PID namespace: each command enters PID 1's namespaces and environment.
-/// direct   on the host itself; only the variable `container` is taken away, which would make bootc report nothing.
-/// Staging  runs as a unit of the host, so that it outlives this process and its memory limit; a former one is stopped
-///          first, a cancelled one too; but after leave() it goes on, and inspect() of the next process finds it.
-/// Logins   /run/ostree/auth.json, 0600, replaced in one step; what we put there is told from what others did by its digest,
-///          kept beside it. A full reboot empties /run, a soft one does not.
-/// Errors   errc::refused with what the command said on its error stream (a unit's: in the journal).
+/// nsenter  from a privileged pod with the host's PID namespace: each command enters PID 1's
+///          namespaces and environment.
+/// direct   on the host itself; only the variable `container` is taken away, which would make bootc
+///          report nothing.
+/// Staging  runs as a unit of the host, so that it outlives this process and its memory limit; a
+///          former one is stopped first, a cancelled one too; but after leave() it goes on, and
+///          inspect() of the next process finds it.
+/// Logins   /run/ostree/auth.json, 0600, replaced in one step; what we put there is told from what
+///          others did by its digest, kept beside it. A full reboot empties /run, a soft one does
+///          not.
+/// Errors   errc::refused with what the command said on its error stream (a unit's: in the
+///          journal).
 /// Lifetime co_await stop() before destruction.
 class command_host final : public host {
 public:
@@ -69,8 +75,8 @@ private:
   reactor::task_group tasks_;
 };
 
-/// The image that a running unit fetches, by what `systemctl show` says of its ActiveState and ExecStart; empty when it
-/// does not run, or runs something else.
+/// The image that a running unit fetches, by what `systemctl show` says of its ActiveState and
+/// ExecStart; empty when it does not run, or runs something else.
 std::string staged_by_unit(std::string_view shown);
 
 /// The command line that runs `argv` on the host.

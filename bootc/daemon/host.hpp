@@ -30,20 +30,22 @@ struct boot_mark {
 struct host_traits {
   bool switch_download_only = false;    // bootc switch --download-only: stages locked in one step
   bool switch_from_downloaded = false;  // bootc switch --from-downloaded --apply
-  bool upgrade_download_only =
-      false;  // bootc upgrade --download-only: locks what is staged (not with composefs)
+  // bootc upgrade --download-only: locks what is staged (not with composefs)
+  bool upgrade_download_only = false;
   boot_mark boot;
-  std::string
-      staging;  // the image that a stage is fetching which began before this process did; or empty
-  std::vector<std::string>
-      uncoordinated;  // what else reboots this host on its own: unit or process names
+  // the image that a stage is fetching which began before this process did; or empty
+  std::string staging;
+  // what else reboots this host on its own: unit or process names
+  std::vector<std::string> uncoordinated;
 };
 
 enum class host_action {
   stage,   // fetch `image` and make it the next deployment, locked where the host can
   lock,    // keep what is staged from being applied by any other reboot
   reboot,  // apply what is staged by rebooting
-  roll_back,  // make the rollback entry the next deployment and reboot (composefs cannot stage what is deployed)
+  // make the rollback entry the next deployment and reboot (composefs cannot stage what is
+  // deployed)
+  roll_back,
 };
 
 struct host_command {
@@ -57,9 +59,10 @@ struct host_command {
   friend bool operator==(const host_command&, const host_command&) = default;
 };
 
-/// The machine below a node. One command at a time; status() may be asked beside a stage, but blocks until it ended on
-/// hosts with a sysroot lock.
-/// Cancellation: cancelling run() of a stage ends the stage on the host as well, unless leave() was called before.
+/// The machine below a node. One command at a time; status() may be asked beside a stage, but
+/// blocks until it ended on hosts with a sysroot lock.
+/// Cancellation: cancelling run() of a stage ends the stage on the host as well, unless leave() was
+/// called before.
 class host {
 public:
   virtual ~host() = default;
@@ -68,13 +71,15 @@ public:
   virtual awaitable<reactor::result<std::string>> status() = 0;
   /// Ends when the command ended. A reboot that works may end, or not before the process is killed.
   virtual awaitable<reactor::result<void>> run(host_command command) = 0;
-  /// Makes this (a `.dockerconfigjson`) what the host shows to registries, instead of whatever it had. Nothing: what was made
-  /// so is taken away, and what others put there stays.
+  /// Makes this (a `.dockerconfigjson`) what the host shows to registries, instead of whatever it
+  /// had. Nothing: what was made so is taken away, and what others put there stays.
   virtual awaitable<reactor::result<void>> show_registries(
       std::optional<reactor::secret> docker_config);
-  /// This process ends and the host goes on: what it is doing is left to it, for the next one to find.
+  /// This process ends and the host goes on: what it is doing is left to it, for the next one to
+  /// find.
   virtual void leave() {}
-  /// Ends when something may have changed on the host. May miss a change, so a caller polls as well.
+  /// Ends when something may have changed on the host. May miss a change, so a caller polls as
+  /// well.
   virtual awaitable<void> changed() = 0;
 };
 

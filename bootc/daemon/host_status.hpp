@@ -18,7 +18,8 @@ struct host_image {
   friend bool operator==(const host_image&, const host_image&) = default;
 };
 
-/// One deployment. `image` is absent for one that bootc cannot describe: layered packages, or plain ostree.
+/// One deployment. `image` is absent for one that bootc cannot describe: layered packages, or plain
+/// ostree.
 struct host_entry {
   std::optional<host_image> image;
   bool incompatible = false, pinned = false;
@@ -39,13 +40,15 @@ struct host_status {
   friend bool operator==(const host_status&, const host_status&) = default;
 };
 
-/// Accepts org.containers.bootc/v1 and v1alpha1; unknown keys are ignored, optional ones take their defaults.
+/// Accepts org.containers.bootc/v1 and v1alpha1; unknown keys are ignored, optional ones take their
+/// defaults.
 /// Errors: errc::malformed; `detail` names what is wrong with the document.
 /// Source: the status schema of bootc 1.16.
 reactor::result<host_status> parse_host_status(std::string_view json);
 
-/// As it is published: nothing when there is no entry or no image in it. An image from elsewhere than a registry keeps
-/// its transport as a prefix ("oci:/var/os"), or it could not be told from a registry's.
+/// As it is published: nothing when there is no entry or no image in it. An image from elsewhere
+/// than a registry keeps its transport as a prefix ("oci:/var/os"), or it could not be told from a
+/// registry's.
 std::optional<image_info> published(const std::optional<host_entry>& entry);
 
 }  // namespace bootc

@@ -91,8 +91,9 @@ void node_agent::on_object(std::optional<bootc_node> object) {
     failed_image_.clear();
 }
 
-/// What this process cannot remember because it was not there: whether the host has rebooted for the image that is
-/// asked for. A new generation alone, a rotated secret's say, is no reason to reboot again.
+/// What this process cannot remember because it was not there: whether the host has rebooted for
+/// the image that is asked for. A new generation alone, a rotated secret's say, is no reason to
+/// reboot again.
 void node_agent::recall(const bootc_node& object) {
   if (object.spec.desired_state != image_state::booted) return;
   const std::string& desired = object.spec.desired_image;
@@ -128,8 +129,8 @@ void node_agent::on_ended(const host_command& command, const reactor::result<voi
   switch (command.action) {
     case host_action::stage:
       if (command.adopted) return;  // how it ended is not known: the host's status says
-      if (command.image != last_image_)
-        return;  // superseded: its end says nothing about the present image
+      // superseded: its end says nothing about the present image
+      if (command.image != last_image_) return;
       if (outcome) {
         stage_claimed_ = command.image;
         return;
@@ -166,8 +167,8 @@ std::string node_agent::idle_note() const {
   return out.empty() ? out : std::string(uncoordinated_text) + out;
 }
 
-/// With composefs an image that is already deployed cannot be staged again; going back to the previous one is bootc's
-/// own rollback, which is armed only together with the reboot.
+/// With composefs an image that is already deployed cannot be staged again; going back to the
+/// previous one is bootc's own rollback, which is armed only together with the reboot.
 bool node_agent::is_restored_rollback(const std::string& digest) const {
   if (!host_->composefs()) return false;
   const auto entry = published(host_->rollback);
@@ -221,15 +222,16 @@ node_agent::verdict node_agent::on_target(reactor::steady_time now) {
 }
 
 node_agent::verdict node_agent::stage(reactor::steady_time now) {
-  // bootc also ends well when it thinks that there is nothing to do; asking again at once would never end.
+  // bootc also ends well when it thinks that there is nothing to do; asking again at once would
+  // never end.
   if (!running_ && stage_claimed_ == object_->spec.desired_image) {
     stage_claimed_.clear();
     stage_error_ = "the command succeeded, but the image is not staged";
     stage_backoff_.failed(now);
   }
   verdict v;
-  if (!stage_error_.empty())
-    v.error = std::string(stage_failed) + stage_error_;  // until a stage works, also while retrying
+  // until a stage works, also while retrying
+  if (!stage_error_.empty()) v.error = std::string(stage_failed) + stage_error_;
   if (running_) {
     v.idle_reason = node_reason::staging;
     v.cancel_stage =
@@ -318,8 +320,8 @@ node_agent::verdict node_agent::staged(reactor::steady_time now) {
   return v;
 }
 
-/// The host is staging since before this process: bootc's status would not answer before that ends, so what stands in the
-/// object goes on.
+/// The host is staging since before this process: bootc's status would not answer before that ends,
+/// so what stands in the object goes on.
 node_agent::verdict node_agent::staging_since_before() const {
   verdict v;
   v.idle_reason = node_reason::staging;

@@ -20,10 +20,11 @@ struct agent_step {
   reactor::steady_time look_again = reactor::never;
 };
 
-/// The node daemon's mind: it is told what was asked, what the host reports and how its commands ended, and answers
-/// what to publish and what to run. No I/O, no clock.
+/// The node daemon's mind: it is told what was asked, what the host reports and how its commands
+/// ended, and answers what to publish and what to run. No I/O, no clock.
 /// Shape  each input, then decide(). At most one command is out; its end is reported with ended().
-/// Safety reboots only into the image that was asked for and approved; after a reboot was issued it does nothing more.
+/// Safety reboots only into the image that was asked for and approved; after a reboot was issued it
+/// does nothing more.
 class node_agent {
 public:
   /// Of a host that nobody has looked at yet.
@@ -36,7 +37,8 @@ public:
   /// It could not be found out what the host can.
   void on_uninspected(std::string why, reactor::steady_time now);
 
-  /// Our object as last seen; nothing when there is none. The first one also tells what was published before a restart.
+  /// Our object as last seen; nothing when there is none. The first one also tells what was
+  /// published before a restart.
   void on_object(std::optional<bootc_node> object);
   void on_host(host_status status);
   /// Reading the status failed: `why` without the words around it.

@@ -26,8 +26,9 @@ k8s::informer_options one_object(const std::string& node) {
   return out;
 }
 
-/// Told to boot what it does not run yet: it acts as soon as it can, and must hear soon when that is taken back. Else a
-/// bookmark a minute does: thousands of nodes would ask their API server every ten seconds whether there is something new.
+/// Told to boot what it does not run yet: it acts as soon as it can, and must hear soon when that
+/// is taken back. Else a bookmark a minute does: thousands of nodes would ask their API server
+/// every ten seconds whether there is something new.
 k8s::attention attention_for(const std::optional<bootc_node>& object) {
   if (!object || object->spec.desired_state != image_state::booted) return k8s::attention::none;
   const auto& booted = object->status.booted;
@@ -38,7 +39,8 @@ k8s::attention attention_for(const std::optional<bootc_node>& object) {
 
 }  // namespace
 
-/// Tells the agent how a command ended, whichever way its coroutine is left: a cancelled one unwinds by exception.
+/// Tells the agent how a command ended, whichever way its coroutine is left: a cancelled one
+/// unwinds by exception.
 struct node_daemon::ended_command {
   node_daemon& daemon;
   host_command command;
@@ -137,8 +139,8 @@ awaitable<void> node_daemon::run() {
       host_command command = *step.command;
       const auto task = tasks_.start("host command", run_command(std::move(command)));
       if (agent_.busy()) command_ = task;  // else it has ended by now
-      if (step.cancel_stage && command_ == task)
-        tasks_.cancel(task);  // adopted, and for another image
+      // adopted, and for another image
+      if (step.cancel_stage && command_ == task) tasks_.cancel(task);
     }
     (void)co_await wake_.wait(std::min(step.look_again, loop_.now() + options_.poll_interval));
   }
@@ -175,8 +177,8 @@ awaitable<void> node_daemon::read_host() {
     agent_.on_host_unreadable("parsing bootc status: " + status.error().detail, loop_.now());
 }
 
-/// The host gets the pull secret before anything is staged: when this process starts, since a reboot may have taken it away,
-/// and when another one, or another content, is asked for.
+/// The host gets the pull secret before anything is staged: when this process starts, since a
+/// reboot may have taken it away, and when another one, or another content, is asked for.
 awaitable<void> node_daemon::bring_auth(bootc_node_spec spec) {
   const auth wanted{spec.pull_secret, spec.pull_secret_hash};
   if (shown_ == wanted || !agent_.may_try_auth(loop_.now())) co_return;

@@ -21,16 +21,16 @@ namespace bootc {
 
 struct node_daemon_options {
   std::string node;  // whose BootcNode is ours; never empty
-  reactor::nanoseconds poll_interval =
-      std::chrono::minutes(5);  // changes of the host may go unnoticed
+  // changes of the host may go unnoticed
+  reactor::nanoseconds poll_interval = std::chrono::minutes(5);
   reactor::nanoseconds status_timeout = std::chrono::seconds(30);
 };
 
-/// The daemon of one node: carries out what its node_agent decides. Watches exactly one BootcNode, runs one host command
-/// at a time beside that, publishes before it acts and reboots last.
+/// The daemon of one node: carries out what its node_agent decides. Watches exactly one BootcNode,
+/// runs one host command at a time beside that, publishes before it acts and reboots last.
 /// Errors   of the API are retried with backoff, those of the host are published; none ends it.
-/// Lifetime loop, client and machine outlive it; co_await stop() before destruction. A stage under way goes on
-///          without it, and the next daemon finds it.
+/// Lifetime loop, client and machine outlive it; co_await stop() before destruction. A stage under
+///          way goes on without it, and the next daemon finds it.
 class node_daemon {
 public:
   node_daemon(reactor::loop& l, k8s::client& api, host& machine, node_daemon_options options,

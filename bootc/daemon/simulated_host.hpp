@@ -30,8 +30,9 @@ struct simulated_host_settings {
   std::set<std::string> never_returns;  // the machine stays away after booting it
 };
 
-/// A machine that runs bootc, in memory: what contracts of the bootc command say, without a command. Survives the
-/// daemons that run on it; a reboot is asked for by the daemon and carried out by whoever owns the machine.
+/// A machine that runs bootc, in memory: what contracts of the bootc command say, without a
+/// command. Survives the daemons that run on it; a reboot is asked for by the daemon and carried
+/// out by whoever owns the machine.
 class simulated_host final : public host {
 public:
   simulated_host(reactor::loop& l, std::string image, simulated_host_settings settings = {});
@@ -43,10 +44,12 @@ public:
       std::optional<reactor::secret> docker_config) override;
   awaitable<void> changed() override;
 
-  /// Set while a reboot is wanted: the owner ends the daemon, waits reboot_time and calls come_up().
+  /// Set while a reboot is wanted: the owner ends the daemon, waits reboot_time and calls
+  /// come_up().
   reactor::event& going_down() noexcept { return going_down_; }
   enum class boot { reached, fell_back, lost };
-  /// Boots whatever is armed: an unlocked staged image also when nobody asked for the reboot, a locked one not. With boot::lost the machine is away until somebody calls it again.
+  /// Boots whatever is armed: an unlocked staged image also when nobody asked for the reboot, a
+  /// locked one not. With boot::lost the machine is away until somebody calls it again.
   boot come_up();
 
   const std::string& booted() const noexcept { return booted_; }

@@ -28,8 +28,9 @@ struct image_info {
   friend bool operator==(const image_info&, const image_info&) = default;
 };
 
-/// Whether an entry is the image that carries `digest`. A host records the platform manifest's digest, while a
-/// reference to a multi-arch image names the index; both count, or such an image would never be reached.
+/// Whether an entry is the image that carries `digest`. A host records the platform manifest's
+/// digest, while a reference to a multi-arch image names the index; both count, or such an image
+/// would never be reached.
 bool is_image(const image_info& entry, std::string_view digest) noexcept;
 
 struct secret_ref {
@@ -72,7 +73,8 @@ struct bootc_node {
   friend bool operator==(const bootc_node&, const bootc_node&) = default;
 };
 
-/// The merge patch {"status": …} that turns `from` into `to`; fields that are gone become null. Empty when equal.
+/// The merge patch {"status": …} that turns `from` into `to`; fields that are gone become null.
+/// Empty when equal.
 boost::json::object status_patch(const bootc_node_status& from, const bootc_node_status& to);
 
 }  // namespace bootc

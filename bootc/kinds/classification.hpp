@@ -14,9 +14,10 @@ namespace bootc {
 enum class unit_state { up_to_date, pending, staging, staged, rebooting, degraded, unclassified };
 std::string_view text(unit_state s) noexcept;
 
-/// First match wins: a degraded report, no report, an unusable desired image, the image reached, then what the daemon
-/// says it is doing. `staged` also needs the staged image to be the desired one: a node that still reports the former
-/// target counts as staging, so that nothing is drained or approved for an image that is not on the host.
+/// First match wins: a degraded report, no report, an unusable desired image, the image reached,
+/// then what the daemon says it is doing. `staged` also needs the staged image to be the desired
+/// one: a node that still reports the former target counts as staging, so that nothing is drained
+/// or approved for an image that is not on the host.
 unit_state classify(const bootc_node& node);
 unit_state classify(const bootc_node_status& status, const bootc_node_spec& spec);
 /// The same for a digest that is known to be the desired one.

@@ -5,7 +5,8 @@
 #include <array>
 #include <string_view>
 
-/// Every condition that pools and nodes have, and every reason they give: docs/reference/conditions.md is made from it.
+/// Every condition that pools and nodes have, and every reason they give:
+/// docs/reference/conditions.md is made from it.
 namespace bootc {
 
 inline constexpr auto pool_conditions = std::to_array<units::condition_kind>({

@@ -28,8 +28,9 @@ enum class reboot_policy { reboot_only, allow_soft_reboot };
 /// What a tag that names another image does: the nodes follow, or somebody has to approve it.
 enum class tag_updates { automatic, manual };
 
-/// How hosts fetch an image that others than us may boot, where they cannot keep it from that: ahead, locked where they can;
-/// ahead and never locked, for hosts that somebody else reboots; or only once they are drained.
+/// How hosts fetch an image that others than us may boot, where they cannot keep it from that:
+/// ahead, locked where they can; ahead and never locked, for hosts that somebody else reboots; or
+/// only once they are drained.
 enum class staging_mode { locked, unlocked, in_slot };
 std::string_view text(staging_mode m) noexcept;
 /// Nothing for a word that is none of them.
@@ -79,8 +80,8 @@ struct node_pool {
   node_pool_spec spec;
   node_pool_status status;
 
-  /// What a user may get wrong (selector, reference, maxUnavailable) is kept as written and judged later, so that it
-  /// can be reported.
+  /// What a user may get wrong (selector, reference, maxUnavailable) is kept as written and judged
+  /// later, so that it can be reported.
   static node_pool parse(k8s::wire_value object);
   /// The pack that shall answer for it, or empty.
   std::string_view policy() const;

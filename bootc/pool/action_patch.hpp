@@ -9,7 +9,8 @@ namespace bootc {
 /// The BootcNode that joins a pool.
 boost::json::object new_bootc_node(const node_pool& pool, const action& a);
 
-/// The JSON merge patch of an action that writes a BootcNode, on exactly the version it was decided on.
+/// The JSON merge patch of an action that writes a BootcNode, on exactly the version it was decided
+/// on.
 boost::json::object bootc_node_patch(const action& a);
 
 /// The JSON merge patch of an action that writes a Node.

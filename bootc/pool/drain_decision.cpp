@@ -37,8 +37,8 @@ eviction_step after_eviction(const k8s::fault* failure) noexcept {
         conflict:  // another pod has its name by now, or it changed under us: look again
       return eviction_step::try_again;
     case k8s::errc::unavailable:
-      // The server thought about this pod and cannot evict it: two budgets select it, say. What does not answer, or says
-      // that it is busy, is asked again.
+      // The server thought about this pod and cannot evict it: two budgets select it, say. What
+      // does not answer, or says that it is busy, is asked again.
       return failure->http_status == internal_error ? eviction_step::give_up
                                                     : eviction_step::try_again;
     case k8s::errc::forbidden:

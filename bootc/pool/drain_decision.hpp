@@ -22,8 +22,8 @@ bool needs_daemon_set(const k8s::pod& p) noexcept;
 /// Whether the DaemonSet that a pod belongs to is still there.
 enum class daemon_set : std::uint8_t { exists, gone };
 
-/// First match wins: a DaemonSet's pod stays (unless it ended, or the DaemonSet is gone), a static pod's mirror stays,
-/// everything else goes, completed pods too.
+/// First match wins: a DaemonSet's pod stays (unless it ended, or the DaemonSet is gone), a static
+/// pod's mirror stays, everything else goes, completed pods too.
 pod_verdict judge_pod(const k8s::pod& p, daemon_set its) noexcept;
 
 /// How an eviction goes on after the server's answer.

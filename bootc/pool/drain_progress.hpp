@@ -8,7 +8,8 @@
 
 namespace bootc {
 
-/// How far the drain of one node is. Kept in memory only: after a restart drains begin again from the annotations.
+/// How far the drain of one node is. Kept in memory only: after a restart drains begin again from
+/// the annotations.
 struct drain_progress {
   enum class phase { running, succeeded, failed, timed_out };
   phase state = phase::running;

@@ -177,7 +177,8 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
     k8s::object_key key{p.meta.ns.str(), p.meta.owner.name.str()};
     if (daemon_sets.contains(key)) continue;
     auto exists = co_await daemon_set_exists(key);
-    if (!exists) {  // nothing has been evicted yet: a wrong guess would kill a DaemonSet's pod in a loop
+    // nothing has been evicted yet: a wrong guess would kill a DaemonSet's pod in a loop
+    if (!exists) {
       finish(d, phase::failed, exists.error().message());
       co_return false;
     }

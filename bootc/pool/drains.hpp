@@ -27,10 +27,13 @@ namespace bootc {
 
 using reactor::awaitable;
 
-/// The drains under way on one cluster, at most one per node. A drain evicts every pod of the node through the Eviction
-/// API, so that budgets are respected, and waits until they are gone. The Node is already cordoned.
-/// Pace     a pod that a budget refuses is tried every 5 s; one that ends is looked at every second.
-/// Errors   end the drain as failed, to be tried again after 5 s doubling to 320 s; other pods go on meanwhile.
+/// The drains under way on one cluster, at most one per node. A drain evicts every pod of the node
+/// through the Eviction API, so that budgets are respected, and waits until they are gone. The Node
+/// is already cordoned.
+/// Pace     a pod that a budget refuses is tried every 5 s; one that ends is looked at every
+///          second.
+/// Errors   end the drain as failed, to be tried again after 5 s doubling to 320 s; other pods go
+///          on meanwhile.
 /// Memory   nothing is stored: after a restart the annotations say which drains to begin again.
 /// Lifetime loop and client outlive it; co_await stop() before destruction.
 class drains {

@@ -22,18 +22,19 @@ inline constexpr reactor::nanoseconds long_drain = std::chrono::minutes(5);
 /// "sha256:" and twelve digits; what is shorter, or no such digest, stays as it is.
 std::string short_digest(std::string_view digest);
 
-/// What is worth telling when a pool's status turns from what stands in it to `after`: a rollout begins or is done, a tag
-/// names another image, what is wrong changed. The status is the memory: an unchanged one tells nothing.
+/// What is worth telling when a pool's status turns from what stands in it to `after`: a rollout
+/// begins or is done, a tag names another image, what is wrong changed. The status is the memory:
+/// an unchanged one tells nothing.
 std::vector<k8s::event_note> pool_events(const node_pool& pool, const node_pool_status& after);
 
-/// One step of a node. `remember` goes into its annotation `bootc.dev/last-observed-state`, which tells nothing but what has
-/// been told.
+/// One step of a node. `remember` goes into its annotation `bootc.dev/last-observed-state`, which
+/// tells nothing but what has been told.
 struct node_step {
   std::optional<k8s::event_note> note;
   std::string remember;
 };
-/// Nothing when there is nothing new. A node that is idle without having arrived (it failed, say, and tries again) is where
-/// it was.
+/// Nothing when there is nothing new. A node that is idle without having arrived (it failed, say,
+/// and tries again) is where it was.
 std::optional<node_step> next_step(const bootc_node& b, const k8s::node* its, const node_pool& of);
 
 /// Told as long as it stays true, once; about the node that it names, else about the pool.

@@ -6,7 +6,8 @@ namespace bootc {
 
 using units::hold;
 
-/// Why a node waits, beside the reasons that every API has. Registries, pull secrets and maintenance windows add rows here.
+/// Why a node waits, beside the reasons that every API has. Registries, pull secrets and
+/// maintenance windows add rows here.
 namespace hold_code {
 using namespace units::hold_code;
 using units::hold_in;

@@ -13,8 +13,9 @@
 
 namespace bootc {
 
-/// Annotations on the BootcNode: why its node waits, for everybody who has no planner (`kubectl get bn -o wide`) or not the
-/// drains of the one that acts (`windlass explain`). Others may ignore them.
+/// Annotations on the BootcNode: why its node waits, for everybody who has no planner
+/// (`kubectl get bn -o wide`) or not the drains of the one that acts (`windlass explain`). Others
+/// may ignore them.
 namespace names {
 inline constexpr std::string_view hold = "windlass.dev/hold",  // its code
     hold_reason = "windlass.dev/hold-reason", hold_since = "windlass.dev/hold-since",
@@ -29,8 +30,9 @@ struct hold_note {
 /// Nothing when none is noted.
 std::optional<hold_note> note_of(const bootc_node& b);
 
-/// Whether what is noted is what `now` says (null = it does not wait). A sentence that only counts on ("3 pods are left") is
-/// not written again: a code is, and what a person has to do something about.
+/// Whether what is noted is what `now` says (null = it does not wait). A sentence that only counts
+/// on ("3 pods are left") is not written again: a code is, and what a person has to do something
+/// about.
 bool is_noted(const bootc_node& b, const hold* now);
 
 /// It begins, ends, or another code holds it: what an Event is written of, once.

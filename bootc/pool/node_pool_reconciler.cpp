@@ -1,4 +1,5 @@
-// One pass over a pool from gathering to writing: its steps share the writes that are not seen yet, so they stay together.
+// One pass over a pool from gathering to writing: its steps share the writes that are not seen yet,
+// so they stay together.
 #include "bootc/pool/node_pool_reconciler.hpp"
 
 #include "bootc/kinds/names.hpp"
@@ -28,10 +29,11 @@ constexpr reactor::nanoseconds wait_for_proof = 500ms;  // of the views, once so
 /// After a write met a newer version: the view catches up within moments.
 constexpr reactor::nanoseconds wait_after_conflict = 200ms;
 /// Some microseconds each: below a millisecond a turn.
-constexpr std::size_t most_notes =
-    20;  // of holds, written in one pass; the others follow in the next
+// of holds, written in one pass; the others follow in the next
+constexpr std::size_t most_notes = 20;
 constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000;
-/// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by then never will.
+/// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by
+/// then never will.
 constexpr reactor::nanoseconds longest_request = 60s;
 
 /// Of every write here, beside those of the other APIs on the same cluster.
@@ -71,7 +73,8 @@ k8s::uid uid_of(const json::object& answer) {
   return k8s::uid(text_of(member(answer.if_contains("metadata"), "uid")));
 }
 
-/// One line, and a count, when a rollout starts and when it is done, by what the pool's status said before.
+/// One line, and a count, when a rollout starts and when it is done, by what the pool's status said
+/// before.
 void tell_turn(const reactor::logger& log, units::row_figures* rows, const node_pool& pool,
                const node_pool_status& now, reactor::wall_time at) {
   const condition* before = find_condition(pool.status.conditions, pool_condition::up_to_date);
@@ -268,7 +271,8 @@ awaitable<std::optional<rollout_plan>> node_pool_reconciler::preview(std::string
   co_return out;
 }
 
-/// The plan as it may be carried out: before anything is done somebody looks whether another operator works there.
+/// The plan as it may be carried out: before anything is done somebody looks whether another
+/// operator works there.
 awaitable<rollout_plan> node_pool_reconciler::plan_alone(std::string pool, view of) {
   if (settings_.other && !settings_.other->known().empty()) co_await settings_.other->look();
   rollout_plan out = co_await plan(pool, of);
@@ -309,7 +313,8 @@ void node_pool_reconciler::follow_tag(const std::string& pool) {
   settings_.tags->follow(who, std::move(w));
 }
 
-/// Ends the drains of nodes whose object, or the pool that owns it, is gone: no plan speaks of them any more.
+/// Ends the drains of nodes whose object, or the pool that owns it, is gone: no plan speaks of them
+/// any more.
 void node_pool_reconciler::stop_drains_of_nobody() {
   if (!is_current()) return;
   for (const std::string& node : drains_.nodes()) {
@@ -364,12 +369,14 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   }
   if (look_again)
     co_return k8s::requeue_after(std::max<reactor::nanoseconds>(*look_again - loop_.wall(), 100ms));
-  // What was written comes back as an event. A lost one would leave the pool waiting, so look once more.
+  // What was written comes back as an event. A lost one would leave the pool waiting, so look once
+  // more.
   if (acted) co_return k8s::requeue_after(wait_for_own_writes);
   co_return k8s::await_change();
 }
 
-/// Says that the pool needs views that are current, or no longer does. False while what was needed is not proved yet.
+/// Says that the pool needs views that are current, or no longer does. False while what was needed
+/// is not proved yet.
 bool node_pool_reconciler::attend(const std::string& pool, k8s::attention how) {
   if (how == k8s::attention::close) {
     attending_.insert(pool);
@@ -477,8 +484,8 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
                                               {"node", node},
                                               {"why", done.error().message()}});
     if (!first_failure) first_failure = done.error();
-    if (node.empty())
-      co_return done.error();  // the pool's own finalizer: nothing may go on without it
+    // the pool's own finalizer: nothing may go on without it
+    if (node.empty()) co_return done.error();
     stopped.insert(node);
     lost_slots += giving_back.erase(node);
   }
@@ -515,7 +522,8 @@ bool node_pool_reconciler::takes_notes(action_kind k) noexcept {
   }
 }
 
-/// The step that the node has made since it was last told of; told now, and from then on remembered by its object.
+/// The step that the node has made since it was last told of; told now, and from then on remembered
+/// by its object.
 void node_pool_reconciler::note_step(const bootc_node& b, const node_pool& pool,
                                      json::object& annotations) {
   if (!settings_.events) return;
@@ -532,9 +540,9 @@ void node_pool_reconciler::note_step(const bootc_node& b, const node_pool& pool,
   if (step->note) tell(std::move(*step->note));
 }
 
-/// What everybody may read on the objects of those that hold a slot or are in trouble: why they wait. Who waits for a turn
-/// is in the pool's count. Nothing depends on a note; most go along with a step, and one that fails is tried again by a
-/// later pass.
+/// What everybody may read on the objects of those that hold a slot or are in trouble: why they
+/// wait. Who waits for a turn is in the pool's count. Nothing depends on a note; most go along with
+/// a step, and one that fails is tried again by a later pass.
 awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node_pool& pool,
                                                                       rollout_plan& plan) {
   notes out;
@@ -585,8 +593,8 @@ awaitable<void> node_pool_reconciler::write_notes(notes all) {
   }
 }
 
-/// Compares the slots that the view shows with those of a consistent read. True: no other slot is held, and none can
-/// come to light later unless it is written from now on.
+/// Compares the slots that the view shows with those of a consistent read. True: no other slot is
+/// held, and none can come to light later unless it is written from now on.
 awaitable<k8s::result<bool>> node_pool_reconciler::slots_are_as_seen() {
   std::set<std::string> seen, held;
   views_.bootc_nodes.each([&](const bootc_node& b) {

@@ -43,8 +43,8 @@ struct cluster_views {
 struct reconciler_settings {
   std::string cluster;               // its name, for policies and logs
   rollout_policy* policy = nullptr;  // none: name order
-  std::function<bool()>
-      is_current;  // false: the views are old and nothing is acted upon; empty = always true
+  // false: the views are old and nothing is acted upon; empty = always true
+  std::function<bool()> is_current;
   /// From then on the views are watched closely, or not. May be empty.
   std::function<void(k8s::attention how)> attend;
   /// The views were proved current since then; empty = always true.
@@ -61,13 +61,17 @@ struct reconciler_settings {
   reactor::logger log;
 };
 
-/// Brings one pool closer to its image: gather a reading by value, plan (pure), act in idempotent writes, and at most one
-/// status write at the end. Reading and planning thousands of nodes takes many turns of the loop: each object is as it was
-/// at some moment of the reading, as those of several watch streams are anyway.
-/// Own writes  a pass does not act on a view older than what this process wrote; the event of that write brings it back.
-/// Slots       while a write may be on its way that this process does not know of (its predecessor's, or an own one that
-///             was never answered) a slot is taken only when the server itself shows the slots that the view shows.
-/// Failures    a failed write stops further steps of its node, never those of others; the pass is then repeated.
+/// Brings one pool closer to its image: gather a reading by value, plan (pure), act in idempotent
+/// writes, and at most one status write at the end. Reading and planning thousands of nodes takes
+/// many turns of the loop: each object is as it was at some moment of the reading, as those of
+/// several watch streams are anyway.
+/// Own writes  a pass does not act on a view older than what this process wrote; the event of that
+///             write brings it back.
+/// Slots       while a write may be on its way that this process does not know of (its
+///             predecessor's, or an own one that was never answered) a slot is taken only when the
+///             server itself shows the slots that the view shows.
+/// Failures    a failed write stops further steps of its node, never those of others; the pass is
+///             then repeated.
 /// Concurrency passes of one cluster run one after the other: quorum rules span its pools.
 class node_pool_reconciler final : public k8s::reconciler<std::string> {
 public:

@@ -59,7 +59,8 @@ policies::rollout_fleet as_fleet(const policy_question& q) {
 
 }  // namespace
 
-/// Asks for each who may start whether its workload may be disturbed; who may not is held. `said` is borrowed.
+/// Asks for each who may start whether its workload may be disturbed; who may not is held. `said`
+/// is borrowed.
 reactor::awaitable<void> pack_rollout_policy::admit(policies::rollout_answer& said,
                                                     policies::subject about,
                                                     std::shared_ptr<policies::rollout_input> input,
@@ -78,7 +79,8 @@ reactor::awaitable<void> pack_rollout_policy::admit(policies::rollout_answer& sa
       said.holds[name] = {std::move(may.code), std::move(may.reason)};
       continue;
     }
-    // Nobody reads the input between two questions: the next one sees who was let through before it.
+    // Nobody reads the input between two questions: the next one sees who was let through before
+    // it.
     input->units[at].slotted = true;
     admitted.push_back(name);
   }
@@ -102,11 +104,11 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   about.api = "bootc";
   about.pack = question.pack;
   policies::rollout_fleet& fleet = input->fleet;
-  if (around_.labels_of) fleet.cluster_labels = around_.labels_of(question.cluster);
+  if (known_.labels_of) fleet.cluster_labels = known_.labels_of(question.cluster);
   fleet.pool_labels = question.pool_labels;
   about.cluster_labels = as_labels(fleet.cluster_labels);
   about.object_labels = as_labels(fleet.pool_labels);
-  if (around_.clusters) fleet.clusters = around_.clusters(question.pool);
+  if (known_.clusters) fleet.clusters = known_.clusters(question.pool);
   const reactor::wall_time now = question.now;
   const bool named = !about.pack.empty();
   policies::subject for_disruption = about;

@@ -12,19 +12,19 @@
 namespace bootc {
 
 /// The policy packs as the rollout's policy.
-/// Errors: a pack that fails, loops or answers nonsense is answered as failed, so that nobody new starts. Without any
-/// pack that applies it answers "none", which is name order.
+/// Errors: a pack that fails, loops or answers nonsense is answered as failed, so that nobody new
+/// starts. Without any pack that applies it answers "none", which is name order.
 class pack_rollout_policy final : public rollout_policy {
 public:
   /// What is known about the clusters, asked with each question. May be empty.
-  struct surroundings {
+  struct fleet_knowledge {
     /// What the cluster's owner says about it.
     std::function<k8s::string_map(const std::string& cluster)> labels_of;
     /// The pool of that name wherever there is one, by name of cluster.
     std::function<std::vector<policies::rollout_cluster>(const std::string& pool)> clusters;
   };
-  pack_rollout_policy(reactor::loop& l, policies::host& packs, surroundings around = {})
-      : loop_(l), packs_(packs), around_(std::move(around)) {}
+  pack_rollout_policy(reactor::loop& l, policies::host& packs, fleet_knowledge known = {})
+      : loop_(l), packs_(packs), known_(std::move(known)) {}
 
   reactor::awaitable<policy_answer> ask(policy_question question) override;
 
@@ -34,7 +34,7 @@ private:
                                  reactor::wall_time now);
   reactor::loop& loop_;
   policies::host& packs_;
-  surroundings around_;
+  fleet_knowledge known_;
 };
 
 }  // namespace bootc

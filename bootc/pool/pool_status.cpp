@@ -78,7 +78,8 @@ std::map<std::string, std::int64_t> shown(const hold_counts& held) {
   return out;
 }
 
-/// What kubectl wait, kstatus and Argo CD look for: every node runs the image, and nothing is wrong.
+/// What kubectl wait, kstatus and Argo CD look for: every node runs the image, and nothing is
+/// wrong.
 condition ready_after(const node_pool& pool, const pool_findings& found,
                       const condition& up_to_date, const condition& degraded) {
   condition ready;

@@ -38,16 +38,18 @@ struct pool_findings {
 /// How strong a Degraded reason is; an equal or weaker one never replaces what is there.
 int precedence(std::string_view degraded_reason) noexcept;
 
-/// The status to store after a complete pass. Setting the same findings again yields the same status.
+/// The status to store after a complete pass. Setting the same findings again yields the same
+/// status.
 node_pool_status status_after(const node_pool& pool, const pool_findings& found,
                               reactor::wall_time now);
 
-/// The status when a user's value cannot be processed: only who waits and the conditions Degraded and Ready change.
+/// The status when a user's value cannot be processed: only who waits and the conditions Degraded
+/// and Ready change.
 node_pool_status status_with_invalid_spec(const node_pool& pool, std::string message,
                                           const hold_counts& held, reactor::wall_time now);
 
-/// How many wait, by code. The words of a policy are its author's: where there are more than `most_policy_words` of them, all
-/// count as "policy".
+/// How many wait, by code. The words of a policy are its author's: where there are more than
+/// `most_policy_words` of them, all count as "policy".
 hold_counts counted(const std::vector<hold>& holds);
 inline constexpr std::size_t most_policy_words = 16;
 
@@ -61,8 +63,8 @@ std::string progress_text(const census& counts);
 /// "2 slot-full, 1 pdb", most first; empty when nobody waits.
 std::string held_text(const hold_counts& held);
 
-/// "a, b, c", sorted; of many the first ones: "a, b, c and 4997 more", so that a condition or a sentence about a
-/// cluster of thousands stays one.
+/// "a, b, c", sorted; of many the first ones: "a, b, c and 4997 more", so that a condition or a
+/// sentence about a cluster of thousands stays one.
 inline constexpr std::size_t most_named = 20;
 std::string joined(std::vector<std::string> names);
 

@@ -33,7 +33,8 @@ std::string left_of(const drain_progress& d) {
   return out;
 }
 
-/// What the daemon's conditions remember: Degraded flips when a node fails, Idle when an update begins and ends.
+/// What the daemon's conditions remember: Degraded flips when a node fails, Idle when an update
+/// begins and ends.
 std::optional<wall_time> since(const member& m) {
   if (!m.object) return std::nullopt;
   const bool failed = m.state == unit_state::degraded;
@@ -80,7 +81,8 @@ void pass::explain_staged(const member& m) {
   if (m.trouble == "drain timed out") {
     const auto retry = time_of(m.annotation(names::drain_retry_at));
     std::string sentence = "its drain took longer than drainTimeoutSeconds";
-    // Which pods were left is known to the pass that gave up; afterwards it stands in what that one noted.
+    // Which pods were left is known to the pass that gave up; afterwards it stands in what that one
+    // noted.
     const auto noted = m.object && !m.freed ? note_of(*m.object) : std::nullopt;
     if (noted && noted->code == hold_code::drain_timeout)
       sentence = noted->sentence;
@@ -191,8 +193,8 @@ void pass::explain(std::size_t i) {
     plan_.holds[h].since = since_when(m, plan_.holds[h]);
 }
 
-/// A node of a pool that is not rolled out: it is deleted, or not valid. What it runs and why it waits is to be seen all
-/// the same; `plan_.holds` has its hold.
+/// A node of a pool that is not rolled out: it is deleted, or not valid. What it runs and why it
+/// waits is to be seen all the same; `plan_.holds` has its hold.
 void pass::show_waiting(const bootc_node& object, const k8s::node* node) {
   member m;
   m.name = object.meta.name.str();

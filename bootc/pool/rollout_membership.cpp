@@ -48,7 +48,8 @@ void pass::join(const k8s::node& node) {
   members_.push_back(std::move(m));
 }
 
-/// What a node is told of the pull secret's content. Of one that cannot be read now the last known hash stays.
+/// What a node is told of the pull secret's content. Of one that cannot be read now the last known
+/// hash stays.
 std::string pass::hash_for(const std::string& before) const {
   if (!pool_.spec.pull_secret) return {};
   return world_.secret.is == secret_state::kind::usable ? world_.secret.hash : before;
@@ -104,7 +105,8 @@ void pass::release_node(const bootc_node& object, const k8s::node* node) {
             "its BootcNode is deleted");
 }
 
-/// A deleted pool lets its nodes go: at once those that were not told to boot, the others when they are back.
+/// A deleted pool lets its nodes go: at once those that were not told to boot, the others when they
+/// are back.
 void pass::release_with_pool(std::size_t i) {
   const bootc_node& b = *world_.bootc_nodes[i];
   if (!owned(b)) return;

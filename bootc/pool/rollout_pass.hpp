@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-/// The inside of the planner, shared by the files that hold its steps; everybody else calls plan_rollout().
+/// The inside of the planner, shared by the files that hold its steps; everybody else calls
+/// plan_rollout().
 namespace bootc::planning {
 
 using hold_code::hold_kind;
@@ -21,7 +22,8 @@ using reactor::wall_time;
 /// The annotation as a time; nothing when it is absent or unreadable.
 std::optional<wall_time> time_of(std::optional<std::string_view> annotation);
 
-/// One owned BootcNode together with its Node, as it will be once the actions so far are carried out.
+/// One owned BootcNode together with its Node, as it will be once the actions so far are carried
+/// out.
 struct member {
   std::string name;
   const k8s::node* node = nullptr;
@@ -77,8 +79,8 @@ private:
   std::size_t at_ = 0;
 };
 
-/// One pass over one pool: a table of walks, each a step for every node, BootcNode or member, so that it can be interrupted
-/// anywhere. What the walks hand on to each other are its members.
+/// One pass over one pool: a table of walks, each a step for every node, BootcNode or member, so
+/// that it can be interrupted anywhere. What the walks hand on to each other are its members.
 class pass {
 public:
   explicit pass(const pool_world& world)
@@ -181,8 +183,8 @@ private:
   std::vector<member> members_;  // sorted by name
   std::vector<std::string> conflicting_pools_, unowned_;
   std::vector<std::string> unhealthy_, degraded_;
-  std::vector<std::string> unlocked_,
-      uncoordinated_;  // staged without lock; rebooted by others too
+  // staged without lock; rebooted by others too
+  std::vector<std::string> unlocked_, uncoordinated_;
   std::string unhealthy_text_, invalid_;
   std::string unresolved_;  // why the tag's digest is not known
   tag_findings tag_;

@@ -22,8 +22,8 @@ struct policy_hold {
   std::string code, reason;
 };
 
-/// What the policy said about the units of a pool. The planner takes it as a wish: it never exceeds the free slots and
-/// never breaks a safety rule.
+/// What the policy said about the units of a pool. The planner takes it as a wish: it never exceeds
+/// the free slots and never breaks a safety rule.
 struct policy_answer {
   enum class kind { none, given, failed };
   kind is = kind::none;                                   // none: no policy asked, name order
@@ -34,12 +34,12 @@ struct policy_answer {
   std::string name;    // the pack that answered
 };
 
-/// Everything one pass looks at: one consistent reading of the pool and its cluster. The pointers are borrowed for the
-/// call of the planner; Nodes and BootcNodes are sorted by name.
+/// Everything one pass looks at: one consistent reading of the pool and its cluster. The pointers
+/// are borrowed for the call of the planner; Nodes and BootcNodes are sorted by name.
 struct pool_world {
   node_pool pool;
-  std::vector<const k8s::node*>
-      nodes;  // all Nodes of the cluster: quorum counts those outside the pool too
+  // all Nodes of the cluster: quorum counts those outside the pool too
+  std::vector<const k8s::node*> nodes;
   std::vector<const bootc_node*> bootc_nodes;                 // all BootcNodes, of whatever pool
   std::map<std::string, drain_progress, std::less<>> drains;  // of this process, by node
   policy_answer policy;
@@ -81,7 +81,8 @@ struct node_shield {
   friend bool operator==(const node_shield&, const node_shield&) = default;
 };
 
-/// One idempotent step. Those of the same node are carried out in their order and stop at the first that fails.
+/// One idempotent step. Those of the same node are carried out in their order and stop at the first
+/// that fails.
 struct action {
   action_kind kind{};
   std::string node;              // empty for the pool's own
@@ -110,10 +111,10 @@ struct unit {
   bool starting = false;       // takes a slot in this pass
   bool control_plane = false;
   bool ready = false;
-  std::optional<reactor::wall_time>
-      since;  // up to date, degraded: became so; else its update began
-  std::string
-      trouble;  // why the pool counts it degraded although its daemon does not: "drain timed out"
+  // up to date, degraded: became so; else its update began
+  std::optional<reactor::wall_time> since;
+  // why the pool counts it degraded although its daemon does not: "drain timed out"
+  std::string trouble;
   std::string booted_image, booted_digest, desired_image, message;
   k8s::string_map labels, annotations;  // of the Node
 };
@@ -134,7 +135,8 @@ struct warning {
   std::string node = {};
 };
 
-/// What one pass decided. `status` is what the pool's status shall be; `status_changed` whether that is a write.
+/// What one pass decided. `status` is what the pool's status shall be; `status_changed` whether
+/// that is a write.
 struct rollout_plan {
   std::vector<action> actions;
   std::vector<unit> units;  // sorted by name

@@ -2,7 +2,7 @@
 
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
-#include "bootc/pool/slots.hpp"
+#include "bootc/pool/slot_capacity.hpp"
 #include "formats/digest.hpp"
 
 #include <algorithm>
@@ -103,8 +103,8 @@ void pass::read_annotations() {
   stuck_after_ = stuck_after.value_or(default_stuck_after);
 }
 
-/// What a tag stands for. The answer for another reference never counts: a new repository with the old digest would be an
-/// image that nobody asked for.
+/// What a tag stands for. The answer for another reference never counts: a new repository with the
+/// old digest would be an image that nobody asked for.
 bool pass::resolve() {
   const node_pool_status& before = pool_.status;
   const std::string& ref = pool_.spec.image_ref;
@@ -181,7 +181,8 @@ const std::vector<pass::walk>& pass::begin() {
   if (!pool_.meta.has_finalizer(names::pool_cleanup))
     act(action_kind::add_finalizer, std::string());
   members_.reserve(world_.nodes.size());
-  // To move tens of thousands would take as long as a whole turn may; what is never used costs nothing.
+  // To move tens of thousands would take as long as a whole turn may; what is never used costs
+  // nothing.
   const std::size_t all = world_.nodes.size() + world_.bootc_nodes.size();
   if (all > 1'000) plan_.actions.reserve(3 * all);
   return rollout;

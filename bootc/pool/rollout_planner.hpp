@@ -7,19 +7,23 @@
 
 namespace bootc {
 
-/// The one place where a rollout is decided; the running service, `status`, `plan` and `explain` all call it.
-/// Shape   pure: the same world gives the same plan. A world on which the plan was carried out, and in which nothing
-///         else happened, gives an empty list of actions.
-/// Order   membership and spec, results of drains, classification, finished slots, halt, new slots, drains, status.
-/// Safety  never more slots than maxUnavailable; two unhealthy nodes in slots stop new ones; at most one control-plane
-///         node at a time, and none while another is not Ready; approval only for the image that was drained for.
+/// The one place where a rollout is decided; the running service, `status`, `plan` and `explain`
+/// all call it.
+/// Shape   pure: the same world gives the same plan. A world on which the plan was carried out, and
+///         in which nothing else happened, gives an empty list of actions.
+/// Order   membership and spec, results of drains, classification, finished slots, halt, new slots,
+///         drains, status.
+/// Safety  never more slots than maxUnavailable; two unhealthy nodes in slots stop new ones; at
+///         most one control-plane node at a time, and none while another is not Ready; approval
+///         only for the image that was drained for.
 rollout_plan plan_rollout(const pool_world& world);
 
 namespace planning {
 class pass;
 }
 
-/// The same in pieces, between which others have their turn: a cluster of thousands of nodes takes tens of milliseconds.
+/// The same in pieces, between which others have their turn: a cluster of thousands of nodes takes
+/// tens of milliseconds.
 /// Lifetime: the world outlives it and does not change meanwhile.
 class rollout_planning {
 public:
@@ -45,10 +49,12 @@ inline constexpr reactor::nanoseconds drain_retry_first = std::chrono::minutes(5
 /// How long a deleted pool waits for a node that was told to boot, unless the pool says otherwise.
 inline constexpr reactor::nanoseconds default_reboot_wait = std::chrono::minutes(30);
 
-/// What the daemon says in Idle's message of a staged image that any reboot would boot, and of a host that others reboot.
+/// What the daemon says in Idle's message of a staged image that any reboot would boot, and of a
+/// host that others reboot.
 inline constexpr std::string_view unlocked_text = "staged without lock",
                                   uncoordinated_text = "this host is also rebooted by ";
-/// The same where an image that cannot be locked is not fetched before the node is drained and told to boot.
+/// The same where an image that cannot be locked is not fetched before the node is drained and told
+/// to boot.
 inline constexpr std::string_view stages_in_slot_text = "stages once it is told to boot";
 /// What the daemon reports when the node rebooted into something else than the desired image.
 inline constexpr std::string_view not_on_target_text = "rebooted but not on target";

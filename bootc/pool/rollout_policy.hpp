@@ -18,7 +18,8 @@ struct policy_question {
   reactor::wall_time now{};
 };
 
-/// Whoever answers it: the policy host, a fixed order in a test. Its answer is a wish; the planner clamps it.
+/// Whoever answers it: the policy host, a fixed order in a test. Its answer is a wish; the planner
+/// clamps it.
 class rollout_policy {
 public:
   virtual ~rollout_policy() = default;

@@ -2,7 +2,7 @@
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
 #include "bootc/pool/safety.hpp"
-#include "bootc/pool/slots.hpp"
+#include "bootc/pool/slot_capacity.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -50,7 +50,8 @@ bool pass::says_it_stages_in_slot(const member& m) const {
          idle->message.find(stages_in_slot_text) != std::string::npos;
 }
 
-/// A drain counts for the image it was started for and for a node that still waits for it; any other is stopped.
+/// A drain counts for the image it was started for and for a node that still waits for it; any
+/// other is stopped.
 void pass::settle_drain(member& m) {
   if (!m.drain) return;
   const bool wanted = m.slotted && !m.approved() && m.state != unit_state::up_to_date &&
@@ -61,12 +62,14 @@ void pass::settle_drain(member& m) {
     return;
   }
   if (m.drain->state == phase::timed_out) return stop_after_timeout(m);
-  // Until one works, also while it is tried again: a condition that comes and goes with each attempt tells nobody anything.
+  // Until one works, also while it is tried again: a condition that comes and goes with each
+  // attempt tells nobody anything.
   const bool failed_before = m.drain->failures > 0 && m.drain->state != phase::succeeded;
   if (failed_before || m.drain->state == phase::failed) m.trouble = "drain failed";
   const bool drained = m.drain->state == phase::succeeded || !keeps(safety_rule::drain);
   if (!drained || !m.startable()) return;
-  if (!m.node->unschedulable && keeps(safety_rule::cordon)) {  // somebody uncordoned it meanwhile: new pods may have come
+  if (!m.node->unschedulable &&
+      keeps(safety_rule::cordon)) {  // somebody uncordoned it meanwhile: new pods may have come
     act(action_kind::cancel_drain, m.name);
     m.drain = nullptr;
     return;
@@ -107,7 +110,8 @@ void pass::note_reboot_timeout(std::size_t i) {
   if (!m.slotted || !m.is_told_to_boot() || m.state == unit_state::up_to_date) return;
   auto approved = time_of(m.annotation(names::approved_at));
   if (!approved) {
-    // Somebody else told it, another operator of this API say. What is not known to have begun never ends.
+    // Somebody else told it, another operator of this API say. What is not known to have begun
+    // never ends.
     approved = world_.now;
     act(action_kind::note_approval, m).at = world_.now;
   }
@@ -151,7 +155,8 @@ void pass::note_stuck(std::size_t i) {
 
 void pass::free_if_finished(std::size_t i) {
   member& m = members_[i];
-  // One that lost its slot on the way, because somebody took the annotation away, still has our cordon.
+  // One that lost its slot on the way, because somebody took the annotation away, still has our
+  // cordon.
   const bool ours = m.slotted || m.annotation(names::was_cordoned) || m.shield().any();
   if (!ours || m.state != unit_state::up_to_date || !is_ready(*m.node)) return;
   if (m.was_schedulable() && m.node->unschedulable && keeps(safety_rule::cordon_restore))
@@ -201,8 +206,9 @@ void pass::note_control_plane(std::size_t i) {
   if (slotted || !is_ready(n)) disturbed_.push_back({n.meta.name.str(), slotted});
 }
 
-/// At most one control-plane node of the cluster at a time, and none while another one is not Ready, whatever the
-/// slots allow: a quorum does not know of pools. A cluster with one control-plane node has nothing to lose by waiting.
+/// At most one control-plane node of the cluster at a time, and none while another one is not
+/// Ready, whatever the slots allow: a quorum does not know of pools. A cluster with one
+/// control-plane node has nothing to lose by waiting.
 bool pass::refuse_control_plane(member& m) {
   if (!is_control_plane(*m.node)) return false;
   const auto other = std::find_if(disturbed_.begin(), disturbed_.end(),
@@ -221,7 +227,8 @@ bool pass::refuse_control_plane(member& m) {
 
 void pass::count_slots(std::size_t i) {
   const member& m = members_[i];
-  // A share is of the nodes that we have: one whose object could not be written yet may not make room for another.
+  // A share is of the nodes that we have: one whose object could not be written yet may not make
+  // room for another.
   if (m.object) ++with_object_;
   // A reboot outside of a slot is a disturbance all the same.
   if (m.slotted || m.state == unit_state::rebooting) ++plan_.occupied;
@@ -291,7 +298,8 @@ void pass::unshield(const std::string& name, const k8s::node& node, node_shield 
   if (ours.any()) act(action_kind::unshield, name).shield = ours;
 }
 
-/// After taking slots and not with it: a crash in between, or an administrator, may have left the Node schedulable.
+/// After taking slots and not with it: a crash in between, or an administrator, may have left the
+/// Node schedulable.
 void pass::keep_cordoned(std::size_t i) {
   const member& m = members_[i];
   if (!m.slotted || m.node->meta.deleting()) return;

@@ -14,7 +14,8 @@ enum class safety_rule {
   gone             // drained is a node whose pods are gone, not one whose evictions were accepted
 };
 
-/// Yes. Only a test that shows what each is there for links another answer; nothing in the product can.
+/// Yes. Only a test that shows what each is there for links another answer; nothing in the product
+/// can.
 bool keeps(safety_rule rule) noexcept;
 
 }  // namespace bootc

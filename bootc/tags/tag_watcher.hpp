@@ -22,11 +22,13 @@ namespace bootc {
 
 using reactor::awaitable;
 
-/// Asks registries again and again what tags name, once for all pools of all clusters that follow the same tag with the same
-/// credential.
-/// Pace     a new tag at once, unless it was asked lately; then each interval, up to a tenth earlier, so that tags which
-///          began together do not stay together. A registry that names a longer pause is given it.
-/// Bounds   one question at a time for a tag and credential, `at_once` in all; each request has its deadline.
+/// Asks registries again and again what tags name, once for all pools of all clusters that follow
+/// the same tag with the same credential.
+/// Pace     a new tag at once, unless it was asked lately; then each interval, up to a tenth
+///          earlier, so that tags which began together do not stay together. A registry that names
+///          a longer pause is given it.
+/// Bounds   one question at a time for a tag and credential, `at_once` in all; each request has its
+///          deadline.
 /// Errors   the last good digest stays; the error stands beside it until a question is answered.
 /// Lifetime loop and source outlive it; co_await stop() before destruction.
 class tag_watcher {

@@ -17,7 +17,8 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 using kind_of = planned_change::kind_of;
 
-// A binding that was just made is known to the server's authorizer a moment later, and a kind is served.
+// A binding that was just made is known to the server's authorizer a moment later, and a kind is
+// served.
 constexpr reactor::nanoseconds authorizer_patience = 15s, look_again = 500ms;
 constexpr reactor::nanoseconds first_answer = 10s;
 

@@ -38,15 +38,18 @@ struct planned_change {
 /// "create", "same", "created": as people and machines read it.
 std::string_view words_for(const planned_change& c);
 
-/// `cluster add`: what a member needs, on the member; a token, its kubeconfig and its labels, in a Secret at home.
-/// Repeatable  everything is applied; what is as it should be is not written, and a token lives on until half of its life is over.
+/// `cluster add`: what a member needs, on the member; a token, its kubeconfig and its labels, in a
+/// Secret at home.
+/// Repeatable  everything is applied; what is as it should be is not written, and a token lives on
+///             until half of its life is over.
 /// Half-way    what was written stays; the next run goes on.
 /// Lifetime    the loop outlives it; co_await stop() before destruction.
 class addition {
 public:
   addition(reactor::loop& l, k8s::connection home, addition_request wanted);
 
-  /// Looks at both ends and writes nothing. Errors: a sentence that names the end, and the right that is missing.
+  /// Looks at both ends and writes nothing. Errors: a sentence that names the end, and the right
+  /// that is missing.
   reactor::awaitable<reactor::result<void>> look();
   bool has_work() const noexcept;
   /// After look(). Stops at the first failure.

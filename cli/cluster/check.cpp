@@ -15,7 +15,8 @@ namespace {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
-// Leases of 15 s and tokens stand a minute of difference; holds and times in messages become riddles beyond.
+// Leases of 15 s and tokens stand a minute of difference; holds and times in messages become
+// riddles beyond.
 constexpr reactor::nanoseconds tolerated_skew = 60s;
 constexpr std::string_view group_version = "node.bootc.dev/v1alpha1";
 

@@ -28,10 +28,12 @@ struct cluster_check {
   bool passed() const noexcept;
 };
 
-/// Whose eyes look: the service's, with the token of its Secret, or somebody's who might make it a member.
+/// Whose eyes look: the service's, with the token of its Secret, or somebody's who might make it a
+/// member.
 enum class check_as { service, furnisher };
 
-/// `cluster check`: everything that a cluster must have to be moved, each looked at though another one is missing.
+/// `cluster check`: everything that a cluster must have to be moved, each looked at though another
+/// one is missing.
 reactor::awaitable<cluster_check> check_cluster(reactor::loop& l, std::string name,  // borrowed
                                                 k8s::connection to, check_as who,
                                                 k8s::object_key account,

@@ -11,9 +11,9 @@ namespace {
 namespace json = boost::json;
 
 /// "2 pools, 24 nodes": what is moved there.
-std::string runs(const cluster_survey& c) {
+std::string runs(const cluster_overview& c) {
   std::string text;
-  for (const api_survey& a : c.apis) {
+  for (const api_overview& a : c.apis) {
     std::size_t units = 0;
     for (const units::plan_row& r : a.rows) units += r.units.size();
     const std::size_t rows = a.rows.size();
@@ -36,9 +36,9 @@ std::string joined(const std::map<std::string, std::string>& labels) {
 reactor::awaitable<std::vector<listed_cluster>> list_clusters(service& s, reactor::loop& l,
                                                               std::string secret_label,
                                                               reactor::steady_time deadline) {
-  fleet_survey f = co_await look_at(s, l, {}, deadline);
+  fleet_overview f = co_await look_at(s, l, {}, deadline);
   std::vector<listed_cluster> all;
-  for (cluster_survey& c : f.clusters) {
+  for (cluster_overview& c : f.clusters) {
     listed_cluster one;
     for (k8s::cluster* running : s.clusters()) {
       if (running->name() != c.name) continue;
@@ -74,7 +74,7 @@ json::object list_document(const std::vector<listed_cluster>& all) {
     one["labels"] = std::move(labels);
     if (c.token_expires) one["tokenExpires"] = reactor::format_rfc3339(*c.token_expires);
     if (!c.token_problem.empty()) one["tokenProblem"] = c.token_problem;
-    for (const api_survey& a : c.seen.apis) {
+    for (const api_overview& a : c.seen.apis) {
       std::size_t units = 0;
       for (const units::plan_row& r : a.rows) units += r.units.size();
       apis[a.name] = json::object{{"state", a.state}, {"rows", a.rows.size()}, {"units", units}};

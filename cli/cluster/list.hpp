@@ -1,8 +1,8 @@
 #pragma once
 
 #include "cli/output.hpp"
+#include "cli/overview/overview.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 
 #include <map>
 #include <optional>
@@ -13,7 +13,7 @@ namespace cli {
 
 /// One cluster of the fleet, as `cluster list` shows it.
 struct listed_cluster {
-  cluster_survey seen;
+  cluster_overview seen;
   std::string version;
   std::map<std::string, std::string> labels;  // but the one of kubeconfig Secrets
   std::optional<reactor::wall_time> token_expires;

@@ -24,7 +24,8 @@ struct member_object {
   boost::json::object body;
 };
 
-/// The chart that this program was built with, rendered for a member, in the order in which it is applied.
+/// The chart that this program was built with, rendered for a member, in the order in which it is
+/// applied.
 /// Errors: an image that means nothing, a namespace that is none.
 reactor::result<std::vector<member_object>> member_objects(const member_settings& s);
 

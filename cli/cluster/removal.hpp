@@ -17,13 +17,16 @@ struct removal_request {
   secret_place at;
 };
 
-/// `cluster remove`: the Secret at home first, so that the service lets go, then what was installed on the member.
-/// Kept      the namespace; the kinds with their pools unless asked; what the nodes run, their labels and cordons.
+/// `cluster remove`: the Secret at home first, so that the service lets go, then what was installed
+/// on the member.
+/// Kept      the namespace; the kinds with their pools unless asked; what the nodes run, their
+///           labels and cordons.
 /// Half-way  the next run goes on, also when the Secret is gone already.
 class removal {
 public:
   removal(reactor::loop& l, k8s::connection home, removal_request wanted);
-  /// Errors: a sentence; the Secret is a person's, or the member is another cluster than the Secret says.
+  /// Errors: a sentence; the Secret is a person's, or the member is another cluster than the Secret
+  /// says.
   reactor::awaitable<reactor::result<void>> look();
   bool has_work() const noexcept;
   reactor::awaitable<reactor::result<void>> write();

@@ -20,7 +20,8 @@ struct right {
   friend bool operator==(const right&, const right&) = default;
 };
 
-/// What the account of a member needs there; the chart's ClusterRole and Role grant exactly that, and a test says so.
+/// What the account of a member needs there; the chart's ClusterRole and Role grant exactly that,
+/// and a test says so.
 std::vector<right> rights_of_service(const k8s::object_key& account);
 /// What a person needs on a cluster to make it a member.
 std::vector<right> rights_of_furnisher(const k8s::object_key& account);
@@ -31,7 +32,8 @@ std::vector<right> rights_at_home(const std::string& ns);
 reactor::awaitable<k8s::result<std::vector<right>>> missing_rights(k8s::client& api,  // borrowed
                                                                    std::vector<right> wanted);
 
-/// "…: the right to <verb> <resource> is missing; Windlass needs it <why>" where the server refused, else the fault's own words.
+/// "…: the right to <verb> <resource> is missing; Windlass needs it <why>" where the server
+/// refused, else the fault's own words.
 std::string explained(const k8s::fault& f, std::string_view verb, const k8s::resource& on,
                       std::string_view why);
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "cli/demo/view.hpp"
+#include "cli/overview/overview.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 #include "reactor/waiters.hpp"
 #include "simulation/world.hpp"
 
@@ -23,14 +23,15 @@ struct show_options {
 };
 
 struct show_result {
-  fleet_survey last;
+  fleet_overview last;
   std::size_t updated = 0, held = 0, policy_reloads = 0;
   bool finished = false, stopped = false;
   double seconds = 0;
   std::string problem;  // it could not even start
 };
 
-/// The demo's story: settle, roll out the new target, watch until nothing moves any more that could.
+/// The demo's story: settle, roll out the new target, watch until nothing moves any more that
+/// could.
 reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, service& windlass,
                                      show_options options, reactor::event& stop);
 

@@ -24,12 +24,12 @@ struct view {
   friend bool operator==(const view&, const view&) = default;
 };
 
-/// The view on a terminal of this size: at most so many lines of at most so many columns. Clusters that are not done come
-/// before those that are; how many more there are is said.
+/// The view on a terminal of this size: at most so many lines of at most so many columns. Clusters
+/// that are not done come before those that are; how many more there are is said.
 page drawn(const view& v, const terminal_size& size, colours tint);
 
-/// A terminal's screen for as long as it lives, redrawn where something changed: the view, or the terminal's size. What was
-/// on the terminal before is there again afterwards.
+/// A terminal's screen for as long as it lives, redrawn where something changed: the view, or the
+/// terminal's size. What was on the terminal before is there again afterwards.
 class live_screen {
 public:
   explicit live_screen(int fd);

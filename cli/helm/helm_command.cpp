@@ -84,16 +84,16 @@ helm::command_result about_helm(const words& arguments) {
 /// Everything but help; the arguments begin with a verb's own name.
 helm::command_result run(const helm::verb& v, const words& arguments) {
   reactor::loop loop;
-  reactor::system_entropy chance;
-  helm::surroundings around;
-  around.now = [&] {
+  reactor::system_entropy rng;
+  helm::render_runtime runtime;
+  runtime.now = [&] {
     return std::chrono::time_point_cast<std::chrono::system_clock::duration>(loop.wall());
   };
-  around.steady = [&] { return loop.now().time_since_epoch(); };
-  around.random = [&](std::span<unsigned char> bytes) { chance.fill(bytes); };
+  runtime.steady = [&] { return loop.now().time_since_epoch(); };
+  runtime.random = [&](std::span<unsigned char> bytes) { rng.fill(bytes); };
   return v.family == helm::verb_family::source
-             ? run_source_command(loop, arguments, around)
-             : helm::run_command(arguments, around, chart_locator(loop), helm_variable);
+             ? run_source_command(loop, arguments, runtime)
+             : helm::run_command(arguments, runtime, chart_locator(loop), helm_variable);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ namespace {
 
 namespace release = helm::release;
 
-/// Whose pending records a later run of the same person on the same machine may take for its own: a label value.
+/// Whose pending records a later run of the same person on the same machine may take for its own: a
+/// label value.
 std::string instance_name() {
   std::string name = "cli-" + std::to_string(geteuid()) + "-" + process_identity();
   for (char& c : name)
@@ -63,8 +64,8 @@ formats::outcome<release::cluster_records::driver> chosen_driver() {
 
 using loaded_chart = formats::outcome<std::shared_ptr<helm::prepared_chart>>;
 
-/// Finds and loads charts on the command's own loop, so that a signal ends a download. What it holds outlives a search
-/// that was cancelled, because giving connections back takes time.
+/// Finds and loads charts on the command's own loop, so that a signal ends a download. What it
+/// holds outlives a search that was cancelled, because giving connections back takes time.
 class chart_search {
 public:
   explicit chart_search(reactor::loop& l) : loop_(l) {}

@@ -112,12 +112,12 @@ helm::chart_locator chart_locator(reactor::loop& l) {
 }
 
 helm::command_result run_source_command(reactor::loop& l, const std::vector<std::string>& arguments,
-                                        const helm::surroundings& around) {
+                                        const helm::render_runtime& runtime) {
   sources::command_context context{
       l,           sources::settings_from(environment),
       environment, [] { return std::string(std::istreambuf_iterator(std::cin), {}); },
       ask_name,    ask_secret,
-      around};
+      runtime};
   helm::command_result out;
   run_to_the_end(l, [&]() -> reactor::awaitable<void> {
     out = co_await sources::run_source_command(context, arguments);

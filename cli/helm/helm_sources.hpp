@@ -16,16 +16,17 @@ std::string helm_variable(const std::string& name);
 /// Where Helm's files lie, by the environment.
 helm::sources::settings helm_settings();
 
-/// Finds charts in repositories and registries for commands that render. Each call runs `l`, which must not run yet: where
-/// it does, await a chart_source instead.
+/// Finds charts in repositories and registries for commands that render. Each call runs `l`, which
+/// must not run yet: where it does, await a chart_source instead.
 helm::chart_locator chart_locator(reactor::loop& l);
 
-/// What the flags and the environment say about where charts come from. Lifetime: co_await stop() before destruction.
+/// What the flags and the environment say about where charts come from. Lifetime: co_await stop()
+/// before destruction.
 std::unique_ptr<helm::sources::chart_source> chart_source_for(reactor::loop& l,
                                                               const helm::chart_flags& flags);
 
 /// `windlass helm repo|registry|pull|push|package|dependency|search|verify …`. Runs `l` to the end.
 helm::command_result run_source_command(reactor::loop& l, const std::vector<std::string>& arguments,
-                                        const helm::surroundings& around);
+                                        const helm::render_runtime& runtime);
 
 }  // namespace cli

@@ -15,7 +15,8 @@ namespace cli {
 /// The commit that this was configured from, or "unknown".
 std::string_view build_commit() noexcept;
 
-/// Every family that the service may emit with these APIs, by name: what is not in it cannot be made.
+/// Every family that the service may emit with these APIs, by name: what is not in it cannot be
+/// made.
 std::vector<reactor::metric_kind> metric_tables(const std::vector<units::api>& apis);
 
 /// What the service counts of itself, read anew at each scrape: loop, process, policies, build.

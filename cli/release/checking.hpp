@@ -28,7 +28,8 @@ struct check_outcome {
   policies::releases::decision worst = policies::releases::decision::allow;
 };
 
-/// Whether a Release is of a provider, by the provider's name or its folder's; of any where that is empty.
+/// Whether a Release is of a provider, by the provider's name or its folder's; of any where that is
+/// empty.
 bool is_of(const policies::releases::document& d, const std::string& provider);
 
 /// Judges a step; waivers beside the Releases count. `base` may be null.
@@ -36,15 +37,17 @@ reactor::awaitable<reactor::result<judged_release>> judge_step(
     reactor::loop& l, policies::host& packs, const policies::releases::repository& all,
     std::shared_ptr<const policies::releases::diff_question> question);
 
-/// Judges each Release of a folder against the one before it, and each provider's folder as a whole.
-/// Errors   the folder cannot be read, nothing in it is asked for, or a policy fails. A Release that cannot be read is a row.
+/// Judges each Release of a folder against the one before it, and each provider's folder as a
+/// whole.
+/// Errors   the folder cannot be read, nothing in it is asked for, or a policy fails. A Release
+///          that cannot be read is a row.
 reactor::awaitable<reactor::result<check_outcome>> check_releases(reactor::loop& l,
                                                                   policies::host& packs,
                                                                   check_settings settings);
 
-/// The same again whenever the folder or `policies` (a folder of packs; may be empty) changes. A pack that cannot be loaded
-/// leaves the last good one in force; host::on_event says file and line. What cannot be read is shown, and the next change
-/// waited for.
+/// The same again whenever the folder or `policies` (a folder of packs; may be empty) changes. A
+/// pack that cannot be loaded leaves the last good one in force; host::on_event says file and line.
+/// What cannot be read is shown, and the next change waited for.
 /// Lifetime  stop() before destruction when start() was called.
 class release_follower {
 public:
@@ -67,7 +70,8 @@ private:
   reactor::task_group tasks_;
 };
 
-/// For those who read reports of tests: one suite a folder, one case a Release; an error fails it, what waits for approval too.
+/// For those who read reports of tests: one suite a folder, one case a Release; an error fails it,
+/// what waits for approval too.
 std::string check_junit(const check_outcome& outcome);
 /// Lines that a GitHub workflow shows beside the file: `::error file=…,title=…::why`.
 std::string check_github(const check_outcome& outcome, const std::string& dir);

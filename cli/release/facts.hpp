@@ -37,11 +37,14 @@ std::optional<fact_settings::range> read_fact_range(std::string_view text);
 bool fits_filter(std::string_view filter, std::string_view tag);
 
 /// Asks registries and clones, and says of each fact where it is from and when it was seen.
-/// Shape    {images: [{ref, digest, source, at}], tags: [{project, tag, commit, …}], ancestry: [{project, from, to, ahead,
-///          behind, …}]}, as a train document has them. `ref` is without the registry.
-/// Cost     one request a page of tags, and one a tag; its manifest where the registry does not say the digest.
+/// Shape    {images: [{ref, digest, source, at}], tags: [{project, tag, commit, …}], ancestry:
+///          [{project, from, to, ahead, behind, …}]}, as a train document has them. `ref` is
+///          without the registry.
+/// Cost     one request a page of tags, and one a tag; its manifest where the registry does not say
+///          the digest.
 /// Bounds   git gets 30 seconds a question and 4 MiB of answer.
-/// Errors   errc::limit: more tags than asked for. What a registry or git says. Nothing is left out in silence.
+/// Errors   errc::limit: more tags than asked for. What a registry or git says. Nothing is left out
+///          in silence.
 reactor::awaitable<reactor::result<boost::json::object>> collect_facts(reactor::loop& l,
                                                                        registry::client& images,
                                                                        fact_settings settings);

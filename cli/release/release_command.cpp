@@ -1,4 +1,5 @@
-// The verbs of `release`: one class over one folder of Releases and the packs that judge it, a step or two for each verb.
+// The verbs of `release`: one class over one folder of Releases and the packs that judge it, a step
+// or two for each verb.
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/release/checking.hpp"

@@ -23,7 +23,8 @@ page map_text(const std::string& name, const policies::releases::map_answer& a, 
 boost::json::object diff_json(const judged_release& j);
 page diff_text(const judged_release& j, colours tint);
 
-/// What a step brings, as Markdown: whether machines are replaced, versions, binaries, images. Not what is thought of it.
+/// What a step brings, as Markdown: whether machines are replaced, versions, binaries, images. Not
+/// what is thought of it.
 page notes_text(const judged_release& j);
 
 /// Many of them: a row each, and what is wrong below it.

@@ -20,8 +20,9 @@ struct rollout_output {
   colours tint = colours::none;
 };
 
-/// `windlass rollout …` on a service that was started in look mode, until it is done or `stop` is set.
-/// Returns the exit code. A cluster that is away keeps nobody else from being written; it is named, and the code is 1.
+/// `windlass rollout …` on a service that was started in look mode, until it is done or `stop` is
+/// set. Returns the exit code. A cluster that is away keeps nobody else from being written; it is
+/// named, and the code is 1.
 reactor::awaitable<int> roll(reactor::loop& l, service& s, rollout_arguments a,  // borrowed
                              k8s::label_selector selector, reactor::event& stop,
                              rollout_output& out);

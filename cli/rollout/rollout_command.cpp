@@ -2,9 +2,9 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/output.hpp"
+#include "cli/overview/overview.hpp"
 #include "cli/rollout/rollout.hpp"
 #include "cli/service/run_to_end.hpp"
-#include "cli/survey/survey.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 
@@ -47,10 +47,10 @@ bool is_machine(output_format f) {
   return f == output_format::json || f == output_format::yaml;
 }
 
-/// The survey without the clusters that were not asked for and the rows of other names.
-fleet_survey chosen_of(fleet_survey f, const rolling& r) {
+/// The overview without the clusters that were not asked for and the rows of other names.
+fleet_overview chosen_of(fleet_overview f, const rolling& r) {
   const auto& names = r.arguments.clusters;
-  std::erase_if(f.clusters, [&](const cluster_survey& c) {
+  std::erase_if(f.clusters, [&](const cluster_overview& c) {
     if (!names.empty() && std::ranges::find(names, c.name) == names.end()) return true;
     if (r.selector.empty()) return false;
     for (const k8s::cluster* running : r.windlass.clusters())
@@ -60,8 +60,8 @@ fleet_survey chosen_of(fleet_survey f, const rolling& r) {
   f.held = 0;
   for (auto& [name, sum] : f.apis) {
     sum = {.says = sum.says};
-    for (cluster_survey& c : f.clusters)
-      for (api_survey& a : c.apis) {
+    for (cluster_overview& c : f.clusters)
+      for (api_overview& a : c.apis) {
         if (a.name != name) continue;
         std::erase_if(a.rows,
                       [&](const units::plan_row& row) { return row.name != r.arguments.pool; });
@@ -77,16 +77,16 @@ fleet_survey chosen_of(fleet_survey f, const rolling& r) {
   return f;
 }
 
-std::size_t rows_of(const fleet_survey& f) {
+std::size_t rows_of(const fleet_overview& f) {
   std::size_t n = 0;
-  for (const cluster_survey& c : f.clusters)
-    for (const api_survey& a : c.apis) n += a.rows.size();
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis) n += a.rows.size();
   return n;
 }
 
-bool is_done(const fleet_survey& f) {
-  for (const cluster_survey& c : f.clusters)
-    for (const api_survey& a : c.apis) {
+bool is_done(const fleet_overview& f) {
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis) {
       if (a.state == "CRDMissing") continue;  // it has no such kind, so nothing to wait for
       if (a.state != "Live") return false;
       for (const units::plan_row& row : a.rows)
@@ -96,22 +96,22 @@ bool is_done(const fleet_survey& f) {
 }
 
 /// Why there is nothing to do on any of them.
-std::string nowhere(const fleet_survey& f, const rolling& r) {
+std::string nowhere(const fleet_overview& f, const rolling& r) {
   std::string text = "none of " + std::to_string(f.clusters.size()) +
                      (f.clusters.size() == 1 ? " cluster" : " clusters") + " has \"" +
                      r.arguments.pool + "\"";
-  for (const cluster_survey& c : f.clusters)
+  for (const cluster_overview& c : f.clusters)
     if (c.state != "Live")
       text += "\n" + c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
   return text;
 }
 
-reactor::awaitable<fleet_survey> look(rolling& r) {  // borrowed
-  fleet_survey all = co_await look_at(r.windlass, r.loop, {}, r.loop.now() + r.arguments.timeout);
+reactor::awaitable<fleet_overview> look(rolling& r) {  // borrowed
+  fleet_overview all = co_await look_at(r.windlass, r.loop, {}, r.loop.now() + r.arguments.timeout);
   co_return chosen_of(std::move(all), r);
 }
 
-void show_status(const fleet_survey& f, const rolling& r) {
+void show_status(const fleet_overview& f, const rolling& r) {
   if (is_machine(r.arguments.output)) {
     r.out.bytes(machine_text(status_document(f), r.arguments.output));
   } else {
@@ -120,7 +120,7 @@ void show_status(const fleet_survey& f, const rolling& r) {
 }
 
 /// A line whenever something moved, until everything has arrived or somebody stops it.
-reactor::awaitable<void> watch(rolling& r, fleet_survey f) {
+reactor::awaitable<void> watch(rolling& r, fleet_overview f) {
   std::string told;
   while (!r.stop.is_set()) {
     std::string line;
@@ -129,7 +129,7 @@ reactor::awaitable<void> watch(rolling& r, fleet_survey f) {
               std::to_string(t.units) + " " + t.says.units + " updated, " +
               std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) + " degraded";
     line += ", " + std::to_string(f.held) + " held";
-    for (const cluster_survey& c : f.clusters)
+    for (const cluster_overview& c : f.clusters)
       if (c.state != "Live" && c.state != "CRDMissing") line += "; " + c.name + " is " + c.state;
     if (line != told) r.out.text(page(line) + "\n");
     told = line;
@@ -168,12 +168,12 @@ bool is_left_out(const units::api::edits& by, const units::plan_row& row,
   return a.what == verb::approve && (!by.approve || (a.digest.empty() && row.offered.empty()));
 }
 
-reactor::result<std::vector<change>> changes_of(const fleet_survey& f, const rolling& r) {
+reactor::result<std::vector<change>> changes_of(const fleet_overview& f, const rolling& r) {
   std::vector<change> all;
   for (const units::api& api : r.windlass.apis()) {
     if (!api.edit) continue;
-    for (const cluster_survey& c : f.clusters)
-      for (const api_survey& a : c.apis)
+    for (const cluster_overview& c : f.clusters)
+      for (const api_overview& a : c.apis)
         for (const units::plan_row& row : a.rows) {
           if (a.name != api.name || is_left_out(*api.edit, row, r.arguments)) continue;
           auto made = edit_of(*api.edit, row, r.arguments);
@@ -227,10 +227,11 @@ json::object changes_json(const std::vector<change>& all, const rolling& r) {
   return document("RolloutChange", std::move(o));
 }
 
-/// Clusters that were asked for and could not be looked at: what they have is not known, so it was not written.
-std::vector<std::string> away(const fleet_survey& f) {
+/// Clusters that were asked for and could not be looked at: what they have is not known, so it was
+/// not written.
+std::vector<std::string> away(const fleet_overview& f) {
   std::vector<std::string> all;
-  for (const cluster_survey& c : f.clusters)
+  for (const cluster_overview& c : f.clusters)
     if (c.state != "Live" && c.state != "CRDMissing")
       all.push_back(c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error));
   return all;
@@ -269,7 +270,7 @@ std::string unknown_clusters(const rolling& r) {
 }
 
 reactor::awaitable<void> work(rolling& r) {  // borrowed
-  const fleet_survey f = co_await look(r);
+  const fleet_overview f = co_await look(r);
   if (const std::string unknown = unknown_clusters(r); !unknown.empty()) {
     r.exit_code =
         r.complain("the fleet has no cluster " + unknown + "; `windlass cluster list` shows them");

@@ -1,4 +1,5 @@
-// The one place where the commands name what they move: an API is plugged in by its line here (ARCHITECTURE.md, "Add an API").
+// The one place where the commands name what they move: an API is plugged in by its line here
+// (ARCHITECTURE.md, "Add an API").
 #include "cli/service/apis.hpp"
 
 #include "bootc/api.hpp"

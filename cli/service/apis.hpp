@@ -17,12 +17,13 @@ namespace cli {
 std::vector<units::api> apis();
 
 struct fleet_arguments;
-/// The same APIs, with what the command line says about the clusters' Secrets. Those that somebody names run whether or not
-/// home serves their kinds.
+/// The same APIs, with what the command line says about the clusters' Secrets. Those that somebody
+/// names run whether or not home serves their kinds.
 std::vector<units::api> of_fleet(std::vector<units::api> all, const fleet_arguments& a);
 
 struct registry_arguments;
-/// The same APIs, with what the command line says about registries and where the operator's own objects are.
+/// The same APIs, with what the command line says about registries and where the operator's own
+/// objects are.
 std::vector<units::api> with_registries(std::vector<units::api> all, const registry_arguments& a,
                                         const std::string& operator_ns);
 

@@ -8,8 +8,9 @@
 
 namespace cli {
 
-/// Runs `body` as the one task of the loop, which it stops when it is done. A body that never had to wait stops the loop before
-/// its own end was noted; that is waited for, so every command may be refused at its first step.
+/// Runs `body` as the one task of the loop, which it stops when it is done. A body that never had
+/// to wait stops the loop before its own end was noted; that is waited for, so every command may be
+/// refused at its first step.
 inline void run_to_end(reactor::loop& l, std::string name, reactor::awaitable<void> body) {
   reactor::task_group tasks(l);
   tasks.start(std::move(name), std::move(body));

@@ -119,7 +119,8 @@ reactor::awaitable<reactor::result<void>> service::start() {
   co_return co_await start_fleet();
 }
 
-/// Of those that want to be there only where home serves their kinds. A home that does not say keeps them.
+/// Of those that want to be there only where home serves their kinds. A home that does not say
+/// keeps them.
 reactor::awaitable<void> service::leave_out_unserved() {
   std::vector<std::string> unserved;
   for (const units::api& a : options_.apis) {
@@ -168,7 +169,8 @@ void service::want(running& a, bool lead) {
   leases_moved_.wake_all();
 }
 
-/// Brings the API to where its Lease says, one step after the other: it never starts before it has stopped.
+/// Brings the API to where its Lease says, one step after the other: it never starts before it has
+/// stopped.
 reactor::awaitable<void> service::follow_lease(running& a) {
   for (;;) {
     while (a.wanted == a.on) (void)co_await leases_moved_.wait();
@@ -265,7 +267,8 @@ reactor::awaitable<reactor::result<void>> service::start_fleet() {
                          "cannot look for kubeconfig Secrets at home: " + found.error().message() +
                              (forbidden ? advice : ""));
     if (forbidden) {
-      // Nobody asked for a fleet, and who may not even list its Secrets has none. Asking again would be refused again.
+      // Nobody asked for a fleet, and who may not even list its Secrets has none. Asking again
+      // would be refused again.
       log_.warning("kubeconfig Secrets may not be listed: home itself is the fleet",
                    {{"namespace", options_.ns},
                     {"label", options_.label},
@@ -308,7 +311,8 @@ reactor::result<void> service::listen(const reactor::endpoint& at, reactor::http
 
 namespace {
 
-/// What a fleet has to say is a megabyte: it is made and sent in pieces, between which everything else runs.
+/// What a fleet has to say is a megabyte: it is made and sent in pieces, between which everything
+/// else runs.
 template <class Reading>
 reactor::awaitable<void> send_pieces(reactor::loop& l, reactor::http::responder& to,
                                      std::string content_type, Reading all) {  // borrowed

@@ -36,18 +36,21 @@ struct service_options {
   /// The home cluster; its Secrets name the fleet when `discover` is set.
   k8s::connection home;
   bool discover = true;
-  /// Without a single kubeconfig Secret at home, or the right to look for them, home itself is the fleet.
+  /// Without a single kubeconfig Secret at home, or the right to look for them, home itself is the
+  /// fleet.
   bool home_alone_is_a_fleet = true;
   std::string home_name = "home";
   std::vector<named_connection> clusters;
   std::string ns = "default", label = "sigs.k8s.io/multicluster-runtime-kubeconfig",
               key = "kubeconfig";
   std::string policies;  // folder, or empty
-  /// Somebody has run the packs' own tests already, and nobody edits them: a simulation starts thousands of times.
+  /// Somebody has run the packs' own tests already, and nobody edits them: a simulation starts
+  /// thousands of times.
   bool packs_are_tested = false;
   std::string record;  // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
-  /// Each API acts only while this process holds its Lease, in this namespace or, where none is named, the API's own.
+  /// Each API acts only while this process holds its Lease, in this namespace or, where none is
+  /// named, the API's own.
   bool leader_elect = false;
   std::string lease_ns;
   std::string identity = "windlass";
@@ -56,10 +59,11 @@ struct service_options {
   k8s::watch_limits limits;
 };
 
-/// The running product: policies, home, the fleet, the APIs on all of them, and what people and Prometheus ask. `run`,
-/// `status`, `plan`, `explain`, the demo and the simulation all are this.
-/// APIs     each runs while it holds its Lease, on every cluster and at home as it wishes. One that loses its Lease is
-///          stopped everywhere, the others go on; it starts again with its Lease.
+/// The running product: policies, home, the fleet, the APIs on all of them, and what people and
+/// Prometheus ask. `run`, `status`, `plan`, `explain`, the demo and the simulation all are this.
+/// APIs     each runs while it holds its Lease, on every cluster and at home as it wishes. One that
+///          loses its Lease is stopped everywhere, the others go on; it starts again with its
+///          Lease.
 /// Lifetime: the loop outlives it; co_await stop() before destruction.
 class service {
 public:
@@ -68,8 +72,10 @@ public:
   service(const service&) = delete;
   service& operator=(const service&) = delete;
 
-  /// Policies are loaded, ports bound, home has answered; the clusters are engaged afterwards, each in its own time.
-  /// Errors: one sentence for a person: the policy's file and line, the address in use, the home server and why not.
+  /// Policies are loaded, ports bound, home has answered; the clusters are engaged afterwards, each
+  /// in its own time.
+  /// Errors: one sentence for a person: the policy's file and line, the address in use, the home
+  /// server and why not.
   reactor::awaitable<reactor::result<void>> start();
   reactor::awaitable<void> stop();
   /// Looks at the policies again, as on SIGHUP.
@@ -115,8 +121,8 @@ private:
   void want(running& a, bool lead);
   reactor::awaitable<void> follow_lease(running& a);  // borrowed
   bool leads_anything() const noexcept;
-  reactor::awaitable<void> answer_metrics(reactor::http::request r,
-                                          reactor::http::responder& to);  // borrowed
+  // borrowed
+  reactor::awaitable<void> answer_metrics(reactor::http::request r, reactor::http::responder& to);
   reactor::awaitable<void> answer_health(reactor::http::request r, reactor::http::responder& to);
 
   reactor::loop& loop_;

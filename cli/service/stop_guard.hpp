@@ -7,7 +7,8 @@
 
 namespace cli {
 
-/// Held while a command stops: what has not ended after four seconds is ended with the process, which says so; exit code 1.
+/// Held while a command stops: what has not ended after four seconds is ended with the process,
+/// which says so; exit code 1.
 class stop_guard {
 public:
   explicit stop_guard(reactor::loop& l)

@@ -50,7 +50,8 @@ struct campaign_outcome {
   std::vector<failure> failures;  // the first few
 };
 
-/// Runs every seed under every policy. Outcomes count, and are told, in that order however many run at once.
+/// Runs every seed under every policy. Outcomes count, and are told, in that order however many run
+/// at once.
 /// Errors: a process that ends in the middle of a run is a violation of that run.
 campaign_outcome run(const campaign& c);
 

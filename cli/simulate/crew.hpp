@@ -8,10 +8,12 @@
 namespace cli::simulate {
 
 /// One function called many times, each call in one of `jobs` processes beside this one.
-/// Shape    work(worker, i) for every i below `count`; two calls at once never have the same `worker`. done(i, text) is called
-///          here, in the order of i, with what work returned; with nothing when its process did not come to an end, and
-///          `why` says how it ended instead.
-/// Lifetime the processes are forked from this one: they see what it had and change nothing of it. It has one thread then.
+/// Shape    work(worker, i) for every i below `count`; two calls at once never have the same
+///          `worker`. done(i, text) is called here, in the order of i, with what work returned;
+///          with nothing when its process did not come to an end, and `why` says how it ended
+///          instead.
+/// Lifetime the processes are forked from this one: they see what it had and change nothing of it.
+/// It has one thread then.
 struct crew {
   std::size_t jobs = 1, count = 0;
   std::function<std::string(std::size_t worker, std::size_t i)> work;

@@ -51,7 +51,8 @@ reactor::result<simulation::fleet_plan> fleet_of(const simulate_arguments& a) {
   return plan;
 }
 
-/// Packs that are refused say so once, before anything is simulated; their tests run here and not in each trial.
+/// Packs that are refused say so once, before anything is simulated; their tests run here and not
+/// in each trial.
 reactor::result<void> try_packs(const std::string& folder) {
   reactor::loop loop;
   policies::host::options options;

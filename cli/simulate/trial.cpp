@@ -101,7 +101,7 @@ public:
 
 private:
   bool has(trouble t) const { return trial_.fleet.faults.contains(t); }
-  bool chance(double share) { return loop_.random().fraction() < share; }
+  bool happens(double share) { return loop_.random().fraction() < share; }
   std::size_t below(std::size_t n) { return loop_.random().between(std::uint64_t{0}, n - 1); }
 
   reactor::awaitable<void> live() {
@@ -183,16 +183,16 @@ private:
       const simulation::fleet_cluster& c = trial_.fleet.clusters[i];
       if (has(trouble::slow_hosts))
         for (std::size_t n = 0; n < c.nodes; ++n)
-          if (chance(slow_share)) world_->slow_down(i, n, 10);
+          if (happens(slow_share)) world_->slow_down(i, n, 10);
       if (!has(trouble::failing_hosts)) continue;
       std::size_t falls = c.nodes;
-      if (slots_of(c) >= 2 && chance(failing_share)) {
+      if (slots_of(c) >= 2 && happens(failing_share)) {
         falls = below(c.nodes);
         world_->refuse_new_image(i, falls);
         fallen_.insert(i);
       }
       // Two at once end the rollout until they are well again.
-      for (int ill = chance(ill_share) ? 2 : 0; ill > 0; --ill) {
+      for (int ill = happens(ill_share) ? 2 : 0; ill > 0; --ill) {
         const std::size_t n = below(c.nodes);
         if (n != falls) world_->fall_ill(i, n, illness);
       }
@@ -260,7 +260,7 @@ private:
     switch (*which) {
       case trouble::cut: net.cut_all(c.name()); break;
       case trouble::half_open:
-        net.set_reach(c.name(), chance(0.5) ? reach::blackhole : reach::stalled);
+        net.set_reach(c.name(), happens(0.5) ? reach::blackhole : reach::stalled);
         co_await loop_.sleep_for(dice.between(1s, 40s));
         net.set_reach(c.name(), reach::open);
         break;
@@ -278,8 +278,8 @@ private:
         net.set_reach(c.name(), reach::open);
         break;
       case trouble::restarts:
-        c.api().restart(chance(0.5) ? k8s::sim::api_server::memory::lost
-                                    : k8s::sim::api_server::memory::kept);
+        c.api().restart(happens(0.5) ? k8s::sim::api_server::memory::lost
+                                     : k8s::sim::api_server::memory::kept);
         break;
       case trouble::lost_nodes:
         world_->lose(of, below(trial_.fleet.clusters[of].nodes), dice.between(20s, 3min));
@@ -300,7 +300,7 @@ private:
   }
 
   std::optional<k8s::sim::answer> disturb(const k8s::sim::request& r) {
-    if (calm_ || !chance(disturbed_share)) return std::nullopt;
+    if (calm_ || !happens(disturbed_share)) return std::nullopt;
     const bool write = r.method != "GET";
     const auto give = [&](trouble t, int code,
                           std::string_view reason) -> std::optional<k8s::sim::answer> {
@@ -320,13 +320,13 @@ private:
     reactor::entropy& dice = loop_.random();
     f.latency = dice.between(1ms, 30ms);
     f.jitter = dice.between(0ms, 30ms);
-    if (has(trouble::split) && chance(0.5))
+    if (has(trouble::split) && happens(0.5))
       f.piece_limit_bytes = dice.between(std::uint64_t{100}, std::uint64_t{4'000});
-    if (has(trouble::cut) && chance(0.3)) f.cut_after = dice.between(1s, 90s);
+    if (has(trouble::cut) && happens(0.3)) f.cut_after = dice.between(1s, 90s);
     if (!has(trouble::half_open)) return;
-    if (chance(0.1))
+    if (happens(0.1))
       f.lose_to_client_after_bytes = dice.between(std::uint64_t{0}, std::uint64_t{20'000});
-    if (chance(0.1))
+    if (happens(0.1))
       f.lose_to_server_after_bytes = dice.between(std::uint64_t{0}, std::uint64_t{5'000});
   }
 

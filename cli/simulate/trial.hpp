@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-/// Fleets that exist nowhere, moved by the real controllers and daemons in virtual time while things go wrong: what becomes
-/// of them under a policy.
+/// Fleets that exist nowhere, moved by the real controllers and daemons in virtual time while
+/// things go wrong: what becomes of them under a policy.
 namespace cli::simulate {
 
 struct trial {

@@ -47,9 +47,9 @@ std::uint64_t content_of(const units::unit& u, std::uint64_t h) {
   return h;
 }
 
-/// Gives a large survey back in small pieces.
-awaitable<void> give_back(reactor::loop& l, cluster_survey& c) {  // borrowed
-  for (api_survey& a : c.apis)
+/// Gives a large overview back in small pieces.
+awaitable<void> give_back(reactor::loop& l, cluster_overview& c) {  // borrowed
+  for (api_overview& a : c.apis)
     for (units::plan_row& r : a.rows) {
       for (auto* holds : {&r.holds, &r.forecast})
         while (holds->size() > walked_a_turn) {
@@ -90,14 +90,14 @@ json::object line_of(const units::plan_row& r, const std::map<std::string, std::
   return row;
 }
 
-json::object line_of(const api_survey& a, json::array rows) {
+json::object line_of(const api_overview& a, json::array rows) {
   json::object api{{"name", a.name}, {"state", a.state}};
   if (!a.last_error.empty()) api["lastError"] = a.last_error;
   api["rows"] = std::move(rows);
   return api;
 }
 
-json::object line_of(const cluster_survey& c, const k8s::cluster* there) {
+json::object line_of(const cluster_overview& c, const k8s::cluster* there) {
   json::object line{{"name", c.name}, {"state", c.state}};
   if (!c.last_error.empty()) line["lastError"] = c.last_error;
   if (!there) return line;
@@ -115,7 +115,7 @@ struct held_unit {
   bool at_least = false;
 };
 
-json::object view_of(const cluster_survey& c, const std::vector<held_unit>& held,
+json::object view_of(const cluster_overview& c, const std::vector<held_unit>& held,
                      std::uint64_t version, reactor::wall_time now) {
   json::object rows;
   for (const held_unit& h : held) {
@@ -144,11 +144,11 @@ reactor::fault absent(const std::string& sentence) {
 }
 
 /// Of a cluster, or of a name that there is no connection to.
-awaitable<std::optional<cluster_survey>> survey_now(service& s, std::string name) {  // borrowed
-  std::optional<cluster_survey> one = co_await look_at_cluster(s, name);
+awaitable<std::optional<cluster_overview>> overview_now(service& s, std::string name) {  // borrowed
+  std::optional<cluster_overview> one = co_await look_at_cluster(s, name);
   if (!one)
     for (const k8s::fleet::unusable& u : s.fleet().without_connection())
-      if (u.name == name) one = survey_of(s, u);
+      if (u.name == name) one = overview_of(s, u);
   co_return one;
 }
 
@@ -256,14 +256,14 @@ awaitable<void> fleet_page::look_at_one(std::string name) {
     co_return;
   }
   const attention mine(*this, m);
-  ++surveys_;
-  std::optional<cluster_survey> one = co_await survey_now(service_, std::move(name));
+  ++overviews_;
+  std::optional<cluster_overview> one = co_await overview_now(service_, std::move(name));
   if (!one) co_return;
   co_await show(*one, m);
   co_await give_back(loop_, *one);
 }
 
-awaitable<void> fleet_page::remember(memory& m, const api_survey& a, const units::plan_row& r,
+awaitable<void> fleet_page::remember(memory& m, const api_overview& a, const units::plan_row& r,
                                      std::map<std::string, std::size_t>& codes) {
   const reactor::wall_time now = loop_.wall();
   row_memory& row = m.rows[a.name + "/" + r.name];
@@ -290,13 +290,13 @@ awaitable<void> fleet_page::remember(memory& m, const api_survey& a, const units
   row.history.add(point, r.target);
 }
 
-awaitable<void> fleet_page::show(const cluster_survey& c, shared_memory m) {
+awaitable<void> fleet_page::show(const cluster_overview& c, shared_memory m) {
   ++m->looks;
   std::map<std::string, counts> sums;
   std::size_t held = 0;
   std::uint64_t content = mixed(mixed(mixed(0, c.state), c.server), c.last_error);
   json::array apis;
-  for (const api_survey& a : c.apis) {
+  for (const api_overview& a : c.apis) {
     counts& sum = sums[a.name];
     json::array rows;
     content = mixed(mixed(mixed(content, a.name), a.state), a.last_error);
@@ -446,9 +446,9 @@ awaitable<reactor::result<web::site::text>> fleet_page::cluster_document(std::st
     (void)co_await free_.wait();
   }
   const attention mine(*this, m);
-  auto one = std::make_shared<cluster_survey>();
+  auto one = std::make_shared<cluster_overview>();
   {
-    std::optional<cluster_survey> seen = co_await survey_now(service_, name);
+    std::optional<cluster_overview> seen = co_await overview_now(service_, name);
     if (!seen) co_return absent(nobody);
     *one = std::move(*seen);
   }

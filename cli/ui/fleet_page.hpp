@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/survey/survey.hpp"
+#include "cli/overview/overview.hpp"
 #include "reactor/task_group.hpp"
 #include "web/board.hpp"
 #include "web/history.hpp"
@@ -17,10 +17,11 @@
 
 namespace cli {
 
-/// What the page shows of a service: a line for each cluster, the fleet and the policies on a board, the rest when it is
-/// opened. All of it comes from the survey that `status` prints.
-/// Cost      a cluster is looked at when something of it changed, others are compared by a few numbers; seldom while nobody
-///           follows, so that the plots of rollouts have their beginnings. One that takes long delays no other.
+/// What the page shows of a service: a line for each cluster, the fleet and the policies on a
+/// board, the rest when it is opened. All of it comes from the overview that `status` prints.
+/// Cost      a cluster is looked at when something of it changed, others are compared by a few
+///           numbers; seldom while nobody follows, so that the plots of rollouts have their
+///           beginnings. One that takes long delays no other.
 /// Lifetime  service and board outlive it; nothing of it runs but follow() and document().
 class fleet_page {
 public:
@@ -40,7 +41,7 @@ public:
   /// "cluster" of ?name=, and "fleet".
   reactor::awaitable<reactor::result<web::site::text>> document(std::string name,
                                                                 reactor::http::target_parts asked);
-  std::uint64_t surveys() const noexcept { return surveys_; }
+  std::uint64_t overviews() const noexcept { return overviews_; }
 
 private:
   struct held_since {
@@ -89,8 +90,8 @@ private:
   reactor::awaitable<void> look_around();
   reactor::awaitable<void> look_at_one(std::string name);
   /// Puts the cluster on the board.
-  reactor::awaitable<void> show(const cluster_survey& c, shared_memory m);  // borrowed
-  reactor::awaitable<void> remember(memory& m, const api_survey& a, const units::plan_row& r,
+  reactor::awaitable<void> show(const cluster_overview& c, shared_memory m);  // borrowed
+  reactor::awaitable<void> remember(memory& m, const api_overview& a, const units::plan_row& r,
                                     std::map<std::string, std::size_t>& codes);  // borrowed
   reactor::awaitable<reactor::result<web::site::text>> cluster_document(std::string name);
   void show_fleet();
@@ -103,7 +104,7 @@ private:
   web::board& board_;
   std::map<std::string, shared_memory, std::less<>> clusters_;
   web::progress_history history_;  // of the fleet
-  std::uint64_t round_ = 0, surveys_ = 0;
+  std::uint64_t round_ = 0, overviews_ = 0;
   std::uint64_t policies_seen_ = ~std::uint64_t{0};
   const std::string started_at_;
   struct made_document {

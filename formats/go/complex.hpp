@@ -4,7 +4,8 @@
 
 namespace formats {
 
-/// complex128: what an imaginary literal (`2i`, `1+2i`) is. Templates can print and compare it and little else.
+/// complex128: what an imaginary literal (`2i`, `1+2i`) is. Templates can print and compare it and
+/// little else.
 class complex_number final : public object {
 public:
   complex_number(double real_part, double imaginary_part)

@@ -6,8 +6,8 @@
 
 namespace formats {
 
-/// Go programs may recurse through a gigabyte of stack; ours starts with a few megabytes. Recursive work that a text can
-/// make arbitrarily deep asks here before each level.
+/// Go programs may recurse through a gigabyte of stack; ours starts with a few megabytes. Recursive
+/// work that a text can make arbitrarily deep asks here before each level.
 /// Shape    true while at least 256 kB of the current stack are left.
 bool stack_is_roomy();
 
@@ -15,8 +15,9 @@ bool stack_is_roomy();
 /// Errors   std::length_error when a render has used more than 1 GiB of stack in all.
 void on_fresh_stack(const std::function<void()>& work);
 
-/// Bounds how many maps and lists may be walked while it lives: a few nested maps that refer to one another twice stand for
-/// more values than any machine can copy or print. Without one there is no bound.
+/// Bounds how many maps and lists may be walked while it lives: a few nested maps that refer to one
+/// another twice stand for more values than any machine can copy or print. Without one there is no
+/// bound.
 /// Errors   std::length_error from the walk that goes over it.
 class walk_limit {
 public:

@@ -9,8 +9,8 @@
 namespace formats {
 
 /// Go's fmt on template values.
-/// Errors   never: a wrong verb becomes part of the text, as in Go. Nesting deeper than 10,000 (a map set into
-///          itself, on which Go dies) ends in "...".
+/// Errors   never: a wrong verb becomes part of the text, as in Go. Nesting deeper than 10,000 (a
+///          map set into itself, on which Go dies) ends in "...".
 
 /// %v
 std::string format_value(const value& v);
@@ -21,7 +21,8 @@ std::string sprint(std::span<const value> operands);
 std::string sprintln(std::span<const value> operands);
 /// fmt.Sprintf
 std::string sprintf(std::string_view format, std::span<const value> operands);
-/// Sprig's text form: strings and bytes raw, errors and Stringers by their text, everything else %v.
+/// Sprig's text form: strings and bytes raw, errors and Stringers by their text, everything else
+/// %v.
 std::string text_form(const value& v);
 
 }  // namespace formats

@@ -7,7 +7,8 @@
 
 namespace formats {
 
-/// What a caller does something else about. Texts are for people: nobody decides by one (rules test).
+/// What a caller does something else about. Texts are for people: nobody decides by one (rules
+/// test).
 enum class problem_code : unsigned char {
   other,
   not_found,    // what was asked for is not there
@@ -18,14 +19,16 @@ enum class problem_code : unsigned char {
   duplicate,    // two of one name
 };
 
-/// Why something did not work, complete and in the words of the program it stands for; it is shown to the user as it is.
+/// Why something did not work, complete and in the words of the program it stands for; it is shown
+/// to the user as it is.
 struct problem {
   std::string text;
   problem_code code = problem_code::other;
   friend bool operator==(const problem&, const problem&) = default;
 };
 
-/// A value or the problem that stood in its way. reactor::result cannot hold it: a text converts to both sides.
+/// A value or the problem that stood in its way. reactor::result cannot hold it: a text converts to
+/// both sides.
 template <class T>
 class [[nodiscard]] outcome {
 public:

@@ -63,8 +63,8 @@ std::vector<std::string> split(std::string_view s, std::string_view separator, i
 std::string replace_all(std::string_view s, std::string_view from, std::string_view to);
 bool equal_fold(std::string_view a, std::string_view b);
 
-/// Shortest digits that read back as the same number. `format` is e, f or g as in strconv.FormatFloat with
-/// precision -1; bits 32 rounds to float first.
+/// Shortest digits that read back as the same number. `format` is e, f or g as in
+/// strconv.FormatFloat with precision -1; bits 32 rounds to float first.
 std::string format_float(double d, char format = 'g', int bits = 64);
 /// strconv.ParseFloat; nothing on a syntax error, ±Inf with `out_of_range` set beyond the range.
 struct parsed_float {

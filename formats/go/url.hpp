@@ -13,7 +13,8 @@ struct url {
 
 /// url.Parse. Errors   function_error: parse "x": first path segment in URL cannot contain colon
 url parse_url(const std::string& text);
-/// Where `reference` leads from a page at `base`: URL.ResolveReference, and what is opaque in the base stays so.
+/// Where `reference` leads from a page at `base`: URL.ResolveReference, and what is opaque in the
+/// base stays so.
 url resolve_url(const url& base, url reference);
 /// url.PathUnescape. Errors   function_error: invalid URL escape "%z"
 std::string unescape_path(const std::string& text);

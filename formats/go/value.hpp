@@ -14,7 +14,8 @@ namespace formats {
 class value;
 struct method_table;
 
-/// The static Go type of a value. Charts see these through `typeOf`, `kindOf` and error texts, so each is kept apart.
+/// The static Go type of a value. Charts see these through `typeOf`, `kindOf` and error texts, so
+/// each is kept apart.
 enum class type : std::uint8_t {
   nil,
   boolean,
@@ -51,7 +52,8 @@ struct counted {
 
 /// A value as a template sees it: 16 bytes, copied by reference like Go's maps and slices.
 /// Lists are never changed once shared; maps are, and every alias sees it.
-/// `boxed` says that the static type is `interface {}`: a boxed nil is Go's typed nil, a plain one is invalid.
+/// `boxed` says that the static type is `interface {}`: a boxed nil is Go's typed nil, a plain one
+/// is invalid.
 class value {
 public:
   using list_type = std::vector<value>;
@@ -129,7 +131,8 @@ private:
   } bits_;
 };
 
-/// A Go struct or pointer that templates can look into: chart metadata, versions, times, certificates.
+/// A Go struct or pointer that templates can look into: chart metadata, versions, times,
+/// certificates.
 class object : public counted {
 public:
   virtual std::string type_name() const = 0;
@@ -140,9 +143,11 @@ public:
   virtual std::optional<std::string> text() const { return std::nullopt; }
   /// Fields in declaration order with their Go names, as %v prints them.
   virtual std::vector<std::pair<std::string, value>> fields() const { return {}; }
-  /// Go's String method where only the pointer has it, so that it shows only when the value is printed in place.
+  /// Go's String method where only the pointer has it, so that it shows only when the value is
+  /// printed in place.
   virtual std::optional<std::string> addressed_text() const { return std::nullopt; }
-  /// The copy that an interface holds of a value whose methods need its address; nothing where it makes no difference.
+  /// The copy that an interface holds of a value whose methods need its address; nothing where it
+  /// makes no difference.
   virtual std::optional<value> detached() const { return std::nullopt; }
   /// What a copy made field by field through reflection has: private fields stay empty.
   virtual std::optional<value> reflected_copy() const { return std::nullopt; }
@@ -163,7 +168,8 @@ bool deep_equal(const value& a, const value& b);
 value deep_copy(const value& v);
 /// About how many bytes the maps, lists and texts of a tree take. Requires that none holds itself.
 std::uint64_t footprint(const value& v);
-/// A copy that shares nothing with the original, strings neither: for another thread. Of plain values only, no objects.
+/// A copy that shares nothing with the original, strings neither: for another thread. Of plain
+/// values only, no objects.
 value detached_copy(const value& v);
 
 }  // namespace formats

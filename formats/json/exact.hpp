@@ -9,8 +9,9 @@
 
 namespace formats {
 
-/// A JSON text as boost::json::parse reads it, but each number becomes the double that is nearest to it: Boost.JSON 1.81
-/// misses every eighth of those with many digits by one step, so that a number would be given back as another one.
+/// A JSON text as boost::json::parse reads it, but each number becomes the double that is nearest
+/// to it: Boost.JSON 1.81 misses every eighth of those with many digits by one step, so that a
+/// number would be given back as another one.
 /// Shape    `depth` levels at most; the memory is `storage`'s.
 /// Errors   Boost.JSON's own codes; null then.
 boost::json::value parse_json(std::string_view text, boost::system::error_code& code,

@@ -203,7 +203,8 @@ private:
     if (i_ >= s_.size()) end();
     return s_[i_];
   }
-  /// Go's scanner learns of the end of a text by one more space: where none may stand, that space is wrong.
+  /// Go's scanner learns of the end of a text by one more space: where none may stand, that space
+  /// is wrong.
   char peek_inside() {
     if (i_ >= s_.size() && from_ == json_source::stream) end();
     return i_ < s_.size() ? s_[i_] : ' ';

@@ -17,13 +17,15 @@ struct json_style {
 /// Errors   "json: unsupported value: +Inf".
 outcome<std::string> write_json(const value& v, json_style style = {});
 
-/// Which of encoding/json's two ways of reading an error text is like: they differ in what they say of a text cut short.
-/// A number too large for a float64 is infinite in a stream.
+/// Which of encoding/json's two ways of reading an error text is like: they differ in what they say
+/// of a text cut short. A number too large for a float64 is infinite in a stream.
 enum class json_source : bool { text, stream };
 /// One JSON text; numbers become float64.
-/// Errors   encoding/json's, with the offending character: "invalid character 'x' looking for beginning of value".
+/// Errors   encoding/json's, with the offending character: "invalid character 'x' looking for
+///          beginning of value".
 outcome<value> read_json(std::string_view text, json_source from = json_source::text);
-/// One JSON value at the start of `text`; `used` says where it ended. For --set-json, where more may follow.
+/// One JSON value at the start of `text`; `used` says where it ended. For --set-json, where more
+/// may follow.
 /// Errors   those of a stream.
 outcome<value> read_json_prefix(std::string_view text, std::size_t& used);
 

@@ -417,7 +417,8 @@ toml_lexer::state toml_lexer::multiline_string() {
       back();
       continue;
     }
-    // One or two quotes may stand before the last three, also one that is escaped; more are an error.
+    // One or two quotes may stand before the last three, also one that is escaped; more are an
+    // error.
     if (peek() != '"') return end_of_multiline_string(kind::multiline_string);
     if (current().ends_with("\"\"\"\"\"") && !current().ends_with("\\\"\"\"\"\""))
       fail("unexpected '\"\"\"\"\"\"'");

@@ -9,8 +9,8 @@
 
 namespace formats {
 
-/// What a TOML text consists of. Cut as the reference's library does it, step by step, so that what is wrong is noticed at
-/// the same place and told in the same words.
+/// What a TOML text consists of. Cut as the reference's library does it, step by step, so that what
+/// is wrong is noticed at the same place and told in the same words.
 struct toml_item {
   enum class kind : std::uint8_t {
     error,  // text says what is wrong; nothing follows
@@ -43,7 +43,8 @@ struct toml_item {
 };
 
 /// Lifetime the text outlives it.
-/// Source   github.com/BurntSushi/toml v1.6.0, lex.go: a state for each of its functions, of the same name.
+/// Source   github.com/BurntSushi/toml v1.6.0, lex.go: a state for each of its functions, of the
+///          same name.
 class toml_lexer {
 public:
   explicit toml_lexer(std::string_view text) : text_(text), state_{&toml_lexer::top} {}
@@ -66,8 +67,8 @@ private:
   void emit(kind what);
   void emit_error(std::string text, int line);
   [[noreturn]] void fail(std::string text);
-  [[noreturn]] void fail_on_line(
-      std::string text);  // where it is, with the library's slip at the end
+  // where it is, with the library's slip at the end
+  [[noreturn]] void fail_on_line(std::string text);
   [[noreturn]] void fail_on_previous_line(std::string text);
   std::string_view current() const { return text_.substr(start_, at_ - start_); }
   state pop();

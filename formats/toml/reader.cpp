@@ -21,7 +21,8 @@ struct toml_failure {
   std::string text;
 };
 
-/// What a key stands for while it is read: a table, a list of tables written [[so]], or a value that is finished.
+/// What a key stands for while it is read: a table, a list of tables written [[so]], or a value
+/// that is finished.
 struct node {
   using table = std::map<std::string, std::unique_ptr<node>>;
   std::optional<table> entries;
@@ -154,8 +155,8 @@ std::string without_escaped_newlines(std::string_view s) {
   }
 }
 
-/// Source   github.com/BurntSushi/toml v1.6.0, parse.go: the same steps in the same order, because each of them can be the
-///          one that finds the text wrong.
+/// Source   github.com/BurntSushi/toml v1.6.0, parse.go: the same steps in the same order, because
+///          each of them can be the one that finds the text wrong.
 class toml_parser {
 public:
   explicit toml_parser(std::string_view text) : lexer_(text) {}

@@ -98,7 +98,8 @@ private:
   static bool is_structure(const value& v) {
     return v.object() && !v.object()->text() && v.type_name() != "complex128";
   }
-  /// The members in the order in which they are written: maps by key, structs as declared, embedded ones opened.
+  /// The members in the order in which they are written: maps by key, structs as declared, embedded
+  /// ones opened.
   static std::vector<std::pair<std::string, value>> members_of(const value& v) {
     std::vector<std::pair<std::string, value>> out;
     if (!is_structure(v)) {

@@ -9,7 +9,8 @@
 namespace formats {
 
 /// toToml: sorted keys, plain values before tables, tables indented by level.
-/// Errors   what has no TOML form ("toml: cannot encode array with mixed element types" and the like).
+/// Errors   what has no TOML form ("toml: cannot encode array with mixed element types" and the
+///          like).
 outcome<std::string> write_toml(const value& v);
 
 /// fromToml: integers are int64, dates are times; [[tables]] are []map[string]interface {}.

@@ -248,7 +248,8 @@ public:
     return out;
   }
 
-  /// decode() of a mapping that keeps only the members named in `wanted`; everything else is checked. For plain documents.
+  /// decode() of a mapping that keeps only the members named in `wanted`; everything else is
+  /// checked. For plain documents.
   value outline(yaml_node& n, std::span<const std::string_view> wanted) {
     if (n.shape != form::mapping) return decode(n);
     count();
@@ -413,7 +414,8 @@ private:
     }
   }
 
-  /// A key becomes text; what cannot is an error that shows it in Go syntax, or shows its value once all is decoded.
+  /// A key becomes text; what cannot is an error that shows it in Go syntax, or shows its value
+  /// once all is decoded.
   std::string key_text(yaml_node& key, yaml_node& content, const yaml_node* map) {
     auto* k = &key;
     for (int hops = 0; k->shape == form::alias; ++hops) {
@@ -498,7 +500,8 @@ public:
               ", value: " + go_syntax(*odd_content_, true);
     return late_;
   }
-  /// The opening of the first map or list that lies deeper than JSON may be read; 0 when there is none.
+  /// The opening of the first map or list that lies deeper than JSON may be read; 0 when there is
+  /// none.
   char too_deep() const { return too_deep_; }
   /// A line for each key that a mapping holds twice.
   const std::string& repeated() const { return repeated_; }

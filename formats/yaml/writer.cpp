@@ -1,5 +1,5 @@
-// The emitter's decisions (what is quoted how, where a line folds) depend on one state of column, white space and
-// indentation, so they stay together in one file.
+// The emitter's decisions (what is quoted how, where a line folds) depend on one state of column,
+// white space and indentation, so they stay together in one file.
 #include "formats/yaml/writer.hpp"
 
 #include "formats/go/deep_stack.hpp"
@@ -94,7 +94,8 @@ std::string through_json(std::string_view s, bool is_key) {
     }
     if (next_line) {
       if (is_key) throw write_failure{"yaml: could not find expected ':'"};
-      // A next-line character is a line break to YAML and folds like one: blanks around it go, one becomes a space.
+      // A next-line character is a line break to YAML and folds like one: blanks around it go, one
+      // becomes a space.
       auto whole = runes_of(out);
       std::string folded;
       for (std::size_t i = 0; i < whole.size();) {
@@ -531,7 +532,8 @@ private:
   void write_double(const std::u32string& s, bool fold) {
     indicator("\"", true, false, false);
     bool spaces = false;
-    // go-yaml looks for a byte order mark at the start of the text whichever character it is at, and escapes it.
+    // go-yaml looks for a byte order mark at the start of the text whichever character it is at,
+    // and escapes it.
     bool marked = !s.empty() && s[0] == 0xfeff;
     for (std::size_t i = 0; i < s.size(); ++i) {
       auto r = s[i];

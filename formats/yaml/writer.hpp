@@ -8,15 +8,17 @@
 
 namespace formats {
 
-/// toYaml and every other place where Helm writes YAML: the value goes through JSON, keys are in natural order, lists are
-/// not indented below their key, lines fold at column 80. Ends in a newline.
+/// toYaml and every other place where Helm writes YAML: the value goes through JSON, keys are in
+/// natural order, lists are not indented below their key, lines fold at column 80. Ends in a
+/// newline.
 /// Errors   a number JSON cannot hold, or a character YAML forbids.
 outcome<std::string> write_yaml(const value& v);
 
 /// toYamlPretty: straight from the value, lists indented, no folding.
 outcome<std::string> write_yaml_pretty(const value& v);
 
-/// The order of keys in YAML output: runs of digits compare as numbers, letters come after everything else.
+/// The order of keys in YAML output: runs of digits compare as numbers, letters come after
+/// everything else.
 bool natural_less(std::string_view a, std::string_view b);
 
 }  // namespace formats

@@ -30,8 +30,9 @@ namespace {
 namespace json = boost::json;
 using reactor::fault;
 
-/// Unwinds the descent inside this file; parse_yaml_documents turns it into a result. `what` is made of constants and
-/// numbers alone: this also reads kubeconfigs, where every key, tag and value may be a password.
+/// Unwinds the descent inside this file; parse_yaml_documents turns it into a result. `what` is
+/// made of constants and numbers alone: this also reads kubeconfigs, where every key, tag and value
+/// may be a password.
 struct yaml_failure {
   reactor::errc code;
   std::string what;
@@ -253,7 +254,8 @@ private:
       anchored child = node(value_event, depth + 1);
       made.nodes += child.nodes + 1;
       made.depth = std::max(made.depth, child.depth + 1);
-      // As go-yaml does: in the order in which they stand, so that a merge wins over what stands before it.
+      // As go-yaml does: in the order in which they stand, so that a merge wins over what stands
+      // before it.
       if (merge) {
         merge_into(value_event, std::move(child.value), object, merged);
       } else {
@@ -414,8 +416,9 @@ reactor::result<json::value> parse_yaml(std::string_view text, std::string_view 
 
 }  // namespace formats
 
-// libyaml copies a text that grows, and the text may be a kubeconfig. Its memory is ours: a shared library takes these from
-// the program, and linked statically they would collide rather than be left out.
+// libyaml copies a text that grows, and the text may be a kubeconfig. Its memory is ours: a shared
+// library takes these from the program, and linked statically they would collide rather than be
+// left out.
 extern "C" {
 void yaml_free(void* block) {
   if (block != nullptr) reactor::wipe(block, ::malloc_usable_size(block));

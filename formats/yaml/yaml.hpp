@@ -13,7 +13,8 @@
 
 namespace formats {
 
-/// What plain scalars become: what they stand for, or the text as it was written, for those who must say what was meant.
+/// What plain scalars become: what they stand for, or the text as it was written, for those who
+/// must say what was meant.
 enum class yaml_scalars : bool { resolved, own_text };
 
 struct yaml_limits {
@@ -30,8 +31,8 @@ struct yaml_limits {
 ///         are numbers, times stay text); keys become text; merge keys are merged; empty documents
 ///         are left out.
 /// Errors  errc::malformed with line and column; errc::limit. Duplicate keys, tags of other
-///         languages and numbers JSON has no form for are malformed. `doing` names `source`. Nothing of
-///         the text is quoted: any of it may be a password.
+///         languages and numbers JSON has no form for are malformed. `doing` names `source`.
+///         Nothing of the text is quoted: any of it may be a password.
 /// Source  sigs.k8s.io/yaml, which reads through go-yaml v2.
 reactor::result<std::vector<boost::json::value>> parse_yaml_documents(std::string_view text,
                                                                       std::string_view source,
@@ -40,12 +41,13 @@ reactor::result<std::vector<boost::json::value>> parse_yaml_documents(std::strin
 reactor::result<boost::json::value> parse_yaml(std::string_view text, std::string_view source,
                                                yaml_limits limits = {});
 
-/// The line, from 1, of what `path` leads to in the first document ({"users", "3", "user"}), or of the last of its steps
-/// that is there. For the sentence about a text that parse_yaml has read.
+/// The line, from 1, of what `path` leads to in the first document ({"users", "3", "user"}), or of
+/// the last of its steps that is there. For the sentence about a text that parse_yaml has read.
 std::size_t yaml_line_of(std::string_view text, std::span<const std::string> path);
 
 enum class key_order { sorted, kept };
-/// printable: a document that holds what is not fit to be seen is written in ASCII, the rest as escapes.
+/// printable: a document that holds what is not fit to be seen is written in ASCII, the rest as
+/// escapes.
 enum class yaml_text { as_it_is, printable };
 /// One document in block style, ending in a newline, as `kubectl -o yaml` prints it. What it
 /// writes, parse_yaml reads back equal.

@@ -45,7 +45,8 @@ public:
   }
 
 private:
-  /// `made`: what libyaml's function that fills the event said; the event is nothing without memory.
+  /// `made`: what libyaml's function that fills the event said; the event is nothing without
+  /// memory.
   void emit(yaml_event_t& e, int made) {
     if (!made || !yaml_emitter_emit(&emitter_, &e)) reactor::memory_lost();
   }

@@ -5,7 +5,8 @@
 
 namespace formats {
 
-/// What a plain scalar stands for by go-yaml v2's rules. Nothing of its text is copied: it may be a password.
+/// What a plain scalar stands for by go-yaml v2's rules. Nothing of its text is copied: it may be a
+/// password.
 struct plain_scalar {
   enum class kind : std::uint8_t { text, timestamp, null, boolean, int64, uint64, real };
   kind is = kind::text;  // a timestamp stays text, but is not tried as anything else

@@ -17,7 +17,8 @@ struct chart_file {
   std::string data;
 };
 
-/// The files of a chart. Copies share them until one of them is changed, so that a chart can be copied for each render.
+/// The files of a chart. Copies share them until one of them is changed, so that a chart can be
+/// copied for each render.
 class file_list {
 public:
   using value_type = chart_file;
@@ -85,13 +86,15 @@ struct chart_lock {
   std::vector<locked_dependency> dependencies;
 };
 
-/// A chart as loaded. Copies share the files, not the metadata, so that one chart can appear under several aliases.
+/// A chart as loaded. Copies share the files, not the metadata, so that one chart can appear under
+/// several aliases.
 struct chart {
   metadata meta;
   std::optional<chart_lock> lock;
   value values;  // a map, or nil when there is no values.yaml
   std::optional<std::string> schema;
-  /// The schema once it is compiled; copies of a chart have it in common. Set by whoever loads the chart.
+  /// The schema once it is compiled; copies of a chart have it in common. Set by whoever loads the
+  /// chart.
   std::shared_ptr<schema_memo> compiled;
   file_list raw;
   file_list templates;

@@ -9,7 +9,8 @@
 namespace helm {
 namespace {
 
-/// All that may come out of the compression: the files, and for each its header, its padding and its extended name.
+/// All that may come out of the compression: the files, and for each its header, its padding and
+/// its extended name.
 constexpr std::uint64_t stream_bytes_limit =
     chart_bytes_limit + chart_files_limit * 8 * tar_block_bytes;
 

@@ -1,4 +1,5 @@
-// The signatures of what people take for a chart by mistake; source: the WHATWG's MIME sniffing table.
+// The signatures of what people take for a chart by mistake; source: the WHATWG's MIME sniffing
+// table.
 #include "helm/charts/content_type.hpp"
 
 #include <algorithm>

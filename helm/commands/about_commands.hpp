@@ -9,8 +9,8 @@
 namespace helm {
 
 /// `windlass helm version` and `windlass helm env`: what Helm says of itself and of where it looks.
-/// Shape    arguments[0] is the verb; `of` are Helm's variables, `where` what follows from them; `program` is the path of this
-///          one and `ns` the namespace that the kubeconfig names.
+/// Shape    arguments[0] is the verb; `of` are Helm's variables, `where` what follows from them;
+///          `program` is the path of this one and `ns` the namespace that the kubeconfig names.
 command_result version_of_helm(std::span<const std::string> arguments,
                                const std::string& program_version);
 command_result env_command(std::span<const std::string> arguments, const variables& of,

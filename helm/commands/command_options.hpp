@@ -15,10 +15,12 @@
 
 namespace helm {
 
-/// -f and the flags of --set's family, for every command that takes values. Keeps a reference to `into`.
+/// -f and the flags of --set's family, for every command that takes values. Keeps a reference to
+/// `into`.
 void add_value_flags(command_flags& f, value_options& into);
 
-/// --post-renderer and --post-renderer-args. Keeps a reference to `into`; `of` tells where programs are looked for.
+/// --post-renderer and --post-renderer-args. Keeps a reference to `into`; `of` tells where programs
+/// are looked for.
 void add_post_renderer_flags(command_flags& f, post_renderer& into, const variables& of);
 
 struct template_options {

@@ -29,7 +29,8 @@ struct report {
   command_result done() && { return std::move(result); }
 };
 
-/// A usage error: 2 for a flag of Helm's that we do not have. What was asked to describe itself does.
+/// A usage error: 2 for a flag of Helm's that we do not have. What was asked to describe itself
+/// does.
 inline command_result usage(const problem& p) {
   return usage_end(p);
 }

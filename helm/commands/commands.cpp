@@ -36,8 +36,8 @@ command_result failure(const std::string& text, std::string warnings = {}) {
   return {"", warnings + "Error: " + text + "\n", 1};
 }
 
-/// Where a chart lies. Without a locator it is a path, and names that only a repository could resolve are told apart as
-/// Helm does.
+/// Where a chart lies. Without a locator it is a path, and names that only a repository could
+/// resolve are told apart as Helm does.
 outcome<std::string> find_chart(const std::string& name, const chart_flags& how,
                                 const chart_locator& locate, std::vector<std::string>& notes) {
   if (locate) return locate(name, how, notes);
@@ -133,7 +133,7 @@ outcome<value> read_values(const value_options& o) {
   return out;
 }
 
-command_result template_command(const template_options& o, const surroundings& around,
+command_result template_command(const template_options& o, const render_runtime& runtime,
                                 const chart_locator& locate) {
   std::string warnings;
   auto warn = [&](const std::string& line) { warnings += line + "\n"; };
@@ -146,7 +146,7 @@ command_result template_command(const template_options& o, const surroundings& a
   caps.api_versions.insert(caps.api_versions.end(), o.api_versions.begin(), o.api_versions.end());
   auto name = choose_release_name({o.release_name.empty() ? "release-name" : o.release_name,
                                    o.name_template, o.generate_name, o.chart},
-                                  around);
+                                  runtime);
   if (!name) return failure(name.error().text);
   std::vector<std::string> notes;
   auto path = find_chart(o.chart, o.origin, locate, notes);
@@ -179,8 +179,8 @@ command_result template_command(const template_options& o, const surroundings& a
   release.is_install = !o.is_upgrade;
   release.is_upgrade = o.is_upgrade;
   render_options options;
-  options.around = around;
-  if (!options.around.log) options.around.log = warn;
+  options.runtime = runtime;
+  if (!options.runtime.log) options.runtime.log = warn;
   auto files = parsed->render(*values, release, caps, options);
   if (!files) return render_failure(files.error().text);
   take_notes(*files, root.name(), notes_of::chart);  // not shown
@@ -206,7 +206,7 @@ command_result template_command(const template_options& o, const surroundings& a
   };
   manifest_options how;
   how.after = step_of(o.after);
-  how.steady = around.steady;
+  how.steady = runtime.steady;
   if (!o.output_dir.empty()) how.put = store;
   std::string before, hooks;
   const auto put = [&](const std::string& path, const std::string& text, std::string& into) {
@@ -274,7 +274,7 @@ command_result show_command(const show_options& o, const chart_locator& locate) 
   return r;
 }
 
-command_result lint_command(const lint_options& o, const surroundings& around) {
+command_result lint_command(const lint_options& o, const render_runtime& runtime) {
   auto values = read_values(o.values);
   if (!values) return failure(values.error().text);
   std::string out;
@@ -291,7 +291,7 @@ command_result lint_command(const lint_options& o, const surroundings& around) {
       charts.insert(charts.end(), inner.begin(), inner.end());
     }
   for (const auto& path : charts) {
-    auto found = lint_chart(path, *values, o, around);
+    auto found = lint_chart(path, *values, o, runtime);
     auto worst = severity::unknown;
     for (const auto& m : found.messages) worst = std::max(worst, m.level);
     bool bad = worst >= (o.strict ? severity::warning : severity::error);
@@ -322,13 +322,13 @@ command_result usage_end(const problem& p) {
   return r;
 }
 
-command_result run_command(std::span<const std::string> arguments, const surroundings& around,
+command_result run_command(std::span<const std::string> arguments, const render_runtime& runtime,
                            const chart_locator& locate, const variables& of) {
   if (arguments.empty()) return failure("a command is needed: template, show, lint or create");
   auto rest = arguments.subspan(1);
   if (arguments[0] == "template") {
     auto o = parse_template_arguments(rest, of);
-    return o ? template_command(*o, around, locate) : usage_end(o.error());
+    return o ? template_command(*o, runtime, locate) : usage_end(o.error());
   }
   if (arguments[0] == "show" || arguments[0] == "inspect") {
     auto o = parse_show_arguments(rest);
@@ -336,7 +336,7 @@ command_result run_command(std::span<const std::string> arguments, const surroun
   }
   if (arguments[0] == "lint") {
     auto o = parse_lint_arguments(rest, of);
-    return o ? lint_command(*o, around) : usage_end(o.error());
+    return o ? lint_command(*o, runtime) : usage_end(o.error());
   }
   if (arguments[0] == "create") return create_command(rest);
   return failure("unknown command " + quote(arguments[0]) + " for \"helm\"");

@@ -7,8 +7,10 @@
 
 namespace helm::sources {
 
-/// The first line in which two renderings differ, with the lines around it, for a person; nothing when they are equal.
-/// Shape    standard error counts only where both failed: warnings and log lines have no fixed form.
+/// The first line in which two renderings differ, with the lines around it, for a person; nothing
+/// when they are equal.
+/// Shape    standard error counts only where both failed: warnings and log lines have no fixed
+///          form.
 std::optional<std::string> first_difference(const command_result& ours,
                                             const command_result& reference);
 

@@ -18,8 +18,9 @@ std::size_t columns(std::string_view s) {
   return n;
 }
 
-/// Pads or cuts to exactly `width` columns, as Helm's table does: three dots stand for what is missing. A cell of several
-/// lines counts as their sum here, so that it is cut although each of them fits.
+/// Pads or cuts to exactly `width` columns, as Helm's table does: three dots stand for what is
+/// missing. A cell of several lines counts as their sum here, so that it is cut although each of
+/// them fits.
 std::string resized(const std::string& s, std::size_t width) {
   const std::size_t length = columns(s);
   if (length <= width) return s + std::string(width - length, ' ');

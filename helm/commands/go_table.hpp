@@ -7,7 +7,8 @@
 
 namespace helm {
 
-/// Columns as Helm prints them: cells padded to the widest of their column, tabs between, long ones cut with dots.
+/// Columns as Helm prints them: cells padded to the widest of their column, tabs between, long ones
+/// cut with dots.
 class go_table {
 public:
   /// `most` is the widest a column may get; 0 = as wide as it needs.

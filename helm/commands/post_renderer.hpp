@@ -20,13 +20,16 @@ struct post_renderer {
   explicit operator bool() const { return !program.empty(); }
 };
 
-/// The program a flag names, as an absolute path: looked for in `search_path` ("/bin:/usr/bin") unless it has a slash.
+/// The program a flag names, as an absolute path: looked for in `search_path` ("/bin:/usr/bin")
+/// unless it has a slash.
 /// Errors   "unable to find binary at x: exec: "x": executable file not found in $PATH"
 outcome<std::string> find_program(const std::string& name, const std::string& search_path);
 
-/// Runs it on `manifests` and waits until it has ended: not for the loop's thread. The program runs in a process group of
-/// its own, which is killed at the limit, by the clock `steady` when there is one, and when `cancelled` becomes true.
-/// Errors   "error while running post render on files: error while running command … error output: …"
+/// Runs it on `manifests` and waits until it has ended: not for the loop's thread. The program runs
+/// in a process group of its own, which is killed at the limit, by the clock `steady` when there is
+/// one, and when `cancelled` becomes true.
+/// Errors   "error while running post render on files: error while running command … error output:
+///          …"
 outcome<std::string> post_render(const post_renderer& how, const std::string& manifests,
                                  const std::function<std::chrono::nanoseconds()>& steady,
                                  const std::atomic<bool>* cancelled = nullptr);

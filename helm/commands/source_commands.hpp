@@ -29,10 +29,11 @@ struct command_context {
   /// Asks a person; what is typed shows only for names.
   std::function<std::string(const std::string& prompt)> ask_name;
   std::function<outcome<reactor::secret>(const std::string& prompt)> ask_secret;
-  surroundings around;
+  render_runtime runtime;
 };
 
-/// Runs a verb of verb_family::source with Helm's flags, output and exit code; arguments[0] is its name.
+/// Runs a verb of verb_family::source with Helm's flags, output and exit code; arguments[0] is its
+/// name.
 awaitable<command_result> run_source_command(command_context context,
                                              std::vector<std::string> arguments);
 

@@ -8,7 +8,8 @@
 
 namespace helm {
 
-/// Who does what a verb says: about this program itself, on charts, on releases of a cluster, on places that charts come from.
+/// Who does what a verb says: about this program itself, on charts, on releases of a cluster, on
+/// places that charts come from.
 enum class verb_family : std::uint8_t { about, chart, release, source, refused };
 /// What a verb is told besides flags, for completion.
 enum class verb_argument : std::uint8_t { none, path, release_name, repository_name, word };
@@ -25,8 +26,8 @@ struct verb {
 
 /// Every verb of Helm 3 and its groups, by name. There is no other list of them.
 std::span<const verb> verbs();
-/// The longest verb that the arguments begin with, by any of its names; a group where its own verb is missing or unknown.
-/// Null where there is none.
+/// The longest verb that the arguments begin with, by any of its names; a group where its own verb
+/// is missing or unknown. Null where there is none.
 const verb* find_verb(std::span<const std::string> arguments);
 bool is_group(const verb& v);
 /// The verbs below a group.

@@ -57,7 +57,7 @@ awaitable<command_result> compare(command_context c, compare_options o) {
   for (const auto& line : located->notes) out.warn(line);
   o.chart = located->path;
   words ours = template_words(o);
-  auto render = [ours, around = c.around] { return run_command(ours, around); };
+  auto render = [ours, runtime = c.runtime] { return run_command(ours, runtime); };
   const command_result own = co_await c.loop.offload(std::move(render));
   reactor::command call;
   call.argv.emplace_back("helm");

@@ -345,7 +345,8 @@ std::string make_certificate(executor& e, const request& r, EVP_PKEY* key, X509*
   require(ASN1_TIME_adj(X509_getm_notAfter(cert.get()), now, static_cast<int>(r.days), 0) !=
           nullptr);
   auto* subject = X509_get_subject_name(cert.get());
-  // OpenSSL measures a name against X.520's 64 characters, Go does not; as plain bytes it is not measured.
+  // OpenSSL measures a name against X.520's 64 characters, Go does not; as plain bytes it is not
+  // measured.
   bool named = false;
   for (const int form : {MBSTRING_UTF8, V_ASN1_UTF8STRING})
     named =

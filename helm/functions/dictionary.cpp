@@ -92,7 +92,8 @@ value f_dig(executor&, args a) {
   return m;
 }
 
-/// mergo's way of filling maps: what is empty, or with `overwrite` everything. Nested maps are shared with the source.
+/// mergo's way of filling maps: what is empty, or with `overwrite` everything. Nested maps are
+/// shared with the source.
 class merger {
 public:
   merger(executor& e, bool overwrite) : e_(e), overwrite_(overwrite) {}
@@ -134,7 +135,8 @@ private:
       return true;
     }
     if (v.is_list()) {
-      // Go first puts in a list of the right type, then decides; a map of texts already refuses that.
+      // Go first puts in a list of the right type, then decides; a map of texts already refuses
+      // that.
       if (!known || found->second.is_nil() || overwrite_) put(into, key, v, v.type_name());
       if (!known || found->second.empty()) put(into, key, v, as);
       return true;
@@ -155,7 +157,8 @@ private:
     if (kind == "struct") look_into(*inner.object(), v);
     return kind != "ptr" || v.kind_name() == "ptr" || overwrite_;
   }
-  /// A struct's fields are merged by their place, whatever the other is; that changes nothing and can fail.
+  /// A struct's fields are merged by their place, whatever the other is; that changes nothing and
+  /// can fail.
   static void look_into(const object& into, const value& from) {
     const auto fields = into.fields();
     if (fields.empty()) return;

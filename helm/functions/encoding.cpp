@@ -78,7 +78,8 @@ problem wrong_json(const value& v, const char* wanted) {
   return {"json: cannot unmarshal " + std::string(json_kind(v)) + " into Go value of type " +
           wanted};
 }
-/// A text that would be no such thing in any case: Go does not come to look whether its numbers can be held.
+/// A text that would be no such thing in any case: Go does not come to look whether its numbers can
+/// be held.
 bool of_another_kind(std::string_view text, const problem& why, char first) {
   const auto start = text.find_first_not_of(" \t\r\n");
   return why.code == problem_code::no_number && text[start] != first;

@@ -27,17 +27,17 @@ value f_tpl(executor& e, args a) {
 value f_required(executor& e, args a) {
   if (!a[1].is_nil() && !(a[1].is_string() && a[1].text().empty())) return a[1];
   if (!e.lint()) warn(a[0].text());
-  if (e.around().log) e.around().log("[INFO] Missing required value: " + a[0].text());
+  if (e.runtime().log) e.runtime().log("[INFO] Missing required value: " + a[0].text());
   return "";
 }
 value f_fail(executor& e, args a) {
   if (!e.lint()) warn(a[0].text());
-  if (e.around().log) e.around().log("[INFO] Fail: " + a[0].text());
+  if (e.runtime().log) e.runtime().log("[INFO] Fail: " + a[0].text());
   return "";
 }
 value f_lookup(executor& e, args a) {
-  if (e.lint() || !e.around().lookup) return value::map_type{};
-  auto v = e.around().lookup(a[0].text(), a[1].text(), a[2].text(), a[3].text());
+  if (e.lint() || !e.runtime().lookup) return value::map_type{};
+  auto v = e.runtime().lookup(a[0].text(), a[1].text(), a[2].text(), a[3].text());
   return v.is_nil() ? value(value::map_type{}) : v;
 }
 value f_get_host_by_name(executor&, args) {

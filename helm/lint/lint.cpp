@@ -38,8 +38,8 @@ bool is_email(std::string_view s) {
 
 class linter {
 public:
-  linter(std::string path, const value& user, const lint_options& o, const surroundings& around)
-      : path_(std::move(path)), user_(user), options_(o), around_(around) {}
+  linter(std::string path, const value& user, const lint_options& o, const render_runtime& runtime)
+      : path_(std::move(path)), user_(user), options_(o), runtime_(runtime) {}
 
   lint_result run() {
     chart_file_rules();
@@ -174,7 +174,7 @@ private:
     render_options how;
     how.lint = true;
     how.missing = options_.strict ? missing_keys::error : missing_keys::zero;
-    how.around = around_;
+    how.runtime = runtime_;
     auto parsed = parsed_chart::parse(*c);
     if (!rule(severity::error, "templates/", parsed ? "" : parsed.error().text)) return;
     auto files = parsed->render(*values, release, caps, how);
@@ -219,14 +219,14 @@ private:
   std::string path_;
   const value& user_;
   const lint_options& options_;
-  const surroundings& around_;
+  const render_runtime& runtime_;
   lint_result result_;
 };
 
 }  // namespace
 
 lint_result lint_chart(const std::string& path, const value& values, const lint_options& o,
-                       const surroundings& around) {
+                       const render_runtime& runtime) {
   std::error_code ec;
   if (!fs::exists(path, ec))
     return {{},
@@ -236,7 +236,7 @@ lint_result lint_chart(const std::string& path, const value& values, const lint_
     return {{},
             "unable to check Chart.yaml file in chart: stat " +
                 (fs::path(path) / "Chart.yaml").string() + ": no such file or directory"};
-  return linter(path, values, o, around).run();
+  return linter(path, values, o, runtime).run();
 }
 
 std::string message_text(const lint_message& m) {

@@ -24,7 +24,7 @@ struct lint_result {
 
 /// Looks for what Helm's linter looks for: Chart.yaml, values and schema, templates, dependencies.
 lint_result lint_chart(const std::string& path, const value& values, const lint_options& o,
-                       const surroundings& around);
+                       const render_runtime& runtime);
 /// "[WARNING] templates/x.yaml: …"
 std::string message_text(const lint_message& m);
 

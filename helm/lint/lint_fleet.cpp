@@ -1,5 +1,5 @@
-// Rules that Helm's linter does not have: what lets one chart give another result from run to run or from cluster to
-// cluster, which is what a fleet trips over.
+// Rules that Helm's linter does not have: what lets one chart give another result from run to run
+// or from cluster to cluster, which is what a fleet trips over.
 #include "formats/go/deep_stack.hpp"
 #include "helm/go.hpp"
 #include "helm/lint/lint_rules.hpp"
@@ -20,34 +20,34 @@ struct remark {
   std::string_view function;
   std::string_view text;
 };
-constexpr std::string_view by_chance =
+constexpr std::string_view random_each_time =
     "gives something else each time, so every upgrade changes what it is used in";
 constexpr std::string_view by_clock =
     "depends on the time, so every upgrade changes what it is used in";
 constexpr std::array remarks{
     remark{"ago", by_clock},
-    remark{"bcrypt", by_chance},
-    remark{"encryptAES", by_chance},
-    remark{"genCA", by_chance},
-    remark{"genCAWithKey", by_chance},
-    remark{"genPrivateKey", by_chance},
-    remark{"genSelfSignedCert", by_chance},
-    remark{"genSelfSignedCertWithKey", by_chance},
-    remark{"genSignedCert", by_chance},
-    remark{"genSignedCertWithKey", by_chance},
+    remark{"bcrypt", random_each_time},
+    remark{"encryptAES", random_each_time},
+    remark{"genCA", random_each_time},
+    remark{"genCAWithKey", random_each_time},
+    remark{"genPrivateKey", random_each_time},
+    remark{"genSelfSignedCert", random_each_time},
+    remark{"genSelfSignedCertWithKey", random_each_time},
+    remark{"genSignedCert", random_each_time},
+    remark{"genSignedCertWithKey", random_each_time},
     remark{"getHostByName", "asks a name server, whose answers differ from place to place"},
-    remark{"htpasswd", by_chance},
+    remark{"htpasswd", random_each_time},
     remark{"lookup",
            "reads the cluster: it finds nothing in `template` and something else in each cluster"},
     remark{"now", by_clock},
-    remark{"randAlpha", by_chance},
-    remark{"randAlphaNum", by_chance},
-    remark{"randAscii", by_chance},
-    remark{"randBytes", by_chance},
-    remark{"randInt", by_chance},
-    remark{"randNumeric", by_chance},
-    remark{"shuffle", by_chance},
-    remark{"uuidv4", by_chance},
+    remark{"randAlpha", random_each_time},
+    remark{"randAlphaNum", random_each_time},
+    remark{"randAscii", random_each_time},
+    remark{"randBytes", random_each_time},
+    remark{"randInt", random_each_time},
+    remark{"randNumeric", random_each_time},
+    remark{"shuffle", random_each_time},
+    remark{"uuidv4", random_each_time},
 };
 
 /// The identifiers of a template that there is a remark about.
@@ -97,7 +97,8 @@ void walk_chart(const chart& c, const std::string& prefix, const lint_sink& foun
 
 void lint_for_fleets(const chart& c, const rendered_files& files, const lint_sink& found) {
   walk_chart(c, "", found);
-  // A number that was printed: at a word's beginning and end, not quoted, as Go writes floats of seven digits and more.
+  // A number that was printed: at a word's beginning and end, not quoted, as Go writes floats of
+  // seven digits and more.
   static const RE2 exponent(R"((?:^|[\s:=,\[{(])(-?\d(?:\.\d+)?e[+-]\d\d+)(?:$|[\s,\]})]))");
   for (const auto& [path, text] : files) {
     std::size_t number = 0;

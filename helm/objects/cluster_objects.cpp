@@ -1,4 +1,5 @@
-// The operations of one class on one cluster; each is a few lines over the same client and list of kinds.
+// The operations of one class on one cluster; each is a few lines over the same client and list of
+// kinds.
 #include "helm/objects/cluster_objects.hpp"
 
 #include "helm/go.hpp"
@@ -99,17 +100,17 @@ struct cluster_objects::impl {
 
   awaitable<outcome<object>> map(json::object body, std::string default_namespace);
   awaitable<std::optional<k8s::fault>> create_one(object& o);  // borrowed
-  awaitable<std::optional<k8s::fault>> remove_one(const object& o,
-                                                  std::string propagation);  // borrowed
-  awaitable<std::vector<k8s::fault>> create_all(object_list& list);          // borrowed
+  // borrowed
+  awaitable<std::optional<k8s::fault>> remove_one(const object& o, std::string propagation);
+  awaitable<std::vector<k8s::fault>> create_all(object_list& list);  // borrowed
   awaitable<std::optional<std::string>> change(const object& target, const object& current,
                                                const json::object& live,
                                                const update_options& how);  // borrowed
-  awaitable<std::optional<std::string>> replace(const object& target,
-                                                const json::object& live);  // borrowed
-  awaitable<std::optional<std::string>> apply(const object& target,
-                                              const update_options& how);  // borrowed
-  awaitable<bool> remove_dropped(const object& o);                         // borrowed
+  // borrowed
+  awaitable<std::optional<std::string>> replace(const object& target, const json::object& live);
+  // borrowed
+  awaitable<std::optional<std::string>> apply(const object& target, const update_options& how);
+  awaitable<bool> remove_dropped(const object& o);  // borrowed
 
   reactor::loop& loop;
   k8s::client& api;

@@ -48,10 +48,11 @@ struct remove_result {
   object_list removed;              // gone already counts
 };
 
-/// Helm's work on the objects of one cluster: manifests become objects, objects are created, patched, deleted and
-/// waited for. Knows nothing of releases. Problems are Helm's own texts without the prefix of the action.
-/// Shape    one call at a time. Asks the cluster's discovery what there is, and makes it forget that when a change of ours
-///          brings kinds or takes them away.
+/// Helm's work on the objects of one cluster: manifests become objects, objects are created,
+/// patched, deleted and waited for. Knows nothing of releases. Problems are Helm's own texts
+/// without the prefix of the action.
+/// Shape    one call at a time. Asks the cluster's discovery what there is, and makes it forget
+///          that when a change of ours brings kinds or takes them away.
 /// Lifetime loop and client outlive it; every wait is bounded by its deadline or the client's own.
 class cluster_objects {
 public:
@@ -65,47 +66,51 @@ public:
   /// Lines that Helm prints with --debug: "CRD x is already present. Skipping.". May stay unset.
   void on_line(std::function<void(std::string)> line);
 
-  /// What templates see of the cluster: its version, group versions and kinds ("apps/v1", "apps/v1/Deployment").
-  /// Problems "Kubernetes cluster unreachable: …"
+  /// What templates see of the cluster: its version, group versions and kinds ("apps/v1",
+  /// "apps/v1/Deployment"). Problems "Kubernetes cluster unreachable: …"
   awaitable<outcome<helm::capabilities>> capabilities();
   k8s::discovery& discovery() noexcept;
 
-  /// A manifest's documents as objects in their order; lists are flattened, a missing namespace is filled in.
-  /// Problems of all objects, joined; the caller puts "unable to build kubernetes objects from release manifest: "
-  ///          before.
+  /// A manifest's documents as objects in their order; lists are flattened, a missing namespace is
+  /// filled in. Problems of all objects, joined; the caller puts "unable to build kubernetes
+  ///          objects from release manifest: " before.
   awaitable<outcome<object_list>> build(std::string manifest, std::string default_namespace);
   /// The object as the cluster has it; nothing when it is not there.
   awaitable<outcome<std::optional<boost::json::object>>> live(object o);
 
-  /// Creates all; neighbours of one kind at the same time. Problems of all objects: "1 error occurred:\n\t* …\n\n".
-  /// `made`, when wanted, becomes the list with the names that the server generated; it outlives the call.
+  /// Creates all; neighbours of one kind at the same time. Problems of all objects: "1 error
+  /// occurred:\n\t* …\n\n". `made`, when wanted, becomes the list with the names that the server
+  /// generated; it outlives the call.
   awaitable<outcome<done>> create(object_list list, object_list* made = nullptr);
-  /// Makes the cluster's objects of `current` those of `target`: creates, patches, then deletes what is no longer there.
-  /// `out` may be null, else outlives the call and is filled on failure too.
+  /// Makes the cluster's objects of `current` those of `target`: creates, patches, then deletes
+  /// what is no longer there. `out` may be null, else outlives the call and is filled on failure
+  /// too.
   awaitable<outcome<done>> update(object_list current, object_list target, update_options options,
                                   update_result* out);
-  /// Deletes all; neighbours of one kind at the same time. `propagation` is Background, Foreground or Orphan.
+  /// Deletes all; neighbours of one kind at the same time. `propagation` is Background, Foreground
+  /// or Orphan.
   awaitable<remove_result> remove(object_list list, std::string propagation);
 
   /// Until every object is ready. Problems "context deadline exceeded", "job is failed: ns/name".
   awaitable<outcome<done>> wait_ready(object_list list, bool jobs, reactor::steady_time deadline);
   /// Until none of the objects is there.
   awaitable<outcome<done>> wait_gone(object_list list, reactor::steady_time deadline);
-  /// What a hook's objects are waited for: a Job completes, a Pod succeeds, any other kind exists at once; neighbours of one
-  /// kind at the same time, each kind for `timeout`.
+  /// What a hook's objects are waited for: a Job completes, a Pod succeeds, any other kind exists
+  /// at once; neighbours of one kind at the same time, each kind for `timeout`.
   /// Problems of all objects, as in create(): "job x failed: BackoffLimitExceeded", "pod x failed",
   /// "timed out waiting for the condition".
   awaitable<outcome<done>> wait_hook(object_list list, reactor::nanoseconds timeout);
 
-  /// What the containers of pods printed, at most log_bytes_limit of each and about twice that in all; `selector` is of labels, `field_selector` of fields.
-  /// Problems "Failed to stream pod logs for pod: p, container: c"; what came before is in `into`, which outlives the call.
+  /// What the containers of pods printed, at most log_bytes_limit of each and about twice that in
+  /// all; `selector` is of labels, `field_selector` of fields. Problems "Failed to stream pod logs
+  /// for pod: p, container: c"; what came before is in `into`, which outlives the call.
   awaitable<outcome<done>> pod_logs(std::string ns, std::string selector,
                                     std::string field_selector, std::string* into);
   /// The log of a pod with one container. Problems the server's.
   awaitable<outcome<std::string>> pod_log(std::string ns, std::string pod);
 
-  /// Files of crds/ (name, text): created unless there, then waited for until established and discovered again.
-  /// Problems "failed to install CRD <file>: …"
+  /// Files of crds/ (name, text): created unless there, then waited for until established and
+  /// discovered again. Problems "failed to install CRD <file>: …"
   awaitable<outcome<done>> install_crds(std::vector<std::pair<std::string, std::string>> files,
                                         reactor::steady_time deadline);
 

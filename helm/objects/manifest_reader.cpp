@@ -15,7 +15,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr double integers_end = 9223372036854775808.0;  // 2^63
-// API servers answer with objects of half this depth at most; what compares and merges them descends by recursion.
+// API servers answer with objects of half this depth at most; what compares and merges them
+// descends by recursion.
 constexpr int depth_limit = 200;
 
 bool deeper_than(const value& v, int limit) {

@@ -15,8 +15,8 @@ namespace helm::objects {
 boost::json::value to_json(const value& v);
 
 /// The documents of a manifest as a Kubernetes client reads them; empty ones are left out.
-/// Problems "error parsing : error converting YAML to JSON: yaml: …", for a document that is no object
-///          `unable to decode "": …`
+/// Problems "error parsing : error converting YAML to JSON: yaml: …", for a document that is no
+///          object `unable to decode "": …`
 outcome<std::vector<boost::json::object>> read_manifest(std::string_view manifest);
 
 /// What a list holds, lists within it too; any other object is its only element.

@@ -30,10 +30,11 @@ const object* find_same(const object_list& list, const object& wanted);
 /// What is in `from` and not in `others`, in the order of `from`.
 object_list difference(const object_list& from, const object_list& others);
 
-/// The marks of ownership that every object carries on the cluster: managed-by label, release name and namespace.
+/// The marks of ownership that every object carries on the cluster: managed-by label, release name
+/// and namespace.
 boost::json::object stamp(boost::json::object body, std::string_view release, std::string_view ns);
-/// Why a live object may not be taken over by this release: "invalid ownership metadata; label validation error: …".
-/// Nothing when it carries all three marks.
+/// Why a live object may not be taken over by this release: "invalid ownership metadata; label
+/// validation error: …". Nothing when it carries all three marks.
 std::optional<std::string> ownership_problem(const boost::json::object& live,
                                              std::string_view release, std::string_view ns);
 /// `helm.sh/resource-policy: keep` on a live object, to the letter.

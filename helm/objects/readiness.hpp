@@ -51,7 +51,8 @@ readiness definition_ready(const boost::json::object& definition);
 readiness hook_job_done(const boost::json::object& job);
 readiness hook_pod_done(const boost::json::object& pod);
 
-/// The text form of an object's spec.selector, as list requests take it; nothing matches when it is empty.
+/// The text form of an object's spec.selector, as list requests take it; nothing matches when it is
+/// empty.
 std::string selector_text(const boost::json::object& o);
 
 }  // namespace helm::objects

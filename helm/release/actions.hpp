@@ -8,10 +8,12 @@
 namespace helm::release {
 
 /// Helm's actions on the releases of one namespace of one cluster: the parts, put together.
-/// Shape    one action at a time. A cancelled one leaves its record pending; settle() then ends it as failed, or a later
-///          action of the same instance does once the record's deadline has passed.
+/// Shape    one action at a time. A cancelled one leaves its record pending; settle() then ends it
+///          as failed, or a later action of the same instance does once the record's deadline has
+///          passed.
 /// Errors   Helm's own texts, without the prefix of the command.
-/// Lifetime loop, client, objects and records outlive it. Cancel and join what runs before destruction.
+/// Lifetime loop, client, objects and records outlive it. Cancel and join what runs before
+/// destruction.
 class release_actions {
 public:
   using settings = action_settings;
@@ -32,13 +34,15 @@ public:
   /// One revision; 0 is the last.
   awaitable<outcome<record>> find(std::string name, int revision);
   awaitable<outcome<history>> list();
-  /// What the cluster has of a revision's objects, and the pods behind them. Errors those of building its manifest.
+  /// What the cluster has of a revision's objects, and the pods behind them. Errors those of
+  /// building its manifest.
   awaitable<outcome<objects::shown_objects>> shown(record r, objects::shown_as form);
   /// "Kubernetes cluster unreachable: …"
   awaitable<outcome<done>> reach();
 
-  /// Ends what cancellation interrupted: the record becomes failed, and --atomic takes its course. Call it after the
-  /// action was joined. Returns the error to show, or nothing when no record was left pending.
+  /// Ends what cancellation interrupted: the record becomes failed, and --atomic takes its course.
+  /// Call it after the action was joined. Returns the error to show, or nothing when no record was
+  /// left pending.
   awaitable<std::optional<problem>> settle();
 
 private:

@@ -30,7 +30,8 @@ void sort_history(history& h);
 const record* newest_deployed(const history& h);
 const record* find_revision(const history& h, int revision);
 
-/// Revisions to delete before one more is stored, so that `limit` remain; 0 means no limit. Never the newest deployed.
+/// Revisions to delete before one more is stored, so that `limit` remain; 0 means no limit. Never
+/// the newest deployed.
 std::vector<int> revisions_to_prune(const history& h, int limit);
 
 /// The revision an upgrade starts from.
@@ -67,7 +68,8 @@ outcome<uninstall_split> split_for_uninstall(const std::string& manifest);
 
 // Recovery of what a process that died left behind.
 
-/// Labels of a record whose action is under way: who works on it, and until when (Unix seconds) at most.
+/// Labels of a record whose action is under way: who works on it, and until when (Unix seconds) at
+/// most.
 inline constexpr const char* instance_label = "windlass.dev/instance";
 inline constexpr const char* deadline_label = "windlass.dev/deadline";
 /// Whether a pending record is ours and nobody can be working on it any more.

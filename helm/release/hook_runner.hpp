@@ -14,8 +14,8 @@ public:
   hook_runner(workbench& bench, record_keeper& keep) : bench_(bench), keep_(keep) {}
 
   /// All hooks of an event in their order. Returns the first failure.
-  awaitable<std::optional<problem>> run(record& r, std::string event,
-                                        reactor::nanoseconds timeout);  // borrowed
+  // borrowed
+  awaitable<std::optional<problem>> run(record& r, std::string event, reactor::nanoseconds timeout);
 
 private:
   struct hook_end {
@@ -26,8 +26,8 @@ private:
                                    reactor::nanoseconds timeout);  // borrowed
   awaitable<std::optional<problem>> delete_hook(hook h, std::string policy,
                                                 reactor::nanoseconds timeout);
-  /// Gives action_settings::hook_log what a Job's or a Pod's containers printed, when the hook asks for it; a failure is a
-  /// line.
+  /// Gives action_settings::hook_log what a Job's or a Pod's containers printed, when the hook asks
+  /// for it; a failure is a line.
   awaitable<void> show_log(hook h, std::string policy, std::string ns);
 
   workbench& bench_;

@@ -16,8 +16,9 @@ class cluster_lookups {
 public:
   cluster_lookups(k8s::client& api, k8s::discovery& kinds) : api_(api), kinds_(kinds) {}
 
-  /// An object, or a list when the name is empty; of all namespaces when that is empty too. What is not there is an
-  /// empty answer; an unknown group version and refused requests are errors, as in Helm.
+  /// An object, or a list when the name is empty; of all namespaces when that is empty too. What is
+  /// not there is an empty answer; an unknown group version and refused requests are errors, as in
+  /// Helm.
   reactor::awaitable<lookup_answer> find(lookup_key key);
 
 private:

@@ -6,8 +6,8 @@
 
 namespace helm::release {
 
-/// The records of releases while actions change them: written with whose they are, ended where their process died, pruned.
-/// Lifetime the bench outlives it.
+/// The records of releases while actions change them: written with whose they are, ended where
+/// their process died, pruned. Lifetime the bench outlives it.
 class record_keeper {
 public:
   explicit record_keeper(workbench& bench) : bench_(bench) {}
@@ -31,7 +31,8 @@ public:
   awaitable<outcome<done>> purge(history all);
 
 private:
-  /// Labels of a record that is about to be stored: whose it is and until when, while its action is under way.
+  /// Labels of a record that is about to be stored: whose it is and until when, while its action is
+  /// under way.
   record marked(record r, reactor::nanoseconds timeout) const;
   workbench& bench_;
 };

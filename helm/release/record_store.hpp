@@ -25,8 +25,9 @@ using objects::done;
 using reactor::awaitable;
 
 /// Where records are kept. One namespace; list() of a store without one sees all.
-/// Errors   "release: not found" and "release: already exists" as they are; everything else says what was being done.
-///          A record that cannot be decoded is reported as a line and passed over.
+/// Errors   "release: not found" and "release: already exists" as they are; everything else says
+///          what was being done. A record that cannot be decoded is reported as a line and passed
+///          over.
 class record_store {
 public:
   virtual ~record_store() = default;
@@ -97,7 +98,8 @@ private:
   std::map<std::string, stored> records_;
 };
 
-/// The labels a stored record carries: the user's, who it is, and the time under `stamp` when there is one.
+/// The labels a stored record carries: the user's, who it is, and the time under `stamp` when there
+/// is one.
 label_map stored_labels(const record& r, const std::string& stamp, std::int64_t now_seconds);
 
 }  // namespace helm::release

@@ -31,13 +31,13 @@ rendered render_release(const render_request& r) {
   }
   render_options options;
   options.limits.cancelled = r.cancelled.get();
-  options.around.log = warn;
-  options.around.random = r.random;
-  options.around.now = [&] { return r.now; };
-  options.around.steady = r.steady;
+  options.runtime.log = warn;
+  options.runtime.random = r.random;
+  options.runtime.now = [&] { return r.now; };
+  options.runtime.steady = r.steady;
   if (r.look_up)
-    options.around.lookup = [&](const std::string& api_version, const std::string& kind,
-                                const std::string& ns, const std::string& name) -> value {
+    options.runtime.lookup = [&](const std::string& api_version, const std::string& kind,
+                                 const std::string& ns, const std::string& name) -> value {
       const lookup_key key{api_version, kind, ns, name};
       const auto known = r.answers ? r.answers->find(key) : lookup_answers::const_iterator();
       if (!r.answers || known == r.answers->end()) {

@@ -28,7 +28,8 @@ struct lookup_answer {
 };
 using lookup_answers = std::map<lookup_key, lookup_answer>;
 
-/// Everything a render depends on. Made on the loop, used up on a worker: values are copies of their own.
+/// Everything a render depends on. Made on the loop, used up on a worker: values are copies of
+/// their own.
 struct render_request {
   std::shared_ptr<prepared_chart> chart;
   value values;                       // what the user gave
@@ -47,7 +48,8 @@ struct render_request {
   std::shared_ptr<const std::atomic<bool>> cancelled;
 };
 
-/// What came of it. A render that needed an answer it did not have names it in `missing`, and says nothing else.
+/// What came of it. A render that needed an answer it did not have names it in `missing`, and says
+/// nothing else.
 struct rendered {
   std::optional<lookup_key> missing;
   std::optional<problem> failure;

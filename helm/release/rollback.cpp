@@ -14,8 +14,8 @@ awaitable<outcome<done>> rollback_action::run(rollback_request r) {
   if (r.revision < 0) co_return problem{"invalid release revision"};
   auto past = co_await bench_.records.all_of(r.name);
   if (!past) co_return past.error();
-  // A pending record does not stop a rollback. One of ours whose process ended is not left pending behind it, and nor are
-  // the objects of the deployed revision that it was about to take away.
+  // A pending record does not stop a rollback. One of ours whose process ended is not left pending
+  // behind it, and nor are the objects of the deployed revision that it was about to take away.
   std::string unfinished;
   if (!r.dry_run && keep_.abandoned(past->back())) {
     auto ended = co_await keep_.end_abandoned(past->back());

@@ -27,7 +27,8 @@ awaitable<test_outcome> test_action::run(test_request r) {
   const auto listed = [](const std::vector<std::string>& all, const std::string& name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   };
-  // Tests that are left out keep what is known of them; in the record they come first, as Helm leaves it.
+  // Tests that are left out keep what is known of them; in the record they come first, as Helm
+  // leaves it.
   std::vector<recorded_hook> skipped, run;
   for (auto& h : rel.hooks) {
     const bool out_of_it =

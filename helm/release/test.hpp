@@ -10,8 +10,8 @@ public:
       : bench_(bench), keep_(keep), hooks_(hooks) {}
 
   awaitable<test_outcome> run(test_request r);
-  /// What the pods of these tests printed, by weight, each under its name. Errors "unable to get pod logs for x: …"; what
-  /// came before is in `into`, which outlives the call.
+  /// What the pods of these tests printed, by weight, each under its name. Errors "unable to get
+  /// pod logs for x: …"; what came before is in `into`, which outlives the call.
   awaitable<outcome<done>> logs(record tested, test_request r, std::string* into);
 
 private:

@@ -7,8 +7,8 @@
 namespace helm::release {
 namespace {
 
-/// Objects of `target` that the current manifest does not have, version included: a move to another version of the API
-/// is looked at like a new object.
+/// Objects of `target` that the current manifest does not have, version included: a move to another
+/// version of the API is looked at like a new object.
 objects::object_list new_ones(const objects::object_list& target,
                               const objects::object_list& current) {
   objects::object_list out;
@@ -80,8 +80,8 @@ awaitable<outcome<record>> upgrade_action::run(upgrade_request r) {
   auto built = co_await bench_.on.build(rel.manifest, bench_.settings.ns);
   if (!built) co_return built.error();
   auto before = co_await bench_.on.build(current.manifest, bench_.settings.ns);
-  // Helm has a sentence of its own for kinds that are no longer served, and never says it: it looks for words that its
-  // client library does not use any more.
+  // Helm has a sentence of its own for kinds that are no longer served, and never says it: it looks
+  // for words that its client library does not use any more.
   if (!before)
     co_return problem{"unable to build kubernetes objects from current release manifest: " +
                       before.error().text};
@@ -113,8 +113,8 @@ awaitable<outcome<record>> upgrade_action::perform(record original, record r,
   const work_options work = request.work;
   std::optional<problem> failure;
   objects::update_result did;
-  bool touched =
-      false;  // objects changed, so that the record of the current revision is written again
+  // objects changed, so that the record of the current revision is written again
+  bool touched = false;
   if (!work.no_hooks) {
     failure = co_await hooks_.run(r, "pre-upgrade", work.timeout);
     if (failure) failure->text = "pre-upgrade hooks failed: " + failure->text;

@@ -16,12 +16,12 @@ struct action_settings {
   std::string instance = "windlass";             // whose pending records are whose; a label value
   std::function<void(const std::string&)> line;  // what Helm prints with --debug
   std::function<void(const std::string&)> warning;  // what it prints anyway
-  std::function<void(const std::string&)>
-      hook_log;  // what hooks printed whose output is asked for, as it is
+  // what hooks printed whose output is asked for, as it is
+  std::function<void(const std::string&)> hook_log;
 };
 
-/// What every action works with: one namespace of one cluster, and the steps that touch objects the same way in all of them.
-/// Lifetime loop, client, objects and records outlive it.
+/// What every action works with: one namespace of one cluster, and the steps that touch objects the
+/// same way in all of them. Lifetime loop, client, objects and records outlive it.
 struct workbench {
   reactor::loop& loop;
   k8s::client& api;

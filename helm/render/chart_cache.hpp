@@ -13,11 +13,14 @@
 
 namespace helm {
 
-/// Prepared charts by the digest of their archive, shared by all releases on all clusters of this process.
-/// Shape    least recently used charts go first when the limit is passed; whoever still renders one keeps it until done.
+/// Prepared charts by the digest of their archive, shared by all releases on all clusters of this
+/// process.
+/// Shape    least recently used charts go first when the limit is passed; whoever still renders one
+///          keeps it until done.
 /// Units    limit_bytes: what the charts take in memory, about.
-/// Lifetime Any thread: workers load and render, the loop looks up. A chart is loaded outside the lock, so that a big one
-///          does not hold up the others; two workers that load the same one at once agree on the first that is done.
+/// Lifetime Any thread: workers load and render, the loop looks up. A chart is loaded outside the
+///          lock, so that a big one does not hold up the others; two workers that load the same one
+///          at once agree on the first that is done.
 class chart_cache {
 public:
   explicit chart_cache(std::size_t limit_bytes = 256u << 20) : limit_bytes_(limit_bytes) {}

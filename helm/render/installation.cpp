@@ -46,14 +46,14 @@ std::optional<std::string> release_name_problem(const std::string& name) {
   return "release name " + quote(name) + ": " + release_name_rule;
 }
 
-outcome<std::string> choose_release_name(const name_choice& c, const surroundings& around) {
+outcome<std::string> choose_release_name(const name_choice& c, const render_runtime& runtime) {
   if (!c.name_template.empty()) {
     template_set set;
     try {
       for (auto& t : parse_template("name-template", c.name_template,
                                     [](std::string_view n) { return find_function(n); }))
         set.add(std::move(t));
-      executor engine(set, around, {}, missing_keys::zero, false);
+      executor engine(set, runtime, {}, missing_keys::zero, false);
       std::string out;
       engine.run(out, "name-template", value());
       return out;
@@ -67,8 +67,8 @@ outcome<std::string> choose_release_name(const name_choice& c, const surrounding
     auto base = base_name(c.chart);
     if (base == "." || base.empty()) base = "chart";
     if (auto dot = base.find('.'); dot != base.npos) base.resize(dot);
-    if (!around.now) return problem{"a name cannot be generated: no clock was given"};
-    auto now = around.now();
+    if (!runtime.now) return problem{"a name cannot be generated: no clock was given"};
+    auto now = runtime.now();
     return base + "-" +
            std::to_string(
                std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());

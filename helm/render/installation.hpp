@@ -11,7 +11,8 @@
 
 namespace helm {
 
-/// What a chart must meet before it can become a release, and what belongs to a release besides its manifests.
+/// What a chart must meet before it can become a release, and what belongs to a release besides its
+/// manifests.
 
 /// DNS labels joined by dots, lower case, at most 53 characters.
 bool valid_release_name(std::string_view name);
@@ -25,7 +26,7 @@ struct name_choice {
   std::string chart;  // a generated name begins with its base name
 };
 /// Errors   those of the template.
-outcome<std::string> choose_release_name(const name_choice& c, const surroundings& around);
+outcome<std::string> choose_release_name(const name_choice& c, const render_runtime& runtime);
 
 /// Errors   "library charts are not installable", a dependency that is missing in charts/.
 outcome<bool> check_installable(const chart& c);
@@ -37,7 +38,8 @@ struct crd_file {
   std::string name;  // "crds/x.yaml"
   const std::string* data;
 };
-/// Manifests below crds/ of a chart and then of its dependencies. Lifetime: they point into the chart.
+/// Manifests below crds/ of a chart and then of its dependencies. Lifetime: they point into the
+/// chart.
 std::vector<crd_file> crd_files(const chart& c);
 
 }  // namespace helm

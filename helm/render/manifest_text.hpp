@@ -19,8 +19,8 @@ enum class notes_of : std::uint8_t { chart, subcharts_too };
 std::string take_notes(std::map<std::string, std::string>& files, const std::string& chart_name,
                        notes_of which);
 
-/// What may still change a manifest before anybody sees it, a program for one: not for the loop's thread. `steady` and
-/// `cancelled` end it early and may be missing.
+/// What may still change a manifest before anybody sees it, a program for one: not for the loop's
+/// thread. `steady` and `cancelled` end it early and may be missing.
 using manifest_step = std::function<outcome<std::string>(
     const std::string& manifest, const std::function<std::chrono::nanoseconds()>& steady,
     const std::atomic<bool>* cancelled)>;
@@ -34,8 +34,8 @@ struct manifest_options {
   const std::atomic<bool>* cancelled = nullptr;
 };
 
-/// Sorted documents as one text, each under the file that it is from, as the step that comes after leaves it. `before` is
-/// put in front, for that step to see.
+/// Sorted documents as one text, each under the file that it is from, as the step that comes after
+/// leaves it. `before` is put in front, for that step to see.
 /// Errors   those of `after`.
 outcome<std::string> manifest_of(const sorted_manifests& sorted, std::string before,
                                  const manifest_options& how);

@@ -193,7 +193,8 @@ std::vector<std::string> split_documents(std::string_view text) {
   std::size_t begin = 0, i = 0;
   bool first = true;
   while (i <= text.size()) {
-    // A separator is "---" at the start, or after white space that ends in a newline; white space after it belongs to it.
+    // A separator is "---" at the start, or after white space that ends in a newline; white space
+    // after it belongs to it.
     std::size_t dashes = text.npos;
     std::size_t start = text.npos;
     for (auto at = text.find("---", i); at != text.npos; at = text.find("---", at + 1)) {

@@ -38,7 +38,8 @@ struct sorted_manifests {
 
 enum class kind_order : bool { install, uninstall };
 
-/// Cuts a file into documents as Helm does: not a YAML parser, so the quirks at separators are kept.
+/// Cuts a file into documents as Helm does: not a YAML parser, so the quirks at separators are
+/// kept.
 std::vector<std::string> split_documents(std::string_view text);
 
 /// Documents of all files, hooks apart, in the order in which they are applied.

@@ -15,7 +15,8 @@ constexpr std::size_t parsed_bytes_per_character = 12;
 // Values as text and as a tree, schemas, metadata.
 constexpr std::size_t loaded_bytes_per_character = 3;
 
-/// The tree with metadata of its own: process_dependencies changes it. Files and default values are shared.
+/// The tree with metadata of its own: process_dependencies changes it. Files and default values are
+/// shared.
 chart_ptr copy_tree(const chart& c) {
   auto out = std::make_shared<chart>(c);
   for (auto& d : out->meta.dependencies)
@@ -69,7 +70,7 @@ outcome<rendered_files> prepared_chart::render(const value& user, const release_
                                                const capabilities& caps,
                                                const render_options& options) {
   std::lock_guard lock(in_use_);
-  const warning_sink& warn = options.around.log;
+  const warning_sink& warn = options.runtime.log;
   if (auto fit = check_installable(*loaded_); !fit) return fit.error();
   bool alone = loaded_->dependencies.empty() && loaded_->meta.dependencies.empty();
   auto tree = alone ? loaded_ : copy_tree(*loaded_);

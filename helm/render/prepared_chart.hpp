@@ -13,10 +13,11 @@
 
 namespace helm {
 
-/// A chart that was loaded once and is rendered for many releases: its templates are parsed and its schemas compiled at
-/// first use and kept.
-/// Lifetime Renders on several worker threads wait for one another: values are counted without atomics, and those of
-///          the chart are used by every render. What comes out of a render shares nothing with the chart.
+/// A chart that was loaded once and is rendered for many releases: its templates are parsed and its
+/// schemas compiled at first use and kept.
+/// Lifetime Renders on several worker threads wait for one another: values are counted without
+///          atomics, and those of the chart are used by every render. What comes out of a render
+///          shares nothing with the chart.
 class prepared_chart {
 public:
   /// `loaded` belongs to the prepared chart from now on; nobody else may use it.
@@ -28,14 +29,16 @@ public:
   /// What loading had to say.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
-  /// From the user's values to texts by template path: dependencies, coalescing, schemas, templates.
+  /// From the user's values to texts by template path: dependencies, coalescing, schemas,
+  /// templates.
   /// Shape    `user` is only read.
-  /// Errors   those of check_installable, process_dependencies, coalesce_values, check_schemas, kube_version_problem and
-  ///          parsed_chart.
+  /// Errors   those of check_installable, process_dependencies, coalesce_values, check_schemas,
+  ///          kube_version_problem and parsed_chart.
   outcome<rendered_files> render(const value& user, const release_options& release,
                                  const capabilities& caps, const render_options& options);
 
-  /// The chart in the form in which a release keeps it. `pack` is asked once; the text is shared by every release.
+  /// The chart in the form in which a release keeps it. `pack` is asked once; the text is shared by
+  /// every release.
   std::shared_ptr<const std::string> packed(const std::function<std::string(const chart&)>& pack);
   /// A chart of one's own, e.g. to process its dependencies; only the files are shared.
   chart_ptr copy();
@@ -44,7 +47,8 @@ public:
   std::size_t bytes() const { return bytes_; }
 
 private:
-  /// Conditions, tags and aliases decide which charts there are; each set of them has its own template names.
+  /// Conditions, tags and aliases decide which charts there are; each set of them has its own
+  /// template names.
   struct shape {
     std::string key;
     parsed_chart parsed;

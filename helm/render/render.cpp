@@ -35,7 +35,8 @@ std::string clean_execution_error(const std::string& file, const template_error&
   return "execution error at (" + parts[1] + "): " + parts[2].substr(from, end - from);
 }
 
-/// The contexts of a chart and, below it, of its subcharts; `scopes` gets subcharts before what they belong to.
+/// The contexts of a chart and, below it, of its subcharts; `scopes` gets subcharts before what
+/// they belong to.
 value make_context(const chart& c, bool is_root, const value& values, const value& release,
                    const value& caps, const std::vector<value>& files, std::vector<value>& scopes) {
   value subcharts(value::map_type{});
@@ -125,7 +126,7 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
   scopes.reserve(chart_files_.size());
   make_context(tree, true, values, release_value(release), capabilities_value(caps), chart_files_,
                scopes);
-  executor engine(*templates_, options.around, options.limits, options.missing, options.lint);
+  executor engine(*templates_, options.runtime, options.limits, options.missing, options.lint);
   walk_limit walks(options.limits.walk_steps == 0 ? ~std::uint64_t{0} : options.limits.walk_steps);
   rendered_files out;
   std::string failure;
@@ -154,7 +155,8 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
                       ? replace_all(text, "<no value>", "")
                       : std::move(text);
   }
-  // The contexts refer to one another through their maps; taking them apart frees what a template tied into a knot at the top.
+  // The contexts refer to one another through their maps; taking them apart frees what a template
+  // tied into a knot at the top.
   for (auto& s : scopes) s.entries().clear();
   if (!failure.empty()) return problem{failure};
   return out;

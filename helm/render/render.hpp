@@ -15,7 +15,7 @@ struct render_options {
   missing_keys missing = missing_keys::zero;
   bool lint = false;
   render_limits limits;
-  surroundings around;
+  render_runtime runtime;
 };
 
 /// What rendering gave: text by template path ("mychart/templates/x.yaml"), in path order.
@@ -28,11 +28,14 @@ public:
   /// Errors   "parse error at (c/templates/x.yaml:3): function "nope" not defined"
   static outcome<parsed_chart> parse(chart_ptr c);
 
-  /// Renders every template. `values` is the coalesced map of the root chart; templates may change it.
-  /// Errors   Helm's: "execution error at (…): message", "template: …"; or why the render was stopped.
+  /// Renders every template. `values` is the coalesced map of the root chart; templates may change
+  /// it.
+  /// Errors   Helm's: "execution error at (…): message", "template: …"; or why the render was
+  ///          stopped.
   outcome<rendered_files> render(value values, const release_options& release,
                                  const capabilities& caps, const render_options& options) const;
-  /// The same with the metadata of `tree`, a chart of the same shape: the same charts under the same names.
+  /// The same with the metadata of `tree`, a chart of the same shape: the same charts under the
+  /// same names.
   outcome<rendered_files> render(const chart& tree, value values, const release_options& release,
                                  const capabilities& caps, const render_options& options) const;
 

@@ -1,4 +1,5 @@
-// Everything a template finds under its root, with the methods of each; one table of what charts can see.
+// Everything a template finds under its root, with the methods of each; one table of what charts
+// can see.
 #include "helm/render/render_context.hpp"
 
 #include "formats/base64.hpp"
@@ -212,7 +213,8 @@ value m_lines(executor&, args a) {
   return value::strings(split(s, "\n"));
 }
 
-/// One glob of gobwas/glob with the separator '/': * and ? stay in a segment, ** crosses, [..] and {a,b}.
+/// One glob of gobwas/glob with the separator '/': * and ? stay in a segment, ** crosses, [..] and
+/// {a,b}.
 class glob {
 public:
   explicit glob(std::string_view pattern) : all_(pattern) { valid_ = check(); }

@@ -17,7 +17,7 @@ outcome<std::string> print_template(const std::string& text, const value& dot) {
   try {
     template_set set;
     for (auto& t : parse_template("_", text, find)) set.add(std::move(t));
-    const surroundings none;
+    const render_runtime none;
     executor engine(set, none, {}, missing_keys::zero, false);
     std::string out;
     engine.run(out, "_", dot);

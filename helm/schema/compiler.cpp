@@ -105,8 +105,8 @@ private:
     if (const auto known = out_.documents_.find(url); known != out_.documents_.end())
       return &known->second;
     auto root = metaschema_document(url);
-    if (!root && url.starts_with("urn:"))
-      root = value(true);  // names without a place hold for everything
+    // names without a place hold for everything
+    if (!root && url.starts_with("urn:")) root = value(true);
     if (!root) return not_loaded(url);
     if (auto bad = add_document(url, std::move(*root))) return *bad;
     return &out_.documents_.at(url);
@@ -155,7 +155,8 @@ private:
     return std::nullopt;
   }
 
-  /// Keyword by keyword. Up to draft 7 a reference stands alone, but for `const`: so does the reference's compiler.
+  /// Keyword by keyword. Up to draft 7 a reference stands alone, but for `const`: so does the
+  /// reference's compiler.
   std::optional<problem> fill(node& n, const value& schema, document& doc, const resource& in) {
     const auto refer = [&](std::string_view name, const node*& to) -> std::optional<problem> {
       auto target = reference(schema, name, doc, in);

@@ -12,8 +12,8 @@ namespace helm::schemas {
 /// The documents that one schema leads to, and their nodes.
 class library {
 public:
-  /// Reads and compiles the schema `root` under the address `url`, and what it refers to. A schema that its draft's own
-  /// schema refuses is refused.
+  /// Reads and compiles the schema `root` under the address `url`, and what it refers to. A schema
+  /// that its draft's own schema refuses is refused.
   /// Errors   in the words of the reference's compiler.
   static outcome<std::shared_ptr<const library>> compile(const std::string& url, value root);
 

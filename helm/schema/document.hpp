@@ -43,7 +43,8 @@ struct resource {
 /// One JSON document that holds schemas: which parts are schemas, their addresses and their names.
 class document {
 public:
-  /// Errors   what is wrong with ids, anchors and $schema: "duplicate id …", "error in parsing id at …".
+  /// Errors   what is wrong with ids, anchors and $schema: "duplicate id …", "error in parsing id
+  ///          at …".
   static outcome<document> read(std::string url, value root);
 
   const std::string& url() const { return url_; }

@@ -1,5 +1,6 @@
-// What each draft says about its own keywords, as tables from which the documents are put together. The order of parts
-// and what stands behind a reference show in error texts; titles, defaults and remarks do not, and are left out.
+// What each draft says about its own keywords, as tables from which the documents are put together.
+// The order of parts and what stands behind a reference show in error texts; titles, defaults and
+// remarks do not, and are left out.
 #include "helm/schema/metaschemas.hpp"
 
 #include "formats/json/json.hpp"

@@ -37,8 +37,8 @@ enum type_bit : unsigned {
   object_type = 64
 };
 
-/// One schema, its keywords taken apart and its references followed. A missing keyword is nothing, empty or nullptr.
-/// Lifetime nodes point at one another; a `library` owns them.
+/// One schema, its keywords taken apart and its references followed. A missing keyword is nothing,
+/// empty or nullptr. Lifetime nodes point at one another; a `library` owns them.
 struct node {
   place at;
   int draft = 2020;

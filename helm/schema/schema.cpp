@@ -14,7 +14,8 @@ namespace {
 /// The address under which Helm keeps the schema of a chart; error texts show it.
 constexpr const char* own_url = "file:///values.schema.json";
 
-/// What the reference's decoder says of a text that is no JSON: it reads a value and looks whether more follows.
+/// What the reference's decoder says of a text that is no JSON: it reads a value and looks whether
+/// more follows.
 std::string decoder_text(const std::string& error) {
   return error.ends_with("after top-level value") ? "invalid character after top-level value"
                                                   : error;

@@ -1,5 +1,5 @@
-// One walk over a schema and a value; the keywords refer to one another (what is evaluated, where a reference leads),
-// so they are kept together.
+// One walk over a schema and a value; the keywords refer to one another (what is evaluated, where a
+// reference leads), so they are kept together.
 #include "helm/schema/validator.hpp"
 
 #include "formats/go/deep_stack.hpp"
@@ -149,7 +149,8 @@ std::string pointer(const step* at) {
          (at->named ? pointer_step(at->name) : "/" + std::to_string(at->index));
 }
 
-/// One schema at work on one value. The frames below it are the dynamic scope that $dynamicRef looks through.
+/// One schema at work on one value. The frames below it are the dynamic scope that $dynamicRef
+/// looks through.
 struct frame {
   const node* schema;
   std::string_view keyword;  // of the reference that led here, "" for a part of the schema above

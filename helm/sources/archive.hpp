@@ -7,7 +7,8 @@
 
 namespace helm::sources {
 
-/// The bytes of <name>-<version>.tgz for a loaded chart and its dependencies: gzipped tar, regular files only.
+/// The bytes of <name>-<version>.tgz for a loaded chart and its dependencies: gzipped tar, regular
+/// files only.
 /// Shape    `modified` is the time of every entry, in seconds since 1970.
 /// Errors   "chart validation: …", "Invalid JSON in values.schema.json".
 outcome<std::string> pack_chart(const chart& c, std::int64_t modified);

@@ -31,7 +31,8 @@ struct chart_parts {
   std::vector<std::string> warnings;
 };
 /// Finds the parts among everything that was reachable, the manifest itself included.
-/// Errors   "manifest does not contain minimum number of descriptors (%d), descriptors found: %d" and its relatives.
+/// Errors   "manifest does not contain minimum number of descriptors (%d), descriptors found: %d"
+///          and its relatives.
 outcome<chart_parts> find_parts(const std::vector<descriptor>& reachable, wanted_parts wanted);
 
 /// What a pushed chart's manifest says of it. `created` is RFC 3339.

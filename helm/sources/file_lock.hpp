@@ -11,8 +11,8 @@ class loop;
 
 namespace helm::sources {
 
-/// Keeps other processes, stock helm too, from changing a file between our reading and writing it: flock on
-/// "<file without extension>.lock" beside it. Given back at the end of the object's life.
+/// Keeps other processes, stock helm too, from changing a file between our reading and writing it:
+/// flock on "<file without extension>.lock" beside it. Given back at the end of the object's life.
 class file_lock {
 public:
   /// Waits up to 30 s.

@@ -11,7 +11,8 @@
 
 namespace helm::sources {
 
-/// What a repository may send, and how many versions it may list: the largest public one has some 20 MiB.
+/// What a repository may send, and how many versions it may list: the largest public one has some
+/// 20 MiB.
 inline constexpr std::size_t index_bytes_limit = 48u << 20;
 inline constexpr std::size_t index_versions_limit = 200'000;
 
@@ -34,8 +35,8 @@ struct repository_index {
 
   /// Newest first, what is no version last.
   void sort();
-  /// The exact version text first, else the newest that satisfies the constraint; "" is any release.
-  /// Lifetime views this index.
+  /// The exact version text first, else the newest that satisfies the constraint; "" is any
+  /// release. Lifetime views this index.
   /// Errors   "no chart name found", "no chart version found", "no chart version found for %s-%s".
   outcome<const chart_version*> find(const std::string& name, const std::string& version) const;
   /// Adds what `other` has and we have not.
@@ -49,7 +50,8 @@ struct read_index_result {
 
 /// Reads JSON, or YAML with no unknown member and no key twice.
 /// Shape    `source` is what messages name: a path or URL.
-/// Errors   "empty index.yaml file", "no API version specified", those of the YAML reader, and ours for too much.
+/// Errors   "empty index.yaml file", "no API version specified", those of the YAML reader, and ours
+///          for too much.
 outcome<read_index_result> read_index(std::string_view text, std::string_view source);
 
 enum class index_form : std::uint8_t { yaml, json };

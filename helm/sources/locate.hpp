@@ -20,7 +20,8 @@ using ::registry::environment;
 using ::registry::tls_choice;
 using ::registry::web;
 
-/// The flags that say where a chart comes from and how much it is trusted; install, template, show and pull share them.
+/// The flags that say where a chart comes from and how much it is trusted; install, template, show
+/// and pull share them.
 struct chart_origin {
   std::string version;  // a version or a constraint; "" is the newest release
   std::string repo_url;
@@ -59,7 +60,8 @@ public:
   chart_source(reactor::loop& l, settings where, environment env);
 
   /// A path as it is; else downloads into the cache folder and says where the archive lies.
-  /// Errors   Helm's: "path %q not found", "repo %s not found", "chart %q version %q not found in %s repository", …
+  /// Errors   Helm's: "path %q not found", "repo %s not found", "chart %q version %q not found in
+  ///          %s repository", …
   awaitable<outcome<located_chart>> locate(std::string reference, chart_origin how);
 
   /// Fetches an archive, never a path.
@@ -89,8 +91,8 @@ private:
   awaitable<outcome<found_chart>> resolve_name(std::string reference, chart_origin how);
   awaitable<outcome<downloaded_chart>> download_oci(std::string reference, chart_origin how,
                                                     provenance_use provenance);
-  awaitable<outcome<bool>> check_provenance(downloaded_chart& chart,
-                                            std::string keyring);  // borrowed
+  // borrowed
+  awaitable<outcome<bool>> check_provenance(downloaded_chart& chart, std::string keyring);
 
   reactor::loop& loop_;
   settings where_;

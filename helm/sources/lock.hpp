@@ -20,7 +20,8 @@ std::string old_lock_digest(const dependency_list& wanted);
 /// Chart.lock's text.
 std::string write_lock(const chart_lock& lock);
 
-/// True when the lock still belongs to these dependencies; for charts of apiVersion v1 Helm 2's digest will do too.
+/// True when the lock still belongs to these dependencies; for charts of apiVersion v1 Helm 2's
+/// digest will do too.
 bool lock_is_current(const chart_lock& lock, const metadata& m, const dependency_list& resolved);
 
 }  // namespace helm::sources

@@ -23,7 +23,8 @@ using checksums = std::map<std::string, std::string>;
 outcome<checksums> read_signed_text(std::string_view text);
 
 /// True or why not: `name` must be in the sums with the digest of `bytes`.
-/// Errors   "provenance does not contain a SHA for a file named %q", "sha256 sum does not match for %s: %q != %q".
+/// Errors   "provenance does not contain a SHA for a file named %q", "sha256 sum does not match for
+///          %s: %q != %q".
 outcome<std::string> check_sum(const checksums& sums, const std::string& name,
                                std::string_view bytes);
 

@@ -22,8 +22,8 @@ struct settings {
   std::string charts_path(std::string_view repository) const;
 };
 
-/// HELM_REPOSITORY_CONFIG, HELM_REPOSITORY_CACHE, HELM_REGISTRY_CONFIG, else below HELM_CONFIG_HOME and HELM_CACHE_HOME,
-/// else where XDG says; DOCKER_CONFIG and GNUPGHOME likewise.
+/// HELM_REPOSITORY_CONFIG, HELM_REPOSITORY_CACHE, HELM_REGISTRY_CONFIG, else below HELM_CONFIG_HOME
+/// and HELM_CACHE_HOME, else where XDG says; DOCKER_CONFIG and GNUPGHOME likewise.
 settings settings_from(const environment& env);
 
 }  // namespace helm::sources

@@ -16,14 +16,15 @@ struct signed_message {
   std::string text;                     // what the signature covers; only this may be believed
 };
 
-/// Checks a clear-signed block against the public keys in a file. Blocks: GnuPG runs beside us, in a folder of its own
-/// that is removed again, so that nobody's key ring is touched.
+/// Checks a clear-signed block against the public keys in a file. Blocks: GnuPG runs beside us, in
+/// a folder of its own that is removed again, so that nobody's key ring is touched.
 /// Shape    every key of the ring is trusted; expired, revoked and disabled ones sign nothing.
 /// Errors   "open %s: …" for the ring, "openpgp: …" for the signature.
 outcome<signed_message> check_signature(std::string_view block, const std::string& keyring);
 
 /// Clear-signs with the secret key in a file whose identity is or contains `id`. Blocks as above.
-/// Errors   "private key not found", "more than one key contain the id %q", GnuPG's for a wrong passphrase.
+/// Errors   "private key not found", "more than one key contain the id %q", GnuPG's for a wrong
+///          passphrase.
 outcome<std::string> sign(std::string_view text, const std::string& keyring, const std::string& id,
                           const reactor::secret& passphrase);
 

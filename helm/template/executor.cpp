@@ -1,4 +1,5 @@
-// One idea, the evaluation rules of text/template, kept in one place: they refer to one another at every step.
+// One idea, the evaluation rules of text/template, kept in one place: they refer to one another at
+// every step.
 #include "helm/template/executor.hpp"
 
 #include "formats/go/complex.hpp"
@@ -461,7 +462,8 @@ value frame::call(const value& dot, const function& f, const value* receiver, co
   return invoke(f, n, name, values);
 }
 
-/// What an item of a list counts for. Less than it takes, because loops that append make each list anew.
+/// What an item of a list counts for. Less than it takes, because loops that append make each list
+/// anew.
 constexpr std::uint64_t list_item_bytes = 4;
 
 value frame::invoke(const function& f, const node& n, std::string_view name,
@@ -469,7 +471,8 @@ value frame::invoke(const function& f, const node& n, std::string_view name,
   std::string problem;
   try {
     auto result = f.body(engine_, arguments);
-    // What a function gives is held until the template lets go of it, and may be given to the next one twice.
+    // What a function gives is held until the template lets go of it, and may be given to the next
+    // one twice.
     if (result.is_string() || result.kind() == type::bytes)
       engine_.reserve(result.text().size());
     else if (result.is_list())
@@ -571,14 +574,14 @@ value frame::constant(const node& n) {
   fail(n.text + " overflows int");
 }
 
-executor::executor(const template_set& templates, const surroundings& around, render_limits limits,
-                   missing_keys missing, bool lint)
+executor::executor(const template_set& templates, const render_runtime& runtime,
+                   render_limits limits, missing_keys missing, bool lint)
     : templates_(&templates),
-      around_(around),
+      runtime_(runtime),
       limits_(limits),
       missing_(missing),
       lint_(lint),
-      start_(around.steady ? around.steady() : std::chrono::nanoseconds(0)) {}
+      start_(runtime.steady ? runtime.steady() : std::chrono::nanoseconds(0)) {}
 
 void executor::run(std::string& out, std::string_view name, const value& data) {
   const auto* t = templates_->find(name);
@@ -633,7 +636,8 @@ std::string executor::tpl(const std::string& text, const value& data) {
   std::string problem;
   bool failed = false;
   try {
-    // Not looked up by name: a text of definitions only is blank, though an enclosing tpl has a template of this name.
+    // Not looked up by name: a text of definitions only is blank, though an enclosing tpl has a
+    // template of this name.
     with_room([&] { frame(*this, out, *main, data, 0).run(); });
   } catch (const template_error& e) {
     failed = true;
@@ -649,8 +653,8 @@ std::string executor::tpl(const std::string& text, const value& data) {
 }
 
 void executor::random(std::span<unsigned char> bytes) const {
-  if (around_.random) {
-    around_.random(bytes);
+  if (runtime_.random) {
+    runtime_.random(bytes);
     return;
   }
   for (std::size_t done = 0; done < bytes.size();) {
@@ -661,8 +665,8 @@ void executor::random(std::span<unsigned char> bytes) const {
 }
 
 std::chrono::system_clock::time_point executor::now() const {
-  if (!around_.now) throw function_error("no clock was given");
-  return around_.now();
+  if (!runtime_.now) throw function_error("no clock was given");
+  return runtime_.now();
 }
 
 void executor::reserve(std::uint64_t bytes) {
@@ -697,7 +701,7 @@ void executor::about_to_work() {
 void executor::check_bounds() {
   if (limits_.cancelled && limits_.cancelled->load(std::memory_order_relaxed))
     throw render_stopped("cancelled");
-  if (limits_.time.count() != 0 && around_.steady && around_.steady() - start_ > limits_.time)
+  if (limits_.time.count() != 0 && runtime_.steady && runtime_.steady() - start_ > limits_.time)
     throw render_stopped(
         "the templates ran longer than " +
         std::to_string(

@@ -17,13 +17,15 @@
 namespace helm {
 
 /// Chance and time for templates, given so that a render can be repeated.
-/// Shape    `random` may be missing: then the kernel is asked. Without `now` a template that needs the time fails.
-struct surroundings {
+/// Shape    `random` may be missing: then the kernel is asked. Without `now` a template that needs
+///          the time fails.
+struct render_runtime {
   std::function<void(std::span<unsigned char>)> random;
   std::function<std::chrono::system_clock::time_point()> now;
   /// A clock that only goes forward, for render_limits::time.
   std::function<std::chrono::nanoseconds()> steady;
-  /// `lookup`: the object or list, or nothing when there is no cluster (the answer is then an empty map).
+  /// `lookup`: the object or list, or nothing when there is no cluster (the answer is then an empty
+  /// map).
   std::function<value(const std::string& api_version, const std::string& kind,
                       const std::string& name_space, const std::string& name)>
       lookup;
@@ -32,16 +34,17 @@ struct surroundings {
 };
 
 /// What one render may use. Zero means no bound.
-/// Units    output_bytes: everything that templates print or functions make on the way, so it also bounds memory.
-///          include_depth: of one template inside itself, and of texts in tpl; template_depth: of templates inside one
-///          another; Helm's own limits. walk_steps: maps and lists that functions copy, print and compare.
+/// Units    output_bytes: everything that templates print or functions make on the way, so it also
+///          bounds memory. include_depth: of one template inside itself, and of texts in tpl;
+///          template_depth: of templates inside one another; Helm's own limits. walk_steps: maps
+///          and lists that functions copy, print and compare.
 struct render_limits {
   std::uint64_t output_bytes = 256u << 20;
   std::uint64_t actions = 50'000'000;
   int include_depth = 1000;
   int template_depth = 100'000;
   std::uint64_t walk_steps = 64'000'000;
-  std::chrono::nanoseconds time = std::chrono::minutes(5);  // needs surroundings::steady
+  std::chrono::nanoseconds time = std::chrono::minutes(5);  // needs render_runtime::steady
   const std::atomic<bool>* cancelled = nullptr;
 };
 
@@ -55,7 +58,7 @@ enum class missing_keys : std::uint8_t { zero, error };
 /// Runs templates of one set against data.
 class executor {
 public:
-  executor(const template_set& templates, const surroundings& around, render_limits limits,
+  executor(const template_set& templates, const render_runtime& runtime, render_limits limits,
            missing_keys missing, bool lint);
 
   executor(const executor&) = delete;
@@ -69,25 +72,27 @@ public:
   // For functions.
   std::string include(const std::string& name, const value& data);
   std::string tpl(const std::string& text, const value& data);
-  const surroundings& around() const { return around_; }
+  const render_runtime& runtime() const { return runtime_; }
   bool lint() const { return lint_; }
   void random(std::span<unsigned char> bytes) const;
   std::chrono::system_clock::time_point now() const;
-  /// Counts bytes a function is about to make, so that `repeat` cannot outgrow the limit before it is printed.
+  /// Counts bytes a function is about to make, so that `repeat` cannot outgrow the limit before it
+  /// is printed.
   void reserve(std::uint64_t bytes);
   /// Counts an action. Errors   render_stopped over the limits or when cancelled.
   void tick();
-  /// Before work that takes milliseconds (keys, password hashes): looks at the clock and at cancellation now.
+  /// Before work that takes milliseconds (keys, password hashes): looks at the clock and at
+  /// cancellation now.
   void about_to_work();
-  /// Notes a map that a template changed. Only such maps can come to hold themselves; they are emptied when the run
-  /// is over, so that a knot does not outlive it.
+  /// Notes a map that a template changed. Only such maps can come to hold themselves; they are
+  /// emptied when the run is over, so that a knot does not outlive it.
   void changed(const value& map);
 
 private:
   friend class frame;
   void check_bounds();
   const template_set* templates_;
-  const surroundings& around_;
+  const render_runtime& runtime_;
   render_limits limits_;
   missing_keys missing_;
   bool lint_;

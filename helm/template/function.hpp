@@ -14,7 +14,8 @@ namespace helm {
 
 class executor;
 
-/// The Go type of a parameter. `reflect` is text/template's own: it takes anything and can tell a typed nil from none.
+/// The Go type of a parameter. `reflect` is text/template's own: it takes anything and can tell a
+/// typed nil from none.
 enum class param : std::uint8_t {
   any,
   reflect,
@@ -49,7 +50,8 @@ struct function {
   calling how = calling::ordinary;
 };
 
-/// Parameters in the style of Go declarations: signature(param::string, param::any), variadic(param::any).
+/// Parameters in the style of Go declarations: signature(param::string, param::any),
+/// variadic(param::any).
 constexpr function make_function(std::string_view name, std::initializer_list<param> params,
                                  function_body body, bool variadic = false, bool boxed = false) {
   function f;
@@ -65,7 +67,8 @@ constexpr function make_function(std::string_view name, std::initializer_list<pa
 
 namespace formats {
 
-/// Methods of one Go type; the receiver is the first argument given to the body and not counted in `params`.
+/// Methods of one Go type; the receiver is the first argument given to the body and not counted in
+/// `params`.
 struct method_table {
   std::span<const helm::function> methods;
   const helm::function* find(std::string_view name) const {

@@ -59,7 +59,8 @@ struct number_info {
   double imaginary = 0;
 };
 
-/// A node of the parsed template. Which members matter depends on `kind`; one struct keeps the tree easy to walk.
+/// A node of the parsed template. Which members matter depends on `kind`; one struct keeps the tree
+/// easy to walk.
 struct node {
   node(node_kind k, std::size_t p, const template_source* s) : kind(k), position(p), source(s) {}
 
@@ -72,8 +73,8 @@ struct node {
   value literal;                   // string, boolean
   std::unique_ptr<number_info> number;
   const function* callee = nullptr;  // identifier
-  std::vector<node_ptr>
-      children;  // list: nodes; pipe: commands; command: arguments; chain: its operand
+  // list: nodes; pipe: commands; command: arguments; chain: its operand
+  std::vector<node_ptr> children;
   std::vector<node_ptr> declarations;  // pipe
   node_ptr pipe;                       // action, branches, template
   node_ptr body;                       // branches
@@ -93,8 +94,8 @@ struct named_template {
 };
 using template_ptr = std::shared_ptr<const named_template>;
 
-/// The templates a text can call. A child sees its parent's templates and keeps its own to itself, which is what
-/// `tpl` needs.
+/// The templates a text can call. A child sees its parent's templates and keeps its own to itself,
+/// which is what `tpl` needs.
 class template_set {
 public:
   explicit template_set(const template_set* parent = nullptr)

@@ -21,7 +21,8 @@ struct file {
   std::map<std::string, template_ptr> trees;
 };
 
-/// Parses one template of a file; a definition inside it is parsed by another parser on the same lexer.
+/// Parses one template of a file; a definition inside it is parsed by another parser on the same
+/// lexer.
 class parser {
 public:
   parser(file& f, std::string name) : file_(f), name_(std::move(name)) {}

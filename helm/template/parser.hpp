@@ -10,8 +10,9 @@
 
 namespace helm {
 
-/// What ends a parse or a render: the complete text as Helm words it. The engine unwinds by exception because every level of
-/// a template would otherwise test for a failure that ends the whole render; it is caught where the engine is entered.
+/// What ends a parse or a render: the complete text as Helm words it. The engine unwinds by
+/// exception because every level of a template would otherwise test for a failure that ends the
+/// whole render; it is caught where the engine is entered.
 struct template_error : std::runtime_error {
   explicit template_error(const std::string& text, bool from_execution = false)
       : std::runtime_error(text), execution(from_execution) {}

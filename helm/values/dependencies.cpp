@@ -46,7 +46,8 @@ public:
       if (!d) continue;
       for (const auto& loaded : c.dependencies) {
         if (loaded->name() != d->name || !in_range(d->version, loaded->meta.version)) continue;
-        // A copy, so that one chart can appear under several names; its own dependencies are shared, as in Helm.
+        // A copy, so that one chart can appear under several names; its own dependencies are
+        // shared, as in Helm.
         auto copy = std::make_shared<chart>(*loaded);
         if (!d->alias.empty()) copy->meta.name = d->alias;
         kept.push_back(std::move(copy));

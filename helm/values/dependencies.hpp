@@ -5,7 +5,8 @@
 
 namespace helm {
 
-/// Applies aliases, conditions, tags and import-values: the tree that is left is the one that is rendered.
+/// Applies aliases, conditions, tags and import-values: the tree that is left is the one that is
+/// rendered.
 /// Shape    changes the chart; load it again for other values.
 outcome<bool> process_dependencies(chart& c, const value& user, const warning_sink& warn);
 

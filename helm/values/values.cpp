@@ -72,7 +72,8 @@ private:
             warn("warning: skipped value for " + inner + "." + key + ": Not a table.");
           continue;
         }
-        // A subchart's section keeps its nulls: they still have to meet the subchart's own defaults.
+        // A subchart's section keeps its nulls: they still have to meet the subchart's own
+        // defaults.
         auto mode = mode_;
         for (const auto& d : c.dependencies)
           if (d->name() == key) mode = nulls::keep;

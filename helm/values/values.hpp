@@ -11,7 +11,8 @@ namespace helm {
 
 using warning_sink = std::function<void(const std::string&)>;
 
-/// What null means while tables are put together: coalescing lets it delete defaults, merging keeps it.
+/// What null means while tables are put together: coalescing lets it delete defaults, merging keeps
+/// it.
 enum class nulls : bool { remove, keep };
 
 /// The user's values over the chart's, with globals and the sections of subcharts.

@@ -38,7 +38,8 @@ errc classify(int status, std::string_view reason) {
   return errc::malformed;
 }
 
-/// What a stranger sent, fit to be shown: one line, printable, without credentials, cut on a character.
+/// What a stranger sent, fit to be shown: one line, printable, without credentials, cut on a
+/// character.
 std::string shown(std::string_view text, std::size_t limit = answer_message_bytes) {
   const std::string out = reactor::redact(reactor::printable(text, limit));
   const auto begin = out.find_first_not_of(' ');

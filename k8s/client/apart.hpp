@@ -15,8 +15,8 @@ namespace k8s {
 
 using reactor::awaitable;
 
-/// Texts that are longer are parsed off the loop: at worst a microsecond for 25 bytes (long fractions), so that this takes
-/// 3 ms.
+/// Texts that are longer are parsed off the loop: at worst a microsecond for 25 bytes (long
+/// fractions), so that this takes 3 ms.
 inline constexpr std::size_t parsed_on_loop_bytes = 64 * 1024;
 
 /// A JSON text that was parsed off the loop; its memory goes back there, too.
@@ -39,8 +39,8 @@ private:
   std::string problem_;
 };
 
-/// Long pure computations for one cluster, one at a time off the loop, so that a cluster which asks for many keeps one
-/// worker busy and leaves the others.
+/// Long pure computations for one cluster, one at a time off the loop, so that a cluster which asks
+/// for many keeps one worker busy and leaves the others.
 /// Lifetime  outlives what it runs.
 class apart {
 public:

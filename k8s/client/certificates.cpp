@@ -25,8 +25,8 @@ bio_ptr reading(std::string_view pem) {
   return bio_ptr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-/// An encrypted key must make OpenSSL neither ask on the terminal nor derive a key from an empty password, as often as
-/// the file says: that may take hours.
+/// An encrypted key must make OpenSSL neither ask on the terminal nor derive a key from an empty
+/// password, as often as the file says: that may take hours.
 int no_password(char*, int, int, void*) {
   return -1;
 }

@@ -1,4 +1,5 @@
-// One class: every request goes through the same few steps (limiter, credentials, deadline, answer), kept beside them.
+// One class: every request goes through the same few steps (limiter, credentials, deadline,
+// answer), kept beside them.
 #include "k8s/client/client.hpp"
 
 #include "formats/json/values.hpp"
@@ -28,13 +29,14 @@ namespace http = reactor::http;
 using namespace std::chrono_literals;
 
 constexpr std::size_t object_limit_bytes = 4 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
-constexpr std::size_t page_limit_bytes =
-    16 * 1024 * 1024;  // list_pages asks for smaller ones where this is not enough
+// list_pages asks for smaller ones where this is not enough
+constexpr std::size_t page_limit_bytes = 16 * 1024 * 1024;
 constexpr std::size_t unpacked_on_loop_bytes = 512;                // gzip makes a thousand of one
 constexpr std::size_t refusal_limit_bytes = 64 * 1024;             // a Status; read on the loop
 constexpr std::size_t plain_list_limit_bytes = 512 * 1024 * 1024;  // read piece by piece
 
-/// "/path?a=b&c=d" from pieces; empty values are left out. Without a path it stays empty, and nothing is sent.
+/// "/path?a=b&c=d" from pieces; empty values are left out. Without a path it stays empty, and
+/// nothing is sent.
 class target {
 public:
   explicit target(std::optional<std::string> path) : text_(std::move(path).value_or("")) {}
@@ -54,7 +56,8 @@ private:
   bool first_ = true;
 };
 
-/// What may be asked for as it is: "/apis/apps/v1", of which a chart or a server may have named the parts.
+/// What may be asked for as it is: "/apis/apps/v1", of which a chart or a server may have named the
+/// parts.
 bool is_plain_path(std::string_view path) {
   if (!path.starts_with('/')) return false;
   path.remove_prefix(1);
@@ -605,7 +608,8 @@ awaitable<result<std::unique_ptr<http::exchange>>> client::open_list(resource r,
                                                                      list_options options) {
   std::string doing = "list " + r.plural + in_namespace(options.ns);
   http::request request = impl_->make("GET", list_target(r, options).take());
-  // API servers compress what is longer than 128 KiB; a watch is never compressed, because it would come in batches.
+  // API servers compress what is longer than 128 KiB; a watch is never compressed, because it would
+  // come in batches.
   request.fields.add("Accept-Encoding", http::accepted_encoding);
   return impl_->open(std::move(request), std::move(doing));
 }

@@ -76,8 +76,8 @@ public:
                                                 std::string subresource = {}, std::string name = {},
                                                 reactor::nanoseconds within = request_deadline,
                                                 std::string field_manager = {});
-  /// Server-side apply of the fields in `body` (apiVersion and kind are filled in), as the given field manager or the
-  /// one of construction.
+  /// Server-side apply of the fields in `body` (apiVersion and kind are filled in), as the given
+  /// field manager or the one of construction.
   awaitable<result<boost::json::object>> apply(resource r, object_key key, boost::json::object body,
                                                apply_conflicts conflicts = apply_conflicts::force,
                                                std::string subresource = {},
@@ -104,16 +104,17 @@ public:
   /// policy/v1 Eviction without a grace period of our own. 429 = a budget forbids it now
   /// (errc::throttled).
   awaitable<result<void>> evict(object_key pod, std::string uid = {});
-  /// An object, or with an empty name those of a namespace that a label selector takes, as the server prints them:
-  /// columnDefinitions and rows of cells. A server that makes no tables answers with the object or list itself.
+  /// An object, or with an empty name those of a namespace that a label selector takes, as the
+  /// server prints them: columnDefinitions and rows of cells. A server that makes no tables answers
+  /// with the object or list itself.
   awaitable<result<boost::json::object>> get_table(resource r, object_key key,
                                                    std::string label_selector = {});
   /// Any GET of this server, whole ("/version", "/apis"); the body is parsed as JSON.
   awaitable<result<boost::json::value>> get_path(std::string target,
                                                  reactor::nanoseconds within = request_deadline);
 
-  /// The beginning of what a container printed; `container` may be empty for a pod that has one. A pod on no node printed
-  /// nothing.
+  /// The beginning of what a container printed; `container` may be empty for a pod that has one. A
+  /// pod on no node printed nothing.
   awaitable<result<std::string>> pod_log(object_key pod, std::string container,
                                          std::size_t limit_bytes);
 
@@ -132,17 +133,20 @@ public:
   /// The namespace that the connection's context names; may be empty.
   std::string default_namespace() const;
   const std::string& field_manager() const noexcept;
-  /// Takes this connection's credentials out of a fault that was read from a stream; every other fault comes without them.
+  /// Takes this connection's credentials out of a fault that was read from a stream; every other
+  /// fault comes without them.
   void hide_credentials(fault& f) const;
   /// A sentence when the client certificate is expired or not valid yet, else empty.
   std::string certificate_problem() const;
-  /// Called after each answer (null: a success) and each failure to get one, but not for cancellation.
+  /// Called after each answer (null: a success) and each failure to get one, but not for
+  /// cancellation.
   void on_outcome(std::function<void(const fault*)> seen);
   /// Requests per second that the server's throttling allows now.
   double rate() const noexcept;
   /// Until when the server asked for a pause (429 with Retry-After); in the past when it did not.
   reactor::steady_time paused_until() const noexcept;
-  /// How far the server's clock was ahead of ours at its last answer, to a second or two; none before it said.
+  /// How far the server's clock was ahead of ours at its last answer, to a second or two; none
+  /// before it said.
   std::optional<reactor::nanoseconds> clock_ahead() const noexcept;
   /// Open connections to this server.
   std::size_t connections() const noexcept;

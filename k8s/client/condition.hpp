@@ -18,8 +18,8 @@ struct condition {
   std::string status = "Unknown";  // "True", "False", "Unknown"
   std::string reason;
   std::string message;
-  std::string
-      last_transition_time;  // RFC 3339, as on the wire, so that others' come back as they were
+  // RFC 3339, as on the wire, so that others' come back as they were
+  std::string last_transition_time;
   std::int64_t observed_generation = 0;  // 0 = not said
 
   bool is_true() const noexcept { return status == "True"; }
@@ -27,14 +27,16 @@ struct condition {
   friend bool operator==(const condition&, const condition&) = default;
 };
 
-/// Equal but for the time of the last transition, which is the only field that may differ without a write.
+/// Equal but for the time of the last transition, which is the only field that may differ without a
+/// write.
 bool same_but_time(const condition& a, const condition& b) noexcept;
 bool same_but_time(const std::vector<condition>& a, const std::vector<condition>& b) noexcept;
 
 /// Null when there is none of that type.
 const condition* find_condition(const std::vector<condition>& all, std::string_view type) noexcept;
-/// Puts `next` in the place of its type, at the end when it is new. The last transition is `now` only when the status
-/// changed. A message that a server would refuse for its length is cut. Returns whether anything but the time is different.
+/// Puts `next` in the place of its type, at the end when it is new. The last transition is `now`
+/// only when the status changed. A message that a server would refuse for its length is cut.
+/// Returns whether anything but the time is different.
 bool set_condition(std::vector<condition>& all, condition next, reactor::wall_time now);
 /// Returns whether there was one.
 bool remove_condition(std::vector<condition>& all, std::string_view type);

@@ -28,8 +28,8 @@ struct server_version {
   }
 };
 
-/// What one server serves: its version, its groups at once, the resources of a group version when asked for. One for each
-/// cluster, in common to everybody who asks there.
+/// What one server serves: its version, its groups at once, the resources of a group version when
+/// asked for. One for each cluster, in common to everybody who asks there.
 /// Shape    what is known is read again when it is older than `longest_life`, and after forget().
 /// Lifetime: the client outlives it.
 class discovery {
@@ -45,15 +45,17 @@ public:
   /// Whether the collection exists in that version (a CRD is installed and established). Asks the
   /// server once per group version until refresh(); an unknown group costs no request.
   awaitable<result<bool>> serves(resource r);
-  /// All collections of "apps/v1" or "v1", without subresources. errc::not_found when it is not served.
+  /// All collections of "apps/v1" or "v1", without subresources. errc::not_found when it is not
+  /// served.
   awaitable<result<std::vector<resource>>> resources_of(std::string api_version);
-  /// The collection of a kind; nothing when the server does not have it, also after asking again: it may have been added
-  /// since.
+  /// The collection of a kind; nothing when the server does not have it, also after asking again:
+  /// it may have been added since.
   awaitable<result<std::optional<resource>>> find(std::string api_version, std::string kind);
-  /// Every group version and, of those that answer, every kind, those of subresources too: "apps/v1",
-  /// "apps/v1/Deployment", sorted. `skipped` becomes the group versions that did not answer: they are asked next time.
-  awaitable<result<std::vector<std::string>>> everything(
-      std::vector<std::string>& skipped);  // borrowed
+  /// Every group version and, of those that answer, every kind, those of subresources too:
+  /// "apps/v1", "apps/v1/Deployment", sorted. `skipped` becomes the group versions that did not
+  /// answer: they are asked next time.
+  // borrowed
+  awaitable<result<std::vector<std::string>>> everything(std::vector<std::string>& skipped);
   /// Kinds came or went: what is asked next is read again.
   void forget() noexcept;
 
@@ -89,7 +91,8 @@ private:
   std::optional<reactor::steady_time> read_at_;  // none: the groups are not known
 };
 
-/// "v1", "apps/v1", … from the documents of /api and /apis, each once. errc::malformed for what is none, or too many.
+/// "v1", "apps/v1", … from the documents of /api and /apis, each once. errc::malformed for what is
+/// none, or too many.
 result<std::vector<std::string>> api_versions_in(const boost::json::value& api,
                                                  const boost::json::value& apis);
 /// The collections of an APIResourceList, without subresources. Errors as above.

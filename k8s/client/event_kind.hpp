@@ -8,8 +8,8 @@ namespace k8s {
 
 enum class event_severity { normal, warning };
 
-/// One reason under which Events are written, as the reference (docs/reference/events.md) tells of it. Who writes an Event
-/// names a row of a table: see tell_of().
+/// One reason under which Events are written, as the reference (docs/reference/events.md) tells of
+/// it. Who writes an Event names a row of a table: see tell_of().
 struct event_kind {
   std::string_view reason;  // "ClusterEngaged"
   event_severity type = event_severity::normal;

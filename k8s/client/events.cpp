@@ -40,9 +40,9 @@ std::string home_of(const object_reference& r) {
   return r.ns.empty() ? "default" : r.ns;
 }
 
-std::string event_name(const std::string& regarding, std::uint64_t chance) {
+std::string event_name(const std::string& regarding, std::uint64_t rng) {
   char suffix[20];
-  std::snprintf(suffix, sizeof suffix, ".%016llx", static_cast<unsigned long long>(chance));
+  std::snprintf(suffix, sizeof suffix, ".%016llx", static_cast<unsigned long long>(rng));
   std::string name = regarding.substr(0, name_limit_bytes);
   while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();
   return name + suffix;
@@ -150,7 +150,8 @@ void event_recorder::make_room() {
 }
 
 void event_recorder::forget_old() {
-  // Past the window a repetition is a new event: what has been silent for so long is of no use. Once in a window.
+  // Past the window a repetition is a new event: what has been silent for so long is of no use.
+  // Once in a window.
   if (const reactor::steady_time now = loop_.now(); now - swept_ >= options_.series_window) {
     swept_ = now;
     std::erase_if(series_, [&](const auto& s) {

@@ -35,7 +35,8 @@ struct object_reference {
   friend auto operator<=>(const object_reference&, const object_reference&) = default;
 };
 
-/// Which of the two APIs that serve events an event is written to; their objects are the same, their fields are not.
+/// Which of the two APIs that serve events an event is written to; their objects are the same,
+/// their fields are not.
 enum class event_form { events_v1, core_v1 };
 
 struct event_note {
@@ -50,7 +51,8 @@ struct event_note {
   std::string component;  // source.component of core/v1; the reporter when empty
 };
 
-/// The note of a row of a table. Nobody else makes one: a reason that no table has is in no reference.
+/// The note of a row of a table. Nobody else makes one: a reason that no table has is in no
+/// reference.
 event_note tell_of(const event_kind& what, object_reference regarding, std::string note);
 
 struct event_options {
@@ -63,10 +65,12 @@ struct event_options {
   reactor::nanoseconds series_window = 10min;
 };
 
-/// Writes the events of one cluster, in either form, never in its caller's way: record() only queues.
+/// Writes the events of one cluster, in either form, never in its caller's way: record() only
+/// queues.
 /// Repeats  an equal note about an equal object raises the count of the first event's series.
 /// Limits   rate, queue and remembered series are bounded; warnings are the last to go.
-/// Errors   are logged, an unreachable server is tried three times per event. Nothing reaches the caller.
+/// Errors   are logged, an unreachable server is tried three times per event. Nothing reaches the
+///          caller.
 /// Lifetime loop, client and logger's sink outlive it; co_await stop() before destruction.
 class event_recorder {
 public:

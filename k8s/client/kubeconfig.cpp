@@ -1,4 +1,5 @@
-// One reading of one document: fields, their paths and lines, and what each may be, kept beside one another.
+// One reading of one document: fields, their paths and lines, and what each may be, kept beside one
+// another.
 #include "k8s/client/kubeconfig.hpp"
 
 #include "formats/base64.hpp"
@@ -50,8 +51,8 @@ struct document {
   std::string name;  // of its file where there are several
 };
 
-/// Where in a document something stands. Its steps are words of ours and numbers, since the document's own words may be
-/// secrets in the wrong place.
+/// Where in a document something stands. Its steps are words of ours and numbers, since the
+/// document's own words may be secrets in the wrong place.
 struct spot {
   std::shared_ptr<const document> in;
   std::vector<std::string> path;
@@ -243,7 +244,8 @@ public:
     return got;
   }
 
-  /// Not even the path is quoted: who confuses the fields puts a token where its file's name belongs.
+  /// Not even the path is quoted: who confuses the fields puts a token where its file's name
+  /// belongs.
   material file(const entry& from, const std::string& field, std::string_view path) {
     const spot place = from.place.at(field);
     if (options_.origin == kubeconfig_origin::discovered) {

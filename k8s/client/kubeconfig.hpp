@@ -43,8 +43,8 @@ enum class kubeconfig_origin {
 };
 
 struct kubeconfig_options {
-  std::string
-      source;  // begins every fault: "kubeconfig /etc/a", "Secret default/a, key kubeconfig"
+  // begins every fault: "kubeconfig /etc/a", "Secret default/a, key kubeconfig"
+  std::string source;
   std::string context;  // empty = current-context, else the only one
   std::string folder;   // relative paths start here
   kubeconfig_origin origin = kubeconfig_origin::discovered;
@@ -56,7 +56,8 @@ struct kubeconfig_options {
 /// Errors  one sentence that names source, field and reason: errc::malformed for what cannot be
 ///         read, errc::refused for what is forbidden or unsupported (exec, auth-provider,
 ///         impersonation; file paths if discovered), errc::not_found for a context, cluster, user
-///         or file that is not there. Names the field's path and line and the entry's name, and quotes no value.
+///         or file that is not there. Names the field's path and line and the entry's name, and
+///         quotes no value.
 /// Source  kubeconfig v1, as client-go's clientcmd reads it.
 reactor::result<connection> load_kubeconfig(std::string_view bytes, kubeconfig_options options);
 /// The same on the worker: keys and certificates of somebody who means harm take long to read.

@@ -81,8 +81,8 @@ private:
 };
 
 /// Keeps trying to hold one Lease.
-/// Started  `on_started` is called when the Lease is ours, `on_lost` at the latest renew_deadline after the last
-///          renewal, also while a request hangs. It may start again later.
+/// Started  `on_started` is called when the Lease is ours, `on_lost` at the latest renew_deadline
+///          after the last renewal, also while a request hangs. It may start again later.
 /// Stop     releases the Lease if it is ours, within 2 s.
 /// Lifetime loop and client outlive it; co_await stop() before destruction.
 class leader_election {
@@ -147,7 +147,8 @@ private:
 };
 
 /// Takes part in a group of replicas that share the fleet.
-/// Lifetime as leader_election's; stop() deletes the own Lease, so that the others take over at once.
+/// Lifetime as leader_election's; stop() deletes the own Lease, so that the others take over at
+/// once.
 class membership {
 public:
   struct options {

@@ -9,7 +9,8 @@
 
 namespace k8s {
 
-/// A collection read page by page, for callers that want whole documents; informers read theirs from the bytes.
+/// A collection read page by page, for callers that want whole documents; informers read theirs
+/// from the bytes.
 /// Lifetime  the client outlives it; one next() at a time.
 class list_pages {
 public:

@@ -16,10 +16,11 @@ struct resource {
 
   /// "v1" or "apps/v1"
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
-  /// "/api/v1/pods" or "/api/v1/namespaces/ns/pods", percent-encoded. None for what is no name (problem_of_name).
+  /// "/api/v1/pods" or "/api/v1/namespaces/ns/pods", percent-encoded. None for what is no name
+  /// (problem_of_name).
   std::optional<std::string> collection_path(std::string_view ns = {}) const;
-  /// "/api/v1/namespaces/ns/pods/name/status". None also for an empty name: what is meant for one object can never reach
-  /// its collection.
+  /// "/api/v1/namespaces/ns/pods/name/status". None also for an empty name: what is meant for one
+  /// object can never reach its collection.
   std::optional<std::string> object_path(std::string_view ns, std::string_view name,
                                          std::string_view subresource = {}) const;
   friend auto operator<=>(const resource&, const resource&) = default;
@@ -33,8 +34,8 @@ struct object_key {
   friend auto operator<=>(const object_key&, const object_key&) = default;
 };
 
-/// Why this cannot be a name, a namespace or another part of a path; empty when it can. As the API server sees it: not
-/// empty, not "." or "..", without '/', '%' and control characters.
+/// Why this cannot be a name, a namespace or another part of a path; empty when it can. As the API
+/// server sees it: not empty, not "." or "..", without '/', '%' and control characters.
 std::string_view problem_of_name(std::string_view name) noexcept;
 /// "field=value" for a field selector, whatever characters the value has.
 std::string field_is(std::string_view field, std::string_view value);

@@ -29,8 +29,8 @@ inline boost::json::storage_ptr wiping_storage() {
   return boost::json::make_shared_resource<wiping_memory>();
 }
 
-/// JSON text that holds secrets, for who overwrites it: written into memory of its final size, so that no piece of it stays
-/// behind where a shorter text stood.
+/// JSON text that holds secrets, for who overwrites it: written into memory of its final size, so
+/// that no piece of it stays behind where a shorter text stood.
 inline std::string text_of_secret(const boost::json::value& v) {
   std::array<char, 4096> piece{};
   const auto each = [&](auto take) {

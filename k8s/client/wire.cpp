@@ -65,7 +65,8 @@ const char* kind_name(wire_kind k) {
   return "";
 }
 
-/// What a kept text costs beside its characters: its entry among the shared ones and a pointer to it.
+/// What a kept text costs beside its characters: its entry among the shared ones and a pointer to
+/// it.
 constexpr std::size_t kept_text_bytes = 32;
 
 void refuse_more_steps(wire_reading& reading) {
@@ -270,7 +271,8 @@ result<wire_value> wire_parser::parse(std::string_view json) {
   if (!json.empty()) std::memcpy(i.padded.data(), json.data(), json.size());
   std::memset(i.padded.data() + json.size(), 0, simdjson::SIMDJSON_PADDING);
   simdjson::error_code error = simdjson::SUCCESS;
-  // simdjson copes with what it is refused, but not while it looks, at its first use, for what the processor can do.
+  // simdjson copes with what it is refused, but not while it looks, at its first use, for what the
+  // processor can do.
   static const std::string chosen = simdjson::get_active_implementation()->name();
   if (i.parser.capacity() < json.size() || i.parser.max_depth() != depth_limit) {
     const reactor::memory_may_be_refused here;

@@ -16,14 +16,14 @@ enum class wire_kind { absent, null, object, array, text, number, boolean };
 
 /// What the readers of one text did so far.
 struct wire_reading {
-  /// Members and elements that readers may walk over in one text: some milliseconds. No object of a real server has a
-  /// tenth of it in what views read.
+  /// Members and elements that readers may walk over in one text: some milliseconds. No object of a
+  /// real server has a tenth of it in what views read.
   static constexpr std::uint32_t most_steps = 20'000;
 
   std::optional<std::string> problem;  // the first reason to refuse the text
   std::uint32_t steps = 0;
-  /// Of the texts that were handed out, each with what keeping it costs beside its characters: an upper bound of what a
-  /// view that was read can own.
+  /// Of the texts that were handed out, each with what keeping it costs beside its characters: an
+  /// upper bound of what a view that was read can own.
   std::size_t kept_bytes = 0;
 };
 
@@ -94,7 +94,8 @@ public:
   const std::optional<std::string>& problem() const noexcept;
   /// What parse() returned last; for a text that another thread parsed.
   wire_value root() const noexcept;
-  /// Overwrites what it keeps of the texts since it was last called; values that were handed out become void.
+  /// Overwrites what it keeps of the texts since it was last called; values that were handed out
+  /// become void.
   void forget() noexcept;
   /// Gives back what a big text made it grow to.
   void shrink();

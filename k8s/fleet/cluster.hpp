@@ -34,7 +34,8 @@ struct cluster_options {
   string_map labels;  // of whatever named it: its kubeconfig Secret
   std::vector<cluster_api> apis;
   std::string identity = "windlass";  // who reports in its events
-  /// The server answered and one of the APIs is complete there: the cluster is Live. Once per engagement.
+  /// The server answered and one of the APIs is complete there: the cluster is Live. Once per
+  /// engagement.
   std::function<void(cluster& c)> on_engaged;
   /// Each change of state, `before` being the old one.
   std::function<void(cluster& c, cluster_state before)> on_state;
@@ -46,11 +47,13 @@ struct cluster_options {
 };
 
 /// One API server: client, discovery, events, the APIs that run on it, and its health.
-/// Engaging  GET /version (5 s) → UID of kube-system → what it serves → each API for itself → Live; any failure waits 1 s
-///           doubling to 60 s, ±20 %, and begins again, for ever (tenants.md §3.4).
-/// Health    the connection's while that is down, else the best of its APIs': what one of them misses, the others have.
-/// Breaker   three transport failures in a row, of anybody's requests, make it Unreachable; then only probes go there
-///           until one is answered.
+/// Engaging  GET /version (5 s) → UID of kube-system → what it serves → each API for itself → Live;
+///           any failure waits 1 s doubling to 60 s, ±20 %, and begins again, for ever (tenants.md
+///           §3.4).
+/// Health    the connection's while that is down, else the best of its APIs': what one of them
+///           misses, the others have.
+/// Breaker   three transport failures in a row, of anybody's requests, make it Unreachable; then
+///           only probes go there until one is answered.
 /// Lifetime  loop and metrics outlive it; co_await stop() before destruction.
 class cluster {
 public:
@@ -90,7 +93,8 @@ public:
 
   /// One more API, now or as soon as the server answers. Its name is not taken.
   void engage(cluster_api api);
-  /// Stops one API and forgets it; `done` is called when nothing of it runs any more, also when it never did.
+  /// Stops one API and forgets it; `done` is called when nothing of it runs any more, also when it
+  /// never did.
   void withdraw(std::string_view api, std::function<void()> done = {});
   /// Null when there is no API of that name on it.
   engagement* find(std::string_view api) const noexcept;
@@ -111,8 +115,9 @@ public:
   /// False when `deadline` came first.
   awaitable<bool> engaged(reactor::steady_time deadline = reactor::never);
 
-  /// {name,state,server,uid,hash,since,lastError}: tenants.md §3.8 without the tenants; apis: {name: {state, …}}; and
-  /// pausedUntil while the server wants to be left alone; tokenExpires and tokenProblem where they are known.
+  /// {name,state,server,uid,hash,since,lastError}: tenants.md §3.8 without the tenants; apis:
+  /// {name: {state, …}}; and pausedUntil while the server wants to be left alone; tokenExpires and
+  /// tokenProblem where they are known.
   boost::json::object to_json() const;
 
   static constexpr reactor::nanoseconds recovery_spread = 10s;

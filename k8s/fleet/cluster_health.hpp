@@ -37,7 +37,8 @@ constexpr bool is_failure(cluster_state s) noexcept {
 /// The state that a failed step of engaging leads to.
 cluster_state state_after(const fault& why) noexcept;
 
-/// What is known about the health of a connection, or of an API on it, and what follows from it. No clock, no network.
+/// What is known about the health of a connection, or of an API on it, and what follows from it. No
+/// clock, no network.
 class cluster_health {
 public:
   explicit cluster_health(reactor::steady_time now, reactor::wall_time wall)

@@ -14,7 +14,8 @@ namespace {
 
 namespace json = boost::json;
 
-// How often is looked whether the views are current: what is Live and nobody acts upon seldom becomes old.
+// How often is looked whether the views are current: what is Live and nobody acts upon seldom
+// becomes old.
 constexpr reactor::nanoseconds attended_interval = 1s, freshness_interval = 5s,
                                unattended_interval = 15s;
 
@@ -149,8 +150,8 @@ std::string engagement::doubt() const {
   return {};
 }
 
-/// What its informers counted since the last time, as metrics; a series begins with its first count, so that what never
-/// happens in a fleet of thousands costs nothing.
+/// What its informers counted since the last time, as metrics; a series begins with its first
+/// count, so that what never happens in a fleet of thousands costs nothing.
 void engagement::count(reactor::metrics& into) {
   for (followed_informer& f : followed_) {
     const watch_counters& now = f.informer->counters();

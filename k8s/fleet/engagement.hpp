@@ -37,17 +37,18 @@ public:
   virtual awaitable<void> stop() = 0;
 };
 
-/// What an API does to be on a cluster: it looks for its kinds, attaches its part and comes back when that is complete.
-/// Must be repeatable: a fault decides the state of this API there (not found = CRDMissing, forbidden, unauthorized, else
-/// Unreachable), and it is asked again with backoff. The other APIs of the cluster do not notice.
+/// What an API does to be on a cluster: it looks for its kinds, attaches its part and comes back
+/// when that is complete. Must be repeatable: a fault decides the state of this API there (not
+/// found = CRDMissing, forbidden, unauthorized, else Unreachable), and it is asked again with
+/// backoff. The other APIs of the cluster do not notice.
 struct cluster_api {
   std::string name;  // "bootc"
   std::function<awaitable<result<void>>(engagement& on)> start;
 };
 
 /// One API on one cluster: its part, the informers that it follows, and its health.
-/// Health    the connection's while that is down; else its own: Syncing until `start` is through, then Live or Stale by the
-///           age and doubts of its informers.
+/// Health    the connection's while that is down; else its own: Syncing until `start` is through,
+///           then Live or Stale by the age and doubts of its informers.
 /// Lifetime  the cluster owns it and outlives its part.
 class engagement {
 public:
@@ -76,13 +77,13 @@ public:
   void attach(std::unique_ptr<cluster_part> part) { part_ = std::move(part); }
   /// Null before it was attached.
   cluster_part* part() const noexcept { return part_.get(); }
-  /// Its age and its doubts decide between Live and Stale, what it stores counts against the cluster's budget, and its
-  /// counters become metrics. The informer outlives the part's stop().
+  /// Its age and its doubts decide between Live and Stale, what it stores counts against the
+  /// cluster's budget, and its counters become metrics. The informer outlives the part's stop().
   void follow(informer_base& i);
   /// It is about to be destroyed.
   void unfollow(const informer_base& i) noexcept;
-  /// Whether this API is about to act on what it keeps (docs/adr/0006): then it is known within 20 s when a stream no
-  /// longer tells the truth, else within two minutes and at no cost.
+  /// Whether this API is about to act on what it keeps (docs/adr/0006): then it is known within 20
+  /// s when a stream no longer tells the truth, else within two minutes and at no cost.
   void attend(attention how);
 
   /// {state,since,lastError}

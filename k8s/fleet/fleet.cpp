@@ -18,7 +18,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view self_cluster = "self-cluster";
-/// Where a piece of what all clusters are ends; an entry beyond it is at most a server's words long.
+/// Where a piece of what all clusters are ends; an entry beyond it is at most a server's words
+/// long.
 constexpr std::size_t piece_bytes = 16 * 1024;
 
 }  // namespace

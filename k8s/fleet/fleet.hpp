@@ -22,7 +22,8 @@
 
 namespace k8s {
 
-/// Who renews the tokens of members that `cluster add` made: this process, while it discovers, or another one.
+/// Who renews the tokens of members that `cluster add` made: this process, while it discovers, or
+/// another one.
 enum class token_care : bool { others, ours };
 
 struct fleet_options {
@@ -38,7 +39,8 @@ struct fleet_options {
   std::function<void(cluster& c)> on_recovered;
   /// The labels of its Secret changed; nothing was reconnected.
   std::function<void(cluster& c)> on_labels;
-  /// Whether this replica takes care of a cluster; empty = of all. Call reshard() when the answer changes.
+  /// Whether this replica takes care of a cluster; empty = of all. Call reshard() when the answer
+  /// changes.
   std::function<bool(const std::string& name)> owns;
   /// Adds what the apis know ("tenants") to a cluster's entry of reading.
   std::function<void(const cluster& c, boost::json::object& entry)> describe;
@@ -46,11 +48,14 @@ struct fleet_options {
   token_care tokens = token_care::others;
 };
 
-/// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added by hand.
-/// Change     SHA-256 of the bytes under the key reconnects; labels are handed on; nothing else of a Secret counts.
+/// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added
+/// by hand.
+/// Change     SHA-256 of the bytes under the key reconnects; labels are handed on; nothing else of
+///            a Secret counts.
 /// Isolation  each cluster has its own tasks, connections and parts; none waits for another.
-/// Tokens     of a member that `cluster add` made, and whose Secret still holds what was written, are renewed after 60 to 80 %
-///            of their life: asked for there, written here. What a person wrote is his.
+/// Tokens     of a member that `cluster add` made, and whose Secret still holds what was written,
+///            are renewed after 60 to 80 % of their life: asked for there, written here. What a
+///            person wrote is his.
 /// Home lost  the clusters stay; discovery goes on when home is back.
 /// Lifetime   loop, home client, events and metrics outlive it; co_await stop() before destruction.
 /// Source     docs/adr/0002.
@@ -65,7 +70,8 @@ public:
   void add(std::string name, connection to);
   /// Follows the Secrets of home. Once. `events` may be null.
   void discover(client& home, event_recorder* events);
-  /// The first list of Secrets was processed (or there is no discovery). False when `deadline` came first.
+  /// The first list of Secrets was processed (or there is no discovery). False when `deadline` came
+  /// first.
   awaitable<bool> discovered(reactor::steady_time deadline = reactor::never);
   bool is_discovered() const noexcept { return discovered_.is_set(); }
   /// Engages what this replica owns now and lets go of the rest.
@@ -91,10 +97,12 @@ public:
   std::size_t size() const noexcept { return entries_.size(); }
   /// Of several names for one API server (same kube-system UID) one is primary (tenants.md §3.7).
   bool is_primary(const cluster& c) const;
-  /// Home, which is told after the clusters while APIs are on it, with `home: true`. It outlives the fleet's readings.
+  /// Home, which is told after the clusters while APIs are on it, with `home: true`. It outlives
+  /// the fleet's readings.
   void also_tell_of(const cluster& home) noexcept { home_ = &home; }
-  /// What GET /clusters answers: an array of one object for each name, in their order, as printable JSON text. A fleet's is a
-  /// megabyte, so it is made in pieces; clusters may come and go between two.
+  /// What GET /clusters answers: an array of one object for each name, in their order, as printable
+  /// JSON text. A fleet's is a megabyte, so it is made in pieces; clusters may come and go between
+  /// two.
   class reading {
   public:
     explicit reading(const fleet& of) noexcept : of_(of) {}

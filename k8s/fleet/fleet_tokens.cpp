@@ -1,4 +1,5 @@
-// The tokens of members that `cluster add` made: when they are renewed, and what is said when they cannot be.
+// The tokens of members that `cluster add` made: when they are renewed, and what is said when they
+// cannot be.
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
 #include "k8s/client/wiping_json.hpp"

@@ -22,7 +22,8 @@ struct home_options {
 };
 
 /// Finds the cluster that holds the discovery Secrets.
-/// Order    a kubeconfig in a Secret, read through the default connection; a file; the default connection itself.
+/// Order    a kubeconfig in a Secret, read through the default connection; a file; the default
+///          connection itself.
 /// Errors   one sentence with source, namespace, name and key; the process cannot start then.
 /// Source   docs/adr/0001 and 0002.
 /// Lifetime the loop outlives it.

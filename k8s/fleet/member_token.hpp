@@ -17,15 +17,16 @@ namespace k8s {
 
 class string_map;
 
-/// What `windlass cluster add` notes on the Secret of a member, in annotations: whose token its kubeconfig holds and until
-/// when. The token is renewed by whoever follows the Secret; what a person wrote is never touched.
+/// What `windlass cluster add` notes on the Secret of a member, in annotations: whose token its
+/// kubeconfig holds and until when. The token is renewed by whoever follows the Secret; what a
+/// person wrote is never touched.
 struct member_token {
   object_key account;           // on the member, who may renew its own token
   std::string cluster_uid;      // of the member's kube-system
   std::chrono::seconds life{};  // as asked for
   reactor::wall_time issued{}, expires{};
-  std::string
-      kubeconfig_hash;  // SHA-256 of the kubeconfig that was written; another one is somebody else's
+  // SHA-256 of the kubeconfig that was written; another one is somebody else's
+  std::string kubeconfig_hash;
   friend bool operator==(const member_token&, const member_token&) = default;
 };
 
@@ -33,7 +34,8 @@ struct member_token {
 std::optional<member_token> read_member_token(const string_map& annotations);
 boost::json::object annotations_of(const member_token& m);
 
-/// A token may live that long: the contract of `cluster add`, and what the reading of annotations believes.
+/// A token may live that long: the contract of `cluster add`, and what the reading of annotations
+/// believes.
 inline constexpr std::chrono::seconds shortest_token_life = std::chrono::minutes(10),
                                       longest_token_life = std::chrono::hours(24 * 366);
 

@@ -2,7 +2,8 @@
 
 #include "reactor/metrics.hpp"
 
-/// What is counted of the fleet: its clusters, the requests to them and what their watch streams bring.
+/// What is counted of the fleet: its clusters, the requests to them and what their watch streams
+/// bring.
 namespace k8s::fleet_metrics {
 
 using enum reactor::metric_type;

@@ -25,8 +25,8 @@ namespace k8s {
 
 /// How a reconcile ends when nothing failed.
 struct next {
-  std::optional<reactor::nanoseconds>
-      after;  // none: a change of something it watches brings it back
+  // none: a change of something it watches brings it back
+  std::optional<reactor::nanoseconds> after;
 };
 inline next await_change() {
   return {};
@@ -36,9 +36,10 @@ inline next requeue_after(reactor::nanoseconds d) {
 }
 
 /// Brings one object closer to what it should be.
-/// Input   a key and nothing else: what happened does not matter, only what is. An absent object is normal.
-/// Repeats running it again on an unchanged world writes nothing. Cancelled at any await, or after a crash, it leaves a
-///         world that the next run repairs.
+/// Input   a key and nothing else: what happened does not matter, only what is. An absent object is
+///         normal.
+/// Repeats running it again on an unchanged world writes nothing. Cancelled at any await, or after
+///         a crash, it leaves a world that the next run repairs.
 /// Errors  a fault is retried with the key's own growing delay, or when the server said so.
 template <class Key>
 class reconciler {
@@ -87,16 +88,18 @@ void log_broken(const reactor::logger& log, const std::string& key, std::excepti
 bool is_cancellation(std::exception_ptr thrown) noexcept;
 
 /// Runs a reconciler: a key added while it runs is run once more, never twice at once.
-/// Failure:  an exception of a reconcile is a bug of that reconcile; it is logged and that key retried, others go on.
-/// Lifetime: the reconciler outlives it; co_await stop() before destruction. stop() ends what runs by cancellation,
-///           within one second.
+/// Failure:  an exception of a reconcile is a bug of that reconcile; it is logged and that key
+///           retried, others go on.
+/// Lifetime: the reconciler outlives it; co_await stop() before destruction. stop() ends what runs
+///           by cancellation, within one second.
 template <class Key>
 class controller {
 public:
   using group_function = typename reactor::work_queue<Key>::group_function;
   using text_function = std::function<std::string(const Key&)>;
 
-  /// Keys of one group (a cluster) keep their order, groups take turns. `text_of` names keys in logs.
+  /// Keys of one group (a cluster) keep their order, groups take turns. `text_of` names keys in
+  /// logs.
   controller(reactor::loop& l, reconciler<Key>& of, controller_options options,
              text_function text_of, group_function group_of = {})
       : loop_(l),

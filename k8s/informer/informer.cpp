@@ -139,8 +139,9 @@ awaitable<void> informer_base::sweep() {
   while (sweep_some(objects_at_once) > 0) co_await reactor::turn::give_way();
 }
 
-/// Before a complete list: what did not fit is tried from the beginning, because in the part that is kept may be much that
-/// the server has no more. Nothing is decided on it, and the handlers hear of what goes.
+/// Before a complete list: what did not fit is tried from the beginning, because in the part that
+/// is kept may be much that the server has no more. Nothing is decided on it, and the handlers hear
+/// of what goes.
 awaitable<void> informer_base::make_room() {
   if (doubt_.empty()) co_return;
   begin_relist();

@@ -62,7 +62,8 @@ public:
   /// After stop(), before the end of a large one: gives its store back in steps.
   awaitable<void> forget();
 
-  /// True when the store has been complete, and did not outgrow its budget since. False when the deadline came first.
+  /// True when the store has been complete, and did not outgrow its budget since. False when the
+  /// deadline came first.
   awaitable<bool> synced(reactor::steady_time deadline = reactor::never);
   bool is_synced() const noexcept { return synced_.is_set(); }
 
@@ -78,8 +79,8 @@ public:
   bool may_be_acted_upon() const noexcept;
   /// Nothing has proved it current for longer than the last question may take.
   bool is_old() const noexcept;
-  /// Why what the store has is known not to be the truth; empty when nothing is known against it. While it says
-  /// something is_synced() is false.
+  /// Why what the store has is known not to be the truth; empty when nothing is known against it.
+  /// While it says something is_synced() is false.
   const std::string& doubt() const noexcept { return doubt_; }
   /// Called at once when there is a doubt.
   void on_doubt(std::function<void()> f) { on_doubt_ = std::move(f); }
@@ -124,7 +125,8 @@ private:
   struct page;
   struct stream_run;
   struct line_outcome;
-  /// Null = the stream goes on. By pointer, because every idle stream keeps room for one in its coroutines.
+  /// Null = the stream goes on. By pointer, because every idle stream keeps room for one in its
+  /// coroutines.
   using ending = std::unique_ptr<line_outcome>;
   class discretion;
   class pacer;

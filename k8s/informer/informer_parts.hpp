@@ -42,7 +42,8 @@ private:
   std::size_t bytes_ = 0;
 };
 
-/// What a list page is read into. `begin` gets the list's version before any object and says whether to take them.
+/// What a list page is read into. `begin` gets the list's version before any object and says
+/// whether to take them.
 struct informer_base::page {
   std::function<bool(const resource_version&)> begin;
   std::function<bool(wire_value)> take;  // false: there is no room for it
@@ -113,8 +114,8 @@ inline bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-/// Calls `take` with each complete line; what remains stays in `carry`, which owns nothing while it is empty.
-/// False when `take` said so or a line is longer than the limit (then `too_long`).
+/// Calls `take` with each complete line; what remains stays in `carry`, which owns nothing while it
+/// is empty. False when `take` said so or a line is longer than the limit (then `too_long`).
 template <class Take>
 bool split_lines(reactor::wiped_string& carry, std::string_view bytes, std::size_t limit,
                  bool& too_long, Take take) {

@@ -69,7 +69,8 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
   if (now >= stream->ends_by) return line_outcome::in_order();
   if (stream->initial) {
     if (now < next_look(*stream)) return nullptr;
-    // An older server takes the request for a plain watch and never says that the beginning is complete.
+    // An older server takes the request for a plain watch and never says that the beginning is
+    // complete.
     fault f;
     f.code = errc::invalid;
     f.doing = doing("watch");
@@ -94,7 +95,8 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
     stream->probing = false;
     stream->probed = now;
     if (!answer) {
-      // Any answer of a server shows that it is there; what is wrong with it concerns the next request.
+      // Any answer of a server shows that it is there; what is wrong with it concerns the next
+      // request.
       if (answer.error().code == errc::unavailable && answer.error().http_status == 0)
         return give_up("the server is silent, and asked for a sign of life: " +
                        answer.error().detail);
@@ -113,14 +115,16 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
   return nullptr;
 }
 
-/// Asks about this very stream, over another connection: that the server answers somebody says nothing about it.
+/// Asks about this very stream, over another connection: that the server answers somebody says
+/// nothing about it.
 awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream) {
   auto answer = co_await newest_after(watch_.version());
   if (!answer && answer.error().cancelled) co_return;
   stream->answer = std::move(answer);
 }
 
-/// The version of the last event after `version`, asked over another connection; empty when there is none.
+/// The version of the last event after `version`, asked over another connection; empty when there
+/// is none.
 awaitable<result<resource_version>> informer_base::newest_after(resource_version version) {
   watch_options options;
   options.ns = options_.ns;

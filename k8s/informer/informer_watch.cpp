@@ -116,7 +116,8 @@ awaitable<informer_base::ending> informer_base::take_queued(std::shared_ptr<stre
   co_return nullptr;
 }
 
-/// The initial events are over. Events that came in the same piece are in the store already, and what they put stays.
+/// The initial events are over. Events that came in the same piece are in the store already, and
+/// what they put stays.
 awaitable<void> informer_base::complete(std::shared_ptr<stream_run> stream) {
   co_await sweep();
   stream->swept = true;
@@ -192,7 +193,8 @@ informer_base::ending informer_base::take_event(stream_run& stream, wire_value e
   const taken t = type == event_type::deleted
                       ? remove(object, not_before)
                       : put(object, initial ? origin::list : origin::watch, not_before);
-  // Handlers ran: what `event` views may be another text by now, but a problem of ours came before them.
+  // Handlers ran: what `event` views may be another text by now, but a problem of ours came before
+  // them.
   if (t.version.empty())
     return line_outcome::failure(
         malformed(event.reading().problem.value_or("an event without a version")));

@@ -19,8 +19,9 @@ compact_string::compact_string(std::string_view text) {
   std::memcpy(block_ + sizeof length, text.data(), length);
 }
 
-/// Open addressing with linear probing; a removed entry closes its gap, so there are no tombstones. In many small tables,
-/// each growing on its own, so that growing never takes long however many strings there are.
+/// Open addressing with linear probing; a removed entry closes its gap, so there are no tombstones.
+/// In many small tables, each growing on its own, so that growing never takes long however many
+/// strings there are.
 class intern_table {
 public:
   using entry = interned::entry;
@@ -104,7 +105,8 @@ private:
     in.slots[at] = e;
   }
   void grow(shard& in) { resize(in, in.slots.empty() ? first_slots : in.slots.size() * 2); }
-  /// What one cluster made it grow to goes back when that cluster is gone; without memory it stays as it is.
+  /// What one cluster made it grow to goes back when that cluster is gone; without memory it stays
+  /// as it is.
   void shrink(shard& in) noexcept {
     (void)reactor::memory_allows([&] { resize(in, in.slots.size() / 4); });
   }

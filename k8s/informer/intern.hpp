@@ -41,7 +41,8 @@ public:
   operator std::string_view() const noexcept { return view(); }
   std::string str() const { return std::string(view()); }
   bool empty() const noexcept { return !entry_; }
-  /// Equal strings have equal hashes in one process; another one has others (reactor/plain/keyed_hash.hpp).
+  /// Equal strings have equal hashes in one process; another one has others
+  /// (reactor/plain/keyed_hash.hpp).
   std::size_t hash() const noexcept { return entry_ ? entry_->hash : 0; }
 
   friend bool operator==(const interned& a, const interned& b) noexcept {

@@ -6,8 +6,8 @@ namespace k8s {
 
 namespace {
 
-constexpr std::size_t outer_limit_bytes =
-    64 * 1024;  // a list's own metadata; a continue token is a few hundred bytes
+// a list's own metadata; a continue token is a few hundred bytes
+constexpr std::size_t outer_limit_bytes = 64 * 1024;
 
 bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';

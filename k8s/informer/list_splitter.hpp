@@ -10,21 +10,24 @@
 
 namespace k8s {
 
-/// Cuts the text of a list into the texts of its objects while it arrives, so that a page of megabytes is parsed with a
-/// buffer of one object. What is left, the list without its objects, is `outer()` in the end.
-/// Errors: errc::malformed for what cannot be a JSON list, and past the limits. Objects are cut, not validated: that
-///         is their parser's task, as it is for outer().
+/// Cuts the text of a list into the texts of its objects while it arrives, so that a page of
+/// megabytes is parsed with a buffer of one object. What is left, the list without its objects, is
+/// `outer()` in the end.
+/// Errors: errc::malformed for what cannot be a JSON list, and past the limits. Objects are cut,
+///         not validated: that is their parser's task, as it is for outer().
 class list_splitter {
 public:
   explicit list_splitter(std::size_t object_limit_bytes) : limit_(object_limit_bytes) {}
 
-  /// Calls `take` for each object that is complete; it says false to stop, which ends the call in order.
+  /// Calls `take` for each object that is complete; it says false to stop, which ends the call in
+  /// order.
   result<void> feed(std::string_view bytes,
                     const std::function<bool(std::string_view object)>& take);
   /// The text is at its end.
   result<void> finish() const;
 
-  /// The list's text until its first object, closed so that it parses; after finish(), all of it with no objects.
+  /// The list's text until its first object, closed so that it parses; after finish(), all of it
+  /// with no objects.
   std::string outer() const;
   std::size_t buffer_bytes() const noexcept { return outer_.capacity() + object_.capacity(); }
 

@@ -31,8 +31,8 @@ constexpr std::uint64_t version_nibble = 0xf000;  // in the high word; never 0 i
 
 constexpr std::string_view last_applied = "kubectl.kubernetes.io/last-applied-configuration";
 
-// An API server refuses more annotations on one object (TotalAnnotationSizeLimitB); labels have no sum of their own there,
-// and names are at most 253 bytes.
+// An API server refuses more annotations on one object (TotalAnnotationSizeLimitB); labels have no
+// sum of their own there, and names are at most 253 bytes.
 constexpr std::size_t most_members = 2'000;  // each is looked up in the table of shared strings
 constexpr std::size_t map_limit_bytes = 256 * 1024;
 constexpr std::size_t name_limit_bytes = 1024;
@@ -48,7 +48,8 @@ bool has_same_key(const string_map::member& a, const string_map::member& b) {
   return a.first == b.first;
 }
 
-/// Keeps the order of equal keys. Maps of objects are small; only a hostile one needs more than insertion.
+/// Keeps the order of equal keys. Maps of objects are small; only a hostile one needs more than
+/// insertion.
 void sort_by_key(std::vector<string_map::member>& members) {
   constexpr std::size_t few = 64;
   if (members.size() <= few) {

@@ -32,13 +32,14 @@ public:
   /// expected.
   void removed(const object_key& key, const uid& id);
 
-  /// The informer saw that object disappear (on_change without `now`): nothing of it is awaited any more.
+  /// The informer saw that object disappear (on_change without `now`): nothing of it is awaited any
+  /// more.
   void gone(const object_key& key, const uid& id);
 
   /// True while `view` (null = the store has no such object) does not show our last write yet.
   bool is_stale(const object_key& key, const object_meta* view);
-  /// Whether that is so of any object; `view_of(key)` gives its view or null. `is_of_use(key)`: false for objects that
-  /// nobody looks at any more.
+  /// Whether that is so of any object; `view_of(key)` gives its view or null. `is_of_use(key)`:
+  /// false for objects that nobody looks at any more.
   template <class Find, class Filter>
   bool any_is_stale(Find view_of, Filter is_of_use) {
     for (auto w = writes_.begin(); w != writes_.end();) {

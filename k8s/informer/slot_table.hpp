@@ -10,8 +10,8 @@ namespace k8s {
 
 /// A hash table of slot numbers, four bytes an entry: what is compared and hashed stays in the
 /// slots. Linear probing; removing closes the gap. Hashes are asked for again when it grows or
-/// closes a gap. It grows in steps, a few entries with each insert, because asking 200,000 slots for
-/// their hashes takes tens of milliseconds.
+/// closes a gap. It grows in steps, a few entries with each insert, because asking 200,000 slots
+/// for their hashes takes tens of milliseconds.
 class slot_table {
 public:
   static constexpr std::uint32_t none = 0xffffffff;
@@ -55,7 +55,8 @@ public:
   }
 
 private:
-  // Twice the size has room for as many inserts as three quarters of the old table, and is ready long before.
+  // Twice the size has room for as many inserts as three quarters of the old table, and is ready
+  // long before.
   static constexpr std::size_t step = 8;
   static constexpr std::uint32_t moved = 0xfffffffe;  // in the old table: was here, look further
 

@@ -36,8 +36,8 @@ enum class origin { list, watch };
 ///           key.
 /// Order     each() and by() follow the order of arrival with gaps refilled; sort where order
 ///           matters.
-/// Memory    a relist works in place: begin_relist(), put() each, sweep() what was not put. What does not fit the budget
-///           is refused.
+/// Memory    a relist works in place: begin_relist(), put() each, sweep() what was not put. What
+///           does not fit the budget is refused.
 template <stored_view View>
 class store {
 public:
@@ -53,7 +53,8 @@ public:
     if (shared_) shared_->bytes -= weight_;
   }
 
-  /// Before the first object arrives; `shared` (may be null) is what several stores may take together.
+  /// Before the first object arrives; `shared` (may be null) is what several stores may take
+  /// together.
   void set_budget(store_budget own, std::shared_ptr<view_budget> shared) {
     budget_ = own;
     if (shared) shared->bytes += weight_;
@@ -158,7 +159,8 @@ public:
   }
   /// Removes what was not put since begin_relist(); says how many.
   std::size_t sweep() { return sweep_some(size()); }
-  /// The same in parts: at most `most`, beginning where the last part ended. What is put between two parts stays.
+  /// The same in parts: at most `most`, beginning where the last part ended. What is put between
+  /// two parts stays.
   std::size_t sweep_some(std::size_t most) {
     std::size_t removed = 0;
     while (removed < most && swept_ < marks_.size()) {
@@ -170,8 +172,9 @@ public:
     return removed;
   }
 
-  /// Gives back at most about `most` views without telling anybody, as its end does with all of them at once, which
-  /// takes a microsecond each; from the first call on nothing is found. Says how many; 0 = nothing is left.
+  /// Gives back at most about `most` views without telling anybody, as its end does with all of
+  /// them at once, which takes a microsecond each; from the first call on nothing is found. Says
+  /// how many; 0 = nothing is left.
   std::size_t forget_some(std::size_t most) {
     by_name_ = slot_table();
     by_uid_ = slot_table();

@@ -10,8 +10,8 @@ namespace k8s {
 namespace {
 
 constexpr double jitter_share = 0.2;
-constexpr std::uint32_t malformed_patience =
-    3;  // the same broken event again and again: a list goes around it
+// the same broken event again and again: a list goes around it
+constexpr std::uint32_t malformed_patience = 3;
 
 /// The server's cache has not reached the version that was asked for.
 bool is_too_large(const fault& f) {
@@ -70,13 +70,13 @@ void watch_state::advance(const resource_version& version) {
   highest_ = version;
 }
 
-reactor::nanoseconds watch_state::backoff(reactor::steady_time now, reactor::entropy& chance) {
+reactor::nanoseconds watch_state::backoff(reactor::steady_time now, reactor::entropy& rng) {
   if (opened_ != reactor::steady_time{} && now - opened_ >= limits_.stable_after) attempt_ = 0;
   opened_ = {};
   reactor::nanoseconds delay = limits_.backoff_first;
   for (std::uint32_t i = 0; i < attempt_ && delay < limits_.backoff_most; ++i) delay *= 2;
   ++attempt_;
-  return std::min(chance.jitter(std::min(delay, limits_.backoff_most), jitter_share),
+  return std::min(rng.jitter(std::min(delay, limits_.backoff_most), jitter_share),
                   limits_.backoff_most);
 }
 
@@ -109,17 +109,18 @@ bool watch_state::probed(const resource_version& newest) {
   return true;
 }
 
-step watch_state::past_refused(reactor::steady_time now, reactor::entropy& chance) {
+step watch_state::past_refused(reactor::steady_time now, reactor::entropy& rng) {
   ++counters_.older_refused;
   if (!past_since_) past_since_ = now;
   if (now - *past_since_ >= limits_.older_patience) {
-    // Its history is another one now (restored from a backup): what we know of the old one has no meaning any more.
+    // Its history is another one now (restored from a backup): what we know of the old one has no
+    // meaning any more.
     highest_ = {};
     version_ = {};
     past_since_.reset();
     return list_again({});
   }
-  return list_again(backoff(now, chance));
+  return list_again(backoff(now, rng));
 }
 
 oddity watch_state::event(event_type type, const resource_version& version, put_outcome outcome,
@@ -158,28 +159,29 @@ oddity watch_state::bookmark(const resource_version& version) {
   return oddity::fits;
 }
 
-step watch_state::stream_ended(reactor::steady_time now, reactor::entropy& chance) {
-  if (current_.what != step::action::watch) return list_again(backoff(now, chance));
+step watch_state::stream_ended(reactor::steady_time now, reactor::entropy& rng) {
+  if (current_.what != step::action::watch) return list_again(backoff(now, rng));
   // Streams that end at once would be asked for in a circle.
   if (now - opened_ < limits_.too_short) {
     ++counters_.failures;
-    return watch_again(backoff(now, chance));
+    return watch_again(backoff(now, rng));
   }
   return watch_again({});
 }
 
-step watch_state::failed(const fault& why, reactor::steady_time now, reactor::entropy& chance) {
+step watch_state::failed(const fault& why, reactor::steady_time now, reactor::entropy& rng) {
   const bool initial = current_.what == step::action::stream;
   if (initial && why.code == errc::invalid) {
-    // The server does not know watch-list, or does not offer it; if the request is wrong, the list will tell.
+    // The server does not know watch-list, or does not offer it; if the request is wrong, the list
+    // will tell.
     may_stream_ = false;
     return list_again({});
   }
   ++counters_.failures;
   if (is_too_large(why)) {
-    if (++too_large_ < limits_.too_large_patience) return same_again(backoff(now, chance));
+    if (++too_large_ < limits_.too_large_patience) return same_again(backoff(now, rng));
     too_large_ = 0;
-    step s = list_again(backoff(now, chance));
+    step s = list_again(backoff(now, rng));
     // A list without a version asks for the truth, whatever it is; only is_past() judges it then.
     s.what = step::action::list;
     s.resource_version.clear();
@@ -188,40 +190,40 @@ step watch_state::failed(const fault& why, reactor::steady_time now, reactor::en
   switch (why.code) {
     case errc::gone: {
       ++counters_.gone;
-      const reactor::nanoseconds wait = backoff(now, chance);
+      const reactor::nanoseconds wait = backoff(now, rng);
       if (attempt_ > 1) return list_again(wait);
-      return list_again(chance.between(reactor::nanoseconds{}, limits_.relist_jitter));
+      return list_again(rng.between(reactor::nanoseconds{}, limits_.relist_jitter));
     }
     case errc::throttled: {
       ++counters_.throttled;
-      const reactor::nanoseconds least = backoff(now, chance);
+      const reactor::nanoseconds least = backoff(now, rng);
       const auto asked =
           std::min(why.retry_after.value_or(reactor::nanoseconds{}), limits_.longest_retry_after);
       // Never sooner than asked, and not all at the same moment.
-      return same_again(std::max(least, asked + reactor::nanoseconds(static_cast<std::int64_t>(
-                                                    static_cast<double>(asked.count()) *
-                                                    jitter_share * chance.fraction()))));
+      return same_again(std::max(
+          least, asked + reactor::nanoseconds(static_cast<std::int64_t>(
+                             static_cast<double>(asked.count()) * jitter_share * rng.fraction()))));
     }
     case errc::malformed:
       ++counters_.malformed;
       if (++malformed_ >= malformed_patience) {
         malformed_ = 0;
-        return list_again(backoff(now, chance));
+        return list_again(backoff(now, rng));
       }
-      return same_again(backoff(now, chance));
+      return same_again(backoff(now, rng));
     case errc::over_budget:
       ++counters_.over_budget;
-      return list_again(chance.jitter(limits_.over_budget_retry, jitter_share));
-    default: return same_again(backoff(now, chance));
+      return list_again(rng.jitter(limits_.over_budget_retry, jitter_share));
+    default: return same_again(backoff(now, rng));
   }
 }
 
-step watch_state::repair(reactor::steady_time now, reactor::entropy& chance) {
-  return list_again(backoff(now, chance));
+step watch_state::repair(reactor::steady_time now, reactor::entropy& rng) {
+  return list_again(backoff(now, rng));
 }
 
-reactor::nanoseconds watch_state::watch_timeout(reactor::entropy& chance) const {
-  return chance.between(limits_.watch_shortest, limits_.watch_longest);
+reactor::nanoseconds watch_state::watch_timeout(reactor::entropy& rng) const {
+  return rng.between(limits_.watch_shortest, limits_.watch_longest);
 }
 
 }  // namespace k8s

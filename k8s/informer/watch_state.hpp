@@ -43,15 +43,16 @@ struct watch_limits {
   reactor::nanoseconds older_patience = 15min;
   std::uint32_t too_large_patience = 3;  // answers "too large resource version" before a list
   std::size_t line_limit_bytes = 4 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
-  // A page of a list, or the initial events of a stream, has this long and then a second for so many bytes: a slow line is
-  // waited for, one that drips is given up.
+  // A page of a list, or the initial events of a stream, has this long and then a second for so
+  // many bytes: a slow line is waited for, one that drips is given up.
   reactor::nanoseconds list_patience = 60s;
   std::size_t list_slowest_bytes = 4 * 1024;
   std::uint32_t most_pages = 2'000;  // five times what the budget's objects need
   store_budget budget;
   reactor::nanoseconds over_budget_retry = 60s;  // ±20 %; a list of that size is work for both
 
-  /// A view that nothing has proved current for so long is old: the question that `silence` led to was not answered.
+  /// A view that nothing has proved current for so long is old: the question that `silence` led to
+  /// was not answered.
   reactor::nanoseconds stale_after(reactor::nanoseconds silent) const {
     return silent + probe_patience + 1s;
   }
@@ -87,8 +88,8 @@ struct watch_counters {
   std::uint64_t older_refused = 0;  // whole answers from the past
   std::uint64_t malformed = 0;      // texts that are not what a server sends
   std::uint64_t over_budget = 0;    // lists and events that the store had no room for
-  std::uint64_t probes = 0,
-                silent = 0;  // questions to a silent server, streams given up for silence
+  // questions to a silent server, streams given up for silence
+  std::uint64_t probes = 0, silent = 0;
 };
 
 /// Decides what a list-and-watch does next; never waits, reads no clock, sends nothing. The
@@ -104,11 +105,12 @@ public:
   /// Pages of the list under way that were taken.
   std::uint32_t pages_under_way() const noexcept { return pages_; }
   /// A whole answer was from the past.
-  step past_refused(reactor::steady_time now, reactor::entropy& chance);
+  step past_refused(reactor::steady_time now, reactor::entropy& rng);
   /// A page of a list was taken; after the last one (no token) the store was swept.
   step page_ended(const resource_version& list_version, std::string continue_token);
 
-  /// An event of a watch, after its object was put into the store with that outcome, or removed from it if `was_known`.
+  /// An event of a watch, after its object was put into the store with that outcome, or removed
+  /// from it if `was_known`.
   oddity event(event_type type, const resource_version& version, put_outcome outcome,
                bool was_known);
   /// An event of the initial part of a stream: sorted by name, so its version tells nothing yet.
@@ -117,7 +119,8 @@ public:
   /// The initial events of a stream are complete and none of it is_past().
   void initial_ended(const resource_version& version);
 
-  /// A question about events after version() was answered: the newest one, or empty. False when the stream is behind.
+  /// A question about events after version() was answered: the newest one, or empty. False when the
+  /// stream is behind.
   bool probed(const resource_version& newest);
   /// What was judged since the last call proved that the view is current.
   std::optional<current_proof> take_proof() {
@@ -127,14 +130,14 @@ public:
 
   void stream_opened(reactor::steady_time now) { opened_ = now; }
   /// The server ended the stream in order.
-  step stream_ended(reactor::steady_time now, reactor::entropy& chance);
+  step stream_ended(reactor::steady_time now, reactor::entropy& rng);
   /// A request failed, a stream broke, or the server said so in the stream.
-  step failed(const fault& why, reactor::steady_time now, reactor::entropy& chance);
+  step failed(const fault& why, reactor::steady_time now, reactor::entropy& rng);
   /// After an oddity: start over.
-  step repair(reactor::steady_time now, reactor::entropy& chance);
+  step repair(reactor::steady_time now, reactor::entropy& rng);
 
   /// How long a watch is asked to last.
-  reactor::nanoseconds watch_timeout(reactor::entropy& chance) const;
+  reactor::nanoseconds watch_timeout(reactor::entropy& rng) const;
 
   /// What the server last said that we followed; where the next watch starts.
   const resource_version& version() const noexcept { return version_; }
@@ -148,7 +151,7 @@ private:
   step list_again(reactor::nanoseconds delay);
   step watch_again(reactor::nanoseconds delay);
   step same_again(reactor::nanoseconds delay);
-  reactor::nanoseconds backoff(reactor::steady_time now, reactor::entropy& chance);
+  reactor::nanoseconds backoff(reactor::steady_time now, reactor::entropy& rng);
   void advance(const resource_version& version);
 
   watch_limits limits_;

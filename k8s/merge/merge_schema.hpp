@@ -13,12 +13,12 @@ struct merge_field {
   enum class form { object, map, list };
   form is = form::object;
   bool replace = false;  // an object that is never merged
-  bool retain_keys =
-      false;  // a patch names the keys that stay: a changed kind of source removes its siblings
+  // a patch names the keys that stay: a changed kind of source removes its siblings
+  bool retain_keys = false;
   bool merge = false;  // a list that is merged, by `key` or as a set of scalars
   std::string key;     // of a merged list's elements; empty = scalars
-  const merge_type* type =
-      nullptr;  // of the object or of a merged list's elements; null = none known
+  // of the object or of a merged list's elements; null = none known
+  const merge_type* type = nullptr;
 };
 
 /// The fields of one Go type of the built-in API, found by their JSON names.
@@ -35,7 +35,8 @@ private:
   std::map<std::string, merge_field, std::less<>> fields_;
 };
 
-/// The type of a built-in kind, or null: custom resources and aggregated APIs take no strategic patches.
+/// The type of a built-in kind, or null: custom resources and aggregated APIs take no strategic
+/// patches.
 const merge_type* merge_type_of(std::string_view api_version, std::string_view kind);
 
 namespace merge_tables {

@@ -1,5 +1,5 @@
-// Longer than other files because it is a table, made by tests/helm/differential/objects (schema.go) from the Go types
-// of the Kubernetes API 1.36: nothing in it is decided here.
+// Longer than other files because it is a table, made by tests/helm/differential/objects
+// (schema.go) from the Go types of the Kubernetes API 1.36: nothing in it is decided here.
 #include "k8s/merge/merge_schema.hpp"
 
 namespace k8s::merge_tables {
@@ -74,7 +74,8 @@ v1 Binding ComponentStatus ConfigMap Endpoints Event=Event' LimitRange Namespace
 )table";
 
 // Per type its fields that are no scalars:
-//   name=T   an object of type T     name!=T  one that is replaced whole    name^=T  one that is told which keys stay
+//   name=T   an object of type T     name!=T  one that is replaced whole    name^=T  one that is
+//   told which keys stay
 //   name%    a map                   name[]   a list that is replaced whole
 //   name[+key]=T  a list merged by key, with ^ as above   name[+]  scalars that are added
 const std::string_view types = R"table(

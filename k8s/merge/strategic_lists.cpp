@@ -27,7 +27,8 @@ merge_refusal no_merge_key(const json::value& element, const std::string& key) {
   return {"map: " + printed(element) + " does not contain declared merge key: " + key};
 }
 
-/// The rank of an element in a list: the first with its key, or its value; none when it is not there.
+/// The rank of an element in a list: the first with its key, or its value; none when it is not
+/// there.
 std::optional<std::size_t> rank_in(const json::array& order, const json::value& element,
                                    const std::string& key, list_of what) {
   const auto identity = [&](const json::value& v) -> const json::value* {
@@ -52,8 +53,8 @@ merge_result<std::optional<std::size_t>> check_keys(const json::array& list,
   return std::optional<std::size_t>();
 }
 
-/// Merges a list that is the patch's (already in its order) with what only the server has, which keeps its place
-/// relative to the elements that both know.
+/// Merges a list that is the patch's (already in its order) with what only the server has, which
+/// keeps its place relative to the elements that both know.
 json::array interleave(json::array server_only, json::array patched,
                        const json::array& server_order, const std::string& key, list_of what) {
   std::vector<std::optional<std::size_t>> left, right;
@@ -154,7 +155,8 @@ merge_result<json::array> in_order(json::array list, const json::array& order,
   }
   std::vector<std::optional<std::size_t>> ranks;
   for (const json::value& v : list) ranks.push_back(rank_in(order, v, key, what));
-  // An insertion sort, as the comparison of what `order` does not name is none that other sorts could stand.
+  // An insertion sort, as the comparison of what `order` does not name is none that other sorts
+  // could stand.
   for (std::size_t i = 1; i < list.size(); ++i) {
     for (std::size_t j = i; j > 0; --j) {
       const bool both = ranks[j] && ranks[j - 1];

@@ -7,11 +7,12 @@
 
 namespace k8s {
 
-/// What lists need while strategic patches are made and applied. `key` names the member that tells objects apart; it is
-/// empty for scalars.
+/// What lists need while strategic patches are made and applied. `key` names the member that tells
+/// objects apart; it is empty for scalars.
 
 enum class list_of { objects, scalars };
-/// What the elements of these lists are, all of one JSON type. Refuses lists of lists, mixtures and no elements.
+/// What the elements of these lists are, all of one JSON type. Refuses lists of lists, mixtures and
+/// no elements.
 merge_result<list_of> elements_of(const boost::json::array& a, const boost::json::array& b);
 bool same_json_type(const boost::json::value& a, const boost::json::value& b);
 /// "expected a string, but received a int64"
@@ -33,7 +34,8 @@ void remove_repetitions(boost::json::array& list);
 /// Puts elements in the order in which `order` has them; deletions come last.
 merge_result<boost::json::array> in_order(boost::json::array list, const boost::json::array& order,
                                           const std::string& key, list_of what);
-/// A merged list in its final order: elements that `order` names as it has them, the others where the server had them.
+/// A merged list in its final order: elements that `order` names as it has them, the others where
+/// the server had them.
 merge_result<boost::json::array> arrange(boost::json::array merged, const boost::json::array& order,
                                          const boost::json::array& server_order,
                                          const std::string& key, list_of what);

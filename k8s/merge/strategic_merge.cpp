@@ -73,7 +73,8 @@ void put(json::object& target, std::string_view name, json::value from_patch, pu
     target.stable_erase(name);
 }
 
-/// A patch's elements that only say what to do with the list are carried out on `target` and taken out of `patch`.
+/// A patch's elements that only say what to do with the list are carried out on `target` and taken
+/// out of `patch`.
 merge_result<bool> obey_directives(json::array& target, json::array& patch,
                                    const std::string& key) {
   json::array plain;
@@ -111,8 +112,8 @@ merge_result<bool> obey_directives(json::array& target, json::array& patch,
   return replace;
 }
 
-/// `places`, when wanted, becomes the order in which whoever sets an order finds the server's elements: Go reuses the
-/// places of deleted elements for added ones, and looks there afterwards.
+/// `places`, when wanted, becomes the order in which whoever sets an order finds the server's
+/// elements: Go reuses the places of deleted elements for added ones, and looks there afterwards.
 merge_result<json::array> merge_lists(json::array target, json::array patch, const merge_plan& plan,
                                       bool deletes, purpose why, json::array* places = nullptr) {
   if (target.empty() && patch.empty()) return target;

@@ -14,7 +14,8 @@ namespace k8s {
 
 class merge_type;
 
-/// Why a strategic patch cannot be made or applied, in the API server's words, and the status it gives for that.
+/// Why a strategic patch cannot be made or applied, in the API server's words, and the status it
+/// gives for that.
 struct merge_refusal {
   std::string text;
   int status = 500;
@@ -32,7 +33,8 @@ inline constexpr std::string_view patch = "$patch", retain_keys = "$retainKeys",
                                   delete_scalars = "$deleteFromPrimitiveList/";
 }
 
-/// Where a merge is within the Go types of an object: below a known type, or somewhere no field is known.
+/// Where a merge is within the Go types of an object: below a known type, or somewhere no field is
+/// known.
 struct merge_position {
   const merge_type* type = nullptr;
   std::string_view otherwise = "map";  // what is there instead of a struct

@@ -1,4 +1,5 @@
-// Who somebody is and what he may do: tokens of service accounts, and the question about one's own rights.
+// Who somebody is and what he may do: tokens of service accounts, and the question about one's own
+// rights.
 #include "k8s/sim/core.hpp"
 
 #include <algorithm>

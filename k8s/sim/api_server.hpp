@@ -76,8 +76,8 @@ struct api_options {
   reactor::nanoseconds bookmark_every = std::chrono::seconds(60);
   std::size_t watch_pending_limit = 10'000;  // lines a slow watch may leave waiting; 0 = any
   bool controllers = true;                   // garbage collection, namespaces, budgets' status
-  /// What was read of an object stays beside its bytes: half the time and four times the memory. For small servers that many
-  /// watch, as in a simulation.
+  /// What was read of an object stays beside its bytes: half the time and four times the memory.
+  /// For small servers that many watch, as in a simulation.
   bool keep_parsed = false;
   bool managed_fields = true;  // track who owns which field (apply needs it)
   /// How long a deleted pod on a node takes to end; none = until finish_termination().
@@ -89,8 +89,9 @@ struct api_options {
       pod_log;
 };
 
-/// An API server without I/O: a request goes in, an answer or a watch comes out. What the real kube-apiserver (with the
-/// parts of the controller manager that clean up) would say for the kinds it knows.
+/// An API server without I/O: a request goes in, an answer or a watch comes out. What the real
+/// kube-apiserver (with the parts of the controller manager that clean up) would say for the kinds
+/// it knows.
 /// Lifetime: subscriptions it gave out may outlive it; they end with it.
 class api_server {
 public:
@@ -102,7 +103,8 @@ public:
   answer handle(const request& r);
 
   // The simulation's door: the same pipeline, without a transport.
-  /// Creates the object or replaces it with status and all; kinds are found by apiVersion and kind. Returns it as stored.
+  /// Creates the object or replaces it with status and all; kinds are found by apiVersion and kind.
+  /// Returns it as stored.
   boost::json::object put(boost::json::object o);
   /// Null when absent. `plural` is enough for built-in kinds of different names.
   std::optional<boost::json::object> get(std::string_view group, std::string_view plural,
@@ -117,7 +119,8 @@ public:
   /// What the kubelet does once the containers of a terminating pod have ended.
   bool finish_termination(std::string_view ns, std::string_view pod);
 
-  /// Does what is due by now (pods whose termination time passed); next_due says when to call again.
+  /// Does what is due by now (pods whose termination time passed); next_due says when to call
+  /// again.
   void advance();
   reactor::steady_time next_due() const;
 
@@ -132,10 +135,12 @@ public:
   std::function<void()> on_due_changed;
   /// Forgets history: watches and page tokens from before answer 410.
   void compact();
-  /// A frozen server takes requests and says nothing; watches stall. The transport waits for the thaw.
+  /// A frozen server takes requests and says nothing; watches stall. The transport waits for the
+  /// thaw.
   void freeze(bool frozen);
   bool frozen() const noexcept;
-  /// GET and list with resourceVersion=0, and all reads when `all`, are answered from this many versions ago.
+  /// GET and list with resourceVersion=0, and all reads when `all`, are answered from this many
+  /// versions ago.
   void serve_stale(std::uint64_t versions_behind, bool all = false);
   enum class memory { kept, lost };
   /// Ends every watch as a restart does; with memory::lost history is gone too.

@@ -108,14 +108,14 @@ struct core {
   outcome<void> check_body(call& c, json::object& o) const;
   answer object_answer(const call& c, int status, const json::object& stored) const;
 
-  // patches.cpp
+  // patch_requests.cpp
   outcome<answer> patch(call& c);
 
   // commits.cpp
   void commit_put(const kind_info& kind, std::string_view key, json::object& o);
   void commit_remove(const kind_info& kind, std::string_view key, json::object& o);
-  void publish(change c, const kind_info& kind,
-               const json::object& o);  // by value: an observer may compact
+  // by value: an observer may compact
+  void publish(change c, const kind_info& kind, const json::object& o);
   void end_watches();
 
   // reactions.cpp: what the controllers do after a write

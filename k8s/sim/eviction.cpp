@@ -4,8 +4,8 @@ namespace k8s::sim {
 
 namespace {
 
-constexpr int kRetryUnprocessedSeconds =
-    10;  // the real server's hint while a budget's status is behind
+// the real server's hint while a budget's status is behind
+constexpr int kRetryUnprocessedSeconds = 10;
 constexpr std::size_t kDisruptedPodsLimit = 2000;
 
 failure budget_forbids(std::string_view cause, int retry_after_seconds) {

@@ -28,8 +28,9 @@ struct fleet_options {
   std::function<void(std::size_t index, api_options&)> adjust;
 };
 
-/// Many embedded API servers on one loop and the kubeconfig to reach them: what `windlass apiserver` runs.
-/// With TLS, a throwaway authority signs the servers' certificates and an administrator's client certificate.
+/// Many embedded API servers on one loop and the kubeconfig to reach them: what
+/// `windlass apiserver` runs. With TLS, a throwaway authority signs the servers' certificates and
+/// an administrator's client certificate.
 /// Lifetime: co_await stop() before destruction.
 class fleet_server {
 public:
@@ -48,10 +49,12 @@ public:
   std::string url(std::size_t i) const;
   std::size_t connections() const noexcept;
 
-  /// One context per cluster, named like it; the first is current. `only` restricts it to one cluster.
+  /// One context per cluster, named like it; the first is current. `only` restricts it to one
+  /// cluster.
   std::string kubeconfig() const;
   std::string kubeconfig(std::size_t only) const;
-  /// DIR/kubeconfig and, with TLS, DIR/ca.crt; each appears complete or not at all. Returns the kubeconfig's path.
+  /// DIR/kubeconfig and, with TLS, DIR/ca.crt; each appears complete or not at all. Returns the
+  /// kubeconfig's path.
   /// Errors: the system's, with the file named.
   reactor::result<std::string> write(std::string directory) const;
 

@@ -280,7 +280,8 @@ void core::refresh_budgets(std::string_view ns) {
       if (!wanted->matches_object(pod) || is_terminal(pod)) continue;
       ++count;
       const std::string name(text(pod, {"metadata", "name"}));
-      // What percentages refer to is the controller's wish where it is known, else the pods there are.
+      // What percentages refer to is the controller's wish where it is known, else the pods there
+      // are.
       const json::array* refs = find_array(pod, {"metadata", "ownerReferences"});
       bool scaled_by_owner = false;
       if (refs) {

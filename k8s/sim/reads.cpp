@@ -271,7 +271,8 @@ outcome<answer> core::watch(call& c) {
   std::uint64_t seconds = 0;
   if (std::string t = c.query("timeoutSeconds"); !t.empty())
     std::from_chars(t.data(), t.data() + t.size(), seconds);
-  // Without a wish the server chooses between half an hour and an hour, so that watches do not end together.
+  // Without a wish the server chooses between half an hour and an hour, so that watches do not end
+  // together.
   using namespace std::chrono_literals;
   timeout =
       seconds != 0

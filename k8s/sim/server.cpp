@@ -16,8 +16,8 @@ namespace {
 using reactor::awaitable;
 using namespace std::chrono_literals;
 
-constexpr reactor::nanoseconds kFrozenLook =
-    100ms;  // how often a held request looks whether the thaw came
+// how often a held request looks whether the thaw came
+constexpr reactor::nanoseconds kFrozenLook = 100ms;
 constexpr reactor::nanoseconds kFrozenLimit = 10min;  // a request held longer is given up
 
 bool is_prefix(std::string_view prefix, std::string_view path) {

@@ -26,8 +26,8 @@ namespace k8s::sim {
 /// The seams of a loop for the servers that live on it.
 api_options options_on(reactor::loop& l);
 
-/// Puts API servers on the loop's network, over TCP or over pipes in memory: one behind the whole port, or several
-/// behind path prefixes.
+/// Puts API servers on the loop's network, over TCP or over pipes in memory: one behind the whole
+/// port, or several behind path prefixes.
 /// Lifetime: the API servers outlive it; co_await stop() before destruction.
 class server {
 public:

@@ -16,7 +16,8 @@ json::object version::parsed() const {
 std::shared_ptr<const json::object> version::look() const {
   if (seen_) return seen_;
   if (as == reading::thrown_away) return std::make_shared<const json::object>(parsed());
-  // Boost.JSON compares by copying members to where they lie: blocks that only grow would grow with each look.
+  // Boost.JSON compares by copying members to where they lie: blocks that only grow would grow with
+  // each look.
   seen_ = std::make_shared<const json::object>(parsed(), json::storage_ptr());
   return seen_;
 }
@@ -28,8 +29,8 @@ version_ptr make_version(json::object& o, std::uint64_t revision, reading as) {
   v->as = as;
   v->bytes = "{\"kind\":" + quoted(text(o, {"kind"})) +
              ",\"apiVersion\":" + quoted(text(o, {"apiVersion"}));
-  v->type_meta_bytes =
-      static_cast<std::uint32_t>(v->bytes.size());  // less the brace, plus the comma
+  // less the brace, plus the comma
+  v->type_meta_bytes = static_cast<std::uint32_t>(v->bytes.size());
   for (const auto& [name, value] : o) {
     if (name == "kind" || name == "apiVersion") continue;
     v->bytes += "," + quoted(name) + ":" + json::serialize(value);

@@ -60,7 +60,8 @@ struct history_limits {
 /// "ns/name", or "name" for what has no namespace: the key inside a collection.
 std::string object_path(std::string_view ns, std::string_view name);
 
-/// The objects of one server, its single counter of versions, and the window of changes that watches replay.
+/// The objects of one server, its single counter of versions, and the window of changes that
+/// watches replay.
 class store {
 public:
   using collection = std::map<std::string, version_ptr, std::less<>>;

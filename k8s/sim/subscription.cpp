@@ -6,8 +6,8 @@ namespace k8s::sim {
 
 namespace {
 
-constexpr reactor::nanoseconds kBookmarkBeforeEnd =
-    std::chrono::seconds(2);  // a last one before the timeout
+// a last one before the timeout
+constexpr reactor::nanoseconds kBookmarkBeforeEnd = std::chrono::seconds(2);
 
 std::shared_ptr<const std::string> line(std::string_view type, std::string_view object) {
   auto s = std::make_shared<std::string>();
@@ -113,7 +113,8 @@ void subscription::offer(const change& c, shared_lines& shared) {
   if (is) {
     push(line(was ? "MODIFIED" : "ADDED", plain ? c.object->bytes : filter_.as.render(now)));
   } else {
-    // The client knows the object as it was; it is shown that once more, under the version of the change.
+    // The client knows the object as it was; it is shown that once more, under the version of the
+    // change.
     json::object last = c.before->parsed();
     last["metadata"].as_object()["resourceVersion"] = std::to_string(c.revision);
     push(line("DELETED", filter_.as.render(last)));

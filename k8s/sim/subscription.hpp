@@ -14,8 +14,8 @@
 
 namespace k8s::sim {
 
-/// What all watches need of one event, made once: the line for clients that take the stored form, and the object before and
-/// after for those that select.
+/// What all watches need of one event, made once: the line for clients that take the stored form,
+/// and the object before and after for those that select.
 struct shared_lines {
   std::shared_ptr<const std::string> plain;
   std::shared_ptr<const json::object> before, now;
@@ -31,8 +31,8 @@ struct watch_filter {
   bool bookmarks = false;
 };
 
-/// One watch: the lines that wait to be sent. The transport takes them when `on_ready` calls; dropping the
-/// subscription ends the watch.
+/// One watch: the lines that wait to be sent. The transport takes them when `on_ready` calls;
+/// dropping the subscription ends the watch.
 class subscription {
 public:
   subscription(watch_filter filter, std::uint64_t from, reactor::steady_time opened,

@@ -16,7 +16,8 @@ struct taint {
 struct node {
   object_meta meta;  // all annotations but last-applied
   bool unschedulable = false;
-  bool of_node_claim = false;  // a NodeClaim of karpenter.sh/v1 owns it, which is not its controller
+  // a NodeClaim of karpenter.sh/v1 owns it, which is not its controller
+  bool of_node_claim = false;
   condition_status ready = condition_status::unknown;
   interned ready_reason;
   compact_string boot_id;

@@ -1,4 +1,5 @@
-// What an answer may be and how it is read, field beside field: a shape and its reading change together.
+// What an answer may be and how it is read, field beside field: a shape and its reading change
+// together.
 #include "policies/compose/answer.hpp"
 
 #include "policies/compose/names.hpp"

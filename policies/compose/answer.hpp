@@ -15,8 +15,10 @@ namespace policies::compose {
 /// How a child is kept.
 ///   own       its fields are applied and repaired; other fields and other people's keys stay
 ///   create    made when it is not there; what becomes of it is its own affair
-///   add_keys  keys of its data: added, and followed until somebody edits them; the object may be anybody's who has no owner
-///   lines     one block of lines in a text of its data; everything around the block is somebody else's
+///   add_keys  keys of its data: added, and followed until somebody edits them; the object may be
+///             anybody's who has no owner
+///   lines     one block of lines in a text of its data; everything around the block is somebody
+///             else's
 enum class way { own, create, add_keys, lines };
 
 /// A value of a Secret's data that a hook asks for and never sees.
@@ -38,8 +40,8 @@ struct asked_value {
 struct text_block {
   std::string key, name, text;
   std::string after;  // the line it stands behind when it is new; empty: at the end
-  std::vector<std::string>
-      without;  // names whose `name = …` lines elsewhere in the text are taken out
+  // names whose `name = …` lines elsewhere in the text are taken out
+  std::vector<std::string> without;
   std::string comment = "#";
 };
 
@@ -84,8 +86,8 @@ const shape& answer_shape();
 const shape& related_shape();
 
 /// Whom it is for decides what it may say: kinds that are declared, the namespace of the parent.
-/// Errors   errc::malformed names the place: "children[3].object.metadata.name: …". One wrong child refuses all of it, so
-///          that a slip never looks like a wish to delete.
+/// Errors   errc::malformed names the place: "children[3].object.metadata.name: …". One wrong child
+///          refuses all of it, so that a slip never looks like a wish to delete.
 reactor::result<sync_answer> read_answer(const value& answer, const declaration& about,
                                          const object& parent);
 

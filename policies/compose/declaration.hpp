@@ -17,8 +17,8 @@ struct kind_name {
   friend auto operator<=>(const kind_name&, const kind_name&) = default;
 };
 
-/// What a pack that composes objects says of itself beside its hooks, as `composes` in policy.lua. What it does not name it
-/// neither sees nor touches.
+/// What a pack that composes objects says of itself beside its hooks, as `composes` in policy.lua.
+/// What it does not name it neither sees nor touches.
 struct declaration {
   std::string pack, version;
   std::vector<kind_name> parents, children, related;

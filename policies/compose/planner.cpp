@@ -1,4 +1,5 @@
-// One plan from one answer: the ways of children share what is already decided of the others, so they stay together.
+// One plan from one answer: the ways of children share what is already decided of the others, so
+// they stay together.
 #include "policies/compose/planner.hpp"
 
 #include "formats/digest.hpp"
@@ -411,7 +412,8 @@ private:
     return found == source->digests.end() ? std::string() : found->second;
   }
 
-  /// The keys of a ConfigMap or a Secret, each for itself: own repairs them, add_keys leaves alone what somebody edited.
+  /// The keys of a ConfigMap or a Secret, each for itself: own repairs them, add_keys leaves alone
+  /// what somebody edited.
   void change_keys(const child& c, const object& there, value body) {
     std::map<std::string, std::string> wrote;
     if (const auto noted = there.annotations.find(std::string(mark::wrote));

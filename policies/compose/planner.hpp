@@ -13,7 +13,8 @@
 
 namespace policies::compose {
 
-/// One write. `of` is the child or the parent; what it was decided on goes with it, so that a newer object refuses it.
+/// One write. `of` is the child or the parent; what it was decided on goes with it, so that a newer
+/// object refuses it.
 struct action {
   enum class kind {
     add_finalizer,     // of the parent, by a merge patch
@@ -69,8 +70,9 @@ struct sibling {
 /// Of two that ask for one child the older has it: by creation, then by name.
 bool is_older(const sibling& a, const sibling& b);
 
-/// What a write was for and what the object was then: if nothing of that changed since, the same write changes nothing either,
-/// however its object reads (a server rewrites quantities, prunes fields).
+/// What a write was for and what the object was then: if nothing of that changed since, the same
+/// write changes nothing either, however its object reads (a server rewrites quantities, prunes
+/// fields).
 struct settled_write {
   std::string asked, content;
   friend bool operator==(const settled_write&, const settled_write&) = default;
@@ -83,7 +85,8 @@ std::string status_content_of(const object& parent);
 struct scene {
   std::shared_ptr<const declaration> about;
   std::shared_ptr<const object> parent;
-  /// What the answer names, what it copies from and takes as input, and all that is marked as ours and owned by the parent.
+  /// What the answer names, what it copies from and takes as input, and all that is marked as ours
+  /// and owned by the parent.
   std::map<object_name, std::shared_ptr<const object>> live;
   std::map<object_name, sibling> claims;   // the oldest other parent that asks for that child
   std::map<std::string, sibling> parents;  // all others there are, by uid
@@ -94,12 +97,15 @@ struct scene {
   reactor::wall_time now{};
 };
 
-/// Parent, children as they are, the hook's answer and what we last wrote → what is to be done. Pure.
-/// Safety   for every answer: only declared kinds are touched; what belongs to somebody else is not; nothing that was generated
-///          is generated again; only what is marked and owned is deleted; after the actions the same answer plans none.
+/// Parent, children as they are, the hook's answer and what we last wrote → what is to be done.
+/// Pure.
+/// Safety   for every answer: only declared kinds are touched; what belongs to somebody else is
+///          not; nothing that was generated is generated again; only what is marked and owned is
+///          deleted; after the actions the same answer plans none.
 sync_plan plan_sync(const scene& s, const sync_answer& a);
 
-/// The hook failed, or what it was to be given is not there: the status says so and nothing else happens.
+/// The hook failed, or what it was to be given is not there: the status says so and nothing else
+/// happens.
 sync_plan plan_fault(const scene& s, std::string_view code, std::string_view sentence,
                      std::string_view released_by = "a newer policy, or what it stumbled over");
 

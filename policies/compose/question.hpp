@@ -24,7 +24,8 @@ struct object_name {
   friend auto operator<=>(const object_name&, const object_name&) = default;
 };
 
-/// An object as it is on its cluster. Of a Secret there are names of keys and digests, nowhere its bytes.
+/// An object as it is on its cluster. Of a Secret there are names of keys and digests, nowhere its
+/// bytes.
 struct object {
   // What a hook sees.
   std::string api_version, kind, name, ns, uid;
@@ -45,12 +46,13 @@ struct object {
   object_name id() const { return {what(), ns, name}; }
 };
 
-/// From the object as an API server sends it. A Secret comes as content_of leaves it: with `digests` instead of data.
+/// From the object as an API server sends it. A Secret comes as content_of leaves it: with
+/// `digests` instead of data.
 /// Shape    spec, status, data and rest are plain data; `ready` is judged, `edited` found.
 object read_object(const kind_name& what, const value& sent);
 
-/// By its own status: a Deployment has rolled out to its end, a volume is bound, a job is through; what says nothing of
-/// itself is ready by being there.
+/// By its own status: a Deployment has rolled out to its end, a volume is bound, a job is through;
+/// what says nothing of itself is ready by being there.
 bool is_ready(const object& o);
 
 /// The files that a call gets.
@@ -66,7 +68,8 @@ struct question {
   std::shared_ptr<const data_files> files;
 };
 
-/// The key of an object among `related` and `children`: "Secret/auth", with the namespace where the parent has none.
+/// The key of an object among `related` and `children`: "Secret/auth", with the namespace where the
+/// parent has none.
 std::string key_of(const object_name& o, std::string_view parents_ns);
 
 std::vector<argument> sync_arguments(std::shared_ptr<const question> q, reactor::wall_time now);

@@ -43,7 +43,8 @@ bool is_name(std::string_view text) {
   return !text.empty() && !(text.front() >= '0' && text.front() <= '9');
 }
 
-/// Uses only functions of the Lua interface that raise nothing, because the values it builds have destructors.
+/// Uses only functions of the Lua interface that raise nothing, because the values it builds have
+/// destructors.
 constexpr std::size_t max_path_bytes = 100;  // of one key, in a message
 
 class copier {

@@ -1,4 +1,5 @@
-// Which lines of a pack hold code is asked of the compiler: the pack is compiled in a state of its own and never run.
+// Which lines of a pack hold code is asked of the compiler: the pack is compiled in a state of its
+// own and never run.
 
 #include "policies/host/coverage.hpp"
 
@@ -11,7 +12,8 @@
 namespace policies {
 namespace {
 
-/// The lines of a function's instructions and of those inside it. The first instruction is the function's head.
+/// The lines of a function's instructions and of those inside it. The first instruction is the
+/// function's head.
 constexpr const char* walker = R"lua(
 local util = require("jit.util")
 local seen = {}

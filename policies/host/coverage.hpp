@@ -20,7 +20,8 @@ struct file_coverage {
   std::set<int> missed;
 };
 
-/// What of the pack's Lua, its tests left out, is code, and how much of it ran. Blocks: call it through offload.
+/// What of the pack's Lua, its tests left out, is code, and how much of it ran. Blocks: call it
+/// through offload.
 std::vector<file_coverage> lines_of(const pack_files& files, const line_coverage& seen);
 
 }  // namespace policies

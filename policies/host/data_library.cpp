@@ -1,5 +1,5 @@
-// TOML, base64, digests and times; the rules of text_library.cpp hold here too. What is read on the way is kept in the
-// sandbox's state while it is pushed, so that nothing is lost when that raises.
+// TOML, base64, digests and times; the rules of text_library.cpp hold here too. What is read on the
+// way is kept in the sandbox's state while it is pushed, so that nothing is lost when that raises.
 
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
@@ -27,8 +27,8 @@ constexpr double first_second = -62'135'596'800.0, last_second = 253'402'300'799
 /// Where a zone is looked up for the first time, a file is read.
 constexpr std::int64_t zone_steps = 2'000;
 
-/// Gives Lua what `read` puts where it is told, or raises what it complains of. No object may live here when that happens: a
-/// Lua error passes without destructors.
+/// Gives Lua what `read` puts where it is told, or raises what it complains of. No object may live
+/// here when that happens: a Lua error passes without destructors.
 template <class F>
 int give(lua_State* L, const char* function, F read) {
   sandbox_state& state = sandbox_state::of(L);
@@ -152,7 +152,8 @@ bool plain_zone(std::string_view name) {
   return true;
 }
 
-/// What `show` makes of the time that is argument 1, unix seconds, in the zone that is argument 2, UTC without one.
+/// What `show` makes of the time that is argument 1, unix seconds, in the zone that is argument 2,
+/// UTC without one.
 template <class F>
 int time_in_zone(lua_State* L, const char* function, F show) {
   const double seconds = number_at(L, 1, function);

@@ -1,5 +1,5 @@
-// The functions on versions and digests; the rules of text_library.cpp hold here too. What is read is never copied, so that
-// nothing has to be given back when one of them raises.
+// The functions on versions and digests; the rules of text_library.cpp hold here too. What is read
+// is never copied, so that nothing has to be given back when one of them raises.
 
 #include "formats/digest.hpp"
 #include "formats/version_range.hpp"

@@ -11,9 +11,11 @@
 
 namespace policies {
 
-/// A question to policies, said once. From it come the names that a pack may have, the strict arguments and checked answers of
-/// its tests, `policy check`, the reference in docs/ and the annotations of editors.
-/// Shape    a domain describes its hooks beside their structs: `hook rollout_hook()`. Arguments are shape_of<struct>().
+/// A question to policies, said once. From it come the names that a pack may have, the strict
+/// arguments and checked answers of its tests, `policy check`, the reference in docs/ and the
+/// annotations of editors.
+/// Shape    a domain describes its hooks beside their structs: `hook rollout_hook()`. Arguments are
+///          shape_of<struct>().
 struct hook {
   std::string name;                     // "rollout.plan"
   std::string question;                 // "who may start now, and why do the others wait?"
@@ -22,9 +24,11 @@ struct hook {
   std::string budget;                   // "200,000 instructions and 2,000 a unit"
   std::vector<shape_member> arguments;  // of the function, in order
   shape answer;                         // any: nobody has described it yet
-  /// What a pack that has the hook says of itself beside it, under that name; without a name: nothing.
+  /// What a pack that has the hook says of itself beside it, under that name; without a name:
+  /// nothing.
   shape_member declares = {};
-  /// Questions as they come up, for calls that only try the hook, each within `instructions`. May be empty.
+  /// Questions as they come up, for calls that only try the hook, each within `instructions`. May
+  /// be empty.
   std::function<std::vector<std::vector<argument>>()> typical;
   std::int64_t instructions = 200'000;
 
@@ -39,7 +43,8 @@ using shared_hooks = std::shared_ptr<const hook_list>;
 
 const hook* find_hook(const hook_list& all, std::string_view name);
 
-/// For the sandbox's own use: {families = {rollout = {"plan"}}, hooks = {["rollout.plan"] = {arguments, answer}}}
+/// For the sandbox's own use: {families = {rollout = {"plan"}}, hooks = {["rollout.plan"] =
+/// {arguments, answer}}}
 value described(const hook_list& all);
 
 /// docs/hooks.md

@@ -22,7 +22,8 @@ using namespace std::chrono_literals;
 constexpr reactor::nanoseconds longest_reread = 5min;
 constexpr double log_burst = 20, log_lines_a_second = 1;
 
-/// The same for the same files, wherever they lie: what `sha256sum` says of their names and digests, a line each.
+/// The same for the same files, wherever they lie: what `sha256sum` says of their names and
+/// digests, a line each.
 std::string digest_of(const pack_files& files) {
   std::string lines;
   for (const auto& [name, content] : files)
@@ -161,8 +162,8 @@ awaitable<void> host::follow(std::size_t root_index) {
   for (;;) {
     co_await roots_[root_index]->watch->changed();
     auto looked = co_await look(root_index);
-    // Reported as an event. The next change is the next chance, but files that could not even be read may be readable
-    // without one: descriptors were short, or the disk was busy.
+    // Reported as an event. The next change is the next chance, but files that could not even be
+    // read may be readable without one: descriptors were short, or the disk was busy.
     for (reactor::nanoseconds wait = 10s; !looked && is_systems(looked.error());
          wait = std::min(2 * wait, longest_reread)) {
       co_await loop_.sleep_for(wait);
@@ -242,8 +243,8 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
       r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}, {}});
       e = &r.entries.back();
     }
-    // What was read before something stood in the way is no state of the pack: the rest of it may be all that is left next
-    // time. And a name may become free without an edit of this one.
+    // What was read before something stood in the way is no state of the pack: the rest of it may
+    // be all that is left next time. And a name may become free without an edit of this one.
     e->seen = source.unreadable || name_is_taken ? pack_files() : std::move(source.files);
     waits_for_a_name = waits_for_a_name || name_is_taken;
     if (!fresh) {
@@ -279,7 +280,8 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
 awaitable<result<std::shared_ptr<pack>>> host::examine(std::string folder, pack_files files,
                                                        author by) {
   auto loaded = co_await pack::load(loop_, folder, files, options_.limits, by);
-  // Our own are the bytes that the build has tested; every start, and every run of a simulation, would run them again.
+  // Our own are the bytes that the build has tested; every start, and every run of a simulation,
+  // would run them again.
   if (!loaded || by == author::ourselves || !options_.run_tests) co_return loaded;
   auto tests = co_await run_pack_tests(loop_, folder, std::move(files), options_.limits);
   if (!tests) co_return tests.error();
@@ -434,7 +436,8 @@ awaitable<result<decision>> host::ask(std::shared_ptr<const pack> p, std::string
   co_return std::move(made);
 }
 
-/// A policy that logs at every question must not fill the log of everybody: a burst, then a line a second.
+/// A policy that logs at every question must not fill the log of everybody: a burst, then a line a
+/// second.
 void host::tell(const pack& p, const std::vector<std::string>& lines) {
   if (!on_log || lines.empty()) return;
   log_allowance& may = logs_[p.about().name];

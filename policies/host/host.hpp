@@ -37,8 +37,8 @@ struct policy_fault {
 
 struct pack_status {
   std::string folder, name, version, hash;
-  std::string
-      digest;  // of its files' names and contents, "sha256:…"; empty while nothing is loaded
+  // of its files' names and contents, "sha256:…"; empty while nothing is loaded
+  std::string digest;
   bool stock = false;
   double order = 0;
   std::vector<std::string> hooks;
@@ -54,13 +54,16 @@ struct decision {
   call_cost cost;
 };
 
-/// Holds the packs of some folders and of the program, asks the one that applies, and follows edits.
-/// Choice    folders in the order given, stock packs last; in each by `order`, then name; first applying pack that
-///           has the hook. subject::pack names one explicitly. A pack hides those of its name that come later.
-/// Reload    a changed pack is loaded and tested aside and takes over between two turns; one that fails stays
-///           out and the old one goes on. Calls under way finish on what they began with.
-/// Errors    load(): a folder is missing or empty, or a pack in it is broken (a person is watching then).
-///           call(): errc::not_found when no pack answers, else what pack::call says.
+/// Holds the packs of some folders and of the program, asks the one that applies, and follows
+/// edits.
+/// Choice    folders in the order given, stock packs last; in each by `order`, then name; first
+///           applying pack that has the hook. subject::pack names one explicitly. A pack hides
+///           those of its name that come later.
+/// Reload    a changed pack is loaded and tested aside and takes over between two turns; one that
+///           fails stays out and the old one goes on. Calls under way finish on what they began
+///           with.
+/// Errors    load(): a folder is missing or empty, or a pack in it is broken (a person is watching
+///           then). call(): errc::not_found when no pack answers, else what pack::call says.
 /// Lifetime  stop() before destruction when start() was called.
 class host {
 public:
@@ -89,8 +92,9 @@ public:
 
   reactor::result<std::shared_ptr<const pack>> select(const std::string& hook,
                                                       const subject& s) const;
-  /// Every pack that applies and has the hook, in order: for hooks whose packs each narrow what the former allowed. The
-  /// subject's own choice of a pack counts when that pack has the hook; else it is about another hook.
+  /// Every pack that applies and has the hook, in order: for hooks whose packs each narrow what the
+  /// former allowed. The subject's own choice of a pack counts when that pack has the hook; else it
+  /// is about another hook.
   std::vector<std::shared_ptr<const pack>> applying(const std::string& hook,
                                                     const subject& s) const;
   /// What `accept` refuses counts as a fault of the policy.
@@ -105,8 +109,8 @@ public:
                                                      std::int64_t instructions = unit_instructions,
                                                      judge accept = {});
 
-  /// Whether somebody wants to know of questions. call() tells of its own; who asks several packs tells once, of what came of
-  /// it. The question is not answered before it is written down.
+  /// Whether somebody wants to know of questions. call() tells of its own; who asks several packs
+  /// tells once, of what came of it. The question is not answered before it is written down.
   bool takes_notes() const noexcept { return on_question || recorder_; }
   reactor::awaitable<void> note(question_note n);
 

@@ -1,4 +1,5 @@
-// The functions on tables and on the pack that are written in C++; the rules of text_library.cpp hold here too.
+// The functions on tables and on the pack that are written in C++; the rules of text_library.cpp
+// hold here too.
 
 #include "policies/host/arguments.hpp"
 #include "policies/host/hook.hpp"
@@ -106,7 +107,8 @@ int table_unpack(lua_State* L) {
   return static_cast<int>(last - first + 1);
 }
 
-/// Numbers before strings before booleans; other keys have no order that would be the same in the next run.
+/// Numbers before strings before booleans; other keys have no order that would be the same in the
+/// next run.
 struct sort_key {
   int rank;
   double number;
@@ -147,8 +149,8 @@ int key_less(lua_State* L) {
 
 /// keys(t): the keys as a list, how many, and whether they are in order already.
 int table_keys(lua_State* L) {
-  constexpr int sorted_here =
-      1024;  // more would take longer than a turn should; prelude.lua sorts those
+  // more would take longer than a turn should; prelude.lua sorts those
+  constexpr int sorted_here = 1024;
   lua_settop(L, 1);
   lua_newtable(L);
   int count = 0;

@@ -21,7 +21,8 @@ view_reference* view_at(lua_State* L, int index) {
   return ours ? static_cast<view_reference*>(lua_touserdata(L, index)) : nullptr;
 }
 
-/// The view behind `index`, which must belong to the running call: the snapshots of earlier ones are gone.
+/// The view behind `index`, which must belong to the running call: the snapshots of earlier ones
+/// are gone.
 view_reference& live_view(lua_State* L, int index) {
   view_reference* v = view_at(L, index);
   sandbox_state& state = sandbox_state::of(L);
@@ -77,8 +78,8 @@ int index_view(lua_State* L) {
   if (found) {
     push_slot(L, *found);
   } else if (v.type->is == view_type::form::record) {
-    const std::string_view meant =
-        meant_field(v, {key, size});  // a typing error, not an absent value
+    // a typing error, not an absent value
+    const std::string_view meant = meant_field(v, {key, size});
     raise(L, "a %s has no field '%.60s'%s%.*s%s", v.type->name, key,
           meant.empty() ? "" : ", is it ", static_cast<int>(meant.size()), meant.data(),
           meant.empty() ? "" : "?");

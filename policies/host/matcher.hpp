@@ -9,7 +9,8 @@ namespace policies {
 
 /// Lua 5.1 patterns with a bound on the work: the stock matcher backtracks for seconds on a few
 /// hundred bytes and no instruction hook reaches it.
-/// Shape    give subject and pattern, call match_at or search; captures stay readable until the next call.
+/// Shape    give subject and pattern, call match_at or search; captures stay readable until the
+///          next call.
 /// Units    max_steps: comparisons of one character or set member, roughly 5 ns each.
 /// Errors   error() says why a pattern is malformed or was given up; null otherwise.
 /// Lifetime views subject and pattern. Trivially destructible, since Lua errors may jump over it.
@@ -43,7 +44,8 @@ public:
   bool exhausted() const { return exhausted_; }
   std::uint64_t steps() const { return steps_; }
   std::size_t captures() const { return level_; }
-  /// Index 0 with captures() == 0 is the whole match. Sets error() on a bad index or an open capture.
+  /// Index 0 with captures() == 0 is the whole match. Sets error() on a bad index or an open
+  /// capture.
   capture get(std::size_t index, const span& whole);
 
 private:

@@ -21,7 +21,8 @@ inline constexpr std::int64_t unit_instructions = 200'000;
 
 using labels = std::map<std::string, std::string>;
 
-/// Label requirements that must all hold: one of the values, any value (`true`), or absent (`false`).
+/// Label requirements that must all hold: one of the values, any value (`true`), or absent
+/// (`false`).
 struct label_requirement {
   std::vector<std::string> values;  // empty: only presence matters
   bool present = true;
@@ -44,12 +45,13 @@ struct manifest {
   std::vector<std::string> apis;  // empty: all
   label_selector clusters, objects;
   std::vector<std::string> hooks;  // "rollout.plan"
-  value composes;                  // what `composes` says (policies/compose/declaration.hpp); null: nothing
+  value composes;  // what `composes` says (policies/compose/declaration.hpp); null: nothing
 };
 
 /// A folder with policy.lua, its other files, and its tests.
 /// Shape    load() runs policy.lua once; call() asks one hook. Many calls may be under way.
-/// Errors   as sandbox; `doing` names pack and hook, the detail begins with file:line where there is one.
+/// Errors   as sandbox; `doing` names pack and hook, the detail begins with file:line where there
+///          is one.
 class pack {
 public:
   /// `folder` is for people ("rollout/default"), it begins the file names in messages.
@@ -84,32 +86,36 @@ struct test_outcome {
   std::string message;  // why not: "default/policy_test.lua:12: expected 1, got 2"
 };
 
-/// Runs each `*_test.lua` of the pack in a sandbox of its own. A test file that does not load is a fault.
+/// Runs each `*_test.lua` of the pack in a sandbox of its own. A test file that does not load is a
+/// fault.
 reactor::awaitable<reactor::result<std::vector<test_outcome>>> run_pack_tests(
     reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {});
 
 /// One pack as found on disk, or why it cannot be read.
 struct pack_source {
-  std::string
-      folder;  // relative to the folder of packs; its own name for a folder that is itself a pack
+  // relative to the folder of packs; its own name for a folder that is itself a pack
+  std::string folder;
   pack_files files;
   std::optional<reactor::fault> unreadable;
 };
 
-/// Reads the packs below `root`: the folder itself, its subfolders, or theirs. Blocks: call it through offload.
-/// Limits   64 packs; per pack 192 files, 64 KiB a Lua file, 256 KiB another, 1 MiB together. Links may point
-///          anywhere inside `root` (a mounted ConfigMap is made of links), not out of it.
+/// Reads the packs below `root`: the folder itself, its subfolders, or theirs. Blocks: call it
+/// through offload.
+/// Limits   64 packs; per pack 192 files, 64 KiB a Lua file, 256 KiB another, 1 MiB together. Links
+///          may point anywhere inside `root` (a mounted ConfigMap is made of links), not out of it.
 /// Errors   errc::not_found: no such folder, or no pack in it.
 reactor::result<std::vector<pack_source>> read_packs(std::string root);
 
-/// The files of a folder that a pack's hooks are given, by their path in it. Blocks: call it through offload.
+/// The files of a folder that a pack's hooks are given, by their path in it. Blocks: call it
+/// through offload.
 /// Limits   128 files, 256 KiB each, 4 MiB together; links point anywhere inside, not out of it.
 reactor::result<pack_files> read_data_folder(std::string root);
 
 /// The packs that are built into the program.
 std::vector<pack_source> stock_packs();
 
-/// A hook tried on a question as it comes up: real views, so that a field that does not exist is noticed.
+/// A hook tried on a question as it comes up: real views, so that a field that does not exist is
+/// noticed.
 struct hook_trial {
   std::string hook;
   std::optional<reactor::fault> fault;  // it raised, took too long, or its answer is none

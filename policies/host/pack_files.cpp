@@ -25,7 +25,8 @@ bool hidden(const std::string& name) {
   return name.starts_with(".") || name.ends_with("~");
 }
 
-/// The entries of a folder that count, sorted, so that two machines see the same packs in the same order.
+/// The entries of a folder that count, sorted, so that two machines see the same packs in the same
+/// order.
 result<std::vector<fs::path>> entries(const fs::path& folder) {
   std::error_code ec;
   std::vector<fs::path> found;
@@ -121,7 +122,8 @@ pack_source read_pack(const fs::path& root, const fs::path& folder, std::string 
   return source;
 }
 
-/// What `path` is. That it cannot be told now is no proof that it is not there: a pack would count as removed.
+/// What `path` is. That it cannot be told now is no proof that it is not there: a pack would count
+/// as removed.
 result<fs::file_type> type_of(const fs::path& path) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);

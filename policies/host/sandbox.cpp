@@ -58,7 +58,8 @@ int panic(lua_State* L) {
   std::abort();
 }
 
-/// Calls f(L) in protected mode; f must own nothing with a destructor when it raises. The error text, if any.
+/// Calls f(L) in protected mode; f must own nothing with a destructor when it raises. The error
+/// text, if any.
 template <class F>
 std::optional<std::string> protect(lua_State* L, F f) {
   const int status = lua_cpcall(
@@ -116,7 +117,8 @@ void forget(reactor::loop& l, const value* v, bool large) {
   }
 }
 
-/// The text of the error on top of the finished thread, with the policy's own line where Lua named the prelude's.
+/// The text of the error on top of the finished thread, with the policy's own line where Lua named
+/// the prelude's.
 std::string error_text(lua_State* thread) {
   if (lua_type(thread, -1) != LUA_TSTRING) {
     return std::string("raised an error that is no text but a ") + luaL_typename(thread, -1);
@@ -137,7 +139,8 @@ std::string error_text(lua_State* thread) {
 
 }  // namespace
 
-/// One call. All that it does to the Lua state happens in advance(), whose caller has the state to itself.
+/// One call. All that it does to the Lua state happens in advance(), whose caller has the state to
+/// itself.
 struct sandbox::running {
   running(std::shared_ptr<sandbox> sandbox, std::string entry_name, std::vector<argument> given,
           std::int64_t instructions, judge reader, const value_limits& limits)
@@ -193,7 +196,8 @@ private:
       returned = must_aside = true;
     } else if (status != LUA_YIELD) {
       outcome = finish(status);
-      // On the loop only a small answer is tried; whatever was wrong with it, the worker finds again.
+      // On the loop only a small answer is tried; whatever was wrong with it, the worker finds
+      // again.
       if (status == 0 && !aside && !*outcome && outcome->error().code == errc::malformed) {
         outcome.reset();
         returned = must_aside = true;
@@ -291,7 +295,8 @@ private:
   bool returned = false;  // what it returned is still on the thread
 };
 
-/// The Lua state belongs to one call at a time. Taken and given back on the loop; in between it may go to the worker.
+/// The Lua state belongs to one call at a time. Taken and given back on the loop; in between it may
+/// go to the worker.
 class sandbox::turn {
 public:
   explicit turn(std::shared_ptr<sandbox> in) : in_(std::move(in)), state_(*in_->state_) {}
@@ -400,7 +405,8 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
         r->call.pause_every = worker_quantum;
         r->call.pause_after = worker_quantum_time;
       }
-      // A cancelled call leaves here at once; what it holds comes back to the loop when the slice has ended.
+      // A cancelled call leaves here at once; what it holds comes back to the loop when the slice
+      // has ended.
       std::function<void()> slice = [r, held, &l = state.loop]() mutable {
         r->advance();
         l.post([r = std::move(r), held = std::move(held)]() mutable {

@@ -25,7 +25,8 @@ namespace policies {
 /// The files of a pack by their path inside it ("policy.lua", "lib/zones.lua").
 using pack_files = std::map<std::string, std::string, std::less<>>;
 
-/// For tests: the allocation `fail_from`, counted from 0, and the ones behind it fail, `fail_count` in all.
+/// For tests: the allocation `fail_from`, counted from 0, and the ones behind it fail, `fail_count`
+/// in all.
 struct memory_trial {
   std::uint64_t fail_from = 0, fail_count = 0;
   std::uint64_t asked = 0, failed = 0;
@@ -56,11 +57,12 @@ struct call_cost {
   std::size_t heap_bytes = 0;
 };
 
-/// An answer frees itself on the worker when it is large: the loop would stand still for milliseconds.
+/// An answer frees itself on the worker when it is large: the loop would stand still for
+/// milliseconds.
 using answer_value = std::shared_ptr<const value>;
 
-/// Reads an answer where it was copied, which for a large one is the worker, also when the call was cancelled
-/// meanwhile: it owns what it uses.
+/// Reads an answer where it was copied, which for a large one is the worker, also when the call was
+/// cancelled meanwhile: it owns what it uses.
 using judge = std::function<reactor::result<void>(const value&)>;
 
 struct call_answer {
@@ -75,16 +77,20 @@ using argument = std::variant<value, view>;
 struct sandbox_state;
 
 /// One Lua state in which untrusted source runs within bounds of time, memory and reach.
-/// Shape    open() with the pack's files, then run() one entry of the prelude after the other; calls may
-///          overlap, each has its own Lua thread, and they take turns.
-/// Where    on the worker: single instructions of a language (a rehash, a step of the collector, the parser) take as
-///          long as its author wants. Only the hooks of our own packs run on the loop, while their heap is small.
-/// Units    instructions: the budget of the call; calls pause every 10,000 of them (on the worker 100,000).
-/// Errors   open(): errc::refused: a .lua file that is not for us, the detail begins with file:line.
-///          errc::limit: budget, memory or time used up. errc::malformed: an answer that is no plain data.
-///          errc::refused: the policy raised an error; the detail begins with file:line.
-/// Lifetime run() keeps the sandbox and the snapshots of its arguments alive. Cancelling a run drops it; what it has
-///          on the worker ends with its slice. Views are read there: a snapshot never changes.
+/// Shape    open() with the pack's files, then run() one entry of the prelude after the other;
+///          calls may overlap, each has its own Lua thread, and they take turns.
+/// Where    on the worker: single instructions of a language (a rehash, a step of the collector,
+///          the parser) take as long as its author wants. Only the hooks of our own packs run on
+///          the loop, while their heap is small.
+/// Units    instructions: the budget of the call; calls pause every 10,000 of them (on the worker
+///          100,000).
+/// Errors   open(): errc::refused: a .lua file that is not for us, the detail begins with
+///          file:line. errc::limit: budget, memory or time used up. errc::malformed: an answer that
+///          is no plain data. errc::refused: the policy raised an error; the detail begins with
+///          file:line.
+/// Lifetime run() keeps the sandbox and the snapshots of its arguments alive. Cancelling a run
+///          drops it; what it has on the worker ends with its slice. Views are read there: a
+///          snapshot never changes.
 class sandbox {
 public:
   static reactor::result<std::shared_ptr<sandbox>> open(reactor::loop& l, std::string label,

@@ -12,8 +12,9 @@ namespace policies {
 
 struct shape_member;
 
-/// What a value may be: of an argument as Lua reads it, or of an answer. A hook's shapes are its whole description; its
-/// reference, the editor's annotations, the strict arguments of tests and the check of answers are made from them.
+/// What a value may be: of an argument as Lua reads it, or of an answer. A hook's shapes are its
+/// whole description; its reference, the editor's annotations, the strict arguments of tests and
+/// the check of answers are made from them.
 struct shape {
   enum class kind { any, flag, number, text, list, map, record, either };
   kind is = kind::any;
@@ -51,7 +52,8 @@ reactor::result<void> check(const value& v, const shape& is);
 /// The shape as Lua reads it: kind, name, of, members with name, is, optional, otherwise.
 value described(const shape& s);
 
-/// How many letters must change to make one word the other; 3 stands for all that is more. Owns nothing, raises nothing.
+/// How many letters must change to make one word the other; 3 stands for all that is more. Owns
+/// nothing, raises nothing.
 int letters_apart(std::string_view a, std::string_view b) noexcept;
 /// Whether somebody who wrote `wrong` may have meant `right`.
 bool is_slip(std::string_view wrong, std::string_view right) noexcept;

@@ -104,7 +104,8 @@ std::vector<source_slip> find_slips(const pack_files& files, const hook_list& ho
     for (const shape_member& a : h.arguments) add_names(a.is, known);
     add_names(h.answer, known);
   }
-  // What the pack names itself: keys of its tables, and fields it sets; its data files may hold any name.
+  // What the pack names itself: keys of its tables, and fields it sets; its data files may hold any
+  // name.
   std::set<std::string, std::less<>> own{
       "byte",   "char",       "find",    "format",    "gmatch",  "gsub",    "len",    "lower",
       "match",  "rep",        "reverse", "sub",       "upper",   "abs",     "ceil",   "floor",

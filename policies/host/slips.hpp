@@ -15,10 +15,11 @@ struct source_slip {
   std::string message() const;  // "policy.lua:12: nothing has a field 'slottd', is it slotted?"
 };
 
-/// Names behind a dot that are no field of what the pack's hooks are given or answer, of the language, or of the pack's own
-/// tables, and look like one: also where no question leads.
-/// Shape    `hooks` are those the pack answers; with one that nobody described nothing is said: its fields are not known.
-///          Reads names, not types: a field of another record is not noticed, the typical questions and tests do that.
+/// Names behind a dot that are no field of what the pack's hooks are given or answer, of the
+/// language, or of the pack's own tables, and look like one: also where no question leads.
+/// Shape    `hooks` are those the pack answers; with one that nobody described nothing is said: its
+///          fields are not known. Reads names, not types: a field of another record is not noticed,
+///          the typical questions and tests do that.
 std::vector<source_slip> find_slips(const pack_files& files, const hook_list& hooks);
 
 }  // namespace policies

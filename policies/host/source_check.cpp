@@ -93,8 +93,8 @@ private:
       }
       case '.':
         ++at_;
-        for (int more = 0; more < 2 && now() == '.'; ++more)
-          ++at_;  // ".." takes its dots before a number can
+        // ".." takes its dots before a number can
+        for (int more = 0; more < 2 && now() == '.'; ++more) ++at_;
         return met::anything;
       default: ++at_; return met::anything;
     }
@@ -159,7 +159,8 @@ private:
     return met::anything;
   }
 
-  /// At '[' or ']': the count of '=' when the same character follows, else below zero (-1: none). Ends at that character.
+  /// At '[' or ']': the count of '=' when the same character follows, else below zero (-1: none).
+  /// Ends at that character.
   int bracket() {
     const int c = now();
     int count = 0;

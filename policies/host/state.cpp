@@ -52,8 +52,8 @@ void on_count(lua_State* L, lua_Debug* at) {
   if (lua_isyieldable(L) != 0) {
     lua_yield(L, 0);
   } else if (call->exhausted || call->slice >= 4 * call->pause_every) {
-    // Below a C function that called back. The sandbox offers none, but should one appear: raise at every
-    // instruction until the call has unwound.
+    // Below a C function that called back. The sandbox offers none, but should one appear: raise at
+    // every instruction until the call has unwound.
     call->exhausted = true;
     state.arm(1);
     luaL_error(L, "the instruction budget is used up");
@@ -87,7 +87,8 @@ void* sandbox_state::resize(void* block, std::size_t old_size, std::size_t new_s
   void* moved = std::realloc(block, new_size);
   if (moved != nullptr) return moved;
   if (new_size <= old_size) return block;
-  // The pack is within its limit: it is the process that has none left, and no verdict about the pack.
+  // The pack is within its limit: it is the process that has none left, and no verdict about the
+  // pack.
   reactor::memory_lost();
 }
 

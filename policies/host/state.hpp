@@ -25,8 +25,8 @@ inline constexpr reactor::nanoseconds quantum_time = std::chrono::milliseconds(1
 /// The same on the worker, where a pause costs more than the rest of the process gains from it.
 inline constexpr std::int64_t worker_quantum = 100'000;
 inline constexpr reactor::nanoseconds worker_quantum_time = std::chrono::milliseconds(5);
-/// A pack of our own runs on the loop while its heap is smaller: what one step of the collector, one rehash or one
-/// answer may cost grows with the heap, and no hook reaches into them.
+/// A pack of our own runs on the loop while its heap is smaller: what one step of the collector,
+/// one rehash or one answer may cost grows with the heap, and no hook reaches into them.
 inline constexpr std::size_t loop_heap_bytes = 1024 * 1024;
 /// An answer with more values, or more text, is judged and freed on the worker.
 inline constexpr std::size_t loop_answer_values = 2'000, loop_answer_bytes = 64 * 1024;
@@ -35,8 +35,8 @@ inline constexpr int hook_every = 100;
 /// While a big block lives, single instructions may be slow (comparing, converting, scanning it).
 inline constexpr int hook_every_with_big_blocks = 5;
 inline constexpr std::size_t big_block_bytes = 64 * 1024;
-/// No single table part or string is larger. A table part of keys that all collide is quadratic, in one
-/// instruction: this bounds what a worker can be kept busy with beyond the end of a call.
+/// No single table part or string is larger. A table part of keys that all collide is quadratic, in
+/// one instruction: this bounds what a worker can be kept busy with beyond the end of a call.
 inline constexpr std::size_t max_block_bytes = 1024 * 1024 + 64 * 1024;
 /// What the text functions make at most.
 inline constexpr std::size_t max_text_bytes = 512 * 1024;
@@ -55,8 +55,8 @@ struct call_state {
   std::vector<std::string> log;
 };
 
-/// Shape    one thread has it at a time: the loop, or the worker while `busy`. What Lua never sees (busy, wanted, idle,
-///          abandoned) is the loop's alone.
+/// Shape    one thread has it at a time: the loop, or the worker while `busy`. What Lua never sees
+///          (busy, wanted, idle, abandoned) is the loop's alone.
 struct sandbox_state {
   reactor::loop& loop;
   sandbox_limits limits;
@@ -111,14 +111,16 @@ void push_view(lua_State* L, const view_type* type, const void* object);
 /// Raises `message` with the place of the innermost function of the policy itself.
 [[noreturn]] void raise(lua_State* L, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
-/// Writes "file:line: " of the innermost function that belongs to the pack; empty when there is none.
+/// Writes "file:line: " of the innermost function that belongs to the pack; empty when there is
+/// none.
 void policy_place(lua_State* L, char* out, std::size_t size);
 /// A copied value and how much it is.
 struct copied {
   value what;
   std::size_t values = 0, bytes = 0;
 };
-/// Copies the value at `index` out of Lua. Raises nothing; the caller made sure of 3 stack slots per level.
+/// Copies the value at `index` out of Lua. Raises nothing; the caller made sure of 3 stack slots
+/// per level.
 reactor::result<copied> copy_out(lua_State* L, int index, const value_limits& limits);
 
 }  // namespace policies

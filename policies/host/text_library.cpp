@@ -1,5 +1,6 @@
-// The functions on text that are written in C++. Each is called from Lua: none lets an exception out, none owns
-// anything with a destructor where it may raise, and each charges for work in proportion to its input.
+// The functions on text that are written in C++. Each is called from Lua: none lets an exception
+// out, none owns anything with a destructor where it may raise, and each charges for work in
+// proportion to its input.
 
 #include "policies/host/arguments.hpp"
 #include "policies/host/matcher.hpp"
@@ -186,8 +187,8 @@ int text_match(lua_State* L) {
   return find_or_match(L, "match", wants::captures);
 }
 
-/// find_from(text, pattern, from, pinned): first, last and the captures of the next match; '^' is an ordinary
-/// character, `pinned` allows a match at `from` only. What gmatch and gsub are made of.
+/// find_from(text, pattern, from, pinned): first, last and the captures of the next match; '^' is
+/// an ordinary character, `pinned` allows a match at `from` only. What gmatch and gsub are made of.
 int find_from(lua_State* L) {
   const std::string_view text = text_at(L, 1, "match"), pattern = text_at(L, 2, "match");
   const std::ptrdiff_t from = integer_at(L, 3, "match") - 1;

@@ -5,7 +5,8 @@
 
 namespace policies {
 
-/// Plain data as Lua reads it where it lies, without a copy: objects are maps (what is not there is nil), arrays are lists.
+/// Plain data as Lua reads it where it lies, without a copy: objects are maps (what is not there is
+/// nil), arrays are lists.
 template <>
 inline slot slot_of<value>(const value& v) {
   slot s;

@@ -23,11 +23,13 @@ namespace policies {
 ///       static constexpr const char* name = "unit";
 ///       static constexpr field fields[] = {field_of<&unit::name>("name", "its Node"), …};
 ///     };
-/// What a field is follows from its C++ type, what it means and its unit are said beside its name: shape_of<unit>() is both.
-/// Fields may be booleans, numbers, strings, other records, vectors and string maps, and optionals and smart pointers to them.
+/// What a field is follows from its C++ type, what it means and its unit are said beside its name:
+/// shape_of<unit>() is both. Fields may be booleans, numbers, strings, other records, vectors and
+/// string maps, and optionals and smart pointers to them.
 struct view_type;
 
-/// What a field holds: a scalar, or a view of something inside. Views and text borrow from the snapshot.
+/// What a field holds: a scalar, or a view of something inside. Views and text borrow from the
+/// snapshot.
 struct slot {
   enum class kind { nil, boolean, number, text, view };
   kind is = kind::nil;
@@ -181,7 +183,8 @@ template <class T, class Compare>
 struct view_adapter<std::map<std::string, T, Compare>> {
   using map = std::map<std::string, T, Compare>;
   static const map& of(const void* object) { return *static_cast<const map*>(object); }
-  // Without a transparent comparison a lookup would allocate a string, so it walks: such maps are small.
+  // Without a transparent comparison a lookup would allocate a string, so it walks: such maps are
+  // small.
   static auto position(const map& m, std::string_view key) {
     if constexpr (requires { typename Compare::is_transparent; }) {
       return m.find(key);

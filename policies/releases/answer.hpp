@@ -1,6 +1,7 @@
 #pragma once
 
-// Inside policies/releases only: how an answer of a policy is taken apart, with the place in every complaint.
+// Inside policies/releases only: how an answer of a policy is taken apart, with the place in every
+// complaint.
 
 #include "policies/host/value.hpp"
 #include "policies/releases/finding.hpp"
@@ -16,8 +17,8 @@
 
 namespace policies::releases {
 
-/// One table of an answer. Each field is asked for by name; done() refuses what nobody asked for. The first thing wrong is
-/// kept, and everything after it reads as empty.
+/// One table of an answer. Each field is asked for by name; done() refuses what nobody asked for.
+/// The first thing wrong is kept, and everything after it reads as empty.
 class answer_reader {
 public:
   /// `where` is empty for the answer itself: "images[2].segments[1]" else.

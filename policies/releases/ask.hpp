@@ -12,7 +12,8 @@
 
 namespace policies::releases {
 
-/// Asks `hook` with a view of the question, reads the answer where it was copied, and says who gave it.
+/// Asks `hook` with a view of the question, reads the answer where it was copied, and says who gave
+/// it.
 /// Units    entries: components and apps that the answer has to look at, for the budget.
 template <class Answer, class Question>
 reactor::awaitable<reactor::result<Answer>> ask(host& packs, std::string hook, subject s,

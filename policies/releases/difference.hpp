@@ -11,9 +11,11 @@
 
 namespace policies::releases {
 
-/// `release.diff`: what does the step from one Release to another change, and is anything wrong with it?
+/// `release.diff`: what does the step from one Release to another change, and is anything wrong
+/// with it?
 /// Asked    by `windlass release diff` and `check`, and before a fleet moves.
-/// Failure  nothing moves. What is not known here is said (`check.not-evaluated`), never passed over.
+/// Failure  nothing moves. What is not known here is said (`check.not-evaluated`), never passed
+///          over.
 struct diff_question {
   std::shared_ptr<const document> base;  // none: the Release is judged alone
   std::shared_ptr<const document> release;

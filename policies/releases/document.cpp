@@ -30,8 +30,8 @@ std::string subject_of(part p, std::string_view name) {
   return (p == part::app ? "app/" : "component/") + std::string(name);
 }
 
-/// "aws-34.5.0" or "v14.1.0": a word in front, three numbers, letters, digits and dots behind a dash. Which words there are
-/// is for the tables of the policy to say.
+/// "aws-34.5.0" or "v14.1.0": a word in front, three numbers, letters, digits and dots behind a
+/// dash. Which words there are is for the tables of the policy to say.
 bool good_name(std::string_view name) {
   const std::size_t digit = name.find_first_of("0123456789");
   if (digit == name.npos || digit == 0) return false;

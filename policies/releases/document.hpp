@@ -25,7 +25,8 @@ struct entry {
   friend bool operator==(const entry&, const entry&) = default;
 };
 
-/// A Release as it was read, with what is wrong with it. Nothing of it is changed: a version keeps a stray v.
+/// A Release as it was read, with what is wrong with it. Nothing of it is changed: a version keeps
+/// a stray v.
 struct document {
   std::string name;       // metadata.name: "aws-34.5.0", of the old generation "v14.1.0"
   std::string file;       // what evidence names: "capa/v34.5.0.yaml"
@@ -36,19 +37,22 @@ struct document {
   std::vector<unknown_field> annotations;  // of metadata
   std::vector<entry> components, apps;     // as written
   std::vector<unknown_field> unknown;      // of spec
-  /// SHA-256 of what it consists of: all of spec but date and state, without regard to order. Neither name nor annotations.
+  /// SHA-256 of what it consists of: all of spec but date and state, without regard to order.
+  /// Neither name nor annotations.
   std::string hash;
   std::vector<problem> problems;
 };
 
 /// Reads one Release.
-/// Shape    what breaks a rule of the form is a problem with the place ("spec.components[etcd].version") and the rest is still
-///          read; a version that YAML took for a number keeps its own text.
-/// Errors   errc::malformed: no YAML, or no Release. errc::limit: beyond 1 MiB, 50,000 values, 2,000 components or apps, or a
-///          text of a field of 4 KiB. `doing` names `file`.
+/// Shape    what breaks a rule of the form is a problem with the place
+///          ("spec.components[etcd].version") and the rest is still read; a version that YAML took
+///          for a number keeps its own text.
+/// Errors   errc::malformed: no YAML, or no Release. errc::limit: beyond 1 MiB, 50,000 values,
+///          2,000 components or apps, or a text of a field of 4 KiB. `doing` names `file`.
 reactor::result<document> read_document(std::string_view text, std::string file);
 
-/// The document as YAML, with what nobody knows and without what has its default. What it writes, read_document reads back.
+/// The document as YAML, with what nobody knows and without what has its default. What it writes,
+/// read_document reads back.
 std::string write_document(const document& d);
 
 /// Fills in `hash` again after a change.

@@ -16,7 +16,8 @@ namespace policies::releases {
 
 inline constexpr std::size_t longest_field = 4096;
 
-/// Where in a document somebody is: what it is called ("spec.components[etcd]") and the way there ("spec", "components", "3").
+/// Where in a document somebody is: what it is called ("spec.components[etcd]") and the way there
+/// ("spec", "components", "3").
 struct place {
   std::string name;
   std::vector<std::string> steps;
@@ -28,7 +29,8 @@ struct place {
 /// One YAML document whose scalars are known by what they stand for and by their own text.
 class yaml_source {
 public:
-  /// Shape    a document that is a list is read as a mapping with that list in `list_name`, where one is given.
+  /// Shape    a document that is a list is read as a mapping with that list in `list_name`, where
+  ///          one is given.
   /// Errors   those of formats::parse_yaml; errc::malformed when it is no mapping.
   static reactor::result<yaml_source> read(std::string_view text, std::string file,
                                            std::string_view list_name = {});
@@ -38,13 +40,14 @@ public:
   /// Notes a problem with a place of this document.
   void note(std::string_view id, std::string subject, const place& at, std::string why,
             std::string from = {}, std::string to = {});
-  /// The text of field `name`; its own text and a problem `wrong_type` when YAML made something else of it; nothing when it is
-  /// absent or null, with a problem when it is needed.
+  /// The text of field `name`; its own text and a problem `wrong_type` when YAML made something
+  /// else of it; nothing when it is absent or null, with a problem when it is needed.
   enum class need { optional, required };
   std::optional<std::string> text(const boost::json::object& of, std::string_view name,
                                   const place& at, const std::string& subject, need n,
                                   std::string_view wrong_type = "release.schema");
-  /// The list of field `name`; null when it is absent or something else, which is a problem when it is needed.
+  /// The list of field `name`; null when it is absent or something else, which is a problem when it
+  /// is needed.
   const boost::json::array* list(const boost::json::object& of, std::string_view name,
                                  const place& at, const std::string& subject, need n);
   /// The objects of a list; others are problems.
@@ -62,8 +65,8 @@ private:
   std::string own_text(const place& at);
   std::string text_, file_, list_name_;
   boost::json::value root_;
-  std::optional<boost::json::value>
-      own_;  // the same with each scalar's own text, when somebody asked
+  // the same with each scalar's own text, when somebody asked
+  std::optional<boost::json::value> own_;
 };
 
 /// The text put on one line of at most 100 bytes between quotes, for a sentence.

@@ -18,14 +18,15 @@ struct problem {
   friend bool operator==(const problem&, const problem&) = default;
 };
 
-/// "expected a, b or c, got 'd'": how every refusal of a word says which words there are. Empty ones are not named.
+/// "expected a, b or c, got 'd'": how every refusal of a word says which words there are. Empty
+/// ones are not named.
 std::string expected_one_of(std::initializer_list<std::string_view> known, std::string_view got);
 
 enum class severity { info, warn, error };
 std::string_view to_string(severity s);
 
-/// What a policy found. `blocking` is "approval" on a warning that waits for somebody's consent, else empty; an error blocks as
-/// it is.
+/// What a policy found. `blocking` is "approval" on a warning that waits for somebody's consent,
+/// else empty; an error blocks as it is.
 struct finding {
   std::string id;
   severity how = severity::info;

@@ -35,20 +35,21 @@ struct image_tools {
 struct map_question {
   std::shared_ptr<const document> release;
   std::vector<pool_facts> pools;  // none: one of the provider's default form
-  std::optional<std::vector<std::string>>
-      catalogue;  // the images that were built, where somebody knows
-  std::map<std::string, std::string>
-      values;  // providerIntegration's, where a rule reads no Release
+  // the images that were built, where somebody knows
+  std::optional<std::vector<std::string>> catalogue;
+  // providerIntegration's, where a rule reads no Release
+  std::map<std::string, std::string> values;
   std::vector<baked_tool> tools;
   std::vector<image_tools> known_tools;  // so that no two lists get one name
 };
 
 struct image_segment {
-  std::string name, text,
-      source;  // "kubernetes", "1.34.10", "capa/v34.5.0.yaml: spec.components[kubernetes]"
+  // "kubernetes", "1.34.10", "capa/v34.5.0.yaml: spec.components[kubernetes]"
+  std::string name, text, source;
 };
 
-/// The image of one pool: a name, or tags that must all match, or neither where the provider brings its own.
+/// The image of one pool: a name, or tags that must all match, or neither where the provider brings
+/// its own.
 struct pool_image {
   std::string pool, image, rule;
   std::vector<image_segment> segments;

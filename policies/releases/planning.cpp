@@ -196,7 +196,8 @@ reactor::awaitable<result<diff_answer>> may_pass(host& packs, subject s,
 
 reactor::awaitable<result<bump_answer>> next_release(
     host& packs, subject s, std::shared_ptr<const bump_question> question) {
-  // Every version that there is may be compared with every other, and the combinations of what is baked in are tried.
+  // Every version that there is may be compared with every other, and the combinations of what is
+  // baked in are tried.
   std::size_t entries = 500 + 4 * releases::entries_of(*question->base);
   for (const auto& [name, versions] : question->available) entries += 4 * versions.size();
   if (question->requests)

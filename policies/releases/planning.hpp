@@ -21,7 +21,8 @@ struct readiness_item {
   bool closed = false;
 };
 
-/// Where a draft stands, where it shall go, and who wants to do what with it. Empty: nothing is asked.
+/// Where a draft stands, where it shall go, and who wants to do what with it. Empty: nothing is
+/// asked.
 struct stage_facts {
   std::string is, to;
   std::string action;     // version, pin, refresh
@@ -129,7 +130,8 @@ reactor::result<std::map<std::string, std::vector<std::string>>> read_available(
 /// "NAME@VERSION", or "NAME@VERSION@@DEP#DEP". Nothing when it is neither.
 std::optional<pick> read_pick(std::string_view text);
 
-/// suites.yaml: a list of {suite, hash, result}. Errors   errc::malformed names the place; all or none.
+/// suites.yaml: a list of {suite, hash, result}. Errors   errc::malformed names the place; all or
+/// none.
 reactor::result<std::vector<suite_run>> read_suites(std::string_view text, std::string file);
 
 }  // namespace policies::releases

@@ -65,7 +65,8 @@ struct repository {
   std::optional<std::map<std::string, std::string>> app_ranges;
   std::vector<unreadable_file> unreadable;  // reported, not an end to everything else
 
-  /// The Release of that name, or of that version of a provider: "aws-34.5.0"; "aws" or "capa" and "34.5.0" or "v34.5.0".
+  /// The Release of that name, or of that version of a provider: "aws-34.5.0"; "aws" or "capa" and
+  /// "34.5.0" or "v34.5.0".
   std::shared_ptr<const document> find(const std::string& name) const;
   std::shared_ptr<const document> find(const std::string& provider,
                                        const std::string& version) const;
@@ -75,10 +76,12 @@ struct repository {
 reactor::result<std::map<std::string, std::string>> read_app_ranges(std::string_view text,
                                                                     std::string file);
 
-/// Reads the folders of `root`: FOLDER/v1.2.3/release.yaml and FOLDER/archived/v1.2.3/release.yaml, or FOLDER/v1.2.3.yaml, where
-/// an index.tsv in `root` says what is archived. Blocks: call it through offload.
+/// Reads the folders of `root`: FOLDER/v1.2.3/release.yaml and FOLDER/archived/v1.2.3/release.yaml,
+/// or FOLDER/v1.2.3.yaml, where an index.tsv in `root` says what is archived. Blocks: call it
+/// through offload.
 /// Limits   100 folders, 20,000 Releases, 256 MiB in all.
-/// Errors   errc::not_found: no such folder, or no Release in it. errc::limit. A document that cannot be read is listed.
+/// Errors   errc::not_found: no such folder, or no Release in it. errc::limit. A document that
+///          cannot be read is listed.
 reactor::result<repository> read_repository(std::string root);
 
 }  // namespace policies::releases

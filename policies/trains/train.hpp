@@ -9,8 +9,9 @@
 
 namespace policies::trains {
 
-/// Reads a train document: which commits and tags of which projects go together, its steps and suites, and what is known of
-/// foreign projects. Every scalar keeps its own text: a commit is never a number. What the fields mean is the policy's.
+/// Reads a train document: which commits and tags of which projects go together, its steps and
+/// suites, and what is known of foreign projects. Every scalar keeps its own text: a commit is
+/// never a number. What the fields mean is the policy's.
 /// Limits   1 MiB, 20,000 values.
 /// Errors   errc::malformed: no YAML, or no mapping. errc::limit. `doing` names `file`.
 reactor::result<value> read_train(std::string_view text, std::string file);
@@ -56,8 +57,9 @@ struct train_answer {
 
 /// `train.check`: does what is pinned fit together?
 /// `train.plan`: and which steps are done, ready, blocked?
-/// `train.promote`: which images get which names, and must they be tested again? The document says `promote: {project, tag}`.
-/// `train.match`: which server fits a client, a bundle or a train? The document says `match: {client}` and what `trains` there are.
+/// `train.promote`: which images get which names, and must they be tested again? The document says
+/// `promote: {project, tag}`. `train.match`: which server fits a client, a bundle or a train? The
+/// document says `match: {client}` and what `trains` there are.
 /// Failure  nothing is ready, and nothing gets another name.
 enum class hook { check, plan, promote, match };
 reactor::awaitable<reactor::result<train_answer>> ask_train(host& packs, subject s, hook which,

@@ -128,7 +128,8 @@ private:
     return step;
   }
 
-  /// What read() answers, unless it has to wait for it; apart, so that an idle stream's coroutine is small.
+  /// What read() answers, unless it has to wait for it; apart, so that an idle stream's coroutine
+  /// is small.
   std::optional<result<std::string_view>> try_read() {
     for (;;) {
       if (failed_) return *failed_;
@@ -221,7 +222,8 @@ awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection
         "all " + std::to_string(pool->options().max_connections) + " connections stayed in use");
   }
   connection_pool::permit right(pool);
-  // An idle connection is looked at before it is used again, which a turn that is over would not do.
+  // An idle connection is looked at before it is used again, which a turn that is over would not
+  // do.
   if (turn::is_over()) co_await turn::give_way();
   if (pool->is_stopping()) co_return pool->stopped();
   std::unique_ptr<connection> c;

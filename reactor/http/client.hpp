@@ -31,14 +31,16 @@ struct origin {
   std::string text() const;
   friend auto operator<=>(const origin&, const origin&) = default;
 };
-/// Accepts http:// and https:// with host, optional port and path; `path` gets the path without trailing slash.
+/// Accepts http:// and https:// with host, optional port and path; `path` gets the path without
+/// trailing slash.
 result<origin> parse_origin(std::string_view url, std::string* path = nullptr);
 
 /// A proxy to go through: absolute-form requests for http, CONNECT for https.
 struct proxy_settings {
   secret url;  // http://[user:password@]host:port or https://…; empty = direct
 };
-/// HTTPS_PROXY, HTTP_PROXY, NO_PROXY (either case) as curl and Go read them. `env` looks a variable up.
+/// HTTPS_PROXY, HTTP_PROXY, NO_PROXY (either case) as curl and Go read them. `env` looks a variable
+/// up.
 proxy_settings proxy_from_environment(const origin& to,
                                       const std::function<std::string(std::string_view)>& env);
 
@@ -57,17 +59,19 @@ struct client_options {
 };
 
 /// A response under way: the head is here, the body comes piece by piece.
-/// Lifetime: owns its place on the connection; destroying it before the end closes the connection (HTTP/1.1) or resets
-///           the stream (HTTP/2). Must not outlive the client.
+/// Lifetime: owns its place on the connection; destroying it before the end closes the connection
+///           (HTTP/1.1) or resets the stream (HTTP/2). Must not outlive the client.
 class exchange {
 public:
   virtual ~exchange() = default;
   virtual const response_head& head() const noexcept = 0;
-  /// The next piece of the body; empty = complete. The view is valid until the next call or suspension.
-  /// Errors: errc::timed_out when nothing came for `idle` (the caller may read on); errc::malformed;
-  /// the transport's own.
+  /// The next piece of the body; empty = complete. The view is valid until the next call or
+  /// suspension.
+  /// Errors: errc::timed_out when nothing came for `idle` (the caller may read on);
+  /// errc::malformed; the transport's own.
   virtual awaitable<result<std::string_view>> read(nanoseconds idle) = 0;
-  /// Ends a read() that waits as if its time were over; the caller may read on. Does nothing when none waits.
+  /// Ends a read() that waits as if its time were over; the caller may read on. Does nothing when
+  /// none waits.
   virtual void hurry() noexcept = 0;
   /// When the last byte came from the peer; half-open detection looks at it.
   virtual steady_time last_byte() const noexcept = 0;
@@ -77,9 +81,10 @@ public:
 awaitable<result<std::string>> read_body(std::unique_ptr<exchange>& from, std::size_t limit_bytes,
                                          nanoseconds idle);  // borrowed
 
-/// Requests to one origin: pooled connections, several requests at once. HTTP/1.1 today; HTTP/2 fits behind the same calls.
-/// Retries once, on a fresh connection, only when a pooled one turned out dead before a response byte and the method
-/// is idempotent or nothing was sent. Redirects are answers, not followed.
+/// Requests to one origin: pooled connections, several requests at once. HTTP/1.1 today; HTTP/2
+/// fits behind the same calls. Retries once, on a fresh connection, only when a pooled one turned
+/// out dead before a response byte and the method is idempotent or nothing was sent. Redirects are
+/// answers, not followed.
 /// Lifetime: co_await stop() before destruction.
 class client {
 public:

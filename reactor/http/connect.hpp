@@ -27,7 +27,8 @@ struct connect_plan {
 /// Errors: errc::malformed for settings that cannot be used.
 result<connect_plan> plan_connection(const client_options& options);
 
-/// A stream to the origin, through the proxy and TLS where the plan has them. Its deadline is lifted.
+/// A stream to the origin, through the proxy and TLS where the plan has them. Its deadline is
+/// lifted.
 /// Errors: those of the network and of tls_connect; errc::refused when the proxy does not allow it.
 awaitable<result<std::unique_ptr<stream>>> connect(loop& l, connect_plan plan,
                                                    steady_time deadline);

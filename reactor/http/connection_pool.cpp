@@ -127,8 +127,9 @@ void connection_pool::arm_reaper() {
   });
 }
 
-/// The first connection to an https origin is made alone. Those that are asked for meanwhile wait for the session that
-/// it is given, so that a fleet of watches costs each server one certificate's work, not one for each watch.
+/// The first connection to an https origin is made alone. Those that are asked for meanwhile wait
+/// for the session that it is given, so that a fleet of watches costs each server one certificate's
+/// work, not one for each watch.
 awaitable<void> connection_pool::wait_for_session() {
   const steady_time until = loop_.now() + session_patience;
   while (introducing_ && wants_introduction() && loop_.now() < until)

@@ -26,8 +26,9 @@ struct connection {
   steady_time idle_since{};
 };
 
-/// The connections of a client, shared with its requests under way. They are counted by permits: one per request, so that
-/// max_connections bounds both, because a new connection is made only while none is idle.
+/// The connections of a client, shared with its requests under way. They are counted by permits:
+/// one per request, so that max_connections bounds both, because a new connection is made only
+/// while none is idle.
 class connection_pool : public std::enable_shared_from_this<connection_pool> {
 public:
   connection_pool(loop& l, client_options options);
@@ -51,7 +52,8 @@ public:
 
   /// False when the deadline came first; else the caller makes a permit of it.
   awaitable<bool> acquire(steady_time deadline);
-  /// The most recently used connection that is still good, so that the others can age; null when there is none.
+  /// The most recently used connection that is still good, so that the others can age; null when
+  /// there is none.
   std::unique_ptr<connection> take_idle();
   awaitable<result<std::unique_ptr<connection>>> open_connection();
 
@@ -64,7 +66,8 @@ public:
   void drop(std::unique_ptr<connection> c, place at);
   void drop_idle();
 
-  /// An answer is here, or its connection is gone: a server that offers sessions would have done so by now.
+  /// An answer is here, or its connection is gone: a server that offers sessions would have done so
+  /// by now.
   void introduced_as_far_as_it_goes(bool answered);
   void replace_tls(tls_settings tls);
 

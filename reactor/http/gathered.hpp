@@ -14,8 +14,8 @@
 
 namespace reactor::http {
 
-/// A long text that comes in pieces. One string that grows is copied whole each time, 20 ms for 32 MiB; this one is copied
-/// once at the end, in turns.
+/// A long text that comes in pieces. One string that grows is copied whole each time, 20 ms for 32
+/// MiB; this one is copied once at the end, in turns.
 class gathered {
 public:
   gathered() = default;

@@ -29,7 +29,8 @@ struct server::impl {
     }
   }
 
-  /// Ends the connection that has waited longest for its client, unless one is ending already. When to look again.
+  /// Ends the connection that has waited longest for its client, unless one is ending already. When
+  /// to look again.
   steady_time make_room() {
     const auto leaving = static_cast<std::size_t>(
         std::ranges::count_if(places, [](const auto* p) { return p->leaving(); }));

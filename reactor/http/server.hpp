@@ -48,13 +48,13 @@ struct server_options {
   nanoseconds write_timeout = 30s;             // a client that does not read
   std::size_t header_limit_bytes = 64 * 1024;  // at most 96 KiB
   std::size_t body_limit_bytes = 8 * 1024 * 1024;
-  // For one more, the connection that has waited longest for its client is ended; a request that is being answered is
-  // not, so that further ones wait in the listen queue while all are.
+  // For one more, the connection that has waited longest for its client is ended; a request that is
+  // being answered is not, so that further ones wait in the listen queue while all are.
   std::size_t max_connections = 10'000;
 };
 
-/// One handler call per request; it runs as a task that is cancelled when the client goes away or the server stops.
-/// An exception of the handler answers 500 and ends that connection only.
+/// One handler call per request; it runs as a task that is cancelled when the client goes away or
+/// the server stops. An exception of the handler answers 500 and ends that connection only.
 using handler = std::function<awaitable<void>(request r, responder& to)>;
 
 /// An HTTP/1.1 server with keep-alive on the loop's network.
@@ -66,7 +66,8 @@ public:
   server(const server&) = delete;
   server& operator=(const server&) = delete;
 
-  /// Binds and starts to accept. Errors: the system's, with the address named ("listen on 127.0.0.1:8080").
+  /// Binds and starts to accept. Errors: the system's, with the address named ("listen on
+  /// 127.0.0.1:8080").
   result<void> start();
   endpoint local() const;
   std::size_t connections() const noexcept;

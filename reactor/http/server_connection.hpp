@@ -37,7 +37,8 @@ public:
   /// Before, its bytes may be under way.
   steady_time can_leave_at() const noexcept { return since_ + 250ms; }
   bool leaving() const noexcept { return leaving_; }
-  /// Who leaves first. Somebody in the middle of a request counts as a second younger than somebody who is silent.
+  /// Who leaves first. Somebody in the middle of a request counts as a second younger than somebody
+  /// who is silent.
   steady_time rank() const noexcept { return what_ == waits_for::request ? since_ : since_ + 1s; }
   void leave() noexcept {
     leaving_ = true;

@@ -18,7 +18,8 @@ namespace bhttp = boost::beast::http;
 
 /// The largest accepted head plus a full TLS record.
 constexpr std::size_t window_bytes = most_header_bytes + 64 * 1024;
-/// Enough for several records and most objects: one that is cut has its beginning copied, and what was read is overwritten.
+/// Enough for several records and most objects: one that is cut has its beginning copied, and what
+/// was read is overwritten.
 constexpr std::size_t fill_bytes = 64 * 1024;
 /// As many as curl and Go accept in 64 KB in practice; each costs two strings.
 constexpr std::size_t most_fields = 1000;

@@ -26,8 +26,8 @@ struct message_head {
 };
 
 /// Takes one message apart while its bytes arrive.
-/// Limits: a head, and the fields behind a chunked body, have header_limit_bytes; what else chunks consist of besides data has
-///         16 bytes a chunk, twice the data and 16 KiB, as with Go.
+/// Limits: a head, and the fields behind a chunked body, have header_limit_bytes; what else chunks
+///         consist of besides data has 16 bytes a chunk, twice the data and 16 KiB, as with Go.
 /// Errors: errc::limit, errc::malformed with what is wrong, errc::closed for a message that was cut
 ///         short. No further call after one.
 class wire_parser {
@@ -53,8 +53,8 @@ public:
   };
   /// Looks at the unconsumed bytes; unless need_more, call again.
   result<step> advance(std::string_view bytes);
-  /// The peer ended the stream behind what was presented. True when that completes the message, false
-  /// when none had begun.
+  /// The peer ended the stream behind what was presented. True when that completes the message,
+  /// false when none had begun.
   result<bool> end_of_stream();
 
   message_head& head() noexcept;

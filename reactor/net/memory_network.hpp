@@ -33,11 +33,11 @@ struct link_faults {
   std::optional<nanoseconds> cut_after;  // since the connection was made
   std::optional<std::size_t> cut_to_client_after_bytes, cut_to_server_after_bytes;
   double cut_chance = 0;  // per delivered piece
-  std::optional<std::size_t> lose_to_client_after_bytes,
-      lose_to_server_after_bytes;  // half-open: the rest vanishes
+  // half-open: the rest vanishes
+  std::optional<std::size_t> lose_to_client_after_bytes, lose_to_server_after_bytes;
 };
 
-/// Pipes between the two ends of a program, with faults. Deterministic: all chance comes from
+/// Pipes between the two ends of a program, with faults. Deterministic: all randomness comes from
 /// loop.random(), and every byte is delivered by a timer of the loop, in a turn of its own even
 /// without latency.
 /// Shape     a direction holds 64 KiB, delivered or under way; a writer waits for room. What was

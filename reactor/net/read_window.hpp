@@ -13,8 +13,8 @@ namespace reactor {
 
 class read_window;
 
-/// Memory into which all streams of a kind read in turn: an idle stream owns no buffer, because what
-/// it reads is normally consumed before the loop's thread turns to another one.
+/// Memory into which all streams of a kind read in turn: an idle stream owns no buffer, because
+/// what it reads is normally consumed before the loop's thread turns to another one.
 /// Lifetime: outlives its windows.
 class shared_buffer {
 public:
@@ -37,9 +37,10 @@ private:
 
 /// One stream's unconsumed bytes: in the shared buffer while it was the last to read, else in a
 /// private copy that is only as large as what was left over.
-/// Lifetime: data() is valid until this or any other window of the buffer prepares, that is until the
-/// next suspension.
-/// Secrets   text that was consumed is overwritten with the next prepare() of any window, or when its own ends.
+/// Lifetime: data() is valid until this or any other window of the buffer prepares, that is until
+/// the next suspension.
+/// Secrets   text that was consumed is overwritten with the next prepare() of any window, or when
+///           its own ends.
 class read_window {
 public:
   explicit read_window(shared_buffer& buffer) noexcept : buffer_(buffer) {}
@@ -55,11 +56,12 @@ public:
   }
   bool empty() const noexcept { return data().empty(); }
 
-  /// The bytes stay where they are until the next prepare(), so that a view of them can be handed on.
+  /// The bytes stay where they are until the next prepare(), so that a view of them can be handed
+  /// on.
   void consume(std::size_t n) noexcept { begin_ += n; }
 
-  /// Room behind the unconsumed bytes, which stay contiguous with what is read there; empty when the
-  /// unconsumed bytes fill the buffer.
+  /// Room behind the unconsumed bytes, which stay contiguous with what is read there; empty when
+  /// the unconsumed bytes fill the buffer.
   std::span<char> prepare() {
     if (!holds()) {
       if (buffer_.holder_) buffer_.holder_->give_way();

@@ -16,27 +16,31 @@ namespace reactor {
 class allowance;
 
 /// A byte stream in both directions: TCP, TLS over another stream, or an in-memory pipe.
-/// Lifetime: buffers are borrowed until the operation ends. One read and one write may be pending at once.
-/// Errors:   errc::timed_out past expire_at, operation_aborted after cancellation or close(), else the transport's own.
+/// Lifetime: buffers are borrowed until the operation ends. One read and one write may be pending
+/// at once.
+/// Errors:   errc::timed_out past expire_at, operation_aborted after cancellation or close(), else
+///           the transport's own.
 class stream {
 public:
   virtual ~stream() = default;
 
   /// Reads at least one byte; 0 means that the peer ended the stream in order.
   virtual awaitable<result<std::size_t>> read_some(std::span<char> into) = 0;
-  /// Waits until try_read has something to say. An idle stream waits here and owns no buffer meanwhile.
+  /// Waits until try_read has something to say. An idle stream waits here and owns no buffer
+  /// meanwhile.
   virtual awaitable<result<void>> wait_readable() = 0;
   /// Reads what is there without waiting: nothing = would block, 0 = ended in order.
   virtual result<std::optional<std::size_t>> try_read(std::span<char> into) = 0;
   virtual awaitable<result<void>> write_all(std::span<const char> bytes) = 0;
-  /// Writes what fits without waiting and returns how much; also 0 where that is not possible or an error is
-  /// due, which write_all then reports. Not while a write_all is pending.
+  /// Writes what fits without waiting and returns how much; also 0 where that is not possible or an
+  /// error is due, which write_all then reports. Not while a write_all is pending.
   virtual std::size_t try_write(std::span<const char> bytes) noexcept {
     (void)bytes;
     return 0;
   }
 
-  /// Operations that are still pending at `deadline` fail with errc::timed_out, running ones too. `never` lifts it.
+  /// Operations that are still pending at `deadline` fail with errc::timed_out, running ones too.
+  /// `never` lifts it.
   virtual void expire_at(steady_time deadline) = 0;
   /// Ends both directions at once; pending operations fail. Idempotent.
   virtual void close() noexcept = 0;
@@ -67,7 +71,8 @@ public:
 class network {
 public:
   virtual ~network() = default;
-  /// Resolves and connects; every address is tried before it gives up. `doing` of the fault names the endpoint.
+  /// Resolves and connects; every address is tried before it gives up. `doing` of the fault names
+  /// the endpoint.
   virtual awaitable<result<std::unique_ptr<stream>>> connect(endpoint to, steady_time deadline) = 0;
   virtual result<std::unique_ptr<acceptor>> listen(endpoint at) = 0;
 };

@@ -189,8 +189,8 @@ public:
           code == asio::error::host_unreachable || code == asio::error::network_unreachable ||
           code == boost::system::errc::protocol_error)
         continue;
-      // Out of descriptors or memory, or whatever else a kernel or its filters think of: nothing but close() ends listening.
-      // Until some connection has ended; without it this would spin.
+      // Out of descriptors or memory, or whatever else a kernel or its filters think of: nothing
+      // but close() ends listening. Until some connection has ended; without it this would spin.
       co_await loop_.sleep_for(100ms);
     }
   }
@@ -304,8 +304,8 @@ public:
 private:
   static constexpr nanoseconds longest_attempt = 30s;  // where the caller sets no deadline
 
-  /// One look-up that everybody waits for who asks for the same name meanwhile: while a name server hangs, the
-  /// workers' queue holds each name once, however often its clusters reconnect.
+  /// One look-up that everybody waits for who asks for the same name meanwhile: while a name server
+  /// hangs, the workers' queue holds each name once, however often its clusters reconnect.
   struct lookup {
     explicit lookup(loop& l) : done(l) {}
     event done;

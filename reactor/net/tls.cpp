@@ -40,7 +40,8 @@ constexpr const char* wanted = "TLS 1.3, or TLS 1.2 with ECDHE and an AEAD ciphe
 /// A server, eight intermediates and their root.
 constexpr int most_shown_certificates = 10;
 
-/// Servers offer one or two sessions after a handshake. Each costs work, and 700 fit into one record.
+/// Servers offer one or two sessions after a handshake. Each costs work, and 700 fit into one
+/// record.
 constexpr unsigned most_kept_sessions = 4, most_offered_sessions = 32;
 
 std::time_t to_seconds(wall_time t) {
@@ -112,7 +113,8 @@ public:
       SSL_set_accept_state(ssl_.get());
     }
     require(SSL_set_app_data(ssl_.get(), this) == 1);
-    // A client looks at the certificate in any case, if only at what its key costs; a server asks for one or does not.
+    // A client looks at the certificate in any case, if only at what its key costs; a server asks
+    // for one or does not.
     const bool asks = as == role::client || context_->verifies();
     SSL_set_verify(ssl_.get(), asks ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, &verified);
   }
@@ -165,7 +167,8 @@ public:
   awaitable<result<void>> wait_readable() override {
     if (std::exchange(paused_, false)) return after_the_others();
     if (!wants_more_ || failed_) return at_once();
-    // Ahead of time, so that an idle stream needs no coroutine of its own; whoever reads before looks once for nothing.
+    // Ahead of time, so that an idle stream needs no coroutine of its own; whoever reads before
+    // looks once for nothing.
     drained_ = false;
     return inner_->wait_readable();
   }
@@ -242,8 +245,8 @@ public:
       resumption_access::keep(*resumption_, session, verified_);
   }
 
-  /// The peer's certificates are here. What their keys would cost is looked at before any of them is used, who they are for
-  /// only where somebody asks.
+  /// The peer's certificates are here. What their keys would cost is looked at before any of them
+  /// is used, who they are for only where somebody asks.
   int shown(X509_STORE_CTX* store) {
     const STACK_OF(X509)* all = X509_STORE_CTX_get0_untrusted(store);
     if (sk_X509_num(all) > most_shown_certificates) {
@@ -273,8 +276,8 @@ public:
   }
 
 private:
-  /// False for a name that no certificate can be compared with. OpenSSL takes an empty one for "any", and one with a zero
-  /// byte for less than it is.
+  /// False for a name that no certificate can be compared with. OpenSSL takes an empty one for
+  /// "any", and one with a zero byte for less than it is.
   bool expect_name(X509_VERIFY_PARAM* checks) {
     if (name_.empty()) return !context_->verifies();
     if (name_.find('\0') != std::string::npos) return false;
@@ -356,8 +359,8 @@ private:
       writing_ = false;
     }
     sending.clear();
-    if (sending.capacity() <= 2 * write_slice_bytes)
-      std::swap(shared().spare_output, sending);  // not kept by an idle stream
+    // not kept by an idle stream
+    if (sending.capacity() <= 2 * write_slice_bytes) std::swap(shared().spare_output, sending);
     co_return result<void>();
   }
 

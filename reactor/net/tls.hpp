@@ -14,7 +14,8 @@ namespace reactor {
 
 class loop;
 
-/// How the peer proves who it is and how we do. PEM texts, not paths: whoever knows the files re-reads them.
+/// How the peer proves who it is and how we do. PEM texts, not paths: whoever knows the files
+/// re-reads them.
 struct tls_settings {
   std::string ca_pem;           // empty = the system's trust store
   std::string certificate_pem;  // client certificate chain; empty = none
@@ -35,9 +36,9 @@ class tls_context;
 result<std::shared_ptr<tls_context>> tls_client_context(const tls_settings& settings);
 result<std::shared_ptr<tls_context>> tls_server_context(const tls_server_settings& settings);
 
-/// The session by which a server knows us again: the next handshakes need no certificate, which saves both sides most of
-/// its work and 5 KB in each connection. One for each origin and its settings; a connection that is made with it brings
-/// the next one.
+/// The session by which a server knows us again: the next handshakes need no certificate, which
+/// saves both sides most of its work and 5 KB in each connection. One for each origin and its
+/// settings; a connection that is made with it brings the next one.
 /// Bounds: the server's certificate is verified again after an hour, and when it has expired.
 class tls_resumption {
 public:
@@ -57,12 +58,13 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-/// TLS 1.2 or 1.3 over another stream. An idle one owns no buffers: records are read into memory that all of them share,
-/// decrypted and handed on at once.
+/// TLS 1.2 or 1.3 over another stream. An idle one owns no buffers: records are read into memory
+/// that all of them share, decrypted and handed on at once.
 /// Shape:  wait_readable may also end for a record without data; try_read then says "would block".
 ///         close() says goodbye when that needs no waiting.
-/// Errors: errc::closed when the peer ended the transport without a goodbye (the data may be cut), errc::malformed for
-///         bytes that are not TLS, errc::refused for an alert that a person must act upon.
+/// Errors: errc::closed when the peer ended the transport without a goodbye (the data may be cut),
+///         errc::malformed for bytes that are not TLS, errc::refused for an alert that a person
+///         must act upon.
 class tls_stream : public stream {
 public:
   /// Common name of the peer's verified certificate, else empty.
@@ -71,9 +73,11 @@ public:
   virtual bool resumed() const noexcept = 0;
 };
 
-/// Shakes hands as a client. `name` is sent as SNI and must be in the certificate; an address must be in it as one.
+/// Shakes hands as a client. `name` is sent as SNI and must be in the certificate; an address must
+/// be in it as one.
 /// Bounds:  `over`'s own expire_at.
-/// Errors:  errc::unverified with a sentence on what is wrong with the peer's certificate, the rest as above.
+/// Errors:  errc::unverified with a sentence on what is wrong with the peer's certificate, the rest
+///          as above.
 awaitable<result<std::unique_ptr<tls_stream>>> tls_connect(
     loop& l, std::unique_ptr<stream> over, std::shared_ptr<tls_context> with, std::string name,
     std::shared_ptr<tls_resumption> session = {});

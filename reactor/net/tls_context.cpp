@@ -29,8 +29,9 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* length,
   return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
-// What Go offers and accepts by default (crypto/tls, defaults.go). A peer chooses among what we offer, and with it what a
-// handshake costs us: OpenSSL's own list lets it choose a finite-field group of any size, a third of a second each time.
+// What Go offers and accepts by default (crypto/tls, defaults.go). A peer chooses among what we
+// offer, and with it what a handshake costs us: OpenSSL's own list lets it choose a finite-field
+// group of any size, a third of a second each time.
 constexpr const char* tls12_ciphers =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:"
     "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
@@ -39,12 +40,15 @@ constexpr const char* signature_algorithms =
     "rsa_pss_rsae_sha256:ECDSA+SHA256:ed25519:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512:RSA+SHA256:"
     "RSA+SHA384:RSA+SHA512:ECDSA+SHA384:ECDSA+SHA512";
 
-// The same for the keys of certificates; Go refuses larger RSA keys and exponents (crypto/tls, crypto/rsa).
+// The same for the keys of certificates; Go refuses larger RSA keys and exponents (crypto/tls,
+// crypto/rsa).
 constexpr int most_rsa_bits = 8192, most_exponent_bits = 31;
-/// To sign costs thirty times what checking does, and each handshake signs: 6 ms with that many bits.
+/// To sign costs thirty times what checking does, and each handshake signs: 6 ms with that many
+/// bits.
 constexpr int most_own_rsa_bits = 4096;
 constexpr int most_intermediates = 8;
-// Kubernetes' have 2 to 5 KB. Each certificate costs OpenSSL a third of a millisecond before anybody is asked.
+// Kubernetes' have 2 to 5 KB. Each certificate costs OpenSSL a third of a millisecond before
+// anybody is asked.
 constexpr long most_chain_bytes = 16 * 1024;
 
 // The usual trust store of a whole system has 140 certificates in 220 KB.

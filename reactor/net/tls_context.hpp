@@ -37,8 +37,8 @@ struct tls_identity {
   key_ptr key;
 };
 
-/// An SSL_CTX is 15 KB, most of it lists of groups and ciphers, so all clients share one: what one cluster is trusted by
-/// and who we are there is set on each connection instead, by reference.
+/// An SSL_CTX is 15 KB, most of it lists of groups and ciphers, so all clients share one: what one
+/// cluster is trusted by and who we are there is set on each connection instead, by reference.
 class tls_context {
 public:
   tls_context(ssl_ctx_ptr ctx, bool verify) : ctx_(std::move(ctx)), verify_(verify) {}
@@ -48,7 +48,8 @@ public:
         identity_(std::move(identity)),
         verify_(verify) {}
 
-  /// A connection with this trust and identity; null when OpenSSL refuses the identity or has no memory.
+  /// A connection with this trust and identity; null when OpenSSL refuses the identity or has no
+  /// memory.
   ssl_ptr connection() const;
   bool verifies() const noexcept { return verify_; }
 
@@ -59,13 +60,16 @@ private:
   bool verify_;
 };
 
-/// A server offers one of our connections a session. Defined with the streams, called by OpenSSL through the SSL_CTX.
+/// A server offers one of our connections a session. Defined with the streams, called by OpenSSL
+/// through the SSL_CTX.
 void tls_session_offered(SSL* to, SSL_SESSION* session);
 
-/// OpenSSL asks whether the peer's certificates are to be trusted. Defined with the streams; 1 = they are.
+/// OpenSSL asks whether the peer's certificates are to be trusted. Defined with the streams; 1 =
+/// they are.
 int tls_certificates_shown(X509_STORE_CTX* chain);
 
-/// What is wrong with a key whose use would hold up everybody else: nothing for those that Go accepts too.
+/// What is wrong with a key whose use would hold up everybody else: nothing for those that Go
+/// accepts too.
 std::optional<std::string> too_costly(const EVP_PKEY* key);
 
 /// Reads `pem`. The view must outlive the result.

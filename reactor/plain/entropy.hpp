@@ -8,7 +8,8 @@
 
 namespace reactor {
 
-/// The only source of chance. Seeded, it repeats itself bit for bit; the real one is the operating system's.
+/// The only source of randomness. Seeded, it repeats itself bit for bit; the real one is the
+/// operating system's.
 class entropy {
 public:
   virtual ~entropy() = default;

@@ -7,9 +7,10 @@
 
 namespace reactor {
 
-/// Undoes gzip piece by piece, member after member. Its window is text that it has read, so its memory is overwritten when
-/// it is given back. Limits are its callers'.
-/// Errors   memory that is not there ends the process, or throws std::bad_alloc where it may be refused.
+/// Undoes gzip piece by piece, member after member. Its window is text that it has read, so its
+/// memory is overwritten when it is given back. Limits are its callers'.
+/// Errors   memory that is not there ends the process, or throws std::bad_alloc where it may be
+///          refused.
 class inflation {
 public:
   inflation();
@@ -18,7 +19,8 @@ public:
   inflation& operator=(const inflation&) = delete;
 
   enum class state : std::uint8_t {
-    running,  // more comes of further bytes or of more room; of neither, when nothing was read and written
+    // more comes of further bytes or of more room; of neither, when nothing was read and written
+    running,
     ended,    // a member is complete; a further call begins another
     damaged,  // no further call; why() says more
   };

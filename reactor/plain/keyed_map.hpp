@@ -13,9 +13,10 @@
 
 namespace reactor {
 
-/// A hash table for keys that come from outside: its hash has a key, so they cannot be made to collide, and it has no
-/// order, so nothing can depend on it: there is no begin(). What must be visited is kept in an order of its own beside it.
-/// It is the only one of its kind (tests/rules_test.cpp).
+/// A hash table for keys that come from outside: its hash has a key, so they cannot be made to
+/// collide, and it has no order, so nothing can depend on it: there is no begin(). What must be
+/// visited is kept in an order of its own beside it. It is the only one of its kind
+/// (tests/rules_test.cpp).
 /// Keys  texts; and types that name their own keyed `hash()`.
 template <class Key, class Value>
 class keyed_map {

@@ -24,8 +24,8 @@ void* or_end(void* block, std::size_t size) {
   return block;
 }
 
-/// What a TLS record was decrypted in: 16 KiB and a few bytes, given back whenever a stream is idle. SSL_OP_CLEANSE_PLAINTEXT
-/// does the same eight bytes at a time, which a busy stream notices.
+/// What a TLS record was decrypted in: 16 KiB and a few bytes, given back whenever a stream is
+/// idle. SSL_OP_CLEANSE_PLAINTEXT does the same eight bytes at a time, which a busy stream notices.
 constexpr std::size_t record_bytes = 16 * 1024;
 
 void free_of_openssl(void* block) {
@@ -66,8 +66,8 @@ void memory_lost() noexcept {
 
 void end_when_memory_is_lost() noexcept {
   std::set_new_handler(&refuse_or_end);
-  // OpenSSL checks what it is given, but what it makes of a missing piece ("the certificate cannot be read") is not what
-  // happened, and would be remembered.
+  // OpenSSL checks what it is given, but what it makes of a missing piece ("the certificate cannot
+  // be read") is not what happened, and would be remembered.
   CRYPTO_set_mem_functions(
       [](std::size_t n, const char*, int) { return n == 0 ? nullptr : or_end(std::malloc(n), n); },
       [](void* block, std::size_t n, const char*, int) -> void* {
@@ -80,7 +80,8 @@ void end_when_memory_is_lost() noexcept {
 
 }  // namespace reactor
 
-/// Asio takes what its handlers and coroutine frames live in from here and throws when there is none, past the new handler.
+/// Asio takes what its handlers and coroutine frames live in from here and throws when there is
+/// none, past the new handler.
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) {
   for (;;) {
     void* block = nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Who frees what OpenSSL has made. Private to the few files that speak to it: this header pulls it in.
+// Who frees what OpenSSL has made. Private to the few files that speak to it: this header pulls it
+// in.
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>

@@ -206,7 +206,8 @@ void append_json_escaped(std::string& out, std::string_view text) {
 }
 
 std::string printable_json(std::string json) {
-  // Outside of strings JSON is ASCII, so what is unfit stands within one, where an escape is allowed.
+  // Outside of strings JSON is ASCII, so what is unfit stands within one, where an escape is
+  // allowed.
   const auto is_layout = [](char c) { return c == '\n' || c == '\t' || c == '\r'; };
   if (std::all_of(json.begin(), json.end(), [&](char c) {
         return is_plain_ascii(static_cast<unsigned char>(c)) || is_layout(c);

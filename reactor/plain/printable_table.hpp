@@ -2,8 +2,9 @@
 
 #include <cstdint>
 
-/// Source  Unicode 14: general categories (hidden: Cc, Cf, Zl, Zp, surrogates, noncharacters, tags and the fillers that
-///         show nothing; combining: Mn, Me, joining jamo, variation selectors) and East Asian width W and F.
+/// Source  Unicode 14: general categories (hidden: Cc, Cf, Zl, Zp, surrogates, noncharacters, tags
+///         and the fillers that show nothing; combining: Mn, Me, joining jamo, variation selectors)
+///         and East Asian width W and F.
 namespace reactor::unicode {
 
 struct range {

@@ -33,8 +33,8 @@ inline error_code make_error_code(errc e) noexcept {
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-/// Why something expected did not work: what happened, and what was being done ("connect to 10.0.0.1:6443").
-/// `detail` is a sentence for a person and never carries secret material.
+/// Why something expected did not work: what happened, and what was being done ("connect to
+/// 10.0.0.1:6443"). `detail` is a sentence for a person and never carries secret material.
 struct fault {
   error_code code;
   std::string doing;
@@ -54,7 +54,8 @@ fault make_fault(errc code, std::string_view doing, std::string_view detail = {}
 /// The same failure seen from one caller further out: `doing` is put before.
 fault while_doing(std::string_view doing, fault inner);
 
-/// True for what cancellation leaves behind; such a fault is passed up, never logged, retried or converted.
+/// True for what cancellation leaves behind; such a fault is passed up, never logged, retried or
+/// converted.
 bool is_cancelled(const error_code& code) noexcept;
 inline bool is_cancelled(const fault& f) noexcept {
   return is_cancelled(f.code);
@@ -62,7 +63,8 @@ inline bool is_cancelled(const fault& f) noexcept {
 
 [[noreturn]] void throw_exception_from_error(const fault& f, const boost::source_location& where);
 
-/// A value or the reason why there is none. Shape: boost::system::result; value() throws only on a programming error.
+/// A value or the reason why there is none. Shape: boost::system::result; value() throws only on a
+/// programming error.
 template <class T, class E = fault>
 struct [[nodiscard]] result : boost::system::result<T, E> {
   using boost::system::result<T, E>::result;

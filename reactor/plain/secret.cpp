@@ -31,7 +31,8 @@ std::size_t token_length(std::string_view text) {
                                   text.begin());
 }
 
-/// The length of a scheme such as "Bearer" plus blanks plus credential at the start of `text`; 0 when there is none.
+/// The length of a scheme such as "Bearer" plus blanks plus credential at the start of `text`; 0
+/// when there is none.
 std::size_t scheme_length(std::string_view text) {
   for (std::string_view scheme : {"bearer", "basic"}) {
     if (text.size() <= scheme.size() || !same_letters(text.substr(0, scheme.size()), scheme))
@@ -65,7 +66,8 @@ bool secret::equal(const std::string& a, const std::string& b) noexcept {
 
 namespace {
 
-/// Hides what looks like a credential where it stands. What is hidden may bring together what stood apart.
+/// Hides what looks like a credential where it stands. What is hidden may bring together what stood
+/// apart.
 std::string redact_once(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -116,8 +118,9 @@ std::string redact_once(std::string_view text) {
 }  // namespace
 
 std::string redact(std::string_view text) {
-  // Text is redacted on its way more than once: in a fault, in a log line, in an event. So that it reads the same
-  // everywhere, it is looked at until there is nothing more to hide; what seems to have no end is hidden as a whole.
+  // Text is redacted on its way more than once: in a fault, in a log line, in an event. So that it
+  // reads the same everywhere, it is looked at until there is nothing more to hide; what seems to
+  // have no end is hidden as a whole.
   constexpr int most_looks = 8;
   std::string before(text);
   for (int looks = 0; looks < most_looks; ++looks) {

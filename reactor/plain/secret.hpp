@@ -37,12 +37,14 @@ struct wiping_allocator {
   friend bool operator==(const wiping_allocator&, const wiping_allocator&) { return true; }
 };
 
-/// A text on its way in or out that a secret may be a part of: every piece of memory that it outgrows or leaves is
-/// overwritten. Its first 15 bytes may stand in the object itself, where they are not.
+/// A text on its way in or out that a secret may be a part of: every piece of memory that it
+/// outgrows or leaves is overwritten. Its first 15 bytes may stand in the object itself, where they
+/// are not.
 using wiped_string = std::basic_string<char, std::char_traits<char>, wiping_allocator<char>>;
 
-/// Text that must not reach a log, an event, a metric or an error: it has no conversion and no way to be printed, and
-/// its memory is overwritten when it is no longer used. reveal() is what a reviewer searches for.
+/// Text that must not reach a log, an event, a metric or an error: it has no conversion and no way
+/// to be printed, and its memory is overwritten when it is no longer used. reveal() is what a
+/// reviewer searches for.
 class secret {
 public:
   secret() = default;
@@ -78,8 +80,9 @@ private:
   std::string text_;
 };
 
-/// `text` without what looks like a credential: user information in URLs, bearer and basic tokens, JSON web tokens, and
-/// query parameters named after one. For text that came from elsewhere; our own secrets never get into a text.
+/// `text` without what looks like a credential: user information in URLs, bearer and basic tokens,
+/// JSON web tokens, and query parameters named after one. For text that came from elsewhere; our
+/// own secrets never get into a text.
 std::string redact(std::string_view text);
 
 }  // namespace reactor

@@ -10,8 +10,8 @@
 
 namespace reactor {
 
-/// How a program is started: as the leader of a process group of its own, with all signals as they are by default and no
-/// descriptor of ours but these.
+/// How a program is started: as the leader of a process group of its own, with all signals as they
+/// are by default and no descriptor of ours but these.
 struct spawn_request {
   std::vector<std::string> argv;                        // at least the program; looked up in PATH
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; none = ours
@@ -20,7 +20,8 @@ struct spawn_request {
   int out = -1, err = -1;
 };
 
-/// Returns the child's id; whoever starts it waits for it. Does not wait for anything itself, and knows no loop.
+/// Returns the child's id; whoever starts it waits for it. Does not wait for anything itself, and
+/// knows no loop.
 /// Errors   the system's, also for a program that is not there or cannot be run.
 result<pid_t> spawn(spawn_request r);
 

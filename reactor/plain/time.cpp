@@ -48,8 +48,8 @@ fault bad(std::string_view what, std::string_view text) {
                     "\"" + std::string(text.substr(0, 64)) + "\" is not valid");
 }
 
-/// The decimal number at the front of `text` in units of `unit` nanoseconds, taken off with its unit. Integers, so that
-/// what format_duration() wrote comes back exactly.
+/// The decimal number at the front of `text` in units of `unit` nanoseconds, taken off with its
+/// unit. Integers, so that what format_duration() wrote comes back exactly.
 std::optional<std::uint64_t> take_term(std::string_view& text) {
   using wide = unsigned __int128;
   constexpr std::uint64_t most = std::uint64_t{1} << 63;

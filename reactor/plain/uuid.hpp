@@ -5,7 +5,7 @@
 
 namespace reactor {
 
-/// Sixteen bytes of chance as the text of a version 4 UUID (RFC 9562).
+/// Sixteen random bytes as the text of a version 4 UUID (RFC 9562).
 std::string uuid_text(std::array<unsigned char, 16> bytes);
 
 }  // namespace reactor

@@ -17,17 +17,20 @@ struct file_watch_settings {
   nanoseconds recheck = 30s;  // where it does: network file systems report only our own writes
 };
 
-/// Notices changes of a file, or of a folder with all below it: edits, editors that rename over the file, the swap of
-/// `..data` in a mounted ConfigMap or Secret, deletion and re-creation, of its folder too.
-/// Truth    names, sizes, times and identities of the files, compared with those seen last; inotify only says when to
-///          look, so nothing is missed between two calls. Hidden files and editors' backups (`~`) do not count.
+/// Notices changes of a file, or of a folder with all below it: edits, editors that rename over the
+/// file, the swap of `..data` in a mounted ConfigMap or Secret, deletion and re-creation, of its
+/// folder too.
+/// Truth    names, sizes, times and identities of the files, compared with those seen last; inotify
+///          only says when to look, so nothing is missed between two calls. Hidden files and
+///          editors' backups (`~`) do not count.
 /// Limits   8 levels and 10,000 files; beyond, changes go unnoticed.
 class file_watch {
 public:
   /// What counts as seen is the state at construction, so: construct, load, wait.
   file_watch(loop& l, std::string path, file_watch_settings settings = {});
 
-  /// Waits until the state differs from what was seen last. A path that does not exist is a state too.
+  /// Waits until the state differs from what was seen last. A path that does not exist is a state
+  /// too.
   awaitable<void> changed();
   const std::string& path() const noexcept { return path_; }
 

@@ -80,9 +80,9 @@ result<Text> load(const std::string& path, std::size_t limit_bytes) {
   if (size > limit_bytes) return too_big();
   Text bytes;
   std::size_t used = 0;
-  for (
-      ;
-      ;) {  // until the end rather than for st_size: the file may grow, and files in /proc have no size
+  for (;
+       // until the end rather than for st_size: the file may grow, and files in /proc have no size
+       ;) {
     bytes.resize(std::max(size + 1, used + 4096));
     const ssize_t n = ::read(file.get(), bytes.data() + used, bytes.size() - used);
     if (n < 0 && errno == EINTR) continue;
@@ -121,7 +121,8 @@ result<void> store_file(const std::string& path, std::string_view bytes, mode_t 
     ::unlink(temporary.c_str());
     return f;
   }
-  // So that the new name survives a power cut; not every file system can, and the bytes are there either way.
+  // So that the new name survives a power cut; not every file system can, and the bytes are there
+  // either way.
   const file_descriptor folder(
       ::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0) (void)::fsync(folder.get());

@@ -5,7 +5,8 @@
 
 namespace reactor {
 
-/// A folder under the system's temporary one that only we may look into. It goes with this object, and all that is in it.
+/// A folder under the system's temporary one that only we may look into. It goes with this object,
+/// and all that is in it.
 class private_folder {
 public:
   /// "windlass-NAME-…". Errors: path() is empty, and errno says why.

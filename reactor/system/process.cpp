@@ -169,8 +169,8 @@ private:
     } else {
       o.bytes += piece;
       if (o.bytes.size() <= 2 * err_limit_bytes_ + piece.size()) return;
-      o.bytes.erase(0,
-                    o.bytes.size() - err_limit_bytes_);  // seldom, so that it costs little per byte
+      // seldom, so that it costs little per byte
+      o.bytes.erase(0, o.bytes.size() - err_limit_bytes_);
       o.cut = true;
     }
   }
@@ -244,7 +244,8 @@ result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::strin
   const auto spawned = spawn(std::move(r));
   if (!spawned) return failed(spawned.error().code);
   const pid_t pid = *spawned;
-  // Nobody else waits for our children, so the number cannot have been given to another process yet.
+  // Nobody else waits for our children, so the number cannot have been given to another process
+  // yet.
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) {
     const int number = errno;

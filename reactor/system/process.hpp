@@ -36,12 +36,14 @@ struct process_exit {
   std::string text() const;
 };
 
-/// Runs `c` in a process group of its own, with nothing as its input and none of our descriptors, until it has ended.
-/// Ends     at `deadline` or cancellation the group gets SIGTERM and after the grace SIGKILL; this returns when the child
-///          is gone, so a cancelled caller waits that long too.
-/// Output   what a grandchild holds open does not keep us: pipes are closed half a second after the child's end.
-/// Errors   errc::not_found: no such program. errc::timed_out: the deadline. errc::limit: too much output. A status other
-///          than 0 is not an error.
+/// Runs `c` in a process group of its own, with nothing as its input and none of our descriptors,
+/// until it has ended.
+/// Ends     at `deadline` or cancellation the group gets SIGTERM and after the grace SIGKILL; this
+///          returns when the child is gone, so a cancelled caller waits that long too.
+/// Output   what a grandchild holds open does not keep us: pipes are closed half a second after the
+///          child's end.
+/// Errors   errc::not_found: no such program. errc::timed_out: the deadline. errc::limit: too much
+///          output. A status other than 0 is not an error.
 awaitable<result<process_exit>> run_process(loop& l, command c, steady_time deadline);
 
 }  // namespace reactor

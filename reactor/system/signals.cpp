@@ -20,8 +20,9 @@ namespace {
 
 constexpr std::array handled{SIGTERM, SIGINT, SIGHUP, SIGWINCH};
 
-/// What a handler may touch. The signals stand here until the loop has taken them, so none is lost though ringing the bell
-/// or reading it fails; asio::signal_set keeps them in a pipe and takes a read that fails for "none".
+/// What a handler may touch. The signals stand here until the loop has taken them, so none is lost
+/// though ringing the bell or reading it fails; asio::signal_set keeps them in a pipe and takes a
+/// read that fails for "none".
 struct noted {
   std::array<std::atomic<unsigned>, handled.size()> times{};
   std::atomic<int> bell{-1};

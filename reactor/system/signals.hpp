@@ -15,8 +15,8 @@ struct signal_actions {
   std::function<void()> resized = {};  // SIGWINCH: the terminal has another size
 };
 
-/// Turns signals into calls on the loop; SIGPIPE is ignored, since a write to a closed socket is an ordinary fault.
-/// Keeps the loop running until it is destroyed or closed.
+/// Turns signals into calls on the loop; SIGPIPE is ignored, since a write to a closed socket is an
+/// ordinary fault. Keeps the loop running until it is destroyed or closed.
 class signals {
 public:
   signals(loop& l, signal_actions actions);

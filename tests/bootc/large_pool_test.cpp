@@ -141,10 +141,10 @@ TEST(LargePool, IsPlannedTheSameInPiecesAndAtOnce) {
   const unit_state states[] = {unit_state::up_to_date, unit_state::pending,  unit_state::staging,
                                unit_state::staged,     unit_state::degraded, unit_state::rebooting};
   for (std::size_t i = 0; i < 60; ++i) {
-    if (i % 7 == 0)
-      s.slotted(name_of(i), states[i % 6]);
+    if (i % 7 == 0) s.slotted(name_of(i), states[i % 6]);
+    // its node has left
     else if (i % 11 == 0)
-      s.object(name_of(i));  // its node has left
+      s.object(name_of(i));
     else
       s.member(name_of(i), states[i % 6]);
   }

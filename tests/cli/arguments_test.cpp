@@ -186,7 +186,7 @@ TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
   for (const char* command : {"run", "status", "plan"}) {
     const auto apis_of = [](const parse_outcome& o) {
       return o.parsed->index() == 0 ? std::get<run_arguments>(*o.parsed).fleet.apis
-                                    : std::get<survey_arguments>(*o.parsed).fleet.apis;
+                                    : std::get<overview_arguments>(*o.parsed).fleet.apis;
     };
     const parse_outcome one = parse({command, "--apis", "toys"}), all = parse({command}),
                         both = parse({command, "--apis", "toys,bootc"});

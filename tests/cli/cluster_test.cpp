@@ -1,4 +1,5 @@
-// Longer than most files: every verb of `windlass cluster` between the same two embedded API servers in virtual time.
+// Longer than most files: every verb of `windlass cluster` between the same two embedded API
+// servers in virtual time.
 #include "cli/cluster/addition.hpp"
 #include "cli/cluster/check.hpp"
 #include "cli/cluster/list.hpp"

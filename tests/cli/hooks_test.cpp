@@ -85,8 +85,8 @@ TEST(StockPacks, AreTestedLineByLine) {
         EXPECT_TRUE(t.passed) << r.folder << ": " << t.name << ": " << t.message;
       for (const auto& t : r.trials)
         EXPECT_FALSE(t.fault) << r.folder << ": " << t.fault->message();
-      if (r.folder.starts_with("releases") || r.folder.starts_with("trains"))
-        continue;  // those have their data in tests/releases
+      // those have their data in tests/releases
+      if (r.folder.starts_with("releases") || r.folder.starts_with("trains")) continue;
       for (const auto& f : r.coverage) {
         lines += f.lines;
         ran += f.ran;

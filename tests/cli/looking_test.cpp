@@ -1,8 +1,9 @@
-// Who only looks: what is written, what is shown, how long it takes, and its JSON against docs/schema.
+// Who only looks: what is written, what is shown, how long it takes, and its JSON against
+// docs/schema.
 #include "cli/commands.hpp"
 #include "cli/helm/helm_verbs.hpp"
+#include "cli/overview/overview.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 #include "formats/base64.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
@@ -28,7 +29,7 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 
 struct looked {
-  fleet_survey survey;
+  fleet_overview overview;
   json::value nodes_table, stuck_events;  // of the cluster whose drain a budget blocks
   std::size_t writes = 0, node_events = 0;
   reactor::nanoseconds took{};
@@ -61,8 +62,8 @@ reactor::awaitable<json::value> asked(reactor::loop& l, std::string server, std:
   co_return got ? json::parse(got->body) : json::value(got.error().message());
 }
 
-/// A rollout that is stuck where the mishaps hold it, beside a cluster that refuses and one whose Secret is unreadable;
-/// then somebody looks.
+/// A rollout that is stuck where the mishaps hold it, beside a cluster that refuses and one whose
+/// Secret is unreadable; then somebody looks.
 looked look() {
   looked out;
   reactor::loop l(reactor::loop::mode::simulated, 11);
@@ -107,7 +108,7 @@ looked look() {
     const reactor::steady_time began = l.now();
     started = co_await looking->start();
     EXPECT_TRUE(started);
-    out.survey = co_await look_at(*looking, l, {}, l.now() + 15s);
+    out.overview = co_await look_at(*looking, l, {}, l.now() + 15s);
     out.took = l.now() - began;
     const std::string stuck = looking->fleet().find("cluster-004")->api().server();
     out.nodes_table = co_await asked(l, stuck, "/apis/node.bootc.dev/v1alpha1/bootcnodes",
@@ -130,9 +131,9 @@ const looked& seen() {
   return once;
 }
 
-const cluster_survey* cluster_of(const std::string& name) {
-  const auto found = std::ranges::find(seen().survey.clusters, name, &cluster_survey::name);
-  return found == seen().survey.clusters.end() ? nullptr : &*found;
+const cluster_overview* cluster_of(const std::string& name) {
+  const auto found = std::ranges::find(seen().overview.clusters, name, &cluster_overview::name);
+  return found == seen().overview.clusters.end() ? nullptr : &*found;
 }
 
 TEST(Looking, WritesNothingNotEvenAnEvent) {
@@ -141,16 +142,16 @@ TEST(Looking, WritesNothingNotEvenAnEvent) {
 }
 
 TEST(Looking, ShowsTheClusterWhoseSecretCannotBeRead) {
-  const cluster_survey* broken = cluster_of("broken");
+  const cluster_overview* broken = cluster_of("broken");
   ASSERT_NE(broken, nullptr);
   EXPECT_EQ(broken->state, "Invalid");
   EXPECT_NE(broken->last_error, "");
-  EXPECT_NE(status_text(seen().survey, extent::usual, colours::none, 80).text().find("Invalid"),
+  EXPECT_NE(status_text(seen().overview, extent::usual, colours::none, 80).text().find("Invalid"),
             std::string::npos);
 }
 
 TEST(Looking, DoesNotWaitForAClusterThatRefusesAtOnce) {
-  const cluster_survey* refusing = cluster_of("refusing");
+  const cluster_overview* refusing = cluster_of("refusing");
   ASSERT_NE(refusing, nullptr);
   EXPECT_EQ(refusing->state, "Unreachable");
   EXPECT_NE(refusing->last_error, "");
@@ -158,14 +159,14 @@ TEST(Looking, DoesNotWaitForAClusterThatRefusesAtOnce) {
 }
 
 TEST(Looking, KnowsTheBudgetThatBlocksAnotherProcessesDrain) {
-  const cluster_survey* blocked = cluster_of("cluster-004");
+  const cluster_overview* blocked = cluster_of("cluster-004");
   ASSERT_NE(blocked, nullptr);
   const auto& holds = blocked->apis.front().rows.front().holds;
   ASSERT_EQ(holds.size(), 1u);
   EXPECT_EQ(holds.front().code, "pdb");
   EXPECT_NE(holds.front().sentence.find("refuses to evict default/legacy"), std::string::npos)
       << holds.front().sentence;
-  EXPECT_NE(explain_text(seen().survey, "cluster-004/" + holds.front().unit, colours::none)
+  EXPECT_NE(explain_text(seen().overview, "cluster-004/" + holds.front().unit, colours::none)
                 .text()
                 .find("[pdb]"),
             std::string::npos);
@@ -186,7 +187,7 @@ TEST(Looking, KubectlShowsTheCodeThatExplainSays) {
   }
   EXPECT_FALSE(h.since.empty());
   const std::string why =
-      explain_text(seen().survey, "cluster-004/" + h.unit, colours::none).text();
+      explain_text(seen().overview, "cluster-004/" + h.unit, colours::none).text();
   EXPECT_NE(why.find("since:    " + h.since), std::string::npos) << why;
 }
 
@@ -203,9 +204,9 @@ TEST(Looking, WhoIsStuckHasOneEventThatNamesThePod) {
 }
 
 TEST(Looking, FitsInto80ColumnsAndHoldsGoOnInTheNextLine) {
-  for (const page& text : {status_text(seen().survey, extent::usual, colours::shown, 80),
-                           plan_text(seen().survey, extent::usual, colours::none, 80),
-                           explain_text(seen().survey, "node-03", colours::none, 80)}) {
+  for (const page& text : {status_text(seen().overview, extent::usual, colours::shown, 80),
+                           plan_text(seen().overview, extent::usual, colours::none, 80),
+                           explain_text(seen().overview, "node-03", colours::none, 80)}) {
     const std::string& all = text.text();
     for (std::size_t begin = 0; begin < all.size();) {
       const std::size_t end = std::min(all.find('\n', begin), all.size());
@@ -216,17 +217,18 @@ TEST(Looking, FitsInto80ColumnsAndHoldsGoOnInTheNextLine) {
       begin = end + 1;
     }
   }
-  EXPECT_NE(status_text(seen().survey, extent::usual, colours::none, 80).text().find("RELEASED BY"),
-            std::string::npos);
+  EXPECT_NE(
+      status_text(seen().overview, extent::usual, colours::none, 80).text().find("RELEASED BY"),
+      std::string::npos);
 }
 
 TEST(Documents, AreAsTheirSchemasSay) {
-  EXPECT_EQ(breaks_schema(status_document(seen().survey)), "");
-  EXPECT_EQ(breaks_schema(plan_document(seen().survey)), "");
-  const json::object explained = explain_document(seen().survey, "node-03");
+  EXPECT_EQ(breaks_schema(status_document(seen().overview)), "");
+  EXPECT_EQ(breaks_schema(plan_document(seen().overview)), "");
+  const json::object explained = explain_document(seen().overview, "node-03");
   EXPECT_EQ(explained.at("found").as_array().size(), 4u);
   EXPECT_EQ(breaks_schema(explained), "");
-  json::object old = status_document(seen().survey);
+  json::object old = status_document(seen().overview);
   old["last_error"] = "x";
   EXPECT_NE(breaks_schema(old), "") << "the schema refuses keys with underscores";
 }

@@ -149,7 +149,8 @@ TEST(Output, BytesAreHelmsInAPipeAndPrintableOnATerminal) {
   EXPECT_NE(seen.find("\\u001b]0;owned\\u0007"), std::string::npos) << seen;
 }
 
-/// Whoever writes to a terminal goes through cli/output; these write elsewhere, or a last word before the end.
+/// Whoever writes to a terminal goes through cli/output; these write elsewhere, or a last word
+/// before the end.
 const std::set<std::string> writers = {"cli/output.cpp",
                                        "reactor/plain/entropy.cpp",
                                        "reactor/system/files.cpp",

@@ -108,8 +108,8 @@ TEST(Starting, TheServiceNamesTheSettingsThatDifferAndNoOthers) {
   EXPECT_NE(e.err.find("cannot use the home cluster at"), std::string::npos) << e.err;
 }
 
-// What runs on a loop is stopped by the loop: who starts something and returns before the loop ran leaves it running, and
-// its task_group ends the process.
+// What runs on a loop is stopped by the loop: who starts something and returns before the loop ran
+// leaves it running, and its task_group ends the process.
 TEST(Starting, NoCommandReturnsBetweenAStartAndTheLoop) {
   std::size_t looked = 0;
   for (const auto& entry :

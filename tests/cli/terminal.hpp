@@ -13,8 +13,9 @@
 
 namespace cli {
 
-/// As much of a terminal as the commands use, as xterm does it: a full line leaves the cursor upon its last column, and the
-/// next character wraps. Whatever else is asked of it is an error, and it counts what a view must never do.
+/// As much of a terminal as the commands use, as xterm does it: a full line leaves the cursor upon
+/// its last column, and the next character wraps. Whatever else is asked of it is an error, and it
+/// counts what a view must never do.
 class terminal {
 public:
   terminal(std::size_t columns, std::size_t rows) { resize(columns, rows); }

@@ -31,7 +31,8 @@ void expect_calm(const terminal& t) {
   EXPECT_EQ(t.scrolled, 0u) << t.text();
 }
 
-/// The first so many pictures of a demo in virtual time, drawn on a terminal that `seen` may resize.
+/// The first so many pictures of a demo in virtual time, drawn on a terminal that `seen` may
+/// resize.
 void watch(std::size_t clusters, std::size_t nodes, colours with, terminal& t, terminal_size& size,
            std::size_t pictures, const std::function<void(std::size_t drawn)>& seen) {
   reactor::loop l(reactor::loop::mode::simulated, 3);

@@ -1,4 +1,5 @@
-// The page of a running service in virtual time: it says what `status` says, soon, and nothing while nothing happens.
+// The page of a running service in virtual time: it says what `status` says, soon, and nothing
+// while nothing happens.
 #include "cli/ui/fleet_page.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"
@@ -132,7 +133,7 @@ TEST(Ui, SaysWhatStatusSaysOfAFleetThatIsStuckInSeveralWays) {
     co_await f.l.sleep_for(30s);
     f.world->roll_out();
     co_await f.l.sleep_for(120s);
-    const fleet_survey now = co_await look_at(*f.windlass, f.l, {}, f.l.now() + 5s);
+    const fleet_overview now = co_await look_at(*f.windlass, f.l, {}, f.l.now() + 5s);
     const json::object status = status_document(now);
     const json::value& fleet = f.lines.at("fleet");
     EXPECT_EQ(fleet.at("held"), status.at("held"));
@@ -182,10 +183,10 @@ TEST(Ui, TellsAChangeWithinTwoSecondsAndNothingWhileNothingHappens) {
   shown_fleet f(o);
   f.run([&]() -> awaitable<void> {
     co_await f.l.sleep_for(180s);
-    const std::uint64_t surveys = f.page->shows().surveys();
+    const std::uint64_t overviews = f.page->shows().overviews();
     const std::size_t events = f.events, bytes = f.bytes;
     co_await f.l.sleep_for(120s);
-    EXPECT_EQ(f.page->shows().surveys(), surveys);
+    EXPECT_EQ(f.page->shows().overviews(), overviews);
     EXPECT_LE(f.events - events, 9u) << "heartbeats";
     EXPECT_LE(f.bytes - bytes, 2'000u);
     const reactor::steady_time changed = f.l.now();
@@ -216,7 +217,7 @@ TEST(Ui, LooksSeldomWhileNobodyFollowsAndKnowsTheBeginningAllTheSame) {
     f.world->roll_out();
     co_await f.l.sleep_for(100s);
     EXPECT_EQ(f.page->readers(), 0u);
-    EXPECT_LE(f.page->shows().surveys(), 2u * 13) << "each cluster every ten seconds at most";
+    EXPECT_LE(f.page->shows().overviews(), 2u * 13) << "each cluster every ten seconds at most";
     const json::value view = co_await f.get("/data/cluster?name=cluster-001");
     const json::value& points = view.at("history").at("bootc/workers").at("points");
     EXPECT_EQ(points.as_array().front().as_array()[1].as_int64(), 3);

@@ -25,7 +25,8 @@
 #include <string>
 #include <vector>
 
-/// Packs that compose objects on an embedded cluster, in virtual time; what the service does for an API is done here.
+/// Packs that compose objects on an embedded cluster, in virtual time; what the service does for an
+/// API is done here.
 namespace compose_test {
 
 using namespace std::chrono_literals;
@@ -99,7 +100,7 @@ public:
     std::vector<units::part*> parts;
     each([&](units::part& p) { parts.push_back(&p); });
     for (units::part* p : parts) {
-      const std::vector<units::plan_row> rows = co_await p->survey();
+      const std::vector<units::plan_row> rows = co_await p->overview();
       for (const units::plan_row& row : rows) {
         out += "row " + row.name + " " + row.target + "\n";
         for (const units::unit& u : row.units)

@@ -211,7 +211,8 @@ TEST_F(ComposeCluster, StartsWhenItsKindIsServed) {
   });
 }
 
-/// A pack that looks at everything that it is given for what stands in the Secrets of its namespace, and copies them.
+/// A pack that looks at everything that it is given for what stands in the Secrets of its
+/// namespace, and copies them.
 constexpr const char* curious = R"lua(
 local function sync(shop, related, children, files)
   local found, texts, seen = 0, 0, {}

@@ -17,7 +17,8 @@ inline value json(const std::string& text) {
   return ::compose::from_json(boost::json::parse(text));
 }
 
-/// A cluster of one map, as far as the planner can tell: it does what a plan says, and knows what a plan must never say.
+/// A cluster of one map, as far as the planner can tell: it does what a plan says, and knows what a
+/// plan must never say.
 class fake_world {
 public:
   fake_world() {
@@ -217,7 +218,7 @@ private:
           const object_name source{{"v1", "Secret"}, a.of.ns, ask.secret};
           digests[key] = text(source, {"digests", ask.key.c_str()});
         } else {
-          digests[key] = formats::digest_of("chance " + std::to_string(++chance_));
+          digests[key] = formats::digest_of("random " + std::to_string(++draws_));
         }
       }
       if (!digests.empty()) merge(o, value(value::object{{"digests", std::move(digests)}}));
@@ -229,7 +230,7 @@ private:
         a.asked, a.what == action::kind::set_status ? status_content_of(seen) : content_of(seen)};
   }
 
-  std::size_t uids_ = 0, versions_ = 0, chance_ = 0;
+  std::size_t uids_ = 0, versions_ = 0, draws_ = 0;
 };
 
 /// Objects in the way: foreign, unowned, of a younger and an older parent, ending, ours.

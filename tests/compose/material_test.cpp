@@ -22,24 +22,24 @@ asked_value ask(asked_value::source from) {
 }
 
 TEST(Material, APairIsPemAndBelongsTogether) {
-  reactor::seeded_entropy chance(1);
+  reactor::seeded_entropy rng(1);
   const auto made = make_material({{"private", ask(asked_value::source::ed25519)},
                                    {"public", ask(asked_value::source::public_key)}},
-                                  {}, {}, chance);
+                                  {}, {}, rng);
   ASSERT_TRUE(made);
   EXPECT_THAT(made->at("private").reveal(), StartsWith("-----BEGIN PRIVATE KEY-----\n"));
   EXPECT_THAT(made->at("public").reveal(), StartsWith("-----BEGIN PUBLIC KEY-----\n"));
   const auto again = make_material({{"public", ask(asked_value::source::public_key)}},
-                                   {{"private", made->at("private")}}, {}, chance);
+                                   {{"private", made->at("private")}}, {}, rng);
   ASSERT_TRUE(again);
   EXPECT_TRUE(again->at("public") == made->at("public"));
 }
 
 TEST(Material, NoTwoAreTheSame) {
-  reactor::seeded_entropy chance(1);
+  reactor::seeded_entropy rng(1);
   for (const auto from :
        {asked_value::source::ed25519, asked_value::source::password, asked_value::source::bytes}) {
-    const auto made = make_material({{"a", ask(from)}, {"b", ask(from)}}, {}, {}, chance);
+    const auto made = make_material({{"a", ask(from)}, {"b", ask(from)}}, {}, {}, rng);
     ASSERT_TRUE(made);
     EXPECT_FALSE(made->at("a") == made->at("b"));
     EXPECT_GE(made->at("a").reveal().size(), 32u);
@@ -47,13 +47,13 @@ TEST(Material, NoTwoAreTheSame) {
 }
 
 TEST(Material, SaysWhatIsMissingWithoutQuoting) {
-  reactor::seeded_entropy chance(1);
-  const auto absent = make_material({{"a", ask(asked_value::source::copy)}}, {}, {}, chance);
+  reactor::seeded_entropy rng(1);
+  const auto absent = make_material({{"a", ask(asked_value::source::copy)}}, {}, {}, rng);
   ASSERT_FALSE(absent);
   EXPECT_THAT(absent.error().message(), HasSubstr("it has no tls.crt"));
   const auto garbage =
       make_material({{"public", ask(asked_value::source::public_key)}},
-                    {{"private", reactor::secret(std::string("garbage"))}}, {}, chance);
+                    {{"private", reactor::secret(std::string("garbage"))}}, {}, rng);
   ASSERT_FALSE(garbage);
   EXPECT_THAT(garbage.error().message(), testing::Not(HasSubstr("garbage")));
 }

@@ -1,5 +1,5 @@
-// Thousands of answers that no policy would give, in worlds full of obstacles: the safety rules of fake_world hold for each,
-// and what was carried out is not planned again.
+// Thousands of answers that no policy would give, in worlds full of obstacles: the safety rules of
+// fake_world hold for each, and what was carried out is not planned again.
 #include "reactor/plain/entropy.hpp"
 #include "tests/compose/fake_world.hpp"
 

@@ -1,4 +1,5 @@
-// What goes wrong around compositions: kinds that come and go, refusals, packs that ask for too much, two names of one cluster.
+// What goes wrong around compositions: kinds that come and go, refusals, packs that ask for too
+// much, two names of one cluster.
 #include "compose/same_cluster.hpp"
 #include "compose/tables.hpp"
 #include "tests/compose/cluster_fixture.hpp"

@@ -1,4 +1,5 @@
-// The chart is the one source of every manifest in deploy/: what our engine renders it to, and that nothing there is older.
+// The chart is the one source of every manifest in deploy/: what our engine renders it to, and that
+// nothing there is older.
 #include "cli/arguments.hpp"
 #include "cli/service/apis.hpp"
 #include "helm/commands/commands.hpp"

@@ -1,4 +1,5 @@
-// What people read: its links lead somewhere, its commands are known, and the messages it explains are those of the program.
+// What people read: its links lead somewhere, its commands are known, and the messages it explains
+// are those of the program.
 #include "cli/arguments.hpp"
 #include "cli/reference/reference.hpp"
 #include "cli/service/apis.hpp"
@@ -83,7 +84,8 @@ TEST(Docs, EveryLinkLeadsSomewhere) {
   EXPECT_GT(followed, 12u);
 }
 
-/// The words of a command line up to where a shell would end it; none where it holds what only a shell can make a word of.
+/// The words of a command line up to where a shell would end it; none where it holds what only a
+/// shell can make a word of.
 std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words;
   std::istringstream in(command);
@@ -105,8 +107,8 @@ std::vector<written> commands(const std::string& program) {
   std::vector<written> all;
   const std::regex quoted("`(" + program + " [^`\n]+)`");
   for (const fs::path& page : pages()) {
-    if (page.filename() == "flags.md")
-      continue;  // the help texts themselves, examples with words beside
+    // the help texts themselves, examples with words beside
+    if (page.filename() == "flags.md") continue;
     bool in_block = false;
     std::string pending;
     for (const std::string& line : lines_of(bytes_of(page))) {
@@ -135,7 +137,8 @@ TEST(Docs, TheProgramKnowsEveryCommandThatIsWritten) {
   std::size_t tried = 0;
   for (const written& w : commands("windlass")) {
     std::vector<std::string> words = words_of(w.text);
-    // Names of commands in a sentence ("`windlass run`…"), tables of several and Helm's own flags are for other tests.
+    // Names of commands in a sentence ("`windlass run`…"), tables of several and Helm's own flags
+    // are for other tests.
     if (words.empty() || w.text.find('|') != std::string::npos || words.front() == "helm") continue;
     if (std::ranges::any_of(words, [](const std::string& x) { return x == "X" || x == "-o"; }))
       continue;
@@ -185,8 +188,8 @@ TEST(Docs, TheEmbeddedApiServerAnswersAsItsPageSays) {
   k8s::sim::api_options options;
   options.wall = [] { return reactor::wall_time(); };
   options.now = [] { return reactor::steady_time(); };
-  reactor::seeded_entropy chance(1);
-  options.entropy = &chance;
+  reactor::seeded_entropy rng(1);
+  options.entropy = &rng;
   k8s::sim::api_server api(std::move(options));
   std::size_t asked = 0;
   for (const std::string& line : lines_of(bytes_of(root / "docs/embedded-api-server.md"))) {

@@ -1,5 +1,6 @@
-// The dashboard and the alerts against what the program emits: every metric, label and code in a PromQL expression exists, every
-// runbook leads to its place in the troubleshooting, and every alert has tests.
+// The dashboard and the alerts against what the program emits: every metric, label and code in a
+// PromQL expression exists, every runbook leads to its place in the troubleshooting, and every
+// alert has tests.
 #include "cli/metrics/own_metrics.hpp"
 #include "cli/service/apis.hpp"
 #include "formats/yaml/yaml.hpp"

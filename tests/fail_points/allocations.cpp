@@ -1,4 +1,5 @@
-// The program's own malloc and operator new. One file, because the compiler must see that they belong together.
+// The program's own malloc and operator new. One file, because the compiler must see that they
+// belong together.
 #include "tests/fail_points/allocations.hpp"
 
 #include <elf.h>
@@ -106,7 +107,8 @@ std::vector<range> ranges_of(std::initializer_list<std::string_view> parts) {
     for (std::size_t s = 0; s < sections[i].sh_size / sizeof(Elf64_Sym); ++s) {
       if (ELF64_ST_TYPE(symbols[s].st_info) != STT_FUNC || symbols[s].st_size == 0) continue;
       const std::string_view name(names + symbols[s].st_name);
-      // A type of a namespace among the arguments of a template of ours says nothing; the function's own name does.
+      // A type of a namespace among the arguments of a template of ours says nothing; the
+      // function's own name does.
       for (std::string_view part : parts)
         if (name.substr(0, 60).find(part) != std::string_view::npos)
           found.push_back(

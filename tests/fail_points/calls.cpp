@@ -1,5 +1,5 @@
-// The C library's functions that call the kernel, defined by the program itself: what is linked in and the shared objects
-// both come here.
+// The C library's functions that call the kernel, defined by the program itself: what is linked in
+// and the shared objects both come here.
 #include "tests/fail_points/calls.hpp"
 
 #include <dirent.h>

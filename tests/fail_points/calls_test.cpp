@@ -1,5 +1,5 @@
-// SQLite's method for system calls: `windlass run` over TCP, and every place that calls the kernel fails there in every way
-// that the manual pages name, at its first and a late hit.
+// SQLite's method for system calls: `windlass run` over TCP, and every place that calls the kernel
+// fails there in every way that the manual pages name, at its first and a late hit.
 #include "tests/fail_points/service_run.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ using namespace fail_points;
 
 constexpr unsigned shards = 4, together = 4;
 
-/// Of the calm run. The others go on beside each other, and a failure may cost them a time-out or two.
+/// Of the calm run. The others go on beside each other, and a failure may cost them a time-out or
+/// two.
 constexpr std::chrono::minutes patience{5};
 /// Of the others: on a machine that has much else to do nothing hangs yet.
 std::chrono::milliseconds patience_after(const service_outcome& calm) {

@@ -4,9 +4,10 @@
 
 namespace fail_points {
 
-/// One service on a small fleet in virtual time, from its construction to its end, with a pool's rollout and the questions of
-/// its callers in between. `begin` is called when the peers are there, `end` when the service is gone. Says what is wrong at
-/// the end; empty = every host runs the new image, nothing was violated, the views equal the servers, nothing is left alive.
+/// One service on a small fleet in virtual time, from its construction to its end, with a pool's
+/// rollout and the questions of its callers in between. `begin` is called when the peers are there,
+/// `end` when the service is gone. Says what is wrong at the end; empty = every host runs the new
+/// image, nothing was violated, the views equal the servers, nothing is left alive.
 struct memory_run_hooks {
   void (*begin)();
   void (*end)();

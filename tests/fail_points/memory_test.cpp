@@ -1,5 +1,6 @@
-// SQLite's method for memory: in a run that starts, syncs, moves a pool, answers its callers and stops, every place that
-// allocates fails at its first, second and a late hit; at the second everything after it fails too.
+// SQLite's method for memory: in a run that starts, syncs, moves a pool, answers its callers and
+// stops, every place that allocates fails at its first, second and a late hit; at the second
+// everything after it fails too.
 #include "reactor/plain/memory.hpp"
 
 #include "tests/fail_points/allocations.hpp"

@@ -15,8 +15,8 @@ struct verdict {
   std::string text;  // what it wrote, and why it is wrong
 };
 
-/// From the status of wait() and from what was written to standard error. `sentence` begins the one line that an orderly end
-/// says; went_on needs exit code 0.
+/// From the status of wait() and from what was written to standard error. `sentence` begins the one
+/// line that an orderly end says; went_on needs exit code 0.
 verdict judge(int status, bool timed_out, const std::string& written, std::string_view sentence);
 
 struct finding {
@@ -34,7 +34,8 @@ struct tally {
 
 /// One line a frame: function, file and line, by addr2line.
 std::string describe(std::span<void* const> stack);
-/// Prints the line that ./dev shows, and every finding with its stack; a finding fails the test. Kept for total().
+/// Prints the line that ./dev shows, and every finding with its stack; a finding fails the test.
+/// Kept for total().
 void report(const std::string& name, const tally& t);
 
 }  // namespace fail_points

@@ -8,7 +8,8 @@
 #include <regex>
 #include <string>
 
-// A size that nobody has is refused there too, instead of ending the program in the sanitizer's own way.
+// A size that nobody has is refused there too, instead of ending the program in the sanitizer's own
+// way.
 extern "C" const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -41,7 +42,8 @@ TEST(LostMemory, OfOneRequestFailsThatRequest) {
   EXPECT_TRUE(reactor::memory_allows([&] { text = "as much as there is"; }));
 }
 
-/// Registering a destructor for a thread allocates inside the C library, which aborts when it cannot: reactor/per_thread.hpp.
+/// Registering a destructor for a thread allocates inside the C library, which aborts when it
+/// cannot: reactor/per_thread.hpp.
 TEST(LostMemory, NoThreadLocalHasADestructor) {
   const std::regex plain(
       R"(thread_local (const |constinit )?(share|int|bool|char|std::size_t|std::uint64_t|std::array<char, \w+>|\w+\*|const char\*) )");

@@ -24,11 +24,13 @@ struct service_outcome {
   std::chrono::milliseconds took{0};
 };
 
-/// `windlass run` as a process of its own beside another one with the peers: home and two clusters over TCP, their nodes and
-/// daemons, and callers of /healthz, /metrics and /clusters. A pool of each cluster is moved to another image, the policies
-/// are asked to be read again, the pools are moved back, the service is told to stop. One that ends in order before that is started again
-/// without a failure and has to finish. `point` null: nothing fails. What has not ended after `patience` hangs.
-/// Blocks; each run is a tree of processes, so several can be under way from several processes.
+/// `windlass run` as a process of its own beside another one with the peers: home and two clusters
+/// over TCP, their nodes and daemons, and callers of /healthz, /metrics and /clusters. A pool of
+/// each cluster is moved to another image, the policies are asked to be read again, the pools are
+/// moved back, the service is told to stop. One that ends in order before that is started again
+/// without a failure and has to finish. `point` null: nothing fails. What has not ended after
+/// `patience` hangs. Blocks; each run is a tree of processes, so several can be under way from
+/// several processes.
 service_outcome run_service(const call_point* point, call_record& record,
                             std::chrono::milliseconds patience);
 

@@ -388,7 +388,7 @@ TEST(YamlReaders, DifferInWhatOneOfThemRefuses) {
 
 // Boost.JSON 1.81 by itself misses every eighth of them by one step.
 TEST(ParseJson, GivesEachNumberBackAsItWas) {
-  std::mt19937_64 chance(7);
+  std::mt19937_64 rng(7);
   const auto check = [](double d) {
     char text[64];
     const char* end = std::to_chars(text, text + sizeof text, d).ptr;
@@ -406,11 +406,11 @@ TEST(ParseJson, GivesEachNumberBackAsItWas) {
         123456789.12345678, -2.2250738585072014e-308, 9007199254740993.0})
     check(d);
   for (int i = 0; i < 20'000; ++i) {
-    std::uint64_t bits = chance();
+    std::uint64_t bits = rng();
     double d = 0;
     std::memcpy(&d, &bits, sizeof d);
     if (d - d == 0) check(d);
-    check(static_cast<double>(chance() % 100'000'000) / static_cast<double>(1 + chance() % 99'999));
+    check(static_cast<double>(rng() % 100'000'000) / static_cast<double>(1 + rng() % 99'999));
   }
 }
 

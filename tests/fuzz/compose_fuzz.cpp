@@ -1,5 +1,5 @@
-// Random answers to the planner of compositions: whatever a policy says, the safety rules of tests/compose/fake_world hold
-// for each action, and what was carried out is not planned again.
+// Random answers to the planner of compositions: whatever a policy says, the safety rules of
+// tests/compose/fake_world hold for each action, and what was carried out is not planned again.
 
 #include "tests/compose/fake_world.hpp"
 

@@ -1,4 +1,5 @@
-// Discovery documents of a server: two texts, one a line each, as /api and /apis, and the second as an APIResourceList.
+// Discovery documents of a server: two texts, one a line each, as /api and /apis, and the second as
+// an APIResourceList.
 #include "formats/json/values.hpp"
 #include "k8s/client/discovery.hpp"
 

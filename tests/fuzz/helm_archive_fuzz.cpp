@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t block = 512;
 
-/// Mends the checksum of every block that a tar reader may take for a header, so that changes behind it are seen.
+/// Mends the checksum of every block that a tar reader may take for a header, so that changes
+/// behind it are seen.
 void mend_checksums(std::string& tar) {
   for (std::size_t at = 0; at + block <= tar.size();) {
     char* header = tar.data() + at;

@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-/// Release records: what is in a Secret, and its JSON. What was read is written and read again as the same.
+/// Release records: what is in a Secret, and its JSON. What was read is written and read again as
+/// the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace release = helm::release;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

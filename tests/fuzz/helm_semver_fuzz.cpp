@@ -12,7 +12,8 @@ void must(bool holds) {
 
 }  // namespace
 
-/// "CONSTRAINT\nVERSION\nVERSION": versions print as themselves and have one order; constraints answer for each.
+/// "CONSTRAINT\nVERSION\nVERSION": versions print as themselves and have one order; constraints
+/// answer for each.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const auto line = [&rest] {

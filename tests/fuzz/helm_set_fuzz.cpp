@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-/// One line of each of the --set flags, over a map that has something on the way already. The first byte says which.
+/// One line of each of the --set flags, over a map that has something on the way already. The first
+/// byte says which.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view line(reinterpret_cast<const char*>(data) + 1, size - 1);

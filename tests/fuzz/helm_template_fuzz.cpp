@@ -23,11 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.limits.walk_steps = 100'000;
   // Chance and the clock repeat themselves, so that a finding does.
   std::uint8_t last = 0;
-  options.around.random = [&last](std::span<unsigned char> bytes) {
+  options.runtime.random = [&last](std::span<unsigned char> bytes) {
     std::ranges::generate(bytes,
                           [&last] { return last = static_cast<std::uint8_t>(last * 5 + 3); });
   };
-  options.around.now = [] {
+  options.runtime.now = [] {
     return std::chrono::system_clock::time_point(std::chrono::seconds(1'700'000'000));
   };
   const auto values = formats::read_yaml_map(

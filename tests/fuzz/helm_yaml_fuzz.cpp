@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-/// YAML as charts and values hold it, read in every way there is; what is written reads back as what was written (but for
-/// the key "<<", which go-yaml writes without quotes: it comes back as a merge).
+/// YAML as charts and values hold it, read in every way there is; what is written reads back as
+/// what was written (but for the key "<<", which go-yaml writes without quotes: it comes back as a
+/// merge).
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   static_cast<void>(

@@ -74,8 +74,8 @@ awaitable<void> ask(reactor::loop& l, reactor::acceptor& at, plan how, bool& end
 
 }  // namespace
 
-/// A server that says anything: interim answers, chunks, trailers, gzip, a tunnel, TLS. Every request ends, in virtual time,
-/// with a bounded number of turns, and leaves nothing behind.
+/// A server that says anything: interim answers, chunks, trailers, gzip, a tunnel, TLS. Every
+/// request ends, in virtual time, with a bounded number of turns, and leaves nothing behind.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2 || size > 64 * 1024) return 0;
   reactor::loop l(reactor::loop::mode::simulated, data[0]);

@@ -1,4 +1,5 @@
-// A kubeconfig from a Secret: accepted or refused, and never a file of this machine in what comes out.
+// A kubeconfig from a Secret: accepted or refused, and never a file of this machine in what comes
+// out.
 #include "k8s/client/kubeconfig.hpp"
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// A list cut into its objects while it arrives, in pieces whose sizes the first byte chooses, beside a plain JSON parse.
+// A list cut into its objects while it arrives, in pieces whose sizes the first byte chooses,
+// beside a plain JSON parse.
 #include "k8s/informer/list_splitter.hpp"
 
 #include <boost/json.hpp>
@@ -59,7 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const boost::json::value plain = parsed(text, is_json);
   if (!is_json || !plain.is_object()) return 0;  // cutting is not validating
   const boost::json::object& list = plain.get_object();
-  // Wherever "items" stands, and whatever stands beside it: the same objects, and the rest without them.
+  // Wherever "items" stands, and whatever stands beside it: the same objects, and the rest without
+  // them.
   std::size_t times = 0;
   for (std::size_t at = text.find("\"items\""); at != text.npos;
        at = text.find("\"items\"", at + 1))

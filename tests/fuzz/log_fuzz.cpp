@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-/// Foreign text in a log line: one line, no control character, and what was redacted once stays as it is.
+/// Foreign text in a log line: one line, no control character, and what was redacted once stays as
+/// it is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const reactor::log_record r{{}, reactor::log_level::info, text, {{text, text}, {"n", 1}}};

@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 
-/// What a caller of the page writes into the fields Host, Origin, Authorization, Cookie and Last-Event-ID: nobody is let in
-/// who has not shown the token, no name is ours that is neither an address nor "localhost", no place of a board is guessed.
+/// What a caller of the page writes into the fields Host, Origin, Authorization, Cookie and
+/// Last-Event-ID: nobody is let in who has not shown the token, no name is ours that is neither an
+/// address nor "localhost", no place of a board is guessed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static reactor::loop loop(reactor::loop::mode::simulated, 1);
   static web::doorkeeper door(loop.random(),

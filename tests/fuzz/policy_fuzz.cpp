@@ -1,5 +1,6 @@
-// Policy source from strangers: the first byte chooses between a program for the sandbox, one whose n-th allocation fails,
-// a pattern with its subject, and a text that our reader and LuaJIT's must see alike.
+// Policy source from strangers: the first byte chooses between a program for the sandbox, one whose
+// n-th allocation fails, a pattern with its subject, and a text that our reader and LuaJIT's must
+// see alike.
 
 #include "policies/host/matcher.hpp"
 #include "policies/host/sandbox.hpp"

@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::abort();
   const auto read = policies::releases::read_document(text, "fuzz");
   if (!read) return 0;
-  // A version that YAML took for a number is a text once it is written: what was written is what stays the same.
+  // A version that YAML took for a number is a text once it is written: what was written is what
+  // stays the same.
   const auto again =
       policies::releases::read_document(policies::releases::write_document(*read), "fuzz");
   if (!again || again->hash != read->hash) std::abort();

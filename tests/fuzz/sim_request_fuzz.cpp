@@ -67,16 +67,17 @@ constexpr std::array kShots{
 
 }  // namespace
 
-/// Any bytes as the body of any write: it is done or refused, and what is stored can be listed, shown and watched.
-/// The first byte chooses the request; with its top bit set the rest is a path and query instead of a body.
+/// Any bytes as the body of any write: it is done or refused, and what is stored can be listed,
+/// shown and watched. The first byte chooses the request; with its top bit set the rest is a path
+/// and query instead of a body.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  reactor::seeded_entropy chance(1);
+  reactor::seeded_entropy rng(1);
   k8s::sim::api_options o;
   o.now = [] { return reactor::steady_time{}; };
   o.wall = [] { return reactor::wall_time{std::chrono::seconds(1'800'000'000)}; };
-  o.entropy = &chance;
+  o.entropy = &rng;
   k8s::sim::api_server api(std::move(o));
   auto send = [&](const char* method, std::string target, std::string body, const char* type,
                   const char* accept = "") {

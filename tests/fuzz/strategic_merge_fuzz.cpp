@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-/// A line each: the former manifest, the next one, the live object. The patch between them is made and applied, and each line
-/// is applied to the next as if it were a patch.
+/// A line each: the former manifest, the next one, the live object. The patch between them is made
+/// and applied, and each line is applied to the next as if it were a patch.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace json = boost::json;
   static const k8s::merge_type* type = k8s::merge_type_of("apps/v1", "Deployment");

@@ -13,8 +13,8 @@ void must(bool holds) {
 
 }  // namespace
 
-/// "RANGE\nRANGE\nVERSION\nVERSION": versions have one order; what is in two ranges says that they overlap; more
-/// alternatives take nothing away, and more comparators add nothing.
+/// "RANGE\nRANGE\nVERSION\nVERSION": versions have one order; what is in two ranges says that they
+/// overlap; more alternatives take nothing away, and more comparators add nothing.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const auto line = [&rest] {

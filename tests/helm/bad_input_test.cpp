@@ -1,5 +1,5 @@
-// What nobody should write and somebody will: archives, values, schemas and templates. The texts are those of Helm, which
-// differential/bad_input.py asks; where Helm has no bound they are ours.
+// What nobody should write and somebody will: archives, values, schemas and templates. The texts
+// are those of Helm, which differential/bad_input.py asks; where Helm has no bound they are ours.
 #include "formats/yaml/reader.hpp"
 #include "helm/charts/chart.hpp"
 #include "helm/charts/chart_archive.hpp"
@@ -142,8 +142,8 @@ TEST(BadYaml, ThatIsDeepIsBounded) {
   std::string key = "? ";
   for (int i = 0; i < 9000; ++i) key += "[";
   key += std::string(9000, ']') + "\n: 1\n";
-  EXPECT_EQ(yaml_error(key),
-            "error converting YAML to JSON: yaml: invalid map key");  // too long to be shown
+  // too long to be shown
+  EXPECT_EQ(yaml_error(key), "error converting YAML to JSON: yaml: invalid map key");
 }
 
 TEST(BadYaml, KeysThatJsonHasNotAreNamedWithTheirLastValue) {

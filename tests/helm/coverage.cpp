@@ -1,4 +1,5 @@
-// Prints how many rows of tests/helm/data exercise each function; ends with 1 when a function has none.
+// Prints how many rows of tests/helm/data exercise each function; ends with 1 when a function has
+// none.
 #include "helm/template/function.hpp"
 #include "tests/helm/questions.hpp"
 
@@ -9,7 +10,7 @@
 
 int main() {
   std::map<std::string, int> count;
-  for (const char* name : {"functions.jsonl", "templates.jsonl", "chance.txt"}) {
+  for (const char* name : {"functions.jsonl", "templates.jsonl", "random.txt"}) {
     std::ifstream in(std::string(WINDLASS_SOURCE_DIR "/tests/helm/data/") + name);
     for (std::string line; std::getline(in, line);) helm::tests::count_words(line, count);
   }

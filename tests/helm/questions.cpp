@@ -39,7 +39,7 @@ chart_ptr sample(const value& files) {
   return c;
 }
 
-answer render(const value& q, const surroundings& around) {
+answer render(const value& q, const render_runtime& runtime) {
   auto values = read_yaml_map(text(q, "values"));
   if (!values) return {"", values.error().text};
   auto parsed = parsed_chart::parse(sample(*q.find("files")));
@@ -48,7 +48,7 @@ answer render(const value& q, const surroundings& around) {
   release.name = "r";
   release.name_space = "ns";
   render_options options;
-  options.around = around;
+  options.runtime = runtime;
   if (const auto* strict = q.find("strict"); strict && strict->truth())
     options.missing = missing_keys::error;
   auto files = parsed->render(*values, release, default_capabilities(), options);
@@ -133,15 +133,15 @@ void count_words(std::string_view text, std::map<std::string, int>& count) {
   }
 }
 
-surroundings recorded_day() {
-  surroundings around;
-  around.now = [] { return std::chrono::system_clock::from_time_t(1795262400); };
-  return around;
+render_runtime recorded_day() {
+  render_runtime runtime;
+  runtime.now = [] { return std::chrono::system_clock::from_time_t(1795262400); };
+  return runtime;
 }
 
-answer ask(const value& q, const surroundings& around) {
+answer ask(const value& q, const render_runtime& runtime) {
   auto kind = text(q, "kind");
-  if (kind == "template") return render(q, around);
+  if (kind == "template") return render(q, runtime);
   if (kind == "set") return set(q);
   if (kind == "sort") return sort(q);
   if (kind == "schema") return check(q);
@@ -149,9 +149,9 @@ answer ask(const value& q, const surroundings& around) {
   return {"", "unknown kind " + kind};
 }
 
-std::string answer_line(const std::string& line, const surroundings& around) {
+std::string answer_line(const std::string& line, const render_runtime& runtime) {
   auto q = read_json(line);
-  auto a = q ? ask(*q, around) : answer{"", "bad question: " + q.error().text};
+  auto a = q ? ask(*q, runtime) : answer{"", "bad question: " + q.error().text};
   return *write_json(value(value::map_type{{"out", a.out}, {"err", a.err}}),
                      {.escapes = json_escapes::none});
 }

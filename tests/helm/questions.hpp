@@ -17,12 +17,13 @@ struct answer {
 };
 
 /// The time at which the rows in data/ were recorded: a few of them print parts of it.
-surroundings recorded_day();
+render_runtime recorded_day();
 
-/// `question` as generate.py writes it: kind, and files, values, lines, constraint, version as that kind needs.
-answer ask(const value& question, const surroundings& around = recorded_day());
+/// `question` as generate.py writes it: kind, and files, values, lines, constraint, version as that
+/// kind needs.
+answer ask(const value& question, const render_runtime& runtime = recorded_day());
 /// One JSON line in, one out.
-std::string answer_line(const std::string& line, const surroundings& around = recorded_day());
+std::string answer_line(const std::string& line, const render_runtime& runtime = recorded_day());
 
 /// Counts the identifiers of a template text.
 void count_words(std::string_view text, std::map<std::string, int>& count);

@@ -16,7 +16,8 @@
 namespace helm::tests {
 namespace {
 
-/// The values and helper with which the rows of functions.jsonl were asked; generate.py holds the same.
+/// The values and helper with which the rows of functions.jsonl were asked; generate.py holds the
+/// same.
 constexpr const char* values = R"yaml(
 s: hello
 e: ""
@@ -65,7 +66,8 @@ value question_of(const value& row) {
   return value(value::map_type{{"kind", "template"}, {"files", files}, {"values", values}});
 }
 
-/// The lines of a text in one order: the reference gives the reasons of a schema in the order of a map.
+/// The lines of a text in one order: the reference gives the reasons of a schema in the order of a
+/// map.
 std::string sorted_lines(const std::string& text) {
   std::multiset<std::string> lines;
   std::istringstream in(text);
@@ -122,7 +124,7 @@ TEST(ReferenceRows, WhatIsEmptyCutShortOrWrongIsTakenAndToldAsInTheReference) {
 }
 
 std::vector<std::pair<std::string, std::string>> chance_rows() {
-  std::ifstream in(WINDLASS_SOURCE_DIR "/tests/helm/data/chance.txt");
+  std::ifstream in(WINDLASS_SOURCE_DIR "/tests/helm/data/random.txt");
   std::vector<std::pair<std::string, std::string>> out;
   for (std::string line; std::getline(in, line);) {
     auto tab = line.find('\t');
@@ -146,9 +148,9 @@ TEST(ReferenceRows, WhatDependsOnChanceHasTheRightForm) {
     for (auto& t :
          parse_template("t", text, [](std::string_view name) { return find_function(name); }))
       set.add(std::move(t));
-    surroundings around;
-    around.now = [] { return std::chrono::system_clock::from_time_t(1709251200); };
-    executor engine(set, around, {}, missing_keys::zero, false);
+    render_runtime runtime;
+    runtime.now = [] { return std::chrono::system_clock::from_time_t(1709251200); };
+    executor engine(set, runtime, {}, missing_keys::zero, false);
     std::string out;
     engine.run(out, "t", value());
     EXPECT_TRUE(matches(out, pattern)) << text << " gave " << out;

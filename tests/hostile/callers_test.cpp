@@ -1,4 +1,5 @@
-// Every hostile caller of the table against the listeners of the service, in virtual time; an honest one asks beside.
+// Every hostile caller of the table against the listeners of the service, in virtual time; an
+// honest one asks beside.
 #include "bench/hostile/callers.hpp"
 
 #include "cli/service/service.hpp"

@@ -1,5 +1,6 @@
-// Credentials are bait here: every error path that a server, a proxy, a Secret or a file can force is taken, and whatever
-// people, logs, events, metrics and pages get to see is searched for the bait afterwards.
+// Credentials are bait here: every error path that a server, a proxy, a Secret or a file can force
+// is taken, and whatever people, logs, events, metrics and pages get to see is searched for the
+// bait afterwards.
 #pragma once
 
 #include "bench/hostile/kubeconfigs.hpp"

@@ -1,5 +1,5 @@
+#include "cli/overview/overview.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 #include "simulation/node_world.hpp"
 #include "tests/hostile/canary.hpp"
 #include "tests/k8s/client/api_server.hpp"
@@ -63,7 +63,7 @@ TEST_F(Canary, NothingOfAServiceShowsACredential) {
     auto started = co_await windlass.start();
     EXPECT_TRUE(started) << started.error().message();
     co_await l.sleep_for(5min);
-    const cli::fleet_survey f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
+    const cli::fleet_overview f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
     found.outputs["status"] = cli::status_text(f, cli::extent::wide, cli::colours::shown).text();
     found.outputs["plan"] = cli::plan_text(f, cli::extent::wide, cli::colours::shown).text();
     found.outputs["status json"] = cli::machine_text(cli::status_json(f), cli::output_format::json);
@@ -123,13 +123,13 @@ return { name = "curious", version = "1", order = 1, applies = { apis = { "bootc
 )";
 
 /// All that a person may ask of a fleet, in every form.
-std::string everything_of(const cli::fleet_survey& f) {
+std::string everything_of(const cli::fleet_overview& f) {
   std::string out;
   for (const cli::extent wide : {cli::extent::usual, cli::extent::wide})
     for (const cli::colours lively : {cli::colours::none, cli::colours::shown})
       out += cli::status_text(f, wide, lively).text() + cli::plan_text(f, wide, lively).text();
-  for (const cli::cluster_survey& c : f.clusters)
-    for (const cli::api_survey& api : c.apis)
+  for (const cli::cluster_overview& c : f.clusters)
+    for (const cli::api_overview& api : c.apis)
       for (const units::plan_row& row : api.rows)
         for (const units::unit& one : row.units)
           out += cli::explain_text(f, one.name, cli::colours::shown).text() +

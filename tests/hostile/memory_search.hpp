@@ -1,5 +1,5 @@
-// Looks for secrets in everything that this process may write to. What is looked for stands nowhere as it is: each byte of a
-// needle is scrambled, and so are the bytes that are searched.
+// Looks for secrets in everything that this process may write to. What is looked for stands nowhere
+// as it is: each byte of a needle is scrambled, and so are the bytes that are searched.
 #pragma once
 
 #include "reactor/plain/secret.hpp"

@@ -1,5 +1,5 @@
-// A service on real sockets, its API servers in another process: what of their credentials stands in our memory when a
-// cluster has left and when everything has ended.
+// A service on real sockets, its API servers in another process: what of their credentials stands
+// in our memory when a cluster has left and when everything has ended.
 #include "reactor/plain/memory.hpp"
 
 #include "cli/service/service.hpp"
@@ -33,14 +33,15 @@ using reactor::awaitable;
 
 constexpr std::size_t needle_bytes = 24;
 
-std::string random_letters(reactor::entropy& chance, std::size_t length = 40) {
+std::string random_letters(reactor::entropy& rng, std::size_t length = 40) {
   std::string out;
   for (std::size_t i = 0; i < length; ++i)
-    out += static_cast<char>('a' + chance.between(std::uint64_t{0}, std::uint64_t{25}));
+    out += static_cast<char>('a' + rng.between(std::uint64_t{0}, std::uint64_t{25}));
   return out;
 }
 
-/// The other process: API servers whose home has a Secret for each cluster, until it is told to take them away.
+/// The other process: API servers whose home has a Secret for each cluster, until it is told to
+/// take them away.
 class other_side {
 public:
   other_side(int out, int in) : out_(out), in_(in), loop_(reactor::loop::mode::real) {}

@@ -1,8 +1,8 @@
-// Clusters, kubeconfigs and policies put what a terminal would obey into every text that is theirs; nothing of it may reach
-// a person raw.
+// Clusters, kubeconfigs and policies put what a terminal would obey into every text that is theirs;
+// nothing of it may reach a person raw.
 #include "cli/demo/show.hpp"
+#include "cli/overview/overview.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 #include "formats/base64.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
@@ -36,7 +36,8 @@ std::string without_colours(std::string text) {
   return text;
 }
 
-/// A rollout whose policy speaks as `body` says, on nodes whose conditions are hostile; what everybody gets to see.
+/// A rollout whose policy speaks as `body` says, on nodes whose conditions are hostile; what
+/// everybody gets to see.
 std::map<std::string, std::string> shown(const std::string& body) {
   std::map<std::string, std::string> seen;
   reactor::temporary_folder packs;
@@ -110,7 +111,7 @@ std::map<std::string, std::string> shown(const std::string& body) {
       });
     }
     co_await l.sleep_for(2s);
-    const cli::fleet_survey f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
+    const cli::fleet_overview f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
     for (const cli::extent wide : {cli::extent::usual, cli::extent::wide}) {
       const std::string how = wide == cli::extent::wide ? " -o wide" : "";
       seen["status" + how] = cli::status_text(f, wide, cli::colours::shown).text();
@@ -183,7 +184,8 @@ TEST(HostileText, OfAnErrorInAPolicyIsNeverShownRaw) {
   expect_printable(shown("  error(bad)"), {"log", "/clusters", "events"});
 }
 
-/// As JSON has it, as bytes, and as bytes that are not UTF-8: a server puts each into every place of its answers.
+/// As JSON has it, as bytes, and as bytes that are not UTF-8: a server puts each into every place
+/// of its answers.
 const std::vector<std::string> planted = {
     R"(\u001b]0;owned\u0007\r\nprod  Live\u009b2J\u202egnp\u2066\u200b\ufeff\u2028\u007f)",
     "\x1b]0;owned\x07\rprod  Live\u009b2J\u202egnp\u2066\u200b\ufeff\u2028\x7f",
@@ -228,7 +230,7 @@ TEST(HostileText, OfServersIsNeverShownRawWhereverTheyPutIt) {
     auto started = co_await windlass.start();
     EXPECT_TRUE(started) << started.error().message();
     co_await l.sleep_for(5min);
-    const cli::fleet_survey f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
+    const cli::fleet_overview f = co_await cli::look_at(windlass, l, {}, l.now() + 10s);
     for (const cli::extent wide : {cli::extent::usual, cli::extent::wide}) {
       const std::string how = wide == cli::extent::wide ? " -o wide" : "";
       seen["status" + how] = cli::status_text(f, wide, cli::colours::shown).text();

@@ -1,5 +1,5 @@
-// All hostile servers of the table at the same time, on real sockets, in a process of their own: the cluster beside them
-// stays Live, and everything that was begun ends.
+// All hostile servers of the table at the same time, on real sockets, in a process of their own:
+// the cluster beside them stays Live, and everything that was begun ends.
 #include "bench/hostile/attackers.hpp"
 #include "bench/hostile/server_host.hpp"
 #include "bootc/api.hpp"
@@ -108,7 +108,8 @@ TEST(HostileServersOnRealSockets, AllOfThemTogetherDoNotMakeAGoodClusterOld) {
   l.run();
   EXPECT_TRUE(was_live);
   EXPECT_TRUE(stopped);
-  // It speaks twice a second; half a minute would make it Stale. Sanitizers and busy machines take their share.
+  // It speaks twice a second; half a minute would make it Stale. Sanitizers and busy machines take
+  // their share.
   EXPECT_LE(worst_silence, 10s);
 }
 

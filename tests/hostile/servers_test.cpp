@@ -1,4 +1,5 @@
-// Every hostile API server of the table against a real cluster with bootc on it, in virtual time, a good neighbour beside.
+// Every hostile API server of the table against a real cluster with bootc on it, in virtual time, a
+// good neighbour beside.
 #include "bench/hostile/servers.hpp"
 
 #include "bench/hostile/server_host.hpp"

@@ -1,4 +1,5 @@
-// Longer than most files: each promise of the loop and what stands on it, on one fixture in virtual time.
+// Longer than most files: each promise of the loop and what stands on it, on one fixture in virtual
+// time.
 #include "reactor/deadline.hpp"
 #include "reactor/plain/entropy.hpp"
 #include "reactor/waiters.hpp"

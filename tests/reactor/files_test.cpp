@@ -80,7 +80,8 @@ TEST(Files, AreReadAndWrittenOffTheLoop) {
 /// Each kind of change, once with the kernel's hints and once by polling in virtual time.
 class FileWatch : public testing::TestWithParam<loop::mode> {
 protected:
-  /// Does `change` while a watch of `path` waits; true when it was noticed within the time a person accepts.
+  /// Does `change` while a watch of `path` waits; true when it was noticed within the time a person
+  /// accepts.
   bool notices(const std::string& path, std::function<void()> change, nanoseconds patience = 5s) {
     file_watch_settings settings;
     if (GetParam() == loop::mode::real) settings.debounce = 5ms;

@@ -165,7 +165,8 @@ TEST(Redact, HidesUserInformationTokensAndNamedParameters) {
 }
 
 TEST(Redact, ChangesNothingThatItHasRedacted) {
-  // Hiding a token that has a slash brings the @ behind it into the address; the first one is what the fuzzer found.
+  // Hiding a token that has a slash brings the @ behind it into the address; the first one is what
+  // the fuzzer found.
   const std::string token = "eyJzbGciObGcidWI.Oi/ey.eyJzbGciObGcidWI.Oi/eyJWdWIdis";
   for (const std::string& text :
        {"://c\x98" + ("e." + token) + "@h?@h)", "://a " + token + "/b@c d",

@@ -64,8 +64,8 @@ TEST_F(Process, GetsTheEnvironmentWithAdditionsAndRemovals) {
 }
 
 TEST_F(Process, SeesNothingOfOurDescriptorsAndNoInput) {
-  const int leak =
-      ::open("/dev/null", O_RDONLY);  // without close-on-exec, as a careless library opens it
+  // without close-on-exec, as a careless library opens it
+  const int leak = ::open("/dev/null", O_RDONLY);
   // The redirections keep ls from seeing the pipe of its own output as a leak.
   auto ended = run("ls /proc/self/fd | wc -l; cat");
   ::close(leak);

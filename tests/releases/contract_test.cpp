@@ -1,4 +1,5 @@
-// CONTRACT.md says which test shows which scenario: each has a row, and each test that is named is there.
+// CONTRACT.md says which test shows which scenario: each has a row, and each test that is named is
+// there.
 #include "asking.hpp"
 
 #include <filesystem>

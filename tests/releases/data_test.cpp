@@ -1,4 +1,5 @@
-// What an operator edits: tables, never C++. And what goes wrong when a rule is taken out: something here notices each.
+// What an operator edits: tables, never C++. And what goes wrong when a rule is taken out:
+// something here notices each.
 #include "asking.hpp"
 #include "policies/host/pack.hpp"
 #include "policies/trains/train.hpp"

@@ -1,5 +1,6 @@
-// Releases on a fleet, in virtual time: 30 embedded clusters on three providers, real Releases at home. What `plan` says is
-// what happens, unit by unit; what is denied or not known moves nothing; who did not opt in is never touched.
+// Releases on a fleet, in virtual time: 30 embedded clusters on three providers, real Releases at
+// home. What `plan` says is what happens, unit by unit; what is denied or not known moves nothing;
+// who did not opt in is never touched.
 #include "bootc/api.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -114,14 +115,14 @@ public:
     co_await packs_.stop();
   }
   /// What `plan` and `status` show of our API, by cluster.
-  awaitable<std::map<std::string, std::vector<units::plan_row>>> survey() {
+  awaitable<std::map<std::string, std::vector<units::plan_row>>> overview() {
     std::map<std::string, std::vector<units::plan_row>> all;
     for (k8s::cluster* c : fleet_->clusters()) {
       for (int i = 0; i < 100 && !(c->find("releases") && c->find("releases")->is_live()); ++i)
         co_await loop_.sleep_for(200ms);
       units::part* part = c->find("releases") ? units::part_of(*c->find("releases")) : nullptr;
       EXPECT_TRUE(part) << c->name();
-      if (part) all[c->name()] = co_await part->survey();
+      if (part) all[c->name()] = co_await part->overview();
     }
     co_return all;
   }
@@ -275,7 +276,7 @@ protected:
   awaitable<rows_by_cluster> plan() {
     auto looking = service(units::mode::look);
     co_await looking->start();
-    rows_by_cluster all = co_await looking->survey();
+    rows_by_cluster all = co_await looking->overview();
     co_await looking->stop();
     co_return all;
   }
@@ -320,7 +321,8 @@ protected:
 };
 
 TEST_F(ReleasesOnClusters, WhatPlanSaidIsWhatHappensToEachOfThirtyClusters) {
-  // Some of them are not like the others: two majors behind, a Release that is not there, one that nobody opted in.
+  // Some of them are not like the others: two majors behind, a Release that is not there, one that
+  // nobody opted in.
   const provider& aws = providers[0];
   offer(release(aws, "32.4.0"), false);
   cluster("aws-3").set_image(repository + image_of(release(aws, "32.4.0")));

@@ -1,4 +1,5 @@
-// The same question has the same answer, byte for byte, asked again and with every list turned whose order means nothing.
+// The same question has the same answer, byte for byte, asked again and with every list turned
+// whose order means nothing.
 #include "asking.hpp"
 #include "policies/releases/offering.hpp"
 #include "policies/releases/planning.hpp"

@@ -1,4 +1,5 @@
-// 20,000 pairs of a range and a version, always the same, with what we say of each: "range\tversion\tholds".
+// 20,000 pairs of a range and a version, always the same, with what we say of each:
+// "range\tversion\tholds".
 #include "formats/version_range.hpp"
 
 #include <cstdint>

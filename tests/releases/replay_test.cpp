@@ -1,4 +1,5 @@
-// What was recorded of a question about a Release is asked again, as `policy replay` does: the answer is the same, byte for byte.
+// What was recorded of a question about a Release is asked again, as `policy replay` does: the
+// answer is the same, byte for byte.
 #include "asking.hpp"
 #include "policies/host/record/record.hpp"
 #include "policies/releases/planning.hpp"
@@ -6,7 +7,8 @@
 namespace policies::releases {
 namespace {
 
-/// The questions that a gate, a map and a way ask of some real Releases, each with what was answered.
+/// The questions that a gate, a map and a way ask of some real Releases, each with what was
+/// answered.
 std::vector<question_note> asked_of(asking& ask) {
   std::vector<question_note> notes;
   ask.packs.on_question = [&](const question_note& n) { notes.push_back(n); };

@@ -66,7 +66,8 @@ value document_of(const row& r) {
   };
   tag("guest-components", cell("gc_nearest_tag"), cell("gc_commit"));
   tag("Trustee", cell("trustee_nearest_tag"), cell("trustee_commit"));
-  // Commits of three tags of Kata, and how far pins are from the train's: facts that the table has in words only.
+  // Commits of three tags of Kata, and how far pins are from the train's: facts that the table has
+  // in words only.
   tag("Kata", "3.25.0", "17472f3f10c83a8626ea2bde8c4d4868f6ee95b4");
   tag("Kata", "3.28.0", "660e3bb6535b141c84430acb25b159857278d596");
   tag("Kata", "3.29.0", "8dccf4cf37aeea4b6c2caacf3e61510d6eef2f71");

@@ -1,4 +1,5 @@
-// The canary example on a running fleet: the rest waits until the canaries have proved themselves for ten minutes.
+// The canary example on a running fleet: the rest waits until the canaries have proved themselves
+// for ten minutes.
 #include "cli/service/service.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"

@@ -1,4 +1,5 @@
-// What the owner of a fleet says about its clusters, as labels of their kubeconfig Secrets, reaches the policies.
+// What the owner of a fleet says about its clusters, as labels of their kubeconfig Secrets, reaches
+// the policies.
 #include "cli/service/service.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"

@@ -9,8 +9,8 @@ namespace simulation {
 /// How a simulated run is disturbed.
 struct disturbances {
   bool streams = false;  // cuts, half-open ends, byte splits, latency
-  bool answers =
-      false;  // 409, 429 and 500 instead of what was asked, 410 by compaction, restarts of API servers
+  // 409, 429 and 500 instead of what was asked, 410 by compaction, restarts of API servers
+  bool answers = false;
   bool crashes = false;  // windlass ends in the middle of whatever it does and starts again
 };
 
@@ -24,8 +24,8 @@ struct run_outcome {
   std::string log;             // the last records, for a failing seed
 };
 
-/// A fleet of three clusters of five nodes moves to a new image in virtual time, from one seed. Disturbances last for
-/// five minutes; then the fleet has an hour to finish.
+/// A fleet of three clusters of five nodes moves to a new image in virtual time, from one seed.
+/// Disturbances last for five minutes; then the fleet has an hour to finish.
 run_outcome run_fleet(std::uint64_t seed, disturbances how);
 
 }  // namespace simulation

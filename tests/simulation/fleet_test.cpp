@@ -1,4 +1,5 @@
-// Whole fleets in virtual time: one seed decides every delay, cut and crash, so a failing seed replays bit for bit.
+// Whole fleets in virtual time: one seed decides every delay, cut and crash, so a failing seed
+// replays bit for bit.
 #include "k8s/informer/intern.hpp"
 #include "reactor/plain/keyed_hash.hpp"
 #include "tests/simulation/fleet_run.hpp"

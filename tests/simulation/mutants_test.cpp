@@ -1,5 +1,5 @@
-// Each safety rule is there because the simulation finds out when it is gone. The rules are switched off by this program's own
-// answer to bootc::keeps(); the product's has no such thing.
+// Each safety rule is there because the simulation finds out when it is gone. The rules are
+// switched off by this program's own answer to bootc::keeps(); the product's has no such thing.
 #include "bootc/pool/safety.hpp"
 #include "cli/simulate/campaign.hpp"
 #include "reactor/system/private_folder.hpp"

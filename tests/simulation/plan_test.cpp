@@ -1,6 +1,7 @@
-// What `windlass plan` says before a rollout is what `windlass run` then does: one planner behind both.
+// What `windlass plan` says before a rollout is what `windlass run` then does: one planner behind
+// both.
+#include "cli/overview/overview.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"
 
@@ -74,9 +75,10 @@ private:
 
     auto looking = windlass(mode::look);
     (void)co_await looking->start();
-    const cli::fleet_survey survey = co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
+    const cli::fleet_overview overview =
+        co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
     co_await looking->stop();
-    const json::object plan = cli::plan_json(survey);
+    const json::object plan = cli::plan_json(overview);
     const json::object& pool =
         plan.at("clusters").as_array().at(0).at("pools").as_array().at(0).as_object();
     for (const json::value& name : pool.at("start").as_array())

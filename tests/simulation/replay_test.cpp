@@ -1,10 +1,10 @@
 // Policies tried on what was asked before, and on a fleet as it is.
 #include "cli/policy/replay.hpp"
 
+#include "cli/overview/overview.hpp"
 #include "cli/policy/explain.hpp"
 #include "cli/policy/hooks.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "simulation/node_world.hpp"
@@ -60,11 +60,11 @@ protected:
     });
     loop_.run();
   }
-  reactor::awaitable<cli::fleet_survey> look(std::string policies) {
+  reactor::awaitable<cli::fleet_overview> look(std::string policies) {
     auto looking = windlass(units::mode::look, std::move(policies));
     auto started = co_await looking->start();
     EXPECT_TRUE(started) << started.error().message();
-    cli::fleet_survey seen = co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
+    cli::fleet_overview seen = co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
     co_await looking->stop();
     co_return seen;
   }
@@ -150,11 +150,11 @@ TEST_F(Tried, ThePlanNamesTheUnitsWhoseVerdictChangesAndThenThatIsWhatHappens) {
       c->api().edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
         pool["spec"].as_object()["rollout"].as_object()["maxUnavailable"] = 5;
       });
-    const cli::fleet_survey before = co_await look({}), after = co_await look(zones);
+    const cli::fleet_overview before = co_await look({}), after = co_await look(zones);
     changes = cli::changes_between(before, after);
     none = cli::changes_between(before, before);
-    for (const cli::cluster_survey& c : after.clusters)
-      for (const cli::api_survey& a : c.apis)
+    for (const cli::cluster_overview& c : after.clusters)
+      for (const cli::api_overview& a : c.apis)
         for (const units::plan_row& r : a.rows)
           for (const std::string& unit : r.start) planned.insert(c.name + "/" + unit);
     for (const auto& c : world_->clusters())

@@ -1,4 +1,5 @@
-// `windlass rollout` as a person uses it beside a running service: what is shown, what is written, and where.
+// `windlass rollout` as a person uses it beside a running service: what is shown, what is written,
+// and where.
 #include "cli/rollout/rollout.hpp"
 #include "cli/service/service.hpp"
 #include "reactor/loop.hpp"

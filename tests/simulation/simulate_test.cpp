@@ -1,4 +1,5 @@
-// What `windlass simulate` is made of: fleet files, campaigns, the small form of a failure, reports.
+// What `windlass simulate` is made of: fleet files, campaigns, the small form of a failure,
+// reports.
 #include "cli/commands.hpp"
 #include "cli/simulate/campaign.hpp"
 #include "cli/simulate/crew.hpp"

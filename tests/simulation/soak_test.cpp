@@ -197,8 +197,9 @@ private:
     o.home.server = "http://home";
     o.home.source = "the soak";
     o.policies = policies_;
-    // A month takes a minute because nobody asks a silent server whether it is there every ten seconds: between two
-    // rounds of churn the clusters are Stale, which is one more thing that comes and goes.
+    // A month takes a minute because nobody asks a silent server whether it is there every ten
+    // seconds: between two rounds of churn the clusters are Stale, which is one more thing that
+    // comes and goes.
     o.limits.silence = 5min;
     service_ = std::make_unique<cli::service>(loop_, std::move(o), reactor::logger());
     auto started = co_await service_->start();
@@ -301,7 +302,8 @@ private:
     return h;
   }
 
-  /// Once a day, in the same state as on every other day: everybody is there and calm, the servers have forgotten.
+  /// Once a day, in the same state as on every other day: everybody is there and calm, the servers
+  /// have forgotten.
   awaitable<void> measure(int day, reactor::steady_time at) {
     for (const auto& c : clusters_) {
       c->set_image(simulation::old_image);

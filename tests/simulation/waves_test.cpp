@@ -1,6 +1,7 @@
-// Twelve clusters in three waves: the second begins when the first has proved itself, and not while a canary has failed.
+// Twelve clusters in three waves: the second begins when the first has proved itself, and not while
+// a canary has failed.
+#include "cli/overview/overview.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"
 
@@ -77,7 +78,7 @@ protected:
     auto looking = service(units::mode::look);
     auto started = co_await looking->start();
     EXPECT_TRUE(started);
-    const cli::fleet_survey seen = co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
+    const cli::fleet_overview seen = co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
     co_await looking->stop();
     co_return cli::explain_text(seen, unit, cli::colours::none).text();
   }

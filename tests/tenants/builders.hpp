@@ -23,7 +23,8 @@ inline k8s::string_map with(const k8s::string_map& map, const std::string& key,
   return k8s::string_map(std::move(members));
 }
 
-/// A Tenant `acme` in `default`, taken care of under the name `a`: with finalizer and namespace, without a release.
+/// A Tenant `acme` in `default`, taken care of under the name `a`: with finalizer and namespace,
+/// without a release.
 class situation {
 public:
   situation() {

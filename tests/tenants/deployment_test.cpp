@@ -29,7 +29,8 @@ std::string says(const deployment_plan& p) {
   return p.is ? std::string(p.is->phase) + "/" + std::string(p.is->reason) : "";
 }
 
-/// `shop` in `team`, for the region `eu`: its Secret is there, and nothing was done yet but what is told once.
+/// `shop` in `team`, for the region `eu`: its Secret is there, and nothing was done yet but what is
+/// told once.
 struct deployment_situation {
   deployment_situation() {
     krypton_deployment d;

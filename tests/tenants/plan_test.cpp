@@ -1,4 +1,5 @@
-// One file although it is long: table 7.7 and what goes with it, row by row, so that a row that is missing is seen.
+// One file although it is long: table 7.7 and what goes with it, row by row, so that a row that is
+// missing is seen.
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/plan/tenant_plan.hpp"
 #include "tests/tenants/builders.hpp"

@@ -11,7 +11,8 @@ namespace {
 using testing::noon;
 using testing::situation;
 
-/// The conditions of a cluster as "Ready=True/Installed Error=False/Resolved", in the order of the table.
+/// The conditions of a cluster as "Ready=True/Installed Error=False/Resolved", in the order of the
+/// table.
 std::string shown(const tenant_status& s, const std::string& cluster = "a") {
   std::string out;
   for (const std::string name : {"Ready", "Error", "Progress"})

@@ -1,4 +1,5 @@
-// The pack as the core asks it: real views, its answers read and planned, until nothing is left to do.
+// The pack as the core asks it: real views, its answers read and planned, until nothing is left to
+// do.
 #include "policies/host/pack.hpp"
 
 #include "tests/compose/fake_world.hpp"

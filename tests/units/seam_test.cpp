@@ -1,9 +1,9 @@
-// A toy API is plugged in by one line, `options.apis.push_back(toys::api(n))`; everything that people and machines see of an
-// API is then there, and no file of cli/ has changed for it.
+// A toy API is plugged in by one line, `options.apis.push_back(toys::api(n))`; everything that
+// people and machines see of an API is then there, and no file of cli/ has changed for it.
 #include "cli/arguments.hpp"
 #include "cli/metrics/own_metrics.hpp"
+#include "cli/overview/overview.hpp"
 #include "cli/service/service.hpp"
-#include "cli/survey/survey.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
@@ -100,7 +100,7 @@ private:
 
 TEST_F(Seam, ItsUnitsAndHoldsAreInStatusPlanAndExplain) {
   go([this](cli::service& windlass) -> awaitable<void> {
-    const cli::fleet_survey f = co_await cli::look_at(windlass, loop_, {}, loop_.now() + 5s);
+    const cli::fleet_overview f = co_await cli::look_at(windlass, loop_, {}, loop_.now() + 5s);
     const json::object status = cli::status_json(f);
     EXPECT_EQ(status.at("nodes"), 6);
     EXPECT_EQ(status.at("toys"), 4) << "those of home, too";

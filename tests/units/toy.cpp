@@ -48,7 +48,7 @@ public:
   }
   awaitable<bool> synced(reactor::steady_time deadline) override { return toys_.synced(deadline); }
   void reconsider() override { ++nursery_.reconsidered[cluster_]; }
-  awaitable<std::vector<units::plan_row>> survey() override {
+  awaitable<std::vector<units::plan_row>> overview() override {
     units::plan_row shelf;
     shelf.name = "shelf";
     shelf.target = "wound";

@@ -8,7 +8,8 @@
 #include <set>
 #include <string>
 
-/// An API that winds toys up. It is what a newcomer would write first, and no folder but this one has heard of it.
+/// An API that winds toys up. It is what a newcomer would write first, and no folder but this one
+/// has heard of it.
 namespace toys {
 
 /// Where it runs; kept outside of it so that a test can look.

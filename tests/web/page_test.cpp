@@ -1,4 +1,5 @@
-// The parts of the page that decide: who may look, what readers are sent, what a plot keeps, what its files may hold.
+// The parts of the page that decide: who may look, what readers are sent, what a plot keeps, what
+// its files may hold.
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
 #include "web/access.hpp"
@@ -237,7 +238,8 @@ TEST(History, IsJsonAndAClockThatWasSetBackDoesNotTurnItRound) {
   EXPECT_EQ(v.at("targets").as_array()[0].as_array()[1].as_string(), "sha256:\"a\u202e");
 }
 
-// What makes markup or code of a text does not occur: textContent and attributes that are only read are enough.
+// What makes markup or code of a text does not occur: textContent and attributes that are only read
+// are enough.
 TEST(PageFiles, MakeNoMarkupOfTextsAndLoadNothingForeign) {
   EXPECT_GE(files().size(), 9u);
   for (const file& f : files()) {

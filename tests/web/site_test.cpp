@@ -1,4 +1,5 @@
-// The listener of the page in virtual time: what it answers to whom, its stream of changes, its bounds.
+// The listener of the page in virtual time: what it answers to whom, its stream of changes, its
+// bounds.
 #include "web/site.hpp"
 
 #include "reactor/loop.hpp"

@@ -16,10 +16,11 @@ struct lease_record;
 
 namespace bootc {
 
-/// Whether another operator of this API works on a cluster, which shows in the Lease that they share by name. While somebody
-/// else keeps it renewed nothing is done there.
+/// Whether another operator of this API works on a cluster, which shows in the Lease that they
+/// share by name. While somebody else keeps it renewed nothing is done there.
 /// Pace     the server is asked when somebody is about to act, and not again within `asked_every`.
-/// Time     a Lease counts as kept for as long as it says since this process saw it change: clocks need not agree.
+/// Time     a Lease counts as kept for as long as it says since this process saw it change: clocks
+///          need not agree.
 /// Errors   without an answer what was known counts; without the right to ask nobody is known.
 /// Lifetime loop and client outlive it.
 class other_operator {

@@ -16,8 +16,10 @@ namespace bootc {
 
 using reactor::awaitable;
 
-/// The pull secrets that pools of one cluster name, each watched by its name in the operator's namespace and nowhere else.
-/// Errors   one that may not be read is reported by its pools; nothing else of the cluster waits for it.
+/// The pull secrets that pools of one cluster name, each watched by its name in the operator's
+/// namespace and nowhere else.
+/// Errors   one that may not be read is reported by its pools; nothing else of the cluster waits
+///          for it.
 /// Lifetime loop and client outlive it; co_await stop() before destruction.
 class pull_secrets {
 public:

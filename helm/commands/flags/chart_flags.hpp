@@ -18,7 +18,8 @@ struct chart_flags {
   std::string repository_config, repository_cache, registry_config;  // "" is the environment's
 };
 
-/// --version, --repo, --username, --ca-file, --verify and their like. Lifetime: the flags write into `into`.
+/// --version, --repo, --username, --ca-file, --verify and their like. Lifetime: the flags write
+/// into `into`.
 void add_chart_flags(command_flags& f, chart_flags& into);
 /// What Helm does with a chart besides and we do not: --dependency-update, --enable-dns.
 void refuse_chart_flags(command_flags& f);

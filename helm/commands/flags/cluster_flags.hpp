@@ -18,10 +18,12 @@ struct cluster_flags {
   bool insecure = false;
   bool debug = false;
 };
-/// HELM_NAMESPACE, HELM_KUBECONTEXT and their like: what holds where no flag is given. Without variables nothing.
+/// HELM_NAMESPACE, HELM_KUBECONTEXT and their like: what holds where no flag is given. Without
+/// variables nothing.
 cluster_flags cluster_flags_from(const variables& of);
 
-/// --kubeconfig, --kube-context, --namespace, --debug and their like: the one list of them. Keeps a reference to `into`.
+/// --kubeconfig, --kube-context, --namespace, --debug and their like: the one list of them. Keeps a
+/// reference to `into`.
 void add_cluster_flags(command_flags& f, cluster_flags& into);
 
 /// The same for commands that reach no cluster: they are taken and mean nothing.

@@ -27,9 +27,10 @@ struct flag_info {
   bool general = false;  // of every command
 };
 
-/// The flags of one command, in pflag's manner: --name value, --name=value, -n value, -nvalue, grouped short booleans.
-/// Shape    what is declared here is what is parsed, told by --help and completed: there is no other list of flags. What
-///          they are for is in flag_words.
+/// The flags of one command, in pflag's manner: --name value, --name=value, -n value, -nvalue,
+/// grouped short booleans.
+/// Shape    what is declared here is what is parsed, told by --help and completed: there is no
+///          other list of flags. What they are for is in flag_words.
 /// Lifetime what flags write into outlives parse().
 class command_flags {
 public:
@@ -51,7 +52,8 @@ public:
   /// Accepted for compatibility; they change nothing.
   void ignored(std::initializer_list<const char*> names);
   void ignored_with_value(std::initializer_list<const char*> names);
-  /// Known to Helm and not to us; `why` ends the sentence "flag --x is not supported by windlass: …".
+  /// Known to Helm and not to us; `why` ends the sentence "flag --x is not supported by windlass:
+  /// …".
   void unsupported(std::string name, std::string why);
   /// What the flag that was declared last is for, where it is not what flag_words says of its name.
   void about(std::string words);
@@ -61,8 +63,9 @@ public:
   void hold(std::shared_ptr<void> kept) { held_.push_back(std::move(kept)); }
 
   /// What is left besides flags.
-  /// Errors   as pflag words them; a flag that is Helm's and not ours says so (problem_code::unsupported). With --help
-  ///          among the arguments the flags themselves, for read_flags (problem_code::described).
+  /// Errors   as pflag words them; a flag that is Helm's and not ours says so
+  ///          (problem_code::unsupported). With --help among the arguments the flags themselves,
+  ///          for read_flags (problem_code::described).
   outcome<std::vector<std::string>> parse(std::span<const std::string> arguments) const;
   /// Whether an argument is one of these flags and its value comes as the argument after it.
   bool wants_another(const std::string& argument) const;
@@ -92,7 +95,8 @@ private:
 /// The flags that the text of a described problem holds.
 std::vector<flag_info> read_flags(std::string_view described);
 
-/// A flag that Helm has and we do not: the command ends with 2, so that scripts can tell it from a failure.
+/// A flag that Helm has and we do not: the command ends with 2, so that scripts can tell it from a
+/// failure.
 bool is_unsupported(const problem& p);
 
 }  // namespace helm

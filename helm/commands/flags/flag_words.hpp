@@ -5,8 +5,8 @@
 
 namespace helm {
 
-/// What a flag of this name is for, in most commands; where it means something else, the command says so itself
-/// (command_flags::about). Empty for a name that nobody explained.
+/// What a flag of this name is for, in most commands; where it means something else, the command
+/// says so itself (command_flags::about). Empty for a name that nobody explained.
 std::string flag_words(std::string_view name);
 
 }  // namespace helm

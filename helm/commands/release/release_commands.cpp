@@ -67,15 +67,15 @@ outcome<std::pair<std::string, std::string>> command_runner::name_and_chart(
   }
   if (c.name_template.empty() && !c.generate_name)
     return problem{"must either provide a name or specify --generate-name"};
-  surroundings around;
-  around.now = [this] {
+  render_runtime runtime;
+  runtime.now = [this] {
     return std::chrono::time_point_cast<std::chrono::system_clock::duration>(loop_.wall());
   };
   name_choice choice;
   choice.name_template = c.name_template;
   choice.generate = c.generate_name;
   choice.chart = a[0];
-  auto name = choose_release_name(choice, around);
+  auto name = choose_release_name(choice, runtime);
   if (!name) return name.error();
   return std::pair(*name, a[0]);
 }
@@ -255,7 +255,8 @@ awaitable<int> command_runner::run(test_command c, command_line line) {
     std::string text;
     auto got = co_await actions_.test_logs(*tested.tested, std::move(c.request), &text);
     to_.out("\n" + text);
-    // Where the tests went well Helm says nothing of logs that it could not get; a script that asked wants to know.
+    // Where the tests went well Helm says nothing of logs that it could not get; a script that
+    // asked wants to know.
     if (!got)
       co_return fail(got.error().text + (tested.failure ? ": " + tested.failure->text : ""));
   }

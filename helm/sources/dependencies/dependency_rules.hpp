@@ -21,8 +21,10 @@ dependency_list copy_of(const dependency_list& dependencies);
 /// Errors   "directory %s not found"
 outcome<std::string> local_path(std::string_view repository, const std::string& chart_path);
 
-/// Which cached index serves each dependency, by the dependency's name; aliases in `dependencies` become URLs.
-/// Errors   "no repository definition for %s. Please add them via 'helm repo add'" and its hint; local_path's.
+/// Which cached index serves each dependency, by the dependency's name; aliases in `dependencies`
+/// become URLs.
+/// Errors   "no repository definition for %s. Please add them via 'helm repo add'" and its hint;
+///          local_path's.
 outcome<std::map<std::string, std::string>> repository_names(
     dependency_list& dependencies, const std::vector<repository_entry>& known,
     const std::string& chart_path);

@@ -22,10 +22,12 @@ struct chart_problem {
   friend bool operator==(const chart_problem&, const chart_problem&) = default;
 };
 
-/// Which indexes and charts a process has, is fetching, or could not fetch a moment ago. It decides and downloads nothing: whoever
-/// is told to fetch does so and says how it went, everybody else waits for that.
-/// Limits   an index is asked for again after a minute, by its ETag; a failure is everybody's answer for 15 s; 1,000 of each,
-///          beyond that those whose answer is oldest are forgotten, never one that is being fetched.
+/// Which indexes and charts a process has, is fetching, or could not fetch a moment ago. It decides
+/// and downloads nothing: whoever is told to fetch does so and says how it went, everybody else
+/// waits for that.
+/// Limits   an index is asked for again after a minute, by its ETag; a failure is everybody's
+///          answer for 15 s; 1,000 of each, beyond that those whose answer is oldest are forgotten,
+///          never one that is being fetched.
 class chart_requests {
 public:
   static constexpr reactor::nanoseconds index_kept = std::chrono::seconds(60);

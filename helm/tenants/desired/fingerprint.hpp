@@ -15,10 +15,11 @@ struct chart_coordinates {
   friend bool operator==(const chart_coordinates&, const chart_coordinates&) = default;
 };
 
-/// What a cluster's annotation on an object stands for: 64 digits of SHA-256 in lower case over "repo|name|version" and,
-/// for each key at the top of the values in the order of bytes, "|key=value".
-/// Shape    true, false; whole numbers in plain decimals, others as Go prints them (1.5); texts as they are; null is <nil>;
-///          maps and lists are JSON without blanks, keys sorted.
+/// What a cluster's annotation on an object stands for: 64 digits of SHA-256 in lower case over
+/// "repo|name|version" and, for each key at the top of the values in the order of bytes,
+/// "|key=value".
+/// Shape    true, false; whole numbers in plain decimals, others as Go prints them (1.5); texts as
+///          they are; null is <nil>; maps and lists are JSON without blanks, keys sorted.
 /// Requires values is a map or nil.
 std::string fingerprint(const chart_coordinates& chart, const value& values);
 

@@ -21,8 +21,8 @@ struct setting_kind {
   enum class shape : std::uint8_t { text, list, boolean, whole_number, choice };
   std::string_view flag;  // "chart-repo"; empty where only the environment has it
   std::string_view standard;
-  std::array<std::string_view, 2> environment =
-      {};  // the first that is not empty wins over the flag
+  // the first that is not empty wins over the flag
+  std::array<std::string_view, 2> environment = {};
   shape form = shape::text;
   std::string_view choices = {};  // "off report heal"
   std::string_view name() const noexcept { return flag.empty() ? environment[0] : flag; }
@@ -32,7 +32,8 @@ std::span<const setting_kind> setting_kinds() noexcept;
 
 enum class drift_mode : std::uint8_t { off, report, heal };
 enum class record_driver : std::uint8_t { secrets, config_maps };
-/// Whether a chart that cannot be had spoils the phase: only the exact text "true" of ALLOW_CHART_SKIP lets it pass.
+/// Whether a chart that cannot be had spoils the phase: only the exact text "true" of
+/// ALLOW_CHART_SKIP lets it pass.
 enum class chart_skip : std::uint8_t { forbidden, allowed };
 
 struct settings {
@@ -57,7 +58,8 @@ struct settings {
   friend bool operator==(const settings&, const settings&) = default;
 };
 
-/// What a process is told, gathered by its command: nothing here looks into the environment or at files.
+/// What a process is told, gathered by its command: nothing here looks into the environment or at
+/// files.
 struct given_settings {
   std::map<std::string, std::vector<std::string>, std::less<>> flags, file;  // as written, by name
   std::function<std::string(std::string_view)> environment;                  // "" = not set
@@ -73,13 +75,16 @@ struct effective_setting {
 struct read_settings_result {
   settings all;
   std::vector<effective_setting> effective;
-  /// For the one line at the start: "chart-name=cert-manager (default), …"; credentials in addresses are left out.
+  /// For the one line at the start: "chart-name=cert-manager (default), …"; credentials in
+  /// addresses are left out.
   std::string line() const;
 };
 
-/// Precedence  a variable that is not empty, then the flag, then the file, then the default; ENSURE_WATCH_CRDS only switches on;
-///             the namespace may also come from POD_NAMESPACE and the service account, which beat no flag.
-/// Errors      "--tenant-drift: must be one of off report heal, is \"x\"", with the variable's name where it said so.
+/// Precedence  a variable that is not empty, then the flag, then the file, then the default;
+///             ENSURE_WATCH_CRDS only switches on; the namespace may also come from POD_NAMESPACE
+///             and the service account, which beat no flag.
+/// Errors      "--tenant-drift: must be one of off report heal, is \"x\"", with the variable's name
+///             where it said so.
 outcome<read_settings_result> read_settings(const given_settings& given);
 
 /// KRYPTON_CHECK_INTERVAL: a Go duration or whole seconds, above zero; anything else is a minute.

@@ -13,8 +13,9 @@ struct values_file {
 };
 
 /// The one set of values for all Tenants.
-/// Shape    `installCRDs: true` where the flag says so, then the files, a later one wins: maps are merged, everything else is
-///          replaced. A null takes the value of an earlier layer away, and the chart's own with it.
+/// Shape    `installCRDs: true` where the flag says so, then the files, a later one wins: maps are
+///          merged, everything else is replaced. A null takes the value of an earlier layer away,
+///          and the chart's own with it.
 /// Errors   "chart values: values.yaml: …": not YAML, or no map.
 struct values_layers {
   bool install_crds = false;

@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-/// Every condition of Tenants and KryptonDeployments, and every reason they give. A Tenant has three for each cluster, whose
-/// name stands behind the slash.
+/// Every condition of Tenants and KryptonDeployments, and every reason they give. A Tenant has
+/// three for each cluster, whose name stands behind the slash.
 namespace helm::tenants {
 
 inline constexpr auto tenant_conditions = std::to_array<units::condition_kind>({

@@ -31,8 +31,8 @@ struct krypton_deployment {
   friend bool operator==(const krypton_deployment&, const krypton_deployment&) = default;
 };
 
-/// The Secret that leads to the region: the one that is named, else the deprecated field's, else "<region>-kubeconfig", the
-/// latter two where discovery looks. Empty when nothing names one.
+/// The Secret that leads to the region: the one that is named, else the deprecated field's, else
+/// "<region>-kubeconfig", the latter two where discovery looks. Empty when nothing names one.
 k8s::object_key target_of(const krypton_deployment& d, std::string_view discovery_ns);
 
 /// "default.eu-kubeconfig" of each fingerprint that the object carries, in order.

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-/// Lines of the log that scripts wait for: the texts are exact, whose it is stands in the fields `cluster`, `tenant`, `release`
-/// and `workspace`.
+/// Lines of the log that scripts wait for: the texts are exact, whose it is stands in the fields
+/// `cluster`, `tenant`, `release` and `workspace`.
 namespace helm::tenants::log_line {
 
 inline constexpr std::string_view namespace_made = "workspace workspace namespace created";

@@ -2,9 +2,9 @@
 
 #include "reactor/metrics.hpp"
 
-/// What is counted of Tenants and KryptonDeployments, under the names that dashboards of the original operator's users have.
-/// No label is ever the name of a Tenant, and the series of a cluster go with it. (krypton_kubeconfig_reloads_total stands in
-/// the fleet's table.)
+/// What is counted of Tenants and KryptonDeployments, under the names that dashboards of the
+/// original operator's users have. No label is ever the name of a Tenant, and the series of a
+/// cluster go with it. (krypton_kubeconfig_reloads_total stands in the fleet's table.)
 namespace helm::tenants::tenant_metrics {
 
 using enum reactor::metric_type;

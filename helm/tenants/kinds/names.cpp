@@ -9,7 +9,8 @@ constexpr std::size_t release_kept = 42, annotation_kept = 40, digits_kept = 10;
 constexpr std::size_t fingerprint_word = std::string_view("fingerprint-").size();
 constexpr std::size_t event_instance_limit = 128;
 
-/// The first `kept` characters without what no name ends in, and the beginning of the whole name's digest.
+/// The first `kept` characters without what no name ends in, and the beginning of the whole name's
+/// digest.
 std::string shortened(std::string_view full, std::size_t kept) {
   std::string_view head = full.substr(0, kept);
   while (!head.empty() && (head.back() == '-' || head.back() == '.')) head.remove_suffix(1);

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-/// Every name that is left on objects for Tenants and KryptonDeployments. They are shared with the original operator and stay
-/// verbatim, so that a fleet changes over without touching an object.
+/// Every name that is left on objects for Tenants and KryptonDeployments. They are shared with the
+/// original operator and stay verbatim, so that a fleet changes over without touching an object.
 namespace helm::tenants::names {
 
 inline constexpr std::string_view group = "mesh.openkcm.io";
@@ -17,7 +17,8 @@ inline constexpr std::string_view tenant_kind = "Tenant";
 inline constexpr std::string_view deployment_kind = "KryptonDeployment";
 inline constexpr std::string_view field_manager = "windlass-tenants";
 
-/// Annotation on the object, with a cluster's name behind it: the fingerprint of what is installed there.
+/// Annotation on the object, with a cluster's name behind it: the fingerprint of what is installed
+/// there.
 inline constexpr std::string_view fingerprint_prefix = "mesh.openkcm.io/fingerprint-";
 /// Annotation on a Tenant: "true" while it is being cleaned up.
 inline constexpr std::string_view deleting = "mesh.openkcm.io/deleting";
@@ -44,13 +45,16 @@ inline constexpr std::string_view deployment_component = "krypton-operator";
 /// What Helm allows a release's name, and Kubernetes the part of an annotation behind the slash.
 inline constexpr std::size_t release_limit = 53, annotation_limit = 63;
 
-/// "tenant-acme-demo-remote-1"; beyond 53 characters its first 42 and a digest, the same at every start.
+/// "tenant-acme-demo-remote-1"; beyond 53 characters its first 42 and a digest, the same at every
+/// start.
 std::string release_name(std::string_view tenant, std::string_view cluster);
-/// "mesh.openkcm.io/fingerprint-demo-remote-1"; a name of more than 51 characters is its first 40 and a digest.
+/// "mesh.openkcm.io/fingerprint-demo-remote-1"; a name of more than 51 characters is its first 40
+/// and a digest.
 std::string fingerprint_annotation(std::string_view cluster);
 /// "ced-shop", as long as a release may be.
 std::string deployment_release_name(std::string_view deployment);
-/// "mesh.openkcm.io/fingerprint-default.eu-kubeconfig": of the Secret that a KryptonDeployment goes to.
+/// "mesh.openkcm.io/fingerprint-default.eu-kubeconfig": of the Secret that a KryptonDeployment goes
+/// to.
 std::string deployment_fingerprint_annotation(std::string_view secret_ns,
                                               std::string_view secret_name);
 

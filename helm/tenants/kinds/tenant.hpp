@@ -34,8 +34,8 @@ struct tenant_status {
 };
 tenant_status parse_tenant_status(k8s::wire_value status);
 
-/// The merge patch {"metadata": {"resourceVersion"}, "status": …} that turns `from` into `to`, which the server refuses where
-/// somebody wrote meanwhile; empty when they are equal.
+/// The merge patch {"metadata": {"resourceVersion"}, "status": …} that turns `from` into `to`,
+/// which the server refuses where somebody wrote meanwhile; empty when they are equal.
 boost::json::object status_patch(const tenant_status& from, const tenant_status& to,
                                  std::string_view resource_version);
 
@@ -44,8 +44,8 @@ struct tenant {
   k8s::object_meta meta;  // with the annotations below mesh.openkcm.io and windlass.dev
   reactor::wall_time created{};
   cluster_ref target;
-  /// What of the spec cannot be read, by path; it acts nowhere then. A CRD of somebody else may let such objects in, and one
-  /// of them must not blind us to all others of its cluster.
+  /// What of the spec cannot be read, by path; it acts nowhere then. A CRD of somebody else may let
+  /// such objects in, and one of them must not blind us to all others of its cluster.
   std::string problem;
   tenant_status status;
 
@@ -59,7 +59,8 @@ struct tenant {
 /// Whether a change is one to act upon: a change of status alone never is.
 bool wakes(const tenant& before, const tenant& after);
 
-/// The text at `path`, the member `key` of `of`; what is no text is put into `problem` when it is the first.
+/// The text at `path`, the member `key` of `of`; what is no text is put into `problem` when it is
+/// the first.
 std::string text_at(k8s::wire_value of, std::string_view key, std::string_view path,
                     std::string& problem);
 /// The object at `path`; none for what is absent or, with a problem, for what is something else.

@@ -13,7 +13,8 @@ struct workload_facts {
   friend bool operator==(const workload_facts&, const workload_facts&) = default;
 };
 
-/// Whether all are there; `message` lists those that are not: "Deployment/web (0/2 available)", of many the first 20.
+/// Whether all are there; `message` lists those that are not: "Deployment/web (0/2 available)", of
+/// many the first 20.
 struct availability {
   bool ready = true;
   std::string message;

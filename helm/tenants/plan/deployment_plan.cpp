@@ -20,8 +20,8 @@ consteval std::string_view deployment_reason(std::string_view of) {
 
 constexpr nanoseconds repair_pause = 20s, readiness_pause = 15s, standard_pause = 30s;
 
-/// A Tenant of the region cluster would be among the claimants, a KryptonDeployment of this home too; of another home we do
-/// not know.
+/// A Tenant of the region cluster would be among the claimants, a KryptonDeployment of this home
+/// too; of another home we do not know.
 bool never_elsewhere(const names::owner_reference&) {
   return false;
 }
@@ -142,7 +142,8 @@ private:
     return false;
   }
 
-  /// 15.5 and 15.6: what is missing is put back, what differs is upgraded, and nothing else is written.
+  /// 15.5 and 15.6: what is missing is put back, what differs is upgraded, and nothing else is
+  /// written.
   void check() {
     if (!w_.release || w_.release->state == status::uninstalled) {
       const bool never = !w_.release;

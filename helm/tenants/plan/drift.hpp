@@ -22,8 +22,9 @@ struct checked_object {
   friend bool operator==(const checked_object&, const checked_object&) = default;
 };
 
-/// What of a release's documents is looked for: ConfigMaps, Secrets, Services, ServiceAccounts, Deployments and ReplicaSets in
-/// the workload namespace, or without a namespace of their own, which means the same.
+/// What of a release's documents is looked for: ConfigMaps, Secrets, Services, ServiceAccounts,
+/// Deployments and ReplicaSets in the workload namespace, or without a namespace of their own,
+/// which means the same.
 std::vector<checked_object> checked_objects(std::span<const boost::json::object> documents,
                                             std::string_view workspace);
 

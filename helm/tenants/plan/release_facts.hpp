@@ -24,13 +24,14 @@ struct release_facts {
 /// Of the record with the highest revision; none where there is no record.
 std::optional<release_facts> newest_of(std::span<const release::record> history);
 
-/// How a deployed release differs from what a fingerprint stands for, as a sentence; empty when it does not. Whoever moved it
-/// with stock Helm left the annotation as it was.
+/// How a deployed release differs from what a fingerprint stands for, as a sentence; empty when it
+/// does not. Whoever moved it with stock Helm left the annotation as it was.
 std::string moved_away(const release_facts& is, const chart_coordinates& wanted,
                        const std::string& wanted_values);
 
-/// Since when nobody can be working on a pending release any more: by its own time, or, as clocks differ, by when it was first
-/// seen pending here; half a minute after an operation's timeout. Zero when it is over.
+/// Since when nobody can be working on a pending release any more: by its own time, or, as clocks
+/// differ, by when it was first seen pending here; half a minute after an operation's timeout. Zero
+/// when it is over.
 reactor::nanoseconds until_abandoned(const release_facts& pending, reactor::wall_time now,
                                      std::optional<reactor::wall_time> first_seen,
                                      reactor::nanoseconds timeout = operation_timeout);

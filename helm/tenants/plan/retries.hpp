@@ -26,7 +26,8 @@ enum class setback : std::uint8_t {
   edge_operation,  // the same of a KryptonDeployment: 60 s, then as an operation
 };
 
-/// How long until the next attempt, after so many failures in a row; nothing by itself when it is `nanoseconds::max()`.
+/// How long until the next attempt, after so many failures in a row; nothing by itself when it is
+/// `nanoseconds::max()`.
 nanoseconds pause_after(setback what, std::uint32_t failures) noexcept;
 
 inline constexpr nanoseconds operation_timeout = 180s, uninstall_timeout = 120s;
@@ -35,8 +36,8 @@ inline constexpr nanoseconds abandoned_grace = 30s;
 /// A namespace that is going is looked at every 2 s for 90 s, then every 5 s.
 inline constexpr nanoseconds namespace_poll = 2s, namespace_patience = 90s;
 
-/// What an attempt was made for. A failure counts only against the same: a change of the object, of its cluster's Secret or of
-/// the settings begins anew, as does a cluster that answers again.
+/// What an attempt was made for. A failure counts only against the same: a change of the object, of
+/// its cluster's Secret or of the settings begins anew, as does a cluster that answers again.
 struct attempt_key {
   std::int64_t generation = 0;
   std::string fingerprint;       // what was to be installed

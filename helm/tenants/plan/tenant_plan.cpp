@@ -13,7 +13,8 @@ namespace {
 using release::status;
 using workspace_state = workspace_facts::state;
 
-/// An owner that is no Tenant of this cluster may live at a home that we do not see; a Tenant would be among the claimants.
+/// An owner that is no Tenant of this cluster may live at a home that we do not see; a Tenant would
+/// be among the claimants.
 bool may_live_elsewhere(const names::owner_reference& who) {
   return who.kind != names::tenant_kind;
 }
@@ -49,7 +50,8 @@ private:
     out_.is = what;
     out_.message = std::move(message);
   }
-  /// The same of something wrong, whose Event is told once: until its condition says something else.
+  /// The same of something wrong, whose Event is told once: until its condition says something
+  /// else.
   void complain(happening what, std::string message, const std::string& note) {
     const happening_kind& kind = kind_of(what);
     const std::string type = std::string(condition_prefix::error) + w_.cluster;
@@ -355,8 +357,8 @@ private:
   tenant_plan out_;
 };
 
-/// It goes, the cluster that it names is not here, and nothing says that it was installed anywhere: without us it would hang
-/// for ever.
+/// It goes, the cluster that it names is not here, and nothing says that it was installed anywhere:
+/// without us it would hang for ever.
 bool is_orphan(const tenant& t, const tenant_world& w) {
   if (!t.meta.deleting()) return false;
   if (std::ranges::find(w.names_here, t.target.secret_name) != w.names_here.end()) return false;

@@ -18,7 +18,8 @@
 
 namespace helm::tenants {
 
-/// What shall be on every cluster, or, where versions.resolve answers, what this Tenant shall have on this one.
+/// What shall be on every cluster, or, where versions.resolve answers, what this Tenant shall have
+/// on this one.
 struct desired_release {
   chart_coordinates chart;
   std::string fingerprint;
@@ -27,8 +28,8 @@ struct desired_release {
   friend bool operator==(const desired_release&, const desired_release&) = default;
 };
 
-/// What is known of the chart by now. It is asked for only by a plan that needs it, and a failure counts while it is waited
-/// after it (`retry_in`).
+/// What is known of the chart by now. It is asked for only by a plan that needs it, and a failure
+/// counts while it is waited after it (`retry_in`).
 struct chart_facts {
   enum class state : std::uint8_t { unasked, loading, loaded, not_loaded, version_not_found };
   state is = state::unasked;
@@ -43,7 +44,8 @@ enum class operation : std::uint8_t { none, install, upgrade, uninstall };
 struct tenant_world {
   std::optional<tenant> object;  // none: it is gone
   std::string cluster;           // the name of this connection
-  /// Of several names for this API server (same kube-system UID), this one among them, and which of them is the primary.
+  /// Of several names for this API server (same kube-system UID), this one among them, and which of
+  /// them is the primary.
   std::vector<std::string> names_here;
   std::string primary;
   std::string discovery_ns;
@@ -106,7 +108,8 @@ struct tenant_plan {
   std::optional<units::hold> hold;  // why it waits; none = it does not
   std::vector<told> events;
   std::optional<nanoseconds> again_in;  // look again even if nothing changes
-  /// For `windlass plan`: "install", "upgrade", "uninstall", "skip", "held" or "none" as table 7.7 has them, and from what.
+  /// For `windlass plan`: "install", "upgrade", "uninstall", "skip", "held" or "none" as table 7.7
+  /// has them, and from what.
   std::string_view action = "none";
   std::string from;
   friend bool operator==(const tenant_plan&, const tenant_plan&) = default;

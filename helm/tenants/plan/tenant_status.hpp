@@ -12,7 +12,8 @@
 
 namespace helm::tenants {
 
-/// What came to pass with a Tenant on one cluster. Each has its conditions, its Event and its line of the log, in one table.
+/// What came to pass with a Tenant on one cluster. Each has its conditions, its Event and its line
+/// of the log, in one table.
 enum class happening : std::uint8_t {
   installing,
   upgrading,
@@ -50,8 +51,8 @@ inline constexpr auto every_happening = std::to_array<happening>({
     happening::held,
 });
 
-/// What it does to one of the three conditions: nothing, or a status with a reason. `mend` turns one that is True to False and
-/// makes none.
+/// What it does to one of the three conditions: nothing, or a status with a reason. `mend` turns
+/// one that is True to False and makes none.
 struct condition_turn {
   enum class to : std::uint8_t { leave, true_, false_, mend };
   to status = to::leave;
@@ -65,11 +66,12 @@ struct happening_kind {
 };
 const happening_kind& kind_of(happening what) noexcept;
 
-/// A text of somebody else, fit for a condition or an Event: no credential, nothing unfit to be seen, at most 1,024 bytes.
+/// A text of somebody else, fit for a condition or an Event: no credential, nothing unfit to be
+/// seen, at most 1,024 bytes.
 std::string safe_message(std::string_view text);
 
-/// "Error" if an error is True (where a missing chart is allowed, one that is fatal), else "Ready" if a cluster is, else
-/// "Pending": over all conditions, of other clusters too.
+/// "Error" if an error is True (where a missing chart is allowed, one that is fatal), else "Ready"
+/// if a cluster is, else "Pending": over all conditions, of other clusters too.
 std::string_view phase_of(const std::vector<k8s::condition>& all, chart_skip skip) noexcept;
 /// The message of the condition that the phase comes from.
 std::string message_of(const std::vector<k8s::condition>& all, chart_skip skip);
@@ -81,14 +83,17 @@ struct turn_of_events {
   std::string message;        // of the conditions that change; made safe here
   std::string applied_chart;  // "<repo>/<name>:<version>" after a success, else empty
   chart_skip skip = chart_skip::forbidden;
-  /// Whether a Secret of that name is still there: conditions of others are dropped. Empty: all are.
+  /// Whether a Secret of that name is still there: conditions of others are dropped. Empty: all
+  /// are.
   std::function<bool(std::string_view cluster)> known = {};
 };
-/// The status to write; equal to the present one when nothing changed. Setting the same again yields the same.
+/// The status to write; equal to the present one when nothing changed. Setting the same again
+/// yields the same.
 tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
                            reactor::wall_time now);
 
-/// After a conflict: the status that is there now, with this cluster's three conditions of ours in it.
+/// After a conflict: the status that is there now, with this cluster's three conditions of ours in
+/// it.
 tenant_status remerged(const tenant_status& theirs, const tenant_status& ours,
                        std::string_view cluster, chart_skip skip);
 

@@ -20,16 +20,18 @@ struct workspace_facts {
   friend bool operator==(const workspace_facts&, const workspace_facts&) = default;
 };
 
-/// Somebody who wants the namespace of that name: a Tenant of the cluster, or a KryptonDeployment that goes there.
+/// Somebody who wants the namespace of that name: a Tenant of the cluster, or a KryptonDeployment
+/// that goes there.
 struct claimant {
   names::owner_reference who;
   reactor::wall_time created{};
   friend bool operator==(const claimant&, const claimant&) = default;
 };
 
-/// Who of several has the namespace: who its annotation names, if it is one of them; else, if nobody knows whether that object
-/// is still there, that one; else the oldest, of equally old ones the one in the smaller namespace. So always exactly one.
-/// `may_exist` answers for owners that are no claimants (a KryptonDeployment of a home that we do not see).
+/// Who of several has the namespace: who its annotation names, if it is one of them; else, if
+/// nobody knows whether that object is still there, that one; else the oldest, of equally old ones
+/// the one in the smaller namespace. So always exactly one. `may_exist` answers for owners that are
+/// no claimants (a KryptonDeployment of a home that we do not see).
 names::owner_reference owner_of(const workspace_facts& ns, const std::vector<claimant>& all,
                                 bool (*may_exist)(const names::owner_reference& who));
 

@@ -441,7 +441,8 @@ field_errors validate_update(const kind_info& kind, const json::object& before,
         field_error::invalid("roleRef", is ? *is : json::value(nullptr), "cannot change roleRef"));
   }
   if (kind.kind == "Pod" && !same({"spec"})) {
-    // Only images, deadlines, tolerations (added) and scheduling gates may change; the rest of the spec stays.
+    // Only images, deadlines, tolerations (added) and scheduling gates may change; the rest of the
+    // spec stays.
     auto essence = [](const json::object& pod) {
       json::object spec;
       if (const json::object* s = find_object(pod, {"spec"})) spec = *s;

@@ -17,32 +17,32 @@ const json::value* port_before(const json::object* before, const json::object& p
   return nullptr;
 }
 
-void allocate_node_ports(const json::object* before, json::object& spec, reactor::entropy& chance) {
+void allocate_node_ports(const json::object* before, json::object& spec, reactor::entropy& rng) {
   json::value* ports = spec.if_contains("ports");
   if (!ports || !ports->is_array()) return;
   for (json::value& each : ports->get_array()) {
     if (!each.is_object() || each.get_object().contains("nodePort")) continue;
     const json::value* had = port_before(before, each.get_object());
     each.get_object()["nodePort"] =
-        had ? *had : json::value(static_cast<std::int64_t>(chance.between(30'000, 32'767)));
+        had ? *had : json::value(static_cast<std::int64_t>(rng.between(30'000, 32'767)));
   }
 }
 
-void allocate_service(const json::object* before, json::object& o, reactor::entropy& chance) {
+void allocate_service(const json::object* before, json::object& o, reactor::entropy& rng) {
   json::object& spec = ensure_object(o, "spec");
   const std::string type(text(spec, {"type"}));
   if (type == "ExternalName") return;
   if (text(spec, {"clusterIP"}).empty()) {
     const std::string_view had = before ? text(*before, {"spec", "clusterIP"}) : "";
-    spec["clusterIP"] = had.empty() ? "10.0." + std::to_string(chance.between(0, 255)) + "." +
-                                          std::to_string(chance.between(2, 254))
+    spec["clusterIP"] = had.empty() ? "10.0." + std::to_string(rng.between(0, 255)) + "." +
+                                          std::to_string(rng.between(2, 254))
                                     : std::string(had);
   }
   const json::value address = spec["clusterIP"];
   set_default(spec, "clusterIPs", json::array{address});
   set_default(spec, "ipFamilies", json::array{"IPv4"});
   set_default(spec, "ipFamilyPolicy", "SingleStack");
-  if (type == "NodePort" || type == "LoadBalancer") allocate_node_ports(before, spec, chance);
+  if (type == "NodePort" || type == "LoadBalancer") allocate_node_ports(before, spec, rng);
 }
 
 void allocate_job(json::object& o) {
@@ -64,9 +64,9 @@ void allocate_job(json::object& o) {
 }  // namespace
 
 void allocate(const kind_info& kind, const json::object* before, json::object& o,
-              reactor::entropy& chance) {
+              reactor::entropy& rng) {
   if (kind.custom) return;
-  if (kind.kind == "Service") allocate_service(before, o, chance);
+  if (kind.kind == "Service") allocate_service(before, o, rng);
   if (kind.kind == "Job" && !before) allocate_job(o);
 }
 

@@ -9,10 +9,10 @@ class entropy;
 
 namespace k8s::sim {
 
-/// What the server gives an object that its author left open: a Service's addresses and node ports, a Job's selector.
-/// `before` is the stored object of an update, whose allocations stay, or null.
+/// What the server gives an object that its author left open: a Service's addresses and node ports,
+/// a Job's selector. `before` is the stored object of an update, whose allocations stay, or null.
 /// Nobody becomes the manager of such fields.
 void allocate(const kind_info& kind, const json::object* before, json::object& o,
-              reactor::entropy& chance);
+              reactor::entropy& rng);
 
 }  // namespace k8s::sim

@@ -150,9 +150,9 @@ std::vector<kind_ptr> make_kinds() {
     add(std::move(k));
   }
   {
-    kind_info k = in_group("authorization.k8s.io",
-                           core("selfsubjectaccessreviews", "selfsubjectaccessreview",
-                                "SelfSubjectAccessReview"));
+    kind_info k = in_group(
+        "authorization.k8s.io",
+        core("selfsubjectaccessreviews", "selfsubjectaccessreview", "SelfSubjectAccessReview"));
     k.namespaced = false;
     k.answers_only = true;
     add(std::move(k));

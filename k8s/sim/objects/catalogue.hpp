@@ -9,7 +9,8 @@
 
 namespace k8s::sim {
 
-/// The collections one server serves: the built-in ones, which all servers share, and its own custom ones.
+/// The collections one server serves: the built-in ones, which all servers share, and its own
+/// custom ones.
 class catalogue {
 public:
   kind_ptr find(std::string_view group, std::string_view version, std::string_view plural) const;

@@ -274,7 +274,8 @@ void prepare_for_create(const kind_info& kind, json::object& o) {
     ensure_object(o, "spec")["finalizers"] = json::array{"kubernetes"};
     return;
   }
-  // A Node brings its status along, as the kubelet registers it; everything else begins without one.
+  // A Node brings its status along, as the kubelet registers it; everything else begins without
+  // one.
   if (kind.status_subresource && !(kind.kind == "Node" && !kind.custom)) erase(o, "status");
 }
 

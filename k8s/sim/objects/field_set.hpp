@@ -10,7 +10,8 @@
 
 namespace k8s::sim {
 
-/// A set of field paths as managedFields' FieldsV1 writes them: "f:spec", "k:{\"name\":\"a\"}", "v:\"x\"".
+/// A set of field paths as managedFields' FieldsV1 writes them: "f:spec", "k:{\"name\":\"a\"}",
+/// "v:\"x\"".
 struct field_set {
   bool member = false;
   std::map<std::string, field_set> children;

@@ -35,7 +35,8 @@ void put_or_erase(json::object& o, std::string_view name, const json::value* v);
 /// Sets the member when it is absent.
 bool set_default(json::object& o, std::string_view name, json::value v);
 
-/// Nothing for bytes that are not one JSON document, nested deeper than 128 or with invalid UTF-8. `why` explains.
+/// Nothing for bytes that are not one JSON document, nested deeper than 128 or with invalid UTF-8.
+/// `why` explains.
 std::optional<json::value> parse(std::string_view bytes, std::string* why = nullptr);
 std::string quoted(std::string_view s);
 

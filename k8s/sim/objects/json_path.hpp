@@ -7,8 +7,8 @@
 
 namespace k8s::sim {
 
-/// What a printer column's JSONPath selects: members, ['members'], [indices], [*], [?(@.a=="b")]. Nothing for what it
-/// does not understand.
+/// What a printer column's JSONPath selects: members, ['members'], [indices], [*], [?(@.a=="b")].
+/// Nothing for what it does not understand.
 std::vector<json::value> read_json_path(const json::object& o, std::string_view path);
 
 }  // namespace k8s::sim

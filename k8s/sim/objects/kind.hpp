@@ -21,7 +21,8 @@ struct column {
   std::string json_path;  // custom kinds: where the cell comes from
 };
 
-/// One served collection: what requests are routed to. Those of the built-in kinds are shared by all servers.
+/// One served collection: what requests are routed to. Those of the built-in kinds are shared by
+/// all servers.
 struct kind_info {
   std::string group, version, plural, singular, kind, list_kind;
   std::vector<std::string> short_names, categories;

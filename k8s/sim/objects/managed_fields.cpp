@@ -65,7 +65,8 @@ void write_managers(json::object& o, managers all) {
   meta["managedFields"] = std::move(listed);
 }
 
-/// The object without what nobody can own; members that `other` has too, unchanged, are left out with it.
+/// The object without what nobody can own; members that `other` has too, unchanged, are left out
+/// with it.
 json::value ownable(const json::object& o, const json::object* other = nullptr) {
   json::object copy;
   for (const auto& [name, v] : o) {
@@ -159,7 +160,8 @@ json::value merged_list(const json::array& live, const json::array& applied, con
   std::map<std::string, const json::value*> wanted;
   for (const json::value& e : applied) wanted[key(e)] = &e;
   json::array out;
-  // Elements of both keep the applied order among themselves; the live ones in between keep their place.
+  // Elements of both keep the applied order among themselves; the live ones in between keep their
+  // place.
   std::size_t next = 0;
   auto emit_applied_until = [&](const std::string& stop) {
     while (next < applied.size()) {
@@ -321,7 +323,8 @@ void track_update(const kind_info& kind, const json::object* before, json::objec
     if (!kept || (stored && *stored == *kept)) return;
   }
   managers all = before ? read_managers(*before) : managers{};
-  // What the client sends counts where it sends any (that is how tools rename managers); one empty entry clears it.
+  // What the client sends counts where it sends any (that is how tools rename managers); one empty
+  // entry clears it.
   const json::array* sent = find_array(after, {"metadata", "managedFields"});
   if (before && sent) {
     const bool reset =
@@ -389,7 +392,8 @@ outcome<json::object> apply_fields(const kind_info& kind, const json::object* li
     for (manager_entry& e : all) {
       if (same_writer(e, who, "Apply", kind)) continue;
       if (e.manager == who.manager && e.subresource == who.subresource && !e.applies()) {
-        // The same tool wrote this before it began to apply: its own values do not stand against it.
+        // The same tool wrote this before it began to apply: its own values do not stand against
+        // it.
         field_set own = e.fields.intersection(c.modified);
         e.fields.subtract(own);
         continue;

@@ -8,8 +8,8 @@
 
 namespace k8s::sim {
 
-/// A regular expression as schemas use them (RE2 without captures), matched in time linear in the text: patterns and
-/// texts both come from clients.
+/// A regular expression as schemas use them (RE2 without captures), matched in time linear in the
+/// text: patterns and texts both come from clients.
 class pattern {
 public:
   /// Null for what is not understood; `why` says what.

@@ -13,8 +13,10 @@
 
 namespace k8s::sim {
 
-/// A structural schema of a custom kind: prunes what it does not know, fills in defaults, and says what is wrong.
-/// Source  apiextensions.k8s.io/v1 JSONSchemaProps. Rules in CEL (x-kubernetes-validations) are kept and not evaluated.
+/// A structural schema of a custom kind: prunes what it does not know, fills in defaults, and says
+/// what is wrong.
+/// Source  apiextensions.k8s.io/v1 JSONSchemaProps. Rules in CEL (x-kubernetes-validations) are
+///         kept and not evaluated.
 struct schema {
   std::string type, format;
   bool int_or_string = false, preserve_unknown = false, nullable = false, embedded = false,

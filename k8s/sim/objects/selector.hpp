@@ -10,7 +10,8 @@
 
 namespace k8s::sim {
 
-/// A label selector in its query form ("a=b,c in (d,e),!f") or its object form (matchLabels, matchExpressions).
+/// A label selector in its query form ("a=b,c in (d,e),!f") or its object form (matchLabels,
+/// matchExpressions).
 class label_selector {
 public:
   static outcome<label_selector> parse(std::string_view text);
@@ -33,7 +34,8 @@ private:
   std::vector<term> terms_;
 };
 
-/// A field selector ("spec.nodeName=a,status.phase!=Failed"); which fields exist depends on the kind.
+/// A field selector ("spec.nodeName=a,status.phase!=Failed"); which fields exist depends on the
+/// kind.
 class field_selector {
 public:
   static outcome<field_selector> parse(std::string_view text, const kind_info& kind);

@@ -8,8 +8,9 @@
 
 namespace k8s::sim {
 
-/// What merging has to know about a field that its JSON does not tell: which lists are maps or sets in disguise, which
-/// objects are replaced as a whole. Fields without a shape are granular objects and atomic lists.
+/// What merging has to know about a field that its JSON does not tell: which lists are maps or sets
+/// in disguise, which objects are replaced as a whole. Fields without a shape are granular objects
+/// and atomic lists.
 struct shape {
   enum class list_kind { atomic, set, map };
 

@@ -31,12 +31,14 @@ struct question_note {
   reactor::wall_time at{};
 };
 
-/// A view as plain data, field by field. What kubectl keeps of a whole object in an annotation is only named by its digest.
+/// A view as plain data, field by field. What kubectl keeps of a whole object in an annotation is
+/// only named by its digest.
 value plain_of(const argument& a);
 
 /// Keeps questions and answers in a file, so that other policies can be asked the same.
-/// Shape    FILE has a line of JSON for each, and a first one that says what it is; each line's `sum` also covers the line
-///          before. When FILE is half of `most_bytes` long it becomes FILE.1, and a new one begins.
+/// Shape    FILE has a line of JSON for each, and a first one that says what it is; each line's
+///          `sum` also covers the line before. When FILE is half of `most_bytes` long it becomes
+///          FILE.1, and a new one begins.
 /// Where    on the worker, before the caller goes on: a snapshot is read while it is one.
 /// Errors   the system's. A question of more than 8 MiB is left out and counted.
 class recorder {
@@ -70,8 +72,8 @@ struct policy_record {
   bool cut_short = false;
 };
 
-/// Errors   errc::malformed: a sentence with the line: no record, one of another version, edited or damaged.
-///          errc::limit: more than 128 MiB.
+/// Errors   errc::malformed: a sentence with the line: no record, one of another version, edited or
+///          damaged. errc::limit: more than 128 MiB.
 reactor::result<policy_record> read_record(std::string_view text, const std::string& name);
 
 }  // namespace policies

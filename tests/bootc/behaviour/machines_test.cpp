@@ -18,7 +18,8 @@ namespace {
 using testing::digest_of;
 using testing::image_of;
 
-/// One node with its machine and daemon: the daemon ends with each reboot and comes back with the machine.
+/// One node with its machine and daemon: the daemon ends with each reboot and comes back with the
+/// machine.
 class machine {
 public:
   machine(stage& s, std::string name, simulated_host_settings settings = quick())

@@ -49,9 +49,8 @@ TEST(OtherOperator, NothingIsDoneWhileAnotherOperatorKeepsTheLeaseAndAllOfItAfte
     auto plan = co_await s.controller()->preview("p");
     EXPECT_TRUE(plan && plan->actions.empty());
     // It stops without a word: the Lease runs out.
-    co_await s.until("joined after it has gone", "w1", [](const bootc_node& b) {
-      return b.spec.desired_image == image_of('a');
-    });
+    co_await s.until("joined after it has gone", "w1",
+                     [](const bootc_node& b) { return b.spec.desired_image == image_of('a'); });
   });
 }
 
@@ -79,9 +78,8 @@ TEST(OtherOperator, ItsNodesSayForWhomTheyWait) {
     auto object = co_await s.see("w1");
     EXPECT_TRUE(object && object->spec.desired_image == image_of('a'));
     co_await keep_lease(s, "", "2026-11-22T10:00:05.000000Z");
-    co_await s.until("moved once it was released", "w1", [](const bootc_node& b) {
-      return b.spec.desired_image == image_of('b');
-    });
+    co_await s.until("moved once it was released", "w1",
+                     [](const bootc_node& b) { return b.spec.desired_image == image_of('b'); });
   });
 }
 

@@ -1,4 +1,5 @@
-// Longer than most files: one scenario per behaviour of a pool against an API server, each readable alone.
+// Longer than most files: one scenario per behaviour of a pool against an API server, each readable
+// alone.
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/names.hpp"
 #include "formats/digest.hpp"
@@ -963,7 +964,7 @@ private:
 };
 
 // Who shows a fleet all the time looks at a cluster in the moment in which it leaves, too.
-TEST(SurveyBehaviour, StoppingWaitsForTheSurveyThatIsUnderWay) {
+TEST(OverviewBehaviour, StoppingWaitsForTheOverviewThatIsUnderWay) {
   play([](stage& s) -> awaitable<void> {
     slow_policy policy(s.loop());
     s.start_controller(&policy);
@@ -975,7 +976,7 @@ TEST(SurveyBehaviour, StoppingWaitsForTheSurveyThatIsUnderWay) {
     bool looked = false;
     reactor::task_group looking(s.loop());
     looking.start("look", [&]() -> awaitable<void> {
-      const auto rows = co_await s.controller()->survey();
+      const auto rows = co_await s.controller()->overview();
       EXPECT_EQ(rows.size(), 1u);
       looked = true;
     });

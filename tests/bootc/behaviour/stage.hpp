@@ -28,9 +28,10 @@ using reactor::awaitable;
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
-/// One API server with our CRDs, and a controller that can be started, stopped and started again. The same scenario
-/// runs on the embedded server in virtual time and, with WINDLASS_LIVE_KUBECONFIG, on a real one; there names are
-/// prefixed and everything is taken away at the end.
+/// One API server with our CRDs, and a controller that can be started, stopped and started again.
+/// The same scenario runs on the embedded server in virtual time and, with
+/// WINDLASS_LIVE_KUBECONFIG, on a real one; there names are prefixed and everything is taken away
+/// at the end.
 class stage {
 public:
   stage(reactor::loop& l, std::string prefix);
@@ -63,7 +64,8 @@ public:
   awaitable<void> remove_pool(std::string name);
   awaitable<void> remove_node(std::string name);
   awaitable<void> erase(k8s::resource r, k8s::object_key key);
-  /// Writes a BootcNode's status as its daemon would: `booted` and, from staged on, the desired image as staged.
+  /// Writes a BootcNode's status as its daemon would: `booted` and, from staged on, the desired
+  /// image as staged.
   awaitable<void> report(std::string node, unit_state state, char booted, char staged = 0);
   awaitable<void> pod(std::string name, std::string node, std::string app);
   /// A pull secret in "default", the operator's namespace here; made anew when it is there.

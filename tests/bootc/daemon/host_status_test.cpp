@@ -16,7 +16,8 @@ std::string sample(const std::string& name) {
   std::ifstream file(std::string(WINDLASS_SOURCE_DIR) + "/tests/data/bootc-status/" + name);
   std::string text, line;
   while (std::getline(file, line)) {
-    // Versions look like numbers and are texts; the tagged scalar is how the library writes an object of one key.
+    // Versions look like numbers and are texts; the tagged scalar is how the library writes an
+    // object of one key.
     if (const auto at = line.find("version: 2"); at != std::string::npos)
       line = line.substr(0, at + 9) + "'" + line.substr(at + 9) + "'";
     if (const auto at = line.find("!ostreeRemote"); at != std::string::npos)

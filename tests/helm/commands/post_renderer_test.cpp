@@ -47,7 +47,8 @@ TEST_F(PostRenderer, ThatFailsSaysWhy) {
 }
 
 TEST_F(PostRenderer, IsEndedAtItsLimitAndWhenNobodyWaits) {
-  // It says nothing more and goes on; a clock that jumps an hour ends it, and so does who gave it up.
+  // It says nothing more and goes on; a clock that jumps an hour ends it, and so does who gave it
+  // up.
   for (const char* text : {"sleep 60 & sleep 60", "exec >&- 2>&-; sleep 60"}) {
     const auto program = script(text);
     auto now = std::chrono::nanoseconds(0);

@@ -7,9 +7,9 @@
 
 int main() {
   std::ios::sync_with_stdio(false);
-  helm::surroundings around;
-  around.now = [] { return std::chrono::system_clock::now(); };  // the reference looks too
+  helm::render_runtime runtime;
+  runtime.now = [] { return std::chrono::system_clock::now(); };  // the reference looks too
   std::string line;
   while (std::getline(std::cin, line))
-    std::cout << helm::tests::answer_line(line, around) << '\n' << std::flush;
+    std::cout << helm::tests::answer_line(line, runtime) << '\n' << std::flush;
 }

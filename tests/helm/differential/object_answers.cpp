@@ -1,4 +1,5 @@
-// Our side of the comparison with apimachinery: reads questions as objects/main.go does, one JSON object a line.
+// Our side of the comparison with apimachinery: reads questions as objects/main.go does, one JSON
+// object a line.
 #include "tests/helm/objects/merge_answers.hpp"
 
 #include <boost/json/parse.hpp>

@@ -31,8 +31,8 @@ std::string problem_of(const outcome<T>& r) {
   return r ? std::string() : r.error().text;
 }
 
-/// One API server and a namespace of its own on it: the embedded server in virtual time, or the one that
-/// WINDLASS_LIVE_KUBECONFIG names.
+/// One API server and a namespace of its own on it: the embedded server in virtual time, or the one
+/// that WINDLASS_LIVE_KUBECONFIG names.
 class stage {
 public:
   explicit stage(reactor::loop& l);

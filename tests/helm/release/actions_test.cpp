@@ -1,4 +1,5 @@
-// One file although it is long: every action on one stage, so that a reader sees a release live and die from top to bottom.
+// One file although it is long: every action on one stage, so that a reader sees a release live and
+// die from top to bottom.
 #include "formats/json/json.hpp"
 #include "helm/go.hpp"
 #include "k8s/client/discovery.hpp"

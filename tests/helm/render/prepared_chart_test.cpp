@@ -124,7 +124,7 @@ TEST(PreparedChart, StopsARenderThatTakesTooLong) {
   render_options options;
   options.limits.time = std::chrono::seconds(1);
   std::chrono::milliseconds now{5};
-  options.around.steady = [&] { return now += std::chrono::milliseconds(400); };
+  options.runtime.steady = [&] { return now += std::chrono::milliseconds(400); };
   EXPECT_EQ(render(*c, "{}", options),
             "rendering template failed: the templates ran longer than 1000 ms");
 }
@@ -134,7 +134,7 @@ TEST(PreparedChart, LooksAtTheClockBeforeEachKey) {
   render_options options;
   options.limits.time = std::chrono::seconds(1);
   std::chrono::milliseconds now{0};
-  options.around.steady = [&] { return now += std::chrono::milliseconds(600); };
+  options.runtime.steady = [&] { return now += std::chrono::milliseconds(600); };
   EXPECT_EQ(render(*c, "{}", options),
             "rendering template failed: the templates ran longer than 1000 ms");
 }

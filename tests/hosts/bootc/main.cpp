@@ -1,5 +1,6 @@
-// A stand-in for the bootc command and for what it needs of its host (systemctl, systemd-run, journalctl, nsenter), for
-// tests of everything that runs these commands. One program: what it is asked to be is the name it is called by.
+// A stand-in for the bootc command and for what it needs of its host (systemctl, systemd-run,
+// journalctl, nsenter), for tests of everything that runs these commands. One program: what it is
+// asked to be is the name it is called by.
 //
 // State lives in $FAKE_HOST, a folder, as small files that a test may write too:
 //   booted, staged, rollback   the image of each slot, one line; absent = none
@@ -9,9 +10,10 @@
 //   ostree/bootc               touched when deployments change
 //   run/…                      what a full reboot drops and a soft reboot keeps
 //   stage_seconds              how long a switch takes (0.2)
-//   unpullable, unbootable     parts of images that cannot be fetched, or do not come up; one a line
-//   composefs, container, readonly, no_lock, switch_options, active_units
-//                              present: the host is like that; switch_options lists further options of `switch`
+//   unpullable, unbootable     parts of images that cannot be fetched, or do not come up; one a
+//   line composefs, container, readonly, no_lock, switch_options, active_units
+//                              present: the host is like that; switch_options lists further options
+//                              of `switch`
 //   reboots                    one line for each reboot; wait for it to grow, then `power_on`
 //   log                        every command line that came
 // Source: what bootc 1.16 does and prints.
@@ -81,9 +83,9 @@ public:
   }
   void remove(const std::string& name) const { fs::remove_all(root_ / name); }
   void new_boot() const {
-    std::random_device chance;
+    std::random_device rng;
     std::ostringstream id;
-    id << std::hex << chance() << '-' << chance();
+    id << std::hex << rng() << '-' << rng();
     write("boot_id", id.str());
     write("soft_reboots", "0");
   }
@@ -362,7 +364,8 @@ int systemctl(const host_state& h, const arguments& args) {
   return 0;
 }
 
-/// --wait: runs the command as a unit, whose errors go to the journal and not to whoever waits; it outlives that one.
+/// --wait: runs the command as a unit, whose errors go to the journal and not to whoever waits; it
+/// outlives that one.
 int systemd_run(const host_state& h, const arguments& args) {
   std::size_t at = 0;
   while (at < args.size() && args[at].starts_with("--")) at += args[at] == "--unit" ? 2 : 1;

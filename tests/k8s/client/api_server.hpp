@@ -8,7 +8,8 @@
 
 namespace k8s {
 
-/// Enough of an API server to engage it, with Secrets in the namespace "default" that can be listed and watched.
+/// Enough of an API server to engage it, with Secrets in the namespace "default" that can be listed
+/// and watched.
 class api_server {
 public:
   api_server(reactor::loop& l, const std::string& host) : server(l, {host, 6443}), host_(host) {

@@ -219,7 +219,8 @@ space::space() {
 
 space::~space() {
   endpoint& e = endpoint::get();
-  // The real server has no controller here that would empty a namespace: pods at least must not stay.
+  // The real server has no controller here that would empty a namespace: pods at least must not
+  // stay.
   e.send("DELETE", core("pods"), R"({"gracePeriodSeconds":0})");
   e.send("DELETE", "/api/v1/namespaces/" + name_);
 }

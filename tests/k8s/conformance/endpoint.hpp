@@ -33,8 +33,9 @@ struct event {
   std::string at(std::string_view pointer) const;
 };
 
-/// One API server to be asked: the embedded one over pipes in memory, or the one that WINDLASS_LIVE_KUBECONFIG names.
-/// All tests of a program share it; each works in a namespace of its own.
+/// One API server to be asked: the embedded one over pipes in memory, or the one that
+/// WINDLASS_LIVE_KUBECONFIG names. All tests of a program share it; each works in a namespace of
+/// its own.
 class endpoint {
 public:
   static endpoint& get();

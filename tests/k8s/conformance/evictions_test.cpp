@@ -16,7 +16,8 @@ void run_pod(const space& s, const std::string& name) {
         R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
 }
 
-/// A budget for app=web; its status is what the disruption controller would write, which the real server lacks here.
+/// A budget for app=web; its status is what the disruption controller would write, which the real
+/// server lacks here.
 void budget(const space& s, std::string_view name, int least, int healthy) {
   const std::string at = s.group("policy/v1", "poddisruptionbudgets");
   reply made =

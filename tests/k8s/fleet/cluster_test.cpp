@@ -1,4 +1,5 @@
-// The states of a cluster as a table and the cluster that goes through them: both are one story, told with the same failures.
+// The states of a cluster as a table and the cluster that goes through them: both are one story,
+// told with the same failures.
 #include "k8s/fleet/cluster.hpp"
 
 #include "k8s/fleet/metric_table.hpp"

@@ -14,7 +14,8 @@ std::string small_pod(const std::string& name, std::uint64_t version, const std:
          std::to_string(version) + R"("},"spec":{"nodeName":")" + node + R"("}})";
 }
 
-/// A server with a short true history, told in pages, streams and watches; it closes nothing by itself.
+/// A server with a short true history, told in pages, streams and watches; it closes nothing by
+/// itself.
 class truthful {
 public:
   truthful(scripted_server& server, bool streams) : streams_(streams) {
@@ -148,8 +149,8 @@ INSTANTIATE_TEST_SUITE_P(
                     cut_case{true, reactor::link_faults::ending::end_of_stream, "StreamAndEnd"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-/// Everything an informer can wait for, one after the other: pages, an expired token, a stream, a cut, a backoff, a
-/// probe, a dead server.
+/// Everything an informer can wait for, one after the other: pages, an expired token, a stream, a
+/// cut, a backoff, a probe, a dead server.
 class eventful : public informer_fixture {
 public:
   explicit eventful(reactor::nanoseconds stopped_after) {

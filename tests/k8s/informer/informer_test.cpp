@@ -1,4 +1,5 @@
-// Every rule of a client of the Kubernetes watch API, one test each: they belong together as one specification.
+// Every rule of a client of the Kubernetes watch API, one test each: they belong together as one
+// specification.
 #include "tests/k8s/informer/informer_fixture.hpp"
 
 namespace k8s {
@@ -191,13 +192,13 @@ TEST_F(InformerTest, A410AsEventRelistsWhileTheOldCacheServes) {
 TEST_F(InformerTest, RelistsAfterA410AtDifferentMoments) {
   std::vector<reactor::nanoseconds> waits;
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
-    reactor::seeded_entropy chance(seed);
+    reactor::seeded_entropy rng(seed);
     watch_state s({}, false);
     s.first();
     s.page_ended("10", "");
     fault gone;
     gone.code = errc::gone;
-    waits.push_back(s.failed(gone, {}, chance).delay);
+    waits.push_back(s.failed(gone, {}, rng).delay);
   }
   std::sort(waits.begin(), waits.end());
   EXPECT_EQ(std::unique(waits.begin(), waits.end()), waits.end());
@@ -475,7 +476,8 @@ TEST_F(InformerTest, AFrozenServerIsNoticedWithin20Seconds) {
 
 TEST_F(InformerTest, ASingleDeadStreamIsNoticedByWhatItMisses) {
   watching();
-  // The server still believes in that stream; what it sends there is lost. A new question shows what was missed.
+  // The server still believes in that stream; what it sends there is lost. A new question shows
+  // what was missed.
   server.always("GET", watch_path, answer::stream().piece(event("ADDED", "b", 11)));
   run_for(20s);
   EXPECT_EQ(pods->counters().silent, 1u);

@@ -202,11 +202,11 @@ TEST(SlotTable, FindsEverythingWhileItGrows) {
   const auto hash_of = [](std::uint32_t slot) { return slot % 97 * 13; };
   slot_table table;
   std::set<std::uint32_t> in;
-  std::uint64_t chance = 7;
+  std::uint64_t rng = 7;
   for (std::uint32_t step = 0; step < 4'000; ++step) {
-    chance = chance * 6364136223846793005u + 1442695040888963407u;
-    if (chance >> 62 == 0 && !in.empty()) {
-      const auto at = in.lower_bound(static_cast<std::uint32_t>(chance >> 33) % step);
+    rng = rng * 6364136223846793005u + 1442695040888963407u;
+    if (rng >> 62 == 0 && !in.empty()) {
+      const auto at = in.lower_bound(static_cast<std::uint32_t>(rng >> 33) % step);
       const std::uint32_t slot = at == in.end() ? *in.begin() : *at;
       table.erase(slot, hash_of);
       in.erase(slot);

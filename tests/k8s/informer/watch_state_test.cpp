@@ -27,7 +27,7 @@ struct WatchState : testing::Test {
     return s;
   }
   watch_limits limits;
-  reactor::seeded_entropy chance{1};
+  reactor::seeded_entropy rng{1};
   reactor::steady_time now{1h};
 };
 
@@ -48,7 +48,7 @@ TEST_F(WatchState, StreamsTheBeginningWhereItMay) {
   EXPECT_EQ(s.first().what, action::stream);
   s.stream_opened(now);
   s.initial_ended("10");
-  const step next = s.failed(of(errc::unavailable), now, chance);
+  const step next = s.failed(of(errc::unavailable), now, rng);
   EXPECT_EQ(next.what, action::watch);
   EXPECT_EQ(next.resource_version, "10");
 }
@@ -56,17 +56,16 @@ TEST_F(WatchState, StreamsTheBeginningWhereItMay) {
 TEST_F(WatchState, FallsBackToAListWhenStreamingIsRejected) {
   watch_state s(limits, true);
   s.first();
-  const step next = s.failed(of(errc::invalid, 422), now, chance);
+  const step next = s.failed(of(errc::invalid, 422), now, rng);
   EXPECT_EQ(next.what, action::list);
   EXPECT_EQ(next.delay, 0ns);
   s.page_ended("10", "");
-  EXPECT_EQ(s.failed(of(errc::gone, 410), now, chance).what, action::list)
-      << "and does not try again";
+  EXPECT_EQ(s.failed(of(errc::gone, 410), now, rng).what, action::list) << "and does not try again";
 }
 
 TEST_F(WatchState, RelistsWhenTheVersionIsGone) {
   watch_state s = watching();
-  const step next = s.failed(of(errc::gone, 410), now, chance);
+  const step next = s.failed(of(errc::gone, 410), now, rng);
   EXPECT_EQ(next.what, action::list);
   EXPECT_LE(next.delay, limits.relist_jitter);
   EXPECT_EQ(s.counters().gone, 1u);
@@ -76,7 +75,7 @@ TEST_F(WatchState, RelistsNeverInACircle) {
   watch_state s = watching();
   reactor::nanoseconds last{};
   for (int i = 0; i < 12; ++i) {
-    last = s.failed(of(errc::gone, 410), now, chance).delay;
+    last = s.failed(of(errc::gone, 410), now, rng).delay;
     s.page_ended("10", "");
     s.stream_opened(now);
   }
@@ -87,7 +86,7 @@ TEST_F(WatchState, StartsTheListAgainWhenItsTokenExpired) {
   watch_state s(limits, false);
   s.first();
   s.page_ended("10", "more");
-  const step next = s.failed(of(errc::gone, 410), now, chance);
+  const step next = s.failed(of(errc::gone, 410), now, rng);
   EXPECT_EQ(next.what, action::list);
   EXPECT_EQ(next.continue_token, "");
 }
@@ -96,14 +95,14 @@ TEST_F(WatchState, AsksForTheSamePageAgainAfterAPassingFailure) {
   watch_state s(limits, false);
   s.first();
   s.page_ended("10", "more");
-  EXPECT_EQ(s.failed(of(errc::unavailable), now, chance).continue_token, "more");
+  EXPECT_EQ(s.failed(of(errc::unavailable), now, rng).continue_token, "more");
 }
 
 TEST_F(WatchState, GoesOnFromTheLastVersionAfterABrokenStream) {
   watch_state s = watching();
   EXPECT_EQ(s.event(event_type::added, "11", put_outcome::added, false), oddity::fits);
   EXPECT_EQ(s.bookmark("15"), oddity::fits);
-  const step next = s.failed(of(errc::unavailable), now, chance);
+  const step next = s.failed(of(errc::unavailable), now, rng);
   EXPECT_EQ(next.what, action::watch);
   EXPECT_EQ(next.resource_version, "15");
 }
@@ -112,7 +111,7 @@ TEST_F(WatchState, BackoffDoublesFrom800msTo30s) {
   watch_state s = watching();
   reactor::nanoseconds expected = 800ms;
   for (int i = 0; i < 10; ++i) {
-    const auto delay = s.failed(of(errc::unavailable), now, chance).delay;
+    const auto delay = s.failed(of(errc::unavailable), now, rng).delay;
     EXPECT_GE(delay, expected * 8 / 10);
     EXPECT_LE(delay, std::min<reactor::nanoseconds>(expected * 12 / 10, 30s));
     expected = std::min<reactor::nanoseconds>(expected * 2, 30s);
@@ -121,11 +120,11 @@ TEST_F(WatchState, BackoffDoublesFrom800msTo30s) {
 
 TEST_F(WatchState, AStableStreamMakesTheNextFailureTheFirst) {
   watch_state s = watching();
-  for (int i = 0; i < 8; ++i) s.failed(of(errc::unavailable), now, chance);
+  for (int i = 0; i < 8; ++i) s.failed(of(errc::unavailable), now, rng);
   s.stream_opened(now);
-  EXPECT_GT(s.failed(of(errc::unavailable), now + 29s, chance).delay, 20s);
+  EXPECT_GT(s.failed(of(errc::unavailable), now + 29s, rng).delay, 20s);
   s.stream_opened(now);
-  EXPECT_LT(s.failed(of(errc::unavailable), now + 31s, chance).delay, 1s);
+  EXPECT_LT(s.failed(of(errc::unavailable), now + 31s, rng).delay, 1s);
 }
 
 TEST_F(WatchState, WaitsAtLeastAsLongAsTheServerAsks) {
@@ -133,19 +132,19 @@ TEST_F(WatchState, WaitsAtLeastAsLongAsTheServerAsks) {
   fault f = of(errc::throttled, 429);
   f.retry_after = 7s;
   for (int i = 0; i < 3; ++i) {
-    const auto delay = s.failed(f, now, chance).delay;
+    const auto delay = s.failed(f, now, rng).delay;
     EXPECT_GE(delay, 7s);
     EXPECT_LE(delay, 8400ms);
   }
   f.retry_after = 24h;
-  EXPECT_LE(s.failed(f, now, chance).delay, limits.longest_retry_after * 12 / 10);
+  EXPECT_LE(s.failed(f, now, rng).delay, limits.longest_retry_after * 12 / 10);
 }
 
 TEST_F(WatchState, AnEndInOrderIsNoFailureUnlessItIsAtOnce) {
   watch_state s = watching();
-  EXPECT_EQ(s.stream_ended(now + 5min, chance).delay, 0ns);
+  EXPECT_EQ(s.stream_ended(now + 5min, rng).delay, 0ns);
   s.stream_opened(now);
-  EXPECT_GT(s.stream_ended(now + 10ms, chance).delay, 500ms);
+  EXPECT_GT(s.stream_ended(now + 10ms, rng).delay, 500ms);
 }
 
 TEST_F(WatchState, ReportsWhatDoesNotFit) {
@@ -173,7 +172,7 @@ TEST_F(WatchState, ReportsWhatDoesNotFit) {
   watch_state s = watching();
   EXPECT_EQ(s.bookmark("9"), oddity::regressed);
   EXPECT_EQ(s.counters().regressed, 1u);
-  EXPECT_EQ(s.repair(now, chance).what, action::list);
+  EXPECT_EQ(s.repair(now, rng).what, action::list);
 }
 
 TEST_F(WatchState, RefusesListsFromThePast) {
@@ -181,7 +180,7 @@ TEST_F(WatchState, RefusesListsFromThePast) {
   s.event(event_type::added, "20", put_outcome::added, false);
   EXPECT_TRUE(s.is_past("19"));
   EXPECT_FALSE(s.is_past("20"));
-  const step again = s.past_refused(now, chance);
+  const step again = s.past_refused(now, rng);
   EXPECT_EQ(again.what, action::list);
   EXPECT_GT(again.delay, 500ms);
   EXPECT_EQ(s.counters().older_refused, 1u);
@@ -190,10 +189,10 @@ TEST_F(WatchState, RefusesListsFromThePast) {
 TEST_F(WatchState, BelievesAPastThatTheServerInsistsOn) {
   watch_state s = watching();
   s.event(event_type::added, "20", put_outcome::added, false);
-  s.past_refused(now, chance);
-  s.past_refused(now + 14min, chance);
+  s.past_refused(now, rng);
+  s.past_refused(now + 14min, rng);
   EXPECT_TRUE(s.is_past("5"));
-  EXPECT_EQ(s.past_refused(now + 16min, chance).delay, 0ns);
+  EXPECT_EQ(s.past_refused(now + 16min, rng).delay, 0ns);
   EXPECT_FALSE(s.is_past("5"));
 }
 
@@ -201,23 +200,23 @@ TEST_F(WatchState, WaitsForAServerThatIsBehindThenListsItsTruth) {
   watch_state s = watching();
   const fault behind =
       of(errc::unavailable, 504, "Timeout: Too large resource version: 10, current: 8");
-  EXPECT_EQ(s.failed(behind, now, chance).what, action::watch);
-  EXPECT_EQ(s.failed(behind, now, chance).what, action::watch);
-  EXPECT_EQ(s.failed(behind, now, chance).what, action::list);
+  EXPECT_EQ(s.failed(behind, now, rng).what, action::watch);
+  EXPECT_EQ(s.failed(behind, now, rng).what, action::watch);
+  EXPECT_EQ(s.failed(behind, now, rng).what, action::list);
 }
 
 TEST_F(WatchState, ListsAroundAnEventThatStaysBroken) {
   watch_state s = watching();
-  EXPECT_EQ(s.failed(of(errc::malformed), now, chance).what, action::watch);
-  EXPECT_EQ(s.failed(of(errc::malformed), now, chance).what, action::watch);
-  EXPECT_EQ(s.failed(of(errc::malformed), now, chance).what, action::list);
+  EXPECT_EQ(s.failed(of(errc::malformed), now, rng).what, action::watch);
+  EXPECT_EQ(s.failed(of(errc::malformed), now, rng).what, action::watch);
+  EXPECT_EQ(s.failed(of(errc::malformed), now, rng).what, action::list);
 }
 
 TEST_F(WatchState, AsksForFiveToTenMinutes) {
   watch_state s = watching();
   for (int i = 0; i < 100; ++i) {
-    EXPECT_GE(s.watch_timeout(chance), 5min);
-    EXPECT_LE(s.watch_timeout(chance), 10min);
+    EXPECT_GE(s.watch_timeout(rng), 5min);
+    EXPECT_LE(s.watch_timeout(rng), 10min);
   }
 }
 

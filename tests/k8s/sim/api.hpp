@@ -65,7 +65,7 @@ struct bench_api {
 
   reactor::steady_time steady{};
   reactor::wall_time wall{std::chrono::seconds(1'800'000'000)};
-  reactor::seeded_entropy chance{7};
+  reactor::seeded_entropy rng{7};
   api_server api;
 
 private:
@@ -73,7 +73,7 @@ private:
     api_options o;
     o.now = [this] { return steady; };
     o.wall = [this] { return wall; };
-    o.entropy = &chance;
+    o.entropy = &rng;
     if (adjust) adjust(o);
     return o;
   }

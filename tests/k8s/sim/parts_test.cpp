@@ -138,8 +138,8 @@ TEST(Protobuf, ReadsANamespace) {
   const std::string meta = std::string("\x0a\x03") + "foo";
   const std::string raw = std::string("\x0a\x05") + meta;
   const std::string type = std::string("\x0a\x02") + "v1" + "\x12\x09" + "Namespace";
-  const std::string bytes = "k8s\0"s + "\x0a" + static_cast<char>(type.size()) +
-                            type + "\x12" + static_cast<char>(raw.size()) + raw;
+  const std::string bytes = "k8s\0"s + "\x0a" + static_cast<char>(type.size()) + type + "\x12" +
+                            static_cast<char>(raw.size()) + raw;
   auto o = from_protobuf(bytes);
   ASSERT_TRUE(o);
   EXPECT_EQ(text(*o, {"metadata", "name"}), "foo");

@@ -48,7 +48,8 @@ TEST(PolicyDigests, AreSha256) {
 }
 
 TEST(PolicyFormats, AreCountedByTheBudget) {
-  // As many calls as fit, of the longest texts each takes: the time is bounded because the calls are.
+  // As many calls as fit, of the longest texts each takes: the time is bounded because the calls
+  // are.
   const std::string prelude =
       "local long = ('9'):rep(120)\nlocal range = '>= 1.0.0-' .. long .. ' || > 2.0.0-' .. long\n";
   for (const char* call :

@@ -179,7 +179,8 @@ TEST(PolicyHost, KeepsAPackWhoseFolderCannotBeReadNow) {
   folder.write("q/policy.lua", pack_text("q", "'q'"));
   fixture f({folder.path()});
   ASSERT_EQ(f.load(), "");
-  // Nobody can ask what is behind a link that leads to itself, root neither; it stands for a disk that does not answer.
+  // Nobody can ask what is behind a link that leads to itself, root neither; it stands for a disk
+  // that does not answer.
   fs::rename(folder / "p/policy.lua", folder / "p/policy.txt");
   fs::create_symlink("policy.lua", folder / "p/policy.lua");
   f.reload();

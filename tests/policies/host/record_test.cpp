@@ -1,4 +1,5 @@
-// The record of questions to policies: what is in it, what is not, and what is said of one that is not whole.
+// The record of questions to policies: what is in it, what is not, and what is said of one that is
+// not whole.
 #include "policies/host/record/record.hpp"
 
 #include "policies/hold_text.hpp"

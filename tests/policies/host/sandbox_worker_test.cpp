@@ -165,8 +165,8 @@ double processor_ms() {
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
 }
 
-/// The turns of the loop in which the hook ran, by their processor time in ms. What it does with a heap above 1 MiB happens
-/// elsewhere, and the loop's turns are empty then.
+/// The turns of the loop in which the hook ran, by their processor time in ms. What it does with a
+/// heap above 1 MiB happens elsewhere, and the loop's turns are empty then.
 std::vector<double> turns_of(const std::string& body) {
   reactor::loop l;  // real
   std::vector<double> turns;
@@ -219,8 +219,8 @@ TEST(SandboxWorker, GivesAHookOnTheLoopTwoMillisecondsATurn) {
   for (const char* body : bodies) {
     std::vector<double> turns = turns_of(body);
     ASSERT_GE(turns.size(), 10U) << "it did not run on the loop: " << body;
-    // A virtual machine's processor clock jumps by many milliseconds now and then, even around nothing; what the hook does
-    // comes back in every turn.
+    // A virtual machine's processor clock jumps by many milliseconds now and then, even around
+    // nothing; what the hook does comes back in every turn.
     std::sort(turns.begin(), turns.end());
     const double usual = turns.at(turns.size() / 2);
     std::printf("%6.2f ms (%6.2f) of %5zu  %s\n", usual, turns.back(), turns.size(), body);

@@ -120,7 +120,8 @@ TEST(SourceCheck, IsWhatAPackIsRefusedFor) {
   const auto folder = std::filesystem::temp_directory_path() / "windlass-source-check";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder / "evil/lib");
-  // The heap is filled in steps, so that the FFI that `1LL` asks for meets its end at some point of its loading.
+  // The heap is filled in steps, so that the FFI that `1LL` asks for meets its end at some point of
+  // its loading.
   std::ofstream(folder / "evil/policy.lua")
       << "local kept = {}\n"
          "for i = 1, 1e9 do\n"

@@ -7,8 +7,9 @@
 namespace policies {
 namespace {
 
-/// Calls every function on text with random patterns, texts and arguments, and gathers what came back. A generator of its own:
-/// both sides must draw the same. Errors count as one outcome, since their words are ours.
+/// Calls every function on text with random patterns, texts and arguments, and gathers what came
+/// back. A generator of its own: both sides must draw the same. Errors count as one outcome, since
+/// their words are ours.
 constexpr const char* experiment = R"lua(
 local seed = %d
 local function draw(n)

@@ -5,7 +5,8 @@
 namespace reactor::http {
 namespace {
 
-/// Four exchanges of every shape: a fetch, a body, a stream read to its end, one that is left early.
+/// Four exchanges of every shape: a fetch, a body, a stream read to its end, one that is left
+/// early.
 class conversation {
 public:
   conversation(loop& l, const test_authority* ca)

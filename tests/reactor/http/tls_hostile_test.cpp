@@ -1,5 +1,5 @@
-// Servers that choose what a handshake costs us, or that talk without end about keys and sessions. OpenSSL alone makes them,
-// because our own server would not do such things.
+// Servers that choose what a handshake costs us, or that talk without end about keys and sessions.
+// OpenSSL alone makes them, because our own server would not do such things.
 #include "reactor/loop.hpp"
 #include "reactor/net/tls.hpp"
 #include "reactor/net/tls_context.hpp"

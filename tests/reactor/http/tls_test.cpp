@@ -441,7 +441,8 @@ TEST_F(TlsResumption, IsNotOfferedToThoseWhoShowACertificate) {
 /// A handler that holds its answers back, so that every request needs a connection of its own.
 class TlsIntroduction : public Tls {
 protected:
-  /// Virtual milliseconds after which each of `n` requests that start together arrived at the server.
+  /// Virtual milliseconds after which each of `n` requests that start together arrived at the
+  /// server.
   std::vector<std::int64_t> arrivals(int n, bool sessions) {
     std::vector<std::int64_t> at;
     net().faults("api").latency = 1ms;

@@ -1,4 +1,4 @@
-#include "bootc/pool/slots.hpp"
+#include "bootc/pool/slot_capacity.hpp"
 
 #include <charconv>
 

@@ -1,4 +1,4 @@
-#include "cli/survey/survey.hpp"
+#include "cli/overview/overview.hpp"
 
 #include "cli/output.hpp"
 
@@ -32,11 +32,11 @@ json::array holds_json(const std::vector<units::hold>& holds) {
   return all;
 }
 
-json::object cluster_head(const cluster_survey& c) {
+json::object cluster_head(const cluster_overview& c) {
   json::object o{{"name", c.name}, {"state", c.state}, {"server", c.server}};
   if (!c.last_error.empty()) o["lastError"] = c.last_error;
   json::object apis;
-  for (const api_survey& a : c.apis) {
+  for (const api_overview& a : c.apis) {
     json::object one{{"state", a.state}};
     if (!a.last_error.empty()) one["lastError"] = a.last_error;
     apis[a.name] = std::move(one);
@@ -51,7 +51,7 @@ json::object row_head(const plan_row& row, const units::words& says) {
           {"capacity", row.capacity}, {"occupied", row.occupied},   {"halted", row.halted}};
 }
 
-json::object totals(const fleet_survey& f) {
+json::object totals(const fleet_overview& f) {
   json::object o;
   std::size_t updated = 0, updating = 0, degraded = 0;
   for (const auto& [name, t] : f.apis) {
@@ -96,9 +96,9 @@ const units::detail* step_of(const units::unit& u) {
 
 /// A cluster with its rows; `fill(plan_row, row)` adds what the command is about.
 template <class Fill>
-json::object cluster_json(const cluster_survey& c, Fill fill) {
+json::object cluster_json(const cluster_overview& c, Fill fill) {
   json::object cluster = cluster_head(c);
-  for (const api_survey& a : c.apis) {
+  for (const api_overview& a : c.apis) {
     json::array rows;
     for (const plan_row& r : a.rows) {
       json::object row = row_head(r, a.says);
@@ -119,10 +119,10 @@ void fill_status(const plan_row& r, json::object& row) {
 
 /// Totals, and the clusters.
 template <class Fill>
-json::object fleet_json(const fleet_survey& f, Fill fill) {
+json::object fleet_json(const fleet_overview& f, Fill fill) {
   json::object o = totals(f);
   json::array clusters;
-  for (const cluster_survey& c : f.clusters) clusters.push_back(cluster_json(c, fill));
+  for (const cluster_overview& c : f.clusters) clusters.push_back(cluster_json(c, fill));
   o["clusters"] = std::move(clusters);
   return o;
 }
@@ -144,9 +144,9 @@ page toned_state(const units::unit& u, colours tint) {
   return toned(u.state, t, tint);
 }
 
-page heading(const fleet_survey& f) {
+page heading(const fleet_overview& f) {
   std::map<std::string, std::size_t> states;
-  for (const cluster_survey& c : f.clusters) ++states[c.state];
+  for (const cluster_overview& c : f.clusters) ++states[c.state];
   page text =
       std::to_string(f.clusters.size()) + (f.clusters.size() == 1 ? " cluster" : " clusters");
   bool first = true;
@@ -192,7 +192,7 @@ page grouped_holds(const std::vector<units::hold>& holds, extent how, colours ti
 }
 
 /// What there is to say of a row beside its numbers.
-page note_of(const plan_row& r, const api_survey& a, extent how, colours tint) {
+page note_of(const plan_row& r, const api_overview& a, extent how, colours tint) {
   page note;
   const auto say = [&](const page& more) { note += (note.empty() ? page() : page(", ")) + more; };
   if (r.halted) say(toned("halted", tone::bad, tint));
@@ -210,7 +210,7 @@ std::string digest_column(const std::string& target) {
 }
 
 /// The rows of one API on all clusters.
-page table_of_rows(const fleet_survey& f, const std::string& api, const units::words& says,
+page table_of_rows(const fleet_overview& f, const std::string& api, const units::words& says,
                    extent how, colours tint, std::size_t columns) {
   std::vector<page> head = {"CLUSTER", "STATE", capitals(says.row), "TARGET"};
   if (how == extent::wide) {
@@ -223,8 +223,8 @@ page table_of_rows(const fleet_survey& f, const std::string& api, const units::w
   }
   const std::size_t before_note = head.size() - 1;
   table t(std::move(head));
-  for (const cluster_survey& c : f.clusters)
-    for (const api_survey& a : c.apis) {
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis) {
       if (a.name != api) continue;
       if (a.rows.empty()) {
         std::vector<page> cells = {c.name, toned_state(a.state, tint)};
@@ -273,19 +273,19 @@ page table_of_units(const plan_row& r, const units::words& says, colours tint) {
 }
 
 struct place {
-  const cluster_survey* cluster;
-  const api_survey* api;
+  const cluster_overview* cluster;
+  const api_overview* api;
   const plan_row* row;
   const units::unit* unit;
 };
-std::vector<place> find_unit(const fleet_survey& f, const std::string& name) {
+std::vector<place> find_unit(const fleet_overview& f, const std::string& name) {
   const auto slash = name.rfind('/');
   const std::string cluster = slash == std::string::npos ? std::string() : name.substr(0, slash);
   const std::string unit = slash == std::string::npos ? name : name.substr(slash + 1);
   std::vector<place> found;
-  for (const cluster_survey& c : f.clusters)
+  for (const cluster_overview& c : f.clusters)
     if (cluster.empty() || c.name == cluster)
-      for (const api_survey& a : c.apis)
+      for (const api_overview& a : c.apis)
         for (const plan_row& r : a.rows)
           for (const units::unit& u : r.units)
             if (u.name == unit) found.push_back({&c, &a, &r, &u});
@@ -302,15 +302,15 @@ page labelled(const std::string& label) {
 
 }  // namespace
 
-json::object status_json(const fleet_survey& f) {
+json::object status_json(const fleet_overview& f) {
   return fleet_json(f, fill_status);
 }
 
-json::object status_cluster_json(const cluster_survey& c) {
+json::object status_cluster_json(const cluster_overview& c) {
   return cluster_json(c, fill_status);
 }
 
-json::object plan_json(const fleet_survey& f) {
+json::object plan_json(const fleet_overview& f) {
   return fleet_json(f, [](const plan_row& r, json::object& row) {
     json::array start, actions;
     for (const std::string& name : r.start) start.push_back(json::string(name));
@@ -326,7 +326,7 @@ json::object plan_json(const fleet_survey& f) {
   });
 }
 
-page status_text(const fleet_survey& f, extent how, colours tint, std::size_t columns) {
+page status_text(const fleet_overview& f, extent how, colours tint, std::size_t columns) {
   if (how == extent::wide) columns = any_width;
   page text = folded(heading(f), columns);
   bool first = true;
@@ -334,8 +334,8 @@ page status_text(const fleet_survey& f, extent how, colours tint, std::size_t co
     if (!std::exchange(first, false)) text += "\n";
     text += table_of_rows(f, name, t.says, how, tint, columns);
   }
-  for (const cluster_survey& c : f.clusters)
-    for (const api_survey& a : c.apis)
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis)
       for (const plan_row& r : a.rows) {
         if (how == extent::wide)
           text += page("\n") + c.name + "/" + r.name + "\n" + table_of_units(r, a.says, tint);
@@ -346,11 +346,11 @@ page status_text(const fleet_survey& f, extent how, colours tint, std::size_t co
   return text;
 }
 
-page plan_text(const fleet_survey& f, extent how, colours tint, std::size_t columns) {
+page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t columns) {
   if (how == extent::wide) columns = any_width;
   page text = folded(heading(f), columns);
-  for (const cluster_survey& c : f.clusters)
-    for (const api_survey& a : c.apis) {
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis) {
       if (a.rows.empty())
         text +=
             folded(page("\n") + c.name + ": " + (f.apis.size() > 1 ? page(a.name) + " " : page()) +
@@ -381,7 +381,7 @@ page plan_text(const fleet_survey& f, extent how, colours tint, std::size_t colu
   return text;
 }
 
-page explain_text(const fleet_survey& f, const std::string& unit, colours tint,
+page explain_text(const fleet_overview& f, const std::string& unit, colours tint,
                   std::size_t columns) {
   page text;
   for (const place& at : find_unit(f, unit)) {
@@ -405,7 +405,7 @@ page explain_text(const fleet_survey& f, const std::string& unit, colours tint,
   return folded(text, columns, 10);
 }
 
-json::array explain_json(const fleet_survey& f, const std::string& unit) {
+json::array explain_json(const fleet_overview& f, const std::string& unit) {
   json::array all;
   for (const place& at : find_unit(f, unit)) {
     json::object o = unit_json(*at.unit);
@@ -417,24 +417,24 @@ json::array explain_json(const fleet_survey& f, const std::string& unit) {
   return all;
 }
 
-json::object status_document(const fleet_survey& f) {
+json::object status_document(const fleet_overview& f) {
   return document("FleetStatus", status_json(f));
 }
 
-json::object plan_document(const fleet_survey& f) {
+json::object plan_document(const fleet_overview& f) {
   return document("FleetPlan", plan_json(f));
 }
 
-json::object explain_document(const fleet_survey& f, std::string_view unit) {
+json::object explain_document(const fleet_overview& f, std::string_view unit) {
   json::object body{{"unit", unit}};
   body["found"] = explain_json(f, std::string(unit));
   return document("Explanation", std::move(body));
 }
 
-std::vector<units::hold> holds_of(const fleet_survey& f) {
+std::vector<units::hold> holds_of(const fleet_overview& f) {
   std::vector<units::hold> all;
-  for (const cluster_survey& c : f.clusters)
-    for (const api_survey& a : c.apis)
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis)
       for (const plan_row& r : a.rows)
         for (const units::hold& h : r.holds) {
           all.push_back(h);

@@ -1,8 +1,8 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/output.hpp"
+#include "cli/overview/overview.hpp"
 #include "cli/service/run_to_end.hpp"
-#include "cli/survey/survey.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -16,22 +16,22 @@ namespace {
 
 namespace json = boost::json;
 
-struct surveying {
+struct overview_run {
   reactor::loop& loop;
   std::vector<service*> services;  // one, or before it the one with the policies in force
-  const survey_arguments& arguments;
+  const overview_arguments& arguments;
   int exit_code = success;
 };
 
 /// `before`: what the policies in force say; null: nobody asked for a comparison.
-int show(const fleet_survey& f, const fleet_survey* before, const survey_arguments& a) {
+int show(const fleet_overview& f, const fleet_overview* before, const overview_arguments& a) {
   const colours tint = colours_at(STDOUT_FILENO);
   const extent how = a.output == output_format::wide ? extent::wide : extent::usual;
   const bool machine = a.output == output_format::json || a.output == output_format::yaml;
-  if (a.what == survey_arguments::command::explain) {
+  if (a.what == overview_arguments::command::explain) {
     if (explain_json(f, a.unit).empty()) {
       std::string unanswered;
-      for (const cluster_survey& c : f.clusters)
+      for (const cluster_overview& c : f.clusters)
         if (c.state != "Live")
           unanswered += "\n  " + c.name + " is " + c.state +
                         (c.last_error.empty() ? "" : ": " + c.last_error);
@@ -43,7 +43,7 @@ int show(const fleet_survey& f, const fleet_survey* before, const survey_argumen
       return complain(nowhere + "; `windlass status -o wide` lists them" + unanswered);
     }
   }
-  using command = survey_arguments::command;
+  using command = overview_arguments::command;
   std::optional<std::vector<verdict_change>> changes;
   if (before) changes = changes_between(*before, f);
   if (machine && changes) {
@@ -70,15 +70,15 @@ int show(const fleet_survey& f, const fleet_survey* before, const survey_argumen
              : failure;
 }
 
-reactor::awaitable<void> look_and_show(surveying& s) {
-  std::vector<fleet_survey> seen;
+reactor::awaitable<void> look_and_show(overview_run& s) {
+  std::vector<fleet_overview> seen;
   for (service* windlass : s.services) {
     auto started = co_await windlass->start();
     if (!started) {
       s.exit_code = complain(started.error().message());
     } else {
-      fleet_survey f = co_await look_at(*windlass, s.loop, s.arguments.cluster,
-                                        s.loop.now() + s.arguments.timeout);
+      fleet_overview f = co_await look_at(*windlass, s.loop, s.arguments.cluster,
+                                          s.loop.now() + s.arguments.timeout);
       seen.push_back(std::move(f));
     }
     co_await windlass->stop();
@@ -95,7 +95,7 @@ reactor::awaitable<void> look_and_show(surveying& s) {
 
 }  // namespace
 
-int survey_command(const survey_arguments& a, const std::vector<units::api>& known) {
+int overview_command(const overview_arguments& a, const std::vector<units::api>& known) {
   reactor::loop loop;
   auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
   if (!log) return complain(log.error().message(), wrong_usage);
@@ -104,16 +104,16 @@ int survey_command(const survey_arguments& a, const std::vector<units::api>& kno
     return complain(options.error().message() +
                     "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
   options->does = units::mode::look;
-  surveying s{loop, {}, a};
+  overview_run s{loop, {}, a};
   std::optional<service> in_force;
-  if (a.what == survey_arguments::command::plan && !a.fleet.policies.empty()) {
+  if (a.what == overview_arguments::command::plan && !a.fleet.policies.empty()) {
     service_options before = *options;
     before.policies = a.in_force;
     s.services.push_back(&in_force.emplace(loop, std::move(before), *log));
   }
   service windlass(loop, std::move(*options), *log);
   s.services.push_back(&windlass);
-  run_to_end(loop, "survey", look_and_show(s));
+  run_to_end(loop, "overview", look_and_show(s));
   return s.exit_code;
 }
 

@@ -1,4 +1,4 @@
-#include "cli/survey/survey.hpp"
+#include "cli/overview/overview.hpp"
 
 #include "reactor/plain/printable.hpp"
 
@@ -9,8 +9,8 @@ namespace {
 
 using namespace cli;
 
-// Everything a terminal must not be given, once: a title, a carriage return, C1 as UTF-8 and raw, a turned text, a hidden
-// character, a forged line and marks without end.
+// Everything a terminal must not be given, once: a title, a carriage return, C1 as UTF-8 and raw, a
+// turned text, a hidden character, a forged line and marks without end.
 std::string hostile(const std::string& who) {
   std::string text = who +
                      "\x1b]0;owned\x07\r\x1b[2J\u009b31m\x9b"
@@ -20,7 +20,7 @@ std::string hostile(const std::string& who) {
 }
 
 /// A fleet whose every text a cluster or a policy chose.
-fleet_survey hostile_fleet() {
+fleet_overview hostile_fleet() {
   units::plan_row r;
   r.name = hostile("row");
   r.target = hostile("target");
@@ -41,7 +41,7 @@ fleet_survey hostile_fleet() {
   r.forecast = r.holds;
   r.start = {r.units.front().name};
   r.actions = {{hostile("action"), u.name}};
-  fleet_survey f;
+  fleet_overview f;
   const units::words says{"pool", "pools", "node", "nodes"};
   f.apis = {{"bootc", {says, 2, 0, 1, 1}}};
   f.clusters.push_back({hostile("cluster"),
@@ -65,12 +65,12 @@ std::string without_colours(std::string text) {
   return text;
 }
 
-std::string unit_of(const fleet_survey& f, std::size_t i) {
+std::string unit_of(const fleet_overview& f, std::size_t i) {
   return f.clusters[0].apis[0].rows[0].units[i].name;
 }
 
-TEST(Survey, NothingAClusterSaysReachesATerminalRaw) {
-  const fleet_survey f = hostile_fleet();
+TEST(Overview, NothingAClusterSaysReachesATerminalRaw) {
+  const fleet_overview f = hostile_fleet();
   for (const extent wide : {extent::usual, extent::wide}) {
     for (const colours lively : {colours::none, colours::shown}) {
       for (const page& shown :
@@ -86,8 +86,8 @@ TEST(Survey, NothingAClusterSaysReachesATerminalRaw) {
   }
 }
 
-TEST(Survey, JsonAndYamlKeepEveryTextAndShowNothingRaw) {
-  const fleet_survey f = hostile_fleet();
+TEST(Overview, JsonAndYamlKeepEveryTextAndShowNothingRaw) {
+  const fleet_overview f = hostile_fleet();
   for (const boost::json::value& v :
        {boost::json::value(status_json(f)), boost::json::value(plan_json(f)),
         boost::json::value(explain_json(f, unit_of(f, 0)))}) {

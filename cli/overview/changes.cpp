@@ -1,5 +1,5 @@
 // What other policies would change: two looks at one fleet, unit by unit.
-#include "cli/survey/survey.hpp"
+#include "cli/overview/overview.hpp"
 
 #include <boost/json.hpp>
 
@@ -19,10 +19,10 @@ verdict verdict_of(const plan_row& row, const units::unit& u) {
   return {u.is == units::standing::done ? "is done" : "is on its way", {}, {}};
 }
 
-const plan_row* row_of(const fleet_survey& f, const std::string& cluster, const std::string& api,
+const plan_row* row_of(const fleet_overview& f, const std::string& cluster, const std::string& api,
                        const std::string& row) {
-  for (const cluster_survey& c : f.clusters)
-    for (const api_survey& a : c.apis)
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis)
       for (const plan_row& r : a.rows)
         if (c.name == cluster && a.name == api && r.name == row) return &r;
   return nullptr;
@@ -42,10 +42,11 @@ page as_text(const verdict& v) {
 
 }  // namespace
 
-std::vector<verdict_change> changes_between(const fleet_survey& before, const fleet_survey& after) {
+std::vector<verdict_change> changes_between(const fleet_overview& before,
+                                            const fleet_overview& after) {
   std::vector<verdict_change> out;
-  for (const cluster_survey& c : after.clusters)
-    for (const api_survey& a : c.apis)
+  for (const cluster_overview& c : after.clusters)
+    for (const api_overview& a : c.apis)
       for (const plan_row& r : a.rows) {
         const plan_row* old = row_of(before, c.name, a.name, r.name);
         if (!old) continue;

@@ -1,5 +1,5 @@
-// What a survey is made from: every cluster asked, none waited for longer than it deserves.
-#include "cli/survey/survey.hpp"
+// What an overview is made from: every cluster asked, none waited for longer than it deserves.
+#include "cli/overview/overview.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
 
@@ -16,8 +16,9 @@ struct refusal {
   std::string state, error;
 };
 
-/// Waits for what may still come: the cluster, then each API on it until it is Live or was told that it cannot be. A cluster
-/// that answered its first call with a refusal, or not at all, is not waited for: what it said is returned.
+/// Waits for what may still come: the cluster, then each API on it until it is Live or was told
+/// that it cannot be. A cluster that answered its first call with a refusal, or not at all, is not
+/// waited for: what it said is returned.
 reactor::awaitable<std::optional<refusal>> until_known(service& s, reactor::loop& l,
                                                        std::string name,  // borrowed
                                                        reactor::steady_time deadline) {
@@ -53,36 +54,37 @@ void add(api_totals& to, const std::vector<plan_row>& rows, std::size_t& held) {
 }
 
 /// Whatever state it is in: a token that ends takes the cluster away.
-void say_token_problem(cluster_survey& of, const k8s::cluster& c) {
+void say_token_problem(cluster_overview& of, const k8s::cluster& c) {
   if (c.token_problem().empty()) return;
   const auto say = [&](std::string& text) {
     text += (text.empty() ? "" : "; ") + c.token_problem();
   };
   say(of.last_error);
-  for (api_survey& a : of.apis) say(a.last_error);
+  for (api_overview& a : of.apis) say(a.last_error);
 }
 
 }  // namespace
 
-cluster_survey survey_of(const service& s, const k8s::fleet::unusable& u) {
-  cluster_survey one{u.name, {}, std::string(k8s::name_of(k8s::cluster_state::invalid)), u.why, {}};
+cluster_overview overview_of(const service& s, const k8s::fleet::unusable& u) {
+  cluster_overview one{
+      u.name, {}, std::string(k8s::name_of(k8s::cluster_state::invalid)), u.why, {}};
   for (const units::api& a : s.apis()) one.apis.push_back({a.name, a.says, one.state, u.why, {}});
   return one;
 }
 
-reactor::awaitable<std::optional<cluster_survey>> look_at_cluster(service& s, std::string name) {
+reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, std::string name) {
   // Looked for again after each wait: a cluster or an API may be gone.
   const auto find = [&]() -> k8s::cluster* {
     if (k8s::cluster* c = s.fleet().find(name)) return c;
     k8s::cluster* home = s.home();
     return home && home->name() == name && !home->engagements().empty() ? home : nullptr;
   };
-  cluster_survey one;
+  cluster_overview one;
   for (const units::api& what : s.apis()) {
     k8s::cluster* c = find();
     const k8s::engagement* e = c ? c->find(what.name) : nullptr;
     std::vector<plan_row> rows;
-    if (units::part* part = e ? units::part_of(*e) : nullptr) rows = co_await part->survey();
+    if (units::part* part = e ? units::part_of(*e) : nullptr) rows = co_await part->overview();
     one.apis.push_back({what.name, what.says, {}, {}, std::move(rows)});
   }
   k8s::cluster* c = find();
@@ -91,23 +93,23 @@ reactor::awaitable<std::optional<cluster_survey>> look_at_cluster(service& s, st
   one.server = c->api().server();
   one.state = std::string(k8s::name_of(c->state()));
   one.last_error = c->last_error();
-  for (api_survey& a : one.apis)
+  for (api_overview& a : one.apis)
     if (const k8s::engagement* e = c->find(a.name)) {
       a.state = std::string(k8s::name_of(e->state()));
       a.last_error = e->last_error();
     }
-  std::erase_if(one.apis, [](const api_survey& a) { return a.state.empty(); });
+  std::erase_if(one.apis, [](const api_overview& a) { return a.state.empty(); });
   say_token_problem(one, *c);
   co_return one;
 }
 
-reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::string only_cluster,
-                                         reactor::steady_time deadline) {
+reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::string only_cluster,
+                                           reactor::steady_time deadline) {
   (void)co_await s.fleet().discovered(deadline);
   std::vector<std::string> names;
   for (const k8s::cluster* c : s.clusters())
     if (only_cluster.empty() || c->name() == only_cluster) names.push_back(c->name());
-  fleet_survey f;
+  fleet_overview f;
   for (const units::api& a : s.apis()) f.apis.push_back({a.name, {.says = a.says}});
   for (const std::string& name : names) {
     const std::optional<refusal> refused = co_await until_known(s, l, name, deadline);
@@ -120,16 +122,16 @@ reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::stri
     };
     for (const units::api& what : s.apis())
       if (units::part* part = find(what.name)) (void)co_await part->synced(deadline);
-    std::optional<cluster_survey> one = co_await look_at_cluster(s, name);
+    std::optional<cluster_overview> one = co_await look_at_cluster(s, name);
     if (!one) continue;
-    for (const api_survey& a : one->apis)
+    for (const api_overview& a : one->apis)
       for (auto& [api, sum] : f.apis)
         if (api == a.name) add(sum, a.rows, f.held);
     // It is dialled again meanwhile; what it said counts.
     if (refused) {
       one->state = refused->state;
       one->last_error = refused->error;
-      for (api_survey& a : one->apis) {
+      for (api_overview& a : one->apis) {
         a.state = refused->state;
         a.last_error = refused->error;
       }
@@ -140,8 +142,8 @@ reactor::awaitable<fleet_survey> look_at(service& s, reactor::loop& l, std::stri
     co_await l.yield();
   }
   for (const k8s::fleet::unusable& u : s.fleet().without_connection())
-    if (only_cluster.empty() || u.name == only_cluster) f.clusters.push_back(survey_of(s, u));
-  std::ranges::sort(f.clusters, {}, &cluster_survey::name);
+    if (only_cluster.empty() || u.name == only_cluster) f.clusters.push_back(overview_of(s, u));
+  std::ranges::sort(f.clusters, {}, &cluster_overview::name);
   co_return f;
 }
 

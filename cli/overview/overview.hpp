@@ -1,0 +1,96 @@
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "cli/output.hpp"
+#include "cli/service/service.hpp"
+#include "units/plan_row.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+/// One API on one cluster.
+struct api_overview {
+  std::string name;
+  units::words says;
+  std::string state, last_error;
+  std::vector<units::plan_row> rows;
+};
+
+struct cluster_overview {
+  std::string name, server, state, last_error;
+  std::vector<api_overview> apis;
+};
+
+/// What an API moves on all clusters together.
+struct api_totals {
+  units::words says;
+  std::size_t units = 0, updated = 0, updating = 0, degraded = 0;
+};
+
+struct fleet_overview {
+  std::vector<cluster_overview> clusters;
+  std::vector<std::pair<std::string, api_totals>> apis;  // by name of the API, in its order
+  std::size_t held = 0;
+};
+
+/// Looks at every cluster of a service that was started in look mode; clusters that have not
+/// answered by `deadline` are reported with their state and last error.
+reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::string only_cluster,
+                                           reactor::steady_time deadline);
+
+/// One cluster at this moment, nothing waited for; none when it has left.
+reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, std::string name);
+/// A name of the fleet that there is no connection to.
+cluster_overview overview_of(const service& s, const k8s::fleet::unusable& u);
+
+/// {clusters: [{name, state, …, apis: {…}, pools: [{name, units: […], holds: […]}]}], nodes,
+/// updated, updating, degraded, held}; "pools" and "nodes" are the API's words.
+boost::json::object status_json(const fleet_overview& f);
+/// One of its clusters.
+boost::json::object status_cluster_json(const cluster_overview& c);
+/// The same shape with `start` (the units that go next, in order), `actions`, and a hold for every
+/// other unit.
+boost::json::object plan_json(const fleet_overview& f);
+/// How much a table shows: `wide` has more columns, and everything in one line.
+enum class extent { usual, wide };
+/// Tables and sentences of at most `columns`; wider names and reasons go on in the next line.
+page status_text(const fleet_overview& f, extent how, colours tint,
+                 std::size_t columns = any_width);
+page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t columns = any_width);
+/// Why the unit waits; empty when no cluster has it. `unit` is "worker-3" or "prod/worker-3".
+page explain_text(const fleet_overview& f, const std::string& unit, colours tint,
+                  std::size_t columns = any_width);
+boost::json::array explain_json(const fleet_overview& f, const std::string& unit);
+
+/// The same as documents: FleetStatus, FleetPlan, Explanation {unit, found}.
+boost::json::object status_document(const fleet_overview& f);
+boost::json::object plan_document(const fleet_overview& f);
+boost::json::object explain_document(const fleet_overview& f, std::string_view unit);
+
+/// A unit that other policies would let start, or hold for another reason.
+struct verdict_change {
+  std::string cluster, row, unit;
+  struct verdict {
+    std::string what;          // "starts", "waits", "is done", "is on its way"
+    std::string code, reason;  // of one that waits
+  } was, is;
+};
+/// What differs between two looks at the same fleet under two sets of policies: who starts, who
+/// waits, and the codes of holds. Units that only one of them saw are left out.
+std::vector<verdict_change> changes_between(const fleet_overview& before,
+                                            const fleet_overview& after);
+boost::json::array changes_json(const std::vector<verdict_change>& all);
+page changes_text(const std::vector<verdict_change>& all, const std::string& in_force,
+                  std::size_t columns = any_width);
+
+/// Every hold of the units as they are, with the cluster's name before the unit's.
+std::vector<units::hold> holds_of(const fleet_overview& f);
+
+}  // namespace cli
