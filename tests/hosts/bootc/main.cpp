@@ -11,7 +11,9 @@
 //   run/…                      what a full reboot drops and a soft reboot keeps
 //   stage_seconds              how long a switch takes (0.2)
 //   unpullable, unbootable     parts of images that cannot be fetched, or do not come up; one a
-//   line composefs, container, readonly, no_lock, switch_options, active_units
+//                              line
+//   fetch                      a program that fetches an image, or says why not
+//   composefs, container, readonly, no_lock, switch_options, active_units
 //                              present: the host is like that; switch_options lists further options
 //                              of `switch`
 //   reboots                    one line for each reboot; wait for it to grow, then `power_on`
@@ -244,6 +246,11 @@ int switch_to(const host_state& h, arguments args) {
   sysroot_lock lock(h);
   const std::string seconds = h.has("stage_seconds") ? h.read("stage_seconds") : "0.2";
   std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(seconds.c_str())));
+  if (h.has("fetch")) {
+    const std::string fetch = h.path("fetch").string() + " '" + image + "'";
+    std::cout.flush();
+    if (std::system(fetch.c_str()) != 0) return 1;  // it has said why
+  }
   if (h.marked("unpullable", image))
     return fail("Pulling: initializing source docker://" + image + ": manifest unknown");
   stage(h, image, download_only);
