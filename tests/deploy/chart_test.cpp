@@ -63,6 +63,8 @@ std::map<fs::path, std::string> made_files() {
   for (const auto& crd : fs::directory_iterator(deploy / "crds"))
     if (crd.is_regular_file())
       made[fs::path("chart/files/crds") / crd.path().filename()] = bytes_of(crd.path());
+  for (const char* name : {"alerts.yaml", "dashboard.json"})
+    made[fs::path("chart/files") / name] = bytes_of(deploy / "monitoring" / name);
   return made;
 }
 
@@ -177,7 +179,19 @@ TEST(Deploy, ValuesReachWhatTheyName) {
       {{"releases.enabled=true,fleet.namespace=clusters"},
        {"name: bootc-operator-release-consent\n  namespace: clusters\n"},
        {}},
-      {{"serviceMonitor.enabled=true"}, {"kind: ServiceMonitor", "interval: 30s"}, {}},
+      {{"serviceMonitor.enabled=true"},
+       {"kind: ServiceMonitor", "interval: 30s"},
+       {"PrometheusRule", "grafana_dashboard"}},
+      {{"prometheusRule.enabled=true,prometheusRule.labels.release=stack"},
+       {"kind: PrometheusRule", "    release: stack\n", "      - alert: WindlassDown\n",
+        "Cluster {{ $labels.cluster }} is {{ $labels.state }}"},
+       {"ServiceMonitor"}},
+      {{"dashboard.enabled=true,dashboard.labels.grafana_dashboard=yes"},
+       {"name: bootc-operator-dashboard", "    grafana_dashboard: \"yes\"\n", "  windlass.json: |\n"},
+       {"PrometheusRule"}},
+      {{"prometheusRule.enabled=true,dashboard.enabled=true,controller.enabled=false"},
+       {},
+       {"PrometheusRule", "windlass.json"}},
       {{"name=windlass"}, {"  name: windlass-daemon\n"}, {"bootc-operator-"}},
       {{"imagePullSecrets[0].name=pull", "podLabels.team=os", "podAnnotations.a=b",
         "commonLabels.c=d"},
@@ -212,6 +226,8 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
                                           {"logs.level=loud", "level"},
                                           {"releases.enabled=1", "enabled"},
                                           {"serviceMonitor.interval=often", "interval"},
+                                          {"prometheusRule.interval=30s", "interval"},
+                                          {"dashboard.labels=grafana", "labels"},
                                           {"name=Upper", "name"}}) {
     const helm::command_result r = rendered({"--set", set});
     EXPECT_NE(r.exit_code, 0) << set;
