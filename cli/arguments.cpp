@@ -185,6 +185,7 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(known_api(all.known_apis))
+      ->each([&to](const std::string&) { to.apis_named = true; })
       ->option_text("NAME,…")
       ->default_str(joined(all.known_apis));
   add_config(app, all);

@@ -28,6 +28,7 @@ struct fleet_arguments {
   std::string release_label = "release.giantswarm.io/version",
               provider_label = "windlass.dev/provider";
   std::vector<std::string> apis;  // names, some of those that were given to parse_arguments
+  bool apis_named = false;        // by a person, perhaps all of them
   std::string log_level = "info", log_format = "console";
 };
 

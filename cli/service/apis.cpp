@@ -25,10 +25,9 @@ std::vector<units::api> of_fleet(std::vector<units::api> all, const fleet_argume
   s.labels.release = a.release_label;
   s.labels.provider = a.provider_label;
   units::api set = ::releases::api(std::move(s));
-  const bool all_of_them = a.apis.empty() || a.apis == names_of(all);
   for (units::api& one : all) {
     if (one.name == set.name) one = set;
-    one.where_served = one.where_served && all_of_them;
+    one.where_served = one.where_served && !a.apis_named;
   }
   return all;
 }

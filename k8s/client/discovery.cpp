@@ -241,6 +241,11 @@ awaitable<result<std::vector<std::string>>> discovery::everything(
 }
 
 awaitable<result<bool>> discovery::serves(resource r) {
+  // Who never asked which groups there are knows of none.
+  if (!read_at_) {
+    auto groups = co_await refresh();
+    if (!groups) co_return groups.error();
+  }
   if (!has_api_version(r.api_version())) co_return false;
   auto all = co_await resources_of(r.api_version());
   if (!all) {

@@ -194,6 +194,12 @@ TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
     EXPECT_EQ(apis_of(one), std::vector<std::string>{"toys"});
     EXPECT_EQ(apis_of(all), (std::vector<std::string>{"bootc", "toys"}));
     EXPECT_EQ(apis_of(both), (std::vector<std::string>{"toys", "bootc"}));
+    const auto named = [](const parse_outcome& o) {
+      return o.parsed->index() == 0 ? std::get<run_arguments>(*o.parsed).fleet.apis_named
+                                    : std::get<overview_arguments>(*o.parsed).fleet.apis_named;
+    };
+    EXPECT_TRUE(named(one) && named(both)) << "who names all of them names them";
+    EXPECT_FALSE(named(all));
     EXPECT_EQ(origin_of(all, "apis"), "bootc,toys (default)");
     const parse_outcome wrong = parse({command, "--apis", "bootc,pods"});
     EXPECT_EQ(wrong.exit_code, 2);

@@ -312,6 +312,27 @@ TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsLeftOutWhereItIsNot) {
   });
 }
 
+TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsThereWhereItIs) {
+  json::object crd = toys::crd();
+  crd["metadata"].as_object()["name"] = "releases.release.giantswarm.io";
+  json::object& spec = crd["spec"].as_object();
+  spec["group"] = "release.giantswarm.io";
+  spec["scope"] = "Cluster";
+  spec["names"] = json::object{{"kind", "Release"},
+                               {"listKind", "ReleaseList"},
+                               {"plural", "releases"},
+                               {"singular", "release"}};
+  spec["versions"].as_array()[0].as_object()["name"] = "v1alpha1";
+  world_->home_api().put(std::move(crd));
+  go([](cli::service& windlass) -> awaitable<void> {
+    EXPECT_EQ(windlass.apis().size(), 3u);
+    const k8s::engagement* home = windlass.home()->find("releases");
+    EXPECT_TRUE(home && home->is_live());
+    EXPECT_EQ(state(windlass, "cluster-001", "releases"), "Live");
+    co_return;
+  });
+}
+
 TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsThereWhereSomebodyNamesIt) {
   for (units::api& a : options_.apis) a.where_served = false;  // as --apis does
   go([](cli::service& windlass) -> awaitable<void> {
