@@ -1,6 +1,7 @@
 #include "bench/releases.hpp"
 
 #include "bench/measure.hpp"
+#include "bench/releases/quiet_fleet.hpp"
 #include "policies/releases/planning.hpp"
 #include "policies/releases/repository.hpp"
 #include "policies/versions.hpp"
@@ -26,9 +27,7 @@ double seconds_since(reactor::nanoseconds begin) {
   return static_cast<double>((process_cpu() - begin).count()) / 1e9;
 }
 
-struct step {
-  std::shared_ptr<const document> base, release;
-};
+using step = release_step;
 
 /// Neighbours of a provider, in the order of their versions.
 std::vector<step> steps_of(const repository& all) {
@@ -38,6 +37,22 @@ std::vector<step> steps_of(const repository& all) {
       steps.push_back({i > 0 ? folder.releases[i - 1] : nullptr, folder.releases[i]});
   }
   return steps;
+}
+
+/// The last step of each provider whose images have the usual names, among those that are offered.
+std::vector<step> newest_steps(const repository& all) {
+  std::vector<step> newest;
+  for (const char* name : {"azure", "capa", "cloud-director"}) {
+    const auto folder = all.folders.find(name);
+    if (folder == all.folders.end()) continue;
+    const auto& releases = folder->second.releases;
+    for (std::size_t i = releases.size(); i-- > 1;) {
+      if (releases[i]->archived || releases[i - 1]->archived) continue;
+      newest.push_back({releases[i - 1], releases[i]});
+      break;
+    }
+  }
+  return newest;
 }
 
 reactor::awaitable<result<std::int64_t>> judge(policies::host& packs, diff_question q) {
@@ -189,6 +204,7 @@ boost::json::object measure_releases(const std::string& folder) {
     l.run();
   }
   if (!problem.empty()) throw std::runtime_error(problem);
+  for (auto& [name, figure] : measure_quiet_fleet(newest_steps(*all))) o[name] = figure;
   return o;
 }
 

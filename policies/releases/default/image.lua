@@ -22,6 +22,14 @@ local known_rule_entries = { id = 1, from = 1, to = 1, name = 1, tags = 1, none 
   version = 1, ref = 1 }
 
 local rules_of = {} -- provider → rules with their templates read
+local prefixes = {} -- provider → "provider-"
+local forms_of = {} -- provider → what its names look like: patterns of characters
+
+-- What is not allowed, and how a name begins and ends, as patterns.
+local function forms(about)
+  return { bad = about.allowed and "[^" .. about.allowed .. "]", first = about.ends and "^[" .. about.ends .. "]",
+    last = about.ends and "[" .. about.ends .. "]$" }
+end
 for name, provider in pairs(providers) do
   check(name:match("^[a-z][a-z-]*$"), name, "expected small letters and dashes")
   for key in pairs(provider) do check(known_entries[key], name, "unknown entry '" .. tostring(key) .. "'") end
@@ -58,9 +66,13 @@ for name, provider in pairs(providers) do
         rule.tags[j] = template.parse(tag, "providers.lua: " .. where .. ".tags[" .. j .. "]")
       end
     end
+    rule.names = rule.name and template.names(rule.name) or {}
+    for _, tag in ipairs(rule.tags or {}) do template.names(tag, rule.names) end
     list[i] = rule
   end
   rules_of[name] = list
+  prefixes[name] = name .. "-"
+  forms_of[provider] = forms(provider)
   for kind, fixed in pairs(provider.pools or {}) do
     for i, row in ipairs(fixed) do
       check_version(row.from, name .. ".pools." .. kind .. "[" .. i .. "].from")
@@ -69,6 +81,8 @@ for name, provider in pairs(providers) do
   end
 end
 
+for _, copy in pairs(tables.copies) do forms_of[copy] = forms(copy) end
+
 -- ---------------------------------------------------------------- which Release
 
 -- The provider and the version of a Release; nil and why when its name says neither. A name is held against the providers
@@ -76,9 +90,8 @@ end
 function image.identify(release)
   local name = release.name
   local best
-  for provider in pairs(providers) do
-    if name:sub(1, #provider + 1) == provider .. "-" and name:sub(#provider + 2):match("^%d")
-      and (not best or #provider > #best) then
+  for provider, prefix in pairs(prefixes) do
+    if name:find(prefix, 1, true) == 1 and name:find("^%d", #prefix + 1) and (not best or #provider > #best) then
       best = provider
     end
   end
@@ -97,7 +110,7 @@ end
 -- The version of a Release of this provider; nil when it is of another one. Cheaper than asking whose it is.
 function image.version_in(provider, release)
   local name = release.name
-  if name:sub(1, #provider + 1) == provider .. "-" and name:find("^%d", #provider + 2) then
+  if name:find(prefixes[provider], 1, true) == 1 and name:find("^%d", #provider + 2) then
     local version = name:sub(#provider + 2)
     return semver.parse(version) and version or nil
   end
@@ -117,7 +130,7 @@ function image.components(release)
   return found
 end
 
-function image.without_v(text) return (text:gsub("^v", "")) end
+function image.without_v(text) return text:sub(1, 1) == "v" and text:sub(2) or text end
 
 -- ---------------------------------------------------------------- hashed names
 
@@ -151,6 +164,7 @@ end
 -- ---------------------------------------------------------------- which rule
 
 local function base_of(version)
+  if not version:find("[-+]") then return version end
   local v = semver.parse(version)
   return string.format("%d.%d.%d", v.major, v.minor, v.patch)
 end
@@ -224,16 +238,19 @@ function image.read(provider, name, first)
   return nil
 end
 
+local no_pools, no_suffix, no_architecture = {}, { "", "pool.suffix" }, { "", "pool.architecture" }
+local usual_channel = {}
+for provider in pairs(providers) do usual_channel[provider] = { image.channel_of(provider), "config default" } end
+
 -- What a pool is: its own words, else what the chart fixes for its kind.
 local function facts_of(provider, pool, chart_version)
   local about = providers[provider]
   local facts = {
-    channel = { pool.channel ~= "" and pool.channel or image.channel_of(provider),
-      pool.channel ~= "" and "pool.channel" or "config default" },
-    suffix = { pool.suffix, "pool.suffix" },
-    architecture = { pool.architecture, "pool.architecture" },
+    channel = pool.channel == "" and usual_channel[provider] or { pool.channel, "pool.channel" },
+    suffix = pool.suffix == "" and no_suffix or { pool.suffix, "pool.suffix" },
+    architecture = pool.architecture == "" and no_architecture or { pool.architecture, "pool.architecture" },
   }
-  for _, row in ipairs(about.pools and about.pools[pool.kind] or {}) do
+  for _, row in ipairs(about.pools and about.pools[pool.kind] or no_pools) do
     if within(row, chart_version) then
       for name in pairs(facts) do
         if row[name] ~= nil then facts[name] = { row[name], "fixed for " .. pool.kind .. " pools" } end
@@ -253,11 +270,12 @@ local function check_form(about, where, rule, name, subject, evidence, add)
     add("image.bad-char", subject, "the name has fewer than " .. about.least .. " characters",
       { to = name, rule = rule.id, evidence = evidence })
   end
-  local bad = about.allowed and name:match("[^" .. about.allowed .. "]")
+  local form = forms_of[about]
+  local bad = form.bad and name:match(form.bad)
   if bad then
     add("image.bad-char", subject, "the name has the character '" .. bad .. "', which " .. where .. " does not take",
       { to = name, rule = rule.id, evidence = evidence })
-  elseif about.ends and not (name:match("^[" .. about.ends .. "]") and name:match("[" .. about.ends .. "]$")) then
+  elseif form.first and not (name:find(form.first) and name:find(form.last)) then
     add("image.bad-char", subject, "the name begins or ends with a character that " .. where .. " does not take there",
       { to = name, rule = rule.id, evidence = evidence })
   end
@@ -300,6 +318,27 @@ function image.own(provider, pool, add)
   return { pool = pool.name, rule = "override", image = pool.image, length = #pool.image }
 end
 
+-- What a name lacks.
+local function complain(context, subject, missing, add)
+  local rule, release = context.rule, context.release
+  for _, name in ipairs(missing) do
+    local value = name:match("^values%.(.+)$")
+    if name == "hash" then
+      add("image.hash-invalid", subject, context.hashed, { rule = rule.id, evidence = "tools" })
+    elseif value then
+      add("component.missing", "value/" .. value, "rule " .. rule.id .. " needs providerIntegration." .. value .. " of the chart",
+        { rule = rule.id, evidence = "providerIntegration." .. value })
+    elseif context.components[name] then
+      add("component.missing", "component/" .. name, "its version '" .. context.components[name].version
+        .. "' cannot be part of a name", { from = context.components[name].version, rule = rule.id,
+        evidence = release.file .. ": spec.components[" .. name .. "].version" })
+    else
+      add("component.missing", "component/" .. name, "rule " .. rule.id .. " for " .. context.explained .. " needs it",
+        { rule = rule.id, evidence = release.file .. ": spec.components" })
+    end
+  end
+end
+
 -- The image of one pool, or nil.
 local function for_pool(context, pool, add)
   local provider, rule, release = context.provider, context.rule, context.release
@@ -331,8 +370,8 @@ local function for_pool(context, pool, add)
     end
     if name == "image" then return named, "the name" end
     if name == "hash" then return context.hash, context.hashed end
-    local value = name:match("^values%.(.+)$")
-    if value then
+    if name:find("values.", 1, true) == 1 then
+      local value = name:sub(8)
       local text = context.values[value]
       if text == nil or text == "" then return nil end
       return text, "providerIntegration." .. value
@@ -342,31 +381,13 @@ local function for_pool(context, pool, add)
     if not text or not semver.parse(text) then return nil end
     return text, release.file .. ": spec.components[" .. name .. "]"
   end
-  local function complain(missing)
-    for _, name in ipairs(missing) do
-      local value = name:match("^values%.(.+)$")
-      if name == "hash" then
-        add("image.hash-invalid", subject, context.hashed, { rule = rule.id, evidence = "tools" })
-      elseif value then
-        add("component.missing", "value/" .. value, "rule " .. rule.id .. " needs providerIntegration." .. value .. " of the chart",
-          { rule = rule.id, evidence = "providerIntegration." .. value })
-      elseif context.components[name] then
-        add("component.missing", "component/" .. name, "its version '" .. context.components[name].version
-          .. "' cannot be part of a name", { from = context.components[name].version, rule = rule.id,
-          evidence = release.file .. ": spec.components[" .. name .. "].version" })
-      else
-        add("component.missing", "component/" .. name, "rule " .. rule.id .. " for " .. context.explained .. " needs it",
-          { rule = rule.id, evidence = release.file .. ": spec.components" })
-      end
-    end
-  end
 
   if rule.tags then
     out.tags, out.segments = {}, {}
     for i, tag in ipairs(rule.tags) do
       local text, segments = template.render(tag, part)
       if not text then
-        complain(segments)
+        complain(context, subject, segments, add)
         return nil
       end
       out.tags[i] = text
@@ -396,7 +417,7 @@ local function for_pool(context, pool, add)
   else
     local text, segments = template.render(rule.name, part)
     if not text then
-      complain(segments)
+      complain(context, subject, segments, add)
       return nil
     end
     out.image, out.segments = text, segments
@@ -475,8 +496,7 @@ function image.map(release, pools, catalogue, values, add, tools, known)
     catalogue = built, values = values }
 
   local variant, tooling = components["flatcar-variant"], components["os-tooling"]
-  local names = rule.name and template.names(rule.name) or {}
-  for _, tag in ipairs(rule.tags or {}) do template.names(tag, names) end
+  local names = rule.names
   out.uses = names
   if names.hash then
     context.hash, context.hashed = image.hash(tools or {})

@@ -55,43 +55,53 @@ function template.parse(text, where)
   return (read(text, 1, false, where))
 end
 
--- Puts it together. `part(name)` gives text and source; nothing: absent. Returns the text and its segments, or nil and the
--- list of the names that are missing.
-function template.render(parts, part)
-  local text, segments, missing = {}, {}, {}
-  local function value_of(p)
-    local found, source = part(p.segment)
-    if found and p.major then found = found:match("^%d+") end
-    return found, source
+local function value_of(p, part)
+  local found, source = part(p.segment)
+  if found and p.major then found = found:match("^%d+") end
+  return found, source
+end
+
+-- Whether everything in a choice is there.
+local function is_complete(choice, part)
+  for i = 1, #choice do
+    if type(choice[i]) ~= "string" and not value_of(choice[i], part) then return false end
   end
-  local function put(list)
-    for _, p in ipairs(list) do
-      if type(p) == "string" then
-        text[#text + 1] = p
-      elseif p.segment then
-        local found, source = value_of(p)
-        if found then
-          text[#text + 1] = found
-          segments[#segments + 1] = { name = p.segment, text = found, source = source }
-        else
-          missing[#missing + 1] = p.segment
-        end
+  return true
+end
+
+-- No closure in it: an image has a name for every pool of every cluster.
+local function put(list, part, text, segments, missing)
+  for i = 1, #list do
+    local p = list[i]
+    if type(p) == "string" then
+      text[#text + 1] = p
+    elseif p.segment then
+      local found, source = value_of(p, part)
+      if found then
+        text[#text + 1] = found
+        segments[#segments + 1] = { name = p.segment, text = found, source = source }
       else
-        for _, choice in ipairs(p.choices) do
-          local complete = true
-          for _, inner in ipairs(choice) do
-            if type(inner) ~= "string" and not value_of(inner) then complete = false end
-          end
-          if complete then
-            put(choice)
-            break
-          end
+        missing = missing or {}
+        missing[#missing + 1] = p.segment
+      end
+    else
+      for _, choice in ipairs(p.choices) do
+        if is_complete(choice, part) then
+          missing = put(choice, part, text, segments, missing)
+          break
         end
       end
     end
   end
-  put(parts)
-  if #missing > 0 then return nil, missing end
+  return missing
+end
+
+-- Puts it together. `part(name)` gives text and source; nothing: absent. Returns the text and its segments, or nil and the
+-- list of the names that are missing.
+function template.render(parts, part)
+  local text, segments = {}, {}
+  local missing = put(parts, part, text, segments, nil)
+  if missing then return nil, missing end
   return table.concat(text), segments
 end
 
