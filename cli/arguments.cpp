@@ -339,7 +339,8 @@ void add_release(CLI::App& app, release_arguments& to) {
   add_pool(gate);
   gate->footer(
       "Results of suites are read from suites.yaml in the folder: a list of {suite, hash, "
-      "result}.");
+      "result}; what a major has to wait for, from readiness.yaml: a list of {item, state: "
+      "open|closed}.");
   auto* bump =
       add("bump", "What the next Release would be, from the versions and images that there are",
           release_arguments::command::bump);
@@ -432,11 +433,23 @@ void add_train(CLI::App& app, train_arguments& to) {
           train_arguments::command::promote);
   promote->add_option("--project", to.project, "the project that is released")->required();
   promote->add_option("--tag", to.tag, "its tag")->required();
+  auto* place =
+      promote
+          ->add_option("--registry", to.registry, "where the images are, such as ghcr.io/example")
+          ->option_text("HOST/PATH");
+  promote
+      ->add_flag("--write", to.write,
+                 "give the names there, when nothing is denied or has to be tested again")
+      ->needs(place);
+  promote->add_flag("--plain-http", to.plain_http, "a registry without TLS");
   for (auto* one : train->get_subcommands({}))
     one->add_option("--facts", to.with_facts, "file that `train facts` wrote, as part of FILE")
         ->option_text("FILE");
-  auto* facts = add("facts", "Write what registries and clones say into FILE, each with its source",
-                    train_arguments::command::facts);
+  auto* facts =
+      add("facts",
+          "Write what registries and clones say into FILE, each with its source; what is another "
+          "one than FILE said is noted",
+          train_arguments::command::facts);
   facts->add_option("--registry", to.registry, "where the images are, such as ghcr.io/example")
       ->option_text("HOST/PATH");
   facts->add_option("--image", to.images, "repository below it: all of its tags")

@@ -208,6 +208,7 @@ struct train_arguments {
   std::string file;          // the train document
   std::string policies;      // a folder of packs that comes before the stock ones
   std::string project, tag;  // promote
+  bool write = false;        // promote: give the names, in `registry`
   std::string client, server, bundle, train, protocol;  // match
   std::vector<std::string> with_facts;  // files of facts that belong to the document
   // facts: what is looked at; FILE is what is written

@@ -177,6 +177,7 @@ awaitable<answer<stored_manifest>> client::manifest(oci_reference from) {
   stored_manifest out;
   out.itself = descriptor{read->media_type, digest, got->body.size()};
   out.content = std::move(*read);
+  out.bytes = std::move(got->body);
   co_return out;
 }
 
@@ -234,14 +235,41 @@ awaitable<answer<void>> client::put_blob(oci_reference to, descriptor d, std::st
   co_return answer<void>();
 }
 
+awaitable<answer<void>> client::mount_blob(oci_reference to, std::string from_repository,
+                                           std::string digest) {
+  using reactor::http::encode_component;
+  oci_reference from = to;
+  from.repository = from_repository;
+  question q;
+  q.method = "POST";
+  q.host = to.registry;
+  q.target = "/v2/" + to.repository + "/blobs/uploads/?mount=" + encode_component(digest) +
+             "&from=" + encode_component(from_repository);
+  // The rights on both, in one token.
+  q.scope = scope_of(to, "pull,push") + " " + scope_of(from, "pull");
+  auto done = co_await session_.ask(std::move(q));
+  if (!done) co_return done.error();
+  if (done->status == 202)
+    co_return failed(errc::refused, "the registry does not take blob " + digest + " of " +
+                                        from_repository + " into " + to.repository);
+  if (done->status != 201) co_return unexpected("POST", *done);
+  co_return answer<void>();
+}
+
 awaitable<answer<std::string>> client::put_manifest(oci_reference to, std::string text) {
+  std::string type = media_type::image_manifest;
+  co_return co_await put_manifest(std::move(to), std::move(text), std::move(type));
+}
+
+awaitable<answer<std::string>> client::put_manifest(oci_reference to, std::string text,
+                                                    std::string type) {
   std::string digest = digest_of(text);
   question put;
   put.method = "PUT";
   put.host = to.registry;
-  put.target = "/v2/" + to.repository + "/manifests/" + to.tag;
+  put.target = "/v2/" + to.repository + "/manifests/" + to.manifest();
   put.scope = scope_of(to, "pull,push");
-  put.fields.set("Content-Type", media_type::image_manifest);
+  put.fields.set("Content-Type", type);
   put.body = std::move(text);
   auto done = co_await session_.ask(std::move(put));
   if (!done) co_return done.error();

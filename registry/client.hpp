@@ -17,6 +17,7 @@ namespace registry {
 struct stored_manifest {
   oci_manifest content;
   descriptor itself;
+  std::string bytes;
 };
 
 /// The OCI distribution API of one registry after the other; knows neither charts nor images of
@@ -53,8 +54,15 @@ public:
   /// Uploads a blob unless it is there already.
   /// Errors   errc::refused when the registry wants it to go to another host.
   awaitable<answer<void>> put_blob(oci_reference to, descriptor d, std::string bytes);
+  /// Makes a blob of another repository of that registry part of this one; its bytes stay where
+  /// they are.
+  /// Errors   errc::refused when the registry would rather have the bytes.
+  awaitable<answer<void>> mount_blob(oci_reference to, std::string from_repository,
+                                     std::string digest);
   /// Stores an image manifest under the reference's tag and returns its digest.
   awaitable<answer<std::string>> put_manifest(oci_reference to, std::string text);
+  /// The same for any manifest, under the reference's digest where it has one.
+  awaitable<answer<std::string>> put_manifest(oci_reference to, std::string text, std::string type);
 
 private:
   session session_;

@@ -95,6 +95,21 @@ outcome<oci_manifest> read_manifest(std::string_view text, std::string_view cont
   return out;
 }
 
+std::string write_index(const std::vector<indexed_image>& images) {
+  value::list_type list;
+  for (const indexed_image& i : images) {
+    const auto size = value::integer(static_cast<std::int64_t>(i.itself.size_bytes), type::int64);
+    list.push_back(
+        record({{"mediaType", i.itself.media_type},
+                {"digest", i.itself.digest},
+                {"size", size},
+                {"platform", record({{"architecture", i.architecture}, {"os", "linux"}})}}));
+  }
+  return *write_json(record({{"schemaVersion", 2},
+                             {"mediaType", media_type::image_index},
+                             {"manifests", value(std::move(list))}}));
+}
+
 std::string write_manifest(const descriptor& config, std::vector<descriptor> layers,
                            const std::map<std::string, std::string>& annotations) {
   std::sort(layers.begin(), layers.end(),

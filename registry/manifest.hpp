@@ -41,6 +41,14 @@ struct oci_manifest {
 /// Errors   ours: what is no manifest, a digest that is none, a size that cannot be.
 outcome<oci_manifest> read_manifest(std::string_view text, std::string_view content_type);
 
+/// One image of an index, and the architecture that it is for ("amd64").
+struct indexed_image {
+  descriptor itself;
+  std::string architecture;
+};
+/// An index's text: images of Linux, in their order.
+std::string write_index(const std::vector<indexed_image>& images);
+
 /// A manifest's text: layers are sorted by digest, so that the same layers have the same digest.
 std::string write_manifest(const descriptor& config, std::vector<descriptor> layers,
                            const std::map<std::string, std::string>& annotations);

@@ -50,6 +50,11 @@ private:
     return {{"source", source}, {"at", reactor::format_rfc3339(loop_.wall())}};
   }
 
+  std::string known_of(const std::string& name) const {
+    const auto found = settings_.known.find(name);
+    return found == settings_.known.end() ? std::string() : found->second;
+  }
+
   reactor::awaitable<result<void>> add_images(std::string name, json::array& to) {  // borrowed
     const std::string whole = settings_.registry + "/" + name;
     auto of = registry::parse_oci_reference(whole);
@@ -72,23 +77,18 @@ private:
     for (const std::string& tag : wanted) {
       registry::oci_reference one = repository;
       one.tag = tag;
-      registry::oci_reference again = one;
-      auto digest = co_await client_.promised_digest(std::move(one));
+      const std::string ref = name + ":" + tag, known = known_of(ref);
+      auto digest = co_await client_.current_digest(std::move(one), known);
       // A tag may be listed and gone: it has no digest then, which is a fact as well.
       const bool gone = !digest && digest.error().code == registry::errc::not_found;
       if (!digest && !gone)
         co_return make_fault(errc::refused, "ask for " + whole + ":" + tag, digest.error().text);
-      std::string known = gone ? std::string() : *digest;
-      if (known.empty() && !gone) {
-        auto manifest = co_await client_.manifest(std::move(again));
-        if (!manifest)
-          co_return make_fault(errc::refused, "ask for " + whole + ":" + tag,
-                               manifest.error().text);
-        known = manifest->itself.digest;
-      }
       json::object o = fact("registry " + repository.registry);
-      o["ref"] = name + ":" + tag;
-      if (!known.empty()) o["digest"] = known;
+      o["ref"] = ref;
+      if (!gone) {
+        if (!known.empty() && known != *digest) o["was"] = known;
+        o["digest"] = std::move(*digest);
+      }
       to.push_back(std::move(o));
     }
     co_return result<void>();
@@ -135,6 +135,8 @@ private:
       json::object o = fact("git " + folder);
       o["project"] = project;
       o["tag"] = tag;
+      const std::string known = known_of(project + " " + tag);
+      if (!known.empty() && known != commit) o["was"] = known;
       o["commit"] = commit;
       to.push_back(std::move(o));
     }
@@ -183,6 +185,29 @@ std::optional<fact_settings::range> read_fact_range(std::string_view text) {
   };
   if (!good(r.from) || !good(r.to)) return std::nullopt;
   return r;
+}
+
+std::map<std::string, std::string> known_by(const policies::value& facts) {
+  std::map<std::string, std::string> known;
+  const auto text = [](const policies::value& of, std::string_view name) {
+    const policies::value* found = of.find(name);
+    const std::string* said = found ? found->if_string() : nullptr;
+    return said ? *said : std::string();
+  };
+  const auto each = [&](std::string_view list, auto&& name_of, std::string_view is) {
+    const policies::value* found = facts.find(list);
+    const policies::value::array* all = found ? found->if_array() : nullptr;
+    for (std::size_t i = 0; all && i < all->size(); ++i) {
+      const policies::value& one = (*all)[i];
+      const std::string was = text(one, "was"), now = text(one, is);
+      if (!now.empty() || !was.empty()) known[name_of(one)] = was.empty() ? now : was;
+    }
+  };
+  each("images", [&](const policies::value& v) { return text(v, "ref"); }, "digest");
+  each(
+      "tags", [&](const policies::value& v) { return text(v, "project") + " " + text(v, "tag"); },
+      "commit");
+  return known;
 }
 
 bool fits_filter(std::string_view filter, std::string_view tag) {

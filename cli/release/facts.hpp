@@ -1,5 +1,6 @@
 #pragma once
 
+#include "policies/host/value.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/result.hpp"
 #include "registry/client.hpp"
@@ -28,7 +29,14 @@ struct fact_settings {
     std::string project, from, to;
   };
   std::vector<range> ranges;
+  /// What was known before: the digest of an image by "name:tag", the commit of a tag by "PROJECT
+  /// TAG".
+  std::map<std::string, std::string> known;
 };
+
+/// What a file of facts says of images and tags. A name that moved is known by what it was at
+/// first.
+std::map<std::string, std::string> known_by(const policies::value& facts);
 
 /// "PROJECT=FROM..TO". Nothing when it is not.
 std::optional<fact_settings::range> read_fact_range(std::string_view text);
@@ -37,11 +45,11 @@ std::optional<fact_settings::range> read_fact_range(std::string_view text);
 bool fits_filter(std::string_view filter, std::string_view tag);
 
 /// Asks registries and clones, and says of each fact where it is from and when it was seen.
-/// Shape    {images: [{ref, digest, source, at}], tags: [{project, tag, commit, …}], ancestry:
+/// Shape    {images: [{ref, digest, was, source, at}], tags: [{project, tag, commit, …}], ancestry:
 ///          [{project, from, to, ahead, behind, …}]}, as a train document has them. `ref` is
-///          without the registry.
-/// Cost     one request a page of tags, and one a tag; its manifest where the registry does not say
-///          the digest.
+///          without the registry; `was`, where it is another one by now.
+/// Cost     one request a page of tags, and one a tag whose digest is the one that is known;
+///          another one for its manifest else.
 /// Bounds   git gets 30 seconds a question and 4 MiB of answer.
 /// Errors   errc::limit: more tags than asked for. What a registry or git says. Nothing is left out
 ///          in silence.

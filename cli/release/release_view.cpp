@@ -80,7 +80,8 @@ json::array findings_json(const std::vector<finding>& findings) {
                                {"to", f.to},
                                {"rule", f.rule},
                                {"why", f.why},
-                               {"evidence", f.evidence}});
+                               {"evidence", f.evidence},
+                               {"clears", f.clears}});
   return all;
 }
 
@@ -94,6 +95,7 @@ page findings_text(const std::vector<finding>& findings, colours tint) {
     if (!f.blocking.empty()) text += page(" (waits for ") + f.blocking + ")";
     if (!f.rule.empty()) text += page("  rule ") + f.rule;
     if (!f.evidence.empty()) text += page("\n      ") + toned(f.evidence, tone::faint, tint);
+    if (!f.clears.empty()) text += page("\n      to clear it: ") + f.clears;
     text += "\n";
   }
   return text;

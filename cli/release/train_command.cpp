@@ -1,7 +1,9 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/release/facts.hpp"
+#include "cli/release/promotion.hpp"
 #include "cli/release/release_view.hpp"
+#include "cli/release/train_view.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 namespace cli {
@@ -35,17 +38,23 @@ json::array names(const std::vector<step_row>& steps, std::string_view state) {
   return all;
 }
 
-json::object answer_json(train_arguments::command what, const train_answer& a) {
+json::object answer_json(train_arguments::command what, const train_answer& a, const value& train) {
   json::object o{{"decision", to_string(a.verdict)}};
   json::object checks;
   for (const check_row& c : a.checks) checks[c.name] = c.result;
   if (what == train_arguments::command::check || what == train_arguments::command::plan)
     o["checks"] = std::move(checks);
+  if (what == train_arguments::command::check) o["pins"] = pins_json(train, a.findings);
   if (what == train_arguments::command::plan) {
     for (const char* state : {"ready", "blocked", "done"}) o[state] = names(a.steps, state);
     json::array steps, voided;
-    for (const step_row& s : a.steps)
-      steps.push_back(json::object{{"id", s.id}, {"state", s.state}, {"why", s.why}});
+    for (const step_row& s : a.steps) {
+      json::array needs;
+      for (const std::string& id : s.needs) needs.emplace_back(id);
+      json::object step{{"id", s.id}, {"state", s.state}, {"why", s.why}};
+      step["needs"] = std::move(needs);
+      steps.push_back(std::move(step));
+    }
     for (const std::string& id : a.void_suites) voided.emplace_back(id);
     o["steps"] = std::move(steps);
     o["void"] = std::move(voided);
@@ -74,18 +83,25 @@ json::object answer_json(train_arguments::command what, const train_answer& a) {
   return o;
 }
 
+page names_text(const std::vector<std::string>& names) {
+  page text;
+  for (const std::string& name : names) text += (text.empty() ? page() : page(", ")) + name;
+  return text;
+}
+
 page answer_text(const std::string& file, train_arguments::command what, const train_answer& a,
-                 colours tint) {
+                 const value& train, colours tint) {
   page text = page("train ") + file + "   decision: " + decision_text(a.verdict, tint) + "\n";
   if (!a.checks.empty()) {
     table rows({"CHECK", "RESULT"});
     for (const check_row& c : a.checks) rows.row({c.name, c.result});
     text += rows.text("  ");
   }
+  if (what == train_arguments::command::check) text += pin_matrix(train, a.findings, tint);
   if (what == train_arguments::command::plan) {
-    table rows({"STEP", "STATE", "WHY"});
+    table rows({"STEP", "STATE", "BEHIND", "WHY"});
     for (const step_row& s : a.steps)
-      rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), s.why});
+      rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), names_text(s.needs), s.why});
     text += rows.text("  ");
     if (!a.next.empty()) text += page("  next release to ride on  ") + a.next + "\n";
   }
@@ -118,6 +134,8 @@ struct asking {
   reactor::loop& loop;
   const train_arguments& arguments;
   policies::host packs;
+  value train = {};                  // as it was asked about
+  registry::web* network = nullptr;  // promote: where images get their names; null: they get none
   int exit_code = failure;
 };
 
@@ -160,26 +178,82 @@ reactor::awaitable<result<train_answer>> answer_of(asking& a) {
                       {"bundle", a.arguments.bundle},
                       {"train", a.arguments.train},
                       {"protocol", a.arguments.protocol}};
+  a.train = *document;
   policies::subject who;
   who.api = "trains";
   co_return co_await ask_train(a.packs, std::move(who), hook_of(a.arguments.what),
                                std::move(*document));
 }
 
-reactor::awaitable<void> ask_and_show(asking& a) {
+registry::client_options options_of_client(const train_arguments& a) {
+  registry::client_options options;
+  options.plain_http = a.plain_http;
+  if (const char* home = std::getenv("HOME"))
+    options.config_files = {std::string(home) + "/.docker/config.json"};
+  return options;
+}
+
+/// What is denied or has to be tested again gets no name.
+reactor::awaitable<result<std::vector<named_image>>> name_images(asking& a,
+                                                                 train_answer plan) {  // borrowed
+  for (const policies::releases::finding& f : plan.findings)
+    if (f.id == "train.retest-required")
+      co_return reactor::make_fault(
+          reactor::errc::refused, "train promote --write",
+          "nothing gets a name before it is tested again: " + f.subject + ": " + f.why);
+  registry::client client(a.loop, *a.network, options_of_client(a.arguments));
+  std::string place = a.arguments.registry;
+  co_return co_await give_names(client, std::move(place), std::move(plan));
+}
+
+json::array named_json(const std::vector<named_image>& named) {
+  json::array all;
+  for (const named_image& n : named)
+    all.push_back(
+        json::object{{"ref", n.ref},
+                     {"digest", n.digest},
+                     {"how", n.how == named_image::naming::given ? "given" : "there already"}});
+  return all;
+}
+
+page named_text(const std::vector<named_image>& named) {
+  table rows({"NAMED", "DIGEST", ""});
+  for (const named_image& n : named)
+    rows.row({n.ref, with_short_digests(n.digest),
+              n.how == named_image::naming::given ? page() : page("there already")});
+  return rows.text("  ");
+}
+
+reactor::awaitable<void> answer_and_name(asking& a) {  // borrowed
   auto answer = co_await answer_of(a);
   if (!answer) {
     a.exit_code = complain(answer.error().message());
-  } else {
-    const auto what = a.arguments.what;
-    const bool written =
-        a.arguments.output == output_format::text
-            ? write_out(STDOUT_FILENO,
-                        answer_text(a.arguments.file, what, *answer, colours_at(STDOUT_FILENO)))
-            : write_bytes(STDOUT_FILENO,
-                          machine_text(answer_json(what, *answer), a.arguments.output));
-    a.exit_code = written ? exit_code_of(answer->verdict) : failure;
+    co_return;
   }
+  const auto what = a.arguments.what;
+  json::object o = answer_json(what, *answer, a.train);
+  page text = answer_text(a.arguments.file, what, *answer, a.train, colours_at(STDOUT_FILENO));
+  std::string failed;
+  if (a.network != nullptr && answer->verdict == policies::releases::decision::allow) {
+    auto named = co_await name_images(a, *answer);
+    if (!named) {
+      failed = named.error().message();
+    } else {
+      o["named"] = named_json(*named);
+      text += named_text(*named);
+    }
+  }
+  const bool written = a.arguments.output == output_format::text
+                           ? write_out(STDOUT_FILENO, text)
+                           : write_bytes(STDOUT_FILENO, machine_text(o, a.arguments.output));
+  a.exit_code = !failed.empty() ? complain(failed)
+                : written       ? exit_code_of(answer->verdict)
+                                : failure;
+}
+
+reactor::awaitable<void> ask_and_show(asking& a) {  // borrowed
+  co_await answer_and_name(a);
+  if (a.network != nullptr) co_await a.network->stop();
   a.loop.stop();
 }
 
@@ -206,6 +280,13 @@ reactor::awaitable<result<void>> write_facts(reactor::loop& l, const train_argum
   }
   if (!settings.images.empty() && settings.registry.empty())
     co_return reactor::make_fault(reactor::errc::malformed, "--image", "name its --registry");
+  auto before = co_await reactor::read_file(l, a.file, most_document_bytes);
+  if (!before && before.error().code != reactor::errc::not_found) co_return before.error();
+  if (before && !before->empty()) {
+    auto known = read_train(*before, a.file);
+    if (!known) co_return known.error();
+    settings.known = known_by(*known);
+  }
   auto facts = co_await collect_facts(l, client, std::move(settings));
   if (!facts) co_return facts.error();
   std::string text = machine_text(*facts, output_format::yaml);
@@ -216,11 +297,7 @@ reactor::awaitable<void> look(reactor::loop& l, const train_arguments& a, regist
                               int& exit_code) {
   // A task that never waits would end behind the stop that it asks for.
   co_await l.yield();
-  registry::client_options options;
-  options.plain_http = a.plain_http;
-  if (const char* home = std::getenv("HOME"))
-    options.config_files = {std::string(home) + "/.docker/config.json"};
-  registry::client client(l, network, std::move(options));
+  registry::client client(l, network, options_of_client(a));
   auto done = co_await write_facts(l, a, client);
   if (!done) {
     exit_code = complain(done.error().message());
@@ -231,13 +308,14 @@ reactor::awaitable<void> look(reactor::loop& l, const train_arguments& a, regist
   l.stop();
 }
 
+std::string in_environment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value != nullptr ? value : "";
+}
+
 int facts_command(const train_arguments& a) {
   reactor::loop loop;
-  registry::environment environment = [](std::string_view name) {
-    const char* value = std::getenv(std::string(name).c_str());
-    return std::string(value != nullptr ? value : "");
-  };
-  registry::web network(loop, std::move(environment));
+  registry::web network(loop, in_environment);
   int exit_code = failure;
   run_to_end(loop, "facts", look(loop, a, network, exit_code));
   return exit_code;
@@ -254,7 +332,10 @@ policies::host::options options_of(const train_arguments& a) {
 int train_command(const train_arguments& a) {
   if (a.what == train_arguments::command::facts) return facts_command(a);
   reactor::loop loop;
+  std::optional<registry::web> network;
   asking question{loop, a, policies::host(loop, options_of(a))};
+  if (a.what == train_arguments::command::promote && a.write)
+    question.network = &network.emplace(loop, in_environment);
   run_to_end(loop, "train", ask_and_show(question));
   return question.exit_code;
 }

@@ -138,6 +138,7 @@ std::vector<finding> read_findings(answer_reader& from) {
     f.rule = one.text("rule");
     f.why = one.text("why");
     f.evidence = one.text("evidence");
+    f.clears = one.text("clears");
     f.how = how == "error" ? severity::error : how == "warn" ? severity::warn : severity::info;
     if (f.id.empty()) one.refuse("id", "expected the finding's id");
     if (f.subject.empty()) one.refuse("subject", "expected what it is about");

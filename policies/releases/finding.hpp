@@ -33,6 +33,7 @@ struct finding {
   std::string blocking, subject, from, to;
   std::string rule;  // the row of the tables that says so
   std::string why, evidence;
+  std::string clears;  // the smallest change that clears it, where the tables know one
   friend bool operator==(const finding&, const finding&) = default;
 };
 

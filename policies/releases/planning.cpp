@@ -322,5 +322,33 @@ result<std::vector<suite_run>> read_suites(std::string_view text, std::string fi
   return out;
 }
 
+result<std::vector<readiness_item>> read_readiness(std::string_view text, std::string file) {
+  auto source = yaml_source::read(text, file, "readiness");
+  if (!source) return source.error();
+  yaml_source& from = *source;
+  std::vector<readiness_item> out;
+  const place top;
+  const json::array* list =
+      from.list(from.root(), "readiness", top, "", yaml_source::need::required);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const place here = (top / "readiness").entry(i, "");
+    const json::object* o = from.object((*list)[i], here, "");
+    if (o == nullptr) continue;
+    readiness_item r;
+    r.item = from.text(*o, "item", here, "", yaml_source::need::required).value_or("");
+    const auto state = from.text(*o, "state", here, "", yaml_source::need::required);
+    r.closed = state == "closed";
+    if (state && !r.closed && state != "open")
+      from.note("release.schema", "", here / "state",
+                "state: expected open or closed, got '" + *state + "'");
+    out.push_back(std::move(r));
+  }
+  if (from.too_long) return *from.too_long;
+  if (!from.problems.empty())
+    return reactor::make_fault(reactor::errc::malformed, "read readiness",
+                               from.problems.front().evidence + ": " + from.problems.front().why);
+  return out;
+}
+
 }  // namespace releases
 }  // namespace policies

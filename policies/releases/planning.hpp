@@ -133,5 +133,8 @@ std::optional<pick> read_pick(std::string_view text);
 /// suites.yaml: a list of {suite, hash, result}. Errors   errc::malformed names the place; all or
 /// none.
 reactor::result<std::vector<suite_run>> read_suites(std::string_view text, std::string file);
+/// readiness.yaml: a list of {item, state}, open or closed. Errors   as read_suites.
+reactor::result<std::vector<readiness_item>> read_readiness(std::string_view text,
+                                                            std::string file);
 
 }  // namespace policies::releases

@@ -74,6 +74,24 @@ retag read_retag(answer_reader& from) {
   return r;
 }
 
+index_part read_part(answer_reader& from) {
+  index_part p;
+  p.from = from.text("from");
+  p.digest = from.text("digest");
+  p.architecture = from.text("architecture");
+  if (p.from.empty() || p.digest.empty())
+    from.refuse("from", "expected an image and the digest that was tested");
+  return p;
+}
+
+index_row read_index(answer_reader& from) {
+  index_row r;
+  r.to = from.text("to");
+  if (r.to.empty()) from.refuse("to", "expected the name of an index");
+  r.parts = from.list<index_part>("parts", read_part);
+  return r;
+}
+
 match_row read_match(answer_reader& from) {
   match_row r;
   r.train = from.text("train");
@@ -123,6 +141,7 @@ result<train_answer> read_train_answer(const value& answer) {
   out.order = from.texts("order");
   out.next = from.text("next");
   out.retags = from.list<retag>("retag", read_retag);
+  out.indexes = from.list<index_row>("indexes", read_index);
   out.retest = from.one_of("retest", {"", "skipped", "required"});
   out.hash = from.text("hash");
   out.matches = from.list<match_row>("matches", read_match);
@@ -130,7 +149,10 @@ result<train_answer> read_train_answer(const value& answer) {
   from.done();
   if (wrong) return *wrong;
   out.verdict = releases::decide(out.findings);
-  if (out.verdict == releases::decision::deny) out.retags.clear();
+  if (out.verdict == releases::decision::deny) {
+    out.retags.clear();
+    out.indexes.clear();
+  }
   return out;
 }
 

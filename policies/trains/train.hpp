@@ -33,6 +33,15 @@ struct retag {
   std::string from, to, arch, digest;
 };
 
+/// One name for the images of several architectures.
+struct index_part {
+  std::string from, digest, architecture;
+};
+struct index_row {
+  std::string to;
+  std::vector<index_part> parts;
+};
+
 /// What goes together, and why that is believed.
 struct match_row {
   std::string train, bundle, client, server, how;
@@ -47,8 +56,9 @@ struct train_answer {
   std::vector<std::string> order;        // plan: projects, each behind those it depends on
   std::string next;           // plan: the release of the bundle that the next train may ride on
   std::vector<retag> retags;  // promote
-  std::string retest;         // promote: skipped, required
-  std::string hash;           // promote: of what suites are bound to
+  std::vector<index_row> indexes;  // promote: over what has its new name then
+  std::string retest;              // promote: skipped, required
+  std::string hash;                // promote: of what suites are bound to
   std::vector<match_row> matches;
   std::vector<releases::finding> findings;
   releases::decision verdict = releases::decision::allow;

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/release/checking.hpp"
 #include "cli/release/facts.hpp"
+#include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 #include "tests/policies/host/run.hpp"
@@ -340,6 +341,21 @@ TEST(TrainFacts, ComeFromAClone) {
   const outcome known = run({"check", train, "--facts", out}, "train");
   EXPECT_EQ(known.code, 0);
   EXPECT_THAT(known.out, HasSubstr("the train 1.0.0: ahead 2"));
+  // Collected again, it says of a tag that somebody moved what it was.
+  const auto again = [&] {
+    EXPECT_EQ(run({"facts", out, "--clone", "Kata=" + clone, "--filter", "v*"}, "train").code, 0);
+    return *reactor::load_file(out, 10'000);
+  };
+  EXPECT_THAT(again(), testing::Not(HasSubstr("was:")));
+  ASSERT_EQ(git("tag -f v1.0.0 HEAD"), 0);
+  EXPECT_THAT(again(), HasSubstr("was:"));
+  EXPECT_THAT(again(), HasSubstr("was:")) << "until somebody takes the note away";
+  const outcome moved = run({"check", train, "--facts", out}, "train");
+  EXPECT_EQ(moved.code, 4);
+  EXPECT_THAT(moved.out, HasSubstr("tag v1.0.0 is another commit than it was"));
+  folder.write("facts.yaml", "- no mapping\n");
+  EXPECT_THAT(run({"facts", out, "--clone", "Kata=" + clone}, "train").err,
+              HasSubstr("expected a mapping"));
 }
 
 TEST(TrainFacts, AreFilteredByStars) {
@@ -351,6 +367,37 @@ TEST(TrainFacts, AreFilteredByStars) {
   EXPECT_FALSE(cli::fits_filter("v1", "v10"));
   EXPECT_FALSE(cli::fits_filter("", "v"));
   EXPECT_FALSE(cli::fits_filter("*a*a*a*a*b", std::string(5'000, 'a')));
+}
+
+TEST(TrainFacts, RememberWhatATagWas) {
+  auto facts = policies::trains::read_train(
+      "images:\n- {ref: 'kbs:v1', digest: 'sha256:1'}\n- {ref: 'kbs:v2', digest: 'sha256:3', was: "
+      "'sha256:2'}\n- {ref: 'kbs:gone'}\ntags:\n- {project: Kata, tag: 1.0.0, commit: abc}\n",
+      "facts.yaml");
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_THAT(cli::known_by(*facts),
+              testing::UnorderedElementsAre(testing::Pair("kbs:v1", "sha256:1"),
+                                            testing::Pair("kbs:v2", "sha256:2"),
+                                            testing::Pair("Kata 1.0.0", "abc")));
+}
+
+TEST(TrainCommand, ShowsWhoPinsWhatAndWhatIsElsewhere) {
+  reactor::temporary_folder folder;
+  const std::string a(40, 'a'), b(40, 'b');
+  const std::string file = folder.write(
+      "train.yaml",
+      "train: v1\nprojects:\n- {name: guest-components, candidate: " + a +
+          "}\npins:\n- {holder: Kata, project: guest-components, field: version, value: " + a +
+          "}\n- {holder: cloud-api-adaptor, project: guest-components, field: reference, value: " +
+          b + "}\nancestry:\n- {project: guest-components, from: " + a + ", to: " + b +
+          ", ahead: 5, behind: 0}\n");
+  const outcome o = run({"check", file}, "train");
+  EXPECT_THAT(o.out, HasSubstr("PINNED BY          guest-components\n"));
+  EXPECT_THAT(o.out, HasSubstr("Kata               aaaaaaaa\n"));
+  EXPECT_THAT(o.out, HasSubstr("cloud-api-adaptor  bbbbbbbb (ahead 5)\n"));
+  const json::object answer = object_of(run({"check", file, "-o", "json"}, "train"));
+  EXPECT_EQ(answer.at("pins").at(1).at("is"), "ahead 5");
+  EXPECT_EQ(answer.at("pins").at(0).at("is"), "");
 }
 
 TEST(TrainCommand, SaysWhichServerFits) {
@@ -398,6 +445,24 @@ TEST(ReleaseCommand, LetsAReleaseGoOutWhenItsSuitesPassed) {
     suites += std::string("- {suite: ") + suite + ", hash: \"" + hash + "\", result: passed}\n";
   folder.write("suites.yaml", suites);
   EXPECT_EQ(run(gate).code, 0);
+}
+
+TEST(ReleaseCommand, HoldsAMajorUntilWhatItWaitsForIsReady) {
+  reactor::temporary_folder folder;
+  folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
+  folder.write("azure/v35.0.0/release.yaml", release("35.0.0", "1.35.1"));
+  const std::vector<std::string> gate = {"gate",   "azure", "34.5.0",
+                                         "35.0.0", "--dir", folder.path()};
+  EXPECT_THAT(run(gate).out, HasSubstr("readiness.open: nobody says whether"));
+  folder.write("readiness.yaml", "- {item: cloud-provider-azure 1.35, state: open}\n");
+  const outcome open = run(gate);
+  EXPECT_THAT(open.out, HasSubstr("cloud-provider-azure 1.35 is not done"));
+  EXPECT_NE(open.code, 0);
+  folder.write("readiness.yaml", "- {item: cloud-provider-azure 1.35, state: closed}\n");
+  EXPECT_THAT(run(gate).out, testing::Not(HasSubstr("readiness.open")));
+  folder.write("readiness.yaml", "- {item: x, state: maybe}\n");
+  EXPECT_EQ(run(gate).code, 1);
+  EXPECT_THAT(run(gate).err, HasSubstr("readiness[1].state: state: expected open or closed"));
 }
 
 TEST(ReleaseCommand, ShowsTheWayAndWhatIsKept) {
@@ -471,6 +536,9 @@ TEST(TrainCommand, ChecksPlansAndPromotes) {
   EXPECT_EQ(o.code, 0) << o.err << o.out;
   EXPECT_EQ(object_of(o).at("retest"), "skipped");
   EXPECT_EQ(object_of(o).at("retag").get_array().size(), 13u);
+  EXPECT_FALSE(object_of(o).contains("named"));
+  EXPECT_EQ(run({"promote", file, "--project", "Trustee", "--tag", "v1", "--write"}, "train").code,
+            2);
   folder.write("train.yaml", text);
   o = run(promote, "train");
   EXPECT_EQ(o.code, 4);

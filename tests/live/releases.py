@@ -1,69 +1,21 @@
 #!/usr/bin/env python3
-"""A train's images in a real registry: what was tested keeps its digest under its new name, or is tested again.
+"""A train's images in a real registry: what was tested gets its new name by its digest, or is tested again; or nothing does.
 
     tests/live/releases.py build/release
 
 Starts docker-registry on loopback with a throwaway folder and ends it by its process id. Without docker-registry it skips.
 """
-import hashlib, json, os, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
+import json, os, shutil, subprocess, sys, tempfile
+
+sys.dont_write_bytecode = True
+from image_registry import Registry, program
 
 windlass = os.path.join(os.path.abspath(sys.argv[1]), "windlass")
-registry_program = shutil.which("docker-registry")
-if not registry_program:
+if not program:
     print("live releases: SKIPPED: no docker-registry")
-    sys.exit(0)
+    sys.exit(77)
 commit, tag = "a" * 40, "v0.17.0"
 images = ["kbs:", "kbs-grpc-as:", "kbs-client:sample_only-", "rvps:", "coco-as-grpc:", "coco-as-restful:"]
-
-
-def request(method, url, body=None, fields=None):
-    asked = urllib.request.Request(url, data=body, method=method, headers=fields or {})
-    with urllib.request.urlopen(asked, timeout=10) as answer:
-        return answer.read(), answer.headers
-
-
-class Registry:
-    def __init__(self, folder):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.host = "127.0.0.1:%d" % s.getsockname()[1]
-        config = os.path.join(folder, "config.yml")
-        with open(config, "w") as f:
-            f.write("version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\n"
-                    "storage: {filesystem: {rootdirectory: %s}, delete: {enabled: true}}\nhttp: {addr: '%s'}\n"
-                    % (os.path.join(folder, "data"), self.host))
-        self.process = subprocess.Popen([registry_program, "serve", config], stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
-        for _ in range(100):
-            try:
-                request("GET", "http://%s/v2/" % self.host)
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise SystemExit("docker-registry did not start")
-
-    def blob(self, repository, content):
-        digest = "sha256:" + hashlib.sha256(content).hexdigest()
-        _, fields = request("POST", "http://%s/v2/%s/blobs/uploads/" % (self.host, repository), b"")
-        place = fields["Location"]
-        request("PUT", place + ("&" if "?" in place else "?") + "digest=" + digest, content,
-                {"Content-Type": "application/octet-stream"})
-        return {"digest": digest, "size": len(content)}
-
-    def push(self, ref, content):
-        repository, name = ref.split(":")
-        config = dict(self.blob(repository, b"{}"), mediaType="application/vnd.oci.image.config.v1+json")
-        layer = dict(self.blob(repository, content), mediaType="application/vnd.oci.image.layer.v1.tar")
-        manifest = json.dumps({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
-                               "config": config, "layers": [layer]}).encode()
-        request("PUT", "http://%s/v2/%s/manifests/%s" % (self.host, repository, name), manifest,
-                {"Content-Type": "application/vnd.oci.image.manifest.v1+json"})
-
-    def tags(self, repository):
-        try:
-            return json.loads(request("GET", "http://%s/v2/%s/tags/list" % (self.host, repository))[0])["tags"] or []
-        except urllib.error.HTTPError:
-            return []
 
 
 def run(*arguments, code=0):
@@ -92,41 +44,77 @@ try:
         assert "source: registry " + registry.host in text and "at: " in text, text
         return text
 
-    def promote(code=0):
-        return json.loads(run("promote", train, "--facts", facts, "--project", "Trustee", "--tag", tag, "-o", "json",
+    def promote(*more, code=0):
+        return json.loads(run("promote", train, "--facts", facts, "--project", "Trustee", "--tag", tag, "-o", "json", *more,
                               code=code).stdout)
+
+    write = ("--registry", registry.host, "--plain-http", "--write")
+    released = ["key-broker-service", "kbs-client", "reference-value-provider-service", "attestation-service"]
+
+    def names():
+        return {name: sorted(registry.tags(name)) for name in released if registry.tags(name)}
 
     look()
     answer = promote()
     assert answer["retest"] == "skipped" and len(answer["retag"]) == 13, answer
     skipped = [f for f in answer["findings"] if f["id"] == "train.retest-skipped"][0]
     assert skipped["from"].startswith("staged-images/kbs:") and skipped["to"] == "key-broker-service:built-in-as-" + tag + "-x86_64"
-    print("## live releases: 13 images, a second test skipped: %s = %s" % (skipped["from"][:24], skipped["to"]))
-
-    # The release has one of them already, with the same bytes: nothing to do for it. With others: tested again.
-    registry.push("kbs-client:" + tag + "-x86_64", b"rebuilt")
-    look(["kbs-client"])
-    answer = promote()
-    required = [f for f in answer["findings"] if f["id"] == "train.retest-required"]
-    assert answer["retest"] == "required" and required[0]["subject"] == "image/kbs-client:" + tag + "-x86_64", answer
-    print("## live releases: required, for " + required[0]["subject"])
+    assert names() == {}, "who asks writes nothing"
 
     # Without one architecture nothing gets a new name.
     gone = "staged-images/rvps:" + commit + "-s390x"
-    head = request("HEAD", "http://%s/v2/staged-images/rvps/manifests/%s-s390x" % (registry.host, commit),
-                   fields={"Accept": "application/vnd.oci.image.manifest.v1+json"})[1]
-    request("DELETE", "http://%s/v2/staged-images/rvps/manifests/%s" % (registry.host, head["Docker-Content-Digest"]))
+    registry.remove(gone)
     look()
-    answer = promote(code=4)
-    assert answer["retag"] == [] and answer["decision"] == "deny", answer
+    answer = promote(*write, code=4)
+    assert answer["retag"] == [] and answer["decision"] == "deny" and "named" not in answer, answer
     assert [f["from"] for f in answer["findings"] if f["id"] == "train.partial-promotion"] == [gone], answer
-    assert registry.tags("rendezvous") == [] and registry.tags("reference-value-provider-service") == []
-    print("## live releases: " + gone[14:] .replace(commit, "…") + " is missing: denied, and no name was given")
+    assert names() == {}, names()
+    print("## live releases: " + gone[14:].replace(commit, "…") + " is missing: denied, and no name was given")
+    registry.push(gone, gone.encode())
+
+    # The release has one of them already, with other bytes: tested again before anything gets a name.
+    rebuilt = "kbs-client:" + tag + "-x86_64"
+    registry.push(rebuilt, b"rebuilt")
+    look(["kbs-client"])
+    answer = promote()
+    required = [f for f in answer["findings"] if f["id"] == "train.retest-required"]
+    assert answer["retest"] == "required" and required[0]["subject"] == "image/" + rebuilt, answer
+    ended = run("promote", train, "--facts", facts, "--project", "Trustee", "--tag", tag, *write, code=1)
+    assert "nothing gets a name before it is tested again: image/" + rebuilt in ended.stderr, ended.stderr
+    assert names() == {"kbs-client": [tag + "-x86_64"]}, names()
+    print("## live releases: required, for " + required[0]["subject"])
+    # Whoever has older facts is stopped by the registry itself: names stay where they are.
+    look()
+    ended = run("promote", train, "--facts", facts, "--project", "Trustee", "--tag", tag, *write, code=1)
+    assert rebuilt + " is sha256:" in ended.stderr and "names stay where they are" in ended.stderr, ended.stderr
+    assert names() == {"kbs-client": [tag + "-x86_64"]}, names()
+    registry.remove(rebuilt)
+
+    # A tag of a candidate that moved since the facts were collected: nothing.
+    moved = "staged-images/kbs:" + commit + "-s390x"
+    registry.push(moved, b"built once more")
+    ended = run("promote", train, "--facts", facts, "--project", "Trustee", "--tag", tag, *write, code=1)
+    assert "by now, and was" in ended.stderr and names() == {}, (ended.stderr, names())
+    registry.push(moved, moved.encode())
+
+    # Every image gets its name, by the digest that was tested, and an index over its architectures.
+    look()
+    answer = promote(*write)
+    assert answer["retest"] == "skipped" and len(answer["named"]) == 20, answer
+    for row in answer["retag"]:
+        assert registry.digest(row["from"]) == registry.digest(row["to"]) == row["digest"], row
+    assert all(registry.digest(n["ref"].split("/", 1)[1]) == n["digest"] and n["how"] == "given" for n in answer["named"]), answer["named"]
+    again = promote(*write)
+    assert [n["ref"] for n in again["named"]] == [n["ref"] for n in answer["named"]], again
+    assert {n["how"] for n in again["named"]} == {"there already"}, again["named"]
+    look(released)
+    answer = promote()
+    assert answer["retest"] == "skipped" and answer["retag"] == [], answer
+    print("## live releases: 13 images and 7 indexes named, a second test skipped: %s = %s" % (skipped["from"][:24], skipped["to"]))
 
     # More tags than asked for are said, not cut.
     ended = run("facts", facts, "--plain-http", "--registry", registry.host, "--image", "staged-images/kbs", "--limit", "1", code=1)
     assert "more than 1; name fewer with --filter" in ended.stderr, ended.stderr
 finally:
-    registry.process.send_signal(signal.SIGTERM)
-    registry.process.wait(10)
+    registry.stop()
     shutil.rmtree(folder, ignore_errors=True)

@@ -281,6 +281,37 @@ TEST(ReleaseData, EveryWeightHasItsFinding) {
   EXPECT_GT(seen, 80u);
 }
 
+/// Who is held up reads what would let them go.
+TEST(ReleaseData, WhateverBlocksSaysWhatClearsIt) {
+  std::size_t seen = 0;
+  for (const pack_source& source : stock_packs()) {
+    if (source.folder != "releases/default" && source.folder != "trains/default") continue;
+    const std::string& tables = source.files.at("tables.lua");
+    const std::string& clears = source.files.at("clears.lua");
+    std::istringstream lines(tables.substr(tables.find("severities = {")));
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t begin = line.find("[\""), end = line.find("\"]");
+      if (begin == line.npos || end == line.npos) continue;
+      const std::string id = line.substr(begin, end + 2 - begin);
+      const bool blocks =
+          line.find("\"error\"") != line.npos || line.find("\"approval\"") != line.npos;
+      EXPECT_TRUE(!blocks || clears.find(id) != clears.npos) << source.folder << " " << id;
+      seen += blocks;
+    }
+    for (std::size_t at = 0; (at = clears.find("[\"", at)) != clears.npos; ++at) {
+      const std::string id = clears.substr(at, clears.find("\"]", at) + 2 - at);
+      EXPECT_NE(tables.find(id), tables.npos) << source.folder << " " << id;
+    }
+  }
+  EXPECT_GT(seen, 50u);
+  EXPECT_THAT(asking()
+                  .map(release_of("azure-34.5.0", {"cluster-azure 5.4.2", "flatcar 4593.2.4",
+                                                   "kubernetes 1.34.10"}))
+                  .findings.at(0)
+                  .clears,
+              "add os-tooling to spec.components");
+}
+
 TEST(TrainData, ASixthProjectIsComparedByALine) {
   const edited_pack pack(
       "trains/default", "tables.lua", "  mirrors = {",

@@ -300,5 +300,19 @@ TEST(ReleaseSuites, AreReadAllOrNone) {
             "float, 253830; put it in quotes");
 }
 
+TEST(ReleaseReadiness, IsReadAllOrNone) {
+  auto read = read_readiness(
+      "- {item: cloud-provider-azure 1.35, state: closed}\n- {item: csi, state: open}\n",
+      "readiness.yaml");
+  ASSERT_TRUE(read) << read.error().message();
+  ASSERT_EQ(read->size(), 2u);
+  EXPECT_TRUE(read->front().closed);
+  EXPECT_FALSE(read->back().closed);
+  EXPECT_EQ(read_readiness("- {item: a, state: done}\n", "readiness.yaml").error().message(),
+            "read readiness: readiness.yaml: readiness[1].state: state: expected open or closed, "
+            "got 'done'");
+  EXPECT_FALSE(read_readiness("- {item: a, state: true}\n", "readiness.yaml"));
+}
+
 }  // namespace
 }  // namespace policies::releases

@@ -1,7 +1,21 @@
 -- Collects what is found and says how much each finding matters.
+local clears = require("clears")
 local tables = require("tables")
 
 local findings = {}
+
+-- What clears it, in words; nil where nobody says.
+local function cleared_by(found)
+  local text = clears[found.id]
+  if not text or (found.severity ~= "error" and not found.blocking) then return nil end
+  local whole = true
+  text = text:gsub("{(%l+)}", function(field)
+    local value = field == "name" and found.subject:match("/(.*)$") or found[field]
+    whole = whole and value ~= nil and value ~= ""
+    return value
+  end)
+  return whole and text or nil
+end
 
 -- A list that findings are added to. `add(id, subject, why, more)`; more may have from, to, rule, evidence, severity.
 function findings.new()
@@ -16,6 +30,7 @@ function findings.new()
       found.blocking = "approval"
     end
     found.severity = severity
+    found.clears = cleared_by(found)
     list[#list + 1] = found
   end
   return list, add

@@ -12,7 +12,9 @@ function gate.check(question, provider, folder, level, add, skip)
   local passed, failed = {}, {}
   for _, run in ipairs(question.suites or {}) do
     if run.hash == release.hash then
-      if run.result == "passed" then passed[run.suite] = true else failed[run.suite] = run.result end
+      local before = failed[run.suite]
+      if run.result == "passed" then passed[run.suite] = true
+      elseif not before or run.result < before then failed[run.suite] = run.result end
     end
   end
   for _, suite in ipairs(required) do

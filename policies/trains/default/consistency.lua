@@ -113,15 +113,25 @@ local function same_version(train, add, results)
   end
 end
 
+-- Everything by which `holder` has `project`, by field.
+local function pins_of(train, holder, project)
+  local list = {}
+  for _, pin in ipairs(train.pins) do
+    if pin.holder == holder and pin.project == project then list[#list + 1] = pin end
+  end
+  table.sort(list, function(a, b) return a.field < b.field end)
+  return list
+end
+
 local function mirrors(train, add, results)
   for _, row in ipairs(tables.mirrors) do
-    local theirs = facts.pin(train, row.holder, row.project)
     local ours, commit = pinned(train, row.project, add)
-    if theirs and ours then
+    local list = ours and pins_of(train, row.holder, row.project) or {}
+    local all_same = true
+    for _, theirs in ipairs(list) do
       local other = facts.commit(train, row.project, theirs.value, add)
-      local same = theirs.value == ours.value or (commit ~= nil and commit == other)
-      results[#results + 1] = { name = row.name, result = same and "equal" or "MISMATCH" }
-      if not same then
+      if theirs.value ~= ours.value and (commit == nil or commit ~= other) then
+        all_same = false
         local far = facts.distance(train, row.project, ours.value, theirs.value)
           or (commit and other and facts.distance(train, row.project, commit, other))
         local ahead, behind = far and tonumber(far.ahead) or nil, far and tonumber(far.behind) or nil
@@ -138,6 +148,7 @@ local function mirrors(train, add, results)
           evidence = train.file .. ": pins" })
       end
     end
+    if #list > 0 then results[#results + 1] = { name = row.name, result = all_same and "equal" or "MISMATCH" } end
   end
 end
 
@@ -177,10 +188,21 @@ local function each_pin(train, add)
       end
     end
   end
+end
+
+-- A name that is another thing by now: nothing that was tested under it counts.
+function consistency.moved(train, add)
   for _, t in ipairs(train.tags) do
-    if t.was and t.digest and t.was ~= t.digest then
-      add("train.digest-moved", "project/" .. t.project, "tag " .. t.tag .. " is another digest than it was", { from = t.was,
-        to = t.digest, evidence = train.file .. ": tags" })
+    local is = t.digest or t.commit
+    if t.was and is and t.was ~= is then
+      add("train.digest-moved", "project/" .. t.project, "tag " .. t.tag .. " is another " .. (t.digest and "digest" or "commit")
+        .. " than it was", { from = t.was, to = is, evidence = train.file .. ": tags" })
+    end
+  end
+  for _, image in ipairs(train.images) do
+    if image.was and image.digest and image.was ~= image.digest then
+      add("train.digest-moved", "image/" .. image.ref, "it is another digest than it was", { from = image.was, to = image.digest,
+        evidence = train.file .. ": images" })
     end
   end
 end
@@ -288,6 +310,7 @@ function consistency.check(train, add)
   same_version(train, add, results)
   mirrors(train, add, results)
   each_pin(train, add)
+  consistency.moved(train, add)
   weak(train, add)
   bundle(train, add)
   return results

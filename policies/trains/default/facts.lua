@@ -1,7 +1,21 @@
 -- What is known of a train: its document with the facts about foreign projects, looked at once.
+local clears = require("clears")
 local tables = require("tables")
 
 local facts = {}
+
+-- What clears it, in words; nil where nobody says.
+local function cleared_by(found)
+  local text = clears[found.id]
+  if not text or (found.severity ~= "error" and not found.blocking) then return nil end
+  local whole = true
+  text = text:gsub("{(%l+)}", function(field)
+    local value = field == "name" and found.subject:match("/(.*)$") or found[field]
+    whole = whole and value ~= nil and value ~= ""
+    return value
+  end)
+  return whole and text or nil
+end
 
 function facts.findings()
   local list = {}
@@ -15,6 +29,7 @@ function facts.findings()
       found.blocking = "approval"
     end
     found.severity = severity
+    found.clears = cleared_by(found)
     list[#list + 1] = found
   end
   return list, add
@@ -34,7 +49,7 @@ local shapes = {
   suites = { id = "*", project = "", contentHash = "", result = "*" },
   tags = { project = "*", tag = "*", commit = "", digest = "", was = "" },
   ancestry = { project = "*", from = "*", to = "*", ahead = "number", behind = "number" },
-  images = { ref = "*", digest = "", arch = "" },
+  images = { ref = "*", digest = "", arch = "", was = "" },
   releases = { tag = "*", date = "" },
   trains = { train = "*", bundle = "", client = "*", server = "*", client_commit = "", server_commit = "", client_protocol = "",
     server_protocol = "" },
@@ -138,6 +153,23 @@ function facts.read(document, add)
     end
     out[name] = list
   end
+  -- Where one thing is said twice nobody knows which counts; files of facts may repeat each other.
+  local function twice(name, key_of, value_of)
+    local seen, told = {}, {}
+    for _, entry in ipairs(out[name]) do
+      local key, value = key_of(entry), value_of and value_of(entry) or false
+      if seen[key] == nil then
+        seen[key] = value
+      elseif (not value_of or seen[key] ~= value) and not told[key] then
+        told[key] = true
+        wrong(name .. "[" .. key .. "]", key .. " is there twice, and nobody knows which one counts")
+      end
+    end
+  end
+  twice("projects", function(p) return p.name end)
+  twice("steps", function(s) return s.id end)
+  twice("tags", function(t) return t.project .. " " .. t.tag end, function(t) return (t.commit or "") .. " " .. (t.digest or "") end)
+  twice("images", function(i) return i.ref end, function(i) return i.digest or "" end)
   out.by_name, out.tag_commit, out.commits = {}, {}, {}
   for _, p in ipairs(out.projects) do
     out.by_name[p.name] = p

@@ -105,3 +105,20 @@ test("a freeze that tests what is released does not mind the candidate", functio
   expect_equal(frozen("none"), "")
   expect_equal(frozen("branch"), "train.candidate-moved")
 end)
+
+test("what is said twice is said, where both cannot be true", function()
+  local function places(more)
+    local t, seen = { train = "v1" }, {}
+    for key, value in pairs(more) do t[key] = value end
+    for _, f in ipairs(policy.train.check(t).findings) do
+      if f.id == "train.schema" then seen[#seen + 1] = f.evidence end
+    end
+    return seen
+  end
+  expect_equal(places({ projects = { { name = "Kata" }, { name = "Kata" } }, steps = { { id = "notes" }, { id = "notes" } } }),
+    { "train: projects[Kata]", "train: steps[notes]" })
+  expect_equal(places({ tags = { { project = "Kata", tag = "1", commit = A }, { project = "Kata", tag = "1", commit = A } },
+    images = { { ref = "a", digest = "1" }, { ref = "a", digest = "1" } } }), {})
+  expect_equal(places({ tags = { { project = "Kata", tag = "1", commit = A }, { project = "Kata", tag = "1", commit = B } },
+    images = { { ref = "a", digest = "1" }, { ref = "a", digest = "2" } } }), { "train: tags[Kata 1]", "train: images[a]" })
+end)

@@ -209,6 +209,12 @@ test("trains ride on positions, not on numbers", function()
   t.releases = releases("3.31.0", "3.32.0", "4.0.0", "4.1.0")
   t.projects[1].release, t.since = "3.31.0", nil
   expect_equal(policy.train.plan(t).next, "4.0.0")
+  t.releases, t.cadence, t.projects[1].release = releases("4.0.0", "4.0.1", "4.1.0"), "every", "4.0.0"
+  expect_equal(policy.train.plan(t).next, "4.0.1")
+  for _, mode in ipairs({ "every-0", "evry", "every-1000000" }) do
+    t.cadence = mode
+    expect_equal(find(policy.train.plan(t), "train.schema").evidence, "train: cadence")
+  end
 end)
 
 local function images(t)
@@ -249,6 +255,32 @@ test("nothing is promoted in part", function()
   expect_equal(find(answer, "train.partial-promotion").from, gone.ref)
   t.promote.project = "nobody"
   expect_equal(ids(policy.train.promote(t)), "train.schema")
+end)
+
+test("an index of each release has the architectures that were tested", function()
+  local t = images(train())
+  local answer = policy.train.promote(t)
+  expect_equal(#answer.indexes, #require("tables").promote)
+  expect_equal(answer.indexes[1].to, "key-broker-service:built-in-as-v0.17.0")
+  expect_equal(answer.indexes[1].parts[1].architecture, "amd64")
+  expect_equal(answer.indexes[1].parts[2], { from = t.images[2].ref, digest = t.images[2].digest, architecture = "s390x" })
+  expect_equal(#answer.indexes[3].parts, 1)
+  t.promote.tag = "v0.17.0%1"
+  expect_equal(policy.train.promote(t).indexes[3].to, "key-broker-service:ita-as-v0.17.0%1")
+  table.remove(t.images, 2)
+  expect_equal(policy.train.promote(t).indexes, {})
+end)
+
+test("what is another thing by now than it was is no evidence", function()
+  local t = images(train())
+  t.images[1].was = "sha256:before"
+  local found = find(policy.train.promote(t), "train.digest-moved")
+  expect_equal({ found.subject, found.from, found.severity }, { "image/" .. t.images[1].ref, "sha256:before", "error" })
+  t.images[1].was = t.images[1].digest
+  expect_equal(find(policy.train.promote(t), "train.digest-moved"), nil)
+  t.tags[1].was = C
+  found = find(policy.train.check(t), "train.digest-moved")
+  expect_equal({ found.subject, found.from, found.to }, { "project/guest-components", C, A })
 end)
 
 test("what is not as it should be is named with its place", function()

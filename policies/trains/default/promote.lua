@@ -12,14 +12,20 @@ function promote.hash(train)
   return sha256(table.concat(lines))
 end
 
--- plan(train, project, tag, add): { retag = { from, to, arch, digest }, retest = "skipped" or "required", hash }.
+-- A name of tables.lua; what stands in a pattern of Lua stands for itself here.
+local function filled(name, with)
+  return (name:gsub("{}", function() return with end))
+end
+
+-- plan(train, project, tag, add): { retag = { from, to, arch, digest }, indexes = { to, parts = { from, digest, architecture } }, retest =
+-- "skipped" or "required", hash }.
 function promote.plan(train, project, tag, void, add)
   project, tag = project or "", tag or ""
   local about = train.by_name[project]
   local subject = "project/" .. project
   if not about or not about.candidate then
     add("train.schema", subject, "there is no candidate of it", { evidence = train.file .. ": projects" })
-    return { retag = {}, retest = "required" }
+    return { retag = {}, indexes = {}, retest = "required" }
   end
   local taken = train.tag_commit[project .. " " .. tag]
   if taken and taken ~= about.candidate then
@@ -29,11 +35,12 @@ function promote.plan(train, project, tag, void, add)
   local digests = {}
   for _, image in ipairs(train.images) do digests[image.ref] = image.digest or "" end
   local hash = promote.hash(train)
-  local retag, missing, differs, equal = {}, {}, nil, nil
+  local retag, indexes, missing, differs, equal = {}, {}, {}, nil, nil
   for _, row in ipairs(tables.promote) do
+    local parts = {}
     for _, arch in ipairs(row.arches) do
-      local from = row.from:gsub("{}", about.candidate) .. "-" .. arch
-      local to = row.to:gsub("{}", tag) .. "-" .. arch
+      local from = filled(row.from, about.candidate) .. "-" .. arch
+      local to = filled(row.to, tag) .. "-" .. arch
       local tested, there = digests[from], digests[to]
       if not tested or tested == "" then
         missing[#missing + 1] = from
@@ -42,38 +49,40 @@ function promote.plan(train, project, tag, void, add)
       else
         equal = equal or { from = from, to = to, digest = tested }
         if not there then retag[#retag + 1] = { from = from, to = to, arch = arch, digest = tested } end
+        parts[#parts + 1] = { from = from, digest = tested, architecture = tables.architectures[arch] or arch }
       end
     end
+    indexes[#indexes + 1] = { to = filled(row.to, tag), parts = parts }
   end
   for _, ref in ipairs(missing) do
     add("train.partial-promotion", "image/" .. ref, "there is no " .. ref .. ": nothing is promoted without it", { from = ref,
       rule = "promote", evidence = train.file .. ": images" })
   end
-  if #missing > 0 then retag = {} end
+  if #missing > 0 then retag, indexes = {}, {} end
 
-  local voided, untested, suites = {}, nil, 0
+  local voided, untested = {}, {}
   for _, id in ipairs(void) do voided[id] = true end
   for _, suite in ipairs(train.suites) do
-    suites = suites + 1
     if suite.result ~= "passed" or voided[suite.id] or (suite.contentHash and suite.contentHash ~= hash) then
-      untested = untested or suite.id
+      untested[#untested + 1] = suite.id
     end
   end
-  if suites == 0 then untested = "any suite" end
+  if #train.suites == 0 then untested[1] = "any suite" end
+  table.sort(untested)
   if differs then
     add("train.retest-required", "image/" .. differs.to, "it is " .. differs.there .. ", what was tested is " .. differs.tested,
       { from = differs.tested, to = differs.there, rule = "digest", evidence = train.file .. ": images" })
   elseif #missing > 0 then
     add("train.retest-required", "image/" .. missing[1], "nobody knows its digest", { rule = "digest", evidence = train.file .. ": images" })
-  elseif untested then
-    add("train.retest-required", "suite/" .. untested, "it has not passed for the candidate", { to = hash, rule = "suites",
+  elseif #untested > 0 then
+    add("train.retest-required", "suite/" .. untested[1], "it has not passed for the candidate", { to = hash, rule = "suites",
       evidence = train.file .. ": suites" })
   else
     add("train.retest-skipped", subject, equal.from .. " and " .. equal.to .. " are one digest, as are all others", { from = equal.from,
       to = equal.to, rule = "digest", evidence = equal.digest })
-    return { retag = retag, retest = "skipped", hash = hash }
+    return { retag = retag, indexes = indexes, retest = "skipped", hash = hash }
   end
-  return { retag = retag, retest = "required", hash = hash }
+  return { retag = retag, indexes = indexes, retest = "required", hash = hash }
 end
 
 return promote

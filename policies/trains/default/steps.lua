@@ -125,6 +125,7 @@ function steps.freeze(train, add)
     for _, suite in ipairs(train.suites) do
       if suite.project == nil or reached[suite.project] then void[#void + 1] = suite.id end
     end
+    table.sort(void)
   end
   if train.bump == frozen.project then
     add("train.frozen", subject, "it is frozen: nothing moves its pins by itself", { evidence = evidence })
@@ -140,7 +141,12 @@ end
 function steps.cadence(train, add)
   if #train.releases == 0 then return "" end
   local mode = train.cadence or tables.cadence
-  local every = tonumber(mode:match("^every%-(%d+)$")) or (mode == "every" and 1) or 2
+  local every = mode == "every" and 1 or (mode == "odd" or mode == "even") and 2 or tonumber(mode:match("^every%-([1-9]%d?)$"))
+  if not every then
+    add("train.schema", "train/" .. (train.train or "?"), "cadence: expected every, odd, even or every-2, got '" .. mode .. "'",
+      { evidence = train.file .. ": cadence" })
+    return ""
+  end
   local position = {}
   for i, release in ipairs(train.releases) do position[release.tag] = i end
   local bundle = train.by_name[tables.bundle]

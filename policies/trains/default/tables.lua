@@ -92,6 +92,9 @@ return {
     { from = "staged-images/coco-as-restful:{}", to = "attestation-service:rest-{}", arches = { "x86_64", "s390x" } },
   },
 
+  -- What the index over the images of a row calls their architectures.
+  architectures = { x86_64 = "amd64", aarch64 = "arm64", s390x = "s390x" },
+
   -- Values that name something else tomorrow.
   floating = { "latest", "main", "-latest$", "^0%.0%.0%-dev" },
 

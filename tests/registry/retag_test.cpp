@@ -1,0 +1,149 @@
+#include "registry/retag.hpp"
+
+#include "formats/digest.hpp"
+#include "tests/registry/fake_registry.hpp"
+
+#include <set>
+
+namespace registry {
+namespace {
+
+using formats::digest_of;
+using reactor::http::request;
+using reactor::http::response;
+using testing::HasSubstr;
+
+/// Several repositories in memory, with the blobs that each has.
+class repositories {
+public:
+  std::map<std::string, std::map<std::string, std::string>> manifests;  // by tag and digest
+  std::map<std::string, std::set<std::string>> blobs;                   // digests
+  bool mounts = true;
+  std::size_t written = 0;
+
+  response operator()(const request& r) {
+    const auto at = reactor::http::split_target(r.target);
+    const auto split = [&](std::string_view word) {
+      const std::size_t found = at.path.find(word);
+      return found == at.path.npos
+                 ? std::pair<std::string, std::string>()
+                 : std::pair(at.path.substr(4, found - 4), at.path.substr(found + word.size()));
+    };
+    if (const auto [repository, rest] = split("/blobs/uploads/"); !repository.empty()) {
+      const std::string digest = *at.get("mount");
+      if (!mounts || !blobs[*at.get("from")].contains(digest))
+        return respond(202, "", {{"Location", "/v2/up"}});
+      blobs[repository].insert(digest);
+      return respond(201);
+    }
+    const auto [repository, name] = split("/manifests/");
+    auto& here = manifests[repository];
+    if (r.method == "PUT") {
+      // A registry takes no manifest of which it lacks a part.
+      auto read = read_manifest(r.body, r.fields.get("Content-Type"));
+      for (const descriptor& d : read->layers)
+        if (!blobs[repository].contains(d.digest)) return respond(400);
+      for (const descriptor& d : read->manifests)
+        if (!here.contains(d.digest)) return respond(400);
+      ++written;
+      here[name] = here[digest_of(r.body)] = r.body;
+      return respond(201, "", {{"Docker-Content-Digest", digest_of(r.body)}});
+    }
+    const auto found = here.find(name);
+    if (found == here.end()) return respond(404);
+    return respond(200, found->second, {{"Docker-Content-Digest", digest_of(found->second)}});
+  }
+};
+
+std::string described(std::string_view type, const std::string& bytes) {
+  return R"({"mediaType":")" + std::string(type) + R"(","digest":")" + digest_of(bytes) +
+         R"(","size":)" + std::to_string(bytes.size()) + "}";
+}
+
+class Retag : public WebFixture {
+protected:
+  Retag() {
+    options.plain_http = true;
+    image = push("layer");
+    fake.manifests["staged/kbs"]["abc-x86_64"] = image;
+  }
+  /// An image of one layer, in staged/kbs by its digest.
+  std::string push(const std::string& layer) {
+    fake.blobs["staged/kbs"].insert(digest_of(layer));
+    const std::string text = R"({"schemaVersion":2,"mediaType":")" +
+                             std::string(media_type::image_manifest) + R"(","layers":[)" +
+                             described("application/x", layer) + "]}";
+    fake.manifests["staged/kbs"][digest_of(text)] = text;
+    return text;
+  }
+  answer<retagged> to(const std::string& name, const std::string& digest) {
+    std::optional<answer<retagged>> out;
+    run([&]() -> awaitable<void> {
+      told_server server(l, "reg", 5000, [&](const request& r) { return fake(r); });
+      web w(l, env());
+      {
+        client c(l, w, options);
+        oci_reference from = *parse_oci_reference("reg:5000/staged/kbs:abc-x86_64");
+        from.digest = digest;
+        oci_reference there = *parse_oci_reference("reg:5000/" + name);
+        out.emplace(co_await retag(c, std::move(from), std::move(there)));
+      }
+      co_await w.stop();
+      co_await server.stop();
+    });
+    return std::move(*out);
+  }
+  repositories fake;
+  client_options options;
+  std::string image;
+};
+
+TEST_F(Retag, GivesAnotherNameToTheSameDigest) {
+  const auto done = to("kbs:v1", digest_of(image));
+  ASSERT_TRUE(done) << done.error().text;
+  EXPECT_EQ(*done, retagged::made);
+  EXPECT_EQ(fake.manifests["kbs"]["v1"], image);
+  const auto again = to("kbs:v1", digest_of(image));
+  ASSERT_TRUE(again) << again.error().text;
+  EXPECT_EQ(*again, retagged::there_already);
+  EXPECT_EQ(fake.written, 1u);
+}
+
+TEST_F(Retag, TakesAnIndexAlongWithItsImages) {
+  const std::string index = R"({"schemaVersion":2,"mediaType":")" +
+                            std::string(media_type::image_index) + R"(","manifests":[)" +
+                            described(media_type::image_manifest, image) + "," +
+                            described(media_type::image_manifest, push("other")) + "]}";
+  fake.manifests["staged/kbs"]["abc-x86_64"] = fake.manifests["staged/kbs"][digest_of(index)] =
+      index;
+  const auto done = to("kbs:v1", digest_of(index));
+  ASSERT_TRUE(done) << done.error().text;
+  EXPECT_EQ(fake.manifests["kbs"]["v1"], index);
+  EXPECT_EQ(fake.manifests["kbs"].size(), 4u);
+}
+
+TEST_F(Retag, MovesNoName) {
+  fake.manifests["kbs"]["v1"] = push("older");
+  const auto done = to("kbs:v1", digest_of(image));
+  EXPECT_EQ(done.error().code, errc::refused);
+  EXPECT_THAT(done.error().text, HasSubstr("kbs:v1 is sha256:"));
+  EXPECT_EQ(fake.written, 0u);
+}
+
+TEST_F(Retag, IsOfWhatWasTestedAndNotOfWhatIsCalledSoByNow) {
+  const auto done = to("kbs:v1", digest_of("what was tested"));
+  EXPECT_EQ(done.error().code, errc::altered);
+  EXPECT_THAT(done.error().text, HasSubstr("by now"));
+  EXPECT_EQ(fake.written, 0u);
+}
+
+TEST_F(Retag, MovesNoBytesItself) {
+  fake.mounts = false;
+  const auto done = to("kbs:v1", digest_of(image));
+  EXPECT_EQ(done.error().code, errc::refused);
+  EXPECT_THAT(done.error().text, HasSubstr("does not take blob"));
+  EXPECT_EQ(fake.written, 0u);
+}
+
+}  // namespace
+}  // namespace registry
