@@ -21,13 +21,19 @@ namespace {
 using namespace policies::releases;
 using reactor::result;
 
-constexpr std::size_t clusters = 1'000, releases_of_clusters = 4, gate_calls = 20;
+constexpr std::size_t clusters = 1'000, releases_of_clusters = 4, gate_calls = 21, map_passes = 5;
 
 double seconds_since(reactor::nanoseconds begin) {
   return static_cast<double>((process_cpu() - begin).count()) / 1e9;
 }
 
 using step = release_step;
+
+double middle_of(std::vector<double>& all) {
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::ranges::nth_element(all, middle);
+  return *middle;
+}
 
 /// Neighbours of a provider, in the order of their versions.
 std::vector<step> steps_of(const repository& all) {
@@ -128,17 +134,23 @@ reactor::awaitable<result<void>> measure(reactor::loop& l, policies::host& packs
   o["releases"] = steps.size();
   (void)l.take_health();
 
-  auto begin = process_cpu();
-  for (const step& s : steps) {
-    auto question = std::make_shared<map_question>();
-    question->release = s.release;
-    policies::subject who;
-    auto answer = co_await map_release(packs, std::move(who), std::move(question));
-    if (!answer) co_return answer.error();
+  // The first pass meets what loading left behind; of the others the one in the middle counts, as
+  // what else the machine does falls on few of them.
+  std::vector<double> each;
+  for (std::size_t pass = 0; pass <= map_passes; ++pass) {
+    for (const step& s : steps) {
+      const auto before = process_cpu();
+      auto question = std::make_shared<map_question>();
+      question->release = s.release;
+      policies::subject who;
+      auto answer = co_await map_release(packs, std::move(who), std::move(question));
+      if (!answer) co_return answer.error();
+      if (pass > 0) each.push_back(seconds_since(before));
+    }
   }
-  o["map_us"] = rounded(seconds_since(begin) * 1e6 / static_cast<double>(steps.size()), 1);
+  o["map_us"] = rounded(middle_of(each) * 1e6, 1);
 
-  begin = process_cpu();
+  auto begin = process_cpu();
   std::int64_t most = 0;
   const step* largest = nullptr;
   for (const step& s : steps) {
@@ -153,15 +165,17 @@ reactor::awaitable<result<void>> measure(reactor::loop& l, policies::host& packs
   o["check_all_s"] = rounded(seconds_since(begin), 3);
 
   if (largest != nullptr) {
-    begin = process_cpu();
+    each.clear();
     for (std::size_t i = 0; i < gate_calls; ++i) {
+      const auto before = process_cpu();
       auto question = std::make_shared<gate_question>();
       question->step = question_about(all, largest->base, largest->release);
       policies::subject who;
       auto answer = co_await may_pass(packs, std::move(who), std::move(question));
       if (!answer) co_return answer.error();
+      each.push_back(seconds_since(before));
     }
-    o["gate_largest_ms"] = rounded(seconds_since(begin) * 1e3 / gate_calls, 2);
+    o["gate_largest_ms"] = rounded(middle_of(each) * 1e3, 2);
     o["gate_largest"] = largest->base->name + " -> " + largest->release->name;
   }
 
