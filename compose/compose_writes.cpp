@@ -24,6 +24,8 @@ using policies::compose::asked_value;
 namespace {
 
 constexpr std::size_t longest_refusal = 600;
+/// The first of etcd, before anything is stored.
+constexpr const char* version_of_none = "1";
 
 k8s::object_key key_for(const object_name& id) {
   return {id.ns, id.name};
@@ -257,16 +259,9 @@ awaitable<k8s::result<void>> compose_cluster::write(std::shared_ptr<const outloo
   std::string manager = id == o->scene.parent->id() ? std::string() : o->scene.about->manager;
   auto body = co_await fill_in(o, a);
   if (!body) co_return body.error();
-  if (applied && creates) {
-    // An apply would change what is there without our knowing.
-    auto there = co_await on_.api().get(r, key);
-    k8s::fault exists;
-    exists.code = k8s::errc::exists;
-    exists.doing = "create " + id.text();
-    exists.detail = "it is there already";
-    if (there) co_return exists;
-    if (there.error().code != k8s::errc::not_found) co_return there.error();
-  }
+  // An apply makes what is not there and would change what somebody else has made since we looked:
+  // a version that no object has lets it make only.
+  if (applied && creates) metadata_of(*body)["resourceVersion"] = version_of_none;
   if (a.what == action::kind::apply) {
     metadata_of(*body)["uid"] = a.uid;
     metadata_of(*body)["resourceVersion"] = a.resource_version;

@@ -2,6 +2,7 @@
 // much, two names of one cluster.
 #include "compose/same_cluster.hpp"
 #include "compose/tables.hpp"
+#include "reactor/net/memory_network.hpp"
 #include "tests/compose/cluster_fixture.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -237,6 +238,54 @@ TEST_F(ComposeTrouble, AChildThatOwnsItsParentIsLeftAlone) {
       EXPECT_EQ(condition("blue", "Composed"), "False Conflict");
       EXPECT_THAT(message("blue", "Composed"), HasSubstr("owns its own parent"));
       co_return;
+    });
+  });
+}
+
+TEST_F(ComposeTrouble, AnObjectThatAppearsBetweenOurReadAndOurWriteIsNotTakenOver) {
+  bool appeared = false;
+  server().before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+    if (appeared || r.method != "PATCH" ||
+        r.path.find("/configmaps/blue-shop") == std::string::npos)
+      return std::nullopt;
+    appeared = true;
+    server().put({{"apiVersion", "v1"},
+                  {"kind", "ConfigMap"},
+                  {"metadata", {{"name", "blue-shop"}, {"namespace", "default"}}},
+                  {"data", {{"another", "field"}}}});
+    return std::nullopt;
+  };
+  go([&, this]() -> awaitable<void> {
+    co_await serve([&, this](windlass&) -> awaitable<void> {
+      co_await loop_->sleep_for(1min);
+      EXPECT_TRUE(appeared);
+      EXPECT_EQ(at("configmaps", "blue-shop", "/data"), "{\"another\":\"field\"}");
+      EXPECT_EQ(at("configmaps", "blue-shop", "/metadata/ownerReferences"), "nothing");
+      EXPECT_EQ(condition("blue", "Composed"), "False Conflict");
+    });
+    server().before = nullptr;
+  });
+}
+
+TEST_F(ComposeTrouble, WhatAHalfOpenStreamDidNotTellIsLearntBeforeAnythingIsWritten) {
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass&) -> awaitable<void> {
+      const std::string key = at("secrets", "blue-shop", "/data/key");
+      auto& net = reactor::memory_network::of(*loop_);
+      net.set_reach("cluster", reactor::memory_network::reach::blackhole);
+      server().edit("", "configmaps", "default", "blue-shop", [](json::object& c) {
+        c["data"].as_object()["greeting"] = "edited";
+        c["data"].as_object()["theirs"] = "stays";
+      });
+      co_await loop_->sleep_for(5s);
+      net.set_reach("cluster", reactor::memory_network::reach::open);
+      put_shop("blue", 5);
+      co_await loop_->sleep_for(3min);
+      EXPECT_EQ(at("configmaps", "blue-shop", "/data/greeting"), "hello");
+      EXPECT_EQ(at("configmaps", "blue-shop", "/data/theirs"), "stays");
+      EXPECT_EQ(at("deployments", "blue-shop", "/spec/replicas"), "5");
+      EXPECT_EQ(at("secrets", "blue-shop", "/data/key"), key);
+      EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
     });
   });
 }

@@ -181,6 +181,16 @@ TEST(Apply, CreatesAndThenOwns) {
   EXPECT_EQ(r.status, 200);
 }
 
+TEST(Apply, OfAVersionThatNoObjectHasMakesAndNeverChanges) {
+  space s;
+  const std::string mine =
+      R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","resourceVersion":"1"},"data":{"a":"1"}})";
+  EXPECT_EQ(server_apply(s.core("configmaps/a?fieldManager=me"), mine).status, 201);
+  const reply r = server_apply(s.core("configmaps/a?fieldManager=me&force=true"), mine);
+  EXPECT_EQ(r.status, 409) << r.text;
+  EXPECT_EQ(r.at("/reason"), "Conflict");
+}
+
 TEST(Apply, NeedsAManager) {
   space s;
   reply r = server_apply(s.core("configmaps/a"), config_map("a"));
