@@ -18,6 +18,13 @@ void add(data_files& out, std::string name, std::string text) {
   out.text.insert_or_assign(std::move(name), std::move(text));
 }
 
+void read_environment(data_files& out, const policies::compose::declaration& about,
+                      const pack_data::variable& variable) {
+  for (const std::string& name : about.environment)
+    if (std::string said = variable(name); !said.empty())
+      out.environment.insert_or_assign(name, std::move(said));
+}
+
 void seal(data_files& out) {
   std::string all;
   for (const auto& [name, text] : out.text)
@@ -37,6 +44,7 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
     if (!about.data.empty())
       for (const auto& [name, text] : p->files())
         if (name.starts_with(about.data)) add(*made, name.substr(about.data.size()), text);
+    read_environment(*made, about, variable_);
     seal(*made);
     known = {p, made};
     co_return made;
@@ -58,6 +66,7 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
   f.read_at = loop_.now();
   f.read = true;
   if (got) {
+    read_environment(**got, about, variable_);
     // The same files are the same picture: who compares need not read.
     if (!f.last || f.last->digest != (*got)->digest || !f.last->problem.empty())
       f.last = std::move(*got);

@@ -18,8 +18,9 @@ class loop;
 namespace compose {
 
 /// The files that calls of a pack get: those of a folder that the environment names, read anew when
-/// a second is over, else those of its own folder `data`. What cannot be read leaves the last good
-/// ones in force, with the reason. Lifetime the loop outlives it.
+/// a second is over, else those of its own folder `data`; and the variables that it names. What
+/// cannot be read leaves the last good ones in force, with the reason.
+/// Lifetime the loop outlives it.
 class pack_data {
 public:
   using files = std::shared_ptr<const policies::compose::data_files>;

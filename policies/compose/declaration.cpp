@@ -9,7 +9,9 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
-constexpr std::size_t most_kinds = 32, longest_name = 253, longest_label = 63;
+constexpr std::size_t most_kinds = 32, longest_name = 253, longest_label = 63, most_variables = 32;
+/// The environment of a process has passwords in it as well.
+constexpr std::string_view of_images = "_IMAGE_NAME";
 
 shape kind_shape() {
   return record_shape(
@@ -133,6 +135,13 @@ const shape& declaration_shape() {
         "folder to read instead",
         {},
         true,
+        {}},
+       {"environment",
+        list_shape(text_shape("such as OPERATOR_IMAGE_NAME")),
+        "variables of the environment, each with _IMAGE_NAME in its name, whose values every call "
+        "gets",
+        {},
+        true,
         {}}},
       "a table with parents and children");
   return all;
@@ -180,6 +189,12 @@ result<declaration> read_declaration(const manifest& m) {
   const bool named = d.data_from.ends_with("_TEMPLATES_DIR") || d.data_from.ends_with("_DATA_DIR");
   if (!d.data_from.empty() && !named)
     return wrong(".data_from: expected a name that ends in _TEMPLATES_DIR or _DATA_DIR");
+  if (const value* names = m.composes.find("environment"))
+    for (const value& one : *names->if_array()) d.environment.push_back(*one.if_string());
+  if (d.environment.size() > most_variables) return wrong(".environment: more than 32 names");
+  for (const std::string& name : d.environment)
+    if (name.find(of_images) == name.npos)
+      return wrong(".environment: expected names with _IMAGE_NAME in them");
   return d;
 }
 

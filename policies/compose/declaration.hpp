@@ -26,6 +26,7 @@ struct declaration {
   std::string finalizer;  // empty: none
   std::string data;       // folder of the pack whose files every call gets; empty: none
   std::string data_from;  // variable of the environment that names another folder; empty: none
+  std::vector<std::string> environment;  // variables whose values every call gets: images
 
   bool is_child(const kind_name& k) const;
   bool may_see(const kind_name& k) const;  // a related kind or a child

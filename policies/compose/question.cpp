@@ -51,6 +51,8 @@ struct view_record<compose::data_files> {
       field_of<&f::digest>("digest", "of all of them"),
       field_of<&f::problem>("problem",
                             "why these are not the newest, or there are none; empty: they are"),
+      field_of<&f::environment>("environment",
+                                "what the process's environment says, of `composes.environment`"),
   };
 };
 

@@ -59,7 +59,8 @@ bool is_ready(const object& o);
 struct data_files {
   std::map<std::string, std::string> text;  // by path in the folder
   std::string digest;
-  std::string problem;  // why they are not the newest; empty: they are
+  std::string problem;                             // why they are not the newest; empty: they are
+  std::map<std::string, std::string> environment;  // of the variables that the pack names
 };
 
 struct question {
