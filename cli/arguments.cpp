@@ -744,6 +744,8 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   demo->add_option("--speed", all.demo.speed, "pace of the simulated hosts; 2 = twice as fast")
       ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str();
+  demo->add_flag("--tags", all.demo.tags,
+                 "pools follow a tag of a small registry, which moves while the demo runs");
   demo->add_flag("--keep", all.demo.keep, "stay up after the rollout until Ctrl-C");
   demo->add_option("--policies", all.demo.policies,
                    "folder of policy packs; edit them while the demo runs")
@@ -894,6 +896,12 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       ->check(CLI::Range(10u, 86'400u))
       ->capture_default_str();
   registry->add_option("--sender", all.bench.sender, "")->group("");
+  auto* rollout = add_bench(
+      "rollout", "What a rollout costs its mover, and what a fleet costs that has arrived");
+  rollout->add_option("--clusters", all.bench.clusters,
+                      "how many (default: one run of 100 with 100 nodes, one of 1 with 10,000)");
+  rollout->add_option("--nodes", all.bench.nodes, "of each cluster");
+  rollout->add_option("--sender", all.bench.sender, "")->group("");
   add_bench("policy", "Time of one rollout.plan call for 10, 500 and 5,000 units");
   auto* releases = add_bench(
       "releases", "Time of mapping, judging and planning Releases, and the longest stall");

@@ -79,6 +79,7 @@ struct demo_arguments {
   std::size_t clusters = 20, nodes = 12;
   double speed = 1;
   bool keep = false, simulate = false;
+  bool tags = false;  // the pools name a tag, which moves
   std::string policies, dir;
   ui_arguments ui;
   std::string metrics_address = "0";
@@ -220,10 +221,11 @@ struct train_arguments {
 };
 
 struct bench_arguments {
-  std::string what;  // watch, store, streams, idle, registry, policy, helm, hostile, releases
+  std::string what;  // watch, store, streams, idle, registry, rollout, policy, …
   std::string dir = "tests/data/releases";  // releases
   output_format output = output_format::text;
-  std::size_t clusters = 0;  // streams: 0 = 100, 1000, 2000; idle: 0 = 2000
+  std::size_t clusters = 0;  // streams: 0 = 100, 1000, 2000; idle: 0 = 2000; rollout
+  std::size_t nodes = 0;     // rollout: of each; both 0 = 100 × 100 and 1 × 10,000
   unsigned seconds = 600;    // idle
   unsigned tags = 10'000, registry_seconds = 60;
   std::size_t events = 0;           // watch: 0 = a size that takes about a second per point

@@ -5,6 +5,7 @@
 #include "bench/quiet_server.hpp"
 #include "bench/registry.hpp"
 #include "bench/releases.hpp"
+#include "bench/rollout.hpp"
 #include "bench/store.hpp"
 #include "bench/streams.hpp"
 #include "bench/watch.hpp"
@@ -54,6 +55,7 @@ int bench_command(const bench_arguments& a) {
   if (!a.sender.empty())
     return a.what == "watch"     ? bench::run_watch_sender(a.sender)
            : a.what == "hostile" ? bench::run_hostile_side(a.sender)
+           : a.what == "rollout" ? bench::run_rollout_sender(a.sender)
            : a.what == "registry"
                ? bench::run_registry_sender()
                : bench::run_quiet_sender(std::strtoul(a.sender.c_str(), nullptr, 10));
@@ -64,6 +66,7 @@ int bench_command(const bench_arguments& a) {
         : a.what == "policy" ? bench::measure_policy()
         : a.what == "registry"
             ? bench::measure_registry(a.tags, std::chrono::seconds(a.registry_seconds))
+        : a.what == "rollout"  ? bench::measure_rollout(a.clusters, a.nodes)
         : a.what == "hostile"  ? bench::measure_hostile()
         : a.what == "releases" ? bench::measure_releases(a.dir)
         : a.what == "helm"     ? bench::measure_helm(a.charts)

@@ -11,12 +11,19 @@
 #include "reactor/system/signals.hpp"
 #include "reactor/task_group.hpp"
 
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 namespace cli {
 namespace {
+
+constexpr reactor::nanoseconds settling_time = std::chrono::seconds(5);
 
 struct serving {
   reactor::loop& loop;
@@ -50,6 +57,24 @@ reactor::awaitable<k8s::result<reactor::nanoseconds>> interval_for(serving& s) {
   }
 }
 
+int leave_code_of(dl_phdr_info* object, std::size_t, void*) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0 || (part.p_flags & PF_W) != 0)
+      continue;
+    const std::uintptr_t first = object->dlpi_addr + part.p_vaddr, from = first / page * page;
+    (void)::madvise(reinterpret_cast<void*>(from), first + part.p_memsz - from, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+/// Half of what is resident is code that only the start needed, and the kernel maps generously. It
+/// is nobody's but the page cache's, which gives back what is needed.
+void leave_code_of_start() {
+  ::dl_iterate_phdr(leave_code_of, nullptr);
+}
+
 reactor::awaitable<void> begin_daemon(serving& s) {  // borrowed
   auto every = co_await interval_for(s);
   if (!every) {
@@ -60,6 +85,8 @@ reactor::awaitable<void> begin_daemon(serving& s) {  // borrowed
   s.options.poll_interval = *every;
   s.daemon = std::make_unique<bootc::node_daemon>(s.loop, s.api, s.machine, s.options, s.log);
   s.daemon->start();
+  co_await s.loop.sleep_for(settling_time);
+  leave_code_of_start();
 }
 
 reactor::awaitable<void> serve(serving& s) {

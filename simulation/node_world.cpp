@@ -151,9 +151,19 @@ void node_world::roll_out(std::string_view image) {
   for (pool_cluster* c : pools_) c->set_image(image);
 }
 
+void node_world::require_login(const std::string& docker_config) {
+  for (const auto& m : machines_) {
+    bootc::simulated_host_settings& s = m->host->settings();
+    s.closed.insert("/os/node@");
+    s.login = docker_config;
+  }
+}
+
 std::size_t node_world::hosts_on(std::string_view image) const {
   return static_cast<std::size_t>(
-      std::ranges::count_if(machines_, [&](const auto& m) { return m->host->booted() == image; }));
+      std::ranges::count_if(machines_, [digest = digest_of(image)](const auto& m) {
+        return digest_of(m->host->booted()) == digest;
+      }));
 }
 
 std::size_t node_world::reboots() const {

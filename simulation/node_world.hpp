@@ -32,10 +32,13 @@ public:
   const std::vector<pool_cluster*>& pools() const noexcept { return pools_; }
   /// Asks every pool for the image.
   void roll_out(std::string_view image);
+  /// Hosts get images with this `.dockerconfigjson` alone from now on; pools learn of it by
+  /// pool_cluster::set_login.
+  void require_login(const std::string& docker_config);
   std::size_t node_count() const noexcept {
     return machines_.empty() ? planned_ : machines_.size();
   }
-  /// Hosts that run `image`, whatever the API says.
+  /// Hosts that run what has the digest of `image`, whatever the API says.
   std::size_t hosts_on(std::string_view image) const;
   std::size_t reboots() const;
 

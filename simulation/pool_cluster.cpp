@@ -1,5 +1,6 @@
 #include "simulation/pool_cluster.hpp"
 
+#include "formats/base64.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -11,7 +12,8 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view pool_name = "workers";
+constexpr std::string_view pool_name = "workers", login_name = "login",
+                           operator_ns = "bootc-operator";
 
 /// "3" as a number, which the pool demands; "25%" as it is.
 json::value count_or_share(const std::string& amount) {
@@ -55,6 +57,23 @@ pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, pool_optio
 void pool_cluster::set_image(std::string_view ref) {
   api().edit("node.bootc.dev", "bootcnodepools", "", pool_name, [&](json::object& pool) {
     pool["spec"].as_object()["image"].as_object()["ref"] = ref;
+    json::value& generation = pool["metadata"].as_object()["generation"];
+    generation = generation.is_int64() ? generation.get_int64() + 1 : 2;
+  });
+}
+
+void pool_cluster::set_login(const std::string& docker_config) {
+  if (!api().get("", "namespaces", "", operator_ns))
+    api().put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", operator_ns}}}});
+  api().put({{"apiVersion", "v1"},
+             {"kind", "Secret"},
+             {"metadata", {{"name", login_name}, {"namespace", operator_ns}}},
+             {"type", "kubernetes.io/dockerconfigjson"},
+             {"data", {{".dockerconfigjson", formats::encode_base64(docker_config)}}}});
+  api().edit("node.bootc.dev", "bootcnodepools", "", pool_name, [&](json::object& pool) {
+    json::object& spec = pool["spec"].as_object();
+    if (spec.contains("pullSecretRef")) return;
+    spec["pullSecretRef"] = json::object{{"name", login_name}, {"namespace", operator_ns}};
     json::value& generation = pool["metadata"].as_object()["generation"];
     generation = generation.is_int64() ? generation.get_int64() + 1 : 2;
   });

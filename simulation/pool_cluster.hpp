@@ -9,13 +9,23 @@
 
 namespace simulation {
 
-/// The images of the demo: where every node starts and where the pool wants them.
+/// The images of the demo: where every node starts, where the pool wants them, and one between.
+/// Their digests are those of the manifests that a registry gives who asks it.
 inline constexpr std::string_view old_image =
     "registry.demo.local/os/"
-    "node@sha256:1111111111111111111111111111111111111111111111111111111111111111";
+    "node@sha256:437e32e6a80f965a5bb38aaa0cb9d9e145abde28692e0a39387645d43f350360";
 inline constexpr std::string_view new_image =
     "registry.demo.local/os/"
-    "node@sha256:2222222222222222222222222222222222222222222222222222222222222222";
+    "node@sha256:0f23c6880a1caab2a9811f90bf58366c023965ffb5b187e9f18193d8bda711e5";
+inline constexpr std::string_view middle_image =
+    "registry.demo.local/os/"
+    "node@sha256:e981f188ff24d4963e63be120268ac8e167514be38cb888018eb7f9bdbb6f87d";
+inline constexpr std::string_view old_manifest =
+    R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[],"annotations":{"org.opencontainers.image.version":"1"}})";
+inline constexpr std::string_view new_manifest =
+    R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[],"annotations":{"org.opencontainers.image.version":"2"}})";
+inline constexpr std::string_view middle_manifest =
+    R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[],"annotations":{"org.opencontainers.image.version":"3"}})";
 
 struct pool_options {
   std::string max_unavailable = "25%";
@@ -34,6 +44,8 @@ public:
 
   /// Asks for an image, as a person would who edits the pool.
   void set_image(std::string_view ref);
+  /// The pool's pull secret holds this `.dockerconfigjson` from now on.
+  void set_login(const std::string& docker_config);
 
   struct progress {
     std::size_t nodes = 0, updated = 0;

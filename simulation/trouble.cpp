@@ -24,7 +24,10 @@ constexpr std::array<named, trouble_count> names{{{trouble::cut, "cut"},
                                                   {trouble::lost_nodes, "lost-nodes"},
                                                   {trouble::crashes, "crashes"},
                                                   {trouble::clock_jumps, "clock-jumps"},
-                                                  {trouble::policy_swaps, "policy-swaps"}}};
+                                                  {trouble::policy_swaps, "policy-swaps"},
+                                                  {trouble::registries, "registries"},
+                                                  {trouble::tag_moves, "tag-moves"},
+                                                  {trouble::secret_rotations, "secret-rotations"}}};
 
 }  // namespace
 
@@ -50,6 +53,11 @@ std::optional<trouble> trouble_named(std::string_view name) noexcept {
   const auto found = std::ranges::find(names, name, &named::name);
   if (found == names.end()) return std::nullopt;
   return found->is;
+}
+
+bool with_registry(const troubles& all) {
+  return all.contains(trouble::registries) || all.contains(trouble::tag_moves) ||
+         all.contains(trouble::secret_rotations);
 }
 
 std::string names_of(const troubles& all) {

@@ -23,19 +23,24 @@ enum class trouble {
   slow_hosts,   // some take ten times as long
   // some fall back to their old image, some come back and are not Ready for a quarter of an hour
   failing_hosts,
-  lost_nodes,    // machines lose power and come back
-  crashes,       // windlass ends and starts again, at any time and right after a write
-  clock_jumps,   // wall clocks are set
-  policy_swaps,  // policies are edited
+  lost_nodes,        // machines lose power and come back
+  crashes,           // windlass ends and starts again, at any time and right after a write
+  clock_jumps,       // wall clocks are set
+  policy_swaps,      // policies are edited
+  registries,        // the registry is away, throttles, fails or lies; pools follow its tag
+  tag_moves,         // the tag names other images for a while
+  secret_rotations,  // the registry's password changes, before or after the Secret does
 };
 
 using troubles = std::set<trouble>;
 
-inline constexpr std::size_t trouble_count = 16;
+inline constexpr std::size_t trouble_count = 19;
 const std::array<trouble, trouble_count>& every_trouble() noexcept;
 troubles all_troubles();
 std::string_view name_of(trouble t) noexcept;
 std::optional<trouble> trouble_named(std::string_view name) noexcept;
+/// Pools follow a tag behind a login, rather than a digest.
+bool with_registry(const troubles& all);
 /// "cut,crashes"; "none" without any.
 std::string names_of(const troubles& all);
 

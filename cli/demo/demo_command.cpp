@@ -11,6 +11,7 @@
 #include "reactor/system/files.hpp"
 #include "reactor/system/private_folder.hpp"
 #include "reactor/system/signals.hpp"
+#include "simulation/tag_registry.hpp"
 
 #include <boost/json.hpp>
 #include <sys/stat.h>
@@ -71,7 +72,8 @@ struct playing {
   demo::show_options options;
   reactor::event& stop;
   ui* shown = nullptr;
-  demo::show_result result;
+  simulation::tag_registry* registry = nullptr;
+  demo::show_result result = {};
 };
 
 reactor::awaitable<void> play_and_stop(playing& p) {
@@ -85,6 +87,7 @@ reactor::awaitable<void> play_and_stop(playing& p) {
   if (p.shown) co_await p.shown->stop();
   co_await p.windlass.stop();
   co_await p.world.stop();
+  if (p.registry) co_await p.registry->stop();
   p.loop.stop();
 }
 
@@ -118,7 +121,11 @@ int demo_command(const demo_arguments& a) {
   world_options.speed = a.speed;
   const std::unique_ptr<simulation::world> made = demo_world(loop, world_options);
   simulation::world& world = *made;
-  auto started = world.start();
+  std::optional<simulation::tag_registry> registry;
+  if (a.tags) registry.emplace(loop);
+  auto started = registry ? registry->start() : reactor::result<void>();
+  if (started) started = world.start();
+  if (started && registry) follow_tag(world, registry->ref());
   const std::string kubeconfig = (fs::path(*dir) / "kubeconfig").string();
   // Some of it may run although it did not start as a whole: it is stopped by the loop, below.
   auto stored = started ? reactor::store_file(kubeconfig, world.kubeconfig(), 0600)
@@ -128,6 +135,7 @@ int demo_command(const demo_arguments& a) {
   options.home = world.home();
   options.policies = *packs;
   options.metrics_at = *metrics_at;
+  if (registry) options.apis = asking_registries_often(std::move(options.apis));
   service windlass(loop, std::move(options), reactor::logger());
   const auto print = [machine](const page& line) {
     write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");
@@ -135,6 +143,7 @@ int demo_command(const demo_arguments& a) {
   reactor::event stop(loop);
   demo::show_options show;
   show.keep = a.keep;
+  if (registry) show.roll_out = [&registry] { registry->move_on(); };
   // Lines that fit into 80 columns, so that they can be copied.
   std::optional<ui> shown;
   if (*ui_at) shown.emplace(loop, windlass, **ui_at, reactor::logger());
@@ -142,6 +151,7 @@ int demo_command(const demo_arguments& a) {
                              page("look at it:    windlass status, kubectl --context ") +
                                  world.clusters().front()->name() + " get " + world.tells().kinds,
                              page("edit a policy: ") + *packs};
+  if (registry) about.push_back(page("it follows:    ") + registry->ref());
   if (*ui_at && (*ui_at)->at.port != 0)
     about.push_back(page("in a browser:  ") + url_of((*ui_at)->at));
   std::optional<demo::live_screen> screen;
@@ -155,7 +165,13 @@ int demo_command(const demo_arguments& a) {
     show.tell = print;
   }
 
-  playing p{loop, world, windlass, show, stop, shown ? &*shown : nullptr, {}};
+  playing p{loop,
+            world,
+            windlass,
+            show,
+            stop,
+            shown ? &*shown : nullptr,
+            registry ? &*registry : nullptr};
   std::unique_ptr<reactor::signals> signals;
   if (!a.simulate)
     signals = std::make_unique<reactor::signals>(
@@ -173,6 +189,7 @@ int demo_command(const demo_arguments& a) {
   run_to_end(
       loop, "demo", stored ? play_and_stop(p) : [](playing& q) -> reactor::awaitable<void> {
         co_await q.world.stop();
+        if (q.registry) co_await q.registry->stop();
         q.loop.stop();
       }(p));
   screen.reset();

@@ -74,7 +74,7 @@ reactor::awaitable<show_result> play(reactor::loop& l, simulation::world& w, ser
          seconds_text(std::chrono::duration<double>(l.now() - began).count()) + "; rolling out " +
          w.tells().target);
   const reactor::steady_time rollout = l.now();
-  if (!stop.is_set()) w.roll_out();
+  if (!stop.is_set()) options.roll_out ? options.roll_out() : w.roll_out();
   const std::size_t goal = w.unit_count() - w.expected_held();
   std::size_t last_told = 0;
   reactor::steady_time told_at = l.now();

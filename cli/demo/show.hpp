@@ -19,7 +19,8 @@ struct show_options {
   std::function<void(const page& line)> tell;
   /// Instead of them: the view, several times a second, until the story has ended.
   std::function<void(view v)> draw;
-  std::vector<page> about = {};  // of the view
+  std::vector<page> about = {};         // of the view
+  std::function<void()> roll_out = {};  // instead of asking every pool for the new target
 };
 
 struct show_result {

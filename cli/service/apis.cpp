@@ -71,4 +71,15 @@ std::unique_ptr<simulation::world> demo_world(reactor::loop& l,
   return std::make_unique<simulation::node_world>(l, o);
 }
 
+void follow_tag(simulation::world& w, const std::string& ref) {
+  dynamic_cast<simulation::node_world&>(w).roll_out(ref);
+}
+
+std::vector<units::api> asking_registries_often(std::vector<units::api> all) {
+  registry_arguments how;
+  how.interval = std::chrono::seconds(2);
+  how.allow_insecure = true;
+  return with_registries(std::move(all), how, std::string());
+}
+
 }  // namespace cli

@@ -35,5 +35,9 @@ std::vector<units::api> chosen_of(const std::vector<units::api>& all,
 
 /// The fleet of the demo, in which something is there to be moved.
 std::unique_ptr<simulation::world> demo_world(reactor::loop& l, const simulation::world_options& o);
+/// What is moved in it asks for what this tag names.
+void follow_tag(simulation::world& w, const std::string& ref);
+/// The same APIs, impatient, and content with a registry that speaks no TLS.
+std::vector<units::api> asking_registries_often(std::vector<units::api> all);
 
 }  // namespace cli

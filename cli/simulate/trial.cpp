@@ -2,11 +2,13 @@
 
 #include "bench/measure.hpp"
 #include "bootc/api.hpp"
+#include "cli/arguments.hpp"
 #include "cli/service/service.hpp"
 #include "cli/simulate/edits.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "simulation/node_world.hpp"
+#include "simulation/tag_registry.hpp"
 
 #include <boost/json.hpp>
 
@@ -80,6 +82,8 @@ public:
     o.stage_time = trial_.fleet.stage_time;
     o.reboot_time = trial_.fleet.reboot_time;
     world_ = std::make_unique<simulation::node_world>(loop_, o);
+    if (simulation::with_registry(trial_.fleet.faults))
+      registry_ = std::make_unique<simulation::tag_registry>(loop_);
     const reactor::steady_time began = loop_.now();
     tasks_.start("trial", live());
     loop_.run();
@@ -109,6 +113,10 @@ private:
       out_.violations.push_back(started.error().message());
       co_return;
     }
+    if (registry_ && !follow_tag()) {
+      co_await world_->stop();
+      co_return;
+    }
     out_.nodes = world_->node_count();
     choose_weak_hosts();
     for (const auto& c : world_->clusters())
@@ -125,15 +133,17 @@ private:
     const bool up = co_await start_windlass();
     if (!up) {
       co_await world_->stop();
+      if (registry_) co_await registry_->stop();
       co_return;
     }
     co_await loop_.sleep_for(30s);
-    world_->roll_out(simulation::new_image);
+    roll_out();
     began_ = loop_.now();
     if (has(trouble::crashes)) crashes_.start("crashes", crash_on_writes());
     const reactor::steady_time calm = loop_.now() + trial_.fleet.disturbed_for;
     while (loop_.now() < calm && !trial_.fleet.faults.empty()) co_await cause_trouble();
     calm_ = true;
+    if (registry_) roll_out();
     net.on_connect = nullptr;
     // What was broken silently is noticed by probes; what is cut is noticed now.
     if (!trial_.fleet.faults.empty()) net.cut_everything();
@@ -151,6 +161,36 @@ private:
     if (windlass_) co_await windlass_->stop();
     windlass_.reset();
     co_await world_->stop();
+    if (registry_) co_await registry_->stop();
+  }
+
+  /// Pools name a tag, which names the image that they run, and a login.
+  bool follow_tag() {
+    if (auto started = registry_->start(); !started) {
+      out_.violations.push_back(started.error().message());
+      return false;
+    }
+    change_password();
+    tell_password();
+    world_->roll_out(registry_->ref());
+    return true;
+  }
+
+  void roll_out() {
+    if (!registry_) return world_->roll_out(simulation::new_image);
+    registry_->be(simulation::tag_registry::mood::well);
+    registry_->move(simulation::new_image);
+  }
+
+  void change_password() {
+    password_ = "password-" + std::to_string(++passwords_);
+    registry_->lock(password_);
+    world_->require_login(registry_->docker_config(password_));
+  }
+
+  void tell_password() {
+    for (simulation::pool_cluster* c : world_->pools())
+      c->set_login(registry_->docker_config(password_));
   }
 
   /// Those that can arrive have.
@@ -206,6 +246,12 @@ private:
       o.home = world_->home();
       o.policies = trial_.editable.empty() ? trial_.policies : trial_.editable;
       o.packs_are_tested = tested_;
+      if (registry_) {
+        registry_arguments how;
+        how.interval = 20s;
+        how.allow_insecure = true;  // it speaks no TLS
+        o.apis = with_registries(apis(), how, std::string());
+      }
       windlass_ = std::make_unique<service>(loop_, std::move(o), log_);
       windlass_->packs().on_question = [this](const policies::question_note& n) { count_holds(n); };
       auto started = co_await windlass_->start();
@@ -287,6 +333,41 @@ private:
       case trouble::crashes: co_await crash(); break;
       case trouble::clock_jumps: loop_.shift_wall(dice.between(0s, 20min) - 10min); break;
       case trouble::policy_swaps: swap_policy(); break;
+      case trouble::registries: {
+        using mood = simulation::tag_registry::mood;
+        const std::string host(simulation::tag_registry::host);
+        switch (below(5)) {
+          case 0: net.set_reach(host, reach::blackhole); break;
+          case 1: net.cut_all(host); break;
+          case 2: registry_->be(mood::failing); break;
+          case 3: registry_->be(mood::throttling); break;
+          default: registry_->be(mood::lying); break;
+        }
+        co_await loop_.sleep_for(dice.between(5s, 60s));
+        net.set_reach(host, reach::open);
+        registry_->be(mood::well);
+        break;
+      }
+      case trouble::tag_moves:
+        registry_->move(happens(0.5)   ? simulation::middle_image
+                        : happens(0.5) ? simulation::old_image
+                                       : simulation::new_image);
+        break;
+      case trouble::secret_rotations: {
+        const bool first = happens(0.5);
+        const std::string config =
+            registry_->docker_config("password-" + std::to_string(passwords_ + 1));
+        if (first)
+          for (simulation::pool_cluster* p : world_->pools()) p->set_login(config);
+        else
+          change_password();
+        co_await loop_.sleep_for(dice.between(0s, 40s));
+        if (first)
+          change_password();
+        else
+          tell_password();
+        break;
+      }
       default: break;  // of answers, links and hosts: they happen all the time
     }
   }
@@ -372,6 +453,9 @@ private:
   std::shared_ptr<reactor::log_capture> capture_;
   reactor::logger log_;
   std::unique_ptr<simulation::node_world> world_;
+  std::unique_ptr<simulation::tag_registry> registry_;
+  std::string password_;
+  std::size_t passwords_ = 0;
   std::unique_ptr<service> windlass_;
   trial_outcome out_;
   std::set<std::size_t> fallen_;  // clusters with a host that does not boot the new image

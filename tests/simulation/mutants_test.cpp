@@ -55,7 +55,16 @@ trial trial_of(const mutant& m, std::uint64_t seed, const std::string& editable)
 
 class Mutant : public testing::TestWithParam<mutant> {
 protected:
-  void TearDown() override { broken.reset(); }
+  void TearDown() override {
+    broken.reset();
+    ++tried;
+    if (!HasFailure()) ++caught;
+  }
+  /// When all run in one process, the sum.
+  static void TearDownTestSuite() {
+    if (tried > 1) std::printf("## {\"mutants\": %d, \"caught\": %d}\n", tried, caught);
+  }
+  static inline int tried = 0, caught = 0;
 };
 
 TEST_P(Mutant, IsCaughtWithin200SeedsAndTheWholeIsNot) {
@@ -91,7 +100,10 @@ INSTANTIATE_TEST_SUITE_P(
                            1,
                            16,
                            {trouble::half_open, trouble::policy_swaps},
-                           "reboot slot as number"}),
+                           "reboot slot as number"},
+                    mutant{"cordon", safety_rule::cordon, 1, 3, {}, "without being cordoned"},
+                    mutant{"drain", safety_rule::drain, 1, 4, {}, "still on it"},
+                    mutant{"pods that are gone", safety_rule::gone, 1, 4, {}, "still on it"}),
     [](const auto& info) {
       std::string name;
       for (const char c : std::string(info.param.name))

@@ -1,0 +1,341 @@
+#include "bench/rollout.hpp"
+
+#include "bench/child.hpp"
+#include "bench/measure.hpp"
+#include "bench/quiet_server.hpp"
+#include "bench/sender.hpp"
+#include "bootc/api.hpp"
+#include "bootc/pool/pack_rollout_policy.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "k8s/sim/server.hpp"
+#include "policies/host/host.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
+#include "simulation/manifests.hpp"
+#include "simulation/pool_cluster.hpp"
+
+#include <boost/json.hpp>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace bench {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+constexpr std::string_view pool_name = "workers";
+constexpr reactor::nanoseconds host_time = 1s, heartbeat = 5min, patience = 15min;
+constexpr std::chrono::seconds idle_window{30};
+
+std::string digest_in(std::string_view image) {
+  return std::string(image.substr(image.find('@') + 1));
+}
+
+json::object entry_of(const std::string& image) {
+  return {{"image", image}, {"imageDigest", digest_in(image)}};
+}
+
+std::string text_at(const json::object& o, std::string_view outer, std::string_view inner) {
+  const json::value* v = o.if_contains(outer);
+  const json::value* text = v && v->is_object() ? v->get_object().if_contains(inner) : nullptr;
+  return text && text->is_string() ? std::string(text->get_string()) : std::string();
+}
+
+/// The hosts of one cluster, without daemons: what is asked of a node is reported a second later.
+class puppets {
+public:
+  puppets(reactor::loop& l, simulation::pool_cluster& c) : loop_(l), cluster_(c) {
+    cluster_.on_write = [this](const k8s::sim::written& w) { saw(w); };
+    std::size_t i = 0;
+    const std::vector<std::string> names = cluster_.node_names();
+    for (const std::string& node : names) {
+      booted_[node] = simulation::old_image;
+      const auto share = static_cast<std::int64_t>(++i) * heartbeat.count() /
+                         static_cast<std::int64_t>(names.size());
+      beat(node, reactor::nanoseconds(share));
+    }
+  }
+
+private:
+  void later(reactor::nanoseconds d, std::function<void()> f) {
+    loop_.timers().arm(loop_.now() + d, std::move(f));
+  }
+
+  /// As a kubelet reports when nothing has changed.
+  void beat(const std::string& node, reactor::nanoseconds in) {
+    later(in, [this, node] {
+      cluster_.api().edit("", "nodes", "", node, [&](json::object& o) {
+        for (json::value& c : o["status"].as_object()["conditions"].as_array())
+          c.as_object()["lastHeartbeatTime"] = reactor::format_rfc3339(loop_.wall());
+      });
+      beat(node, heartbeat);
+    });
+  }
+
+  void saw(const k8s::sim::written& w) {
+    if (w.plural != "bootcnodes" || w.type == k8s::sim::write_type::deleted || !w.after) return;
+    const std::string node(w.name), image = text_at(*w.after, "spec", "desiredImage"),
+                                    state = text_at(*w.after, "spec", "desiredImageState");
+    std::string& known = asked_[node];
+    const std::string now = image + state;
+    if (known == now) return;
+    known = now;
+    if (image == booted_[node])
+      later(host_time, [this, node] { report(node, "True", "Idle", {}); });
+    else if (state == "Staged")
+      later(host_time, [this, node, image] { report(node, "False", "Staged", image); });
+    else
+      later(host_time / 10, [this, node, image] { reboot(node, image); });
+  }
+
+  void reboot(const std::string& node, const std::string& image) {
+    cluster_.node_down(node);
+    later(host_time, [this, node, image] {
+      booted_[node] = image;
+      report(node, "True", "Idle", {});
+      cluster_.node_up(node, loop_.random().uuid());
+    });
+  }
+
+  void report(const std::string& node, const char* idle, const char* reason,
+              const std::string& staged) {
+    cluster_.api().edit("node.bootc.dev", "bootcnodes", "", node, [&](json::object& o) {
+      const std::string at = reactor::format_rfc3339(loop_.wall());
+      const auto condition = [&](const char* type, const char* status, const char* why) {
+        return json::object{{"type", type},
+                            {"status", status},
+                            {"reason", why},
+                            {"message", ""},
+                            {"lastTransitionTime", at}};
+      };
+      json::object status{{"booted", entry_of(booted_[node])}};
+      if (!staged.empty()) status["staged"] = entry_of(staged);
+      json::array conditions;
+      conditions.push_back(condition("Idle", idle, reason));
+      conditions.push_back(condition("Degraded", "False", "Healthy"));
+      status["conditions"] = std::move(conditions);
+      if (const json::value* generation = o["metadata"].as_object().if_contains("generation"))
+        status["observedGeneration"] = *generation;
+      o["status"] = std::move(status);
+    });
+  }
+
+  reactor::loop& loop_;
+  simulation::pool_cluster& cluster_;
+  std::map<std::string, std::string> booted_, asked_;  // by node
+};
+
+struct point {
+  std::size_t clusters = 0, nodes = 0;
+};
+
+point size_of(const std::string& text) {
+  point out;
+  const auto x = text.find('x');
+  const char* const end = text.data() + text.size();
+  std::from_chars(text.data(), end, out.clusters);
+  if (x != text.npos) std::from_chars(text.data() + x + 1, end, out.nodes);
+  return out;
+}
+
+struct figures {
+  double cpu_ms_per_node = 0, writes_per_node = 0, seconds = 0, idle_cpu_percent = 0, stall_ms = 0;
+  double idle_writes = 0;
+  std::string problem;
+};
+
+/// Who moves the fleet.
+class mover {
+public:
+  mover(reactor::loop& l, const k8s::connection& to, point p)
+      : loop_(l),
+        size_(p),
+        packs_(l,
+               [] {
+                 policies::host::options o;
+                 o.run_tests = false;
+                 return o;
+               }()),
+        policy_(l, packs_) {
+    for (std::size_t i = 0; i < p.clusters; ++i) {
+      k8s::connection one = to;
+      one.server += "/c" + std::to_string(i);
+      bootc::bootc_cluster::options part;
+      part.policy = &policy_;
+      k8s::cluster_options o;
+      o.name = "c" + std::to_string(i);
+      o.apis.push_back(bootc::engage_bootc(std::move(part)));
+      fleet_.push_back(std::make_unique<k8s::cluster>(l, std::move(one), std::move(o)));
+    }
+  }
+
+  reactor::awaitable<void> measure(figures& out) {
+    auto loaded = co_await packs_.load();
+    if (!loaded) out.problem = loaded.error().message();
+    if (out.problem.empty()) co_await roll(out);
+    for (const auto& c : fleet_) co_await c->stop();
+    loop_.stop();
+  }
+
+private:
+  reactor::awaitable<void> roll(figures& out) {
+    for (const auto& c : fleet_) c->start();
+    const bool settled = co_await until_all_run(simulation::old_image);
+    if (!settled) out.problem = "the fleet did not settle on its first image";
+    if (!settled) co_return;
+    const double before = co_await writes();
+    (void)loop_.take_health();
+    const reactor::nanoseconds cpu = process_cpu(), began = monotonic();
+    for (const auto& c : fleet_) {
+      json::object image{{"ref", simulation::new_image}};
+      json::object spec;
+      spec["image"] = std::move(image);
+      json::object patch;
+      patch["spec"] = std::move(spec);
+      k8s::object_key key{"", std::string(pool_name)};
+      auto done =
+          co_await c->api().merge_patch(bootc::node_pools(), std::move(key), std::move(patch));
+      if (!done) out.problem = done.error().message();
+    }
+    const bool arrived = co_await until_all_run(simulation::new_image);
+    if (!arrived) out.problem = "the fleet did not arrive";
+    const double nodes = static_cast<double>(size_.clusters * size_.nodes);
+    out.seconds = std::chrono::duration<double>(monotonic() - began).count();
+    out.cpu_ms_per_node =
+        std::chrono::duration<double, std::milli>(process_cpu() - cpu).count() / nodes;
+    const double after = co_await writes();
+    out.writes_per_node = (after - before - static_cast<double>(size_.clusters)) / nodes;
+    co_await loop_.sleep_for(15s);  // the last slots are free, and every answer is seen
+    const double at_rest = co_await writes();
+    const reactor::nanoseconds resting = process_cpu();
+    co_await loop_.sleep_for(idle_window);
+    out.idle_cpu_percent = 100 * std::chrono::duration<double>(process_cpu() - resting).count() /
+                           std::chrono::duration<double>(idle_window).count();
+    const double later = co_await writes();
+    out.idle_writes = later - at_rest;
+    out.stall_ms =
+        std::chrono::duration<double, std::milli>(loop_.take_health().longest_stall).count();
+  }
+
+  bool runs(const k8s::cluster& c, const std::string& digest) const {
+    const bootc::bootc_cluster* part = bootc::bootc_part(c);
+    const bootc::node_pool* p = part ? part->pool(std::string(pool_name)) : nullptr;
+    return p && p->status.deployed_digest == digest && p->status.target_digest == digest &&
+           static_cast<std::size_t>(p->status.updated_count) == size_.nodes;
+  }
+
+  reactor::awaitable<bool> until_all_run(std::string_view image) {
+    const std::string digest = digest_in(image);
+    const reactor::steady_time until = loop_.now() + patience;
+    std::size_t first = 0;
+    while (loop_.now() < until) {
+      while (first < fleet_.size() && runs(*fleet_[first], digest)) ++first;
+      if (first == fleet_.size()) co_return true;
+      co_await loop_.sleep_for(200ms);
+    }
+    co_return false;
+  }
+
+  /// Requests of all clusters that were no reads, as the other process counts them.
+  reactor::awaitable<double> writes() {
+    auto said = co_await fleet_.front()->api().get_path("/counts");
+    const json::value* n =
+        said && said->is_object() ? said->get_object().if_contains("writes") : nullptr;
+    co_return n && n->is_int64() ? static_cast<double>(n->get_int64()) : 0;
+  }
+
+  reactor::loop& loop_;
+  point size_;
+  policies::host packs_;
+  bootc::pack_rollout_policy policy_;
+  std::vector<std::unique_ptr<k8s::cluster>> fleet_;
+};
+
+json::object measure(point p) {
+  auto process = child::start(
+      {"bench", "rollout", "--sender", std::to_string(p.clusters) + "x" + std::to_string(p.nodes)});
+  if (!process) throw std::runtime_error(process.error().message());
+  const k8s::connection to = sender_connection(*process);
+  figures f;
+  reactor::loop l;
+  mover all(l, to, p);
+  reactor::task_group tasks(l);
+  tasks.start("rollout", all.measure(f));
+  l.run();
+  if (!f.problem.empty()) throw std::runtime_error(f.problem);
+  return {{"clusters", p.clusters},
+          {"nodes", p.nodes},
+          {"cpu_ms_per_node", rounded(f.cpu_ms_per_node)},
+          {"writes_per_node", rounded(f.writes_per_node)},
+          {"seconds", rounded(f.seconds)},
+          {"idle_writes", f.idle_writes},
+          {"idle_cpu_percent", rounded(f.idle_cpu_percent)},
+          {"longest_stall_ms", rounded(f.stall_ms)}};
+}
+
+}  // namespace
+
+json::object measure_rollout(std::size_t clusters, std::size_t nodes) {
+  allow_many_descriptors();
+  pin_to_core(0);
+  json::object out = environment();
+  json::array points;
+  if (clusters > 0 || nodes > 0) {
+    points.push_back(measure({clusters > 0 ? clusters : 1, nodes > 0 ? nodes : 100}));
+  } else {
+    points.push_back(measure({100, 100}));
+    points.push_back(measure({1, 10'000}));
+  }
+  out["points"] = std::move(points);
+  return out;
+}
+
+int run_rollout_sender(const std::string& size) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlives the benchmark
+  allow_many_descriptors();
+  pin_to_core(1);
+  const point p = size_of(size);
+  reactor::loop l;
+  k8s::sim::server front(l, k8s::sim::server::settings{{"127.0.0.1", 0}, nullptr});
+  std::vector<std::unique_ptr<simulation::pool_cluster>> clusters;
+  std::vector<std::unique_ptr<puppets>> hosts;
+  std::int64_t writes = 0;
+  for (std::size_t i = 0; i < p.clusters; ++i) {
+    simulation::cluster_options o;
+    o.name = "c" + std::to_string(i);
+    o.nodes = p.nodes;
+    o.managed_fields = false;
+    o.crds = simulation::crd_manifests();
+    clusters.push_back(std::make_unique<simulation::pool_cluster>(l, std::move(o)));
+    clusters.back()->api().before =
+        [&writes](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+      if (r.path == "/counts") {
+        k8s::sim::answer out;
+        out.body = R"({"writes":)" + std::to_string(writes) + "}";
+        return out;
+      }
+      if (r.method != "GET") ++writes;
+      return std::nullopt;
+    };
+    hosts.push_back(std::make_unique<puppets>(l, *clusters.back()));
+    front.add(clusters.back()->api(), "/c" + std::to_string(i));
+  }
+  if (auto started = front.start(); !started) {
+    std::fprintf(stderr, "bench: %s\n", started.error().message().c_str());
+    return 1;
+  }
+  std::printf("%s \n", front.url().c_str());
+  std::fflush(stdout);
+  l.run();
+  return 0;
+}
+
+}  // namespace bench
