@@ -21,6 +21,10 @@ using ::registry::without_user;
 
 namespace {
 
+constexpr int not_modified = 304;
+/// Whoever calls his content by a longer name is asked for it anew.
+constexpr std::size_t etag_limit_bytes = 1'024;
+
 /// "open /x: no such file or directory", as Go says it.
 problem file_problem(const reactor::fault& f, const std::string& verb, const std::string& path) {
   if (f.code == reactor::errc::not_found)
@@ -51,7 +55,17 @@ outcome<bool> store(const std::string& path, std::string_view bytes, mode_t mode
 
 awaitable<outcome<std::string>> fetch(web& w, repository_entry from, std::string target,
                                       std::size_t limit_bytes, reactor::nanoseconds timeout) {
+  auto got =
+      co_await fetch_changed(w, std::move(from), std::move(target), {}, limit_bytes, timeout);
+  if (!got) co_return got.error();
+  co_return std::move(got->body);
+}
+
+awaitable<outcome<fetched>> fetch_changed(web& w, repository_entry from, std::string target,
+                                          std::string etag, std::size_t limit_bytes,
+                                          reactor::nanoseconds timeout) {
   web_request r;
+  if (!etag.empty()) r.fields.add("If-None-Match", etag);
   r.url = target;
   r.limit_bytes = limit_bytes;
   r.timeout = timeout;
@@ -63,10 +77,19 @@ awaitable<outcome<std::string>> fetch(web& w, repository_entry from, std::string
   if (!trusted) r.tls.certificate_file = r.tls.key_file = "";
   auto answer = co_await w.ask(std::move(r));
   if (!answer) co_return problem_of(answer.error(), "GET", target);
+  fetched out;
+  if (!etag.empty() && answer->status == not_modified) {
+    out.etag = std::move(etag);
+    out.unchanged = true;
+    co_return out;
+  }
   if (answer->status != 200)
     co_return problem{"failed to fetch " + without_user(target) + " : " +
                       status_text(answer->status)};
-  co_return std::move(answer->body);
+  out.etag = answer->fields.get("ETag");
+  if (out.etag.size() > etag_limit_bytes) out.etag.clear();
+  out.body = std::move(answer->body);
+  co_return out;
 }
 
 awaitable<outcome<downloaded_index>> download_index(reactor::loop& l, web& w, repository_entry from,

@@ -22,6 +22,17 @@ awaitable<outcome<std::string>> fetch(web& w, repository_entry from, std::string
                                       std::size_t limit_bytes,
                                       reactor::nanoseconds timeout = download_timeout);
 
+/// What a server has at a URL, and how it calls this very content.
+struct fetched {
+  std::string body;  // empty when unchanged
+  std::string etag;  // empty where the server does not say
+  bool unchanged = false;
+};
+/// The same as fetch(), for who may have it already: `etag` is what it was called then, or empty.
+awaitable<outcome<fetched>> fetch_changed(web& w, repository_entry from, std::string url,
+                                          std::string etag, std::size_t limit_bytes,
+                                          reactor::nanoseconds timeout = download_timeout);
+
 /// An index as it came and as it reads.
 struct downloaded_index {
   std::string text;

@@ -57,6 +57,10 @@ void chart_requests::index_failed(const std::string& repo, chart_problem why, st
   e.why = std::move(why);
 }
 
+void chart_requests::index_gone(const std::string& repo) {
+  indexes_.erase(repo);
+}
+
 chart_requests::answer chart_requests::chart(const chart_coordinates& c, steady_time now) {
   return look(charts_, key_of(c), nanoseconds::max(), now);
 }

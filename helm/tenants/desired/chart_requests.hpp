@@ -46,6 +46,8 @@ public:
   /// It came anew, or is as it was.
   void index_came(const std::string& repo, std::string etag, reactor::steady_time now);
   void index_failed(const std::string& repo, chart_problem why, reactor::steady_time now);
+  /// What it says is not kept any more.
+  void index_gone(const std::string& repo);
 
   /// A chart that is here stays: a version never becomes another one.
   answer chart(const chart_coordinates& c, reactor::steady_time now);

@@ -1,0 +1,318 @@
+#include "helm/tenants/supply/chart_supply.hpp"
+
+#include "formats/digest.hpp"
+#include "helm/sources/chart_registry.hpp"
+#include "helm/sources/index.hpp"
+#include "helm/sources/locate.hpp"
+#include "helm/sources/repository.hpp"
+#include "helm/tenants/desired/chart_version.hpp"
+#include "helm/tenants/kinds/metric_table.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/plain/secret.hpp"
+#include "reactor/task_group.hpp"
+#include "registry/reference.hpp"
+#include "registry/url.hpp"
+#include "registry/web.hpp"
+
+#include <algorithm>
+
+namespace helm::tenants {
+namespace {
+
+using reactor::awaitable;
+using requested = chart_requests::next;
+
+/// More repositories than anybody's policies name; an index of a large one takes some megabytes.
+constexpr std::size_t most_indexes = 64;
+
+chart_problem not_loaded(std::string text) {
+  return {chart_problem::kind::not_loaded, std::move(text)};
+}
+
+chart_problem no_such_version(const chart_coordinates& c) {
+  return {chart_problem::kind::version_not_found,
+          c.version.empty()
+              ? "chart " + c.name + " has no stable version in " + registry::without_user(c.repo)
+              : "chart " + c.name + " has no version " + c.version + " in " +
+                    registry::without_user(c.repo)};
+}
+
+std::string base_of(const std::string& name) {
+  return name.substr(name.rfind('/') + 1);
+}
+
+}  // namespace
+
+/// What is there while somebody uses it.
+struct chart_supply::network {
+  network(reactor::loop& l, registry::environment env) : web(l, std::move(env)), tasks(l) {}
+  registry::web web;
+  reactor::task_group tasks;
+};
+
+chart_supply::chart_supply(reactor::loop& l, options o)
+    : loop_(l), options_(std::move(o)), cache_(options_.cache_bytes), changed_(l) {}
+
+chart_supply::~chart_supply() = default;
+
+chart_supply::network& chart_supply::online() {
+  if (!network_) network_ = std::make_unique<network>(loop_, options_.environment);
+  return *network_;
+}
+
+awaitable<void> chart_supply::leave() {
+  if (--users_ > 0 || !network_) co_return;
+  const std::unique_ptr<network> last = std::move(network_);
+  co_await last->tasks.cancel_and_join();
+  co_await last->web.stop();
+  requests_ = {};  // what was being fetched is not any more
+  changed_.wake_all();
+}
+
+awaitable<supplied_chart> chart_supply::get(chart_coordinates c) {
+  for (;;) {
+    const chart_requests::answer is = requests_.chart(c, loop_.now());
+    supplied_chart out;
+    out.why = is.why;
+    if (is.is == requested::failed) co_return out;
+    if (is.is == requested::use) {
+      const auto digest = digests_.find(key_of(c));
+      if (digest != digests_.end()) out.chart = cache_.find(digest->second);
+      if (out.chart) co_return out;
+      requests_.chart_gone(c);
+      continue;
+    }
+    if (is.is == requested::fetch) online().tasks.start("fetch chart " + c.text(), fetch(c));
+    // It may be there already, or may have failed at once.
+    const chart_requests::answer now = requests_.chart(c, loop_.now());
+    if (now.is == requested::wait) (void)co_await changed_.wait();
+  }
+}
+
+awaitable<void> chart_supply::fetch(chart_coordinates c) {
+  const supplied_chart got = co_await load(c);
+  const bool came = got.chart != nullptr;
+  if (came)
+    requests_.chart_came(c, loop_.now());
+  else
+    requests_.chart_failed(c, got.why, loop_.now());
+  reactor::metric_labels labels;
+  labels["result"] = came ? "success" : "failure";
+  if (options_.metrics)
+    options_.metrics->get_counter(tenant_metrics::chart_loads, std::move(labels)).add();
+  if (came)
+    options_.log.info("chart loaded", {{"chart", reactor::redact(c.text())},
+                                       {"version", got.chart->meta().version}});
+  else
+    options_.log.warning("chart cannot be had",
+                         {{"chart", reactor::redact(c.text())}, {"why", got.why.text}});
+  changed_.wake_all();
+}
+
+awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
+  supplied_chart out;
+  archive got;
+  if (registry::is_oci(c.repo))
+    got = co_await from_registry(registry::join_url(c.repo, c.name), c.version);
+  else
+    got = co_await from_repository(c);
+  if (!got.came) {
+    out.why = std::move(got.why);
+    if (out.why.is == chart_problem::kind::version_not_found) out.why = no_such_version(c);
+    co_return out;
+  }
+  const std::string version = got.version;
+  struct unpacked {
+    std::shared_ptr<prepared_chart> chart;
+    std::string digest, problem;
+  };
+  auto unpack = [this, bytes = std::move(got.bytes)] {
+    unpacked u;
+    u.digest = formats::digest_of(bytes);
+    auto chart = cache_.from_archive(bytes);
+    if (chart)
+      u.chart = *chart;
+    else
+      u.problem = chart.error().text;
+    return u;
+  };
+  unpacked u = co_await loop_.offload(std::move(unpack));
+  if (!u.chart) {
+    out.why = not_loaded(c.text() + ": " + u.problem);
+    co_return out;
+  }
+  const metadata& is = u.chart->meta();
+  if (is.name != base_of(c.name) || !same_version(version, is.version)) {
+    out.why = not_loaded("the archive of " + c.name + " " + version + " holds " + is.name + " " +
+                         is.version);
+    co_return out;
+  }
+  digests_.insert_or_assign(key_of(c), u.digest);
+  if (digests_.size() > chart_requests::most) digests_.erase(digests_.begin());
+  out.chart = std::move(u.chart);
+  co_return out;
+}
+
+awaitable<chart_supply::archive> chart_supply::from_repository(chart_coordinates c) {
+  archive out;
+  const auto index = co_await index_of(c.repo, out.why);
+  if (!index) co_return out;
+  const auto named = index->find(c.name);
+  if (named == index->end()) {
+    out.why = not_loaded("there is no chart " + c.name + " in " + registry::without_user(c.repo));
+    co_return out;
+  }
+  std::vector<std::string> versions;
+  for (const offer& o : named->second) versions.push_back(o.version);
+  const std::optional<std::string> chosen = choose_version(versions, c.version);
+  if (!chosen) {
+    out.why.is = chart_problem::kind::version_not_found;
+    co_return out;
+  }
+  const offer what = *std::ranges::find(named->second, *chosen, &offer::version);
+  out.version = *chosen;
+  auto at = registry::resolve_reference(c.repo, what.url);
+  if (what.url.empty() || !at) {
+    out.why = not_loaded("chart " + c.name + " " + *chosen + " has no address in " +
+                         registry::without_user(c.repo));
+    co_return out;
+  }
+  if (registry::is_oci(*at)) co_return co_await from_registry(*at, std::string());
+  auto known = co_await sources::load_repositories(loop_, options_.where.repository_config);
+  sources::repository_entry from;
+  from.url = c.repo;
+  if (known)
+    for (const sources::repository_entry& e : known->entries)
+      if (registry::same_url(e.url, c.repo)) from = e;
+  auto bytes = co_await sources::fetch(online().web, std::move(from), *at,
+                                       sources::chart_archive_bytes_limit);
+  if (!bytes) {
+    out.why = not_loaded(bytes.error().text);
+    co_return out;
+  }
+  if (auto fits = sources::check_digest(what.digest, c.name + "-" + *chosen, *bytes); !fits) {
+    out.why = not_loaded(fits.error().text);
+    co_return out;
+  }
+  out.bytes = std::move(*bytes);
+  out.came = true;
+  co_return out;
+}
+
+/// With an empty version the reference names a tag already.
+awaitable<chart_supply::archive> chart_supply::from_registry(std::string reference,
+                                                             std::string version) {
+  archive out;
+  sources::chart_origin anonymous;
+  sources::chart_registry r(loop_, online().web,
+                            sources::registry_options_of(options_.where, anonymous));
+  auto at = registry::parse_oci_reference(reference);
+  if (!at) {
+    out.why = not_loaded(at.error().text);
+    co_return out;
+  }
+  if (at->tag.empty() && at->digest.empty()) {
+    registry::oci_reference all = *at;
+    auto versions = co_await r.versions(std::move(all));
+    if (!versions) {
+      out.why = not_loaded(versions.error().text);
+      co_return out;
+    }
+    const std::optional<std::string> chosen = choose_version(*versions, version);
+    if (!chosen) {
+      out.why.is = chart_problem::kind::version_not_found;
+      co_return out;
+    }
+    at->tag = registry::tag_of(*chosen);
+  }
+  sources::wanted_parts chart_only;
+  auto pulled = co_await r.pull(*at, chart_only);
+  if (!pulled) {
+    out.why = not_loaded(pulled.error().text);
+    co_return out;
+  }
+  out.version = pulled->meta.version;
+  out.bytes = std::move(pulled->archive);
+  out.came = true;
+  co_return out;
+}
+
+awaitable<std::shared_ptr<const chart_supply::offers>> chart_supply::index_of(std::string repo,
+                                                                              chart_problem& why) {
+  for (;;) {
+    const chart_requests::answer is = requests_.index(repo, loop_.now());
+    if (is.is == requested::failed) {
+      why = is.why;
+      co_return nullptr;
+    }
+    if (is.is == requested::use) {
+      const auto there = indexes_.find(repo);
+      if (there != indexes_.end()) co_return there->second;
+      requests_.index_gone(repo);
+      continue;
+    }
+    if (is.is == requested::fetch) co_await fetch_index(repo, is.etag);
+    if (is.is == requested::wait) (void)co_await changed_.wait();
+  }
+}
+
+awaitable<void> chart_supply::fetch_index(std::string repo, std::string etag) {
+  const std::string shown = registry::without_user(repo);
+  const auto failed = [&](const std::string& why) {
+    requests_.index_failed(
+        repo, not_loaded(shown + " is no chart repository or cannot be reached: " + why),
+        loop_.now());
+    changed_.wake_all();
+  };
+  auto at = registry::resolve_reference(repo, "index.yaml");
+  if (!at) {
+    failed(at.error().text);
+    co_return;
+  }
+  auto known = co_await sources::load_repositories(loop_, options_.where.repository_config);
+  sources::repository_entry from;
+  from.url = repo;
+  if (known)
+    for (const sources::repository_entry& e : known->entries)
+      if (registry::same_url(e.url, repo)) from = e;
+  if (!indexes_.contains(repo)) etag.clear();  // what it names is not here any more
+  auto got = co_await sources::fetch_changed(online().web, std::move(from), *at, std::move(etag),
+                                             sources::index_bytes_limit);
+  if (!got) {
+    failed(got.error().text);
+    co_return;
+  }
+  if (!got->unchanged) {
+    struct reading {
+      std::shared_ptr<const offers> index;
+      std::string problem;
+    };
+    auto read = [text = std::move(got->body), shown]() -> reading {
+      auto content = sources::read_index(text, shown);
+      if (!content) return {nullptr, content.error().text};
+      auto all = std::make_shared<offers>();
+      for (const auto& [name, versions] : content->index.entries)
+        for (const sources::chart_version& v : versions) {
+          if (v.removed) continue;
+          offer one;
+          one.version = v.meta.version;
+          one.digest = v.digest;
+          if (!v.urls.empty()) one.url = v.urls.front();
+          (*all)[name].push_back(std::move(one));
+        }
+      return {std::move(all), {}};
+    };
+    reading r = co_await loop_.offload(std::move(read));
+    if (!r.index) {
+      failed(r.problem);
+      co_return;
+    }
+    if (indexes_.size() >= most_indexes && !indexes_.contains(repo))
+      indexes_.erase(indexes_.begin());
+    indexes_.insert_or_assign(repo, std::move(r.index));
+  }
+  requests_.index_came(repo, std::move(got->etag), loop_.now());
+  changed_.wake_all();
+}
+
+}  // namespace helm::tenants

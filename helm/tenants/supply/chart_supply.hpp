@@ -1,0 +1,94 @@
+#pragma once
+
+#include "helm/render/chart_cache.hpp"
+#include "helm/sources/settings.hpp"
+#include "helm/tenants/desired/chart_requests.hpp"
+#include "reactor/awaitable.hpp"
+#include "reactor/log.hpp"
+#include "reactor/metrics.hpp"
+#include "reactor/waiters.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace reactor {
+class loop;
+}
+
+namespace helm::tenants {
+
+/// A chart for whoever asked for it, or why there is none.
+struct supplied_chart {
+  std::shared_ptr<prepared_chart> chart;  // null: see `why`
+  chart_problem why;
+};
+
+/// The charts of repositories and registries, prepared for rendering: one for all Tenants on all
+/// clusters of this process.
+/// Shape    whoever asks for what is being fetched waits for that; when a question ends makes no
+///          difference to the download.
+///          Nothing is written to disk: archives go into a cache in memory, under their digests.
+/// Limits   those of chart_requests; an index 48 MiB, an archive 100 MiB, 120 s each; prepared
+///          charts cache_bytes.
+/// Lifetime the loop outlives it. Who uses it enters first and co_awaits leave() at last: with the
+///          last one downloads end.
+class chart_supply {
+public:
+  struct options {
+    sources::settings where;  // of repositories and logins, as stock Helm has them
+    registry::environment environment;
+    std::size_t cache_bytes = 256u << 20;
+    reactor::metrics* metrics = nullptr;  // outlives it
+    reactor::logger log;
+  };
+  chart_supply(reactor::loop& l, options o);
+  ~chart_supply();
+  chart_supply(const chart_supply&) = delete;
+  chart_supply& operator=(const chart_supply&) = delete;
+
+  void enter() noexcept { ++users_; }
+  reactor::awaitable<void> leave();
+
+  /// Waits for the download where there is one.
+  reactor::awaitable<supplied_chart> get(chart_coordinates c);
+
+private:
+  /// What an index has of a chart, and no more of it.
+  struct offer {
+    std::string version, url, digest;
+  };
+  using offers = std::map<std::string, std::vector<offer>>;
+  struct archive {
+    std::string bytes, version;
+    chart_problem why;
+    bool came = false;
+  };
+  using key = std::string;
+  static key key_of(const chart_coordinates& c) {
+    return c.repo + '\n' + c.name + '\n' + c.version;
+  }
+  struct network;
+  network& online();
+  reactor::awaitable<void> fetch(chart_coordinates c);
+  reactor::awaitable<supplied_chart> load(chart_coordinates c);
+  reactor::awaitable<archive> from_repository(chart_coordinates c);
+  reactor::awaitable<archive> from_registry(std::string reference, std::string version);
+  reactor::awaitable<std::shared_ptr<const offers>> index_of(std::string repo,
+                                                             chart_problem& why);  // borrowed
+  reactor::awaitable<void> fetch_index(std::string repo, std::string etag);
+
+  reactor::loop& loop_;
+  options options_;
+  chart_requests requests_;
+  chart_cache cache_;
+  std::map<std::string, std::shared_ptr<const offers>> indexes_;  // by repository
+  std::map<key, std::string> digests_;                            // of archives that came
+  std::size_t users_ = 0;
+  reactor::waiters changed_;
+  std::unique_ptr<network> network_;
+};
+
+}  // namespace helm::tenants
