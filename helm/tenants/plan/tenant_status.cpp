@@ -186,7 +186,12 @@ tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
     });
   const happening_kind& kind = kind_of(turn.what);
   turning each(out, turn, now_is.meta.generation, now);
-  each.apply(condition_prefix::ready, kind.ready);
+  // How it became Ready stays said, so that a start that finds all as it shall be writes nothing.
+  const k8s::condition* was =
+      k8s::find_condition(out.conditions, type_of(condition_prefix::ready, turn.cluster));
+  const bool is_said = turn.what == happening::no_change && was && was->is_true() &&
+                       was->observed_generation == now_is.meta.generation;
+  each.apply(condition_prefix::ready, is_said ? leave : kind.ready);
   each.apply(condition_prefix::error, kind.error);
   each.apply(condition_prefix::progress, kind.progress);
   if (!turn.applied_chart.empty()) out.last_applied_chart = reactor::redact(turn.applied_chart);

@@ -1,0 +1,130 @@
+#include "helm/tenants/api.hpp"
+
+#include "helm/tenants/cluster/operation_slots.hpp"
+#include "helm/tenants/cluster/tenant_cluster.hpp"
+#include "helm/tenants/kinds/conditions.hpp"
+#include "helm/tenants/kinds/events.hpp"
+#include "helm/tenants/kinds/holds.hpp"
+#include "helm/tenants/kinds/metric_table.hpp"
+#include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/supply/chart_supply.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/fleet/fleet.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
+
+#include <set>
+#include <utility>
+
+namespace helm::tenants {
+namespace {
+
+constexpr std::string_view api_name = "tenants";
+constexpr std::size_t values_bytes_limit = 4u << 20;
+
+outcome<std::vector<values_file>> read_files(const std::vector<std::string>& paths) {
+  std::vector<values_file> out;
+  for (const std::string& path : paths) {
+    auto text = reactor::load_file(path, values_bytes_limit);
+    if (!text) return problem{"chart values: " + path + ": " + text.error().message()};
+    out.push_back({path, std::move(*text)});
+  }
+  return out;
+}
+
+/// As nobody says anything.
+std::shared_ptr<const wanted_everywhere> by_default() {
+  auto read = read_settings({});
+  auto wanted = wanted_from(read ? std::move(read->all) : settings(), {});
+  return wanted ? *wanted : std::make_shared<const wanted_everywhere>();
+}
+
+class running final : public units::running_api {
+public:
+  running(const units::house& h, const api_settings& s)
+      : house_(h),
+        wanted_(s.wanted ? s.wanted : by_default()),
+        charts_(h.loop, supply_options(h, s)),
+        slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all),
+        rows_(h.metrics, std::string(api_name)) {}
+
+  std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+    tenant_cluster::options o;
+    o.does = house_.does;
+    o.wanted = [this] { return wanted_; };
+    o.server = [this, &on] { return names_of(on.on()); };
+    o.known = [this](std::string_view name) { return is_known(name); };
+    o.charts = &charts_;
+    o.slots = &slots_;
+    o.limits = house_.limits;
+    o.metrics = &house_.metrics;
+    o.rows = &rows_;
+    o.on_stop = [this](tenant_cluster* c) { parts_.erase(c); };
+    auto made = std::make_unique<tenant_cluster>(on, std::move(o));
+    parts_.insert(made.get());
+    return made;
+  }
+
+private:
+  static chart_supply::options supply_options(const units::house& h, const api_settings& s) {
+    chart_supply::options o;
+    o.where = s.where;
+    o.environment = s.environment;
+    if (!o.environment) o.environment = [](std::string_view) { return std::string(); };
+    o.metrics = &h.metrics;
+    o.log = h.log;
+    return o;
+  }
+  /// One API server may be in the fleet under several names: its UID says so, and before that was
+  /// read of both its address.
+  names_of_server names_of(k8s::cluster& c) const {
+    names_of_server out;
+    for (k8s::cluster* other : house_.fleet.clusters())
+      if (other == &c || (!c.uid().empty() && other->uid() == c.uid()) ||
+          other->api().server() == c.api().server())
+        out.all.push_back(other->name());
+    out.primary = out.all.size() > 1 ? k8s::primary_name(out.all) : c.name();
+    return out;
+  }
+  bool is_known(std::string_view name) const {
+    if (!house_.fleet.is_discovered() || house_.fleet.find(name)) return true;
+    for (const k8s::fleet::unusable& u : house_.fleet.without_connection())
+      if (u.name == name) return true;
+    return false;
+  }
+
+  units::house house_;
+  std::shared_ptr<const wanted_everywhere> wanted_;
+  chart_supply charts_;
+  operation_slots slots_;
+  units::row_budget rows_;
+  std::set<tenant_cluster*> parts_;
+};
+
+}  // namespace
+
+outcome<std::shared_ptr<const wanted_everywhere>> load_wanted(settings s) {
+  auto files = read_files(s.values_files);
+  if (!files) return files.error();
+  return wanted_from(std::move(s), std::move(*files));
+}
+
+units::api api(api_settings s) {
+  units::api a;
+  a.name = api_name;
+  a.says = {"chart", "charts", "tenant", "tenants"};
+  a.kinds = {tenant_resource()};
+  a.remedy = "kubectl apply --server-side -f deploy/crds/tenants, or name tenants in --apis";
+  a.watches = "Tenants";
+  a.loads = "Tenants";
+  a.lease = names::lease;
+  a.lease_ns = s.wanted ? s.wanted->all.ns : "default";
+  a.holds.assign(hold_code::of_tenants.begin(), hold_code::of_tenants.end());
+  a.events.assign(tenant_event::table.begin(), tenant_event::table.end());
+  a.conditions.assign(tenant_conditions.begin(), tenant_conditions.end());
+  a.metrics.assign(tenant_metrics::all.begin(), tenant_metrics::all.end());
+  a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
+  return a;
+}
+
+}  // namespace helm::tenants

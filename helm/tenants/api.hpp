@@ -1,0 +1,26 @@
+#pragma once
+
+#include "helm/sources/settings.hpp"
+#include "helm/tenants/cluster/wanted.hpp"
+#include "registry/environment.hpp"
+#include "units/api.hpp"
+
+#include <memory>
+
+namespace helm::tenants {
+
+/// What the command line and the environment say about Tenants, read once.
+struct api_settings {
+  std::shared_ptr<const wanted_everywhere> wanted;  // null: the defaults
+  sources::settings where;                          // of repositories and logins
+  registry::environment environment;                // for proxies; empty: there is none
+};
+
+/// Errors   of a values file that cannot be read, is no YAML or no map. Blocks on files; for the
+///          start of the process.
+outcome<std::shared_ptr<const wanted_everywhere>> load_wanted(settings s);
+
+/// One chart on every cluster for each of its Tenants.
+units::api api(api_settings s = {});
+
+}  // namespace helm::tenants

@@ -1,0 +1,203 @@
+#include "helm/tenants/cluster/cluster_reads.hpp"
+
+#include "formats/base64.hpp"
+#include "helm/objects/manifest_reader.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/list_pages.hpp"
+#include "k8s/informer/view.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+namespace helm::tenants {
+namespace {
+
+namespace json = boost::json;
+using reactor::awaitable;
+
+const json::object* object_at(const json::object& o, std::string_view name) {
+  const json::value* v = o.if_contains(name);
+  return v ? v->if_object() : nullptr;
+}
+
+std::string text_of(const json::object* o, std::string_view name) {
+  const json::value* v = o ? o->if_contains(name) : nullptr;
+  return v && v->is_string() ? std::string(v->as_string()) : std::string();
+}
+
+/// A record's object, as a list of names shows it.
+struct listed_record {
+  std::string name, version, status;
+  int revision = 0;
+};
+
+listed_record listed(const json::object& item) {
+  const json::object* meta = object_at(item, "metadata");
+  const json::object* labels = meta ? object_at(*meta, "labels") : nullptr;
+  listed_record out;
+  out.name = text_of(meta, "name");
+  out.version = text_of(meta, "resourceVersion");
+  out.status = text_of(labels, "status");
+  const std::string revision = text_of(labels, "version");
+  const char* const past = revision.data() + revision.size();
+  const auto [end, wrong] = std::from_chars(revision.data(), past, out.revision);
+  if (wrong != std::errc{} || end != past) out.revision = 0;
+  return out;
+}
+
+/// Off the loop: a record may be a megabyte.
+known_release read_stored(const std::string& text, const listed_record& of, record_driver kind,
+                          const std::string& ns) {
+  known_release out;
+  out.record = of.name;
+  out.version = of.version;
+  out.facts.revision = of.revision;
+  out.facts.state = release::read_status(of.status);
+  std::string stored = text;
+  if (kind == record_driver::secrets) {
+    auto bytes = formats::decode_base64(text);
+    if (!bytes) return out;
+    stored = std::move(*bytes);
+  }
+  const auto record = release::decode_record(stored);
+  if (!record) return out;  // its labels say what state it is in, and nobody can say more
+  const std::span<const release::record> alone(&*record, 1);
+  if (auto facts = newest_of(alone)) out.facts = std::move(*facts);
+  if (const auto documents = objects::read_manifest(record->manifest))
+    out.objects = checked_objects(*documents, ns);
+  return out;
+}
+
+k8s::resource collection_of(const checked_object& o) {
+  static const std::map<std::string, std::string, std::less<>> plurals = {
+      {"ConfigMap", "configmaps"},   {"Secret", "secrets"},
+      {"Service", "services"},       {"ServiceAccount", "serviceaccounts"},
+      {"Deployment", "deployments"}, {"ReplicaSet", "replicasets"}};
+  k8s::resource r;
+  const auto slash = o.api_version.find('/');
+  if (slash != std::string::npos) r.group = o.api_version.substr(0, slash);
+  r.version = slash == std::string::npos ? o.api_version : o.api_version.substr(slash + 1);
+  r.kind = o.kind;
+  const auto plural = plurals.find(o.kind);
+  if (plural != plurals.end()) r.plural = plural->second;
+  return r;
+}
+
+}  // namespace
+
+const k8s::resource& cluster_reads::records() const noexcept {
+  return kind_ == record_driver::secrets ? k8s::resources::secrets()
+                                         : k8s::resources::config_maps();
+}
+
+awaitable<k8s::result<std::optional<tenant>>> cluster_reads::object(k8s::object_key key) {
+  k8s::resource r = tenant_resource();
+  auto got = co_await api_.get(std::move(r), std::move(key));
+  std::optional<tenant> out;
+  if (!got && got.error().code == k8s::errc::not_found) co_return out;
+  if (!got) co_return got.error();
+  auto read = k8s::parse_view<tenant>(json::serialize(*got));
+  if (!read) co_return read.error();
+  out = std::move(*read);
+  co_return out;
+}
+
+awaitable<k8s::result<workspace_facts>> cluster_reads::workspace(std::string name) {
+  workspace_facts out;
+  k8s::object_key key;
+  key.name = std::move(name);
+  auto got = co_await api_.get(k8s::resources::namespaces(), std::move(key));
+  if (!got && got.error().code == k8s::errc::not_found) co_return out;
+  if (!got) co_return got.error();
+  const json::object* meta = object_at(*got, "metadata");
+  const bool going = !text_of(meta, "deletionTimestamp").empty() ||
+                     text_of(object_at(*got, "status"), "phase") == "Terminating";
+  out.is = going ? workspace_facts::state::terminating : workspace_facts::state::present;
+  const json::object* annotations = meta ? object_at(*meta, "annotations") : nullptr;
+  out.owner = text_of(annotations, names::owner);
+  co_return out;
+}
+
+awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
+    std::string ns, std::string name, std::optional<known_release> known) {
+  std::optional<known_release> out;
+  // Somebody may prune what was listed a moment ago.
+  for (int looks = 0; looks < 3; ++looks) {
+    k8s::list_options options;
+    options.ns = ns;
+    options.label_selector = "name=" + name + ",owner=helm";
+    options.metadata_only = true;
+    k8s::list_pages pages(api_, records(), std::move(options));
+    listed_record newest;
+    for (;;) {
+      auto page = co_await pages.next();
+      if (!page) co_return page.error();
+      if (!*page) break;
+      const json::array* items = k8s::items_of(**page);
+      for (std::size_t i = 0; items && i < items->size(); ++i) {
+        const json::object* item = (*items)[i].if_object();
+        if (!item) continue;
+        listed_record one = listed(*item);
+        if (newest.name.empty() || one.revision > newest.revision) newest = std::move(one);
+      }
+    }
+    if (newest.name.empty()) co_return out;
+    if (known && known->record == newest.name && known->version == newest.version) {
+      out = std::move(known);
+      co_return out;
+    }
+    k8s::object_key key;
+    key.ns = ns;
+    key.name = newest.name;
+    auto got = co_await api_.get(records(), std::move(key));
+    if (!got && got.error().code == k8s::errc::not_found) continue;
+    if (!got) co_return got.error();
+    // What was read, if somebody wrote it since it was listed.
+    listed_record as_read = listed(*got);
+    std::string text = text_of(object_at(*got, "data"), "release");
+    auto read = [text = std::move(text), as_read, kind = kind_, ns] {
+      return read_stored(text, as_read, kind, ns);
+    };
+    out = co_await loop_.offload(std::move(read));
+    co_return out;
+  }
+  co_return out;
+}
+
+awaitable<std::vector<std::string>> cluster_reads::missing(std::vector<checked_object> objects) {
+  std::vector<std::string> out;
+  std::map<std::string, std::set<std::string>> there;  // by kind
+  std::set<std::string> unknown;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const std::string kind = objects[i].kind;
+    if (!there.contains(kind) && !unknown.contains(kind)) {
+      k8s::list_options options;
+      options.ns = objects[i].ns;
+      options.metadata_only = true;
+      k8s::list_pages pages(api_, collection_of(objects[i]), std::move(options));
+      std::set<std::string>& names = there[kind];
+      for (;;) {
+        auto page = co_await pages.next();
+        if (!page) {
+          unknown.insert(kind);
+          break;
+        }
+        if (!*page) break;
+        const json::array* items = k8s::items_of(**page);
+        for (std::size_t n = 0; items && n < items->size(); ++n)
+          if (const json::object* item = (*items)[n].if_object())
+            names.insert(text_of(object_at(*item, "metadata"), "name"));
+      }
+    }
+    if (!unknown.contains(kind) && !there[kind].contains(objects[i].name))
+      out.push_back(objects[i].text());
+  }
+  co_return out;
+}
+
+}  // namespace helm::tenants

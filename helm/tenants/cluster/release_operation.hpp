@@ -1,0 +1,48 @@
+#pragma once
+
+#include "helm/release/actions.hpp"
+#include "helm/tenants/desired/settings.hpp"
+#include "helm/tenants/plan/tenant_plan.hpp"
+#include "reactor/log.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace helm::tenants {
+
+/// What is to be done to one release.
+struct operation_order {
+  operation what = operation::none;
+  std::string release, ns;
+  std::shared_ptr<prepared_chart> chart;  // of install and upgrade
+  value values;
+  record_driver driver = record_driver::secrets;
+  int max_history = 10;
+};
+
+/// One operation with everything that belongs to it and to no other.
+/// Shape    run() once. Where that was cancelled and joined, settle() ends the record that is left
+///          pending.
+/// Lifetime loop, client and discovery outlive it.
+class release_operation {
+public:
+  release_operation(reactor::loop& l, k8s::client& api, k8s::discovery& known,
+                    operation_order order, reactor::logger log);
+  /// Problems Helm's, as its commands say them.
+  reactor::awaitable<outcome<objects::done>> run();
+  reactor::awaitable<std::optional<problem>> settle() { return actions_.settle(); }
+
+private:
+  operation_order order_;
+  objects::cluster_objects on_;
+  release::cluster_records records_;
+  release::release_actions actions_;
+};
+
+/// Marks a record that was left pending as failed, so that another operation may begin.
+/// Errors   those of reading and writing the record.
+reactor::awaitable<outcome<objects::done>> end_pending(reactor::loop& l, k8s::client& api,
+                                                       operation_order of, int revision);
+
+}  // namespace helm::tenants

@@ -1,0 +1,381 @@
+#include "helm/tenants/cluster/tenant_cluster.hpp"
+
+#include "helm/tenants/cluster/under_way.hpp"
+#include "helm/tenants/kinds/events.hpp"
+#include "helm/tenants/kinds/metric_table.hpp"
+#include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/supply/chart_supply.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/events.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/plain/secret.hpp"
+#include "reactor/side_by_side.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+
+namespace helm::tenants {
+namespace {
+
+using namespace std::chrono_literals;
+using units::plan_row;
+
+constexpr std::size_t most_tenants = 10'000;
+/// Passes only ask and write; operations have a limit of their own.
+constexpr std::size_t passes_at_once = 8, looks_at_once = 8;
+constexpr std::array<std::string_view, 3> phase_names = {"Ready", "Pending", "Error"};
+constexpr std::string_view api_name = "tenants";
+
+k8s::informer_options all_tenants(const k8s::watch_limits& limits) {
+  k8s::informer_options o;
+  o.collection = tenant_resource();
+  o.limits = limits;
+  o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_tenants);
+  return o;
+}
+
+k8s::controller_options controller_of(reactor::metrics* metrics, const reactor::logger& log) {
+  k8s::controller_options o;
+  o.name = "tenant";
+  o.concurrency = passes_at_once;
+  o.metrics = metrics;
+  o.log = log;
+  return o;
+}
+
+std::size_t phase_index(std::string_view phase) noexcept {
+  const auto found = std::ranges::find(phase_names, phase);
+  return found == phase_names.end() ? 1 : static_cast<std::size_t>(found - phase_names.begin());
+}
+
+double seconds(reactor::nanoseconds d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+std::string_view state_of(const tenant_plan& p) {
+  if (p.hold) return p.hold->code;
+  return p.action == "skip" ? std::string_view("UpToDate") : p.action;
+}
+
+}  // namespace
+
+tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
+    : on_(on),
+      options_(std::move(o)),
+      reads_(on.loop(), on.api(), options_.wanted()->all.driver),
+      writes_(on.loop(), on.api()),
+      tenants_(on.loop(), on.api(), all_tenants(options_.limits)),
+      figures_(options_.metrics && options_.rows && options_.does == units::mode::act
+                   ? std::make_unique<units::row_figures>(*options_.metrics, *options_.rows,
+                                                          std::string(api_name), on.on().name())
+                   : nullptr),
+      controller_(on.loop(), *this, controller_of(options_.metrics, on.log()),
+                  [](const key_type& key) { return key.text(); }),
+      nobody_looks_(on.loop()),
+      tasks_(on.loop()) {
+  if (options_.charts) options_.charts->enter();
+  if (options_.metrics && options_.does == units::mode::act) {
+    const std::string cluster = on.on().name();
+    for (std::size_t i = 0; i < phase_names.size(); ++i) {
+      phase_gauges_[i] = options_.metrics->get_gauge(
+          tenant_metrics::by_phase, {{"cluster", cluster}, {"phase", std::string(phase_names[i])}});
+      phase_gauges_[i].set(0);
+    }
+    ready_ = options_.metrics->get_gauge(tenant_metrics::ready, {{"cluster", cluster}});
+    error_ = options_.metrics->get_gauge(tenant_metrics::error, {{"cluster", cluster}});
+    depth_ = options_.metrics->get_gauge(tenant_metrics::queue_depth, {{"cluster", cluster}});
+    ready_.set(0);
+    error_.set(0);
+    depth_.set(0);
+    pass_seconds_ = options_.metrics->get_histogram(tenant_metrics::reconcile_seconds);
+    operation_seconds_ = options_.metrics->get_histogram(tenant_metrics::operation_seconds);
+  }
+  on.follow(tenants_);
+  tenants_.add_index("name", [](const tenant& t, std::vector<k8s::interned>& values) {
+    values.emplace_back(t.meta.name.str());
+  });
+  tenants_.on_change([this](const tenant* before, const tenant* now) { changed(before, now); });
+  tenants_.start();
+  if (options_.does == units::mode::look) return;
+  tasks_.start("Tenants of " + on.on().name(), [this]() -> awaitable<void> {
+    (void)co_await tenants_.synced();
+    controller_.start();
+  });
+}
+
+tenant_cluster::~tenant_cluster() = default;
+
+awaitable<void> tenant_cluster::stop() {
+  stopping_ = true;
+  if (options_.on_stop) options_.on_stop(this);
+  co_await tasks_.cancel_and_join();
+  co_await controller_.stop();
+  std::vector<key_type> keys;
+  for (const auto& [key, m] : known_)
+    if (m.running) keys.push_back(key);
+  if (!keys.empty())
+    co_await reactor::side_by_side(
+        keys.size(), [&](std::size_t i) { return end_operation(keys[i], stop_limit); },
+        keys.size());
+  co_await tenants_.stop();
+  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
+  co_await tenants_.forget();
+  if (options_.charts) co_await options_.charts->leave();
+}
+
+awaitable<bool> tenant_cluster::synced(reactor::steady_time deadline) {
+  return tenants_.synced(deadline);
+}
+
+void tenant_cluster::reconsider() {
+  ++revision_;
+  tenants_.objects().each([&](const tenant& t) { controller_.add(t.meta.key()); });
+}
+
+void tenant_cluster::recover() {
+  ++revision_;
+  ++connection_;  // what failed while it was down is tried anew
+  tenants_.objects().each([&](const tenant& t) {
+    const auto spread = static_cast<std::uint64_t>(k8s::cluster::recovery_spread.count());
+    const auto share = static_cast<std::int64_t>(on_.loop().random().next() % spread);
+    controller_.add_after(t.meta.key(), reactor::nanoseconds(share));
+  });
+}
+
+void tenant_cluster::changed(const tenant* before, const tenant* now) {
+  ++revision_;
+  const key_type key = (now ? now : before)->meta.key();
+  if (!now) {
+    count_phase(key, std::nullopt);
+    // Who shared its name may have the namespace now.
+    tenants_.objects().each_by("name", before->meta.name.str(),
+                               [&](const tenant& t) { controller_.add(t.meta.key()); });
+  } else if (counted_.contains(key)) {
+    count_phase(key, phase_index(now->status.phase));
+  }
+  if (!before || !now || wakes(*before, *now)) controller_.add(key);
+}
+
+tenant_cluster::memory* tenant_cluster::find(const key_type& key) {
+  const auto found = known_.find(key);
+  return found == known_.end() ? nullptr : &found->second;
+}
+
+void tenant_cluster::forget(const key_type& key) {
+  remember(key, std::nullopt);
+  known_.erase(key);
+}
+
+void tenant_cluster::count_phase(const key_type& key, std::optional<std::size_t> phase) {
+  const auto was = counted_.find(key);
+  if (was != counted_.end()) --phases_[was->second];
+  if (phase) {
+    ++phases_[*phase];
+    counted_.insert_or_assign(key, *phase);
+  } else if (was != counted_.end()) {
+    counted_.erase(was);
+  }
+  for (std::size_t i = 0; i < phases_.size(); ++i)
+    phase_gauges_[i].set(static_cast<double>(phases_[i]));
+  ready_.set(static_cast<double>(phases_[phase_index("Ready")]));
+  error_.set(static_cast<double>(phases_[phase_index("Error")]));
+}
+
+void tenant_cluster::remember(const key_type& key, std::optional<tenant_plan> p) {
+  ++revision_;
+  const auto count = [&](const tenant_plan& of, int by) {
+    const auto add = [by](units::row_figures::counts& all, std::string_view what) {
+      std::size_t& n = all[std::string(what)];
+      n += static_cast<std::size_t>(by);
+      if (n == 0) all.erase(std::string(what));
+    };
+    add(states_, state_of(of));
+    if (of.hold) add(held_, units::kind_in(of.hold->code));
+  };
+  memory* m = find(key);
+  if (m && m->last) count(*m->last, -1);
+  if (m) m->last.reset();
+  if (p && m) {
+    count(*p, +1);
+    m->last = std::move(p);
+    const tenant* t = tenants_.find(key);
+    if (t) count_phase(key, phase_index(t->status.phase));
+  } else {
+    count_phase(key, std::nullopt);
+  }
+  if (!figures_) return;
+  const std::string row = options_.wanted()->all.chart.name;
+  if (!row_.empty() && (row_ != row || states_.empty())) figures_->forget(std::exchange(row_, {}));
+  if (states_.empty()) return;
+  figures_->show(row, states_, held_);
+  row_ = row;
+}
+
+awaitable<k8s::result<k8s::next>> tenant_cluster::reconcile(key_type key) {
+  const reactor::steady_time began = on_.loop().now();
+  auto ended = co_await pass(key);
+  pass_seconds_.observe(seconds(on_.loop().now() - began));
+  depth_.set(static_cast<double>(controller_.depth()));
+  reactor::metric_labels labels;
+  labels["api"] = api_name;
+  labels["result"] = ended ? "success" : "failure";
+  count(tenant_metrics::reconciles, std::move(labels));
+  co_return ended;
+}
+
+void tenant_cluster::count(const reactor::metric_kind& kind, reactor::metric_labels labels) {
+  if (!options_.metrics) return;
+  labels["cluster"] = on_.on().name();
+  options_.metrics->get_counter(kind, std::move(labels)).add();
+}
+
+void tenant_cluster::count_operation(std::string_view what, std::string_view outcome) {
+  reactor::metric_labels labels;
+  labels["operation"] = what;
+  labels["result"] = outcome;
+  count(tenant_metrics::operations, std::move(labels));
+}
+
+void tenant_cluster::tell(const tenant& about, const k8s::event_kind& what, std::string text) {
+  k8s::object_reference regarding{std::string(names::api_version), std::string(names::tenant_kind),
+                                  about.meta.ns.str(), about.meta.name.str(),
+                                  about.meta.uid.text()};
+  k8s::event_note note = k8s::tell_of(what, std::move(regarding), safe_message(text));
+  note.form = k8s::event_form::core_v1;
+  note.reporter = names::tenant_reporter;
+  note.component = names::tenant_component;
+  on_.on().events().record(std::move(note));
+}
+
+void tenant_cluster::tell_all(const tenant& about, const std::vector<told>& events) {
+  for (const told& e : events) tell(about, e.what, e.note);
+}
+
+void tenant_cluster::log(reactor::log_level level, std::string_view line, const tenant& about,
+                         const std::string& why) const {
+  const std::string name = about.meta.name.str();
+  const reactor::logger to =
+      on_.log().with({{"tenant", about.meta.key().text()},
+                      {"release", names::release_name(name, on_.on().name())},
+                      {"workspace", name}});
+  if (why.empty())
+    to.write(level, line, {});
+  else
+    to.write(level, line, {{"why", why}});
+}
+
+awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, happening what,
+                                                    std::string message,
+                                                    std::string applied_chart) {
+  const auto wanted = options_.wanted();
+  const std::string cluster = on_.on().name();
+  turn_of_events turn;
+  turn.cluster = cluster;
+  turn.what = what;
+  turn.message = message;
+  turn.applied_chart = applied_chart;
+  turn.skip = wanted->all.skip;
+  turn.known = options_.known;
+  tenant before = about;
+  written_tenant end = co_await writes_.tell(std::move(about), std::move(turn));
+  said out;
+  memory* m = find(key);
+  if (end.is == written_tenant::end::failed) {
+    if (m) m->unsaved = memory::unsaid{what, std::move(message), std::move(applied_chart)};
+    tell(before, tenant_event::status_update_failed, end.why);
+    out.well = false;
+    co_return out;
+  }
+  if (m) m->unsaved.reset();
+  if (end.is == written_tenant::end::written && end.now &&
+      phase_changed(before.status, end.now->status))
+    tell(*end.now, tenant_event::phase_set, end.now->status.phase);
+  out.now = std::move(end.now);
+  co_return out;
+}
+
+void tenant_cluster::describe(boost::json::object& entry) const {
+  boost::json::object tenants;
+  for (std::size_t i = 0; i < phase_names.size(); ++i) tenants[phase_names[i]] = phases_[i];
+  entry[api_name] = std::move(tenants);
+}
+
+units::unit tenant_cluster::shown(const tenant& t, const tenant_plan& p) const {
+  units::unit u;
+  u.name = t.meta.name.str();  // as its release: of several with one name one acts
+  u.state = t.status.phase.empty() ? "Pending" : t.status.phase;
+  const bool wrong = u.state == "Error";
+  const bool done = p.action == "skip";
+  u.is = wrong ? units::standing::trouble : done ? units::standing::done : units::standing::moving;
+  u.message = t.status.last_message;
+  u.details = {
+      {.key = "action", .value = std::string(p.action), .column = "ACTION", .label = "action"},
+      {.key = "from", .value = p.from, .column = "FROM", .label = "from"},
+      {.key = "to", .value = reactor::redact(options_.wanted()->all.chart.text()), .label = "to"},
+      {.key = "release", .value = p.release, .label = "release"},
+      {.key = "namespace", .value = t.meta.ns.str(), .label = "namespace"},
+  };
+  return u;
+}
+
+awaitable<std::vector<plan_row>> tenant_cluster::overview() {
+  // stop() waits for who looks.
+  struct visit {
+    tenant_cluster& at;
+    explicit visit(tenant_cluster& c) : at(c) { ++at.lookers_; }
+    ~visit() {
+      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
+    }
+  };
+  const visit here(*this);
+  co_return co_await look_at_all();
+}
+
+awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
+  std::vector<key_type> keys;
+  tenants_.objects().each([&](const tenant& t) { keys.push_back(t.meta.key()); });
+  std::ranges::sort(keys);
+  std::vector<std::optional<tenant_plan>> plans(keys.size());
+  if (options_.does == units::mode::act) {
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      if (const memory* m = find(keys[i])) plans[i] = m->last;
+  } else {
+    const auto look = [&](std::size_t i) -> awaitable<void> {
+      auto w = co_await gather(keys[i], std::nullopt);
+      if (w && w->object && concern_of(*w->object, *w) == concern::ours) plans[i] = plan_tenant(*w);
+    };
+    co_await reactor::side_by_side(keys.size(), look, looks_at_once);
+  }
+  plan_row row;
+  const auto wanted = options_.wanted();
+  row.name = wanted->all.chart.name;
+  row.target = reactor::redact(wanted->all.chart.text());
+  row.capacity = wanted->all.per_cluster;
+  row.occupied = operations_;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const tenant* t = tenants_.find(keys[i]);
+    if (!t || !plans[i]) continue;
+    const tenant_plan& p = *plans[i];
+    units::unit u = shown(*t, p);
+    row.updated += u.is == units::standing::done;
+    row.updating += u.is == units::standing::moving;
+    row.degraded += u.is == units::standing::trouble;
+    if (p.hold) {
+      units::hold h = *p.hold;
+      h.unit = u.name;
+      row.forecast.push_back(h);
+      row.holds.push_back(std::move(h));
+    } else if (p.next != step::none) {
+      row.start.push_back(u.name);
+      row.actions.push_back({std::string(p.action == "none" ? name_of(p.next) : p.action), u.name});
+    }
+    row.units.push_back(std::move(u));
+  }
+  std::vector<plan_row> rows;
+  if (!row.units.empty()) rows.push_back(std::move(row));
+  co_return rows;
+}
+
+}  // namespace helm::tenants

@@ -1,0 +1,195 @@
+#pragma once
+
+#include "helm/tenants/cluster/cluster_reads.hpp"
+#include "helm/tenants/cluster/operation_slots.hpp"
+#include "helm/tenants/cluster/tenant_writes.hpp"
+#include "helm/tenants/cluster/wanted.hpp"
+#include "helm/tenants/plan/retries.hpp"
+#include "k8s/fleet/engagement.hpp"
+#include "k8s/informer/controller.hpp"
+#include "k8s/informer/informer.hpp"
+#include "reactor/metrics.hpp"
+#include "reactor/waiters.hpp"
+#include "units/api.hpp"
+#include "units/row_figures.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace helm {
+class prepared_chart;
+}
+
+namespace helm::tenants {
+
+using reactor::awaitable;
+class chart_supply;
+
+/// The names under which this API server is in the fleet, and which of them acts where no object
+/// names one.
+struct names_of_server {
+  std::vector<std::string> all;
+  std::string primary;
+};
+
+/// The Tenants of one cluster: watched, planned and brought to what they shall be, each step
+/// decided on what the server said
+/// just before.
+/// Shape    one pass at a time for each Tenant; an operation of Helm's runs beside its passes,
+///          never two for one Tenant.
+/// Stop     what runs is cancelled and joined, its record ended; all within stop_limit.
+/// Lifetime engagement, supply and slots outlive it; co_await stop() before destruction.
+class tenant_cluster final : public units::part, private k8s::reconciler<k8s::object_key> {
+public:
+  struct options {
+    units::mode does = units::mode::act;
+    std::function<std::shared_ptr<const wanted_everywhere>()> wanted;
+    std::function<names_of_server()> server;
+    /// Whether a cluster of that name is in the fleet, reachable or not. May be empty: every name
+    /// may be.
+    std::function<bool(std::string_view)> known;
+    chart_supply* charts = nullptr;
+    operation_slots* slots = nullptr;
+    k8s::watch_limits limits;
+    reactor::metrics* metrics = nullptr;
+    units::row_budget* rows = nullptr;
+    std::function<void(tenant_cluster*)> on_stop;
+  };
+  tenant_cluster(k8s::engagement& on, options o);
+  ~tenant_cluster() override;
+
+  awaitable<void> stop() override;
+  awaitable<bool> synced(reactor::steady_time deadline) override;
+  std::string doubt() const override { return tenants_.doubt(); }
+  void reconsider() override;
+  void recover() override;
+  awaitable<std::vector<units::plan_row>> overview() override;
+  std::optional<std::uint64_t> revision() const override { return revision_; }
+  void describe(boost::json::object& entry) const override;
+  bool idle() const noexcept { return controller_.idle() && operations_ == 0; }
+
+  /// Half of what a process has to end: the rest is the others'.
+  static constexpr reactor::nanoseconds stop_limit = std::chrono::seconds(2);
+
+private:
+  struct under_way;
+  /// What is remembered of a Tenant between two passes; a process that forgets it has lost nothing
+  /// but time.
+  struct memory {
+    k8s::uid uid;
+    chart_coordinates chart_of;
+    chart_facts chart;
+    std::shared_ptr<prepared_chart> loaded;  // from its arrival to the operation
+    attempts tries;
+    std::optional<known_release> release;
+    std::optional<reactor::wall_time> pending_seen;
+    int pending_revision = 0;
+    drift_findings drift;
+    std::optional<reactor::steady_time> drift_looked;
+    std::string applied;
+    std::optional<std::int64_t> skip_told;
+    std::string drift_told, refused_told;
+    bool mismatch_told = false;
+    reactor::wall_time deleting_namespace_since{};
+    struct unsaid {
+      happening what;
+      std::string message, applied_chart;
+    };
+    std::optional<unsaid> unsaved;  // could not be written
+    std::unique_ptr<under_way> running;
+    std::optional<tenant_plan> last;
+  };
+  using key_type = k8s::object_key;
+
+  awaitable<k8s::result<k8s::next>> reconcile(key_type key) override;
+  // tenant_passes.cpp
+  awaitable<k8s::result<k8s::next>> pass(key_type key);
+  awaitable<k8s::result<tenant_world>> gather(key_type key, std::optional<tenant> fresh);
+  awaitable<void> look_for_drift(key_type key, known_release release);
+  k8s::result<k8s::next> refused(const key_type& key, const k8s::fault& why);
+  /// What a step led to: a look again at once, with the object as it is now where that is known; or
+  /// the end of the pass.
+  struct stepped {
+    bool again = false;
+    std::optional<tenant> fresh;
+    k8s::next then;
+  };
+  awaitable<stepped> carry_out(key_type key, tenant_world w, tenant_plan p);
+  awaitable<stepped> rest(key_type key, tenant_world w, tenant_plan p);
+  awaitable<stepped> change_finalizer(key_type key, tenant_world w, tenant_plan p);
+  awaitable<stepped> make_namespace(key_type key, tenant_world w, tenant_plan p);
+  awaitable<stepped> remove_namespace(key_type key, tenant_world w, tenant_plan p);
+  awaitable<stepped> note(key_type key, tenant_world w);
+  awaitable<stepped> mark_deleting(key_type key, tenant_world w, tenant_plan p);
+  awaitable<stepped> end_abandoned(key_type key, tenant_world w, tenant_plan p);
+  void start_loading(const key_type& key, const tenant_world& w);
+  awaitable<void> load(key_type key, chart_coordinates c, attempt_key at);
+
+  // tenant_operations.cpp
+  void start_operation(const key_type& key, operation what);
+  awaitable<void> operate(key_type key, under_way* me);
+  awaitable<void> perform(key_type key, under_way* me);
+  awaitable<void> conclude(key_type key, operation what, tenant_world w, tenant_plan p,
+                           std::string failure);
+  awaitable<bool> note_fingerprint(key_type key, tenant about, std::string fingerprint);
+  /// Cancels, joins and settles what runs; `within` is for all of it.
+  awaitable<void> end_operation(key_type key, reactor::nanoseconds within);
+
+  struct said {
+    bool well = true;           // false: it has to be tried again
+    std::optional<tenant> now;  // the object since
+  };
+  /// Status and, where it changed, the phase's Event.
+  awaitable<said> say(key_type key, tenant about, happening what, std::string message,
+                      std::string applied_chart = {});
+  /// Whether what is planned is not in the object's status yet.
+  bool would_say(const tenant& t, const tenant_plan& p) const;
+  void tell(const tenant& about, const k8s::event_kind& what, std::string text);
+  void tell_all(const tenant& about, const std::vector<told>& events);
+  void log(reactor::log_level level, std::string_view line, const tenant& about,
+           const std::string& why = {}) const;
+  attempt_key attempt_of(const tenant_world& w) const;
+  memory* find(const key_type& key);
+  tenant_world world_of(const tenant& t) const;
+  void changed(const tenant* before, const tenant* now);
+  void count_phase(const key_type& key, std::optional<std::size_t> phase);
+  /// One more; the cluster is put to the labels.
+  void count(const reactor::metric_kind& kind, reactor::metric_labels labels);
+  void count_operation(std::string_view what, std::string_view outcome);
+  /// What is shown of the Tenant from now on; none: it is no longer ours.
+  void remember(const key_type& key, std::optional<tenant_plan> p);
+  void forget(const key_type& key);
+  awaitable<std::vector<units::plan_row>> look_at_all();
+  units::unit shown(const tenant& t, const tenant_plan& p) const;
+
+  k8s::engagement& on_;
+  options options_;
+  cluster_reads reads_;
+  tenant_writes writes_;
+  k8s::informer<tenant> tenants_;
+  std::unique_ptr<units::row_figures> figures_;
+  std::map<key_type, memory> known_;
+  std::map<key_type, std::size_t> counted_;  // phase of each that is ours
+  std::array<std::size_t, 3> phases_{};      // as in phase_names
+  std::array<reactor::gauge, 3> phase_gauges_;
+  reactor::gauge ready_, error_, depth_;
+  reactor::histogram pass_seconds_, operation_seconds_;
+  units::row_figures::counts states_, held_;
+  std::string row_;  // with series of its own
+  std::size_t operations_ = 0;
+  std::uint64_t connection_ = 0, revision_ = 0;
+  k8s::controller<key_type> controller_;
+  std::size_t lookers_ = 0;
+  bool stopping_ = false;
+  reactor::waiters nobody_looks_;
+  reactor::task_group tasks_;
+};
+
+}  // namespace helm::tenants

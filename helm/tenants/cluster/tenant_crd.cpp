@@ -1,0 +1,147 @@
+#include "helm/tenants/cluster/tenant_crd.hpp"
+
+#include "formats/yaml/yaml.hpp"
+#include "helm/tenants/kinds/log_lines.hpp"
+#include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/kinds/tenant.hpp"
+#include "helm/tenants/plan/writes.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
+#include "k8s/fleet/cluster.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+
+#include <optional>
+
+namespace helm::tenants {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using reactor::awaitable;
+
+constexpr std::string_view crd_name = "tenants.mesh.openkcm.io";
+constexpr reactor::nanoseconds establish_patience = 10s, establish_poll = 250ms;
+
+json::object manifest() {
+  for (const std::string& text : crd_manifests()) {
+    auto read = formats::parse_yaml(text, "deploy/crds/tenants");
+    if (!read || !read->is_object()) continue;
+    json::object o = std::move(read->as_object());
+    if (o.at("metadata").at("name").as_string() == crd_name) return o;
+  }
+  return {};
+}
+
+k8s::object_key key_of_crd() {
+  return {std::string(), std::string(crd_name)};
+}
+
+const json::object* object_at(const json::object& o, std::string_view name) {
+  const json::value* v = o.if_contains(name);
+  return v ? v->if_object() : nullptr;
+}
+
+bool is_established(const json::object& crd) {
+  const json::object* status = object_at(crd, "status");
+  const json::value* all = status ? status->if_contains("conditions") : nullptr;
+  if (!all || !all->is_array()) return false;
+  for (const json::value& c : all->get_array()) {
+    const json::object* o = c.if_object();
+    const json::value* type = o ? o->if_contains("type") : nullptr;
+    const json::value* is = o ? o->if_contains("status") : nullptr;
+    if (type && is && *type == "Established" && *is == "True") return true;
+  }
+  return false;
+}
+
+std::string revision_of(const json::object& crd) {
+  const json::object* meta = object_at(crd, "metadata");
+  const json::object* annotations = meta ? object_at(*meta, "annotations") : nullptr;
+  const json::value* is = annotations ? annotations->if_contains(names::crd_revision) : nullptr;
+  return is && is->is_string() ? std::string(is->as_string()) : std::string();
+}
+
+write_answer answer_of(const k8s::fault& f) {
+  return {f.http_status, f.retry_after};
+}
+
+/// None: it is not there.
+awaitable<k8s::result<std::optional<json::object>>> read_crd(k8s::engagement& on) {  // borrowed
+  for (int attempts = 1;; ++attempts) {
+    auto got = co_await on.api().get(k8s::resources::crds(), key_of_crd());
+    std::optional<json::object> out;
+    if (!got && got.error().code == k8s::errc::not_found) co_return out;
+    if (got) {
+      out = std::move(*got);
+      co_return out;
+    }
+    const auto pause = crd_pause(crd_request::read, answer_of(got.error()), attempts);
+    if (!pause) co_return got.error();
+    co_await on.loop().sleep_for(*pause);
+  }
+}
+
+awaitable<k8s::result<void>> create_crd(k8s::engagement& on) {  // borrowed
+  for (int attempts = 1;; ++attempts) {
+    json::object body = manifest();
+    auto made = co_await on.api().create(k8s::resources::crds(), std::string(), std::move(body));
+    if (made || made.error().code == k8s::errc::exists) co_return k8s::result<void>();
+    const auto pause = crd_pause(crd_request::create, answer_of(made.error()), attempts);
+    if (!pause) co_return made.error();
+    co_await on.loop().sleep_for(*pause);
+  }
+}
+
+k8s::fault failed(k8s::engagement& on, k8s::fault why, crd_request what) {
+  if (why.code == k8s::errc::forbidden) why.detail += ": " + crd_remedy(what);
+  on.log().warning(log_line::crd_failed, {{"why", why.message()}});
+  return why;
+}
+
+}  // namespace
+
+awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on) {
+  auto is = co_await read_crd(on);
+  if (!is && is.error().code == k8s::errc::forbidden) {
+    k8s::resource wanted = tenant_resource();
+    auto served = co_await on.discovery().serves(std::move(wanted));
+    if (served && *served) co_return k8s::result<void>();
+  }
+  if (!is) co_return failed(on, is.error(), crd_request::read);
+  std::optional<std::string> revision;
+  if (*is) revision = revision_of(**is);
+  const crd_step next =
+      care_for(revision ? std::optional<std::string_view>(*revision) : std::nullopt);
+  if (next == crd_step::none && is_established(**is)) co_return k8s::result<void>();
+  if (next == crd_step::create) {
+    auto made = co_await create_crd(on);
+    if (!made) co_return failed(on, made.error(), crd_request::create);
+    on.log().info("the kind Tenant was made", {});
+  } else if (next == crd_step::replace) {
+    json::object body = manifest();
+    auto put = co_await on.api().apply(k8s::resources::crds(), key_of_crd(), std::move(body),
+                                       k8s::apply_conflicts::force, std::string(),
+                                       std::string(names::field_manager));
+    if (!put) co_return failed(on, put.error(), crd_request::create);
+  }
+  const reactor::steady_time until = on.loop().now() + establish_patience;
+  for (;;) {
+    auto now = co_await read_crd(on);
+    if (!now) co_return failed(on, now.error(), crd_request::read);
+    if (*now && is_established(**now)) break;
+    if (on.loop().now() >= until) {
+      k8s::fault f;
+      f.code = k8s::errc::unavailable;
+      f.doing = "wait for " + std::string(crd_name);
+      f.detail = "it is not established within 10 s";
+      co_return failed(on, f, crd_request::read);
+    }
+    co_await on.loop().sleep_for(establish_poll);
+  }
+  on.discovery().forget();
+  co_return k8s::result<void>();
+}
+
+}  // namespace helm::tenants

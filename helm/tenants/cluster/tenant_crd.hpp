@@ -1,0 +1,20 @@
+#pragma once
+
+#include "k8s/client/fault.hpp"
+#include "k8s/fleet/engagement.hpp"
+
+#include <string>
+#include <vector>
+
+namespace helm::tenants {
+
+/// The manifests of deploy/crds/tenants, by name of the file.
+const std::vector<std::string>& crd_manifests();
+
+/// Makes sure that a cluster has the kind Tenant: one that is there stays as it is unless it is an
+/// older one of ours. Who may
+/// not look at kinds and finds it served has nothing to do.
+/// Errors   the request's, with what to grant.
+reactor::awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on);  // borrowed
+
+}  // namespace helm::tenants

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "helm/tenants/desired/settings.hpp"
+#include "helm/tenants/desired/values.hpp"
+#include "helm/tenants/plan/tenant_plan.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace helm::tenants {
+
+/// What this process is told to have everywhere: its settings, and the values of its files as they
+/// were read last.
+struct wanted_everywhere {
+  settings all;
+  value values;
+  desired_release release;
+};
+
+/// Errors   of desired_values().
+outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
+                                                              std::vector<values_file> files);
+
+}  // namespace helm::tenants
