@@ -63,6 +63,12 @@ std::vector<kind_ptr> make_kinds() {
     add(std::move(k));
   }
   {
+    kind_info k = core("persistentvolumes", "persistentvolume", "PersistentVolume", {"pv"});
+    k.namespaced = false;
+    k.status_subresource = true;
+    add(std::move(k));
+  }
+  {
     kind_info k =
         core("persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", {"pvc"});
     k.status_subresource = true;
