@@ -48,6 +48,9 @@ units::api api(pack_data::variable variable) {
   a.watches = "composed objects";
   a.loads = "the kinds that packs name";
   a.runs_on = units::api::place::both;
+  // It has no kind of its own at home, so it is there only where somebody names it: what the stock
+  // packs compose for may be another operator's business.
+  a.where_served = true;
   a.lease = "compose.windlass.dev";
   a.lease_ns = "bootc-operator";
   a.holds.assign(holds.begin(), holds.end());

@@ -1,5 +1,6 @@
 #include "cli/policy/hooks.hpp"
 
+#include "policies/compose/question.hpp"
 #include "policies/disruption.hpp"
 #include "policies/releases/hooks.hpp"
 #include "policies/rollout.hpp"
@@ -14,13 +15,14 @@ policies::shared_hooks all_hooks() {
     list.push_back(policies::versions_hook());
     list.push_back(policies::rollout_hook());
     list.push_back(policies::disruption_hook());
+    list.push_back(policies::compose::related_hook());
+    list.push_back(policies::compose::sync_hook());
     // Known by name: their packs load, and nothing is said about fields.
     const auto by_name = [&](std::string_view name) {
       policies::hook h;
       h.name = name;
       list.push_back(std::move(h));
     };
-    by_name("compose.sync");
     for (const std::string_view name : policies::releases::hooks) by_name(name);
     for (const std::string_view name : policies::trains::hooks) by_name(name);
     return std::make_shared<const policies::hook_list>(std::move(list));

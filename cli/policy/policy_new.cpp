@@ -38,6 +38,20 @@ std::string fields_of(const shape& s, std::size_t depth) {
   return out;
 }
 
+/// What a pack says of itself beside the hook, as an example.
+std::string declared(const policies::hook& h) {
+  if (h.declares.name.empty()) return {};
+  std::string out = h.declares.name + " = {";
+  bool first = true;
+  for (const shape_member& m : h.declares.is.members) {
+    if (m.optional) continue;
+    out += (first ? " " : ", ") + m.name + " = " +
+           (first ? "{ { apiVersion = \"example.com/v1\", kind = \"Shop\" } }" : nothing_of(m.is));
+    first = false;
+  }
+  return out + " },\n  ";
+}
+
 /// rollout.plan has more to say than nothing: it starts whoever may start.
 constexpr std::string_view plan_body = R"lua(  local start, holds = {}, {}
   for _, unit in ipairs(units) do
@@ -89,8 +103,9 @@ reactor::result<std::map<std::string, std::string>> new_pack(const std::string& 
     code += "-- " + a.name + ": " + a.about + "\n" + fields_of(a.is, 1);
   code += "--\n-- It answers a table:\n" + fields_of(h->answer, 1) +
           "\n---@type windlass.pack\nlocal pack = { name = \"" + name +
-          "\", version = \"1\", order = 100, " + h->family() + " = {} }\n\nfunction pack." +
-          h->family() + "." + h->function() + "(" + arguments_of(*h) + ")\n";
+          "\", version = \"1\", order = 100, " + declared(*h) + h->family() +
+          " = {} }\n\nfunction pack." + h->family() + "." + h->function() + "(" + arguments_of(*h) +
+          ")\n";
   if (plan) {
     code += plan_body;
   } else {
@@ -132,7 +147,7 @@ reactor::result<std::map<std::string, std::string>> new_pack(const std::string& 
       "\"diagnostics.globals\": "
       "[\"test\", \"expect_equal\", \"expect_true\", \"expect_error\", \"empty\", \"file\", "
       "\"log\", \"semver\", "
-      "\"sha256\"]\n}\n";
+      "\"sha256\", \"copy\", \"fill\", \"json\", \"yaml\", \"toml\"]\n}\n";
   return files;
 }
 

@@ -5,6 +5,7 @@
 #include "bootc/api.hpp"
 #include "cli/arguments.hpp"
 #include "cli/connect.hpp"
+#include "compose/api.hpp"
 #include "releases/api.hpp"
 #include "simulation/node_world.hpp"
 
@@ -16,6 +17,7 @@ std::vector<units::api> apis() {
   return {
       bootc::api(),
       ::releases::api(),
+      ::compose::api(),
   };
 }
 

@@ -119,31 +119,39 @@ reactor::awaitable<reactor::result<void>> service::start() {
   co_return co_await start_fleet();
 }
 
-/// Of those that want to be there only where home serves their kinds. A home that does not say
-/// keeps them.
+/// Of those that want to be there only where home serves their kinds; who has none at home has to
+/// be named. A home that does not say keeps them.
 reactor::awaitable<void> service::leave_out_unserved() {
-  std::vector<std::string> unserved;
+  std::vector<std::string> out;
   for (const units::api& a : options_.apis) {
     if (!a.where_served) continue;
-    bool missing = !home_;
+    bool missing = !home_ || a.home_kinds.empty();
     for (const k8s::resource& kind : a.home_kinds) {
-      if (!home_) break;
+      if (missing) break;
       k8s::resource wanted = kind;
       auto served = co_await home_->discovery().serves(std::move(wanted));
-      missing = missing || (served && !*served);
+      missing = served && !*served;
     }
-    if (missing) unserved.push_back(a.name);
+    if (!missing) continue;
+    out.push_back(a.name);
+    if (!a.home_kinds.empty())
+      log_.info("home does not serve the kinds of an API; it is left out", {{"api", a.name}});
   }
-  if (unserved.empty()) co_return;
-  const auto is_unserved = [&](const std::string& name) {
-    return std::ranges::find(unserved, name) != unserved.end();
+  if (out.empty()) co_return;
+  const auto is_out = [&](const std::string& name) {
+    return std::ranges::find(out, name) != out.end();
   };
-  std::erase_if(apis_, [&](const auto& a) { return is_unserved(a->what->name); });
-  std::erase_if(options_.apis, [&](const units::api& a) { return is_unserved(a.name); });
+  for (const policies::pack_status& p : packs_.status()) {
+    if (p.stock || p.hooks.empty()) continue;
+    const std::string family = p.hooks.front().substr(0, p.hooks.front().find('.'));
+    if (is_out(family))
+      log_.warning("a pack is not asked: nobody named its API with --apis",
+                   {{"pack", p.name}, {"hook", p.hooks.front()}, {"api", family}});
+  }
+  std::erase_if(apis_, [&](const auto& a) { return is_out(a->what->name); });
+  std::erase_if(options_.apis, [&](const units::api& a) { return is_out(a.name); });
   // Both lists have the same order; those in the second have moved.
   for (std::size_t i = 0; i < apis_.size(); ++i) apis_[i]->what = &options_.apis[i];
-  for (const std::string& name : unserved)
-    log_.info("home does not serve the kinds of an API; it is left out", {{"api", name}});
 }
 
 void service::elect(running& a) {

@@ -90,8 +90,78 @@
 ---@field code? string one word of letters and digits, for scripts and alerts
 ---@field look_again? number ask again after that long although nothing changed; kept between a second and a day; seconds
 
+---@class windlass.composed_object
+---@field apiVersion string such as apps/v1
+---@field kind string
+---@field name string
+---@field namespace string empty: it lies in none
+---@field uid string
+---@field labels table<string, string>
+---@field annotations table<string, string>
+---@field created number unix seconds
+---@field generation number
+---@field deleting boolean somebody asked for its end
+---@field ready boolean by its own status: rolled out to its end, bound, through; what reports nothing is ready
+---@field spec any nil: it has none
+---@field status any nil: it has none
+---@field data any of a ConfigMap, its texts by key; of a Secret nil
+---@field digests table<string, string> of a ConfigMap and a Secret, by key of data: sha256:…
+---@field edited string[] keys of data that somebody changed since we wrote them
+---@field rest any its other fields by name, such as type or rules
+
+---@class (exact) windlass.related_objects
+---@field objects windlass.object_reference[] what to look at; 200 at most
+
+---@class (exact) windlass.object_reference
+---@field apiVersion string
+---@field kind string
+---@field name? string one object; or else `labels`
+---@field namespace? string only for a parent that lies in none; else it is the parent's
+---@field labels? table<string, string> all that have these
+
+---@class windlass.data_files
+---@field text table<string, string> by path in the folder
+---@field digest string of all of them
+---@field problem string why these are not the newest, or there are none; empty: they are
+---@field environment table<string, string> what the process's environment says, of `composes.environment`
+
+---@class (exact) windlass.composition
+---@field children windlass.child[] all that shall exist; what was made for the parent and is not among them is deleted. 500 at most
+---@field status? table<string, any> of the parent, whole: what is not in it is taken out; without it only conditions are written
+---@field conditions? windlass.condition[] of the parent, all of them; the core keeps the time of each change and adds Composed
+---@field events? windlass.event[] about the parent, told when they were not told by the answer before
+---@field look_again? number ask again after that long although nothing changed; kept between a second and a day; seconds
+---@field finalized? boolean false: a parent that is being deleted must stay although its children are as wanted
+
+---@class (exact) windlass.child
+---@field object table<string, any> as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. An empty table is an object. Of a Secret, `data` is in clear; a value may be `{ generate = "ed25519" | "password" | "bytes", length = 32 }`, `{ public_of = key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen
+---@field way? "own"|"create"|"add-keys"|"lines" own: fields are applied and repaired (also without it); create: made anew when it is gone, else left alone; add-keys: keys of its data, each until somebody edits it; lines: a block in a text
+---@field adopt? boolean an object of that name that nobody owns is taken over; else it is a conflict
+---@field lines? table<string, windlass.text_block> of the way lines, by key of data
+---@field inputs? string[] of related and children, or of this answer: written once they are there and as they shall be; their digest goes to the annotations of its pods
+---@field inputs_as? string windlass.dev/inputs without it
+
+---@class (exact) windlass.text_block
+---@field text string its lines
+---@field name? string between whose marks it stands; the pack's without it
+---@field after? string where it goes at first, such as [http_server]; else the end
+---@field without? string[] lines `name = …` elsewhere in the text are taken out
+---@field comment? string what begins a comment; # without it
+
+---@class (exact) windlass.condition
+---@field type string
+---@field status "True"|"False"|"Unknown"
+---@field reason string
+---@field message? string for people
+
+---@class (exact) windlass.event
+---@field type? "Normal"|"Warning"
+---@field reason string
+---@field message string
+
 ---@class (exact) windlass.family.compose
----@field sync? function
+---@field related? fun(parent: windlass.composed_object): windlass.related_objects what else does the answer for this custom resource depend on?
+---@field sync? fun(parent: windlass.composed_object, related: table<string, windlass.composed_object>, children: table<string, windlass.composed_object>, files: windlass.data_files, now: windlass.time): windlass.composition which objects should exist for this custom resource, and what does it report?
 
 ---@class (exact) windlass.family.disruption
 ---@field admit? fun(unit: windlass.unit, peers: windlass.unit[], fleet: windlass.fleet, now: windlass.time): windlass.admission may the workload of this unit be disturbed now?
@@ -137,3 +207,4 @@
 ---@field rollout? windlass.family.rollout
 ---@field train? windlass.family.train
 ---@field versions? windlass.family.versions
+---@field composes? windlass.composes which kinds it is about

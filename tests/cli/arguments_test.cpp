@@ -189,7 +189,8 @@ TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
                                     : std::get<overview_arguments>(*o.parsed).fleet.apis;
     };
     const parse_outcome one = parse({command, "--apis", "toys"}), all = parse({command}),
-                        both = parse({command, "--apis", "toys,bootc"});
+                        both = parse({command, "--apis", "toys,bootc"}),
+                        added = parse({command, "--apis=toys", "--apis=bootc"});
     ASSERT_TRUE(one.parsed && all.parsed && both.parsed) << one.err << all.err << both.err;
     EXPECT_EQ(apis_of(one), std::vector<std::string>{"toys"});
     EXPECT_EQ(apis_of(all), (std::vector<std::string>{"bootc", "toys"}));
@@ -200,6 +201,8 @@ TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
     };
     EXPECT_TRUE(named(one) && named(both)) << "who names all of them names them";
     EXPECT_FALSE(named(all));
+    ASSERT_TRUE(added.parsed) << added.err;
+    EXPECT_EQ(apis_of(added), apis_of(both)) << "as a component of the kustomization adds one";
     EXPECT_EQ(origin_of(all, "apis"), "bootc,toys (default)");
     const parse_outcome wrong = parse({command, "--apis", "bootc,pods"});
     EXPECT_EQ(wrong.exit_code, 2);

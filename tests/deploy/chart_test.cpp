@@ -55,6 +55,7 @@ std::map<fs::path, std::string> made_files() {
         "poddisruptionbudget", "networkpolicy"})
     one("base", name, "");
   one("components/releases", "releases", "releases.enabled=true");
+  one("components/compose", "compose", "compose.enabled=true");
   one("components/servicemonitor", "servicemonitor", "serviceMonitor.enabled=true");
   made["install.yaml"] = from("") + text_of({"--set", "namespace.create=true"});
   made["member/member.yaml"] =
@@ -192,6 +193,14 @@ TEST(Deploy, ValuesReachWhatTheyName) {
       {{"prometheusRule.enabled=true,dashboard.enabled=true,controller.enabled=false"},
        {},
        {"PrometheusRule", "windlass.json"}},
+      {{"compose.enabled=true"},
+       {"- --apis=bootc,compose", "windlass.dev/compose: \"true\"",
+        "name: bootc-operator-compose\n"},
+       {}},
+      {{"compose.enabled=true,releases.enabled=true"}, {"- --apis=bootc,releases,compose"}, {}},
+      {{"compose.enabled=true,controller.enabled=false"},
+       {"name: bootc-operator-compose\n"},
+       {"kind: Deployment"}},
       {{"name=windlass"}, {"  name: windlass-daemon\n"}, {"bootc-operator-"}},
       {{"imagePullSecrets[0].name=pull", "podLabels.team=os", "podAnnotations.a=b",
         "commonLabels.c=d"},
@@ -225,6 +234,7 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
                                           {"fleet.namespace=My_NS", "namespace"},
                                           {"logs.level=loud", "level"},
                                           {"releases.enabled=1", "enabled"},
+                                          {"compose.enabled=yes", "enabled"},
                                           {"serviceMonitor.interval=often", "interval"},
                                           {"prometheusRule.interval=30s", "interval"},
                                           {"dashboard.labels=grafana", "labels"},

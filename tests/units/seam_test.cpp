@@ -334,12 +334,34 @@ TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsThereWhereItIs) {
 }
 
 TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsThereWhereSomebodyNamesIt) {
+  options_.apis = cli::chosen_of(options_.apis, {"bootc", "toys", "releases"});
   for (units::api& a : options_.apis) a.where_served = false;  // as --apis does
   go([](cli::service& windlass) -> awaitable<void> {
     EXPECT_EQ(windlass.apis().size(), 3u);
     const k8s::engagement* home = windlass.home()->find("releases");
     EXPECT_TRUE(home && home->state() == k8s::cluster_state::crd_missing);
     EXPECT_EQ(state(windlass, "cluster-001", "releases"), "Live");
+    co_return;
+  });
+}
+
+TEST_F(Seam, AnApiThatHasToBeNamedIsLeftOutAndAPackForItIsToldOf) {
+  options_.policies = std::string(WINDLASS_SOURCE_DIR) + "/docs/compose/shop";
+  go([this](cli::service& windlass) -> awaitable<void> {
+    EXPECT_EQ(state(windlass, "cluster-001", "compose"), "");
+    EXPECT_EQ(lines_->count("a pack is not asked: nobody named its API with --apis"), 1u);
+    const auto* told = lines_->last("a pack is not asked: nobody named its API with --apis");
+    EXPECT_TRUE(told && told->field("pack") == "shop" && told->field("api") == "compose");
+    co_return;
+  });
+}
+
+TEST_F(Seam, AnApiThatHasToBeNamedIsThereWhereSomebodyNamesIt) {
+  options_.apis = cli::chosen_of(options_.apis, {"compose"});
+  for (units::api& a : options_.apis) a.where_served = false;  // as --apis does
+  go([](cli::service& windlass) -> awaitable<void> {
+    EXPECT_EQ(state(windlass, "cluster-001", "compose"), "Live");
+    EXPECT_EQ(state(windlass, "cluster-001", "bootc"), "");
     co_return;
   });
 }
@@ -353,7 +375,8 @@ TEST_F(Seam, ItsNameIsKnownToApisAndUnknownOnesAreAnswered) {
   EXPECT_TRUE(parse("toys").parsed);
   const cli::parse_outcome wrong = parse("dolls");
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.err.find("there is: bootc,releases,toys"), std::string::npos) << wrong.err;
+  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,toys"), std::string::npos)
+      << wrong.err;
 }
 
 }  // namespace
