@@ -5,8 +5,14 @@
 -- releases there are is data/versions.json (catalogue.lua), what their files say is in the folders beside it (templates.lua).
 local instance = require("instance")
 local server = require("server")
+local settings = require("settings")
 
 local by_kind = { TrusteeConfig = instance, KbsConfig = server }
+
+local function related(parent)
+  local which = by_kind[parent.kind]
+  return { objects = which and which.related(parent) or {} }
+end
 
 local function sync(parent, its_related, children, files)
   local which = by_kind[parent.kind]
@@ -14,9 +20,22 @@ local function sync(parent, its_related, children, files)
   return which.sync(parent, its_related, children, files)
 end
 
+local function kind(version, name) return { apiVersion = version, kind = name } end
+local group = "confidentialcontainers.org/v1alpha1"
+
 return {
   name = "trustee",
   version = "1",
   order = 1000,
-  compose = { sync = sync },
+  composes = {
+    parents = { kind(group, "TrusteeConfig"), kind(group, "KbsConfig") },
+    children = { kind("v1", "ConfigMap"), kind("v1", "Secret"), kind("v1", "PersistentVolumeClaim"), kind(group, "KbsConfig"),
+      kind("apps/v1", "Deployment"), kind("v1", "Service") },
+    related = { kind("v1", "PersistentVolume") },
+    manager = "windlass-trustee",
+    data = "data",
+    data_from = "TRUSTEE_TEMPLATES_DIR",
+    environment = settings.variables,
+  },
+  compose = { sync = sync, related = related },
 }

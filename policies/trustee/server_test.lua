@@ -179,6 +179,13 @@ test("an image is the variable's, else the annotation's, else the constant", fun
   expect_equal((images_with(told, noted)), { "r/op:1", "r/kbs:1" })
 end)
 
+test("settings.json wins over the environment of the process", function()
+  local its = fixtures.files({ ["settings.json"] = '{"environment": {"KBS_IMAGE_NAME": "r/kbs:2"}}' })
+  its.environment = { OPERATOR_IMAGE_NAME = "r/op:1", KBS_IMAGE_NAME = "r/kbs:1" }
+  local pod = server({}, {}, its).settle().pod()
+  expect_equal({ pod.initContainers[1].image, pod.containers[1].image }, { "r/op:1", "r/kbs:2" })
+end)
+
 test("without an image for the init container only a release that has none is deployed", function()
   local none, w = images_with({}, { [A .. "version"] = "v0.21.0" })
   expect_equal({ none, w.reason("Ready") }, { { "-" }, "False/OperatorImageMissing" })
@@ -324,4 +331,5 @@ end)
 
 test("another kind has no children", function()
   expect_equal(sync(fixtures.object({ kind = "Shop", name = "s", apiVersion = "example.com/v1", spec = {} }), {}, {}, files).children, {})
+  expect_equal(policy.compose.related({ kind = "Shop" }).objects, {})
 end)

@@ -1,5 +1,5 @@
--- What the operator of the process says: images by variables, and two choices. `settings.json` among the files may say the same for
--- who mounts them: {"strict_versions": true, "hold_on_mismatch": true, "environment": {"OPERATOR_IMAGE_NAME": "…"}}.
+-- What the operator of the process says: images by variables of its environment, and two choices. `settings.json` among the files
+-- wins, for who mounts them: {"strict_versions": true, "hold_on_mismatch": true, "environment": {"OPERATOR_IMAGE_NAME": "…"}}.
 local settings = { file = "settings.json" }
 
 local variables = { "KBS_IMAGE_NAME", "KBS_IMAGE_NAME_MICROSERVICES", "AS_IMAGE_NAME", "RVPS_IMAGE_NAME", "OPERATOR_IMAGE_NAME" }
@@ -7,6 +7,7 @@ local variables = { "KBS_IMAGE_NAME", "KBS_IMAGE_NAME_MICROSERVICES", "AS_IMAGE_
 -- of(files): {strict_versions, hold_on_mismatch, environment, problem}
 function settings.of(files)
   local out = { strict_versions = false, hold_on_mismatch = false, environment = {} }
+  for name, told in pairs(files.environment or {}) do out.environment[name] = told end
   local text = files.text[settings.file]
   if text then
     local ok, read = pcall(json.decode, text)

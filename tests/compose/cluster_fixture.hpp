@@ -48,6 +48,7 @@ struct windlass_options {
   std::string policies, record;
   units::mode does = units::mode::act;
   compose::pack_data::variable variable;
+  bool packs_are_tested = false;
 };
 
 /// A process with this one API.
@@ -125,6 +126,7 @@ private:
     policies::host::options o;
     o.folders.push_back(from.policies);
     o.stock = false;
+    o.run_tests = !from.packs_are_tested;
     o.record = from.record;
     o.limits.hooks = std::make_shared<const policies::hook_list>(
         policies::hook_list{policies::compose::related_hook(), policies::compose::sync_hook()});

@@ -38,6 +38,12 @@ public:
   }
 
   reactor::result<value> ask(std::shared_ptr<question> q) {
+    return ask("compose.sync",
+               sync_arguments(q, reactor::wall_time(std::chrono::seconds(1'800'000'000))),
+               sync_instructions(*q));
+  }
+  reactor::result<value> ask(const std::string& hook, std::vector<argument> arguments,
+                             std::int64_t budget) {
     reactor::result<value> out = reactor::make_fault(reactor::errc::closed, {});
     const std::clock_t before = std::clock();
     reactor::run_task(loop, [&]() -> reactor::awaitable<void> {
@@ -46,11 +52,7 @@ public:
         kept = v;
         return {};
       };
-      std::vector<argument> arguments =
-          sync_arguments(q, reactor::wall_time(std::chrono::seconds(1'800'000'000)));
-      const std::int64_t budget = sync_instructions(*q);
-      auto said =
-          co_await pack::call(it, "compose.sync", std::move(arguments), budget, std::move(accept));
+      auto said = co_await pack::call(it, hook, std::move(arguments), budget, std::move(accept));
       if (!said) {
         out = said.error();
         co_return;
@@ -83,14 +85,9 @@ class instance : public fake_world {
 public:
   explicit instance(const value& of) {
     objects.clear();
-    about.pack = "trustee";
-    about.manager = "windlass-trustee";
-    about.parents = {{group, "TrusteeConfig"}, {group, "KbsConfig"}};
-    about.children = {
-        {"v1", "ConfigMap"},  {"v1", "Secret"},          {"v1", "PersistentVolumeClaim"},
-        {group, "KbsConfig"}, {"apps/v1", "Deployment"}, {"v1", "Service"}};
-    about.related = {{"v1", "PersistentVolume"}};
-    about.data = "data/";
+    auto says = read_declaration(the_pack().it->about());
+    EXPECT_TRUE(says) << (says ? "" : says.error().message());
+    if (says) about = *says;
     parent = id_of(of);
     put(of);
     for (const char* name : {"https", "token"})
@@ -241,6 +238,20 @@ TEST(TrusteePack, ADeathAfterAnyWriteMakesKeysOnce) {
     EXPECT_LE(config.settle_by_itself(), 5);
     EXPECT_THAT(config.violations, testing::IsEmpty());  // among them: nothing is generated again
   }
+}
+
+TEST(TrusteePack, ItLooksAtWhatItsObjectsNameAndAtNothingElse) {
+  auto q = std::make_shared<question>();
+  const instance config(trustee_config(spec_of("latest", profile::restricted)));
+  q->parent = std::make_shared<object>(config.see(config.parent));
+  const auto said = the_pack().ask("compose.related", related_arguments(q), unit_instructions);
+  ASSERT_TRUE(said) << said.error().message();
+  const auto read = read_related(*said, config.about, *q->parent);
+  ASSERT_TRUE(read) << read.error().message();
+  std::vector<std::string> names;
+  for (const related_query& one : *read) names.push_back(one.kind.kind + "/" + one.name);
+  EXPECT_THAT(names,
+              testing::ElementsAre("Secret/attestation-status", "Secret/https", "Secret/token"));
 }
 
 TEST(TrusteePack, APodWaitsForItsInputsAndSaysWhich) {

@@ -503,6 +503,9 @@ TEST(PolicyPacks, BuiltInEqualTheFiles) {
     ASSERT_TRUE(read);
     for (pack_source& pack : *read) on_disk[family + ("/" + pack.folder)] = std::move(pack.files);
   }
+  auto alone = read_packs(std::string(WINDLASS_SOURCE_DIR) + "/policies/trustee");
+  ASSERT_TRUE(alone);
+  for (pack_source& pack : *alone) on_disk[pack.folder] = std::move(pack.files);
   std::map<std::string, pack_files> built_in;
   for (pack_source& pack : stock_packs()) built_in[pack.folder] = std::move(pack.files);
   EXPECT_EQ(built_in, on_disk);

@@ -1,0 +1,227 @@
+// The pack on an embedded cluster, by the controller as it ships, in virtual time: the samples of
+// deploy/ become servers.
+#include "tests/compose/cluster_fixture.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace {
+
+using namespace compose_test;
+
+constexpr const char* group = "confidentialcontainers.org";
+
+class TrusteeCluster : public compose_cluster {
+protected:
+  TrusteeCluster() {
+    policies_ = "policies/trustee";
+    for (const char* kind : {"trusteeconfigs", "kbsconfigs"})
+      server().put(manifest(std::string("deploy/crds/trustee/") + kind + ".yaml"));
+    server().on_write = [this](const k8s::sim::written& w) {
+      if (plurals.contains(w.plural)) ++writes_;
+    };
+  }
+  /// The objects of a sample, in this namespace.
+  void apply(const std::string& sample) {
+    const std::string path = "deploy/examples/trustee/" + sample + ".yaml";
+    auto documents = formats::parse_yaml_documents(file(path), path);
+    ASSERT_TRUE(documents.has_value());
+    for (json::value& one : *documents) {
+      one.at("metadata").as_object()["namespace"] = "default";
+      server().put(std::move(one.as_object()));
+    }
+  }
+  std::unique_ptr<windlass> a_trustee() {
+    windlass_options o;
+    o.packs_are_tested = true;  // by their own tests
+    o.policies = std::string(WINDLASS_SOURCE_DIR) + "/" + policies_;
+    o.variable = [](const std::string& name) {
+      return name == "OPERATOR_IMAGE_NAME" ? std::string("registry.example.com/windlass:1")
+                                           : std::string();
+    };
+    return std::make_unique<windlass>(*loop_, std::move(o), log_);
+  }
+  awaitable<void> serving(std::function<awaitable<void>(windlass&)> between) {
+    auto service = a_trustee();
+    co_await service->start(there());
+    co_await loop_->sleep_for(30s);
+    co_await between(*service);
+    co_await service->stop();
+  }
+  std::optional<json::object> object(const std::string& plural, const std::string& name) {
+    return server().get(plurals.find(plural)->second, plural, "default", name);
+  }
+  std::string field(const std::string& plural, const std::string& name,
+                    const std::string& pointer) {
+    const auto o = object(plural, name);
+    if (!o) return "absent";
+    boost::system::error_code none;
+    const json::value all(*o);
+    const json::value* v = all.find_pointer(pointer, none);
+    return !v ? "nothing" : v->is_string() ? std::string(v->get_string()) : json::serialize(*v);
+  }
+  std::string is(const std::string& plural, const std::string& name, const std::string& type) {
+    const auto o = object(plural, name);
+    if (!o || !o->contains("status") || !o->at("status").as_object().contains("conditions"))
+      return "nothing";
+    for (const json::value& c : o->at("status").at("conditions").as_array())
+      if (c.at("type").as_string() == type)
+        return std::string(c.at("status").as_string()) + "/" +
+               std::string(c.at("reason").as_string());
+    return "nothing";
+  }
+  /// Versions of all that was made for the instance and its KbsConfig, by kind and name.
+  std::map<std::string, std::string> versions_of(const std::string& instance) {
+    std::map<std::string, std::string> out;
+    std::vector<std::string> owners{field("trusteeconfigs", instance, "/metadata/uid"),
+                                    field("kbsconfigs", instance + "-kbs-config", "/metadata/uid")};
+    for (const auto& [plural, of] : plurals) {
+      const json::object all = list(of, plural);
+      for (const json::value& o : all.at("items").as_array()) {
+        const json::object& metadata = o.at("metadata").as_object();
+        const json::value* refs = metadata.if_contains("ownerReferences");
+        if (!refs || refs->get_array().empty()) continue;
+        const std::string uid(refs->at(0).at("uid").as_string());
+        if (std::ranges::find(owners, uid) == owners.end()) continue;
+        out.emplace(plural + "/" + std::string(metadata.at("name").as_string()),
+                    metadata.at("resourceVersion").as_string());
+      }
+    }
+    return out;
+  }
+  json::object list(const std::string& of, const std::string& plural) {
+    const std::string path =
+        of.empty() ? "/api/v1" : "/apis/" + of + (of == group ? "/v1alpha1" : "/v1");
+    const auto answer =
+        server().handle(k8s::sim::make_request("GET", path + "/namespaces/default/" + plural));
+    return json::parse(answer.body).as_object();
+  }
+
+  inline static const std::map<std::string, std::string, std::less<>> plurals{
+      {"trusteeconfigs", group},      {"kbsconfigs", group},   {"configmaps", ""}, {"secrets", ""},
+      {"persistentvolumeclaims", ""}, {"deployments", "apps"}, {"services", ""}};
+};
+
+TEST_F(TrusteeCluster, AnInstanceOfTheSamplesBecomesServersAndThenNothingIsWritten) {
+  go([this]() -> awaitable<void> {
+    apply("permissive");
+    co_await serving([this](windlass& one) -> awaitable<void> {
+      const std::string said = co_await one.said();
+      EXPECT_EQ(is("trusteeconfigs", "trusteeconfig-sample", "Ready"), "False/RollingOut") << said;
+      EXPECT_EQ(is("trusteeconfigs", "trusteeconfig-sample", "VersionResolved"),
+                "True/DefaultUsed");
+      EXPECT_EQ(is("trusteeconfigs", "trusteeconfig-sample", "Composed"), "True/AsAsked") << said;
+      EXPECT_EQ(
+          field("deployments", "trustee-deployment", "/spec/template/spec/initContainers/0/image"),
+          "registry.example.com/windlass:1");
+      EXPECT_EQ(field("services", "kbs-service", "/spec/ports/0/targetPort"), "8080");
+      const std::string key =
+          field("secrets", "trusteeconfig-sample-auth-secret", "/data/privateKey");
+      EXPECT_GT(key.size(), 100u);
+      roll_out("trustee-deployment");
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(is("trusteeconfigs", "trusteeconfig-sample", "Ready"), "True/Ready");
+      EXPECT_EQ(field("trusteeconfigs", "trusteeconfig-sample", "/status/isReady"), "true");
+      writes_ = 0;
+      co_await loop_->sleep_for(20min);
+      EXPECT_EQ(writes_, 0u) << "a settled instance is left alone";
+      // What is deleted is made anew, and what is not keeps its bytes.
+      server().erase("apps", "deployments", "default", "trustee-deployment");
+      server().erase("", "configmaps", "default", "trusteeconfig-sample-resource-policy");
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(field("deployments", "trustee-deployment", "/spec/replicas"), "1");
+      EXPECT_NE(object("configmaps", "trusteeconfig-sample-resource-policy"), std::nullopt);
+      EXPECT_EQ(field("secrets", "trusteeconfig-sample-auth-secret", "/data/privateKey"), key);
+    });
+  });
+}
+
+TEST_F(TrusteeCluster, TwoReleasesLiveSideBySideAndOneIsNoConcernOfTheOther) {
+  go([this]() -> awaitable<void> {
+    apply("two-releases");
+    co_await serving([this](windlass&) -> awaitable<void> {
+      for (const char* name : {"old", "new"}) {
+        EXPECT_EQ(is("trusteeconfigs", name, "Composed"), "True/AsAsked") << name;
+        roll_out(std::string("trustee-deployment-") + name);
+      }
+      co_await loop_->sleep_for(10s);
+      for (const char* name : {"old", "new"})
+        EXPECT_EQ(is("trusteeconfigs", name, "Ready"), "True/Ready") << name;
+      EXPECT_THAT(
+          field("deployments", "trustee-deployment-old", "/spec/template/spec/containers/0/image"),
+          HasSubstr("v0.18.0"));
+      EXPECT_THAT(
+          field("deployments", "trustee-deployment-new", "/spec/template/spec/containers/0/image"),
+          HasSubstr("v0.21.0"));
+      EXPECT_EQ(field("services", "kbs-service-old", "/spec/selector/app.kubernetes.io~1instance"),
+                "old-kbs-config");
+      const auto before = versions_of("new");
+      EXPECT_GT(before.size(), 7u);
+      server().edit(group, "trusteeconfigs", "default", "old",
+                    [](json::object& o) { o["spec"].as_object()["version"] = "v0.19.0"; });
+      co_await loop_->sleep_for(30s);
+      EXPECT_THAT(
+          field("deployments", "trustee-deployment-old", "/spec/template/spec/containers/0/image"),
+          HasSubstr("v0.19.0"));
+      EXPECT_EQ(versions_of("new"), before) << "patching one writes no object of the other";
+      const auto asked = k8s::sim::make_request(
+          "DELETE",
+          "/apis/confidentialcontainers.org/v1alpha1/namespaces/default/trusteeconfigs/old");
+      server().handle(asked);
+      co_await loop_->sleep_for(1min);
+      EXPECT_EQ(field("deployments", "trustee-deployment-old", ""), "absent");
+      EXPECT_EQ(field("services", "kbs-service-old", ""), "absent");
+      auto after = versions_of("new");
+      // What both share is made anew by the one that stays.
+      after.erase("secrets/attestation-status");
+      auto kept = before;
+      kept.erase("secrets/attestation-status");
+      EXPECT_EQ(after, kept);
+      EXPECT_NE(object("secrets", "attestation-status"), std::nullopt);
+      EXPECT_EQ(is("trusteeconfigs", "new", "Ready"), "True/Ready");
+    });
+  });
+}
+
+TEST_F(TrusteeCluster, AKbsConfigByHandIsServedToo) {
+  go([this]() -> awaitable<void> {
+    for (const char* name : {"config", "refs"})
+      server().put({{"apiVersion", "v1"},
+                    {"kind", "ConfigMap"},
+                    {"metadata", {{"name", name}, {"namespace", "default"}}},
+                    {"data", {{"kbs-config.toml", "[http_server]\ninsecure_http = true\n"}}}});
+    server().put({{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+                  {"kind", "KbsConfig"},
+                  {"metadata", {{"name", "mine"}, {"namespace", "default"}}},
+                  {"spec",
+                   {{"kbsConfigMapName", "config"},
+                    {"kbsAuthSecretName", "auth"},
+                    {"kbsRvpsRefValuesConfigMapName", "refs"}}}});
+    co_await serving([this](windlass&) -> awaitable<void> {
+      EXPECT_EQ(is("kbsconfigs", "mine", "Ready"), "False/InputMissing");
+      EXPECT_EQ(object("deployments", "trustee-deployment"), std::nullopt);
+      server().put({{"apiVersion", "v1"},
+                    {"kind", "Secret"},
+                    {"metadata", {{"name", "auth"}, {"namespace", "default"}}},
+                    {"data", {{"publicKey", "eA=="}}}});
+      co_await loop_->sleep_for(10s);
+      roll_out("trustee-deployment");
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(is("kbsconfigs", "mine", "Ready"), "True/Ready");
+      // A mounted file restarts the pods, a label of it does not.
+      const std::string inputs = field("deployments", "trustee-deployment", "/spec/template");
+      server().edit("", "configmaps", "default", "config", [](json::object& o) {
+        o["metadata"].as_object()["labels"] = json::object{{"a", "b"}};
+      });
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(field("deployments", "trustee-deployment", "/spec/template"), inputs);
+      server().edit("", "configmaps", "default", "config", [](json::object& o) {
+        o["data"].as_object()["kbs-config.toml"] = "[http_server]\ninsecure_http = true # new\n";
+      });
+      co_await loop_->sleep_for(10s);
+      EXPECT_NE(field("deployments", "trustee-deployment", "/spec/template"), inputs);
+    });
+  });
+}
+
+}  // namespace
