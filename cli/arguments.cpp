@@ -172,7 +172,9 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
         "WATCH_KUBECONFIG_SECRET_KEY", to.home_secret_key);
   }
   app.add_option("--policies", to.policies,
-                 "folder of policy packs that come before the stock ones")
+                 "policy packs that come before the stock ones: a folder, or a ConfigMap of the "
+                 "home cluster as configmap:NAME; given again, the first comes first")
+      ->allow_extra_args(false)
       ->option_text("DIR");
   app.add_option("--release-label", to.release_label,
                  "label of a kubeconfig Secret that says which Release its cluster has")
@@ -245,6 +247,11 @@ void add_simulate(CLI::App& app, simulate_arguments& to) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   simulate->add_option("--seed", to.seed, "the first one")->capture_default_str();
+  simulate
+      ->add_option("--jobs", to.jobs,
+                   "runs side by side, each in a process of its own; the outcome is the same for "
+                   "any number (default: one for each processor)")
+      ->check(CLI::Range(1, 256));
   auto* report = simulate->add_option_function<std::string>(
       "-o,--output",
       [&to](const std::string& name) {
@@ -778,7 +785,8 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
       app, all, all.plan, "plan",
       "What would happen next, decided by the planner that `run` uses; writes nothing");
   plan->add_option("--in-force", all.plan.in_force,
-                   "folder of the packs that `run` has; with --policies: what they would change")
+                   "the --policies that `run` has; with --policies: what they would change")
+      ->allow_extra_args(false)
       ->option_text("DIR");
   plan->footer(
       "Examples:\n  windlass plan --kubeconfig home.yaml\n  windlass plan --policies "
@@ -1112,7 +1120,11 @@ parse_outcome parse_with_file(const std::vector<std::string>& arguments, CLI::Ap
       return usage_error(file + ": \"" + s.flag + "\" is not a setting of `windlass " +
                          command.get_name() + "`; its --help lists them");
     if (option->count() > 0) continue;
-    with_file.push_back("--" + s.flag + "=" + s.value);
+    // A list is the flag given again and again, where it may be, or else one value with commas.
+    if (option->get_items_expected_max() > 1)
+      for (const std::string& one : s.values) with_file.push_back("--" + s.flag + "=" + one);
+    else
+      with_file.push_back("--" + s.flag + "=" + joined(s.values));
     taken.insert(option->get_lnames().front());
   }
   with_file.insert(with_file.end(), arguments.begin() + words, arguments.end());

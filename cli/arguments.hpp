@@ -23,7 +23,7 @@ struct fleet_arguments {
   std::string kubeconfig_key = "kubeconfig";
   // --watch-kubeconfig-secret…
   std::string home_secret, home_secret_ns, home_secret_key = "kubeconfig";
-  std::string policies;  // a folder of packs that comes before the stock ones
+  std::vector<std::string> policies;  // what comes before the stock packs, the first first
   // Labels of a cluster's Secret: its Release, and of which provider it is.
   std::string release_label = "release.giantswarm.io/version",
               provider_label = "windlass.dev/provider";
@@ -94,7 +94,8 @@ struct simulate_arguments {
   std::optional<std::size_t> clusters, nodes;  // with a file: at most so many
   std::string faults;                          // "cut,crashes", "none"; empty: the file's, or all
   std::uint64_t seed = 1, seeds = 10;
-  bool html = false;  // a report that `output` does not know
+  std::size_t jobs = 0;  // processes side by side; 0: as many as there are processors
+  bool html = false;     // a report that `output` does not know
   output_format output = output_format::text;
 };
 
@@ -104,8 +105,8 @@ struct overview_arguments {
   output_format output = output_format::text;
   enum class command { status, plan, explain } what = command::status;
   std::string unit;  // explain: [cluster/]node
-  std::string
-      in_force;         // plan: the folder that --policies is compared with; empty: the stock packs
+  std::vector<std::string>
+      in_force;         // plan: what --policies is compared with; none: the stock packs
   std::string cluster;  // only this one
   reactor::nanoseconds timeout = std::chrono::seconds(15);
 };

@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace cli {
@@ -15,16 +16,23 @@ namespace json = boost::json;
 std::optional<std::string> as_flag_value(const json::value& v) {
   if (const json::string* text = v.if_string()) return std::string(*text);
   if (v.is_bool() || v.is_number()) return json::serialize(v);
-  const json::array* list = v.if_array();
-  if (list == nullptr || list->empty()) return std::nullopt;
-  std::string joined;
-  for (const json::value& one : *list) {
-    const std::optional<std::string> text =
-        one.is_array() ? std::optional<std::string>() : as_flag_value(one);
-    if (!text) return std::nullopt;
-    joined += (joined.empty() ? "" : ",") + *text;
+  return std::nullopt;
+}
+
+/// Empty when it is nothing that a flag can be given.
+std::vector<std::string> as_flag_values(const json::value& v) {
+  std::vector<std::string> all;
+  const auto add = [&](const json::value& one) {
+    auto text = as_flag_value(one);
+    if (text) all.push_back(std::move(*text));
+    return text.has_value();
+  };
+  if (const json::array* list = v.if_array()) {
+    if (!std::ranges::all_of(*list, add)) all.clear();
+  } else {
+    (void)add(v);
   }
-  return joined;
+  return all;
 }
 
 }  // namespace
@@ -43,11 +51,11 @@ reactor::result<std::vector<file_setting>> load_settings(const std::string& path
     return wrong("expected a mapping of flag names to values, such as \"log-format: json\"");
   std::vector<file_setting> settings;
   for (const auto& [flag, value] : *entries) {
-    auto one = as_flag_value(value);
-    if (!one)
+    std::vector<std::string> all = as_flag_values(value);
+    if (all.empty())
       return wrong("\"" + std::string(flag) +
                    "\": expected a text, number, boolean or list of them");
-    settings.push_back({std::string(flag), std::move(*one)});
+    settings.push_back({std::string(flag), std::move(all)});
   }
   return settings;
 }

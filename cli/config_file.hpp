@@ -7,10 +7,11 @@
 
 namespace cli {
 
-/// One entry of a settings file: a flag without its dashes, and its value as the command line would
-/// have it.
+/// One entry of a settings file: a flag without its dashes, and its values as the command line
+/// would have them, one at least.
 struct file_setting {
-  std::string flag, value;
+  std::string flag;
+  std::vector<std::string> values;
 };
 
 /// Reads the file of `--config`: YAML, a mapping of flag names to texts, numbers, booleans or lists

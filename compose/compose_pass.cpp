@@ -263,7 +263,7 @@ awaitable<reactor::result<void>> compose_cluster::ask_hook(
     n.instructions = instructions;
     n.pack = pack->about().name;
     n.version = pack->about().version;
-    n.hash = pack->hash();
+    n.digest = pack->digest();
   }
   auto said = co_await packs.ask(pack, hook, std::move(arguments), instructions, std::move(accept));
   if (noted && said) n.answer = said->answer;

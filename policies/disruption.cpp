@@ -109,7 +109,7 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
                                    disruption_instructions(input->units.size()), std::move(accept));
     n.pack = one->about().name;
     n.version = one->about().version;
-    n.hash = one->hash();
+    n.digest = one->digest();
     if (said)
       n.answer = said->answer;
     else

@@ -1,7 +1,6 @@
 #include "cli/metrics/own_metrics.hpp"
 
 #include "cli/metrics/metric_table.hpp"
-#include "formats/digest.hpp"
 #include "k8s/fleet/metric_table.hpp"
 #include "k8s/informer/metric_table.hpp"
 #include "reactor/metric_table.hpp"
@@ -93,25 +92,13 @@ void own_metrics::refresh() {
   resident_.set(resident_bytes());
   open_files_.set(open_files());
   raise(faults_, static_cast<double>(packs_.faults()));
-  show_policies();
+  show_faults();
 }
 
-void own_metrics::show_policies() {
-  std::string all;
+void own_metrics::show_faults() {
   std::set<std::pair<std::string, std::string>> failing;
-  for (const policies::pack_status& p : packs_.status()) {
-    all += p.folder + "\n" + p.name + "\n" + p.version + "\n";
+  for (const policies::pack_status& p : packs_.status())
     if (p.fault) failing.emplace(p.name, p.fault->hook);
-  }
-  std::string hash = formats::sha256_hex(all).substr(0, 12);
-  if (hash != policies_.first) {
-    const auto labels = [](const std::string& h) { return reactor::metric_labels{{"hash", h}}; };
-    if (!policies_.first.empty())
-      metrics_.drop(service_metrics::policies_info, labels(policies_.first), policies_.second);
-    policies_.second = metrics_.get_gauge(service_metrics::policies_info, labels(hash));
-    policies_.second.set(1);
-    policies_.first = std::move(hash);
-  }
   for (auto& [at, gauge] : failing_) gauge.set(failing.contains(at) ? 1 : 0);
   for (const auto& at : failing) {
     const auto [known, fresh] = failing_.try_emplace(at);

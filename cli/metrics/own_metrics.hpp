@@ -26,14 +26,13 @@ public:
   void refresh();
 
 private:
-  void show_policies();
+  void show_faults();
 
   reactor::loop& loop_;
   reactor::metrics& metrics_;
   const policies::host& packs_;
   reactor::gauge stall_, resident_, open_files_;
   reactor::counter callbacks_, busy_, cpu_, faults_;
-  std::pair<std::string, reactor::gauge> policies_;                        // by hash
   std::map<std::pair<std::string, std::string>, reactor::gauge> failing_;  // by pack and hook
 };
 

@@ -72,11 +72,12 @@ json::array changes_json(const std::vector<verdict_change>& all) {
   return out;
 }
 
-page changes_text(const std::vector<verdict_change>& all, const std::string& in_force,
+page changes_text(const std::vector<verdict_change>& all, const std::vector<std::string>& in_force,
                   std::size_t columns) {
-  page text = page("\nagainst ") +
-              (in_force.empty() ? page("the stock policies") : page(in_force)) + ": " +
-              std::to_string(all.size()) +
+  std::string against;
+  for (const std::string& one : in_force) against += (against.empty() ? "" : ", ") + one;
+  page text = page("\nagainst ") + (against.empty() ? page("the stock policies") : page(against)) +
+              ": " + std::to_string(all.size()) +
               (all.size() == 1 ? page(" unit changes") : page(" units change")) + "\n";
   for (const verdict_change& c : all)
     text += folded(page("  ") + c.cluster + "/" + c.row + "/" + c.unit + ": " + as_text(c.was) +

@@ -144,6 +144,7 @@ reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::st
   for (const k8s::fleet::unusable& u : s.fleet().without_connection())
     if (only_cluster.empty() || u.name == only_cluster) f.clusters.push_back(overview_of(s, u));
   std::ranges::sort(f.clusters, {}, &cluster_overview::name);
+  f.packs = s.packs().status();
   co_return f;
 }
 

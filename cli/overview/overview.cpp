@@ -1,6 +1,7 @@
 #include "cli/overview/overview.hpp"
 
 #include "cli/output.hpp"
+#include "cli/policy/pack_view.hpp"
 
 #include <boost/json.hpp>
 
@@ -343,6 +344,9 @@ page status_text(const fleet_overview& f, extent how, colours tint, std::size_t 
           text += page("\n") + c.name + "/" + r.name + "\n" +
                   grouped_holds(r.holds, how, tint, columns);
       }
+  const page packs = packs_text(
+      f.packs, how == extent::wide ? packs_shown::all : packs_shown::noteworthy, columns);
+  if (!packs.empty()) text += page("\n") + packs;
   return text;
 }
 
@@ -418,7 +422,9 @@ json::array explain_json(const fleet_overview& f, const std::string& unit) {
 }
 
 json::object status_document(const fleet_overview& f) {
-  return document("FleetStatus", status_json(f));
+  json::object all = status_json(f);
+  all["policies"] = packs_json(f.packs);
+  return document("FleetStatus", std::move(all));
 }
 
 json::object plan_document(const fleet_overview& f) {

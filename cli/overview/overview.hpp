@@ -38,6 +38,7 @@ struct fleet_overview {
   std::vector<cluster_overview> clusters;
   std::vector<std::pair<std::string, api_totals>> apis;  // by name of the API, in its order
   std::size_t held = 0;
+  std::vector<policies::pack_status> packs = {};  // that decided, as they are asked
 };
 
 /// Looks at every cluster of a service that was started in look mode; clusters that have not
@@ -87,7 +88,7 @@ struct verdict_change {
 std::vector<verdict_change> changes_between(const fleet_overview& before,
                                             const fleet_overview& after);
 boost::json::array changes_json(const std::vector<verdict_change>& all);
-page changes_text(const std::vector<verdict_change>& all, const std::string& in_force,
+page changes_text(const std::vector<verdict_change>& all, const std::vector<std::string>& in_force,
                   std::size_t columns = any_width);
 
 /// Every hold of the units as they are, with the cluster's name before the unit's.

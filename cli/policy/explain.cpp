@@ -89,7 +89,7 @@ std::optional<explained_question> question_about(const policies::question_note& 
   q.hook = n.hook;
   q.pack = n.pack;
   q.version = n.version;
-  q.hash = n.hash;
+  q.digest = n.digest;
   if (n.failed) q.fault = n.failed->message();
   bool found = false;
   for (const policies::argument& a : n.arguments) {
@@ -122,8 +122,8 @@ json::object explained_document(const std::string& unit,
   for (const explained_question& q : all) {
     json::array clamped;
     for (const std::string& c : q.clamped) clamped.emplace_back(c);
-    json::object o{{"cluster", q.cluster},     {"hook", q.hook}, {"pack", q.pack},
-                   {"version", q.version},     {"hash", q.hash}, {"unit", as_json(q.unit)},
+    json::object o{{"cluster", q.cluster},     {"hook", q.hook},     {"pack", q.pack},
+                   {"version", q.version},     {"digest", q.digest}, {"unit", as_json(q.unit)},
                    {"fleet", as_json(q.fleet)}};
     if (q.fault.empty())
       o["answer"] = as_json(q.answer);
@@ -138,7 +138,7 @@ json::object explained_document(const std::string& unit,
 page explained_text(const std::vector<explained_question>& all) {
   page text;
   for (const explained_question& q : all) {
-    text += page(q.hook) + " of " + q.cluster + ": " + q.pack + " " + q.version + " (" + q.hash +
+    text += page(q.hook) + " of " + q.cluster + ": " + q.pack + " " + q.version + " (" + q.digest +
             ")\n  said    " + (q.fault.empty() ? page(words(q.answer)) : page(q.fault)) +
             "\n  unit    " + with_short_digests(words(q.unit)) + "\n  fleet   " + words(q.fleet) +
             "\n";

@@ -15,12 +15,12 @@ namespace cli {
 
 /// One question to policies as far as it was about one unit.
 struct explained_question {
-  std::string cluster, hook, pack, version, hash, fault;
+  std::string cluster, hook, pack, version, digest, fault;
   policies::value unit, fleet;       // what it was given, without what is long
   policies::value answer;            // null with a fault
   std::vector<std::string> clamped;  // what the core did not take of it
   friend bool operator==(const explained_question& a, const explained_question& b) {
-    return a.cluster == b.cluster && a.hook == b.hook && a.pack == b.pack && a.hash == b.hash &&
+    return a.cluster == b.cluster && a.hook == b.hook && a.pack == b.pack && a.digest == b.digest &&
            a.fault == b.fault && policies::to_text(a.answer) == policies::to_text(b.answer) &&
            policies::to_text(a.unit) == policies::to_text(b.unit) && a.clamped == b.clamped;
   }

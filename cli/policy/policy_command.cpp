@@ -2,6 +2,7 @@
 #include "cli/output.hpp"
 #include "cli/policy/explain.hpp"
 #include "cli/policy/hooks.hpp"
+#include "cli/policy/pack_view.hpp"
 #include "cli/policy/policy_new.hpp"
 #include "cli/policy/replay.hpp"
 #include "policies/host/host.hpp"
@@ -349,16 +350,6 @@ int make(const policy_arguments& a) {
   return success;
 }
 
-json::object as_json(const policies::pack_status& p) {
-  json::array hooks;
-  for (const std::string& h : p.hooks) hooks.emplace_back(h);
-  json::object o{{"name", p.name},           {"version", p.version}, {"hash", p.hash},
-                 {"folder", p.folder},       {"stock", p.stock},     {"order", p.order},
-                 {"hooks", std::move(hooks)}};
-  if (!p.refused.empty()) o["refused"] = p.refused;
-  return o;
-}
-
 std::string joined_hooks(const policies::pack_status& p) {
   std::string out;
   for (const std::string& h : p.hooks) out += (out.empty() ? "" : ", ") + h;
@@ -374,11 +365,7 @@ int list(const policy_arguments& a) {
   reactor::result<void> loaded;
   run_once(loop, [&]() -> reactor::awaitable<void> { loaded = co_await packs.load(); });
   if (!loaded) return complain(loaded.error().message());
-  std::vector<policies::pack_status> all = packs.status();
-  // As they are asked: folders first, stock packs last, in each by order, then name.
-  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
-    return std::tie(x.stock, x.order, x.name) < std::tie(y.stock, y.order, y.name);
-  });
+  const std::vector<policies::pack_status> all = packs.status();
   if (a.what == policy_arguments::command::show) {
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == a.name; });
@@ -388,13 +375,13 @@ int list(const policy_arguments& a) {
       return complain("there is no policy pack named " + a.name + "; there are " + known);
     }
     if (a.output != output_format::text) {
-      write_bytes(STDOUT_FILENO, machine_text(document("PolicyPack", as_json(*found)), a.output));
+      write_bytes(STDOUT_FILENO, machine_text(document("PolicyPack", pack_json(*found)), a.output));
       return success;
     }
     char order[32];
     std::snprintf(order, sizeof order, "%g", found->order);
-    page text = page("name     ") + found->name + "\nversion  " + found->version + " (" +
-                found->hash + ")" + "\nfolder   " + found->folder +
+    page text = page("name     ") + found->name + "\nversion  " + found->version + "\ndigest   " +
+                found->digest + "\nfolder   " + found->folder +
                 (found->stock ? page(" (stock)") : page()) + "\norder    " + std::string(order) +
                 "\nhooks    " + joined_hooks(*found) + "\n";
     for (const std::string& name : found->hooks) {
@@ -405,10 +392,8 @@ int list(const policy_arguments& a) {
     return success;
   }
   if (a.output != output_format::text) {
-    json::array rows;
-    for (const auto& p : all) rows.push_back(as_json(p));
     write_bytes(STDOUT_FILENO,
-                machine_text(document("PolicyPackList", {{"packs", std::move(rows)}}), a.output));
+                machine_text(document("PolicyPackList", {{"packs", packs_json(all)}}), a.output));
     return success;
   }
   table rows({"NAME", "VERSION", "ORDER", "HOOKS", "FOLDER"});

@@ -13,11 +13,24 @@
 namespace cli {
 namespace {
 
-policies::host::options pack_options(const service_options& from) {
+using config_maps = std::map<std::string, std::shared_ptr<config_map_packs>>;
+
+config_maps config_maps_of(reactor::loop& l, const service_options& from,
+                           const reactor::logger& log) {
+  config_maps all;
+  for (const std::string& one : from.policies)
+    if (auto which = config_map_named(one, from.ns))
+      all.emplace(one, std::make_shared<config_map_packs>(l, std::move(*which), log));
+  return all;
+}
+
+policies::host::options pack_options(const service_options& from, const config_maps& feeds) {
   policies::host::options o;
-  if (!from.policies.empty()) o.folders.push_back(from.policies);
+  o.folders = from.policies;
+  o.feeds = {feeds.begin(), feeds.end()};
   o.run_tests = !from.packs_are_tested;
   o.record = from.record;
+  o.shelf = from.shelf;
   o.limits.hooks = all_hooks();
   return o;
 }
@@ -39,7 +52,8 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     : loop_(l),
       options_(std::move(options)),
       log_(std::move(log)),
-      packs_(l, pack_options(options_)),
+      config_maps_(config_maps_of(l, options_, log_)),
+      packs_(l, pack_options(options_, config_maps_)),
       leases_moved_(l),
       tasks_(l) {
   k8s::fleet_options f;
@@ -70,8 +84,33 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
 
 service::~service() = default;
 
+void service::make_home() {
+  k8s::cluster_options h;
+  h.name = options_.home_name;
+  h.identity = options_.identity;
+  h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
+  fleet_->also_tell_of(*home_);
+}
+
+/// Packs of a ConfigMap need the home cluster, so that one is reached first.
+reactor::awaitable<reactor::result<void>> service::load_packs() {
+  if (!config_maps_.empty()) {
+    if (options_.home.server.empty())
+      co_return sentence(
+          reactor::errc::refused,
+          "--policies " + config_maps_.begin()->first +
+              " needs a home cluster, and clusters that are named by contexts have none");
+    make_home();
+    auto reached = co_await reach_home();
+    if (!reached) co_return reached;
+    for (const auto& [name, feed] : config_maps_) feed->follow(home_->api());
+  }
+  co_return co_await packs_.load();
+}
+
 reactor::awaitable<reactor::result<void>> service::start() {
-  auto loaded = co_await packs_.load();
+  auto loaded = co_await load_packs();
   if (!loaded) co_return loaded.error();
   packs_.start();
   packs_started_ = true;
@@ -102,14 +141,11 @@ reactor::awaitable<reactor::result<void>> service::start() {
     fleet_started_ = true;
     co_return reactor::result<void>();
   }
-  k8s::cluster_options h;
-  h.name = options_.home_name;
-  h.identity = options_.identity;
-  h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
-  home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
-  fleet_->also_tell_of(*home_);
-  auto reached = co_await reach_home();
-  if (!reached) co_return reached.error();
+  if (!home_) {
+    make_home();
+    auto reached = co_await reach_home();
+    if (!reached) co_return reached.error();
+  }
   co_await leave_out_unserved();
   if (options_.leader_elect) {
     for (const auto& a : apis_) elect(*a);
@@ -377,20 +413,21 @@ void service::reload() {
 }
 
 /// A series for each pack that is in force, with what it is.
-void service::note_pack(const policies::pack_event& e) {
-  if (e.what == policies::pack_event::kind::refused) return;
-  const bool removed = e.what == policies::pack_event::kind::removed;
-  const std::string before =
-      std::exchange(pack_hashes_[e.folder], removed ? std::string() : e.hash);
-  // The same pack may be in force from another folder: its own was renamed.
-  const bool still_there =
-      std::ranges::any_of(pack_hashes_, [&](const auto& known) { return known.second == before; });
-  if (!before.empty() && !still_there) metrics_.drop("hash", before);
-  if (removed) return;
-  metrics_
-      .get_gauge(service_metrics::policy_pack_info,
-                 {{"pack", e.name}, {"version", e.version}, {"hash", e.hash}})
-      .set(1);
+void service::show_packs() {
+  std::map<std::vector<std::string>, reactor::gauge> now;
+  const auto labels = [](const std::vector<std::string>& of) {
+    return reactor::metric_labels{{"pack", of[0]}, {"version", of[1]}, {"digest", of[2]}};
+  };
+  for (const policies::pack_status& p : packs_.status()) {
+    if (p.digest.empty() || p.hidden) continue;
+    std::vector<std::string> of{p.name, p.version, p.digest};
+    reactor::gauge series = metrics_.get_gauge(service_metrics::policy_pack_info, labels(of));
+    series.set(1);
+    now.emplace(std::move(of), series);
+  }
+  for (auto& [of, series] : pack_series_)
+    if (!now.contains(of)) metrics_.drop(service_metrics::policy_pack_info, labels(of), series);
+  pack_series_ = std::move(now);
 }
 
 void service::pack_changed(const policies::pack_event& e) {
@@ -405,10 +442,10 @@ void service::pack_changed(const policies::pack_event& e) {
     log_.info("policy", {{"what", policies::to_string(e.what)},
                          {"pack", e.name},
                          {"version", e.version},
-                         {"hash", e.hash},
+                         {"digest", e.digest},
                          {"folder", e.folder}});
   }
-  note_pack(e);
+  show_packs();
   if (on_pack_event) on_pack_event(e);
   // A new pack may come before the one that answered so far.
   if (e.what != policies::pack_event::kind::refused) reconsider_all();
@@ -423,6 +460,7 @@ reactor::awaitable<void> service::stop() {
   co_await fleet_->stop();
   for (const auto& a : apis_) co_await leave_home(a->what->name);
   if (packs_started_) co_await packs_.stop();
+  for (const auto& [name, feed] : config_maps_) co_await feed->stop();
   for (const auto& a : apis_)
     if (a->election) co_await a->election->stop();
   if (home_) co_await home_->stop();

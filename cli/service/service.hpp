@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/service/apis.hpp"
+#include "cli/service/config_map_packs.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/lease.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -43,10 +44,14 @@ struct service_options {
   std::vector<named_connection> clusters;
   std::string ns = "default", label = "sigs.k8s.io/multicluster-runtime-kubeconfig",
               key = "kubeconfig";
-  std::string policies;  // folder, or empty
+  /// Where packs come from that come before the stock ones, the first first: folders, and
+  /// "configmap:[NAMESPACE/]NAME" of the home cluster, in the fleet's namespace unless one is said.
+  std::vector<std::string> policies;
   /// Somebody has run the packs' own tests already, and nobody edits them: a simulation starts
   /// thousands of times.
   bool packs_are_tested = false;
+  std::shared_ptr<policies::pack_shelf> shelf =
+      {};              // packs that a service before this one has loaded
   std::string record;  // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
   /// Each API acts only while this process holds its Lease, in this namespace or, where none is
@@ -101,10 +106,12 @@ private:
                                const char* purpose);
   reactor::awaitable<k8s::result<bool>> secrets_exist();
   reactor::awaitable<void> leave_out_unserved();
+  void make_home();
   reactor::awaitable<reactor::result<void>> reach_home();
+  reactor::awaitable<reactor::result<void>> load_packs();
   reactor::awaitable<reactor::result<void>> start_fleet();
   void pack_changed(const policies::pack_event& e);
-  void note_pack(const policies::pack_event& e);
+  void show_packs();
   void reconsider_all();
   /// One API of this process, and whether it is on the clusters.
   struct running {
@@ -129,8 +136,10 @@ private:
   service_options options_;
   reactor::logger log_;
   reactor::metrics metrics_;
+  std::map<std::string, std::shared_ptr<config_map_packs>>
+      config_maps_;  // by what stands in `policies`
   policies::host packs_;
-  std::map<std::string, std::string> pack_hashes_;  // by folder
+  std::map<std::vector<std::string>, reactor::gauge> pack_series_;  // by name, version and digest
   std::unique_ptr<k8s::cluster> home_;
   std::unique_ptr<k8s::fleet> fleet_;
   std::vector<std::unique_ptr<running>> apis_;

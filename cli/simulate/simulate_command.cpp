@@ -84,7 +84,7 @@ int simulate_command(const simulate_arguments& a) {
   }
   c.first_seed = a.seed;
   c.seeds = a.seeds;
-  c.jobs = simulate::processors();
+  c.jobs = a.jobs > 0 ? a.jobs : simulate::processors();
   const bool progress = is_screen(STDERR_FILENO);
   std::uint64_t done = 0;
   const std::uint64_t all = a.seeds * c.policies.size();

@@ -244,7 +244,8 @@ private:
     for (int tries = 0; tries < 200; ++tries) {
       service_options o;
       o.home = world_->home();
-      o.policies = trial_.editable.empty() ? trial_.policies : trial_.editable;
+      const std::string& packs = trial_.editable.empty() ? trial_.policies : trial_.editable;
+      if (!packs.empty()) o.policies.push_back(packs);
       o.packs_are_tested = tested_;
       if (registry_) {
         registry_arguments how;
@@ -252,6 +253,7 @@ private:
         how.allow_insecure = true;  // it speaks no TLS
         o.apis = with_registries(apis(), how, std::string());
       }
+      o.shelf = shelf_;
       windlass_ = std::make_unique<service>(loop_, std::move(o), log_);
       windlass_->packs().on_question = [this](const policies::question_note& n) { count_holds(n); };
       auto started = co_await windlass_->start();
@@ -458,6 +460,7 @@ private:
   std::size_t passwords_ = 0;
   std::unique_ptr<service> windlass_;
   trial_outcome out_;
+  std::shared_ptr<policies::pack_shelf> shelf_ = std::make_shared<policies::pack_shelf>();
   std::set<std::size_t> fallen_;  // clusters with a host that does not boot the new image
   std::set<std::string> held_;
   std::string last_problem_;

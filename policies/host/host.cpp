@@ -1,6 +1,5 @@
 #include "policies/host/host.hpp"
 
-#include "formats/digest.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/file_watch.hpp"
 
@@ -22,18 +21,11 @@ using namespace std::chrono_literals;
 constexpr reactor::nanoseconds longest_reread = 5min;
 constexpr double log_burst = 20, log_lines_a_second = 1;
 
-/// The same for the same files, wherever they lie: what `sha256sum` says of their names and
-/// digests, a line each.
-std::string digest_of(const pack_files& files) {
-  std::string lines;
-  for (const auto& [name, content] : files)
-    lines += formats::sha256_hex(content) + "  " + name + "\n";
-  return formats::digest_of(lines);
-}
-
-/// Said by the operating system about files, not by us about a pack.
-bool is_systems(const fault& f) {
-  return f.code.category() == boost::system::system_category();
+/// Said by the operating system about files, or of a server that does not answer; not by us about
+/// a pack.
+bool may_be_otherwise_soon(const fault& f) {
+  return f.code.category() == boost::system::system_category() ||
+         f.code == make_error_code(errc::closed);
 }
 
 /// "default/policy.lua:3: unexpected symbol" taken apart.
@@ -81,7 +73,6 @@ std::string pack_event::message() const {
 struct host::entry {
   std::string folder;
   std::shared_ptr<const pack> current;  // null: never loaded
-  std::string digest;                   // of its files
   pack_files seen;                      // what was looked at last, taken or refused
   reactor::wall_time loaded_at{};
   std::optional<policy_fault> fault;
@@ -89,8 +80,9 @@ struct host::entry {
 };
 
 struct host::root {
-  std::string path;    // empty: the stock packs
-  std::string unread;  // why what is there now could not be read
+  std::string path;                 // empty: the stock packs
+  std::shared_ptr<pack_feed> feed;  // who brings them, when it is no folder
+  std::string unread;               // why what is there now could not be read
   std::vector<entry> entries;
   std::unique_ptr<reactor::file_watch> watch;
   bool busy = false, again = false;
@@ -118,6 +110,8 @@ host::host(reactor::loop& l, options o) : loop_(l), options_(std::move(o)), task
   for (const std::string& folder : options_.folders) {
     roots_.push_back(std::make_unique<root>());
     roots_.back()->path = folder;
+    if (const auto by = options_.feeds.find(folder); by != options_.feeds.end())
+      roots_.back()->feed = by->second;
   }
   if (options_.stock) roots_.push_back(std::make_unique<root>());
   if (!options_.record.empty()) recorder_ = std::make_unique<recorder>(l, options_.record);
@@ -132,7 +126,7 @@ awaitable<result<void>> host::load() {
   }
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     // What changes while we read counts as a change, so the watch comes first.
-    if (!roots_[i]->path.empty() && !roots_[i]->watch)
+    if (!roots_[i]->path.empty() && !roots_[i]->feed && !roots_[i]->watch)
       roots_[i]->watch = std::make_unique<reactor::file_watch>(loop_, roots_[i]->path);
     auto looked = co_await look(i);
     if (!looked) co_return looked.error();
@@ -142,7 +136,8 @@ awaitable<result<void>> host::load() {
 
 void host::start() {
   for (std::size_t i = 0; i < roots_.size(); ++i) {
-    if (roots_[i]->watch) tasks_.start("follow policies in " + roots_[i]->path, follow(i));
+    if (roots_[i]->watch || roots_[i]->feed)
+      tasks_.start("follow policies in " + roots_[i]->path, follow(i));
   }
 }
 
@@ -160,11 +155,14 @@ awaitable<void> host::reload() {
 
 awaitable<void> host::follow(std::size_t root_index) {
   for (;;) {
-    co_await roots_[root_index]->watch->changed();
+    if (roots_[root_index]->feed)
+      co_await roots_[root_index]->feed->changed();
+    else
+      co_await roots_[root_index]->watch->changed();
     auto looked = co_await look(root_index);
     // Reported as an event. The next change is the next chance, but files that could not even be
     // read may be readable without one: descriptors were short, or the disk was busy.
-    for (reactor::nanoseconds wait = 10s; !looked && is_systems(looked.error());
+    for (reactor::nanoseconds wait = 10s; !looked && may_be_otherwise_soon(looked.error());
          wait = std::min(2 * wait, longest_reread)) {
       co_await loop_.sleep_for(wait);
       looked = co_await look(root_index);
@@ -193,7 +191,12 @@ awaitable<result<void>> host::look(std::size_t root_index) {
       if (path.empty()) return stock_packs();
       return read_packs(path);
     };
-    auto sources = co_await loop_.offload(std::move(read));
+    const std::shared_ptr<pack_feed> feed = r.feed;
+    result<std::vector<pack_source>> sources = make_fault(errc::refused, {});
+    if (feed)
+      sources = co_await feed->read();
+    else
+      sources = co_await loop_.offload(std::move(read));
     if (sources) {
       r.unread.clear();
       outcome = co_await take(root_index, std::move(*sources));
@@ -240,7 +243,7 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
     }
     entry* e = r.find(source.folder);
     if (e == nullptr) {
-      r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}, {}});
+      r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}});
       e = &r.entries.back();
     }
     // What was read before something stood in the way is no state of the pack: the rest of it may
@@ -257,7 +260,6 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
     took = true;
     const bool first = e->current == nullptr;
     e->current = std::move(*fresh);
-    e->digest = digest_of(e->current->files());
     e->loaded_at = loop_.wall();
     e->fault.reset();
     e->refused.clear();
@@ -266,11 +268,11 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
            e->current.get());
   }
   root& r = *roots_[root_index];
-  std::erase_if(r.entries, [&](const entry& e) {
-    const bool gone = !is_there(e.folder);
-    if (gone) report(pack_event::kind::removed, e.folder, e.current.get());
-    return gone;
-  });
+  std::vector<entry> gone;
+  for (const entry& e : r.entries)
+    if (!is_there(e.folder)) gone.push_back(e);
+  std::erase_if(r.entries, [&](const entry& e) { return !is_there(e.folder); });
+  for (const entry& e : gone) report(pack_event::kind::removed, e.folder, e.current.get());
   // Who took another name may have left the one that somebody waits for.
   if (waits_for_a_name && took) r.again = true;
   co_return outcome;
@@ -279,10 +281,18 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
 /// Loads a pack aside and runs its tests.
 awaitable<result<std::shared_ptr<pack>>> host::examine(std::string folder, pack_files files,
                                                        author by) {
+  if (auto known = options_.shelf ? options_.shelf->find(folder, files, by) : nullptr)
+    co_return known;
   auto loaded = co_await pack::load(loop_, folder, files, options_.limits, by);
   // Our own are the bytes that the build has tested; every start, and every run of a simulation,
   // would run them again.
-  if (!loaded || by == author::ourselves || !options_.run_tests) co_return loaded;
+  const auto keep = [&] {
+    if (loaded && options_.shelf) options_.shelf->keep(*loaded, by);
+  };
+  if (!loaded || by == author::ourselves || !options_.run_tests) {
+    keep();
+    co_return loaded;
+  }
   auto tests = co_await run_pack_tests(loop_, folder, std::move(files), options_.limits);
   if (!tests) co_return tests.error();
   std::size_t failed = 0;
@@ -299,6 +309,7 @@ awaitable<result<std::shared_ptr<pack>>> host::examine(std::string folder, pack_
     if (failed > 1) why += " (and " + std::to_string(failed - 1) + " more)";
     co_return make_fault(errc::refused, "test policy pack " + folder, why);
   }
+  keep();
   co_return loaded;
 }
 
@@ -309,7 +320,7 @@ void host::report(pack_event::kind what, const std::string& folder, const pack* 
   if (p != nullptr) {
     event.name = p->about().name;
     event.version = p->about().version;
-    event.hash = p->hash();
+    event.digest = p->digest();
   }
   if (why) {
     placed_reason place = take_apart(why->detail.empty() ? why->message() : why->detail);
@@ -384,7 +395,7 @@ awaitable<result<decision>> host::call(std::string hook, subject s, std::vector<
       co_await ask(whom, std::move(hook), std::move(arguments), instructions, std::move(accept));
   n.pack = whom->about().name;
   n.version = whom->about().version;
-  n.hash = whom->hash();
+  n.digest = whom->digest();
   if (made)
     n.answer = made->answer;
   else
@@ -430,7 +441,7 @@ awaitable<result<decision>> host::ask(std::shared_ptr<const pack> p, std::string
     co_return refused;
   }
   note(p, hook, std::nullopt);
-  decision made{p->about().name, p->about().version, p->hash(), std::move(answered->answer),
+  decision made{p->about().name, p->about().version, p->digest(), std::move(answered->answer),
                 answered->cost};
   if (kept) made.answer = std::move(kept);
   co_return std::move(made);
@@ -479,23 +490,31 @@ void host::note(const std::shared_ptr<const pack>& p, const std::string& hook,
 
 std::vector<pack_status> host::status() const {
   std::vector<pack_status> all;
+  std::set<std::string> hidden;
   for (const auto& r : roots_) {
-    for (const entry& e : r->entries) {
-      pack_status s{.folder = e.folder,
-                    .digest = e.digest,
+    std::vector<const entry*> here = r->ordered();
+    for (const entry& e : r->entries)
+      if (!e.current) here.push_back(&e);
+    std::set<std::string> names;
+    for (const entry* e : here) {
+      pack_status s{.folder = e->folder,
                     .stock = r->path.empty(),
-                    .loaded_at = e.loaded_at,
-                    .fault = e.fault,
-                    .refused = r->unread.empty() ? e.refused : r->unread};
-      if (e.current) {
-        s.name = e.current->about().name;
-        s.version = e.current->about().version;
-        s.hash = e.current->hash();
-        s.order = e.current->about().order;
-        s.hooks = e.current->about().hooks;
+                    .from = r->path,
+                    .loaded_at = e->loaded_at,
+                    .fault = e->fault,
+                    .refused = r->unread.empty() ? e->refused : r->unread};
+      if (e->current) {
+        s.name = e->current->about().name;
+        s.version = e->current->about().version;
+        s.digest = e->current->digest();
+        s.order = e->current->about().order;
+        s.hooks = e->current->about().hooks;
+        s.hidden = hidden.contains(s.name);
+        names.insert(s.name);
       }
       all.push_back(std::move(s));
     }
+    hidden.merge(names);
   }
   return all;
 }

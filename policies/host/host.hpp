@@ -1,6 +1,7 @@
 #pragma once
 
 #include "policies/host/pack.hpp"
+#include "policies/host/pack_feed.hpp"
 #include "policies/host/record/record.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
@@ -19,7 +20,7 @@ namespace policies {
 struct pack_event {
   enum class kind { loaded, reloaded, refused, removed };
   kind what;
-  std::string folder, name, version, hash;
+  std::string folder, name, version, digest;
   std::string file;    // of the error, where known: "default/policy.lua"
   int line = 0;        // of the error, where known
   std::string reason;  // why it was refused, without file and line
@@ -36,12 +37,14 @@ struct policy_fault {
 };
 
 struct pack_status {
-  std::string folder, name, version, hash;
+  std::string folder, name, version;
   // of its files' names and contents, "sha256:…"; empty while nothing is loaded
   std::string digest;
   bool stock = false;
   double order = 0;
   std::vector<std::string> hooks;
+  std::string from;     // the folder of packs that it is in, as it was given; empty: the program
+  bool hidden = false;  // one of its name comes before it
   reactor::wall_time loaded_at{};
   std::optional<policy_fault> fault;
   std::string refused;  // why newer content, or the folder of packs as it is now, was not taken
@@ -49,7 +52,7 @@ struct pack_status {
 
 /// An answer with its author.
 struct decision {
-  std::string pack, version, hash;
+  std::string pack, version, digest;
   answer_value answer;  // null when there was a judge and nobody takes notes
   call_cost cost;
 };
@@ -69,10 +72,13 @@ class host {
 public:
   struct options {
     std::vector<std::string> folders;  // --policies
+    /// Those of `folders` that are none, by their name there: who brings their packs.
+    std::map<std::string, std::shared_ptr<pack_feed>> feeds = {};
     bool stock = true;
     bool run_tests = true;  // of a pack before it is taken
     sandbox_limits limits;
-    std::string record;  // a file for every question and answer; empty: none is kept
+    std::shared_ptr<pack_shelf> shelf;  // of the hosts before this one on this loop; null: none
+    std::string record;                 // a file for every question and answer; empty: none is kept
   };
   host(reactor::loop& l, options o);
   ~host();
@@ -114,6 +120,7 @@ public:
   bool takes_notes() const noexcept { return on_question || recorder_; }
   reactor::awaitable<void> note(question_note n);
 
+  /// As they are asked; those that were never loaded come last in their folder.
   std::vector<pack_status> status() const;
   std::uint64_t reloads() const { return reloads_; }
   std::uint64_t refusals() const { return refusals_; }

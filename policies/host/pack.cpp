@@ -124,18 +124,28 @@ result<manifest> read_manifest(const value& about) {
   return m;
 }
 
-/// Twelve digits of what tells two packs apart.
-std::string hash_of(const pack_files& files) {
-  std::string all;
-  for (const auto& [name, content] : files) {
-    all += name;
-    all += '\0';
-    all += formats::sha256_hex(content);
-  }
-  return formats::sha256_hex(all).substr(0, 12);
+std::string shelf_key(const std::string& folder, author by, const std::string& digest) {
+  return folder + (by == author::ourselves ? " ours " : " theirs ") + digest;
 }
 
 }  // namespace
+
+std::string digest_of(const pack_files& files) {
+  std::string lines;
+  for (const auto& [name, content] : files)
+    lines += formats::sha256_hex(content) + "  " + name + "\n";
+  return formats::digest_of(lines);
+}
+
+std::shared_ptr<pack> pack_shelf::find(const std::string& folder, const pack_files& files,
+                                       author by) const {
+  const auto found = packs_.find(shelf_key(folder, by, digest_of(files)));
+  return found == packs_.end() ? nullptr : found->second;
+}
+
+void pack_shelf::keep(const std::shared_ptr<pack>& loaded, author by) {
+  packs_[shelf_key(loaded->folder(), by, loaded->digest())] = loaded;
+}
 
 bool matches(const label_selector& selector, const labels& of) {
   return std::all_of(selector.begin(), selector.end(), [&](const auto& entry) {
@@ -176,7 +186,7 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
   made->folder_ = std::move(folder);
   made->about_ = std::move(*about);
   made->sandbox_ = std::move(*opened);
-  made->hash_ = hash_of(made->files());
+  made->digest_ = digest_of(made->files());
   co_return made;
 }
 

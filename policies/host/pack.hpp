@@ -60,8 +60,9 @@ public:
       author by = author::stranger);
   const manifest& about() const { return about_; }
   const std::string& folder() const { return folder_; }
-  /// Of its files' names and bytes, twelve digits: two packs with the same one decide alike.
-  const std::string& hash() const { return hash_; }
+  /// Of its files' names and bytes, "sha256:…": two packs with the same one decide alike. What `sha256sum` says of the lines
+  /// that it says of the files, by name.
+  const std::string& digest() const { return digest_; }
   const pack_files& files() const { return sandbox_->files(); }
   bool has(std::string_view hook) const;
   bool applies_to(const subject& s) const;
@@ -75,9 +76,23 @@ public:
 
 private:
   pack() = default;
-  std::string folder_, hash_;
+  std::string folder_, digest_;
   manifest about_;
   std::shared_ptr<sandbox> sandbox_;
+};
+
+/// "sha256:…" of files by their names and bytes.
+std::string digest_of(const pack_files& files);
+
+/// Loaded packs that may be taken again on the same loop by who finds the same files: a simulation starts the program thousands
+/// of times.
+class pack_shelf {
+public:
+  std::shared_ptr<pack> find(const std::string& folder, const pack_files& files, author by) const;
+  void keep(const std::shared_ptr<pack>& loaded, author by);
+
+private:
+  std::map<std::string, std::shared_ptr<pack>> packs_;  // by folder, author and digest
 };
 
 struct test_outcome {
@@ -105,6 +120,11 @@ struct pack_source {
 ///          may point anywhere inside `root` (a mounted ConfigMap is made of links), not out of it.
 /// Errors   errc::not_found: no such folder, or no pack in it.
 reactor::result<std::vector<pack_source>> read_packs(std::string root);
+
+/// Whether the files of a pack that comes from elsewhere are as few and small as those of a folder
+/// may be.
+/// Errors   errc::refused names the file, or what there is too much of.
+reactor::result<void> within_limits(const pack_files& files);
 
 /// The files of a folder that a pack's hooks are given, by their path in it. Blocks: call it
 /// through offload.

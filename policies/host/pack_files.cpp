@@ -193,6 +193,24 @@ result<std::vector<pack_source>> read_packs(std::string root) {
   return packs;
 }
 
+result<void> within_limits(const pack_files& files) {
+  const folder_limits most;
+  const auto refuse = [](std::string why) { return make_fault(errc::refused, {}, std::move(why)); };
+  if (files.size() > most.files)
+    return refuse(std::string(most.of) + " has " + std::to_string(most.files) + " files at most");
+  std::uintmax_t total = 0;
+  for (const auto& [name, content] : files) {
+    const std::uintmax_t limit = name.ends_with(".lua") ? most.lua_bytes : most.data_bytes;
+    if (content.size() > limit)
+      return refuse(name + " is larger than " + std::to_string(limit / 1024) + " KiB");
+    total += content.size();
+  }
+  if (total > most.all_bytes)
+    return refuse(std::string(most.of) + " is larger than " +
+                  std::to_string(most.all_bytes / max_pack_bytes) + " MiB");
+  return {};
+}
+
 result<pack_files> read_data_folder(std::string root) {
   std::error_code ec;
   const fs::path real = fs::canonical(root, ec);

@@ -79,7 +79,8 @@ TEST(Arguments, AFileHoldsTheSameSettingsAndFlagsWinOverIt) {
   const std::string file = folder / "settings.yaml";
   reactor::put(
       file,
-      "namespace: fleet\nlog-format: json\napis: [bootc]\nleader-elect: true\nkubeconfig-key: a\n");
+      "namespace: fleet\nlog-format: json\napis: [bootc]\nleader-elect: true\nkubeconfig-key: a\n"
+      "policies: [./mine, 'configmap:ops/rules']\n");
   const parse_outcome o =
       parse({"run", "--config", file, "--log-format", "console"}, {{"KUBECONFIG_SECRET_KEY", "b"}});
   ASSERT_TRUE(o.parsed) << o.err;
@@ -87,6 +88,7 @@ TEST(Arguments, AFileHoldsTheSameSettingsAndFlagsWinOverIt) {
   EXPECT_EQ(run.fleet.ns, "fleet");
   EXPECT_EQ(run.fleet.log_format, "console");
   EXPECT_EQ(run.fleet.kubeconfig_key, "b");
+  EXPECT_EQ(run.fleet.policies, (std::vector<std::string>{"./mine", "configmap:ops/rules"}));
   EXPECT_TRUE(run.leader_elect);
   EXPECT_EQ(origin_of(o, "namespace"), "fleet (file " + file + ")");
   EXPECT_EQ(origin_of(o, "log-format"), "console (flag)");

@@ -262,7 +262,7 @@ TEST(Ui, ShowsPoliciesWithTheirDigestAndWhyTheNewestWasRefused) {
   reactor::temporary_folder packs;
   packs.write("mine/policy.lua", good);
   service_options with;
-  with.policies = packs.path();
+  with.policies.emplace_back(packs.path());
   simulation::world_options o = fleet_of(1, 3);
   o.mishaps = false;
   shown_fleet f(o, std::move(with));

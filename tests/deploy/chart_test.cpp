@@ -207,6 +207,9 @@ TEST(Deploy, ValuesReachWhatTheyName) {
        {"- name: pull", "team: os", "a: b", "c: d"},
        {}},
       {{"controller.extraArgs[0]=--policies=/policies"}, {"- \"--policies=/policies\""}, {}},
+      {{"controller.policies=rules", "fleet.namespace=clusters"},
+       {"- --policies=configmap:rules", "resourceNames: [rules]", "-policies\n  namespace: clusters"},
+       {}},
   };
   for (const row& r : rows) {
     std::vector<std::string> flags;

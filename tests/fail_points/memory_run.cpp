@@ -77,7 +77,7 @@ private:
   reactor::awaitable<void> serve() {
     cli::service_options o;
     o.home = world_->home();
-    o.policies = WINDLASS_SOURCE_DIR "/policies/examples";
+    o.policies.emplace_back(WINDLASS_SOURCE_DIR "/policies/examples");
     o.metrics_at = reactor::endpoint{"windlass", 8080};
     o.health_at = reactor::endpoint{"windlass", 8081};
     auto to = k8s::load_kubeconfig(secure_.kubeconfig(0), {});

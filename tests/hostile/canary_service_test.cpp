@@ -167,7 +167,7 @@ TEST_F(Canary, NoPolicyCanReachACredential) {
     }
     cli::service_options options;
     options.home = world.home();
-    options.policies = packs.path();
+    options.policies.emplace_back(packs.path());
     cli::service windlass(
         l, std::move(options),
         reactor::logger([this] { return l.wall(); }, log, reactor::log_level::debug));

@@ -81,7 +81,7 @@ std::map<std::string, std::string> shown(const std::string& body) {
     }
     cli::service_options options;
     options.home = world.home();
-    options.policies = packs.path();
+    options.policies.emplace_back(packs.path());
     options.health_at = reactor::endpoint{"windlass", 8081};
     cli::service windlass(
         l, std::move(options),

@@ -53,7 +53,7 @@ private:
     };
     cli::service_options o;
     o.home = world_->home();
-    o.policies = WINDLASS_SOURCE_DIR "/policies/examples";
+    o.policies.emplace_back(WINDLASS_SOURCE_DIR "/policies/examples");
     cli::service windlass(loop_, std::move(o), reactor::logger());
     auto started = co_await windlass.start();
     EXPECT_TRUE(started.has_value());

@@ -94,7 +94,7 @@ private:
     label(1, "dev");
     cli::service_options o;
     o.home = world_->home();
-    o.policies = folder_.string();
+    o.policies.emplace_back(folder_.string());
     cli::service windlass(loop_, std::move(o), reactor::logger());
     auto started = co_await windlass.start();
     EXPECT_TRUE(started.has_value());

@@ -47,7 +47,7 @@ protected:
     cli::service_options o;
     o.home = world_->home();
     o.does = does;
-    o.policies = std::move(policies);
+    if (!policies.empty()) o.policies.emplace_back(std::move(policies));
     o.record = std::move(record);
     return std::make_unique<cli::service>(loop_, std::move(o), reactor::logger());
   }
@@ -209,7 +209,7 @@ TEST_F(Tried, AnExplanationNamesThePackWhatItWasGivenAndWhatWasNotTaken) {
   const cli::explained_question& q = seen.front();
   EXPECT_EQ(q.pack, "greedy");
   EXPECT_EQ(q.version, "7");
-  EXPECT_EQ(q.hash.size(), 12u);
+  EXPECT_EQ(q.digest.size(), 71u);
   EXPECT_TRUE(q.unit.find("state"));
   EXPECT_TRUE(q.fleet.find("free"));
   ASSERT_FALSE(q.clamped.empty());

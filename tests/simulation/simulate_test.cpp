@@ -4,6 +4,7 @@
 #include "cli/simulate/campaign.hpp"
 #include "cli/simulate/crew.hpp"
 #include "cli/simulate/report.hpp"
+#include "cli/simulate/crew.hpp"
 #include "simulation/fleet_file.hpp"
 
 #include <boost/json.hpp>

@@ -196,7 +196,7 @@ private:
     cli::service_options o;
     o.home.server = "http://home";
     o.home.source = "the soak";
-    o.policies = policies_;
+    o.policies.emplace_back(policies_);
     // A month takes a minute because nobody asks a silent server whether it is there every ten
     // seconds: between two rounds of churn the clusters are Stale, which is one more thing that
     // comes and goes.

@@ -169,7 +169,7 @@ TEST_F(Seam, EveryMetricThatIsServedIsInTheTable) {
     }
     for (const char* name :
          {"windlass_units", "windlass_rollouts_completed_total", "windlass_drains_total",
-          "windlass_reboots_completed_total", "windlass_build_info", "windlass_policies_info",
+          "windlass_reboots_completed_total", "windlass_build_info", "windlass_policy_pack_info",
           "windlass_loop_busy_seconds_total", "process_resident_memory_bytes"})
       EXPECT_TRUE(seen.contains(name)) << name;
     for (const char* line :

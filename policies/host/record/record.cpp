@@ -18,7 +18,7 @@ using reactor::make_fault;
 using reactor::result;
 
 constexpr std::string_view format = "windlass.dev/policy-record";
-constexpr int format_version = 1;
+constexpr int format_version = 2;  // 1 named packs by twelve digits, as `hash`
 constexpr std::size_t most_line_bytes = 8 * 1024 * 1024, most_read_bytes = 128 * 1024 * 1024,
                       sum_digits = 16;
 /// kubectl apply keeps the whole object there, with whatever somebody wrote into it.
@@ -98,7 +98,7 @@ std::string line_of(const question_note& n) {
   if (!n.pack.empty()) {
     line.emplace("pack", n.pack);
     line.emplace("version", n.version);
-    line.emplace("hash", n.hash);
+    line.emplace("digest", n.digest);
   }
   if (n.answer) line.emplace("answer", *n.answer);
   if (n.failed) line.emplace("fault", n.failed->message());
@@ -224,7 +224,8 @@ result<policy_record> read_record(std::string_view text, const std::string& name
       if (*version->if_number() != format_version)
         return make_fault(errc::malformed, doing,
                           "it was written by another version of windlass: its form is " +
-                              to_text(*version) + ", this one reads 1");
+                              to_text(*version) + ", this one reads " +
+                              std::to_string(format_version));
     }
     if (!read)
       return make_fault(errc::malformed, doing, where + "it is damaged: " + read.error().text);
@@ -244,7 +245,7 @@ result<policy_record> read_record(std::string_view text, const std::string& name
     q.hook = text_in(v, "hook");
     q.pack = text_in(v, "pack");
     q.version = text_in(v, "version");
-    q.hash = text_in(v, "hash");
+    q.digest = text_in(v, "digest");
     q.fault = text_in(v, "fault");
     if (const value* n = v.find("instructions"); n && n->if_number())
       q.instructions = static_cast<std::int64_t>(*n->if_number());

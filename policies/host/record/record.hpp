@@ -25,7 +25,7 @@ struct question_note {
   subject about;
   std::vector<argument> arguments;
   std::int64_t instructions = unit_instructions;
-  std::string pack, version, hash;       // whose answer it is; empty: nobody was asked
+  std::string pack, version, digest;     // whose answer it is; empty: nobody was asked
   answer_value answer;                   // null: it failed
   std::optional<reactor::fault> failed;  // what is said then
   reactor::wall_time at{};
@@ -60,7 +60,7 @@ private:
 /// A question of a record, as it can be asked again.
 struct recorded_question {
   std::size_t number = 0;  // from 1
-  std::string at, hook, pack, version, hash, fault;
+  std::string at, hook, pack, version, digest, fault;
   subject about;
   std::int64_t instructions = unit_instructions;
   std::vector<value> arguments;

@@ -280,8 +280,8 @@ TEST(PolicyHost, KnowsAPackWhoseFolderWasRenamed) {
   fs::rename(folder / "b", folder / "a");
   f.reload();
   EXPECT_EQ(f.ask(), "1");
-  EXPECT_EQ(f.packs.status()[1].folder, "a");
-  EXPECT_EQ(f.packs.status()[1].refused, "");
+  EXPECT_EQ(f.packs.status()[0].folder, "a");
+  EXPECT_EQ(f.packs.status()[0].refused, "");
   EXPECT_EQ(f.packs.status().size(), 2u);
 }
 
@@ -330,6 +330,25 @@ TEST(PolicyHost, RefusesATestThatLoops) {
   EXPECT_EQ(f.ask(), "1");
   EXPECT_THAT(f.events.back().message(), HasSubstr("test \"for ever\" failed: "));
   EXPECT_THAT(f.events.back().message(), HasSubstr("the loaded version stays"));
+}
+
+TEST(PolicyHost, AsksTheFirstOfSeveralFoldersFirst) {
+  temporary_folder first, second;
+  first.write("p/policy.lua", pack_text("p", "'first'", "order = 900,"));
+  second.write("p/policy.lua", pack_text("p", "'second'", "order = 1,"));
+  second.write("q/policy.lua", pack_text("q", "'q'", "order = 2,"));
+  fixture f({first.path(), second.path()});
+  ASSERT_EQ(f.load(), "");
+  EXPECT_EQ(f.ask(), R"("first")");
+  EXPECT_EQ(f.ask({"bootc", {}, {}, "q"}), R"("q")");
+  const std::vector<pack_status> all = f.packs.status();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].from, first.path());
+  EXPECT_FALSE(all[0].hidden);
+  EXPECT_EQ(all[1].from, second.path());
+  EXPECT_TRUE(all[1].hidden) << "the first folder has one of its name";
+  EXPECT_NE(all[0].digest, all[1].digest);
+  EXPECT_TRUE(all[0].digest.starts_with("sha256:"));
 }
 
 TEST(PolicyHost, FollowsTheLinksOfAMountedConfigMap) {

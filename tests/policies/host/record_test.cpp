@@ -62,7 +62,7 @@ TEST(PolicyRecord, HasEveryQuestionWithItsAnswerAndItsAuthor) {
   EXPECT_EQ(q.number, 1u);
   EXPECT_EQ(q.hook, "rollout.plan");
   EXPECT_EQ(q.pack, "rollout/default");
-  EXPECT_EQ(q.hash.size(), 12u);
+  EXPECT_EQ(q.digest.size(), 71u);
   EXPECT_EQ(q.about.cluster_labels.at("env"), "prod");
   ASSERT_EQ(q.arguments.size(), 3u);
   EXPECT_TRUE(q.arguments[0].if_array());
@@ -102,9 +102,9 @@ TEST(PolicyRecord, OneThatIsCutShortEditedOrOfAnotherVersionIsASentence) {
                 shorter.find('\n', shorter.find('\n') + 1) - shorter.find('\n'));
   EXPECT_THAT(problem(shorter), HasSubstr("line 2: it or a line before was edited, taken away"));
   std::string other = whole;
-  other.replace(other.find("\"recordVersion\":1"), 17, "\"recordVersion\":7");
+  other.replace(other.find("\"recordVersion\":2"), 17, "\"recordVersion\":7");
   EXPECT_THAT(problem(other),
-              HasSubstr("another version of windlass: its form is 7, this one reads 1"));
+              HasSubstr("another version of windlass: its form is 7, this one reads 2"));
   EXPECT_THAT(problem("{}\n"), HasSubstr("this is no record of policies"));
   EXPECT_THAT(problem(""), HasSubstr("this is no record of policies"));
   EXPECT_THAT(problem("apiVersion: v1"), HasSubstr("this is no record of policies"));
