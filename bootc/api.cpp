@@ -3,6 +3,7 @@
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/events.hpp"
+#include "bootc/pool/guard/guarded.hpp"
 #include "bootc/pool/hold.hpp"
 #include "bootc/pool/metric_table.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
@@ -41,7 +42,11 @@ public:
         rows_(h.metrics, std::string(api_name)),
         policy_(h.loop, h.packs,
                 {.labels_of = [this](const std::string& name) { return labels_of(name); },
-                 .clusters = [this](const std::string& pool) { return elsewhere(pool); }}) {}
+                 .clusters = [this](const std::string& pool) { return elsewhere(pool); },
+                 .guards =
+                     [this](std::string cluster, std::string named) {
+                       return guards_of(std::move(cluster), std::move(named));
+                     }}) {}
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     bootc_cluster::options o;
@@ -89,6 +94,20 @@ private:
     return summary->second;
   }
 
+  /// Policies are asked often; what was seen serves for a few seconds.
+  reactor::awaitable<std::vector<policies::guarded_object>> guards_of(std::string cluster,
+                                                                      std::string named) {
+    const reactor::steady_time now = house_.loop.now();
+    std::erase_if(guards_, [&](const auto& one) { return now - one.second.seen_at >= 5s; });
+    const std::pair<std::string, std::string> key(cluster, named);
+    if (const auto known = guards_.find(key); known != guards_.end()) co_return known->second.are;
+    k8s::cluster* c = house_.fleet.find(cluster);
+    if (!c) co_return std::vector<policies::guarded_object>();
+    auto seen = co_await look_at_guarded(c->api(), std::move(named));
+    guards_[key] = {seen, house_.loop.now()};
+    co_return seen;
+  }
+
   static double updated_since(const node_pool_status& status) {
     for (const condition& c : status.conditions) {
       if (c.type != pool_condition::up_to_date || !c.is_true()) continue;
@@ -110,6 +129,12 @@ private:
   pack_rollout_policy policy_;
   std::map<std::string, std::vector<policies::rollout_cluster>> summaries_;
   reactor::steady_time summarised_at_{};
+  struct guards {
+    std::vector<policies::guarded_object> are;
+    reactor::steady_time seen_at{};
+  };
+  // By cluster and what its pool names.
+  std::map<std::pair<std::string, std::string>, guards> guards_;
 };
 
 boost::json::object pause_patch(bool paused) {

@@ -757,6 +757,9 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   demo->add_option("--policies", all.demo.policies,
                    "folder of policy packs; edit them while the demo runs")
       ->option_text("DIR");
+  demo->add_option("--record", all.demo.record,
+                   "keep every question to policies and its answer there, for `policy replay`")
+      ->option_text("FILE");
   demo->add_option(
           "--dir", all.demo.dir,
           "folder for the kubeconfig and the policy to edit (default: a new one under /tmp)")

@@ -80,7 +80,7 @@ struct demo_arguments {
   double speed = 1;
   bool keep = false, simulate = false;
   bool tags = false;  // the pools name a tag, which moves
-  std::string policies, dir;
+  std::string policies, dir, record;
   ui_arguments ui;
   std::string metrics_address = "0";
   std::uint64_t seed = 1;

@@ -31,6 +31,20 @@ const shape& answer_shape() {
         {},
         true,
         {}},
+       {"drain",
+        record_shape("drain",
+                     {{"timeout",
+                       number_shape("seconds, 1 or more", 1),
+                       "the drain is given up after that long and another unit has its turn; the "
+                       "object's own limit stays where it is shorter; at most a day",
+                       "seconds",
+                       true,
+                       {}}},
+                     "a table of options of the drain"),
+        "how its workload makes way, with a yes; of several packs the shortest time counts",
+        {},
+        true,
+        {}},
        {"look_again",
         number_shape("seconds, 0 or more", 0),
         "ask again after that long although nothing changed; kept between a second and a day",
@@ -77,6 +91,9 @@ result<disruption_answer> read_disruption_answer(const value& answer) {
   }
   if (const value* seconds = answer.find("look_again"))
     out.look_again = bounded_wait(*seconds->if_number());
+  if (const value* drain = answer.find("drain"))
+    if (const value* seconds = drain->find("timeout"))
+      out.drain.timeout = bounded_wait(*seconds->if_number());
   if (!out.admit && out.reason.empty())
     return make_fault(errc::malformed, {},
                       "reason: expected a sentence, as it may not be disturbed");
@@ -117,6 +134,7 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
     if (!said) {
       out.admit = false;
       out.code = "PolicyFault";
+      out.is_fault = true;
       out.reason = one_line(said.error().message());
       out.pack = one->about().name;
       break;
@@ -125,6 +143,9 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
     if (read->look_again.count() > 0 &&
         (out.look_again.count() == 0 || read->look_again < out.look_again))
       out.look_again = read->look_again;
+    if (read->drain.timeout.count() > 0 &&
+        (out.drain.timeout.count() == 0 || read->drain.timeout < out.drain.timeout))
+      out.drain.timeout = read->drain.timeout;
     if (read->admit) continue;
     out.admit = false;
     out.code = std::move(read->code);

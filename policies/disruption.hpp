@@ -11,11 +11,19 @@
 
 namespace policies {
 
+/// How the workload makes way.
+struct drain_options {
+  /// Given up after that long, and the slot goes to another; 0: as the object says.
+  reactor::nanoseconds timeout{0};
+};
+
 /// May the workload of this unit be disturbed now? Asked before a unit that may start gets its
 /// slot; what is under way is finished whatever is answered.
 struct disruption_answer {
   bool admit = false;
   std::string code, reason;  // why not; `code` one word or empty
+  bool is_fault = false;     // a pack failed: `reason` is how
+  drain_options drain;       // of a yes
   reactor::nanoseconds look_again{0};
   std::string pack;  // that said no, or the last that was asked
 };

@@ -59,6 +59,7 @@ std::vector<std::shared_ptr<const rollout_input>> typical_rollouts() {
       u.since = 1'795'000'000;
       u.image = "registry.example.com/os:1";
       u.target = "registry.example.com/os:2";
+      if (n == 1) u.conditions = {"DiskPressure"};
       input->units.push_back(std::move(u));
     }
     rollout_fleet& f = input->fleet;
@@ -87,6 +88,8 @@ std::vector<std::shared_ptr<const rollout_input>> typical_rollouts() {
     own.updated = f.updated;
     own.degraded = f.degraded;
     f.clusters = {other, own};
+    f.guards = {{"apps/v1/deployments/shop/web", {}, true, true, 3, 3},
+                {"example.com/v1/alerts/ceph", {}, false, false, 0, 0}};
     inputs.push_back(std::move(input));
   }
   return inputs;

@@ -26,8 +26,9 @@ struct rollout_unit {
   /// Unix seconds; of what is up to date or degraded: when it became so; else when this update
   /// began; 0: unknown.
   double since = 0;
-  std::string image;   // what it runs
-  std::string target;  // what it shall run
+  std::string image;                    // what it runs
+  std::string target;                   // what it shall run
+  std::vector<std::string> conditions;  // of its Node: those that are True, without Ready
 };
 
 /// What the pool of that name is doing on one of the clusters that have it, for policies that let
@@ -40,10 +41,20 @@ struct rollout_cluster {
   double updated_at = 0;  // unix seconds since when all of them are; 0: not all are, or unknown
 };
 
+/// An object that the pool names, and how it is.
+struct guarded_object {
+  std::string path;     // as it was written
+  std::string problem;  // why it could not be read; empty: it could, or it is not there
+  bool exists = false;
+  bool counts = false;  // it has replicas
+  std::uint64_t wanted = 0, available = 0;
+};
+
 /// The pool that is planned, and its surroundings.
 struct rollout_fleet {
   std::string pool, cluster;
   k8s::string_map cluster_labels, pool_labels;
+  k8s::string_map pool_annotations;  // those of bootc.dev and windlass.dev
   /// The state in which a unit may start, and in no other; the API's word, "Staged".
   std::string startable;
   std::uint64_t capacity = 0;  // maxUnavailable as a number
@@ -52,6 +63,7 @@ struct rollout_fleet {
   bool halted = false, paused = false;
   std::vector<std::string> in_slots;  // names, sorted
   std::vector<rollout_cluster> clusters;
+  std::vector<guarded_object> guards;
 };
 
 struct rollout_input {

@@ -30,6 +30,23 @@ struct view_record<rollout_unit> {
       field_of<&rollout_unit::target>("target", "what it shall run"),
       field_of<&rollout_unit::pool>("pool"),
       field_of<&rollout_unit::cluster>("cluster"),
+      field_of<&rollout_unit::conditions>(
+          "conditions", "types of its Node's conditions that are True, Ready left out"),
+  };
+};
+
+template <>
+struct view_record<guarded_object> {
+  static constexpr const char* name = "guard";
+  static constexpr field fields[] = {
+      field_of<&guarded_object::path>("path",
+                                      "as the annotation windlass.dev/guard-objects has it"),
+      field_of<&guarded_object::problem>("problem", "why it could not be read; else empty"),
+      field_of<&guarded_object::exists>("exists"),
+      field_of<&guarded_object::counts>("counts",
+                                        "it is a Deployment, StatefulSet, ReplicaSet or DaemonSet"),
+      field_of<&guarded_object::wanted>("wanted", "how many replicas it shall have"),
+      field_of<&guarded_object::available>("available", "how many are available"),
   };
 };
 
@@ -58,6 +75,8 @@ struct view_record<rollout_fleet> {
       field_of<&rollout_fleet::cluster>("cluster"),
       field_of<&rollout_fleet::cluster_labels>("cluster_labels", "of the cluster's Secret at home"),
       field_of<&rollout_fleet::pool_labels>("pool_labels"),
+      field_of<&rollout_fleet::pool_annotations>("pool_annotations",
+                                                 "those of bootc.dev and windlass.dev"),
       field_of<&rollout_fleet::startable>("startable", "the state in which a unit may start"),
       field_of<&rollout_fleet::capacity>("capacity", "maxUnavailable as a number"),
       field_of<&rollout_fleet::free>("free", "how many may start now"),
@@ -71,6 +90,8 @@ struct view_record<rollout_fleet> {
                                          "names of the units that hold a slot, ascending"),
       field_of<&rollout_fleet::clusters>(
           "clusters", "the pool of that name on every cluster that has one, this one too"),
+      field_of<&rollout_fleet::guards>(
+          "guards", "the objects that its annotation windlass.dev/guard-objects names"),
   };
 };
 

@@ -18,6 +18,8 @@ inline constexpr auto pool_conditions = std::to_array<units::condition_kind>({
     {"BootcNodePool", "Degraded", "False", "Healthy", "nothing is wrong"},
     {"BootcNodePool", "Degraded", "True", "NodeDegraded",
      "nodes report an error, or were not drained or back in time; the message names them"},
+    {"BootcNodePool", "Degraded", "True", "PolicyFault",
+     "the policy raised an error, took too long or answered nonsense, so nobody new starts"},
     {"BootcNodePool", "Degraded", "True", "SecretError", "the pull secret cannot be used"},
     {"BootcNodePool", "Degraded", "True", "NodeConflict",
      "nodes belong to another pool too, or their BootcNode is nobody's"},
@@ -57,6 +59,7 @@ inline constexpr std::string_view all_updated = units::reason_in(pool_conditions
 // Degraded, weakest first: a later one replaces an earlier one in the same pass
 inline constexpr std::string_view healthy = units::reason_in(pool_conditions, "Healthy"),
                                   node_degraded = units::reason_in(pool_conditions, "NodeDegraded"),
+                                  policy_fault = units::reason_in(pool_conditions, "PolicyFault"),
                                   secret_error = units::reason_in(pool_conditions, "SecretError"),
                                   node_conflict = units::reason_in(pool_conditions, "NodeConflict"),
                                   rollout_halted =

@@ -41,6 +41,11 @@ inline constexpr std::string_view drain_retry_at = "windlass.dev/drain-retry-at"
 /// Annotation on the BootcNode: how many drains for this image timed out so far; the delay doubles
 /// with it.
 inline constexpr std::string_view drain_timeouts = "windlass.dev/drain-timeouts";
+/// Annotation on the pool: objects that its policies look at before a workload is disturbed
+/// (pool/guard).
+inline constexpr std::string_view guard_objects = "windlass.dev/guard-objects";
+/// Annotation on the BootcNode: the seconds that the policy gives the drain of this slot.
+inline constexpr std::string_view drain_within = "windlass.dev/drain-within";
 /// Annotation on the BootcNode: when `Booted` was written (RFC 3339); the reboot timeout counts
 /// from here.
 inline constexpr std::string_view approved_at = "windlass.dev/approved-at";

@@ -28,6 +28,7 @@ void leave_slot(json::object& annotations) {
   annotations[names::slot] = nullptr;
   annotations[names::owns_do_not_repair] = nullptr;
   annotations[names::owns_do_not_disrupt] = nullptr;
+  annotations[names::drain_within] = nullptr;
 }
 
 /// How it stages, for a daemon that may not read pools; and since when it shall run this image.
@@ -87,6 +88,11 @@ json::object bootc_node_patch(const action& a) {
       if (a.shield.do_not_disrupt) annotations[names::owns_do_not_disrupt] = "true";
       annotations[names::drain_retry_at] = nullptr;
       annotations[names::slot] = "held";
+      annotations[names::drain_within] =
+          a.timeout.count() > 0
+              ? json::value(std::to_string(
+                    std::chrono::duration_cast<std::chrono::seconds>(a.timeout).count()))
+              : json::value(nullptr);
       break;
     case action_kind::free_slot:
       leave_slot(annotations);

@@ -33,6 +33,8 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
      "the image's tag names another digest"},
     {"NodeDegraded", k8s::event_severity::warning, "BootcNodePool",
      "as the condition Degraded of this reason"},
+    {"PolicyFault", k8s::event_severity::warning, "BootcNodePool",
+     "as the condition Degraded of this reason"},
     {"SecretError", k8s::event_severity::warning, "BootcNodePool",
      "as the condition Degraded of this reason"},
     {"NodeConflict", k8s::event_severity::warning, "BootcNodePool",

@@ -246,6 +246,7 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
   if (const node_pool* p = views_.pools.find("", pool)) {
     question.pack = p->policy();
     question.pool_labels = p->meta.labels;
+    question.pool_annotations = p->meta.annotations;
     question.paused = p->spec.paused;
   }
   for (unit& u : question.units) {

@@ -1,5 +1,6 @@
 #include "bootc/pool/pack_rollout_policy.hpp"
 
+#include "bootc/kinds/names.hpp"
 #include "policies/disruption.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
@@ -40,6 +41,7 @@ policies::rollout_unit as_unit(unit&& u, const policy_question& q) {
                     .count();
   out.image = std::move(u.booted_image);
   out.target = std::move(u.desired_image);
+  for (const k8s::interned& one : u.conditions) out.conditions.push_back(one.str());
   return out;
 }
 
@@ -61,11 +63,11 @@ policies::rollout_fleet as_fleet(const policy_question& q) {
 
 /// Asks for each who may start whether its workload may be disturbed; who may not is held. `said`
 /// is borrowed.
-reactor::awaitable<void> pack_rollout_policy::admit(policies::rollout_answer& said,
-                                                    policies::subject about,
-                                                    std::shared_ptr<policies::rollout_input> input,
-                                                    reactor::wall_time now) {
-  std::vector<std::string> admitted;
+reactor::awaitable<pack_rollout_policy::admitted> pack_rollout_policy::admit(
+    policies::rollout_answer& said, policies::subject about,
+    std::shared_ptr<policies::rollout_input> input, reactor::wall_time now) {
+  admitted out;
+  std::vector<std::string> start;
   for (const std::string& name : said.start) {
     const auto found = std::lower_bound(
         input->units.begin(), input->units.end(), name,
@@ -76,15 +78,18 @@ reactor::awaitable<void> pack_rollout_policy::admit(policies::rollout_answer& sa
     if (waits.count() > 0 && (said.look_again.count() == 0 || waits < said.look_again))
       said.look_again = waits;
     if (!may.admit) {
-      said.holds[name] = {std::move(may.code), std::move(may.reason)};
+      if (may.is_fault && out.fault.empty()) out.fault = may.reason;
+      out.holds[name] = {std::move(may.code), std::move(may.reason), may.is_fault};
       continue;
     }
+    if (may.drain.timeout.count() > 0) out.drain_timeouts[name] = may.drain.timeout;
     // Nobody reads the input between two questions: the next one sees who was let through before
     // it.
     input->units[at].slotted = true;
-    admitted.push_back(name);
+    start.push_back(name);
   }
-  said.start = std::move(admitted);
+  said.start = std::move(start);
+  co_return out;
 }
 
 reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question question) {
@@ -109,11 +114,18 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   about.cluster_labels = as_labels(fleet.cluster_labels);
   about.object_labels = as_labels(fleet.pool_labels);
   if (known_.clusters) fleet.clusters = known_.clusters(question.pool);
+  fleet.pool_annotations = question.pool_annotations;
+  std::string named_objects(question.pool_annotations.get(names::guard_objects));
+  if (known_.guards && !named_objects.empty()) {
+    std::string cluster = question.cluster;
+    fleet.guards = co_await known_.guards(std::move(cluster), std::move(named_objects));
+  }
   const reactor::wall_time now = question.now;
   const bool named = !about.pack.empty();
   policies::subject for_disruption = about;
   auto said = co_await policies::plan_rollout(packs_, std::move(about), input, now);
-  if (said) co_await admit(*said, std::move(for_disruption), input, now);
+  admitted let;
+  if (said) let = co_await admit(*said, std::move(for_disruption), input, now);
   // It is given back in pieces as well, unless somebody still looks at it.
   while (input.use_count() == 1 && input->units.size() > units_a_turn) {
     input->units.resize(input->units.size() - units_a_turn);
@@ -129,6 +141,9 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   out.is = policy_answer::kind::given;
   out.name = said->pack;
   out.start = std::move(said->start);
+  out.fault = std::move(let.fault);
+  out.drain_timeouts = std::move(let.drain_timeouts);
+  out.holds = std::move(let.holds);
   for (auto& [unit, hold] : said->holds)
     out.holds.emplace(unit, policy_hold{std::move(hold.code), std::move(hold.reason)});
   if (said->look_again > reactor::nanoseconds(0)) out.look_again = now + said->look_again;

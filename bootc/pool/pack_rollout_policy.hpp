@@ -22,6 +22,10 @@ public:
     std::function<k8s::string_map(const std::string& cluster)> labels_of;
     /// The pool of that name wherever there is one, by name of cluster.
     std::function<std::vector<policies::rollout_cluster>(const std::string& pool)> clusters;
+    /// The objects that a pool of that cluster names.
+    std::function<reactor::awaitable<std::vector<policies::guarded_object>>(std::string cluster,
+                                                                            std::string named)>
+        guards;
   };
   pack_rollout_policy(reactor::loop& l, policies::host& packs, fleet_knowledge known = {})
       : loop_(l), packs_(packs), known_(std::move(known)) {}
@@ -29,9 +33,14 @@ public:
   reactor::awaitable<policy_answer> ask(policy_question question) override;
 
 private:
-  reactor::awaitable<void> admit(policies::rollout_answer& said, policies::subject about,
-                                 std::shared_ptr<policies::rollout_input> input,
-                                 reactor::wall_time now);
+  struct admitted {
+    std::map<std::string, policy_hold, std::less<>> holds;  // of those that may not
+    std::map<std::string, reactor::nanoseconds, std::less<>> drain_timeouts;
+    std::string fault;  // the first one
+  };
+  reactor::awaitable<admitted> admit(policies::rollout_answer& said, policies::subject about,
+                                     std::shared_ptr<policies::rollout_input> input,
+                                     reactor::wall_time now);  // borrowed
   reactor::loop& loop_;
   policies::host& packs_;
   fleet_knowledge known_;

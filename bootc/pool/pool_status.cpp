@@ -7,13 +7,10 @@ namespace bootc {
 
 namespace {
 
-constexpr std::array weakest_first = {pool_reason::healthy,
-                                      pool_reason::node_degraded,
-                                      pool_reason::secret_error,
-                                      pool_reason::node_conflict,
-                                      pool_reason::rollout_halted,
-                                      pool_reason::invalid_spec,
-                                      pool_reason::tag_resolution_error};
+constexpr std::array weakest_first = {
+    pool_reason::healthy,      pool_reason::node_degraded,       pool_reason::policy_fault,
+    pool_reason::secret_error, pool_reason::node_conflict,       pool_reason::rollout_halted,
+    pool_reason::invalid_spec, pool_reason::tag_resolution_error};
 
 }  // namespace
 

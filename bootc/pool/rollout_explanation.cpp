@@ -81,6 +81,7 @@ void pass::explain_staged(const member& m) {
   if (m.trouble == "drain timed out") {
     const auto retry = time_of(m.annotation(names::drain_retry_at));
     std::string sentence = "its drain took longer than drainTimeoutSeconds";
+    if (m.annotation(names::drain_within)) sentence += ", or than the policy allows";
     // Which pods were left is known to the pass that gave up; afterwards it stands in what that one
     // noted.
     const auto noted = m.object && !m.freed ? note_of(*m.object) : std::nullopt;
@@ -106,6 +107,9 @@ void pass::explain_staged(const member& m) {
     const policy_hold why = given != world_.policy.holds.end()
                                 ? given->second
                                 : policy_hold{{}, "the policy has not chosen it"};
+    if (why.is_fault)
+      return hold_back(m.name, hold_code::policy_fault, "the policy failed: " + why.reason,
+                       "the policy is corrected");
     return hold_back(m.name, hold_code::policy, why.reason,
                      world_.policy.look_again
                          ? "the policy is asked again at " + in_words(*world_.policy.look_again)
@@ -226,6 +230,7 @@ void pass::show(const member& m) {
   if (m.node) {
     u.labels = m.node->meta.labels;
     u.annotations = m.node->meta.annotations;
+    u.conditions = m.node->troubles;
   }
   if (m.object && m.object->status.booted) {
     u.booted_image = words_of(m.object->status.booted->image);
@@ -305,6 +310,11 @@ void pass::finish_status() {
           (message.empty() ? "" : "; ") + ("BootcNode(s) that no pool owns: " + joined(unowned_));
     found.degradations.push_back({pool_reason::node_conflict, std::move(message)});
   }
+  const bool failed = world_.policy.is == policy_answer::kind::failed;
+  if (const std::string& why = failed ? world_.policy.detail : world_.policy.fault;
+      failed || !why.empty())
+    found.degradations.push_back(
+        {pool_reason::policy_fault, "The policy failed: " + words_of(why)});
   if (std::string problem = secret_problem(); !problem.empty())
     found.degradations.push_back({pool_reason::secret_error, std::move(problem)});
   if (!tag_.error.empty())

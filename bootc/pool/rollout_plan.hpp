@@ -20,6 +20,7 @@ namespace bootc {
 /// Why the policy lets a unit wait. `code` is its own word for it, or empty.
 struct policy_hold {
   std::string code, reason;
+  bool is_fault = false;  // the policy failed on it, and `reason` is how
 };
 
 /// What the policy said about the units of a pool. The planner takes it as a wish: it never exceeds
@@ -29,9 +30,14 @@ struct policy_answer {
   kind is = kind::none;                                   // none: no policy asked, name order
   std::vector<std::string> start;                         // who may start, first first
   std::map<std::string, policy_hold, std::less<>> holds;  // by unit, for those not in `start`
+  /// How long the drain of a unit in `start` may take; the pool's own limit stays where it is
+  /// shorter.
+  std::map<std::string, reactor::nanoseconds, std::less<>> drain_timeouts;
   std::optional<reactor::wall_time> look_again;
   std::string detail;  // failed: why
-  std::string name;    // the pack that answered
+  /// Given, but one of those that are asked for each unit failed: the first, and why.
+  std::string fault;
+  std::string name;  // the pack that answered
 };
 
 /// Everything one pass looks at: one consistent reading of the pool and its cluster. The pointers
@@ -95,7 +101,7 @@ struct action {
   node_shield shield = {};         // take_slot: to own; shield, unshield: to write
   reactor::wall_time at{};         // note_drain_timeout: retry time; others: now
   unsigned timeouts = 0;           // note_drain_timeout: how many so far
-  reactor::nanoseconds timeout{};  // start_drain; 0 = no limit
+  reactor::nanoseconds timeout{};  // start_drain, and take_slot for the policy's; 0 = no limit
   staging_mode staging{};          // create_node, sync_spec
   std::string boot_id;             // approve
   bool soft_reboot = false;        // approve
@@ -116,7 +122,8 @@ struct unit {
   // why the pool counts it degraded although its daemon does not: "drain timed out"
   std::string trouble;
   std::string booted_image, booted_digest, desired_image, message;
-  k8s::string_map labels, annotations;  // of the Node
+  k8s::string_map labels, annotations;          // of the Node
+  k8s::shared_array<k8s::interned> conditions;  // of the Node, that are True, without Ready
 };
 
 /// Units that wait, by code.

@@ -11,7 +11,7 @@ namespace bootc {
 struct policy_question {
   std::string cluster, pool;
   std::string pack;  // the pool's annotation; empty = the first that applies
-  k8s::string_map pool_labels;
+  k8s::string_map pool_labels, pool_annotations;
   std::vector<unit> units;
   std::size_t capacity = 0, occupied = 0;
   bool paused = false, halted = false;

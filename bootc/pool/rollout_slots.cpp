@@ -13,10 +13,12 @@ namespace {
 
 using phase = drain_progress::phase;
 
-unsigned number_of(std::optional<std::string_view> annotation) {
+constexpr unsigned most_timeouts = 1'000, seconds_of_a_day = 86'400;
+
+unsigned number_of(std::optional<std::string_view> annotation, unsigned most) {
   unsigned out = 0;
   if (annotation) std::from_chars(annotation->data(), annotation->data() + annotation->size(), out);
-  return std::min(out, 1000u);
+  return std::min(out, most);
 }
 
 reactor::nanoseconds retry_delay(unsigned timeouts) {
@@ -82,7 +84,7 @@ void pass::settle_drain(member& m) {
 }
 
 void pass::stop_after_timeout(member& m) {
-  const unsigned timeouts = number_of(m.annotation(names::drain_timeouts)) + 1;
+  const unsigned timeouts = number_of(m.annotation(names::drain_timeouts), most_timeouts) + 1;
   const wall_time retry_at = world_.now + retry_delay(timeouts);
   if (m.was_schedulable() && m.node->unschedulable) act(action_kind::uncordon, m.name);
   unshield(m.name, *m.node, m.shield());
@@ -290,6 +292,9 @@ void pass::give_slot(std::size_t i) {
   const auto before = m.annotation(names::was_cordoned);
   a.was_cordoned = before ? *before == "true" : m.node->unschedulable;
   a.shield = m.taken;
+  if (const auto wish = world_.policy.drain_timeouts.find(m.name);
+      wish != world_.policy.drain_timeouts.end())
+    a.timeout = wish->second;
 }
 
 void pass::unshield(const std::string& name, const k8s::node& node, node_shield ours) {
@@ -321,6 +326,9 @@ void pass::start_drain(std::size_t i) {
   if (!needed) return;
   action& a = act(action_kind::start_drain, m);
   a.timeout = std::chrono::seconds(pool_.spec.drain_timeout_seconds.value_or(0));
+  const reactor::nanoseconds wish =
+      std::chrono::seconds(number_of(m.annotation(names::drain_within), seconds_of_a_day));
+  if (wish.count() > 0 && (a.timeout.count() == 0 || wish < a.timeout)) a.timeout = wish;
 }
 
 }  // namespace bootc::planning

@@ -134,6 +134,7 @@ int demo_command(const demo_arguments& a) {
   service_options options;
   options.home = world.home();
   options.policies.emplace_back(*packs);
+  options.record = a.record;
   options.metrics_at = *metrics_at;
   if (registry) options.apis = asking_registries_often(std::move(options.apis));
   service windlass(loop, std::move(options), reactor::logger());

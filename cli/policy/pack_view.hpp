@@ -10,8 +10,8 @@
 
 namespace cli {
 
-/// {name, version, digest, folder, from, stock, order, hooks, hidden, loadedAt, refused, fault}: the last four where they say
-/// something.
+/// {name, version, digest, folder, from, stock, order, hooks, hidden, loadedAt, refused, fault}:
+/// the last four where they say something.
 boost::json::object pack_json(const policies::pack_status& p);
 boost::json::array packs_json(const std::vector<policies::pack_status>& all);
 
@@ -19,8 +19,8 @@ boost::json::array packs_json(const std::vector<policies::pack_status>& all);
 std::string origin_of(const policies::pack_status& p);
 
 enum class packs_shown { all, noteworthy };
-/// A table with what is wrong with each. Noteworthy are those that did not come with the program, and those that fail; empty
-/// when there is none.
+/// A table with what is wrong with each. Noteworthy are those that did not come with the program,
+/// and those that fail; empty when there is none.
 page packs_text(const std::vector<policies::pack_status>& all, packs_shown which,
                 std::size_t columns = any_width);
 

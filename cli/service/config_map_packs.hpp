@@ -32,8 +32,9 @@ struct config_map_view {
   friend bool operator==(const config_map_view&, const config_map_view&) = default;
 };
 
-/// The packs in a ConfigMap. With a key `policy.lua` it is one pack, named `name`, and each key is a file of it. Else keys are
-/// PACK.FILE, and PACK is what stands before `.policy.lua` in one of them: "mine.policy.lua", "mine.policy_test.lua".
+/// The packs in a ConfigMap. With a key `policy.lua` it is one pack, named `name`, and each key is
+/// a file of it. Else keys are PACK.FILE, and PACK is what stands before `.policy.lua` in one of
+/// them: "mine.policy.lua", "mine.policy_test.lua".
 /// Limits   those of a folder of packs.
 /// Errors   errc::not_found: no pack in it. errc::malformed: a key that is of no pack, or no text.
 reactor::result<std::vector<policies::pack_source>> packs_in(const config_map_view& m,
@@ -46,8 +47,10 @@ struct config_map_name {
 std::optional<config_map_name> config_map_named(std::string_view text, const std::string& ns);
 
 /// Packs of a ConfigMap of one cluster, followed by a watch of it alone.
-/// Errors   read(): it is not there, may not be read, or is no pack; a server that does not answer is errc::closed.
-/// Lifetime follow() before the first read(); the client outlives stop(), which is awaited before the end.
+/// Errors   read(): it is not there, may not be read, or is no pack; a server that does not answer
+///          is errc::closed.
+/// Lifetime follow() before the first read(); the client outlives stop(), which is awaited before
+///          the end.
 class config_map_packs final : public policies::pack_feed {
 public:
   config_map_packs(reactor::loop& l, config_map_name which, reactor::logger log);

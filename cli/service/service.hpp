@@ -50,8 +50,8 @@ struct service_options {
   /// Somebody has run the packs' own tests already, and nobody edits them: a simulation starts
   /// thousands of times.
   bool packs_are_tested = false;
-  std::shared_ptr<policies::pack_shelf> shelf =
-      {};              // packs that a service before this one has loaded
+  /// Packs that a service before this one has loaded.
+  std::shared_ptr<policies::pack_shelf> shelf = {};
   std::string record;  // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
   /// Each API acts only while this process holds its Lease, in this namespace or, where none is
@@ -136,8 +136,8 @@ private:
   service_options options_;
   reactor::logger log_;
   reactor::metrics metrics_;
-  std::map<std::string, std::shared_ptr<config_map_packs>>
-      config_maps_;  // by what stands in `policies`
+  // By what stands in `policies`.
+  std::map<std::string, std::shared_ptr<config_map_packs>> config_maps_;
   policies::host packs_;
   std::map<std::vector<std::string>, reactor::gauge> pack_series_;  // by name, version and digest
   std::unique_ptr<k8s::cluster> home_;

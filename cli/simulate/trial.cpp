@@ -193,8 +193,14 @@ private:
       c->set_login(registry_->docker_config(password_));
   }
 
-  /// Those that can arrive have.
-  bool is_done() const {
+  /// Those that can arrive have. Asked every second, while most seconds have no write.
+  bool is_done() {
+    if (judged_at_ == world_->writes()) return done_;
+    judged_at_ = world_->writes();
+    done_ = has_everybody_arrived();
+    return done_;
+  }
+  bool has_everybody_arrived() const {
     for (std::size_t i = 0; i < world_->pools().size(); ++i) {
       const simulation::pool_cluster::progress p = world_->pools()[i]->pool_progress();
       if (p.updated + fallen_.count(i) < trial_.fleet.clusters[i].nodes) return false;
@@ -465,7 +471,8 @@ private:
   std::set<std::string> held_;
   std::string last_problem_;
   reactor::steady_time began_{};
-  bool calm_ = false, restarting_ = false, tested_ = false;
+  bool calm_ = false, restarting_ = false, tested_ = false, done_ = false;
+  std::optional<std::uint64_t> judged_at_;  // after so many writes
   std::uint64_t crash_at_ = 0;
   reactor::event crash_;
   reactor::task_group crashes_, tasks_;

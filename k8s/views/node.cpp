@@ -3,6 +3,9 @@
 #include <vector>
 
 namespace k8s {
+namespace {
+constexpr std::size_t most_troubles = 16;
+}
 
 std::string_view name_of(condition_status s) noexcept {
   switch (s) {
@@ -34,11 +37,18 @@ node node::parse(wire_value object) {
   });
   n.taints = shared_array<taint>(taints);
   const wire_value status = object["status"];
+  std::vector<interned> troubles;
   status["conditions"].elements([&](wire_value condition) {
-    if (condition["type"].text() != "Ready") return;
+    const auto is = condition["type"].text();
+    if (is != "Ready") {
+      if (condition["status"].text() == "True" && troubles.size() < most_troubles)
+        troubles.emplace_back(is);
+      return;
+    }
     n.ready = parse_condition_status(condition["status"].text());
     n.ready_reason = condition["reason"].text();
   });
+  n.troubles = shared_array<interned>(troubles);
   const wire_value info = status["nodeInfo"];
   n.boot_id = info["bootID"].text();
   n.os_image = info["osImage"].text();

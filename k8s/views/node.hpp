@@ -23,10 +23,11 @@ struct node {
   compact_string boot_id;
   interned os_image, kubelet_version;
   shared_array<taint> taints;
+  shared_array<interned> troubles;  // types of conditions that are True, without Ready
 
   static node parse(wire_value object);
   std::size_t heap_bytes() const noexcept {
-    return meta.heap_bytes() + boot_id.heap_bytes() + taints.heap_bytes();
+    return meta.heap_bytes() + boot_id.heap_bytes() + taints.heap_bytes() + troubles.heap_bytes();
   }
   friend bool operator==(const node&, const node&) = default;
 };

@@ -60,8 +60,8 @@ public:
       author by = author::stranger);
   const manifest& about() const { return about_; }
   const std::string& folder() const { return folder_; }
-  /// Of its files' names and bytes, "sha256:…": two packs with the same one decide alike. What `sha256sum` says of the lines
-  /// that it says of the files, by name.
+  /// Of its files' names and bytes, "sha256:…": two packs with the same one decide alike. What
+  /// `sha256sum` says of the lines that it says of the files, by name.
   const std::string& digest() const { return digest_; }
   const pack_files& files() const { return sandbox_->files(); }
   bool has(std::string_view hook) const;
@@ -84,8 +84,8 @@ private:
 /// "sha256:…" of files by their names and bytes.
 std::string digest_of(const pack_files& files);
 
-/// Loaded packs that may be taken again on the same loop by who finds the same files: a simulation starts the program thousands
-/// of times.
+/// Loaded packs that may be taken again on the same loop by who finds the same files: a simulation
+/// starts the program thousands of times.
 class pack_shelf {
 public:
   std::shared_ptr<pack> find(const std::string& folder, const pack_files& files, author by) const;

@@ -47,12 +47,14 @@
 ---@field target string what it shall run
 ---@field pool string
 ---@field cluster string
+---@field conditions string[] types of its Node's conditions that are True, Ready left out
 
 ---@class windlass.fleet
 ---@field pool string
 ---@field cluster string
 ---@field cluster_labels table<string, string> of the cluster's Secret at home
 ---@field pool_labels table<string, string>
+---@field pool_annotations table<string, string> those of bootc.dev and windlass.dev
 ---@field startable string the state in which a unit may start
 ---@field capacity number maxUnavailable as a number
 ---@field free number how many may start now
@@ -64,6 +66,7 @@
 ---@field paused boolean
 ---@field in_slots string[] names of the units that hold a slot, ascending
 ---@field clusters windlass.cluster[] the pool of that name on every cluster that has one, this one too
+---@field guards windlass.guard[] the objects that its annotation windlass.dev/guard-objects names
 
 ---@class windlass.cluster
 ---@field name string
@@ -74,6 +77,14 @@
 ---@field degraded number how many are degraded
 ---@field slotted number how many hold a slot
 ---@field updated_at number since when all are up to date; 0: not all are, or unknown; unix seconds
+
+---@class windlass.guard
+---@field path string as the annotation windlass.dev/guard-objects has it
+---@field problem string why it could not be read; else empty
+---@field exists boolean
+---@field counts boolean it is a Deployment, StatefulSet, ReplicaSet or DaemonSet
+---@field wanted number how many replicas it shall have
+---@field available number how many are available
 
 ---@class (exact) windlass.plan
 ---@field start? string[] who gets a slot, first first, `free` of them at most
@@ -88,6 +99,7 @@
 ---@field admit boolean whether it may be disturbed now
 ---@field reason? string why not: a sentence for people; needed for a no
 ---@field code? string one word of letters and digits, for scripts and alerts
+---@field drain? windlass.drain how its workload makes way, with a yes; of several packs the shortest time counts
 ---@field look_again? number ask again after that long although nothing changed; kept between a second and a day; seconds
 
 ---@class windlass.composed_object
@@ -158,6 +170,8 @@
 ---@field type? "Normal"|"Warning"
 ---@field reason string
 ---@field message string
+---@class (exact) windlass.drain
+---@field timeout? number the drain is given up after that long and another unit has its turn; the object's own limit stays where it is shorter; at most a day; seconds
 
 ---@class (exact) windlass.family.compose
 ---@field related? fun(parent: windlass.composed_object): windlass.related_objects what else does the answer for this custom resource depend on?

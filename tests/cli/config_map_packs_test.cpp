@@ -1,4 +1,5 @@
-// Policies that are an object of the home cluster: which keys are packs, and a service that follows them in virtual time.
+// Policies that are an object of the home cluster: which keys are packs, and a service that follows
+// them in virtual time.
 #include "cli/service/config_map_packs.hpp"
 
 #include "cli/service/service.hpp"

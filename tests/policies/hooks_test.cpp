@@ -257,10 +257,23 @@ TEST(DisruptionAdmit, IsNoWhenAPackFailsOrAnswersNonsense) {
   disruption_fixture broken(answers{{"p1", "return nil + 1"}});
   EXPECT_FALSE(broken.ask().admit);
   EXPECT_EQ(broken.ask().code, "PolicyFault");
+  EXPECT_TRUE(broken.ask().is_fault) << "or nobody can tell it from a no";
   disruption_fixture nonsense(answers{{"p1", "return { admit = 'no' }"}});
   EXPECT_THAT(nonsense.ask().reason, HasSubstr("admit: expected true or false, got a string"));
   disruption_fixture silent(answers{{"p1", "return { admit = false }"}});
   EXPECT_THAT(silent.ask().reason, HasSubstr("reason: expected a sentence"));
+}
+
+TEST(DisruptionAdmit, OfTheTimesThatPacksGiveADrainTheShortestCounts) {
+  disruption_fixture f(answers{{"p1", "return { admit = true, drain = { timeout = 1800 } }"},
+                               {"p2", "return { admit = true, drain = { timeout = 600 } }"},
+                               {"p3", "return { admit = true }"}});
+  EXPECT_EQ(f.ask().drain.timeout, std::chrono::minutes(10));
+  disruption_fixture none(answers{{"p1", "return { admit = true, drain = {} }"}});
+  EXPECT_EQ(none.ask().drain.timeout.count(), 0);
+  disruption_fixture never(answers{{"p1", "return { admit = true, drain = { timeout = 0 } }"}});
+  EXPECT_TRUE(never.ask().is_fault);
+  EXPECT_THAT(never.ask().reason, HasSubstr("drain.timeout: expected seconds, 1 or more"));
 }
 
 TEST(DisruptionAdmit, StockPacksAreAskedForPoolsThatNameThem) {

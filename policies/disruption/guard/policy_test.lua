@@ -1,7 +1,9 @@
 local policy = require("policy")
 
-local function admit(peers, allowed)
-  return policy.disruption.admit({ name = "w1" }, peers, { pool_labels = { ["windlass.dev/guard"] = allowed or "0" } }, {})
+local function admit(peers, allowed, more)
+  local fleet = { pool_labels = { ["windlass.dev/guard"] = allowed or "0" } }
+  for key, value in pairs(more or {}) do fleet[key] = value end
+  return policy.disruption.admit({ name = "w1" }, peers, fleet, {})
 end
 
 test("a pool that is well may be disturbed", function()
@@ -22,4 +24,32 @@ end)
 
 test("a limit that is none stops rather than guesses", function()
   expect_equal(admit({}, "few").code, "GuardUnknown")
+end)
+
+test("a node condition that the pool names stops it", function()
+  local peers = { { name = "w2", conditions = { "DiskPressure", "CephDown" } } }
+  expect_equal(admit(peers).admit, true)
+  expect_equal(admit(peers, "0", { pool_annotations = { ["windlass.dev/guard-conditions"] = "KernelDeadlock, CephDown" } }),
+    { admit = false, code = "NodeCondition", reason = "w2 has the condition CephDown" })
+end)
+
+local web = "apps/v1/deployments/shop/web"
+
+test("a Deployment below its replicas stops it, and is looked at again soon", function()
+  local function with(available, wanted)
+    return admit({}, "0", { guards = { { path = web, exists = true, counts = true, available = available, wanted = wanted } } })
+  end
+  expect_equal(with(3, 3), { admit = true })
+  expect_equal(with(2, 3), { admit = false, code = "BelowReplicas", look_again = 30,
+    reason = "apps/v1/deployments/shop/web has 2 of 3 replicas" })
+end)
+
+test("an alerting object stops it while it is there", function()
+  local path = "example.com/v1/alerts/ceph"
+  expect_equal(admit({}, "0", { guards = { { path = path } } }), { admit = true })
+  expect_equal(admit({}, "0", { guards = { { path = path, exists = true } } }).reason, path .. " exists")
+end)
+
+test("what cannot be read stops it rather than being taken for well", function()
+  expect_equal(admit({}, "0", { guards = { { path = web, problem = "403" } } }).reason, web .. " cannot be read: 403")
 end)

@@ -1,10 +1,14 @@
 // Longer than most files: the planner's rules as one table of situations, each readable alone.
 #include "bootc/pool/rollout_planner.hpp"
 
+#include "bootc/pool/action_patch.hpp"
 #include "bootc/pool/hold_note.hpp"
 #include "tests/bootc/builders.hpp"
 
+#include <boost/json.hpp>
 #include <gtest/gtest.h>
+
+#include <map>
 
 namespace bootc {
 namespace {
@@ -502,6 +506,52 @@ TEST(RolloutPolicy, AFailingOneStartsNobodyNewButWhatRunsIsFinished) {
   const auto plan = s.plan();
   EXPECT_EQ(steps(plan), "approve reboot w1");
   EXPECT_EQ(held(plan), "w1:rebooting w2:policy-fault");
+  EXPECT_EQ(degraded_of(plan.status), "True/PolicyFault/The policy failed: policy.lua:3: boom");
+}
+
+TEST(RolloutPolicy, OneThatFailsOnAUnitHoldsThatUnitAlone) {
+  situation s;
+  s.max_unavailable(2);
+  for (const char* name : {"w1", "w2"}) s.member(name, unit_state::staged);
+  s.world.policy.is = policy_answer::kind::given;
+  s.world.policy.start = {"w2"};
+  s.world.policy.holds = {{"w1", {"PolicyFault", "zones/policy.lua:3: boom", true}}};
+  s.world.policy.fault = "zones/policy.lua:3: boom";
+  const auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "take slot w2, cordon Node w2, drain Node w2");
+  EXPECT_EQ(held(plan), "w1:policy-fault");
+  EXPECT_EQ(degraded_of(plan.status),
+            "True/PolicyFault/The policy failed: zones/policy.lua:3: boom");
+}
+
+TEST(RolloutPolicy, MayShortenADrainAndNotLengthenIt) {
+  situation s;
+  s.max_unavailable(2);
+  s.world.pool.spec.drain_timeout_seconds = 7'200;
+  for (const char* name : {"w1", "w2"}) s.member(name, unit_state::staged);
+  s.world.policy.is = policy_answer::kind::given;
+  s.world.policy.start = {"w1", "w2"};
+  s.world.policy.drain_timeouts = {{"w1", 90min}, {"w2", 6h}};
+  const auto first = s.plan();
+  std::map<std::string, std::string> kept;
+  for (const action& a : first.actions) {
+    if (a.kind != action_kind::take_slot) continue;
+    const boost::json::value patch(bootc_node_patch(a));
+    kept[a.node] = patch.at("metadata").at("annotations").at(names::drain_within).as_string();
+  }
+  EXPECT_EQ(kept, (std::map<std::string, std::string>{{"w1", "5400"}, {"w2", "21600"}}));
+  // Whoever drains it, after a restart too.
+  situation later;
+  later.max_unavailable(2);
+  later.world.pool.spec.drain_timeout_seconds = 7'200;
+  for (const auto& [name, within] : kept) {
+    bootc_node& b = later.slotted(name, unit_state::staged);
+    b.meta.annotations = with(b.meta.annotations, std::string(names::drain_within), within);
+  }
+  std::map<std::string, reactor::nanoseconds> limits;
+  for (const action& a : later.plan().actions)
+    if (a.kind == action_kind::start_drain) limits[a.node] = a.timeout;
+  EXPECT_EQ(limits, (std::map<std::string, reactor::nanoseconds>{{"w1", 90min}, {"w2", 2h}}));
 }
 
 TEST(RolloutPolicy, SaysWhenToAskAgain) {
