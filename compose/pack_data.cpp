@@ -1,6 +1,5 @@
 #include "compose/pack_data.hpp"
 
-#include "formats/digest.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
 
@@ -14,22 +13,11 @@ using policies::compose::data_files;
 
 constexpr reactor::nanoseconds fresh_for = 1s;
 
-void add(data_files& out, std::string name, std::string text) {
-  out.text.insert_or_assign(std::move(name), std::move(text));
-}
-
 void read_environment(data_files& out, const policies::compose::declaration& about,
                       const pack_data::variable& variable) {
   for (const std::string& name : about.environment)
     if (std::string said = variable(name); !said.empty())
       out.environment.insert_or_assign(name, std::move(said));
-}
-
-void seal(data_files& out) {
-  std::string all;
-  for (const auto& [name, text] : out.text)
-    all += formats::sha256_hex(name) + formats::sha256_hex(text);
-  out.digest = formats::digest_of(all);
 }
 
 }  // namespace
@@ -40,12 +28,8 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
   if (path.empty()) {
     auto& known = own_[about.pack];
     if (known.second && known.first.lock() == p) co_return known.second;
-    auto made = std::make_shared<data_files>();
-    if (!about.data.empty())
-      for (const auto& [name, text] : p->files())
-        if (name.starts_with(about.data)) add(*made, name.substr(about.data.size()), text);
+    auto made = std::make_shared<data_files>(policies::compose::own_files(*p, about));
     read_environment(*made, about, variable_);
-    seal(*made);
     known = {p, made};
     co_return made;
   }
@@ -57,8 +41,8 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
     auto files = policies::read_data_folder(path);
     if (!files) return files.error();
     auto made = std::make_shared<data_files>();
-    for (auto& [name, text] : *files) add(*made, name, std::move(text));
-    seal(*made);
+    for (auto& [name, text] : *files) made->text.insert_or_assign(name, std::move(text));
+    policies::compose::seal(*made);
     return made;
   };
   auto got = co_await loop_.offload(std::move(read));

@@ -65,7 +65,7 @@ std::vector<argument> question_about(std::shared_ptr<const rollout_input> input,
   return out;
 }
 
-std::vector<std::vector<argument>> typical_questions() {
+std::vector<std::vector<argument>> typical_questions(const pack&) {
   std::vector<std::vector<argument>> questions;
   for (const auto& input : typical_rollouts())
     questions.push_back(

@@ -83,7 +83,7 @@ result<rollout_hold> read_hold(const std::string& where, const value& v) {
   return hold;
 }
 
-std::vector<std::vector<argument>> typical_questions() {
+std::vector<std::vector<argument>> typical_questions(const pack&) {
   std::vector<std::vector<argument>> questions;
   for (const auto& input : typical_rollouts()) {
     std::vector<argument> question;

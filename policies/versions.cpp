@@ -75,7 +75,7 @@ std::vector<argument> question_of(std::shared_ptr<const versions_question> q,
   return out;
 }
 
-std::vector<std::vector<argument>> typical_questions() {
+std::vector<std::vector<argument>> typical_questions(const pack&) {
   auto q = std::make_shared<versions_question>();
   q->api = "bootc";
   q->cluster = "prod-eu";

@@ -3,7 +3,9 @@
 #include "formats/digest.hpp"
 #include "formats/go/time.hpp"
 #include "policies/compose/answer.hpp"
+#include "policies/compose/declaration.hpp"
 #include "policies/compose/names.hpp"
+#include "policies/host/pack.hpp"
 #include "policies/host/value_view.hpp"
 #include "policies/moment.hpp"
 
@@ -235,14 +237,46 @@ shape_member parent_described() {
   return {"parent", shape_of<object>(), "the custom resource", {}, false, {}};
 }
 
-std::vector<std::vector<argument>> typical_syncs() {
+/// About a parent of the pack's own first kind, with the pack's own files.
+std::shared_ptr<question> question_to(const pack& p) {
+  auto q = typical_question();
+  const auto about = read_declaration(p.about());
+  if (!about) return q;
+  if (!about->parents.empty()) {
+    auto parent = std::make_shared<object>(*q->parent);
+    parent->api_version = about->parents.front().api_version;
+    parent->kind = about->parents.front().kind;
+    q->parent = std::move(parent);
+  }
+  if (!about->data.empty()) q->files = std::make_shared<data_files>(own_files(p, *about));
+  return q;
+}
+
+std::vector<std::vector<argument>> typical_syncs(const pack& p) {
   std::vector<std::vector<argument>> out;
   out.push_back(
-      sync_arguments(typical_question(), reactor::wall_time(std::chrono::seconds(1'795'428'000))));
+      sync_arguments(question_to(p), reactor::wall_time(std::chrono::seconds(1'795'428'000))));
   return out;
 }
 
 }  // namespace
+
+void seal(data_files& f) {
+  std::string all;
+  for (const auto& [name, text] : f.text)
+    all += formats::sha256_hex(name) + formats::sha256_hex(text);
+  f.digest = formats::digest_of(all);
+}
+
+data_files own_files(const pack& p, const declaration& about) {
+  data_files out;
+  if (!about.data.empty())
+    for (const auto& [name, text] : p.files())
+      if (name.starts_with(about.data))
+        out.text.insert_or_assign(name.substr(about.data.size()), text);
+  seal(out);
+  return out;
+}
 
 std::shared_ptr<question> typical_question() {
   auto q = std::make_shared<question>();
@@ -298,9 +332,9 @@ hook related_hook() {
   h.budget = "200,000 instructions";
   h.arguments = {parent_described()};
   h.answer = related_shape();
-  h.typical = [] {
+  h.typical = [](const pack& p) {
     std::vector<std::vector<argument>> out;
-    out.push_back(related_arguments(typical_question()));
+    out.push_back(related_arguments(question_to(p)));
     return out;
   };
   return h;

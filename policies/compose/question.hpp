@@ -63,6 +63,12 @@ struct data_files {
   std::map<std::string, std::string> environment;  // of the variables that the pack names
 };
 
+/// Puts the digest of the files' names and texts beside them.
+void seal(data_files& f);
+struct declaration;
+/// The files that came with a pack, below the folder that it names for data.
+data_files own_files(const pack& p, const declaration& about);
+
 struct question {
   std::shared_ptr<const object> parent;
   std::map<std::string, std::shared_ptr<const object>> related, children;  // "Secret/auth"

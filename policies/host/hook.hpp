@@ -11,6 +11,8 @@
 
 namespace policies {
 
+class pack;
+
 /// A question to policies, said once. From it come the names that a pack may have, the strict
 /// arguments and checked answers of its tests, `policy check`, the reference in docs/ and the
 /// annotations of editors.
@@ -27,9 +29,9 @@ struct hook {
   /// What a pack that has the hook says of itself beside it, under that name; without a name:
   /// nothing.
   shape_member declares = {};
-  /// Questions as they come up, for calls that only try the hook, each within `instructions`. May
-  /// be empty.
-  std::function<std::vector<std::vector<argument>>()> typical;
+  /// Questions to a pack as they come up, for calls that only try the hook, each within
+  /// `instructions`. May be empty.
+  std::function<std::vector<std::vector<argument>>(const pack&)> typical;
   std::int64_t instructions = 200'000;
 
   std::string family() const { return name.substr(0, name.find('.')); }

@@ -250,7 +250,7 @@ awaitable<std::vector<hook_trial>> try_hooks(std::shared_ptr<const pack> of, sha
   for (const hook& h : *hooks) {
     if (!h.is_described() || !h.typical || !of->has(h.name)) continue;
     hook_trial trial{h.name, {}, {}, h.instructions};
-    std::vector<std::vector<argument>> questions = h.typical();
+    std::vector<std::vector<argument>> questions = h.typical(*of);
     for (std::vector<argument>& question : questions) {
       judge accept = [hooks, &h](const value& v) { return check(v, h.answer); };
       auto said =

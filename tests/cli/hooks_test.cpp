@@ -63,6 +63,23 @@ TEST(PolicyNew, MakesAPackForEachHookThatPassesItsCheckAndItsTests) {
   }
 }
 
+TEST(PolicyCheck, AsksPacksThatComposeAboutTheirOwnKindWithTheirOwnFiles) {
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  run_task(l, [&]() -> reactor::awaitable<void> {
+    auto checked = co_await policies::check_packs(
+        l, std::string(WINDLASS_SOURCE_DIR) + "/docs/compose", all_hooks());
+    EXPECT_TRUE(checked.has_value());
+    if (!checked) co_return;
+    EXPECT_EQ(checked->size(), 1u);
+    for (const auto& report : *checked) {
+      EXPECT_TRUE(report.passed());
+      EXPECT_FALSE(report.trials.empty());
+      for (const auto& t : report.trials) EXPECT_FALSE(t.fault) << t.hook << t.fault->message();
+      for (const auto& s : report.slips) ADD_FAILURE() << s.message();
+    }
+  });
+}
+
 TEST(PolicyNew, NamesTheHooksThereAre) {
   auto wrong = new_pack("mine", "rollout.plam", *all_hooks());
   ASSERT_FALSE(wrong);

@@ -34,7 +34,7 @@ protected:
   std::unique_ptr<windlass> a_trustee() {
     windlass_options o;
     o.packs_are_tested = true;  // by their own tests
-    o.policies = std::string(WINDLASS_SOURCE_DIR) + "/" + policies_;
+    o.policies = {std::string(WINDLASS_SOURCE_DIR) + "/" + policies_};
     o.variable = [](const std::string& name) {
       return name == "OPERATOR_IMAGE_NAME" ? std::string("registry.example.com/windlass:1")
                                            : std::string();

@@ -346,7 +346,7 @@ TEST_F(Seam, AnApiThatWantsToBeServedAtHomeIsThereWhereSomebodyNamesIt) {
 }
 
 TEST_F(Seam, AnApiThatHasToBeNamedIsLeftOutAndAPackForItIsToldOf) {
-  options_.policies = std::string(WINDLASS_SOURCE_DIR) + "/docs/compose/shop";
+  options_.policies = {std::string(WINDLASS_SOURCE_DIR) + "/docs/compose/shop"};
   go([this](cli::service& windlass) -> awaitable<void> {
     EXPECT_EQ(state(windlass, "cluster-001", "compose"), "");
     EXPECT_EQ(lines_->count("a pack is not asked: nobody named its API with --apis"), 1u);
