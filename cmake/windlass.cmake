@@ -43,16 +43,19 @@ function(windlass_tests name)
   gtest_discover_tests(${name} TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
 
-# windlass_live(<name> COMMAND … TIMEOUT seconds [NO_CLUSTER | TWO_CLUSTERS]): a test of `./dev live`, beside the API server that
-# tests/live/run starts, beside two, or with peers of its own alone. One of either sort runs at a time, the two sorts beside each
-# other: those that share a server see its objects, and each sort leaves the other's core free half of the time. 77: skipped.
+# windlass_live(<name> COMMAND … TIMEOUT seconds [NO_CLUSTER | OWN_CLUSTER | TWO_CLUSTERS]): a test of `./dev live`, beside the API
+# server that tests/live/run starts for all, or beside two, one of its own, none. At any time one of those runs that share a server,
+# for they see each other's objects, and one of the others beside it. 77: skipped.
 function(windlass_live name)
-  cmake_parse_arguments(arg "NO_CLUSTER;TWO_CLUSTERS" "TIMEOUT" "COMMAND" ${ARGN})
+  cmake_parse_arguments(arg "NO_CLUSTER;OWN_CLUSTER;TWO_CLUSTERS" "TIMEOUT" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set(labels live)
   set(shared apiserver)
   if(arg_NO_CLUSTER)
     list(APPEND labels no_cluster)
+    set(shared peers)
+  elseif(arg_OWN_CLUSTER)
+    list(APPEND labels own_cluster)
     set(shared peers)
   elseif(arg_TWO_CLUSTERS)
     list(APPEND labels two_clusters)

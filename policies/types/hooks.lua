@@ -102,6 +102,9 @@
 ---@field drain? windlass.drain how its workload makes way, with a yes; of several packs the shortest time counts
 ---@field look_again? number ask again after that long although nothing changed; kept between a second and a day; seconds
 
+---@class (exact) windlass.drain
+---@field timeout? number the drain is given up after that long and another unit has its turn; the object's own limit stays where it is shorter; at most a day; seconds
+
 ---@class windlass.composed_object
 ---@field apiVersion string such as apps/v1
 ---@field kind string
@@ -170,8 +173,6 @@
 ---@field type? "Normal"|"Warning"
 ---@field reason string
 ---@field message string
----@class (exact) windlass.drain
----@field timeout? number the drain is given up after that long and another unit has its turn; the object's own limit stays where it is shorter; at most a day; seconds
 
 ---@class (exact) windlass.family.compose
 ---@field related? fun(parent: windlass.composed_object): windlass.related_objects what else does the answer for this custom resource depend on?

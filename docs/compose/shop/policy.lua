@@ -20,7 +20,8 @@ local function sync(shop, related, children, files)
       } }) },
       {
         object = object("Deployment", { spec = fill(yaml.decode(template),
-          { name = name, shop = shop.name, image = shop.spec.image, replicas = shop.spec.replicas }) }),
+          { name = name, shop = shop.name, image = shop.spec.image or "shop:1",
+            replicas = shop.spec.replicas or 1 }) }),
         inputs = { "ConfigMap/" .. name, "Secret/" .. name },
       },
     },

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Alternates `windlass helm` and stock `helm` on one chart and a real API server: what one writes, the other reads.
 
-    WINDLASS_LIVE_KUBECONFIG=F KUBEBUILDER_ASSETS=D tests/helm/release/alternate.py BUILD_FOLDER [alternate] [kill]
+    WINDLASS_LIVE_OWN_KUBECONFIG=F KUBEBUILDER_ASSETS=D tests/helm/release/alternate.py BUILD_FOLDER [alternate] [kill]
 
 Runs the same steps four times (ours, theirs, and both ways of taking turns) in namespaces of their own. After each step
 the records and objects of all four are equal but for times, and both tools print the same bytes about them. Then our
@@ -26,7 +26,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(sys.argv[1]).resolve()
-KUBECONFIG = os.environ.get("WINDLASS_LIVE_KUBECONFIG", "")
+KUBECONFIG = os.environ.get("WINDLASS_LIVE_OWN_KUBECONFIG", "")
 HELM = os.environ.get("HELM") or next((str(p) for p in [pathlib.Path.home() / "go/bin/helm"] if p.exists()), None) or shutil.which("helm")
 SKIPPED = 77
 CHART = str(HERE / "chart")
@@ -327,7 +327,7 @@ def kill():
 
 def main():
     if not KUBECONFIG or not HELM:
-        print("alternate: SKIPPED: " + ("no WINDLASS_LIVE_KUBECONFIG" if not KUBECONFIG else "no stock helm (set HELM)"))
+        print("alternate: SKIPPED: " + ("no WINDLASS_LIVE_OWN_KUBECONFIG" if not KUBECONFIG else "no stock helm (set HELM)"))
         return SKIPPED
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"HELM_CACHE_HOME": home, "HELM_CONFIG_HOME": home, "HELM_DATA_HOME": home}
