@@ -180,13 +180,18 @@ std::string reference_page(const hook_list& all) {
     } else {
       out += "Answers " + words_for(h.answer) + "\n\n";
     }
-    for (const bool of_answer : {false, true}) {
-      for (const shape* r : records_of(h, of_answer)) {
-        if (r == &h.answer || !told.insert(r->name).second) continue;
+    const auto tell = [&](const std::vector<const shape*>& records, bool exact) {
+      for (const shape* r : records) {
+        if (r == &h.answer || r == &h.declares.is || !told.insert(r->name).second) continue;
         out += "### " + r->name + "\n\n";
-        table_of(out, r->members, of_answer);
+        table_of(out, r->members, exact);
       }
-    }
+    };
+    std::vector<const shape*> declared;
+    if (!h.declares.name.empty()) collect(h.declares.is, declared);
+    tell(declared, true);
+    tell(records_of(h, false), false);
+    tell(records_of(h, true), true);
   }
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
@@ -201,6 +206,10 @@ std::string editor_types(const hook_list& all) {
   for (const hook& h : all) {
     families[h.family()].push_back(&h);
     if (!h.is_described()) continue;
+    std::vector<const shape*> declared;
+    if (!h.declares.name.empty()) collect(h.declares.is, declared);
+    for (const shape* r : declared)
+      if (told.insert(r->name).second) class_of(out, class_name(r->name), r->members, true);
     for (const bool of_answer : {false, true}) {
       for (const shape* r : records_of(h, of_answer)) {
         if (told.insert(r->name).second) class_of(out, class_name(r->name), r->members, of_answer);

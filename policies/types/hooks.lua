@@ -134,6 +134,20 @@
 ---@field namespace? string only for a parent that lies in none; else it is the parent's
 ---@field labels? table<string, string> all that have these
 
+---@class (exact) windlass.composes
+---@field parents windlass.composed_kind[] whose objects are asked about; custom resources
+---@field children windlass.composed_kind[] what may be made for them; nothing else is made, changed or deleted
+---@field related? windlass.composed_kind[] what else may be looked at
+---@field manager? string of the fields that are applied, and the mark of what was made; `windlass-` and the pack's name without it
+---@field finalizer? string keeps a parent that is deleted until its children are as `sync` wants them then
+---@field data? string whose files every call gets; their edits count at once
+---@field data_from? string a variable of the environment, ending in _TEMPLATES_DIR or _DATA_DIR, that names the folder to read instead
+---@field environment? string[] variables of the environment, each with _IMAGE_NAME in its name, whose values every call gets
+
+---@class (exact) windlass.composed_kind
+---@field apiVersion string group and version, or v1
+---@field kind string in the singular
+
 ---@class windlass.data_files
 ---@field text table<string, string> by path in the folder
 ---@field digest string of all of them

@@ -1,8 +1,8 @@
 // disruption/guard on objects of the cluster: how they are named, what is seen of them, and a
 // rollout that waits for them.
 #include "bootc/pool/guard/guarded.hpp"
-#include "cli/service/service.hpp"
 #include "cli/overview/overview.hpp"
+#include "cli/service/service.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"
 
@@ -73,12 +73,19 @@ struct guarded_fleet {
       metadata["annotations"].emplace_object()["windlass.dev/guard-objects"] =
           "apps/v1/deployments/shop/web, v1/configmaps/ops/alert";
     });
+    for (const char* name : {"shop", "ops"}) {
+      json::object space{{"apiVersion", "v1"}, {"kind", "Namespace"}};
+      space["metadata"].emplace_object()["name"] = name;
+      api().put(std::move(space));
+    }
     deployment(2);
   }
   k8s::sim::api_server& api() { return world->clusters().front()->api(); }
   void deployment(int available) {
     json::object metadata{{"name", "web"}, {"namespace", "shop"}};
-    json::object spec{{"replicas", 3}};
+    json::object spec = json::parse(R"({"replicas":3,"selector":{"matchLabels":{"app":"web"}},
+      "template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"web","image":"web:1"}]}}})")
+                            .as_object();
     json::object status{{"availableReplicas", available}};
     json::object all{{"apiVersion", "apps/v1"}, {"kind", "Deployment"}};
     all["metadata"] = std::move(metadata);

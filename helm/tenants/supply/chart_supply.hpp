@@ -76,8 +76,9 @@ private:
   reactor::awaitable<supplied_chart> load(chart_coordinates c);
   reactor::awaitable<archive> from_repository(chart_coordinates c);
   reactor::awaitable<archive> from_registry(std::string reference, std::string version);
+  // borrowed
   reactor::awaitable<std::shared_ptr<const offers>> index_of(std::string repo,
-                                                             chart_problem& why);  // borrowed
+                                                             chart_problem& why);
   reactor::awaitable<void> fetch_index(std::string repo, std::string etag);
 
   reactor::loop& loop_;
