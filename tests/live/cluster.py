@@ -242,7 +242,7 @@ def run(s):
         raise RuntimeError(f"left behind:\n{left}")
     if "bootcnodepools.node.bootc.dev" not in s.members[0].kubectl("get", "crds", "-o", "name"):
         raise RuntimeError("the kinds went")
-    if set(s.states()) != {"embedded"}:
+    if set(s.states()) - {"home"} != {"embedded"}:  # home is listed where an API of its own runs: its Releases are served by now
         raise RuntimeError(f"the fleet is {s.states()}")
     for token in tokens:
         if any(token in text or token[-40:] in text for text in said):
