@@ -9,6 +9,7 @@ controllers of Deployment and DaemonSet, which no bare API server has.
 Ends with one JSON line: {"installs", "members", "rolled", "requests", "forbidden", "denied"}.
 """
 import base64
+import datetime
 import json
 import os
 import pathlib
@@ -155,6 +156,7 @@ def overlay(folder, namespace):
 class Install:
     def __init__(self, how, namespace, folder):
         self.how, self.namespace, self.folder, self.install = how.__name__, namespace, folder, how
+        self.begun = datetime.datetime.now(datetime.timezone.utc).isoformat()
         folder.mkdir()
         self.prefix = f"deploy-{namespace}"
         self.nodes = [f"{self.prefix}-{i}" for i in range(1, 4)]
@@ -290,9 +292,10 @@ class Install:
                 "-n", self.namespace, "--wait=false")
 
     def answers(self):
-        """What the API server answered to the ServiceAccounts of this install."""
+        """What the API server answered to the ServiceAccounts of this install, not to those of that name before it."""
         prefix = f"system:serviceaccount:{self.namespace}:"
-        return [e for e in map(json.loads, AUDIT.read_text().splitlines()) if e["user"]["username"].startswith(prefix)]
+        return [e for e in map(json.loads, AUDIT.read_text().splitlines())
+                if e["user"]["username"].startswith(prefix) and e["requestReceivedTimestamp"] >= self.begun]
 
     def log_tail(self):
         for log in sorted(self.folder.glob("*.log")):

@@ -93,7 +93,7 @@ def run():
 
 kubectl("apply", "--server-side", "-f", str(ROOT / "deploy/crds/trustee"))
 kubectl("wait", "--for=condition=Established", f"crd/trusteeconfigs.{GROUP}", f"crd/kbsconfigs.{GROUP}", "--timeout=60s")
-kubectl("create", "namespace", NS)
+kubectl("apply", "-f", "-", given=json.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NS}}))
 running = None
 try:
     for _ in range(50):  # a kind is served a moment after it is established

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/kinds/tenant.hpp"
 #include "helm/tenants/plan/tenant_status.hpp"
 #include "helm/tenants/plan/writes.hpp"
