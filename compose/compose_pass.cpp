@@ -1,4 +1,5 @@
-// One parent: look at it, ask its pack, plan. The writes are in compose_writes.cpp.
+// One parent: look at it, ask its pack, plan, in one file since each step is a few lines over what
+// the steps before it found. The writes are in compose_writes.cpp.
 #include "compose/compose_cluster.hpp"
 #include "compose/tables.hpp"
 #include "k8s/client/events.hpp"

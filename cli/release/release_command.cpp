@@ -134,12 +134,16 @@ reactor::awaitable<result<judged_release>> release_work::judge(
   co_return co_await judge_step(loop_, packs_, all_, std::move(question));
 }
 
-reactor::awaitable<result<void>> release_work::diff() {
+reactor::awaitable<result<judged_release>> release_work::judge_the_two() {
   auto from = find(arguments_.from);
   if (!from) co_return from.error();
   auto to = find(arguments_.to);
   if (!to) co_return to.error();
-  auto judged = co_await judge(*from, *to);
+  co_return co_await judge(*from, *to);
+}
+
+reactor::awaitable<result<void>> release_work::diff() {
+  auto judged = co_await judge_the_two();
   if (!judged) co_return judged.error();
   exit_code = exit_code_of(judged->answer.verdict);
   co_return print(diff_json(*judged), diff_text(*judged, tint_));

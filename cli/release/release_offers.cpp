@@ -144,11 +144,7 @@ reactor::awaitable<result<void>> release_work::lifecycle() {
 }
 
 reactor::awaitable<result<void>> release_work::notes() {
-  auto from = find(arguments_.from);
-  if (!from) co_return from.error();
-  auto to = find(arguments_.to);
-  if (!to) co_return to.error();
-  auto judged = co_await judge(*from, *to);
+  auto judged = co_await judge_the_two();
   if (!judged) co_return judged.error();
   exit_code = success;  // they say what is there, whatever is thought of it
   co_return print(diff_json(*judged), notes_text(*judged));

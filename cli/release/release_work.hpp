@@ -41,6 +41,8 @@ private:
   /// Judges one of them; consent counts.
   reactor::awaitable<result<judged_release>> judge(std::shared_ptr<const document> base,
                                                    std::shared_ptr<const document> release);
+  /// The one that was asked for, from the other that was.
+  reactor::awaitable<result<judged_release>> judge_the_two();
   reactor::awaitable<result<void>> diff();
   check_settings what_to_check() const;
   bool show_check(const check_outcome& outcome);

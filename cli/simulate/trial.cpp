@@ -1,3 +1,5 @@
+// One seed from its first fault to its verdict: the faults share the fleet that they are let loose
+// on, so they stay beside what they break and what is counted.
 #include "cli/simulate/trial.hpp"
 
 #include "bench/measure.hpp"

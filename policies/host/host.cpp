@@ -1,3 +1,5 @@
+// One class: packs found, tested, put in force and asked. Each step decides on the same table of
+// what is in force and what was refused.
 #include "policies/host/host.hpp"
 
 #include "reactor/loop.hpp"

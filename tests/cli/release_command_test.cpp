@@ -1,3 +1,4 @@
+// Longer than most files: every verb of `windlass release` and `train` on one folder of Releases.
 #include "cli/commands.hpp"
 #include "cli/release/checking.hpp"
 #include "cli/release/facts.hpp"

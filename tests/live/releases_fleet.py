@@ -38,34 +38,17 @@ def release(folder, version):
 class Fake(rollout.Machine):
     """A node's host, played, with the daemon on it."""
 
+    off_for = 0.5
+
     def __init__(self, member, folder, booted):
-        self.member, self.folder, self.name = member, folder, f"{member.name}-node"
-        folder.mkdir()
-        (folder / "booted").write_text(booted)
-        (folder / "stage_seconds").write_text("0.2")
-        self.environment = os.environ | {"FAKE_HOST": str(folder), "PATH": f"{BUILD / 'fake_host_bin'}:{os.environ['PATH']}", "NODE_NAME": self.name}
-        self.log = open(folder.parent / f"{self.name}.log", "w")
-        self.reboots, self.down_until, self.daemon = 0, 0, None
-        self.start()
+        self.member = member
+        super().__init__(f"{member.name}-node", folder, member.kubeconfig, booted)
 
-    def start(self):
-        self.daemon = subprocess.Popen([BUILD / "windlass", "daemon", "--kubeconfig", self.member.kubeconfig, "--host", "direct", "--host-root", self.folder,
-                                        "--bootc-poll-interval", "5"], env=self.environment, stdout=self.log, stderr=self.log)
+    def report(self, ready, boot_id):
+        self.member.report(self.name, ready, boot_id)
 
-    def tick(self):
-        if self.daemon is None:
-            if time.monotonic() >= self.down_until:
-                subprocess.run(["power_on"], env=self.environment, check=True)
-                self.member.report(self.name, True, (self.folder / "boot_id").read_text().strip())
-                self.start()
-            return
-        reboots = self.folder / "reboots"
-        count = len(reboots.read_text().splitlines()) if reboots.exists() else 0
-        if count > self.reboots:
-            self.reboots = count
-            self.kill()
-            self.member.report(self.name, False, "")
-            self.down_until = time.monotonic() + 0.5
+    def goes_down(self):
+        pass  # what is asked here is which image a node has, and when
 
 
 class Member:

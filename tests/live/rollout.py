@@ -49,10 +49,12 @@ def report_node(name, ready, boot_id):
 class Machine:
     """A node's host and the daemon on it."""
 
-    def __init__(self, name, folder):
-        self.name, self.folder = name, folder
+    off_for = 1  # seconds without power
+
+    def __init__(self, name, folder, kubeconfig=KUBECONFIG, booted=IMAGES[0]):
+        self.name, self.folder, self.kubeconfig = name, folder, kubeconfig
         folder.mkdir(parents=True)
-        (folder / "booted").write_text(IMAGES[0])
+        (folder / "booted").write_text(booted)
         (folder / "stage_seconds").write_text("0.5")
         self.environment = os.environ | {"FAKE_HOST": str(folder), "PATH": f"{BUILD / 'fake_host_bin'}:{os.environ['PATH']}", "NODE_NAME": name}
         self.log = open(folder.parent / f"{name}.log", "w")
@@ -62,7 +64,7 @@ class Machine:
         self.start()
 
     def start(self):
-        self.daemon = subprocess.Popen([BUILD / "windlass", "daemon", "--kubeconfig", KUBECONFIG, "--host", "direct", "--host-root", self.folder,
+        self.daemon = subprocess.Popen([BUILD / "windlass", "daemon", "--kubeconfig", self.kubeconfig, "--host", "direct", "--host-root", self.folder,
                                         "--bootc-poll-interval", "5"], env=self.environment, stdout=self.log, stderr=self.log)
 
     def kill(self):
@@ -75,17 +77,23 @@ class Machine:
         if self.daemon is None:
             if time.monotonic() >= self.down_until:
                 subprocess.run(["power_on"], env=self.environment, check=True)
-                report_node(self.name, True, (self.folder / "boot_id").read_text().strip())
+                self.report(True, (self.folder / "boot_id").read_text().strip())
                 self.start()
             return
         reboots = self.folder / "reboots"
         count = len(reboots.read_text().splitlines()) if reboots.exists() else 0
         if count > self.reboots:
             self.reboots = count
-            check_reboot(self.name)
+            self.goes_down()
             self.kill()
-            report_node(self.name, False, "")
-            self.down_until = time.monotonic() + 1
+            self.report(False, "")
+            self.down_until = time.monotonic() + self.off_for
+
+    def report(self, ready, boot_id):
+        report_node(self.name, ready, boot_id)
+
+    def goes_down(self):
+        check_reboot(self.name)
 
 
 problems = []
