@@ -130,6 +130,7 @@ value plain_of(const argument& a) {
 }
 
 struct recorder::file {
+  std::mutex one_at_a_time;  // several workers write for several questions
   std::string path;
   std::size_t most = most_bytes, size = 0, left_out = 0;
   std::string chain;
@@ -186,14 +187,20 @@ recorder::recorder(reactor::loop& l, std::string path, std::size_t most)
 recorder::~recorder() = default;
 
 reactor::awaitable<result<void>> recorder::open() {
-  std::function<result<void>()> begin = [f = file_] { return f->begin(); };
+  std::function<result<void>()> begin = [f = file_] {
+    const std::scoped_lock alone(f->one_at_a_time);
+    return f->begin();
+  };
   auto begun = co_await loop_.offload(std::move(begin));
   co_return begun;
 }
 
 reactor::awaitable<result<void>> recorder::write(question_note n) {
   const auto shared = std::make_shared<question_note>(std::move(n));
-  std::function<result<void>()> note = [f = file_, shared] { return f->note(*shared); };
+  std::function<result<void>()> note = [f = file_, shared] {
+    const std::scoped_lock alone(f->one_at_a_time);
+    return f->note(*shared);
+  };
   auto noted = co_await loop_.offload(std::move(note));
   co_return noted;
 }

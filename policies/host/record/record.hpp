@@ -39,7 +39,8 @@ value plain_of(const argument& a);
 /// Shape    FILE has a line of JSON for each, and a first one that says what it is; each line's
 ///          `sum` also covers the line before. When FILE is half of `most_bytes` long it becomes
 ///          FILE.1, and a new one begins.
-/// Where    on the worker, before the caller goes on: a snapshot is read while it is one.
+/// Where    on a worker, before the caller goes on: a snapshot is read while it is one. Of several
+///          callers each has its line, in the order in which they come to it.
 /// Errors   the system's. A question of more than 8 MiB is left out and counted.
 class recorder {
 public:
@@ -54,7 +55,7 @@ private:
   struct file;
   reactor::loop& loop_;
   std::string path_;
-  std::shared_ptr<file> file_;  // the worker's
+  std::shared_ptr<file> file_;  // the workers', one at a time
 };
 
 /// A question of a record, as it can be asked again.

@@ -138,6 +138,37 @@ TEST(PolicyRecord, TakesItsRoomAndNoMore) {
   EXPECT_TRUE(read_record(older, "record.1"));
 }
 
+TEST(PolicyRecord, QuestionsThatAreAskedAtOnceHaveALineEach) {
+  reactor::loop l;  // a real one, which has several workers
+  const reactor::temporary_folder folder;
+  const std::string path = folder.path() + "/record";
+  recorder file(l, path, most);
+  constexpr int tasks = 16, questions = 100;
+  run_task(l, [&]() -> reactor::awaitable<void> {
+    auto opened = co_await file.open();
+    EXPECT_TRUE(opened);
+    reactor::task_group askers(
+        l, [](std::string_view, std::exception_ptr) { ADD_FAILURE() << "an asker threw"; });
+    for (int t = 0; t < tasks; ++t) {
+      askers.start("ask", [&file]() -> reactor::awaitable<void> {
+        for (int i = 0; i < questions; ++i) {
+          question_note n;
+          n.hook = "rollout.plan";
+          n.pack = "p";
+          n.answer = std::make_shared<value>(i);
+          auto written = co_await file.write(std::move(n));
+          EXPECT_TRUE(written) << written.error().message();
+        }
+      });
+    }
+    co_await askers.join();
+  });
+  const auto read = read_record(load(path), "record");
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->questions.size(), std::size_t{tasks} * questions);
+  EXPECT_FALSE(read->cut_short);
+}
+
 TEST(PolicyRecord, AFileThatCannotBeWrittenIsAReasonNotToStart) {
   reactor::loop l(reactor::loop::mode::simulated, 1);
   host packs(l, {.record = "/proc/nowhere/record"});
