@@ -78,9 +78,12 @@ class Member:
                     "spec": {"nodeSelector": {"matchLabels": {"releases": name}}, "image": {"ref": ref}, "rollout": {"maxUnavailable": 1}}})
 
     def forget(self):
+        """Leaves nothing behind, although nobody is there any more who would let a pool go."""
+        for pool in self.kubectl("get", "bootcnodepools", "-o", "name").split():
+            self.kubectl("patch", pool, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
         for kind in ("bootcnodepools", "bootcnodes"):
-            self.kubectl("delete", kind, "--all", "--wait=false")
-        self.kubectl("delete", "node", f"{self.name}-node", "--ignore-not-found", "--wait=false")
+            self.kubectl("delete", kind, "--all", "--timeout=30s")
+        self.kubectl("delete", "node", f"{self.name}-node", "--ignore-not-found", "--timeout=30s")
 
 
 class Scene:
