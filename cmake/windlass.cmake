@@ -44,24 +44,23 @@ function(windlass_tests name)
 endfunction()
 
 # windlass_live(<name> COMMAND … TIMEOUT seconds [NO_CLUSTER | OWN_CLUSTER | TWO_CLUSTERS]): a test of `./dev live`, beside the API
-# server that tests/live/run starts for all, or beside two, one of its own, none. At any time one of those runs that share a server,
-# for they see each other's objects, and one of the others beside it. 77: skipped.
+# server that tests/live/run starts for all, or beside two, one of its own, none. Two run at a time, and of those that share a
+# server, which see each other's objects, one; what may take longest begins first. 77: skipped.
 function(windlass_live name)
   cmake_parse_arguments(arg "NO_CLUSTER;OWN_CLUSTER;TWO_CLUSTERS" "TIMEOUT" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set(labels live)
-  set(shared apiserver)
+  set(shared RESOURCE_LOCK apiserver)
   if(arg_NO_CLUSTER)
     list(APPEND labels no_cluster)
-    set(shared peers)
+    set(shared)
   elseif(arg_OWN_CLUSTER)
     list(APPEND labels own_cluster)
-    set(shared peers)
+    set(shared)
   elseif(arg_TWO_CLUSTERS)
     list(APPEND labels two_clusters)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77
-    RESOURCE_LOCK ${shared})
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} SKIP_RETURN_CODE 77 ${shared})
 endfunction()
 
 # windlass_fuzzer(<name> LIBS ... SOURCES ...): a libFuzzer program, built by the fuzz preset only.
