@@ -60,8 +60,8 @@ struct web_answer {
 /// HTTP to any number of servers: one pooled client per server and way of TLS, proxies from the
 /// environment. Redirects ten at most, never from https to http; to another server without
 /// Authorization.
-/// Places    addresses of the link (169.254.0.0/16, fe80::/10) are asked nothing, redirects to them
-///           are not followed.
+/// Places    addresses of the link (169.254.0.0/16, fe80::/10) are asked nothing, not behind a name
+///           either; redirects to them are not followed.
 /// Bounds    every request has its deadline and its size limit; a length that is announced too big
 ///           is not read at all.
 /// Lifetime  co_await stop() before destruction.

@@ -57,6 +57,18 @@ TEST_F(Tcp, ResolvesNamesAndListensOnBothFamilies) {
   });
 }
 
+TEST_F(Tcp, ANameLeadsToNoAddressOfTheLink) {
+  run([&]() -> awaitable<void> {
+    // The C library resolves these names by itself.
+    for (const char* name : {"2852039166", "0xa9fea9fe", "0251.0376.43518"}) {
+      endpoint there{name, 80};
+      auto refused = co_await l.net().connect(std::move(there), l.now() + 5s);
+      EXPECT_TRUE(refused.has_error());
+      EXPECT_EQ(refused.error().code, errc::refused) << refused.error().message();
+    }
+  });
+}
+
 TEST_F(Tcp, ManyWhoAskForOneNameAtOnceAllGetItsAddress) {
   run([&]() -> awaitable<void> {
     auto listening = l.net().listen({"127.0.0.1", 0});
