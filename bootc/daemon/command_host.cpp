@@ -2,11 +2,13 @@
 
 #include "formats/digest.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/file_watch.hpp"
 #include "reactor/system/files.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +23,9 @@ constexpr const char* switch_unit = "bootc-operator-switch.service";
 constexpr reactor::nanoseconds short_time = 10s, status_time = 30s, lock_time = 5min,
                                reboot_time = 10min;
 constexpr reactor::nanoseconds stage_time =
-    std::chrono::hours(6);           // a slow link and a large image, but not for ever
+    std::chrono::hours(6);  // a slow link and a large image, but not for ever
+/// Where ostree and composefs keep them, below the host's root.
+constexpr std::array<const char*, 2> deployments{"/ostree/bootc", "/sysroot/state/deploy"};
 constexpr int most_unanswered = 10;  // questions about a unit, in a row
 
 reactor::fault refused(const arguments& argv, std::string why) {
@@ -287,8 +291,7 @@ awaitable<std::string> command_host::journal_since(std::string cursor) {
 
 std::string command_host::fingerprint() const {
   std::string out;
-  for (const char* below :
-       {"/ostree/bootc", "/sysroot/state/deploy"}) {  // ostree's and composefs's
+  for (const char* below : deployments) {
     const std::string path = options_.root + below;
     struct stat info{};
     if (::stat(path.c_str(), &info) == 0)
@@ -334,13 +337,16 @@ awaitable<reactor::result<void>> command_host::show_registries(
 }
 
 awaitable<void> command_host::changed() {
-  for (;;) {
-    co_await loop_.sleep_for(options_.watch_interval);
+  std::vector<std::string> folders;
+  for (const char* below : deployments) folders.push_back(options_.root + below);
+  auto differs = [this] {
     std::string now = fingerprint();
-    if (now == seen_) continue;
+    const bool changed = now != seen_;
     seen_ = std::move(now);
-    co_return;
-  }
+    return changed;
+  };
+  co_await reactor::changed_in(loop_, std::move(folders), options_.watch_interval,
+                               std::move(differs));
 }
 
 }  // namespace bootc

@@ -16,6 +16,8 @@ struct command_host_options {
   /// The host's file system as this process sees it. Where it keeps deployments is watched below
   /// it.
   std::string root = "/proc/1/root";
+  /// Deployments are looked at as often, whether the kernel reports a change or not; so is a stage
+  /// that was begun before.
   reactor::nanoseconds watch_interval = std::chrono::seconds(2);
   std::map<std::string, std::optional<std::string>> environment;  // for the commands
 };

@@ -23,6 +23,7 @@ namespace {
 
 constexpr int max_depth = 8;
 constexpr std::size_t max_files = 10'000;
+constexpr nanoseconds least_pause = 20ms;
 constexpr std::uint32_t interesting = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
                                       IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF |
                                       IN_MOVE_SELF;
@@ -155,6 +156,35 @@ look watch_and_look(const std::string& path, bool with_inotify) {
   return l;
 }
 
+/// Until the kernel reports something, or for so long. Takes the descriptor; without one it waits
+/// for `blind`.
+awaitable<void> wait_for_hint(loop& l, int inotify, nanoseconds at_most, nanoseconds blind) {
+  if (inotify < 0) {
+    co_await l.sleep_for(blind);
+    co_return;
+  }
+  asio::posix::basic_stream_descriptor<executor> hints(l.get_executor());
+  error_code unusable;
+  hints.assign(inotify, unusable);
+  if (unusable) {
+    ::close(inotify);
+    co_await l.sleep_for(blind);
+    co_return;
+  }
+  struct counted {
+    loop& of;
+    explicit counted(loop& counting) : of(counting) { ++of.live().streams; }
+    ~counted() { --of.live().streams; }
+  } const one(l);
+  expiry limit(l, [&hints] {
+    error_code ignored;
+    hints.cancel(ignored);
+  });
+  limit.set(l.now() + at_most);
+  (void)co_await hints.async_wait(hints.wait_read,
+                                  asio::as_tuple(asio::use_awaitable_t<executor>{}));
+}
+
 std::string without_slash(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
@@ -175,7 +205,10 @@ awaitable<void> file_watch::changed() {
     };
     look now = co_await loop_.offload(std::move(job));
     if (now.state == seen_) {
-      co_await wait_for_hint(now.release());
+      const int inotify = now.release();
+      co_await wait_for_hint(loop_, inotify, settings_.recheck, settings_.poll);
+      // In a busy folder most hints are about other files.
+      if (inotify >= 0) co_await loop_.sleep_for(settings_.debounce);
       continue;
     }
     now.drop();
@@ -195,33 +228,19 @@ awaitable<void> file_watch::changed() {
   }
 }
 
-awaitable<void> file_watch::wait_for_hint(int inotify) {
-  if (inotify < 0) {
-    co_await loop_.sleep_for(settings_.poll);
-    co_return;
+awaitable<void> changed_in(loop& l, std::vector<std::string> folders, nanoseconds poll,
+                           std::function<bool()> differs) {
+  for (;;) {
+    look watched;
+    if (!l.simulated()) watched.open();
+    for (const std::string& folder : folders)
+      if (watched.inotify() >= 0)
+        (void)::inotify_add_watch(watched.inotify(), folder.c_str(), interesting);
+    if (differs()) co_return;
+    const int inotify = watched.release();
+    co_await wait_for_hint(l, inotify, poll, poll);
+    co_await l.sleep_for(least_pause);  // somebody may change it all the time
   }
-  asio::posix::basic_stream_descriptor<executor> hints(loop_.get_executor());
-  error_code unusable;
-  hints.assign(inotify, unusable);
-  if (unusable) {
-    ::close(inotify);
-    co_await loop_.sleep_for(settings_.poll);
-    co_return;
-  }
-  ++loop_.live().streams;
-  bool expired = false;
-  expiry limit(loop_, [&] {
-    expired = true;
-    error_code ignored;
-    hints.cancel(ignored);
-  });
-  limit.set(loop_.now() + settings_.recheck);
-  auto [code] =
-      co_await hints.async_wait(hints.wait_read, asio::as_tuple(asio::use_awaitable_t<executor>{}));
-  limit.clear();
-  --loop_.live().streams;
-  // In a busy folder most hints are about other files.
-  if (!code) co_await loop_.sleep_for(settings_.debounce);
 }
 
 }  // namespace reactor

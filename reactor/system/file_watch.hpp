@@ -4,7 +4,9 @@
 #include "reactor/plain/time.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace reactor {
 
@@ -35,11 +37,16 @@ public:
   const std::string& path() const noexcept { return path_; }
 
 private:
-  awaitable<void> wait_for_hint(int inotify);
   loop& loop_;
   std::string path_;
   file_watch_settings settings_;
   std::uint64_t seen_;
 };
+
+/// Waits until `differs` says so, which is asked at first, whenever something happens in one of
+/// these folders themselves (not below), and at least every `poll`: what the kernel does not report
+/// is found then. It must be quick.
+awaitable<void> changed_in(loop& l, std::vector<std::string> folders, nanoseconds poll,
+                           std::function<bool()> differs);
 
 }  // namespace reactor

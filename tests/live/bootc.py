@@ -13,6 +13,7 @@ import hashlib
 import http.server
 import json
 import pathlib
+import re
 import shutil
 import ssl
 import subprocess
@@ -232,7 +233,7 @@ class Scene(deploy.Install):
         Machine.fetch = FETCH % {"ca": str(self.authority.ca), "plain": [plain.host], "manifest": MANIFEST, "index": INDEX}
         rollout.IMAGES[0] = self.at("plain", 0)
         deploy.DaemonMachine = Machine
-        self.scenarios, self.kills, self.most_slots = [], 0, 0
+        self.scenarios, self.kills, self.resting = [], 0, {}
 
     # The world.
     def at(self, registry, image):
@@ -309,6 +310,14 @@ class Scene(deploy.Install):
 
     def reboots(self):
         return {m.name: m.boots for m in self.machines}
+
+    @staticmethod
+    def proc(machine, file):
+        return pathlib.Path(f"/proc/{machine.daemon.pid}/{file}").read_text()
+
+    def spent(self):
+        """Nanoseconds on a processor, by daemon."""
+        return {m.name: int(self.proc(m, "schedstat").split()[0]) for m in self.machines}
 
     # The scenarios.
     def joins(self):
@@ -389,8 +398,12 @@ class Scene(deploy.Install):
     def pauses(self):
         self.pool(self.at("plain", 4), rollout={"paused": True})
         self.until(lambda: all(rollout.condition(b, "Idle")[1] == "Staged" for b in rollout.get("bootcnodes")), "all stage while paused")
-        end = time.monotonic() + 10
+        end, before = time.monotonic() + 10, self.spent()
         self.until(lambda: time.monotonic() > end, "ten seconds")
+        self.resting = {"daemon_cpu_percent": round(max(after - before[name] for name, after in self.spent().items()) / 1e8, 2),
+                        "daemon_rss_mb": round(max(int(re.search(r"VmRSS:\s+(\d+)", self.proc(m, "status"))[1]) for m in self.machines) / 1024, 1)}
+        if self.resting["daemon_rss_mb"] > 15:
+            rollout.problems.append(f"a daemon that rests has {self.resting['daemon_rss_mb']} MB")
         assert all(rollout.condition(b, "Idle")[1] == "Staged" for b in rollout.get("bootcnodes")) and not rollout.slots()
         assert rollout.condition(self.status()[0], "UpToDate")[1] == "Paused"
         self.pool(self.at("plain", 4))
@@ -493,7 +506,7 @@ def main():
             if problem:
                 scene.log_tail()
             scene.remove()
-            total |= {"scenarios": len(scene.scenarios), "kills": scene.kills}
+            total |= {"scenarios": len(scene.scenarios), "kills": scene.kills} | scene.resting
         for r in Registry.all:
             r.stop()
     total |= {"violations": len(rollout.problems), "seconds": round(time.monotonic() - began)}

@@ -325,6 +325,29 @@ TEST(CommandHost, T100_NoticesADeploymentOfComposefs) {
   });
 }
 
+TEST(CommandHost, T114_AChangeIsNoticedLongBeforeItWouldBePolled) {
+  machine m;
+  std::filesystem::create_directories(m.folder / "ostree/bootc");
+  command_host_options o = m.settings(command_form::direct);
+  o.watch_interval = 1h;
+  command_host watching(m.loop, std::move(o));
+  reactor::run_task(m.loop, [&]() -> awaitable<void> {
+    bool changed = false;
+    reactor::task_group tasks(m.loop);
+    tasks.start("watch", [&]() -> awaitable<void> {
+      co_await watching.changed();
+      changed = true;
+    });
+    co_await m.loop.sleep_for(20ms);
+    std::filesystem::create_directory(m.folder / "ostree/bootc/one");
+    for (int i = 0; i < 500 && !changed; ++i) co_await m.loop.sleep_for(10ms);
+    EXPECT_TRUE(changed);
+    co_await tasks.cancel_and_join();
+    co_await watching.stop();
+    co_await m.commands.stop();
+  });
+}
+
 TEST(CommandHost, T099_T104_NoticesThatDeploymentsChangedUntilItIsStopped) {
   machine m;
   m.run([](machine& on) -> awaitable<void> {
