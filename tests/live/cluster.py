@@ -18,11 +18,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.dont_write_bytecode = True
 import deploy
+import played
 import rollout
 from rollout import BUILD, ROOT
 
@@ -34,68 +34,6 @@ NEW = "registry.example.com/os/node@sha256:" + "b" * 64
 said = []  # all that any command printed
 
 
-class Cluster:
-    """A member: its API server, and one node with a daemon and a host that is played."""
-
-    def __init__(self, name, kubeconfig, folder):
-        self.name, self.kubeconfig, self.folder = name, kubeconfig, folder / name
-        self.node, self.daemon, self.reboots, self.down_until = f"{name}-node", None, 0, 0
-        self.folder.mkdir()
-        (self.folder / "booted").write_text(OLD)
-        (self.folder / "stage_seconds").write_text("0.2")
-        self.environment = os.environ | {"FAKE_HOST": str(self.folder), "PATH": f"{BUILD / 'fake_host_bin'}:{os.environ['PATH']}", "NODE_NAME": self.node}
-        self.log = open(folder / f"{name}-daemon.log", "w")
-
-    def kubectl(self, *arguments, text=None):
-        done = subprocess.run([rollout.KUBECTL[0], "--kubeconfig", self.kubeconfig, *arguments], input=text, capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            raise RuntimeError(f"{self.name}: kubectl {' '.join(arguments)}: {done.stderr.strip()}")
-        return done.stdout
-
-    def apply(self, o):
-        self.kubectl("apply", "--server-side", "-f", "-", text=json.dumps(o))
-
-    def report(self, ready, boot_id):
-        blank = dict.fromkeys(["machineID", "systemUUID", "kernelVersion", "osImage", "containerRuntimeVersion", "kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"], "")
-        self.kubectl("patch", "node", self.node, "--subresource=status", "--type=merge", "-p", json.dumps({"status": {
-            "conditions": [{"type": "Ready", "status": "True" if ready else "False", "reason": "Live", "message": "", "lastHeartbeatTime": None, "lastTransitionTime": None}],
-            "nodeInfo": blank | {"bootID": boot_id}}}))
-
-    def furnish(self):
-        self.kubectl("wait", "--for=condition=Established", "crd/bootcnodepools.node.bootc.dev", "crd/bootcnodes.node.bootc.dev", "--timeout=30s")
-        self.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": self.node, "labels": {"pool": "workers"}}})
-        self.report(True, f"boot-{self.node}")
-        self.apply({"apiVersion": "node.bootc.dev/v1alpha1", "kind": "BootcNodePool", "metadata": {"name": "workers"},
-                    "spec": {"nodeSelector": {"matchLabels": {"pool": "workers"}}, "image": {"ref": OLD}, "rollout": {"maxUnavailable": 1}}})
-        self.start()
-
-    def start(self):
-        self.daemon = subprocess.Popen([BUILD / "windlass", "daemon", "--kubeconfig", self.kubeconfig, "--host", "direct", "--host-root", self.folder,
-                                        "--bootc-poll-interval", "5"], env=self.environment, stdout=self.log, stderr=self.log)
-
-    def kill(self):
-        if self.daemon:
-            self.daemon.kill()
-            self.daemon.wait()
-            self.daemon = None
-
-    def tick(self):
-        if self.daemon is None:
-            if self.down_until and time.monotonic() >= self.down_until:
-                subprocess.run(["power_on"], env=self.environment, check=True)
-                self.report(True, (self.folder / "boot_id").read_text().strip())
-                self.down_until = 0
-                self.start()
-            return
-        reboots = self.folder / "reboots"
-        count = len(reboots.read_text().splitlines()) if reboots.exists() else 0
-        if count > self.reboots:
-            self.reboots = count
-            self.kill()
-            self.report(False, "")
-            self.down_until = time.monotonic() + 0.5
-
-
 class Scene:
     def __init__(self, folder):
         self.folder, self.steps = folder, 0
@@ -105,14 +43,13 @@ class Scene:
             if time.monotonic() > end:
                 raise RuntimeError("the embedded API server does not start")
             time.sleep(0.1)
-        self.members = [Cluster("prod-eu-1", SECOND, folder), Cluster("embedded", str(folder / "servers/kubeconfig"), folder)]
+        self.members = [played.Member("prod-eu-1", SECOND), played.Member("embedded", str(folder / "servers/kubeconfig"))]
         self.home = deploy.Install(deploy.chart, NAMESPACE, folder / "home")
         self.kubeconfig = folder / "kubeconfig"
         self.kubeconfig.write_text(json.dumps(self.combined({"home": rollout.KUBECONFIG, "prod-eu-1": SECOND, "embedded": str(folder / "servers/kubeconfig")})))
         (folder / "bin").mkdir()
         (folder / "bin/windlass").symlink_to(BUILD / "windlass")
-        self.stopping, self.problem = threading.Event(), None
-        self.thread = threading.Thread(target=self.play)
+        self.play = played.Play()
 
     @staticmethod
     def combined(files):
@@ -123,15 +60,6 @@ class Scene:
             out["users"].append(one["users"][0] | {"name": name})
             out["contexts"].append({"name": name, "context": {"cluster": name, "user": name}})
         return out
-
-    def play(self):
-        try:
-            while not self.stopping.is_set():
-                for m in self.members:
-                    m.tick()
-                time.sleep(0.1)
-        except Exception as why:  # noqa: BLE001
-            self.problem = why
 
     def shell(self, text, fails=False):
         self.steps += 1
@@ -158,8 +86,8 @@ class Scene:
     def until(self, true, what, limit=60):
         end = time.monotonic() + limit
         while not true():
-            if self.problem or time.monotonic() > end:
-                raise RuntimeError(f"{what}: not within {limit} s ({self.problem}); {self.states()}")
+            if self.play.problem or time.monotonic() > end:
+                raise RuntimeError(f"{what}: not within {limit} s ({self.play.problem}); {self.states()}")
             time.sleep(0.3)
 
 
@@ -189,14 +117,17 @@ def run(s):
     if "nobody" not in s.windlass("cluster add nobody", fails=True):
         raise RuntimeError("a context that is not there is not named")
     for m in s.members:
-        m.furnish()
-    s.thread.start()
+        m.kubectl("wait", "--for=condition=Established", "crd/bootcnodepools.node.bootc.dev", "crd/bootcnodes.node.bootc.dev", "--timeout=30s")
+        m.make_node({"pool": "workers"}, f"boot-{m.node}")
+        m.make_pool("workers", OLD, {"pool": "workers"})
+        s.play.machines.append(played.Machine(m, s.folder / m.name, OLD))
+    s.play.thread.start()
     rollout.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{s.home.prefix}-control"}})
     since = datetime.datetime.now(datetime.timezone.utc).isoformat()
     s.home.start_controller()
     began = time.monotonic()
     s.shell(roll)
-    booted = {m.name: (m.folder / "booted").read_text().strip() for m in s.members}
+    booted = {m.name: (m.folder / "booted").read_text().strip() for m in s.play.machines}
     if set(booted.values()) != {NEW}:
         raise RuntimeError(f"the nodes run {booted}")
     total["rolled"] = len(booted)
@@ -262,17 +193,14 @@ def main():
         problem = why
     finally:
         if scene:
-            scene.stopping.set()
-            if scene.thread.is_alive():
-                scene.thread.join()
-            for m in scene.members:
-                m.kill()
+            scene.play.end()
             scene.home.stop()
             if problem:
                 scene.home.log_tail()
                 for log in sorted(folder.glob("*.log")):
                     print(f"--- {log.name}\n" + "".join(log.read_text().splitlines(keepends=True)[-15:]))
             scene.home.remove()
+            scene.members[0].forget()
             scene.embedded.kill()
             scene.embedded.wait()
         shutil.rmtree(folder, ignore_errors=True)

@@ -16,11 +16,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.dont_write_bytecode = True
 import image_registry
+import played
 import rollout
 from rollout import BUILD, ROOT
 
@@ -28,6 +28,7 @@ SECOND = os.environ["WINDLASS_LIVE_SECOND"]
 NAMESPACE = "default"
 shared = ROOT.parent / "shared/data/releases"
 DATA = shared if shared.is_dir() else ROOT / "tests/data/releases"
+PROVIDERS = {"prod-aws": "aws", "prod-azure": "azure"}
 OPT_IN = {"windlass.dev/release": "cluster"}
 
 
@@ -35,66 +36,13 @@ def release(folder, version):
     return (DATA / folder / f"v{version}.yaml").read_text()
 
 
-class Fake(rollout.Machine):
-    """A node's host, played, with the daemon on it."""
-
-    off_for = 0.5
-
-    def __init__(self, member, folder, booted):
-        self.member = member
-        super().__init__(f"{member.name}-node", folder, member.kubeconfig, booted)
-
-    def report(self, ready, boot_id):
-        self.member.report(self.name, ready, boot_id)
-
-    def goes_down(self):
-        pass  # what is asked here is which image a node has, and when
-
-
-class Member:
-    def __init__(self, name, provider, kubeconfig):
-        self.name, self.provider, self.kubeconfig = name, provider, kubeconfig
-
-    def kubectl(self, *arguments, text=None):
-        done = subprocess.run([rollout.KUBECTL[0], "--kubeconfig", self.kubeconfig, *arguments], input=text, capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            raise RuntimeError(f"{self.name}: kubectl {' '.join(arguments)}: {done.stderr.strip()}")
-        return done.stdout
-
-    def apply(self, text):
-        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", text=text if isinstance(text, str) else json.dumps(text))
-
-    def report(self, node, ready, boot_id):
-        blank = dict.fromkeys(["machineID", "systemUUID", "kernelVersion", "osImage", "containerRuntimeVersion", "kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"], "")
-        self.kubectl("patch", "node", node, "--subresource=status", "--type=merge", "-p", json.dumps({"status": {
-            "conditions": [{"type": "Ready", "status": "True" if ready else "False", "reason": "Live", "message": "", "lastHeartbeatTime": None, "lastTransitionTime": None}],
-            "nodeInfo": blank | {"bootID": boot_id}}}))
-
-    def pool(self, name):
-        return json.loads(self.kubectl("get", "bootcnodepool", name, "-o", "json", "--show-managed-fields"))
-
-    def make_pool(self, name, ref, annotations):
-        self.apply({"apiVersion": "node.bootc.dev/v1alpha1", "kind": "BootcNodePool", "metadata": {"name": name, "annotations": annotations},
-                    "spec": {"nodeSelector": {"matchLabels": {"releases": name}}, "image": {"ref": ref}, "rollout": {"maxUnavailable": 1}}})
-
-    def forget(self):
-        """Leaves nothing behind, although nobody is there any more who would let a pool go."""
-        for pool in self.kubectl("get", "bootcnodepools", "-o", "name").split():
-            self.kubectl("patch", pool, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-        for kind in ("bootcnodepools", "bootcnodes"):
-            self.kubectl("delete", kind, "--all", "--timeout=30s")
-        self.kubectl("delete", "node", f"{self.name}-node", "--ignore-not-found", "--timeout=30s")
-
-
 class Scene:
     def __init__(self, folder):
         self.folder = folder
         self.registry = image_registry.Registry(str(folder))
-        self.members = [Member("prod-aws", "aws", rollout.KUBECONFIG), Member("prod-azure", "azure", SECOND)]
+        self.members = [played.Member("prod-aws", rollout.KUBECONFIG), played.Member("prod-azure", SECOND)]
         self.home = self.members[0]
-        self.digests, self.service, self.machines = {}, None, []
-        self.stopping, self.problem = threading.Event(), None
-        self.thread = threading.Thread(target=self.play)
+        self.digests, self.service, self.play = {}, None, played.Play()
         self.policies = folder / "policies"
         self.furnish_policies()
 
@@ -106,15 +54,6 @@ class Scene:
         table.write_text(table.read_text().replace("name = current", f'ref = "{self.registry.host}/os/node:{{image}}", name = current'))
         for test in pack.glob("*_test.lua"):
             test.unlink()
-
-    def play(self):
-        try:
-            while not self.stopping.is_set():
-                for m in self.machines:
-                    m.tick()
-                time.sleep(0.1)
-        except Exception as why:  # noqa: BLE001
-            self.problem = why
 
     def windlass(self, *arguments, code=0):
         done = subprocess.run([BUILD / "windlass", *arguments], capture_output=True, text=True, timeout=120)
@@ -138,7 +77,7 @@ class Scene:
     def join(self, member, value):
         config = subprocess.run([rollout.KUBECTL[0], "--kubeconfig", member.kubeconfig, "config", "view", "--raw", "--flatten"], capture_output=True, text=True, check=True).stdout
         self.home.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": member.name, "namespace": NAMESPACE, "labels": {
-            "sigs.k8s.io/multicluster-runtime-kubeconfig": "true", "release.giantswarm.io/version": value, "windlass.dev/provider": member.provider}},
+            "sigs.k8s.io/multicluster-runtime-kubeconfig": "true", "release.giantswarm.io/version": value, "windlass.dev/provider": PROVIDERS[member.name]}},
             "data": {"kubeconfig": base64.b64encode(config.encode()).decode()}})
 
     def start(self):
@@ -167,8 +106,8 @@ class Scene:
     def until(self, true, what, limit=60):
         end = time.monotonic() + limit
         while not true():
-            if self.problem or time.monotonic() > end:
-                raise RuntimeError(f"{what}: not within {limit} s ({self.problem})")
+            if self.play.problem or time.monotonic() > end:
+                raise RuntimeError(f"{what}: not within {limit} s ({self.play.problem})")
             time.sleep(0.2)
 
     def condition(self, name, kind):
@@ -206,19 +145,18 @@ def run(s):
             s.home.apply(release(folders[p], version))
     s.home.apply(release("capa", "32.4.0"))
     for m in s.members:
-        old = images[m.provider][0]
-        m.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{m.name}-node", "labels": {"releases": "workers"}}})
-        m.report(f"{m.name}-node", True, f"boot-{m.name}")
-        m.make_pool("workers", s.ref(old), OPT_IN)
-        s.join(m, steps[m.provider][0])
-        s.machines.append(Fake(m, s.folder / m.name, f"{s.registry.host}/os/node@{s.digests[old]}"))
+        old = images[PROVIDERS[m.name]][0]
+        m.make_node({"releases": "workers"}, f"boot-{m.name}")
+        m.make_pool("workers", s.ref(old), {"releases": "workers"}, OPT_IN)
+        s.join(m, steps[PROVIDERS[m.name]][0])
+        s.play.machines.append(played.Machine(m, s.folder / m.name, f"{s.registry.host}/os/node@{s.digests[old]}"))
     aws, azure = s.members
-    aws.make_pool("ancient", s.ref(ancient), OPT_IN)  # two majors behind: it alone cannot go
-    azure.make_pool("own", s.ref(images["azure"][0]), {})  # nobody opted in
-    s.thread.start()
+    aws.make_pool("ancient", s.ref(ancient), {"releases": "ancient"}, OPT_IN)  # two majors behind: it alone cannot go
+    azure.make_pool("own", s.ref(images["azure"][0]), {"releases": "own"})  # nobody opted in
+    s.play.thread.start()
     s.start()
     for m in s.members:
-        s.until(lambda m=m: s.settled(m, images[m.provider][0]), f"{m.name} has what its label says")
+        s.until(lambda m=m: s.settled(m, images[PROVIDERS[m.name]][0]), f"{m.name} has what its label says")
     print(f"live releases: two clusters have what their labels say after {time.monotonic() - began:.0f} s")
 
     # What a person sees.
@@ -237,7 +175,7 @@ def run(s):
     s.until(lambda: s.condition("azure-34.5.0", "Allowed").startswith("False Denied component.duplicate"), "azure-34.5.0 is denied")
     s.stop()
     for m in s.members:
-        s.label(m, steps[m.provider][1])
+        s.label(m, steps[PROVIDERS[m.name]][1])
     before = {(m.name, p): m.pool(p) for m in s.members for p in ("workers", "ancient" if m is aws else "own")}
     said = s.plan()
     total["units"] = len(said)
@@ -267,14 +205,14 @@ def run(s):
         else:
             check(again[cluster, name]["hold"]["code"] == unit["hold"]["code"], f"{cluster}/{name}: {again[cluster, name]['hold']}")
             total["held"] += 1
-    check(s.booted(s.machines[0]) == s.digests[images["aws"][1]], f"the host runs {s.booted(s.machines[0])}")
-    check(s.booted(s.machines[1]) == s.digests[images["azure"][0]] and s.machines[1].reboots == 0, "a Release with an error moved a host")
+    check(s.booted(s.play.machines[0]) == s.digests[images["aws"][1]], f"the host runs {s.booted(s.play.machines[0])}")
+    check(s.booted(s.play.machines[1]) == s.digests[images["azure"][0]] and s.play.machines[1].reboots == 0, "a Release with an error moved a host")
     print(f"live releases: plan and fact agree on {len(said)} units; one error moved nothing ({time.monotonic() - began:.0f} s)")
 
     # It is mended, and then it moves.
     s.home.apply(release("azure", "34.5.0"))
     s.until(lambda: s.settled(azure, images["azure"][1]), "prod-azure has the new Release", 90)
-    check(s.booted(s.machines[1]) == s.digests[images["azure"][1]] and s.machines[1].reboots == 1, "the host of prod-azure did not boot it once")
+    check(s.booted(s.play.machines[1]) == s.digests[images["azure"][1]] and s.play.machines[1].reboots == 1, "the host of prod-azure did not boot it once")
     total["moved"] += 1
     total["held"] -= 1
     own = azure.pool("own")
@@ -315,11 +253,7 @@ def main():
         problem = why
     finally:
         if scene:
-            scene.stopping.set()
-            if scene.thread.is_alive():
-                scene.thread.join()
-            for m in scene.machines:
-                m.kill()
+            scene.play.end()
             if scene.service:
                 scene.service.kill()
                 scene.service.wait()
