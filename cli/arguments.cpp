@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <memory>
@@ -276,13 +277,19 @@ void add_release(CLI::App& app, release_arguments& to) {
     one->callback([&to, what] { to.what = what; });
     one->add_option("--dir", to.dir,
                     "folder of the Releases: PROVIDER/v1.2.3/release.yaml or PROVIDER/v1.2.3.yaml")
-        ->required()
+        ->required(what != release_arguments::command::check)
         ->option_text("DIR");
     one->add_option("--policies", to.policies,
                     "folder of policy packs that come before the stock ones")
         ->option_text("DIR");
     if (what != release_arguments::command::check) add_output(*one, to.output);
     return one;
+  };
+  const auto add_rendered = [&](CLI::App* one) {
+    one->add_option("--rendered", to.rendered,
+                    "folder of what `helm template` prints of the charts, cluster-aws-7.7.3.yaml: "
+                    "whether another chart replaces machines")
+        ->option_text("DIR");
   };
   const auto add_pool = [&](CLI::App* one) {
     one->add_option("--catalogue", to.catalogue,
@@ -308,15 +315,34 @@ void add_release(CLI::App& app, release_arguments& to) {
   diff->add_option("FROM", to.from, "the version before")->required();
   diff->add_option("TO", to.to, "the version after")->required();
   add_pool(diff);
+  add_rendered(diff);
   diff->footer("Example:\n  windlass release diff aws 34.4.1 34.5.0 --dir releases -o json");
   auto* check = add("check", "Judge each Release against the one before it and what is asked of it",
                     release_arguments::command::check);
-  check->add_option("PROVIDER", to.provider, "only of this provider");
-  check->add_option("VERSION", to.from, "only this one");
+  check->add_option("DIR", to.words[0], "the folder, where --dir does not name it");
+  check->add_option("PROVIDER", to.words[1], "only of this provider");
+  check->add_option("VERSION", to.words[2], "only this one");
+  check->callback([&to] {
+    to.what = release_arguments::command::check;
+    std::array<std::string, 3> words = to.words;
+    if (to.dir.empty()) {
+      if (words[0].empty()) throw CLI::RequiredError("a folder of Releases");
+      to.dir = words[0];
+      std::rotate(words.begin(), words.begin() + 1, words.end());
+      words[2].clear();
+    }
+    if (!words[2].empty()) throw CLI::ExtrasError({words[2]});
+    to.provider = words[0];
+    to.from = words[1];
+  });
+  check->footer(
+      "Example:\n  windlass release check releases aws\n\nEach Release is judged "
+      "against the one before it.");
   check
       ->add_option("--catalogue", to.catalogue,
                    "file with the name of an image that was built on each line")
       ->option_text("FILE");
+  add_rendered(check);
   check->add_flag("--watch", to.watch, "again whenever a Release or a table changes");
   check
       ->add_option_function<std::string>(
@@ -344,6 +370,7 @@ void add_release(CLI::App& app, release_arguments& to) {
   gate->add_option("--stage", to.stage, "the stage that the draft is in");
   gate->add_option("--to-stage", to.to_stage, "the stage that it shall go to");
   add_pool(gate);
+  add_rendered(gate);
   gate->footer(
       "Results of suites are read from suites.yaml in the folder: a list of {suite, hash, "
       "result}; what a major has to wait for, from readiness.yaml: a list of {item, state: "

@@ -2,6 +2,7 @@
 
 #include "reactor/plain/time.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -183,11 +184,13 @@ struct release_arguments {
     join,
     retag
   } what = command::map;
-  std::string dir;             // of the Releases
-  std::string policies;        // a folder of packs that comes before the stock ones
-  std::string provider, from;  // check: may be empty
-  std::string to;              // diff
-  std::string catalogue;       // a file with the name of an image on each line
+  std::string dir;                   // of the Releases
+  std::string policies;              // a folder of packs that comes before the stock ones
+  std::string provider, from;        // check: may be empty
+  std::string to;                    // diff
+  std::string catalogue;             // a file with the name of an image on each line
+  std::string rendered;              // diff, gate, check: a folder of what charts render
+  std::array<std::string, 3> words;  // check: DIR where `dir` is empty, PROVIDER, VERSION
   std::string kind, architecture, channel, suffix, image, running;  // of the pool
   bool archived = false;                                            // check: these too
   std::string in_use;           // lifecycle: a file with the name of a Release on each line

@@ -4,6 +4,7 @@
 #include "policies/releases/offering.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
+#include "reactor/system/files.hpp"
 
 #include <algorithm>
 #include <map>
@@ -15,6 +16,8 @@ using namespace policies::releases;
 using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
+
+constexpr std::size_t most_rendered_bytes = 8 * 1024 * 1024;
 
 const policies::subject who_asks{"releases", {}, {}, {}};
 
@@ -123,6 +126,45 @@ reactor::awaitable<result<judged_release>> judge_step(
   co_return judged;
 }
 
+namespace {
+
+reactor::awaitable<result<std::optional<rendered_chart>>> rendered_of(
+    reactor::loop& l, std::string folder,
+    std::shared_ptr<const policies::releases::document> release) {
+  std::optional<rendered_chart> all;
+  for (const entry& e : release->components) {
+    std::string name = e.name + "-" + e.version + ".yaml";
+    if (name.find('/') != name.npos) continue;
+    std::string path = folder + "/" + name;
+    auto text = co_await reactor::read_file(l, std::move(path), most_rendered_bytes);
+    if (!text && text.error().code == errc::not_found) continue;
+    if (!text) co_return text.error();
+    auto one = read_rendered(*text, std::move(name));
+    if (!one) co_return one.error();
+    if (!all) {
+      all = std::move(*one);
+      continue;
+    }
+    all->file += ", " + one->file;
+    all->objects.insert(all->objects.end(), one->objects.begin(), one->objects.end());
+  }
+  co_return all;
+}
+
+}  // namespace
+
+reactor::awaitable<result<void>> add_rendered(reactor::loop& l, std::string folder,
+                                              diff_question& question) {  // borrowed
+  if (folder.empty() || !question.base) co_return result<void>();
+  auto from = co_await rendered_of(l, folder, question.base);
+  if (!from) co_return from.error();
+  auto to = co_await rendered_of(l, folder, question.release);
+  if (!to) co_return to.error();
+  question.rendered_from = std::move(*from);
+  question.rendered_to = std::move(*to);
+  co_return result<void>();
+}
+
 reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, policies::host& packs,
                                                          check_settings settings) {
   std::function<result<repository>()> read = [dir = settings.dir] { return read_repository(dir); };
@@ -148,6 +190,8 @@ reactor::awaitable<result<check_outcome>> check_releases(reactor::loop& l, polic
       auto question = std::make_shared<diff_question>(question_about(*all, base, release));
       question->catalogue = settings.catalogue;
       if (!only) question->within = "folder";
+      auto added = co_await add_rendered(l, settings.rendered, *question);
+      if (!added) co_return added.error();
       auto one = co_await judge_step(l, packs, *all, std::move(question));
       if (!one) co_return one.error();
       out.releases.push_back(std::move(*one));

@@ -21,7 +21,15 @@ struct check_settings {
   std::string provider, version;  // only these; empty: all
   bool archived = false;          // those that are no longer offered, too
   std::optional<std::vector<std::string>> catalogue;
+  std::string rendered = {};  // a folder of what charts render; empty: none is known
 };
+
+/// What the charts of both Releases of a step render, from files NAME-VERSION.yaml of a folder. A
+/// chart is each component that has one.
+/// Errors   a file that cannot be read. One that is not there is no error.
+reactor::awaitable<reactor::result<void>> add_rendered(
+    reactor::loop& l, std::string folder,
+    policies::releases::diff_question& question);  // borrowed
 
 struct check_outcome {
   std::vector<judged_release> releases;

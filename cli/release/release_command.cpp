@@ -96,8 +96,11 @@ result<std::shared_ptr<const policies::releases::document>> release_work::find(
         std::string::npos)
       return f.why;
   }
+  std::string folders;
+  for (const auto& [name, folder] : all_.folders)
+    folders += (folders.empty() ? " (which has " : ", ") + name;
   return make_fault(errc::not_found, "find Release " + wanted,
-                    "there is none in " + arguments_.dir);
+                    "there is none in " + arguments_.dir + folders + (folders.empty() ? "" : ")"));
 }
 
 std::vector<pool_facts> release_work::pools() const {
@@ -131,6 +134,8 @@ reactor::awaitable<result<judged_release>> release_work::judge(
   auto question = std::make_shared<diff_question>(question_about(all_, base, release));
   question->pools = pools();
   question->catalogue = catalogue_;
+  auto added = co_await add_rendered(loop_, arguments_.rendered, *question);
+  if (!added) co_return added.error();
   co_return co_await judge_step(loop_, packs_, all_, std::move(question));
 }
 
@@ -150,7 +155,8 @@ reactor::awaitable<result<void>> release_work::diff() {
 }
 
 check_settings release_work::what_to_check() const {
-  return {arguments_.dir, arguments_.provider, arguments_.from, arguments_.archived, catalogue_};
+  return {arguments_.dir,      arguments_.provider, arguments_.from,
+          arguments_.archived, catalogue_,          arguments_.rendered};
 }
 
 bool release_work::show_check(const check_outcome& outcome) {
@@ -218,6 +224,8 @@ reactor::awaitable<result<void>> release_work::gate() {
   question->step = question_about(all_, *from, *to);
   question->step.pools = pools();
   question->step.catalogue = catalogue_;
+  auto added = co_await add_rendered(loop_, arguments_.rendered, question->step);
+  if (!added) co_return added.error();
   question->stage.is = arguments_.stage;
   question->stage.to = arguments_.to_stage;
   auto suites = co_await beside("suites.yaml", read_suites);

@@ -7,11 +7,13 @@
 #include "cli/service/run_to_end.hpp"
 #include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/time.hpp"
 #include "reactor/system/files.hpp"
 
 #include <boost/json.hpp>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -53,6 +55,8 @@ json::object answer_json(train_arguments::command what, const train_answer& a, c
       for (const std::string& id : s.needs) needs.emplace_back(id);
       json::object step{{"id", s.id}, {"state", s.state}, {"why", s.why}};
       step["needs"] = std::move(needs);
+      step["since"] = s.since.empty() ? json::value() : json::value(s.since);
+      step["ageDays"] = s.days ? json::value(static_cast<std::int64_t>(*s.days)) : json::value();
       steps.push_back(std::move(step));
     }
     for (const std::string& id : a.void_suites) voided.emplace_back(id);
@@ -89,6 +93,12 @@ page names_text(const std::vector<std::string>& names) {
   return text;
 }
 
+/// How long a step has been what it is.
+page age_text(const step_row& s) {
+  if (!s.days) return page("-");
+  return page(std::to_string(static_cast<std::int64_t>(*s.days))) + "d";
+}
+
 page answer_text(const std::string& file, train_arguments::command what, const train_answer& a,
                  const value& train, colours tint) {
   page text = page("train ") + file + "   decision: " + decision_text(a.verdict, tint) + "\n";
@@ -99,9 +109,10 @@ page answer_text(const std::string& file, train_arguments::command what, const t
   }
   if (what == train_arguments::command::check) text += pin_matrix(train, a.findings, tint);
   if (what == train_arguments::command::plan) {
-    table rows({"STEP", "STATE", "BEHIND", "WHY"});
+    table rows({"STEP", "STATE", "FOR", "BEHIND", "WHY"});
     for (const step_row& s : a.steps)
-      rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), names_text(s.needs), s.why});
+      rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), age_text(s),
+                names_text(s.needs), s.why});
     text += rows.text("  ");
     if (!a.next.empty()) text += page("  next release to ride on  ") + a.next + "\n";
   }
@@ -168,6 +179,9 @@ reactor::awaitable<result<train_answer>> answer_of(asking& a) {
     if (!facts) co_return facts.error();
     add_facts(*document, std::move(*facts));
   }
+  // Policies have no clock: ages are counted to what the document says, else to now.
+  auto& said = std::get<value::object>(document->data);
+  if (!said.contains("now")) said["now"] = reactor::format_rfc3339(a.loop.wall());
   if (a.arguments.what == train_arguments::command::promote)
     std::get<value::object>(document->data)["promote"] =
         value::object{{"project", a.arguments.project}, {"tag", a.arguments.tag}};

@@ -51,12 +51,16 @@ std::string answer_reader::text(std::string_view field) {
   return {};
 }
 
-double answer_reader::number(std::string_view field) {
+std::optional<double> answer_reader::number_if(std::string_view field) {
   const value* v = take(field);
-  if (v == nullptr) return 0;
+  if (v == nullptr) return std::nullopt;
   if (const double* n = v->if_number()) return *n;
   refuse(field, "expected a number, got " + std::string(v->kind()));
-  return 0;
+  return std::nullopt;
+}
+
+double answer_reader::number(std::string_view field) {
+  return number_if(field).value_or(0);
 }
 
 bool answer_reader::flag(std::string_view field) {

@@ -25,6 +25,7 @@ public:
   answer_reader(const value& of, std::string where, std::optional<reactor::fault>& wrong);
   std::string text(std::string_view field);
   double number(std::string_view field);
+  std::optional<double> number_if(std::string_view field);  // nothing: it is not there
   bool flag(std::string_view field);
   std::vector<std::string> texts(std::string_view field);
   /// A text that is one of these; an empty one among them: it may be absent.

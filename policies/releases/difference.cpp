@@ -61,6 +61,8 @@ std::size_t entries_of(const diff_question& question) {
       entries += versions + b.requests.size();
   }
   if (question.catalogue) entries += question.catalogue->size() / 50;
+  for (const auto* chart : {&question.rendered_from, &question.rendered_to})
+    if (*chart) entries += (*chart)->objects.size() / 4;
   return entries;
 }
 

@@ -122,6 +122,25 @@ struct view_record<releases::pool_facts> {
 };
 
 template <>
+struct view_record<releases::rendered_object> {
+  static constexpr const char* name = "rendered object";
+  static constexpr field fields[] = {
+      field_of<&releases::rendered_object::kind>("kind"),
+      field_of<&releases::rendered_object::name>("name"),
+      field_of<&releases::rendered_object::digest>("digest"),
+  };
+};
+
+template <>
+struct view_record<releases::rendered_chart> {
+  static constexpr const char* name = "rendered chart";
+  static constexpr field fields[] = {
+      field_of<&releases::rendered_chart::file>("file"),
+      field_of<&releases::rendered_chart::objects>("objects"),
+  };
+};
+
+template <>
 struct view_record<releases::diff_question> {
   static constexpr const char* name = "question";
   static constexpr field fields[] = {
@@ -135,6 +154,8 @@ struct view_record<releases::diff_question> {
       field_of<&releases::diff_question::registered>("registered"),
       field_of<&releases::diff_question::app_ranges>("app_ranges"),
       field_of<&releases::diff_question::within>("within"),
+      field_of<&releases::diff_question::rendered_from>("rendered_from"),
+      field_of<&releases::diff_question::rendered_to>("rendered_to"),
   };
 };
 

@@ -60,6 +60,8 @@ step_row read_step(answer_reader& from) {
   r.state = from.one_of("state", {"done", "ready", "blocked"});
   r.why = from.text("why");
   r.needs = from.texts("needs");
+  r.since = from.text("since");
+  r.days = from.number_if("days");
   return r;
 }
 

@@ -3,6 +3,7 @@
 #include "policies/host/host.hpp"
 #include "policies/releases/finding.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ struct step_row {
   std::string state;  // done, ready, blocked
   std::string why;
   std::vector<std::string> needs;
+  std::string since;           // when it became that, as the facts say it; empty: nobody knows
+  std::optional<double> days;  // from then to the document's `now`
 };
 
 struct retag {

@@ -145,6 +145,10 @@ TEST(ReleaseCommand, ChecksAFolderOfReleases) {
   // Two of them, one that cannot be read, and what is said of the folder.
   EXPECT_EQ(answer.at("releases").get_array().size(), 4u);
   EXPECT_EQ(run({"check", "azure", "34.6.0", "--dir", folder.path()}).code, 0);
+  EXPECT_EQ(run({"check", folder.path(), "azure", "34.6.0"}).code, 0);
+  EXPECT_EQ(run({"check", folder.path()}).code, 4);
+  EXPECT_EQ(run({"check"}).code, 2);
+  EXPECT_EQ(run({"check", folder.path(), "azure", "34.6.0", "x"}).code, 2);
 }
 
 /// What concerns a whole folder is said once: each Release has nothing but what is its own.
@@ -169,6 +173,36 @@ TEST(ReleaseCommand, ChecksEveryRealReleaseThatIsOffered) {
   std::printf("## releases: %zu offered in %zu folders: %zu times not evaluated, %zu dead rules\n",
               releases, folders, found["check.not-evaluated"], found["request.dead"]);
   EXPECT_LE(found["check.not-evaluated"], 3 * folders);
+}
+
+TEST(ReleaseCommand, AsksRenderedChartsWhetherMachinesAreReplaced) {
+  reactor::temporary_folder folder;
+  const std::string later = release("34.6.0", "1.34.10");
+  std::string chart = later;
+  chart.replace(chart.find("5.4.2"), 5, "5.5.0");
+  folder.write("azure/v34.5.0/release.yaml", release("34.5.0", "1.34.10"));
+  folder.write("azure/v34.6.0/release.yaml", chart);
+  const auto machine = [](const std::string& size) {
+    return "kind: AzureMachineTemplate\nmetadata: {name: workers}\nspec: {vmSize: " + size + "}\n";
+  };
+  folder.write("charts/cluster-azure-5.4.2.yaml", machine("D4"));
+  const std::vector<std::string> step = {
+      "diff",  "azure",       "34.5.0",     "34.6.0",
+      "--dir", folder.path(), "--rendered", folder.path() + "/charts"};
+  outcome o = run(step);
+  EXPECT_THAT(o.out, HasSubstr("nodes.may-roll: of both charts only cluster-azure-5.4.2.yaml"));
+  folder.write("charts/cluster-azure-5.5.0.yaml", machine("D4"));
+  o = run(step);
+  EXPECT_EQ(o.out.find("nodes.may-roll"), o.out.npos) << o.out;
+  EXPECT_EQ(o.out.find("ROLLS NODES"), o.out.npos) << o.out;
+  folder.write("charts/cluster-azure-5.5.0.yaml", machine("D8"));
+  o = run(step);
+  EXPECT_THAT(o.out, HasSubstr("ROLLS NODES"));
+  EXPECT_THAT(o.out, HasSubstr("differ in AzureMachineTemplate/workers"));
+  folder.write("charts/cluster-azure-5.5.0.yaml", "kind: [");
+  o = run(step);
+  EXPECT_EQ(o.code, 1);
+  EXPECT_THAT(o.err, HasSubstr("read cluster-azure-5.5.0.yaml"));
 }
 
 TEST(ReleaseCommand, ReportsAsTestsAndAsLinesOfAWorkflow) {
@@ -548,6 +582,14 @@ TEST(TrainCommand, ChecksPlansAndPromotes) {
   const json::object plan = object_of(run({"plan", file, "-o", "json"}, "train"));
   for (const char* field : {"ready", "blocked", "done", "findings"})
     EXPECT_TRUE(plan.contains(field)) << field;
+  folder.write("train.yaml",
+               text +
+                   "now: 2026-11-22\nsteps:\n- {id: kata-pick, state: done, evidence: 3.23.0, "
+                   "at: 2026-11-10}\n");
+  const json::object aged = object_of(run({"plan", file, "-o", "json"}, "train"));
+  EXPECT_EQ(aged.at("steps").at(0).at("ageDays"), 12);
+  EXPECT_EQ(aged.at("steps").at(0).at("since"), "2026-11-10");
+  EXPECT_THAT(run({"plan", file}, "train").out, HasSubstr("12d"));
   EXPECT_THAT(run({"check", file}, "train").out, HasSubstr("decision: allow"));
   EXPECT_EQ(run({"check", "/nowhere"}, "train").code, 1);
   EXPECT_EQ(run({"check"}, "train").code, 2);

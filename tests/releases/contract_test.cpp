@@ -41,9 +41,11 @@ struct known_tests {
 TEST(ReleaseContract, HasATestForEachScenario) {
   const known_tests known;
   std::istringstream text(read_text(WINDLASS_SOURCE_DIR "/tests/releases/CONTRACT.md"));
-  const std::regex row(R"(\| (\d+) \|.*\|(.*)\|)"), name("`([A-Z]\\w+)\\.(\\w+|\\*)`"),
-      pack("pack: ([^;|`]+)");
+  const std::regex row(R"(\| (\d+) \|.*\|(.*)\|)"), bad_row(R"(\| ([^|]+) \|(.*)\|)"),
+      name("`([A-Z]\\w+)\\.(\\w+|\\*)`"), pack("pack: ([^;|`]+)");
   std::set<int> scenarios;
+  std::size_t bad_inputs = 0;
+  bool bad = false;
   for (std::string line; std::getline(text, line);) {
     std::size_t named = 0;
     for (std::sregex_iterator at(line.begin(), line.end(), name), end; at != end; ++at, ++named) {
@@ -53,8 +55,14 @@ TEST(ReleaseContract, HasATestForEachScenario) {
           << suite << "." << test << " is named in CONTRACT.md and is no test";
     }
     std::smatch cells;
-    if (!std::regex_match(line, cells, row)) continue;
-    scenarios.insert(std::stoi(cells[1]));
+    bad = bad || line == "## Bad input";
+    if (line.starts_with("| --- ") || line.starts_with("| what ")) continue;
+    if (!std::regex_match(line, cells, bad ? bad_row : row)) continue;
+    if (bad) {
+      ++bad_inputs;
+    } else {
+      scenarios.insert(std::stoi(cells[1]));
+    }
     const std::string last = cells[2];
     for (std::sregex_iterator at(last.begin(), last.end(), pack), end; at != end; ++at, ++named) {
       std::string wanted = (*at)[1];
@@ -63,6 +71,7 @@ TEST(ReleaseContract, HasATestForEachScenario) {
     }
     EXPECT_GT(named, 0u) << line;
   }
+  EXPECT_EQ(bad_inputs, 22u);
   for (int i = 1; i <= 36; ++i)
     EXPECT_TRUE(scenarios.contains(i)) << "scenario " << i << " has no row";
 }

@@ -51,7 +51,7 @@ TEST(ReleaseData, AProviderIsALine) {
   pool.running = "";
   pool.suffix = std::string(30, 'a');
   EXPECT_EQ(ids(policy.map(of_provider("nutanix", "1.0.0"), {pool}).findings), "image.too-long");
-  EXPECT_EQ(ids(asking().map(of_provider("nutanix", "1.0.0")).findings), "release.schema");
+  EXPECT_EQ(ids(asking().map(of_provider("nutanix", "1.0.0")).findings), "provider.unknown");
 }
 
 TEST(ReleaseData, ANewRuleIsALineAndTakesOverFromItsVersionOn) {

@@ -233,6 +233,32 @@ TEST(ReleaseRequests, AreReadWithTheirOwnTexts) {
   EXPECT_EQ(rules->problems[0].evidence, "requests.yaml: releases[1].requests[1].version");
 }
 
+TEST(ReleaseRendered, CountsWhatAnObjectSaysAndNotWhoMadeIt) {
+  const auto read = [](const std::string& labels, const std::string& type) {
+    auto chart = read_rendered("---\nkind: AWSMachineTemplate\nmetadata: {name: a, labels: {" +
+                                   labels + "}}\nspec: {type: " + type + "}\n---\n# nothing\n",
+                               "cluster-aws-7.7.3.yaml");
+    EXPECT_TRUE(chart) << (chart ? "" : chart.error().message());
+    return chart ? chart->objects : std::vector<rendered_object>();
+  };
+  const auto one = read("chart: 7.7.3", "m5.large");
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].kind + "/" + one[0].name, "AWSMachineTemplate/a");
+  EXPECT_EQ(read("chart: 7.7.4", "m5.large")[0].digest, one[0].digest);
+  EXPECT_NE(read("chart: 7.7.3", "m6.large")[0].digest, one[0].digest);
+  EXPECT_EQ(read_rendered("kind: A\nmetadata: {name: a}\n---\n- 1\n", "c.yaml").error().message(),
+            "read c.yaml: document 2: expected an object of Kubernetes");
+  EXPECT_EQ(read_rendered("kind: A\n", "c.yaml").error().message(),
+            "read c.yaml: document 1: metadata.name is missing");
+}
+
+TEST(ReleaseRequests, AreNoMoreThanTheirLimit) {
+  std::string many = "releases:\n- name: '*'\n  requests:\n";
+  for (int i = 0; i < 100'000; ++i) many += "  - 1\n";
+  EXPECT_EQ(read_requests(many, "r.yaml").error().message(), "read r.yaml: more than 50000 values");
+  EXPECT_EQ(read_waivers(many, "w.yaml").error().code, make_error_code(errc::limit));
+}
+
 TEST(ReleaseWaivers, AreReadAllOrNone) {
   auto waivers = read_waivers(
       "- rule: level.too-high\n  subject: component/os-tooling\n  release: vsphere-27.0.1\n"

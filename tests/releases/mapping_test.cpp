@@ -95,6 +95,41 @@ TEST(ReleaseMap, NeverNamesAnImageWithAPartMissing) {
     EXPECT_EQ((f.why + f.from + f.to + f.evidence).find("N/A"), std::string::npos);
 }
 
+TEST(ReleaseMap, SaysThatNobodyKnowsTheProvider) {
+  asking policy;
+  // Names that begin as one that is known, or end so, are none either.
+  for (const char* name : {"hetzner-34.5.0", "cloud-34.5.0", "director-34.5.0", "awsx-34.5.0",
+                           "my-aws-34.5.0", "cloud-director-eu-34.5.0", "v14.1.0"}) {
+    const auto release = release_of(
+        name, {"cluster-aws 7.7.3", "flatcar 4593.2.4", "kubernetes 1.34.10", "os-tooling 1.33.1"});
+    const map_answer answer = policy.map(release);
+    EXPECT_EQ(answer.verdict, decision::deny) << name;
+    ASSERT_EQ(ids(answer.findings), "provider.unknown") << name;
+    const finding& f = answer.findings[0];
+    EXPECT_EQ(f.subject, std::string("release/") + name);
+    EXPECT_EQ(f.evidence, std::string(name) + ".yaml: metadata.name");
+    EXPECT_THAT(f.why, HasSubstr("known are aks, aws, azure, cloud-director"));
+    EXPECT_FALSE(f.clears.empty());
+    EXPECT_EQ(ids(policy.diff(nullptr, release).findings), "provider.unknown") << name;
+  }
+  EXPECT_EQ(policy
+                .map(release_of("cloud-director-34.5.0",
+                                {"cluster-cloud-director 3.1.0", "flatcar 4593.2.4",
+                                 "kubernetes 1.34.10", "os-tooling 1.33.1"}))
+                .provider,
+            "cloud-director");
+}
+
+TEST(ReleaseMap, NamesNothingWithoutTheChartThatDecides) {
+  const map_answer answer = asking().map(
+      release_of("aws-34.5.0", {"flatcar 4593.2.4", "kubernetes 1.34.10", "os-tooling 1.33.1"}));
+  EXPECT_EQ(answer.verdict, decision::deny);
+  EXPECT_TRUE(answer.images.empty());
+  ASSERT_EQ(ids(answer.findings), "component.missing");
+  EXPECT_EQ(answer.findings[0].subject, "component/cluster-aws");
+  EXPECT_EQ(answer.findings[0].evidence, "aws-34.5.0.yaml: spec.components");
+}
+
 TEST(ReleaseMap, LeavesAStrayVOutAndReportsIt) {
   asking policy;
   const map_answer answer =

@@ -195,6 +195,33 @@ TEST_F(Train, IsRefusedInOneSentence) {
                                             "train.yaml: projects[2]", "train.yaml: train"));
 }
 
+TEST_F(Train, APinWithoutATargetIsNamed) {
+  const train_answer a = ask_text(
+      hook::check, fitting("- {holder: cloud-api-adaptor, project: Kata, field: reference}\n"
+                           "- {holder: cloud-api-adaptor, project: Trustee, field: reference, "
+                           "value: \"\"}\n"));
+  EXPECT_EQ(a.verdict, decision::deny);
+  std::vector<std::string> said;
+  for (const finding& f : a.findings)
+    if (f.id == "train.schema") said.push_back(f.evidence + ": " + f.why);
+  EXPECT_THAT(said, testing::UnorderedElementsAre("train.yaml: pins[3].value: value is missing",
+                                                  "train.yaml: pins[4].value: value is missing"));
+}
+
+TEST_F(Train, IsNoLongerThanItsLimit) {
+  std::string many = "train: v1\npins:\n";
+  for (int i = 0; i < 100'000; ++i) many += "- 1\n";
+  EXPECT_EQ(read_train(many, "t.yaml").error().message(), "read t.yaml: more than 20000 values");
+  std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    const std::string before(1, static_cast<char>(c - 1));
+    bomb += std::string(1, c) + ": &" + c + " [*" + before + ", *" + before + ", *" + before +
+            ", *" + before + ", *" + before + ", *" + before + ", *" + before + ", *" + before +
+            "]\n";
+  }
+  EXPECT_EQ(read_train(bomb, "t.yaml").error().message(), "read t.yaml: more than 20000 values");
+}
+
 TEST(TrainAnswer, PromotesNothingWhenItIsDenied) {
   value::object answer{
       {"retest", "required"},

@@ -107,11 +107,8 @@ end
 -- move: kind, name, from, to, why.
 function bump.plan(question, add)
   local base = question.base
-  local provider, version = image.identify(base)
-  if not provider then
-    add("release.schema", "release/" .. base.name, version)
-    return "", {}
-  end
+  local provider, version = image.identified(base, add)
+  if not provider then return "", {} end
   local is_test = question.kind == "test"
   local next_version = is_test and version or (kinds[question.kind] and kinds[question.kind](semver.parse(version)))
   if not next_version then

@@ -18,6 +18,8 @@ local function listed(list, name)
   return false
 end
 
+checks.listed = listed
+
 -- How many letters must change to turn one name into the other, up to 3.
 local function distance(a, b)
   if math.abs(#a - #b) > 2 then return 3 end

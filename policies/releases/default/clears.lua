@@ -31,6 +31,7 @@ return {
   ["pin.unknown-item"] = "name an app or a component of these Releases",
   ["pool.architecture"] = "name an architecture that the rule knows",
   ["prerelease.in-stable"] = "take the released version of {name}, or leave the Release in state wip",
+  ["provider.unknown"] = "call it by one of the providers of providers.lua, or give that table a row",
   ["readiness.open"] = "close it in readiness.yaml",
   ["release.name-mismatch"] = "store it in {to}",
   ["release.schema"] = "put the field right that the evidence names",

@@ -235,7 +235,7 @@ end)
 test("a Release of another provider is no base", function()
   expect_equal(find(diff(release("azure-34.1.0"), release("aws-34.2.0")), "release.schema").from, "azure-34.1.0")
   local none = policy.release.diff(question(nil, release("strange-1.0.0")))
-  expect_equal({ none.level, none.rolls, ids(none) }, { "none", "no", "release.schema" })
+  expect_equal({ none.level, none.rolls, ids(none) }, { "none", "no", "provider.unknown" })
   expect_equal(find(diff(nil, release("aws-34.2.0", {}, {}, { problems = { { id = "release.schema", subject = "x", from = "", to = "",
     why = "odd", evidence = "e" } } })), "release.schema").why, "odd")
 end)
@@ -378,13 +378,37 @@ test("a variant beside the tooling is one too many", function()
   expect_equal(map(release("aws-28.0.0", variant)), "flatcar-stable-4593.2.2-kube-v1.34.7-alpha.2")
 end)
 
+test("what charts render tells whether another chart replaces machines", function()
+  local function rendered(version, ...)
+    local objects = {}
+    for i, text in ipairs({ ... }) do
+      local kind, name, digest = text:match("^(%S+) (%S+) (%S+)$")
+      objects[i] = { kind = kind, name = name, digest = digest }
+    end
+    return { file = "cluster-aws-" .. version .. ".yaml", objects = objects }
+  end
+  local function asked(from, to)
+    local answer = policy.release.diff(question(release("aws-34.1.0", { ["cluster-aws"] = "7.7.3" }),
+      release("aws-34.1.1", { ["cluster-aws"] = "7.7.4" }), { rendered_from = from, rendered_to = to }))
+    return answer.rolls, find(answer, "nodes.may-roll") ~= nil, find(answer, "nodes.roll") and find(answer, "nodes.roll").why
+  end
+  expect_equal({ asked() }, { "chart", true })
+  local was = rendered("7.7.3", "AWSMachineTemplate a-1 x", "Deployment d 1", "KubeadmControlPlane c y")
+  expect_equal({ asked(was, rendered("7.7.4", "KubeadmControlPlane c y", "AWSMachineTemplate a-1 x", "Deployment d 2")) }, { "no", false })
+  expect_equal({ asked(was, rendered("7.7.4", "KubeadmControlPlane c z", "AWSMachineTemplate a-2 x")) }, { "yes", false,
+    "machines are replaced: cluster-aws-7.7.3.yaml and cluster-aws-7.7.4.yaml differ in AWSMachineTemplate/a-1, AWSMachineTemplate/a-2, "
+    .. "KubeadmControlPlane/c" })
+  expect_equal({ asked(was) }, { "chart", true })
+end)
+
 test("a pool's own image, and what was built", function()
   expect_equal(named(base, { image = "ami-1" }), { "ami-1", "image.override" })
   expect_equal(select(2, map(base, {}, { catalogue = {} })), "image.not-built")
   expect_equal(select(2, map(base, { running = "something" })), "image.drift")
   expect_equal(select(2, map(release("aws-34.1.0", { ["cluster-aws"] = "main" }))), "component.missing")
   expect_equal(select(2, map(release("aws-34.1.0", { kubernetes = "nightly" }))), "component.missing")
-  expect_equal(select(2, image.identify(release("v14.0.0"))), "its name says no provider, and '' is no provider's folder")
+  expect_equal(select(2, image.identify(release("v14.0.0"))), "its name says no provider, and '' is no provider's folder; known are "
+    .. "aks, aws, azure, cloud-director, eks, gcp, proxmox, vsphere")
   expect_equal(select(2, image.identify(release("aws-34"))), "'aws-34' has no version of three numbers")
 end)
 

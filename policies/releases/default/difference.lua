@@ -42,6 +42,26 @@ local function binaries(from, to, changes)
   end
 end
 
+-- machines(from, to, is_machine): "Kind/name" of what machines are made from and the two charts render otherwise; sorted.
+function difference.machines(from, to, is_machine)
+  local function of(chart)
+    local found = {}
+    for _, object in ipairs(chart.objects) do
+      if is_machine(object.kind) then found[object.kind .. "/" .. object.name] = object.digest end
+    end
+    return found
+  end
+  local old, new, changed = of(from), of(to), {}
+  for name, digest in pairs(old) do
+    if new[name] ~= digest then changed[#changed + 1] = name end
+  end
+  for name in pairs(new) do
+    if not old[name] then changed[#changed + 1] = name end
+  end
+  table.sort(changed)
+  return changed
+end
+
 -- of(base, release, chart, uses): the changes, components before apps, each by name. `uses`: components that are part of the
 -- name of an image. Both Releases are plain (plain.lua).
 function difference.of(base, release, chart, uses)

@@ -113,7 +113,7 @@ test("a chart is published under the version of its Release", function()
   expect_equal(publish(r, "25383e1")[1].text, "34.0.0")
   expect_equal({ publish(r, "main") }, { {}, { "bump.version release/aws-34.0.0" } })
   expect_equal({ publish(release("aws-34.0.0")) }, { {}, { "component.missing published" } })
-  expect_equal({ publish(release("other-34.0.0")) }, { {}, { "release.schema release/other-34.0.0" } })
+  expect_equal({ publish(release("other-34.0.0")) }, { {}, { "provider.unknown release/other-34.0.0" } })
 end)
 
 test("every finding has its weight and every weight its finding", function()

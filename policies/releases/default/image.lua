@@ -85,8 +85,13 @@ for _, copy in pairs(tables.copies) do forms_of[copy] = forms(copy) end
 
 -- ---------------------------------------------------------------- which Release
 
--- The provider and the version of a Release; nil and why when its name says neither. A name is held against the providers
--- that are known: "cloud-director-34.5.0" is not of a provider "cloud".
+local known_providers = {}
+for provider in pairs(providers) do known_providers[#known_providers + 1] = provider end
+table.sort(known_providers)
+known_providers = "known are " .. table.concat(known_providers, ", ")
+
+-- The provider and the version of a Release; nil, why and the finding's id when its name says neither. A name is held against
+-- the providers that are known: "cloud-director-34.5.0" is not of a provider "cloud".
 function image.identify(release)
   local name = release.name
   local best
@@ -100,11 +105,25 @@ function image.identify(release)
     for provider, about in pairs(providers) do
       if (about.folder or provider) == release.folder then best, version = provider, name:sub(2) end
     end
-    if not best then return nil, "its name says no provider, and '" .. release.folder .. "' is no provider's folder" end
+    if not best then
+      return nil, "its name says no provider, and '" .. release.folder .. "' is no provider's folder; " .. known_providers,
+        "provider.unknown"
+    end
   end
-  if not best then return nil, "'" .. name .. "' begins with no provider that is known" end
-  if not semver.parse(version) then return nil, "'" .. name .. "' has no version of three numbers" end
+  if not best then
+    return nil, "'" .. name .. "' begins with no provider that is known; " .. known_providers, "provider.unknown"
+  end
+  if not semver.parse(version) then return nil, "'" .. name .. "' has no version of three numbers", "release.schema" end
   return best, version
+end
+
+-- Whose it is and which version, as identify says; a finding when nobody can tell, and nothing else is said of it. `severity`:
+-- of one among many, which are judged all the same.
+function image.identified(release, add, severity)
+  local provider, version, id = image.identify(release)
+  if provider then return provider, version end
+  add(id, "release/" .. release.name, version, { from = release.name, evidence = release.file .. ": metadata.name",
+    severity = severity })
 end
 
 -- The version of a Release of this provider; nil when it is of another one. Cheaper than asking whose it is.
@@ -456,11 +475,8 @@ local default_pool = { name = "", kind = "", architecture = "", channel = "", su
 -- map(release, pools, catalogue, values, add, tools, known): { provider, chart, explained, images, uses }; findings go to `add`.
 -- `uses`: the components that are part of a name.
 function image.map(release, pools, catalogue, values, add, tools, known)
-  local provider, version = image.identify(release)
-  if not provider then
-    add("release.schema", "release/" .. release.name, version, { evidence = release.file .. ": metadata.name" })
-    return { images = {}, uses = {} }
-  end
+  local provider, version = image.identified(release, add)
+  if not provider then return { images = {}, uses = {} } end
   local out = { provider = provider, release_version = version, images = {}, uses = {} }
   local components = release.component or image.components(release)
   local chart = image.chart_of(provider)

@@ -10,7 +10,7 @@ function lifecycle.plan(releases, in_use, add)
   local all, used = {}, {}
   for _, name in ipairs(in_use or {}) do used[name] = true end
   for _, release in ipairs(releases) do
-    local provider, version = image.identify(release)
+    local provider, version = image.identified(release, add, "warn")
     local v = provider and semver.parse(version)
     if v and not release.archived then
       all[#all + 1] = { name = release.name, file = release.file, state = release.state, version = version, major = v.major }

@@ -29,7 +29,7 @@ end
 function path.find(releases, from, to, add)
   local nodes, first, last = {}, nil, nil
   for _, release in ipairs(releases) do
-    local provider, version = image.identify(release)
+    local provider, version = image.identified(release, add, "warn")
     local v = provider and semver.parse(version)
     if v then
       local node = { name = release.name, version = version, major = v.major, component = index(release.components),

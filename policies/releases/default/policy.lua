@@ -20,6 +20,7 @@ local pin = require("pin")
 local plain = require("plain")
 local publish = require("publish")
 local requests = require("requests")
+local tables = require("tables")
 local versions = require("versions")
 
 -- map(question): what is the image of each pool called?
@@ -47,7 +48,8 @@ end
 --   question   as for map, with base (the Release before; may be nil: then the Release is judged alone), others (all Releases
 --              of the provider; may be nil), requests (requests.yaml: file, blocks; may be nil), registered (resources of its
 --              kustomization.yaml; may be nil), app_ranges (the versions of Kubernetes that an app takes; may be nil), within
---              ("folder": what is to be said of the folder as a whole is said of it by `folder`)
+--              ("folder": what is to be said of the folder as a whole is said of it by `folder`), rendered_from and rendered_to
+--              (file, objects: kind, name, digest: what both charts render; each may be nil)
 --   answer     provider, version, level ("major", "minor", "patch", "prerelease", "none"), rolls ("yes": machines are replaced,
 --              "chart": perhaps, the chart decides, "no", "-": the provider has no images of its own), image_from, image_to,
 --              length, limit, changes (kind, name, what, from, to, level, direction, strict, rolls), requests (range, item,
@@ -120,12 +122,27 @@ local function judge(question, list, add)
     end
   end
   if named and out.image_from ~= out.image_to then rolls = "yes" end
+  local differs = ""
+  if rolls == "chart" then
+    -- The Release alone does not tell; what its chart renders does.
+    local was, is = question.rendered_from, question.rendered_to
+    if was and is then
+      local changed = difference.machines(was, is, function(kind) return checks.listed(tables.machine_kinds, kind) end)
+      rolls = #changed > 0 and "yes" or "no"
+      if #changed > 0 then
+        differs = ": " .. was.file .. " and " .. is.file .. " differ in " .. table.concat(changed, ", ", 1, math.min(#changed, 5))
+          .. (#changed > 5 and " and " .. #changed - 5 .. " more" or "")
+      end
+    elseif was or is then
+      context.skip("nodes.may-roll", "of both charts only " .. (was or is).file .. " was rendered")
+    end
+  end
   out.rolls = rolls
   local subject, at = "release/" .. release.name, { from = out.image_from, to = out.image_to, evidence = release.file .. ": spec.components" }
   if rolls == "yes" then
-    add("nodes.roll", subject, "machines are replaced", at)
+    add("nodes.roll", subject, "machines are replaced" .. differs, at)
     if versions.weight[out.level] == 1 then
-      add("nodes.roll-in-patch", subject, "machines are replaced in a patch Release", at)
+      add("nodes.roll-in-patch", subject, "machines are replaced in a patch Release" .. differs, at)
     end
   elseif rolls == "chart" then
     add("nodes.may-roll", "component/" .. chart, "the chart decides whether machines are replaced",

@@ -7,11 +7,8 @@ local publish = {}
 -- plan(release, commit, add): from, to, value, text: the chart again, under the name and version of the Release, with a value
 -- that says which one it is. A preview of a commit has the commit in its own version and the plain one inside.
 function publish.plan(release, commit, add)
-  local provider, version = image.identify(release)
-  if not provider then
-    add("release.schema", "release/" .. release.name, version, { evidence = release.file .. ": metadata.name" })
-    return {}
-  end
+  local provider, version = image.identified(release, add)
+  if not provider then return {} end
   local chart = image.chart_of(provider)
   local entry = image.components(release)[chart]
   if not entry or not semver.parse(image.without_v(entry.version)) then

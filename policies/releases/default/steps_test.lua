@@ -325,9 +325,11 @@ end)
 test("a component whose version is none cannot be part of a name", function()
   has(map(release("aws-34.5.0", with({ flatcar = "latest" }))), "component.missing", "flatcar")
   has(map(release("aws-0.70.0", { ["cluster-aws"] = "0.70.0" })), "component.missing", "kubernetesVersion")
-  expect_equal({ image.identify({ name = "v1.0.0", folder = "nowhere" }) },
-    { nil, "its name says no provider, and 'nowhere' is no provider's folder" })
-  expect_equal({ image.identify({ name = "aws-1.x", folder = "" }) }, { nil, "'aws-1.x' has no version of three numbers" })
+  local _, why, id = image.identify({ name = "v1.0.0", folder = "nowhere" })
+  expect_true(why:find("its name says no provider, and 'nowhere' is no provider's folder; known are aks", 1, true) == 1, why)
+  expect_equal(id, "provider.unknown")
+  expect_equal({ image.identify({ name = "aws-1.x", folder = "" }) },
+    { nil, "'aws-1.x' has no version of three numbers", "release.schema" })
 end)
 
 test("an os-tooling and a variant exclude each other", function()

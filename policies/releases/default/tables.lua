@@ -46,6 +46,10 @@ return {
   -- A change of these replaces machines whether or not it shows in the name of the image.
   rolling = { "kubernetes" },
 
+  -- What a chart renders that machines are made from: who renders one of these otherwise replaces machines. A name may begin
+  -- with *.
+  machine_kinds = { "*MachineTemplate", "*ConfigTemplate", "*MachinePool", "KubeadmConfig", "KubeadmControlPlane" },
+
   -- Which change needs which Release at least: a new minor of os-tooling needs a minor Release. The first row that fits
   -- counts; `name` may end in *, `app` and `component` stand for all of a kind. No entry: no rule.
   levels = {
@@ -154,6 +158,7 @@ return {
     ["pin.unknown-item"] = "error",
     ["pool.architecture"] = "error",
     ["prerelease.in-stable"] = "error",
+    ["provider.unknown"] = "error",
     ["readiness.open"] = "error",
     ["release.duplicate-content"] = "warn",
     ["release.name-mismatch"] = "error",

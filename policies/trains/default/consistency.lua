@@ -91,18 +91,33 @@ local function in_sync(train, add, results)
   end
 end
 
+-- Every pin that is about `word`: "reqs-payload" as a project, as a field, or as an end of one ("s390x/reqs-payload").
+local function pins_about(train, word)
+  local list = {}
+  for _, pin in ipairs(train.pins) do
+    local field = pin.field
+    if pin.project == word or field == word or (field:sub(1, #word) == word and field:find("^[^%w-]", #word + 1))
+      or (field:sub(-#word) == word and field:find("[^%w-]", -#word - 1) == #field - #word) then
+      list[#list + 1] = pin
+    end
+  end
+  table.sort(list, function(a, b)
+    if a.holder ~= b.holder then return a.holder < b.holder end
+    if a.project ~= b.project then return a.project < b.project end
+    return a.field < b.field
+  end)
+  return list
+end
+
 local function same_version(train, add, results)
   for _, row in ipairs(tables.same_version) do
-    local first, differs, count = nil, nil, 0
-    for _, where in ipairs(row.places) do
-      local pin = facts.pin(train, where[1], row.project, where[2])
-      if pin then
-        count = count + 1
-        first = first or pin
-        if pin.value ~= first.value then differs = differs or pin end
-      end
+    local list = row.every and pins_about(train, row.every) or {}
+    for _, where in ipairs(row.places or {}) do list[#list + 1] = facts.pin(train, where[1], row.project, where[2]) end
+    local first, differs = list[1], nil
+    for _, pin in ipairs(list) do
+      if pin.value ~= first.value then differs = differs or pin end
     end
-    if count > 1 then
+    if #list > 1 then
       results[#results + 1] = { name = row.name, result = differs and "MISMATCH" or "equal" }
       if differs then
         add("train.same-version", facts.subject(differs), first.holder .. " " .. first.field .. " is " .. first.value .. ", "
@@ -216,8 +231,8 @@ local function bundle(train, add)
     add("train.bundle-kind", "project/" .. tables.bundle, "the bundle is " .. (release or bundle.candidate or "unknown")
       .. ", which is no release of " .. tables.bundle, { from = release or bundle.candidate, evidence = train.file .. ": projects" })
   end
-  for _, pin in ipairs(train.pins) do
-    if pin.field == "reqs-payload" and train.reqs_payload_commit and pin.value ~= train.reqs_payload_commit then
+  for _, pin in ipairs(pins_about(train, tables.reqs_payload)) do
+    if train.reqs_payload_commit and pin.value ~= train.reqs_payload_commit then
       add("train.reqs-stale", facts.subject(pin), "the pre-install folder has changed since", { from = pin.value,
         to = train.reqs_payload_commit, evidence = train.file .. ": reqs_payload_commit" })
     end

@@ -77,7 +77,7 @@ end
 -- Whether a field is what its kind says; else why not.
 local function wrong_with(name, kind, value)
   local needed = kind == "*" or (type(kind) == "table" and kind.needed)
-  if value == nil then return needed and name .. " is missing" or nil end
+  if value == nil or (value == "" and needed) then return needed and name .. " is missing" or nil end
   if kind == "number" then
     if type(value) ~= "number" and not (type(value) == "string" and value:match("^%d+$")) then
       return name .. ": expected a number, got '" .. tostring(value) .. "'"

@@ -113,6 +113,29 @@ test("peer pods that are ahead are told by how much", function()
   expect_equal(find(policy.train.check(t), "train.pin-mismatch").severity, "error")
 end)
 
+test("every payload of the samples is one and the same", function()
+  local t = train()
+  local function payload(project, field, value)
+    t.pins[#t.pins + 1] = { holder = "operator", project = project, field = field, value = value }
+  end
+  payload("operator", "reqs-payload", A)
+  payload("reqs-payload", "default", A)
+  expect_equal(ids(policy.train.check(t)), "")
+  expect_true(checks(policy.train.check(t)):find("reqs_payload=equal", 1, true))
+  payload("operator", "s390x/reqs-payload", B)
+  payload("operator", "my-reqs-payload", C)
+  payload("operator", "reqs-payloads", C)
+  local answer = policy.train.check(t)
+  expect_equal(ids(answer), "train.same-version")
+  local found = find(answer, "train.same-version")
+  expect_equal({ found.subject, found.from, found.to, found.rule },
+    { "pin/operator/operator.s390x/reqs-payload", B, A, "reqs_payload" })
+  expect_true(found.why:find("config/samples", 1, true), found.why)
+  t.reqs_payload_commit = A
+  answer = policy.train.check(t)
+  expect_equal(find(answer, "train.reqs-stale").subject, "pin/operator/operator.s390x/reqs-payload")
+end)
+
 test("what floats is no pin of a release", function()
   local t = pin(train(), "cloud-api-adaptor", "Kata", "reference", "kata-containers-latest")
   expect_equal(find(policy.train.check(t), "train.floating-pin").severity, "error")
@@ -159,6 +182,37 @@ test("steps follow from evidence", function()
   s = states(answer)
   expect_equal({ s["nydus-check"], s["bundle-pr"], s.peerpods }, { "blocked", "blocked", "ready" })
   expect_true(find(answer, "train.same-version").why:find("Makefile", 1, true))
+end)
+
+test("a step says since when it is what it is", function()
+  local function ages(t)
+    local all = {}
+    for _, s in ipairs(policy.train.plan(t).steps) do all[s.id] = s.since .. " " .. (s.days or "?") end
+    return all
+  end
+  local t = train({ now = "2026-11-22T08:00:00Z", steps = { { id = "kata-pick", state = "done", evidence = "3.23.0", at = "2026-11-01" } } })
+  local s = ages(t)
+  -- Done by its evidence, by a check as soon as there was something to check; ready since then; blocked behind what is ready.
+  expect_equal({ s["kata-pick"], s["nydus-check"], s["bundle-pr"], s["bundle-release"], s.peerpods },
+    { "2026-11-01 21", "2026-11-01 21", "2026-11-01 21", "2026-11-01 21", "2026-11-01 21" })
+  t.steps[2] = { id = "bundle-pr", state = "done", evidence = "pull/7", at = "2026-11-15T00:00:00Z" }
+  s = ages(t)
+  expect_equal({ s["bundle-pr"], s["bundle-release"], s.peerpods, s.notes, s["revert-ci"] },
+    { "2026-11-15T00:00:00Z 7", "2026-11-15T00:00:00Z 7", "2026-11-01 21", "2026-11-01 21", "2026-11-15T00:00:00Z 7" })
+  t.steps[1].at = nil
+  s = ages(t)
+  expect_equal({ s["kata-pick"], s.peerpods, s.notes }, { " ?", " ?", "2026-11-15T00:00:00Z 7" })
+  t.steps[1].at, t.now = "soon", nil
+  local answer = policy.train.plan(t)
+  expect_equal(find(answer, "train.schema").evidence, "train: steps[kata-pick].at")
+  expect_equal(answer.steps[3].since .. (answer.steps[3].days or "?"), "2026-11-15T00:00:00Z?")
+end)
+
+test("a tag that proves a step says since when", function()
+  local t = train({ order = "before", now = "2026-11-22", steps = { { id = "gc-tag", state = "done", evidence = "v0.16.0" } } })
+  t.tags[1].at = "2026-11-20T00:00:00Z"
+  local answer = policy.train.plan(t)
+  expect_equal({ answer.steps[1].state, answer.steps[1].days, answer.steps[2].days }, { "done", 2, 2 })
 end)
 
 test("a tick is no proof", function()

@@ -46,7 +46,49 @@ local function proven(train, step, ticked, results, add)
   return true
 end
 
--- plan(train, results, add): rows in the order of the table: id, state ("done", "ready", "blocked"), why, needs.
+-- When something was seen; nothing where that is no time, which is said.
+local function time_of(entry, place, train, add)
+  local at = entry and entry.at
+  if at == nil or at == "" then return nil end
+  if type(at) == "string" and day_of(at) then return at end
+  add("train.schema", "train/" .. (train.train or "?"), "at: expected a time such as 2026-11-22T10:00:00Z, got '" .. tostring(at) .. "'",
+    { evidence = train.file .. ": " .. place .. ".at" })
+end
+
+-- The latest of what a step needs; "" where it needs nothing or nobody knows of one.
+local function latest(row, rows)
+  local since = ""
+  for _, need in ipairs(row.needs) do
+    if rows[need].since == "" then return "" end
+    if rows[need].since > since then since = rows[need].since end
+  end
+  return since
+end
+
+-- Since when a step has its state: a done one since its evidence was seen, a ready one since all that it needs is done, a blocked
+-- one since the first thing that it waits for could have been done. "" where nobody says when.
+local function since_when(row, step, tick, rows, train, add)
+  if row.state == "done" then
+    local at = time_of(tick, "steps[" .. row.id .. "]", train, add)
+    for _, tag in ipairs(not at and step.pin and train.tags or {}) do
+      if tag.project == step.pin and tag.tag == tick.evidence then
+        at = time_of(tag, "tags[" .. tag.project .. " " .. tag.tag .. "]", train, add)
+      end
+    end
+    return at or (step.check and latest(row, rows) or "")
+  end
+  local since, waits = "", false
+  for _, need in ipairs(row.needs) do
+    local other = rows[need]
+    if other.state ~= "done" then
+      waits = true
+      if other.since ~= "" and (since == "" or other.since < since) then since = other.since end
+    end
+  end
+  return waits and since or latest(row, rows)
+end
+
+-- plan(train, results, add): rows in the order of the table: id, state ("done", "ready", "blocked"), why, needs, since, days.
 function steps.plan(train, results, add)
   local list = tables.steps[train.order or "after"]
   if not list then
@@ -56,7 +98,7 @@ function steps.plan(train, results, add)
   end
   local ticked = {}
   for _, step in ipairs(train.steps) do ticked[step.id] = step end
-  local rows, done = {}, {}
+  local rows, done, by_id = {}, {}, {}
   for _, step in ipairs(list) do
     local row = { id = step.id, needs = step.needs or {}, state = "blocked", why = "" }
     local waits = {}
@@ -86,7 +128,10 @@ function steps.plan(train, results, add)
         row.state = "ready" -- it is to be done, or done again
       end
     end
-    done[step.id] = row.state == "done"
+    done[step.id], by_id[step.id] = row.state == "done", row
+    row.since = since_when(row, step, tick, by_id, train, add)
+    local begin, now = day_of(row.since), day_of(train.now)
+    if begin and now then row.days = math.max(0, now - begin) end
     rows[#rows + 1] = row
   end
   return rows

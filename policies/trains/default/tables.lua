@@ -31,12 +31,15 @@ return {
     { name = "ita", holder = "Kata", project = "Trustee", field = "ita_image_tag", to = "version", forms = { "{}-x86_64" } },
   },
 
-  -- Several places that name one thing; `fix`: where it is put right.
+  -- Several places that name one thing: those of `places` (holder, field) or `every` pin whose project is called so, or whose
+  -- field is, alone or as its first or last word. `fix`: where it is put right.
   same_version = {
     { name = "nydus", project = "nydus-snapshotter", fix = "the operator's install/pre-install-payload/Makefile, merged before going on",
       places = { { "Kata", "version" }, { "operator", "NYDUS_SNAPSHOTTER_VERSION" } } },
     { name = "operator_kata", project = "Kata", fix = "the operator's config/samples/ccruntime",
       places = { { "operator", "default" }, { "operator", "peer-pods" }, { "operator", "s390x" } } },
+    -- However many name it: each sample has it, under the sample's name.
+    { name = "reqs_payload", every = "reqs-payload", fix = "the operator's config/samples" },
   },
 
   -- Who must pin what the train pins.
@@ -94,6 +97,9 @@ return {
 
   -- What the index over the images of a row calls their architectures.
   architectures = { x86_64 = "amd64", aarch64 = "arm64", s390x = "s390x" },
+
+  -- What names the commit that last changed the pre-install folder.
+  reqs_payload = "reqs-payload",
 
   -- Values that name something else tomorrow.
   floating = { "latest", "main", "-latest$", "^0%.0%.0%-dev" },
