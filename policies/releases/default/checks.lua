@@ -11,8 +11,21 @@ local function fits(pattern, name)
   return pattern == name
 end
 
-local function listed(list, name)
+-- Lists of tables.lua, looked at once: names as they are, and those with a star.
+local prepared = {}
+for _, list in ipairs({ tables.components, tables.old_components, tables.provided, tables.node_components, tables.coupled,
+  tables.machine_kinds }) do
+  local exact, stars = {}, {}
   for _, pattern in ipairs(list) do
+    if pattern:find("*", 1, true) then stars[#stars + 1] = pattern else exact[pattern] = true end
+  end
+  prepared[list] = { exact = exact, stars = stars }
+end
+
+local function listed(list, name)
+  local ready = prepared[list]
+  if ready.exact[name] then return true end
+  for _, pattern in ipairs(ready.stars) do
     if fits(pattern, name) then return true end
   end
   return false

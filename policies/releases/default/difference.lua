@@ -4,6 +4,8 @@ local tables = require("tables")
 local versions = require("versions")
 
 local difference = {}
+local kinds = { { "component", "app" }, { "app", "component" } }
+local place = { component = 1, binary = 2, app = 3 }
 
 local function names_of(list)
   if #list < 2 then return list[1] or "" end
@@ -32,9 +34,9 @@ local function binaries(from, to, changes)
   for name in pairs(names) do
     local a, b = old[name], new[name]
     if a and b and a ~= b then
-      local direction, strict = versions.direction(name, a, b)
-      changes[#changes + 1] = { kind = "binary", name = name, what = "changed", from = a, to = b, rolls = "no",
-        level = versions.level(image.without_v(a), image.without_v(b)), direction = direction, strict = strict }
+      local level, direction, strict = versions.change(name, a, b)
+      changes[#changes + 1] = { kind = "binary", name = name, what = "changed", from = a, to = b, rolls = "no", level = level,
+        direction = direction, strict = strict }
     elseif a ~= b then
       changes[#changes + 1] = { kind = "binary", name = name, what = a and "removed" or "added", from = a or "", to = b or "",
         rolls = "no" }
@@ -76,8 +78,7 @@ function difference.of(base, release, chart, uses)
     local from, to = a.version, b.version
     if from ~= to then
       local change = add(kind, name, "changed", from, to)
-      change.level = versions.level(image.without_v(from), image.without_v(to))
-      change.direction, change.strict = versions.direction(name, from, to)
+      change.level, change.direction, change.strict = versions.change(name, from, to)
     end
     if a.catalog ~= b.catalog then add(kind, name, "catalog", a.catalog, b.catalog, "no") end
     if kind == "component" then
@@ -88,7 +89,8 @@ function difference.of(base, release, chart, uses)
     end
   end
   local old, new = { component = base.component, app = base.app }, { component = release.component, app = release.app }
-  for kind, other in pairs({ component = "app", app = "component" }) do
+  for _, both in ipairs(kinds) do
+    local kind, other = both[1], both[2]
     local mine, theirs = old[kind], new[kind]
     -- Of those with one name the last one counts.
     for _, a in ipairs(kind == "app" and base.apps or base.components) do
@@ -117,7 +119,6 @@ function difference.of(base, release, chart, uses)
   end
   local was, is = old.component[tables.toolbox], new.component[tables.toolbox]
   if was and is and was.version ~= is.version then binaries(was.version, is.version, changes) end
-  local place = { component = 1, binary = 2, app = 3 }
   table.sort(changes, function(a, b)
     if a.kind ~= b.kind then return place[a.kind] < place[b.kind] end
     if a.name ~= b.name then return a.name < b.name end

@@ -94,12 +94,9 @@ known_providers = "known are " .. table.concat(known_providers, ", ")
 -- the providers that are known: "cloud-director-34.5.0" is not of a provider "cloud".
 function image.identify(release)
   local name = release.name
-  local best
-  for provider, prefix in pairs(prefixes) do
-    if name:find(prefix, 1, true) == 1 and name:find("^%d", #prefix + 1) and (not best or #provider > #best) then
-      best = provider
-    end
-  end
+  -- All that stands before the first number: no provider has a digit in its name, which is checked above.
+  local best = name:match("^(%l[%l-]*)%-%d")
+  if not providers[best or ""] then best = nil end
   local version = best and name:sub(#best + 2)
   if not best and name:match("^v%d") then
     for provider, about in pairs(providers) do

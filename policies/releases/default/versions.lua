@@ -4,9 +4,7 @@ local image = require("image")
 
 local versions = {}
 
--- "major", "minor", "patch", "prerelease" or "none". Texts that are no versions: "unknown".
-function versions.level(from, to)
-  local a, b = semver.parse(from), semver.parse(to)
+local function level_between(a, b)
   if not a or not b then return "unknown" end
   if a.major ~= b.major then return "major" end
   if a.minor ~= b.minor then return "minor" end
@@ -14,6 +12,9 @@ function versions.level(from, to)
   if a.prerelease ~= b.prerelease then return "prerelease" end
   return "none"
 end
+
+-- "major", "minor", "patch", "prerelease" or "none". Texts that are no versions: "unknown".
+function versions.level(from, to) return level_between(semver.parse(from), semver.parse(to)) end
 
 -- What a Release must at least be for a change of this level: a pre-release counts as a patch.
 versions.weight = { none = 0, unknown = 0, prerelease = 1, patch = 1, minor = 2, major = 3 }
@@ -31,28 +32,40 @@ local function revision(prerelease, suffix)
   return digits:match("^%d+$") and tonumber(digits) or nil
 end
 
--- The same, with what is written as a pre-release and means a revision (tables.lua, revisions).
+-- By what is written as a pre-release and means a revision (tables.lua, revisions); nil where nothing is.
+local function by_revision(name, x, y)
+  if x.prerelease == y.prerelease or x.major ~= y.major or x.minor ~= y.minor or x.patch ~= y.patch then return nil end
+  for _, row in ipairs(tables.revisions) do
+    if row.name == nil or row.name == name then
+      local m, n = revision(x.prerelease, row.suffix), revision(y.prerelease, row.suffix)
+      if m and n and m ~= n then return m < n and -1 or 1 end
+    end
+  end
+end
+
+-- The same, with revisions.
 function versions.order(name, a, b)
   local x, y = semver.parse(a), semver.parse(b)
   if not x or not y then return nil end
-  if x.prerelease ~= y.prerelease and x.major == y.major and x.minor == y.minor and x.patch == y.patch then
-    for _, row in ipairs(tables.revisions) do
-      if row.name == nil or row.name == name then
-        local m, n = revision(x.prerelease, row.suffix), revision(y.prerelease, row.suffix)
-        if m and n and m ~= n then return m < n and -1 or 1 end
-      end
-    end
-  end
-  return semver.compare(a, b)
+  return by_revision(name, x, y) or semver.compare(a, b)
 end
 
 local words = { [-1] = "up", [0] = "same", [1] = "down" }
 
--- "up", "down" or "same" on the way from a to b, as configured and by SemVer alone; "unknown" for what is no version.
-function versions.direction(name, a, b)
+-- level, direction and strict direction of a change, each version looked at once: "up", "down" or "same" as configured and by
+-- SemVer alone; "unknown" for what is no version.
+function versions.change(name, a, b)
   a, b = image.without_v(a), image.without_v(b)
-  local order, strict = versions.order(name, a, b), versions.strict(a, b)
-  return order and words[order] or "unknown", strict and words[strict] or "unknown"
+  local x, y = semver.parse(a), semver.parse(b)
+  if not x or not y then return "unknown", "unknown", "unknown" end
+  local strict = words[semver.compare(a, b)]
+  return level_between(x, y), words[by_revision(name, x, y)] or strict, strict
+end
+
+-- The direction alone.
+function versions.direction(name, a, b)
+  local _, direction, strict = versions.change(name, a, b)
+  return direction, strict
 end
 
 return versions
