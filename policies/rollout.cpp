@@ -62,24 +62,24 @@ std::string member_name(const std::string& key) {
   return "holds[\"" + key + "\"]";
 }
 
-/// Of a hold that is one already.
-result<rollout_hold> read_hold(const std::string& where, const value& v) {
+/// Of a hold that is one already: the reason of the unit `name`.
+result<rollout_hold> read_hold(const std::string& name, const value& v) {
+  const auto wrong = [&](std::string_view what) {
+    return make_fault(errc::malformed, {}, member_name(one_line(name)) + std::string(what));
+  };
   if (const std::string* reason = v.if_string()) {
     if (std::string text = one_line(*reason); !text.empty())
       return rollout_hold{{}, std::move(text)};
-    return make_fault(errc::malformed, {}, where + ": expected a sentence");
+    return wrong(": expected a sentence");
   }
   rollout_hold hold;
   if (const value* code = v.find("code")) {
     const std::string& text = *code->if_string();
-    if (!is_code(text))
-      return make_fault(errc::malformed, {},
-                        where + ".code: expected one word of letters and digits");
+    if (!is_code(text)) return wrong(".code: expected one word of letters and digits");
     hold.code = text;
   }
   hold.reason = one_line(*v.find("reason")->if_string());
-  if (hold.reason.empty())
-    return make_fault(errc::malformed, {}, where + ".reason: expected a sentence");
+  if (hold.reason.empty()) return wrong(".reason: expected a sentence");
   return hold;
 }
 
@@ -144,7 +144,7 @@ result<rollout_answer> read_rollout_answer(const value& answer, const rollout_in
   }
   if (holds != nullptr) {
     for (const auto& [name, reason] : *holds->if_object()) {
-      auto hold = read_hold(member_name(one_line(name)), reason);
+      auto hold = read_hold(name, reason);
       if (!hold) return hold.error();
       if (!known.contains(name)) {
         clamp(member_name(one_line(name)) + ": there is no such unit");

@@ -8,6 +8,7 @@ namespace policies::compose {
 namespace {
 
 constexpr std::size_t most_lines = 40, longest = 60;
+const value nothing;
 
 bool is_nothing(const value& v) {
   if (v.is_null()) return true;
@@ -58,8 +59,9 @@ public:
       for (const auto& [key, member] : *members) {
         const value* found = there.find(key);
         const auto length = path_.size();
-        path_ += (path_.empty() ? "" : ".") + reactor::printable(key, longest);
-        fine = covers(found == nullptr ? value() : *found, member) && fine;
+        if (lines_ != nullptr)
+          path_ += (path_.empty() ? "" : ".") + reactor::printable(key, longest);
+        fine = covers(found == nullptr ? nothing : *found, member) && fine;
         path_.resize(length);
         if (!fine && lines_ == nullptr) return false;
       }
@@ -81,9 +83,10 @@ private:
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const value* found = by_name ? named(there, *name_of(asked[i])) : &there[i];
       const auto length = path_.size();
-      path_ += by_name ? "[" + reactor::printable(*name_of(asked[i]), longest) + "]"
-                       : "[" + std::to_string(i) + "]";
-      fine = covers(found == nullptr ? value() : *found, asked[i]) && fine;
+      if (lines_ != nullptr)
+        path_ += by_name ? "[" + reactor::printable(*name_of(asked[i]), longest) + "]"
+                         : "[" + std::to_string(i) + "]";
+      fine = covers(found == nullptr ? nothing : *found, asked[i]) && fine;
       path_.resize(length);
       if (!fine && lines_ == nullptr) return false;
     }
@@ -97,7 +100,7 @@ private:
   }
 
   std::vector<std::string>* lines_;
-  std::string path_;
+  std::string path_;  // where differences are written down
 };
 
 }  // namespace
@@ -118,7 +121,7 @@ bool same(const value& a, const value& b) {
   if (x != nullptr && y != nullptr) {
     for (const auto& [key, member] : *x) {
       const value* other = b.find(key);
-      if (!same(member, other == nullptr ? value() : *other)) return false;
+      if (!same(member, other == nullptr ? nothing : *other)) return false;
     }
     for (const auto& [key, member] : *y)
       if (a.find(key) == nullptr && !is_nothing(member)) return false;

@@ -148,7 +148,7 @@ private:
       }
       std::size_t size = 0;
       const char* text = lua_tolstring(L_, -2, &size);
-      const std::string key(text, size);
+      std::string key(text, size);
       bytes_ += size;
       if (bytes_ > limits_.text_bytes) {
         lua_pop(L_, 2);
@@ -160,8 +160,9 @@ private:
       } else {
         path_ += "[\"" + key.substr(0, max_path_bytes) + "\"]";
       }
-      const bool ok =
-          valid_utf8(key) ? copy(lua_gettop(L_), object[key]) : refuse("is not valid UTF-8");
+      const bool ok = valid_utf8(key)
+                          ? copy(lua_gettop(L_), object.try_emplace(std::move(key)).first->second)
+                          : refuse("is not valid UTF-8");
       lua_pop(L_, 1);
       if (!ok) {
         lua_pop(L_, 1);

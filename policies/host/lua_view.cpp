@@ -5,7 +5,6 @@
 namespace policies {
 namespace {
 
-constexpr const char* metatable_key = "windlass.view";
 constexpr std::int64_t access_steps = 8;  // a lookup and an interned string cost about as much
 
 struct view_reference {
@@ -148,7 +147,7 @@ void push_view(lua_State* L, const view_type* type, const void* object) {
   auto* v = static_cast<view_reference*>(lua_newuserdata(L, sizeof(view_reference)));
   call_state* call = sandbox_state::of(L).current;
   *v = {type, object, call == nullptr ? 0 : call->id};
-  lua_getfield(L, LUA_REGISTRYINDEX, metatable_key);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, sandbox_state::of(L).view_metatable_at);
   lua_setmetatable(L, -2);
 }
 
@@ -162,8 +161,9 @@ void prepare_views(lua_State* L) {
   luaL_register(L, nullptr, methods);
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
-  sandbox_state::of(L).view_metatable = lua_topointer(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, metatable_key);
+  sandbox_state& state = sandbox_state::of(L);
+  state.view_metatable = lua_topointer(L, -1);
+  state.view_metatable_at = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 void add_view_functions(lua_State* L) {

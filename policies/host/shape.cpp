@@ -51,7 +51,19 @@ public:
   }
 
 private:
-  std::string place() const { return path_.empty() ? "the answer" : path_; }
+  std::string place() const {
+    if (steps_.empty()) return "the answer";
+    std::string path;
+    for (const step& s : steps_) {
+      if (s.index != 0)
+        path += "[" + std::to_string(s.index) + "]";
+      else if (s.member && plain_name(s.key))
+        path += (path.empty() ? "" : ".") + std::string(s.key.substr(0, shown_bytes));
+      else
+        path += "[\"" + reactor::printable(s.key, shown_bytes) + "\"]";
+    }
+    return path;
+  }
   reactor::fault wrong(const value& got, const shape& s) const {
     return make_fault(
         errc::malformed, {},
@@ -77,31 +89,21 @@ private:
   result<void> check_list(const value& v, const shape& s) {
     const value::array* list = v.if_array();
     if (list == nullptr) return wrong(v, s);
-    const std::size_t outer = path_.size();
     for (std::size_t i = 0; i < list->size(); ++i) {
-      path_ += "[" + std::to_string(i + 1) + "]";
+      steps_.push_back({.index = i + 1});
       if (auto fine = check((*list)[i], s.of.front()); !fine) return fine;
-      path_.resize(outer);
+      steps_.pop_back();
     }
     return {};
-  }
-
-  void enter(std::string_view key) {
-    if (plain_name(key)) {
-      path_ += (path_.empty() ? "" : ".") + std::string(key.substr(0, shown_bytes));
-    } else {
-      path_ += "[\"" + reactor::printable(key, shown_bytes) + "\"]";
-    }
   }
 
   result<void> check_map(const value& v, const shape& s) {
     const value::object* object = v.if_object();
     if (object == nullptr) return wrong(v, s);
-    const std::size_t outer = path_.size();
     for (const auto& [key, member] : *object) {
-      path_ += "[\"" + reactor::printable(key, shown_bytes) + "\"]";
+      steps_.push_back({.key = key});
       if (auto fine = check(member, s.of.front()); !fine) return fine;
-      path_.resize(outer);
+      steps_.pop_back();
     }
     return {};
   }
@@ -113,14 +115,14 @@ private:
       const auto same_name = [&key = key](const shape_member& m) { return m.name == key; };
       if (std::none_of(s.members.begin(), s.members.end(), same_name)) return unknown(key, s);
     }
-    const std::size_t outer = path_.size();
     for (const shape_member& m : s.members) {
       const auto found = object->find(m.name);
       const bool absent = found == object->end() || found->second.is_null();
       if (absent && m.optional) continue;
-      enter(m.name);
-      if (auto fine = check(absent ? value() : found->second, m.is); !fine) return fine;
-      path_.resize(outer);
+      static const value nothing;
+      steps_.push_back({.key = m.name, .member = true});
+      if (auto fine = check(absent ? nothing : found->second, m.is); !fine) return fine;
+      steps_.pop_back();
     }
     return {};
   }
@@ -150,7 +152,13 @@ private:
     return wrong(v, s);
   }
 
-  std::string path_;
+  /// Into a list (from 1), a map or a record; borrowed from the value and its shape.
+  struct step {
+    std::string_view key = {};
+    std::size_t index = 0;
+    bool member = false;
+  };
+  std::vector<step> steps_;  // put into words only when something is wrong
 };
 
 std::string_view word(shape::kind k) {

@@ -77,6 +77,7 @@ struct sandbox_state {
   call_state* current = nullptr;
   std::uint64_t last_call = 0;
   const void* view_metatable = nullptr;
+  int view_metatable_at = LUA_NOREF;  // in the registry
   std::size_t used_bytes = 0, big_blocks = 0;
   int armed = 0;
   bool bounded = false;  // not while lua_newstate runs: LuaJIT crashes when it fails half-way
