@@ -33,14 +33,6 @@ constexpr std::size_t most_related_objects = 500;
 constexpr std::size_t bytes_a_turn = 32 * 1024, bytes_planned_at_once = 128 * 1024;
 constexpr std::size_t children_planned_at_once = 20;
 
-k8s::object_key key_for(const object_name& id) {
-  return {id.ns, id.name};
-}
-
-object_name secret_of(const std::string& ns, const std::string& name) {
-  return {{"v1", "Secret"}, ns, name};
-}
-
 bool has_finalizer(const object& parent, const std::string& finalizer) {
   const auto& all = parent.finalizers;
   return !finalizer.empty() && std::find(all.begin(), all.end(), finalizer) != all.end();

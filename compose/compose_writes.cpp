@@ -27,14 +27,6 @@ constexpr std::size_t longest_refusal = 600;
 /// The first of etcd, before anything is stored.
 constexpr const char* version_of_none = "1";
 
-k8s::object_key key_for(const object_name& id) {
-  return {id.ns, id.name};
-}
-
-object_name secret_of(const std::string& ns, const std::string& name) {
-  return {{"v1", "Secret"}, ns, name};
-}
-
 bool is_secret(const object_name& id) {
   return id.kind == kind_name{"v1", "Secret"};
 }

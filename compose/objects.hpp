@@ -21,6 +21,13 @@ using policies::compose::kind_name;
 using policies::compose::object;
 using policies::compose::object_name;
 
+inline k8s::object_key key_for(const object_name& id) {
+  return {id.ns, id.name};
+}
+inline object_name secret_of(const std::string& ns, const std::string& name) {
+  return {{"v1", "Secret"}, ns, name};
+}
+
 /// A whole object as it is kept: its text without managedFields and versions, so that equal content
 /// wakes nobody. Of a Secret there are digests in place of its data; the bytes are gone when it was
 /// read.

@@ -22,6 +22,9 @@ struct go_time {
   friend bool operator==(const go_time&, const go_time&) = default;
 };
 
+/// The zero time as Go prints it: what was never set.
+inline constexpr std::string_view zero_time_text = "0001-01-01T00:00:00Z";
+
 struct civil_time {
   std::int64_t year;
   int month, day, hour, minute, second;

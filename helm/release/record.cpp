@@ -83,7 +83,7 @@ std::string files_text(const auto& files) {
 /// Go reads the time of a lock file and writes it again, which drops zeros at its end.
 std::string lock_time(const std::string& text) {
   auto t = parse_time(second_layout, text);
-  return t ? format_time(*t, nanosecond_layout) : "0001-01-01T00:00:00Z";
+  return t ? format_time(*t, nanosecond_layout) : std::string(zero_time_text);
 }
 
 std::string lock_text(const chart_lock& l) {

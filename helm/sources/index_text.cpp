@@ -13,7 +13,6 @@
 namespace helm::sources {
 namespace {
 
-constexpr const char* zero_time = "0001-01-01T00:00:00Z";
 constexpr const char* rfc3339 = "2006-01-02T15:04:05Z07:00";
 constexpr const char* rfc3339_nano = "2006-01-02T15:04:05.999999999Z07:00";
 
@@ -190,7 +189,7 @@ value texts_value(const std::vector<std::string>& texts) {
 value version_value(const chart_version& v) {
   auto members = *metadata_value(v.meta).object()->json_fields();
   members.emplace_back("urls", v.urls.empty() ? value::nil_of(type::list) : texts_value(v.urls));
-  members.emplace_back("created", v.created.empty() ? zero_time : v.created);
+  members.emplace_back("created", v.created.empty() ? std::string(zero_time_text) : v.created);
   if (v.removed) members.emplace_back("removed", true);
   if (!v.digest.empty()) members.emplace_back("digest", v.digest);
   return record(std::move(members));
@@ -227,7 +226,7 @@ outcome<std::string> write_index(const repository_index& index, index_form form)
   }
   std::vector<std::pair<std::string, value>> members{
       {"apiVersion", index.api_version},
-      {"generated", index.generated.empty() ? zero_time : index.generated},
+      {"generated", index.generated.empty() ? std::string(zero_time_text) : index.generated},
       {"entries", std::move(entries)}};
   if (!index.public_keys.empty())
     members.emplace_back("publicKeys", texts_value(index.public_keys));

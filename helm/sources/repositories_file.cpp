@@ -1,5 +1,6 @@
 #include "helm/sources/repositories_file.hpp"
 
+#include "formats/go/time.hpp"
 #include "formats/yaml/reader.hpp"
 #include "formats/yaml/writer.hpp"
 #include "helm/go.hpp"
@@ -8,8 +9,6 @@
 
 namespace helm::sources {
 namespace {
-
-constexpr const char* zero_time = "0001-01-01T00:00:00Z";
 
 problem mismatch(const value& v, const char* name, const char* wanted) {
   return {"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
@@ -123,10 +122,10 @@ outcome<std::string> write_repositories(const repositories_file& file) {
                                    {"caFile", e.ca_file},
                                    {"insecure_skip_tls_verify", e.skip_tls_verify},
                                    {"pass_credentials_all", e.pass_credentials_all}});
-  return write_yaml(
-      value::map_type{{"apiVersion", file.api_version},
-                      {"generated", file.generated.empty() ? zero_time : file.generated},
-                      {"repositories", value(std::move(list))}});
+  return write_yaml(value::map_type{
+      {"apiVersion", file.api_version},
+      {"generated", file.generated.empty() ? std::string(zero_time_text) : file.generated},
+      {"repositories", value(std::move(list))}});
 }
 
 }  // namespace helm::sources
