@@ -12,6 +12,7 @@ using reactor::make_fault;
 
 /// Findings end up in tables, conditions and events.
 constexpr std::size_t longest_text = 2'000, most_entries = 10'000;
+constexpr std::size_t usual_fields = 12;
 
 }  // namespace
 
@@ -24,11 +25,27 @@ answer_reader::answer_reader(const value& of, std::string where,
                             std::string(of.kind()));
 }
 
+answer_reader::answer_reader(const value& of, const answer_reader& outer, std::string_view list,
+                             std::size_t index)
+    : object_(of.if_object()), outer_(&outer), list_(list), index_(index), wrong_(outer.wrong_) {
+  if (object_ == nullptr && !wrong_)
+    wrong_ = make_fault(errc::malformed, {},
+                        where() + ": expected a table, got " + std::string(of.kind()));
+}
+
+std::string answer_reader::where() const {
+  if (outer_ == nullptr) return where_;
+  return outer_->place_of(list_) + "[" + std::to_string(index_ + 1) + "]";
+}
+
 std::string answer_reader::place_of(std::string_view field) const {
-  return (where_.empty() ? "" : where_ + ".") + std::string(field);
+  std::string place = where();
+  if (!place.empty()) place += '.';
+  return place += field;
 }
 
 const value* answer_reader::take(std::string_view field) {
+  if (asked_.empty()) asked_.reserve(usual_fields);
   asked_.push_back(field);
   if (wrong_ || object_ == nullptr) return nullptr;
   const auto found = object_->find(field);
@@ -109,7 +126,7 @@ void answer_reader::each(std::string_view field, const std::function<void(answer
     return;
   }
   for (std::size_t i = 0; i < list->size(); ++i) {
-    answer_reader one((*list)[i], place_of(field) + "[" + std::to_string(i + 1) + "]", wrong_);
+    answer_reader one((*list)[i], *this, field, i);
     read(one);
     one.done();
     if (wrong_) return;
@@ -124,7 +141,7 @@ void answer_reader::done() {
     for (const std::string_view name : asked_)
       known += (known.empty() ? "" : ", ") + std::string(name);
     wrong_ = make_fault(errc::malformed, {},
-                        (where_.empty() ? "the answer" : where_) + ": unknown entry '" +
+                        (where().empty() ? "the answer" : where()) + ": unknown entry '" +
                             reactor::printable(key, 60) + "'; known are " + known);
     return;
   }

@@ -41,11 +41,18 @@ public:
   void done();
 
 private:
+  /// An entry of a list of `outer`, from 0: where that is, is put into words for a complaint alone.
+  answer_reader(const value& of, const answer_reader& outer, std::string_view list,
+                std::size_t index);
+  std::string where() const;
   const value* take(std::string_view field);
   void each(std::string_view field, const std::function<void(answer_reader&)>& read);
   std::string place_of(std::string_view field) const;
   const value::object* object_ = nullptr;
   std::string where_;
+  const answer_reader* outer_ = nullptr;
+  std::string_view list_;
+  std::size_t index_ = 0;
   std::vector<std::string_view> asked_;
   std::optional<reactor::fault>& wrong_;
 };
