@@ -44,6 +44,7 @@ struct all_arguments {
   simulate_arguments simulate;
   release_arguments release;
   train_arguments train;
+  trustee_arguments trustee;
   rollout_arguments rollout;
   cluster_arguments cluster;
   bench_arguments bench;
@@ -509,6 +510,55 @@ void add_train(CLI::App& app, train_arguments& to) {
   train->footer("Exit codes: 0 allowed, 3 needs approval, 4 denied; 1 failure, 2 wrong usage.");
 }
 
+void add_trustee(CLI::App& app, trustee_arguments& to) {
+  auto* trustee = app.add_subcommand(
+      "trustee", "Trustee's releases and instances: what there is, what a change would do");
+  trustee->require_subcommand(1);
+  const auto add = [&](const std::string& name, const std::string& description,
+                       trustee_arguments::command what) {
+    auto* one = trustee->add_subcommand(name, description);
+    one->callback([&to, what] { to.what = what; });
+    one->add_option("--policies", to.policies,
+                    "folder of policy packs that come before the stock ones")
+        ->option_text("DIR");
+    add_output(*one, to.output);
+    return one;
+  };
+  const auto add_templates = [&](CLI::App* one) {
+    one->add_option("--templates", to.templates,
+                    "folder with versions.json and the files of each release, instead of "
+                    "TRUSTEE_TEMPLATES_DIR or those that the program carries")
+        ->option_text("DIR");
+  };
+  const auto add_place = [&](CLI::App* one) {
+    one->add_option("-n,--namespace", to.ns, "namespace of the instance");
+    one->add_option("-f,--file", to.file, "objects of a file in place of a cluster's")
+        ->option_text("FILE");
+    one->add_option("--kubeconfig", to.kubeconfig, "the cluster's")->option_text("FILE");
+    one->add_option("--context", to.context, "context of the kubeconfig");
+  };
+  using command = trustee_arguments::command;
+  add_place(add("list", "Instances, what they ask for and what they run", command::list));
+  add_templates(add("versions", "Releases of the catalogue, with their images", command::versions));
+  auto* verify = add("verify", "Where each file of each release comes from, and what is wrong",
+                     command::verify);
+  verify->add_option("DIR", to.templates, "folder with versions.json; without it what is in force")
+      ->option_text("");
+  verify->add_flag("--dedupe", to.dedupe, "files that a release would have without its own copy");
+  auto* render =
+      add("render", "The objects that an instance becomes; of Secrets no data", command::render);
+  auto* diff = add("diff", "What another version would change: images, files, pods, conditions",
+                   command::diff);
+  for (auto* one : {render, diff}) {
+    one->add_option("NAME", to.name, "of the TrusteeConfig")->required();
+    add_templates(one);
+    add_place(one);
+  }
+  render->add_option("--version", to.to, "of another version than it asks for");
+  diff->add_option("--to", to.to, "such as v0.21.0")->required();
+  diff->footer("Example:\n  windlass trustee diff a -n shops --to v0.21.0 -o json");
+}
+
 void add_registries(CLI::App& app, all_arguments& all) {
   registry_arguments& to = all.run.registries;
   app.add_option("--tag-resolution-interval", all.tag_interval,
@@ -893,6 +943,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
 
   add_release(app, all.release);
   add_train(app, all.train);
+  add_trustee(app, all.trustee);
   add_rollout(app, all);
   add_cluster(app, all);
 
@@ -1015,6 +1066,7 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "simulate") return all.simulate;
   if (name == "release") return all.release;
   if (name == "train") return all.train;
+  if (name == "trustee") return all.trustee;
   if (name == "rollout") {
     all.rollout.timeout = seconds(all.timeout_seconds);
     return all.rollout;

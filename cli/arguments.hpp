@@ -224,6 +224,18 @@ struct train_arguments {
   output_format output = output_format::text;
 };
 
+struct trustee_arguments {
+  enum class command { list, versions, render, diff, verify } what = command::list;
+  std::string name, ns;             // of an instance; list: empty = all namespaces
+  std::string to;                   // diff, render: the version; empty: what the instance says
+  std::string kubeconfig, context;  // where the instance is
+  std::string file;                 // objects of a file in place of a cluster's
+  std::string templates;            // a folder with versions.json; empty = TRUSTEE_TEMPLATES_DIR
+  std::string policies;             // a folder of packs that comes before the stock ones
+  bool dedupe = false;              // verify
+  output_format output = output_format::text;
+};
+
 struct bench_arguments {
   std::string what;  // watch, store, streams, idle, registry, rollout, policy, …
   std::string dir = "tests/data/releases";  // releases
@@ -249,7 +261,7 @@ using command =
     std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
                  overview_arguments, policy_arguments, release_arguments, train_arguments,
                  bench_arguments, version_arguments, completion_arguments, rollout_arguments,
-                 simulate_arguments, cluster_arguments>;
+                 simulate_arguments, cluster_arguments, trustee_arguments>;
 
 /// What a value of the command line is in the end, and who said so.
 struct setting {

@@ -24,6 +24,7 @@ struct runner {
   int operator()(const policy_arguments& a) const { return policy_command(a, known); }
   int operator()(const release_arguments& a) const { return release_command(a); }
   int operator()(const train_arguments& a) const { return train_command(a); }
+  int operator()(const trustee_arguments& a) const { return trustee_command(a); }
   int operator()(const bench_arguments& a) const { return bench_command(a); }
   int operator()(const version_arguments& a) const { return version_command(a); }
   int operator()(const completion_arguments& a) const { return completion_command(a); }

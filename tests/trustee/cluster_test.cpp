@@ -1,5 +1,6 @@
 // The pack on an embedded cluster, by the controller as it ships, in virtual time: the samples of
 // deploy/ become servers.
+#include "cli/trustee/instance_preview.hpp"
 #include "tests/compose/cluster_fixture.hpp"
 
 #include <algorithm>
@@ -182,6 +183,119 @@ TEST_F(TrusteeCluster, TwoReleasesLiveSideBySideAndOneIsNoConcernOfTheOther) {
     });
   });
 }
+
+/// What `windlass trustee diff` says of a change, asked of what is on the server now.
+awaitable<cli::trustee_change> foreseen(reactor::loop& l, windlass& one,
+                                        const std::vector<json::object>& objects, std::string name,
+                                        std::string to) {
+  policies::subject anyone;
+  auto pack = one.packs.select("compose.sync", anyone);
+  auto about = policies::compose::read_declaration((*pack)->about());
+  auto files = policies::compose::own_files(**pack, *about);
+  files.environment["OPERATOR_IMAGE_NAME"] = "registry.example.com/windlass:1";
+  cli::instance_preview preview(
+      l, *pack, std::make_shared<const policies::compose::declaration>(*about),
+      std::make_shared<const policies::compose::data_files>(std::move(files)));
+  for (const json::object& o : objects) preview.put(o);
+  policies::compose::object_name id{
+      {"confidentialcontainers.org/v1alpha1", "TrusteeConfig"}, "default", std::move(name)};
+  auto change = co_await preview.change(std::move(id), std::move(to));
+  EXPECT_TRUE(change) << (change ? "" : change.error().message());
+  co_return change ? std::move(*change) : cli::trustee_change();
+}
+
+const std::vector<std::string> releases = {"v0.10.0", "v0.10.1", "v0.11.0", "v0.12.0", "v0.13.0",
+                                           "v0.14.0", "v0.15.0", "v0.16.0", "v0.17.0", "v0.18.0",
+                                           "v0.19.0", "v0.20.0", "v0.21.0", "latest"};
+
+/// From one release to each of the others.
+class TrusteeChange : public TrusteeCluster, public testing::WithParamInterface<std::string> {};
+
+TEST_P(TrusteeChange, IsWhatDiffSays) {
+  const std::string from = GetParam();
+  go([&, this]() -> awaitable<void> {
+    co_await serving([&, this](windlass& one) -> awaitable<void> {
+      std::size_t pairs = 0, restarts = 0, replaced = 0;
+      for (const std::string& to : releases) {
+        if (from == to) continue;
+        const std::string name = "p" + std::to_string(pairs++);
+        const char* policy = pairs % 2 == 0 ? "Preserve" : "ReplaceIfUnmodified";
+        SCOPED_TRACE(from + " to " + to + " with " + policy);
+        server().put(
+            {{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+             {"kind", "TrusteeConfig"},
+             {"metadata", {{"name", name}, {"namespace", "default"}}},
+             {"spec",
+              {{"version", from}, {"instanceName", name}, {"configUpdatePolicy", policy}}}});
+        co_await loop_->sleep_for(3s);
+        for (int i = 0; i < 20 && !object("deployments", "trustee-deployment-" + name); ++i)
+          co_await loop_->sleep_for(3s);
+        std::vector<json::object> objects;
+        for (const auto& [plural, of] : plurals) {
+          json::object all = list(of, plural);
+          for (json::value& o : all.at("items").as_array()) {
+            // Of its own kinds a server does not say it in a list.
+            o.as_object()["apiVersion"] = all.at("apiVersion");
+            const std::string kind(all.at("kind").as_string());
+            o.as_object()["kind"] = kind.substr(0, kind.size() - 4);  // ConfigMapList
+            objects.push_back(o.as_object());
+          }
+        }
+        const std::string deployment = "trustee-deployment-" + name;
+        std::string from_now = from, to_now = to, name_now = name;
+        const cli::trustee_change said =
+            co_await foreseen(*loop_, one, objects, std::move(name_now), std::move(to_now));
+        std::map<std::string, json::object> maps;
+        for (const cli::trustee_file& f : said.files) {
+          auto there = object("configmaps", f.name);
+          maps[f.name] = there ? there->at("data").as_object() : json::object();
+        }
+        const std::string pods = field("deployments", deployment, "/spec/template");
+        server().edit(group, "trusteeconfigs", "default", name,
+                      [&](json::object& o) { o["spec"].as_object()["version"] = to; });
+        co_await loop_->sleep_for(3s);
+
+        EXPECT_EQ(said.from, from);
+        EXPECT_EQ(said.to, to);
+        EXPECT_EQ(field("trusteeconfigs", name, "/status/effectiveVersion"), said.to);
+        for (const auto& [container, both] : said.images)
+          EXPECT_EQ(field("trusteeconfigs", name, "/status/images/" + container), both.second);
+        for (const cli::trustee_file& f : said.files) {
+          auto there = object("configmaps", f.name);
+          const json::object is = there ? there->at("data").as_object() : json::object();
+          std::vector<std::string> keys;
+          for (const auto& [key, text] : is)
+            if (!maps[f.name].contains(key) || maps[f.name].at(key) != text) keys.emplace_back(key);
+          for (const auto& [key, text] : maps[f.name])
+            if (!is.contains(key)) keys.emplace_back(key);
+          std::sort(keys.begin(), keys.end());
+          EXPECT_EQ(f.keys, keys) << f.name << " " << f.action;
+          replaced += f.action == "replace";
+        }
+        EXPECT_EQ(field("deployments", deployment, "/spec/template") != pods,
+                  !said.restarts.empty());
+        restarts += said.restarts.size();
+        for (const auto& c : said.conditions)
+          EXPECT_EQ(is("trusteeconfigs", name, c.type), c.status + "/" + c.reason) << c.type;
+        const auto asked = k8s::sim::make_request(
+            "DELETE",
+            "/apis/confidentialcontainers.org/v1alpha1/namespaces/default/trusteeconfigs/" + name);
+        server().handle(asked);
+        co_await loop_->sleep_for(2s);
+      }
+      EXPECT_EQ(pairs, releases.size() - 1);
+      EXPECT_EQ(restarts, pairs);
+      EXPECT_GT(replaced, 5u);
+    });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Release, TrusteeChange, testing::ValuesIn(releases),
+                         [](const testing::TestParamInfo<std::string>& one) {
+                           std::string name = one.param;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 TEST_F(TrusteeCluster, AKbsConfigByHandIsServedToo) {
   go([this]() -> awaitable<void> {

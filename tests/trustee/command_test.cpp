@@ -1,0 +1,121 @@
+// `windlass trustee` on objects of a file: what a person sees of releases and instances.
+#include "cli/commands.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace {
+
+namespace json = boost::json;
+using testing::HasSubstr;
+
+struct outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+outcome run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "trustee");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  outcome o;
+  o.code = cli::dispatch(arguments);
+  o.out = testing::internal::GetCapturedStdout();
+  o.err = testing::internal::GetCapturedStderr();
+  return o;
+}
+
+json::object object_of(const outcome& o) {
+  boost::system::error_code ec;
+  json::value v = json::parse(o.out, ec);
+  EXPECT_FALSE(ec) << o.out << o.err;
+  return v.is_object() ? v.get_object() : json::object();
+}
+
+constexpr const char* instance =
+    "apiVersion: confidentialcontainers.org/v1alpha1\nkind: TrusteeConfig\n"
+    "metadata: {name: a, namespace: shops}\nspec: {version: v0.20.0}\n";
+
+TEST(TrusteeCommand, ListsReleasesWithTheirImages) {
+  const outcome o = run({"versions", "-o", "json"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  const json::object all = object_of(o);
+  const json::array& versions = all.at("versions").as_array();
+  ASSERT_EQ(versions.size(), 14u);
+  EXPECT_EQ(versions[0].at("version"), "v0.10.0");
+  EXPECT_EQ(versions[13].at("default"), true);
+  for (const json::value& v : versions) {
+    EXPECT_TRUE(v.at("problem").is_null()) << v;
+    EXPECT_THAT(std::string(v.at("images").at("kbs").as_string()), HasSubstr("built-in-as-"));
+  }
+}
+
+TEST(TrusteeCommand, SaysWhatAnotherVersionChanges) {
+  reactor::temporary_folder folder;
+  folder.write("a.yaml", instance);
+  const std::vector<std::string> words = {"diff", "a",       "-n", "shops",
+                                          "--to", "v0.18.0", "-f", folder.path() + "/a.yaml"};
+  std::vector<std::string> machine = words;
+  machine.insert(machine.end(), {"-o", "json"});
+  const json::object o = object_of(run(machine));
+  EXPECT_EQ(o.at("version").at("from"), "v0.20.0");
+  EXPECT_EQ(o.at("version").at("to"), "v0.18.0");
+  EXPECT_THAT(std::string(o.at("images").at("kbs").at("to").as_string()), HasSubstr("v0.18.0"));
+  EXPECT_EQ(o.at("files").as_array().size(), 5u);
+  for (const json::value& f : o.at("files").as_array()) {
+    EXPECT_TRUE(f.as_object().contains("action"));
+    EXPECT_TRUE(f.at("keys").is_array());
+  }
+  EXPECT_TRUE(o.at("restarts").is_array());
+  bool stale = false;
+  for (const json::value& c : o.at("conditions").as_array())
+    stale = stale || c.at("reason") == "TemplateVersionMismatch";
+  EXPECT_TRUE(stale);
+  EXPECT_THAT(run(words).out, HasSubstr("v0.20.0 -> v0.18.0"));
+  EXPECT_THAT(
+      run({"diff", "b", "-n", "shops", "--to", "latest", "-f", folder.path() + "/a.yaml"}).err,
+      HasSubstr("find TrusteeConfig shops/b: it is not there; there are shops/a"));
+}
+
+TEST(TrusteeCommand, RendersObjectsWithoutAnyBytesOfSecrets) {
+  reactor::temporary_folder folder;
+  folder.write("a.yaml",
+               std::string(instance) +
+                   "---\napiVersion: v1\nkind: Secret\nmetadata: {name: attestation-status, "
+                   "namespace: shops}\ndata: {status: Y2FuYXJ5LTQyNzE=}\n");
+  const outcome o = run({"render", "a", "-n", "shops", "-f", folder.path() + "/a.yaml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("kind: KbsConfig"));
+  EXPECT_THAT(o.out, HasSubstr("name: a-kbs-config"));
+  EXPECT_EQ(o.out.find("Y2FuYXJ5"), o.out.npos);
+  EXPECT_EQ(o.out.find("canary-4271"), o.out.npos);
+  const outcome list = run({"list", "-f", folder.path() + "/a.yaml"});
+  EXPECT_THAT(list.out, HasSubstr("v0.20.0"));
+}
+
+TEST(TrusteeCommand, VerifiesAFolderOfTemplates) {
+  reactor::temporary_folder folder;
+  namespace fs = std::filesystem;
+  const std::string mine = folder.path() + "/templates";
+  fs::copy(WINDLASS_SOURCE_DIR "/policies/trustee/data", mine, fs::copy_options::recursive);
+  outcome o = run({"verify", mine, "--dedupe", "-o", "json"});
+  EXPECT_EQ(o.code, 0) << o.err << o.out;
+  EXPECT_TRUE(object_of(o).at("repeated").as_array().empty()) << o.out;
+  fs::copy(mine + "/v0.17.0/kbs-config-permissive.toml", mine + "/v0.18.0/again.toml");
+  fs::remove_all(mine + "/v0.18.0");
+  fs::copy(mine + "/v0.17.0", mine + "/v0.18.0");
+  o = run({"verify", mine, "--dedupe"});
+  EXPECT_THAT(o.out, HasSubstr("v0.18.0/kbs-config-permissive.toml equals "
+                               "v0.17.0/kbs-config-permissive.toml"));
+  folder.write("templates/versions.json", "{\"supported_versions\": [\"latest\", \"latest\"]}");
+  o = run({"verify", mine});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_THAT(o.out, HasSubstr("CatalogueLoaded=False CatalogueInvalid"));
+  EXPECT_EQ(run({"verify", mine + "/nowhere"}).code, 1);
+  EXPECT_EQ(run({"diff", "a"}).code, 2);
+}
+
+}  // namespace
