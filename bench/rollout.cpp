@@ -18,10 +18,12 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -148,7 +150,8 @@ point size_of(const std::string& text) {
 
 struct figures {
   double cpu_ms_per_node = 0, writes_per_node = 0, seconds = 0, idle_cpu_percent = 0, stall_ms = 0;
-  double idle_writes = 0;
+  double idle_writes = 0, passes = 0;
+  json::object writes_by;  // kind, for each node
   std::string problem;
 };
 
@@ -170,6 +173,7 @@ public:
       one.server += "/c" + std::to_string(i);
       bootc::bootc_cluster::options part;
       part.policy = &policy_;
+      part.on_plan = [this](const std::string&, const bootc::rollout_plan&) { ++passes_; };
       k8s::cluster_options o;
       o.name = "c" + std::to_string(i);
       o.apis.push_back(bootc::engage_bootc(std::move(part)));
@@ -191,7 +195,8 @@ private:
     const bool settled = co_await until_all_run(simulation::old_image);
     if (!settled) out.problem = "the fleet did not settle on its first image";
     if (!settled) co_return;
-    const double before = co_await writes();
+    const json::object before = co_await counts();
+    const std::size_t passes = passes_;
     (void)loop_.take_health();
     const reactor::nanoseconds cpu = process_cpu(), began = monotonic();
     for (const auto& c : fleet_) {
@@ -211,16 +216,22 @@ private:
     out.seconds = std::chrono::duration<double>(monotonic() - began).count();
     out.cpu_ms_per_node =
         std::chrono::duration<double, std::milli>(process_cpu() - cpu).count() / nodes;
-    const double after = co_await writes();
-    out.writes_per_node = (after - before - static_cast<double>(size_.clusters)) / nodes;
+    out.passes = static_cast<double>(passes_ - passes) / static_cast<double>(size_.clusters);
     co_await loop_.sleep_for(15s);  // the last slots are free, and every answer is seen
-    const double at_rest = co_await writes();
+    const json::object at_rest = co_await counts();
+    for (const auto& [what, n] : at_rest) {
+      const double more = number(n) - number_in(before, what);
+      if (more > 0) out.writes_by[what] = rounded(more / nodes);
+    }
+    // The pools' new image is what the benchmark itself has written.
+    out.writes_per_node =
+        (sum(at_rest) - sum(before) - static_cast<double>(size_.clusters)) / nodes;
     const reactor::nanoseconds resting = process_cpu();
     co_await loop_.sleep_for(idle_window);
     out.idle_cpu_percent = 100 * std::chrono::duration<double>(process_cpu() - resting).count() /
                            std::chrono::duration<double>(idle_window).count();
-    const double later = co_await writes();
-    out.idle_writes = later - at_rest;
+    const json::object later = co_await counts();
+    out.idle_writes = sum(later) - sum(at_rest);
     out.stall_ms =
         std::chrono::duration<double, std::milli>(loop_.take_health().longest_stall).count();
   }
@@ -244,18 +255,33 @@ private:
     co_return false;
   }
 
-  /// Requests of all clusters that were no reads, as the other process counts them.
-  reactor::awaitable<double> writes() {
+  /// Requests of all clusters that were no reads, by what they wrote, as the other process counts
+  /// them.
+  reactor::awaitable<json::object> counts() {
     auto said = co_await fleet_.front()->api().get_path("/counts");
-    const json::value* n =
-        said && said->is_object() ? said->get_object().if_contains("writes") : nullptr;
-    co_return n && n->is_int64() ? static_cast<double>(n->get_int64()) : 0;
+    json::object out;
+    if (said && said->is_object()) out = said->get_object();
+    co_return out;
+  }
+  static double number(const json::value& v) {
+    return v.is_int64() ? static_cast<double>(v.get_int64()) : 0;
+  }
+  static double number_in(const json::object& all, std::string_view what) {
+    const json::value* v = all.if_contains(what);
+    return v ? number(*v) : 0;
+  }
+  static double sum(const json::object& all) {
+    double out = 0;
+    for (const auto& [what, n] : all)
+      if (!what.starts_with("refused ")) out += number(n);
+    return out;
   }
 
   reactor::loop& loop_;
   point size_;
   policies::host packs_;
   bootc::pack_rollout_policy policy_;
+  std::size_t passes_ = 0;  // of all pools
   std::vector<std::unique_ptr<k8s::cluster>> fleet_;
 };
 
@@ -275,10 +301,30 @@ json::object measure(point p) {
           {"nodes", p.nodes},
           {"cpu_ms_per_node", rounded(f.cpu_ms_per_node)},
           {"writes_per_node", rounded(f.writes_per_node)},
+          {"writes_by_kind", std::move(f.writes_by)},
+          {"passes_per_pool", rounded(f.passes)},
           {"seconds", rounded(f.seconds)},
           {"idle_writes", f.idle_writes},
           {"idle_cpu_percent", rounded(f.idle_cpu_percent)},
           {"longest_stall_ms", rounded(f.stall_ms)}};
+}
+
+/// "PATCH bootcnodes", "POST pods/eviction".
+std::string kind_of(const k8s::sim::request& r) {
+  static const std::set<std::string_view> kinds{
+      "bootcnodes", "bootcnodepools", "events", "leases", "nodes", "pods",
+  };
+  std::string out = r.method;
+  std::string_view rest = r.path;
+  bool found = false;
+  for (std::size_t part = 0; !rest.empty(); ++part) {
+    const std::string_view word = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (found && (word == "status" || word == "eviction")) out += "/" + std::string(word);
+    if (!found && kinds.contains(word)) out += " " + std::string(word);
+    found = found || kinds.contains(word);
+  }
+  return found ? out : out + " " + r.path;
 }
 
 }  // namespace
@@ -307,7 +353,7 @@ int run_rollout_sender(const std::string& size) {
   k8s::sim::server front(l, k8s::sim::server::settings{{"127.0.0.1", 0}, nullptr});
   std::vector<std::unique_ptr<simulation::pool_cluster>> clusters;
   std::vector<std::unique_ptr<puppets>> hosts;
-  std::int64_t writes = 0;
+  std::map<std::string, std::int64_t> writes;
   for (std::size_t i = 0; i < p.clusters; ++i) {
     simulation::cluster_options o;
     o.name = "c" + std::to_string(i);
@@ -319,11 +365,14 @@ int run_rollout_sender(const std::string& size) {
         [&writes](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
       if (r.path == "/counts") {
         k8s::sim::answer out;
-        out.body = R"({"writes":)" + std::to_string(writes) + "}";
+        out.body = json::serialize(json::value_from(writes));
         return out;
       }
-      if (r.method != "GET") ++writes;
       return std::nullopt;
+    };
+    // What a disruption budget refuses has written nothing.
+    clusters.back()->api().after = [&writes](const k8s::sim::request& r, k8s::sim::answer& a) {
+      if (r.method != "GET") ++writes[(a.status < 400 ? "" : "refused ") + kind_of(r)];
     };
     hosts.push_back(std::make_unique<puppets>(l, *clusters.back()));
     front.add(clusters.back()->api(), "/c" + std::to_string(i));

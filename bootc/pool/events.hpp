@@ -6,14 +6,11 @@
 namespace bootc::hold_event {
 
 inline constexpr auto table = std::to_array<k8s::event_kind>({
-    {"Held", k8s::event_severity::normal, "BootcNode",
-     "it waits in its slot for work under way; the note begins with the hold's code. Once for each "
-     "code"},
     {"Stuck", k8s::event_severity::warning, "BootcNode",
      "something holds it up that may last until somebody does something; the note begins with the "
      "hold's code and names the pod, or the error"},
     {"Released", k8s::event_severity::normal, "BootcNode",
-     "it no longer waits; the note says for what it did, and since when"},
+     "it is no longer stuck; the note says on what it was, and since when"},
     // Those of the contract, which dashboards of other operators of this API know.
     {"Staging", k8s::event_severity::normal, "Node", "its daemon fetches the image"},
     {"Staged", k8s::event_severity::normal, "Node",
@@ -59,8 +56,7 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
     {"InvalidApproval", k8s::event_severity::warning, "BootcNodePool",
      "bootc.dev/approve-digest is no sha256 digest"},
 });
-inline constexpr k8s::event_kind held = k8s::event_in(table, "Held"),
-                                 stuck = k8s::event_in(table, "Stuck"),
+inline constexpr k8s::event_kind stuck = k8s::event_in(table, "Stuck"),
                                  released = k8s::event_in(table, "Released");
 
 }  // namespace bootc::hold_event

@@ -16,7 +16,8 @@ std::string value_of(const bootc_node& b, std::string_view key) {
   return std::string(b.annotation(key).value_or(std::string_view()));
 }
 
-/// Its sentence names a pod or an error.
+/// Its sentence names a pod or an error, and there is an Event about it. What is under way is told
+/// by the node's steps.
 bool says_what_to_do(std::string_view code) {
   const hold_code::hold_kind* kind = hold_code::find(code);
   return kind && kind->nature == hold_code::hold_nature::trouble;
@@ -47,18 +48,19 @@ k8s::event_note event_of(const bootc_node& b, const hold* now) {
       std::string(names::api_version), "BootcNode", {}, b.meta.name.str(), b.meta.uid.text()};
   if (!now) {
     const auto before = note_of(b);
-    std::string note = "it no longer waits";
+    std::string note = "it is no longer stuck";
     if (before)
       note += ": " + before->code + (before->since.empty() ? "" : " since " + before->since);
     return k8s::tell_of(hold_event::released, about, std::move(note));
   }
-  return k8s::tell_of(says_what_to_do(now->code) ? hold_event::stuck : hold_event::held, about,
+  return k8s::tell_of(hold_event::stuck, about,
                       now->code + ": " + now->sentence + "; released when " + now->released_by);
 }
 
 bool is_new(const bootc_node& b, const hold* now) {
   const auto before = note_of(b);
-  return now ? !before || before->code != now->code : before.has_value();
+  if (now && says_what_to_do(now->code)) return !before || before->code != now->code;
+  return !now && before && says_what_to_do(before->code);
 }
 
 json::object note_annotations(const bootc_node& b, const hold* now, reactor::wall_time at) {

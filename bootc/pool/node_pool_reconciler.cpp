@@ -28,9 +28,12 @@ constexpr reactor::nanoseconds wait_for_own_writes = 1s;
 constexpr reactor::nanoseconds wait_for_proof = 500ms;  // of the views, once somebody attends
 /// After a write met a newer version: the view catches up within moments.
 constexpr reactor::nanoseconds wait_after_conflict = 200ms;
-/// Some microseconds each: below a millisecond a turn.
-// of holds, written in one pass; the others follow in the next
+/// From one pass to the next, so that a large pool takes a twentieth of a core at most; and what
+/// nobody waits longer for.
+constexpr reactor::nanoseconds pace_of_node = 20ms, longest_pace = 5s;
+/// Of holds, written in one pass; the others follow in the next.
 constexpr std::size_t most_notes = 20;
+/// Some microseconds each: below a millisecond a turn.
 constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000;
 /// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by
 /// then never will.
@@ -314,6 +317,21 @@ void node_pool_reconciler::follow_tag(const std::string& pool) {
   settings_.tags->follow(who, std::move(w));
 }
 
+/// How long the next pass waits for more news; notes that it begins when it need not.
+reactor::nanoseconds node_pool_reconciler::rest_before(const node_pool& pool) {
+  const auto nodes = static_cast<std::int64_t>(views_.node_names.size());
+  const reactor::nanoseconds pace = std::min(pace_of_node * nodes, longest_pace);
+  const auto [at, is_first] = last_passes_.try_emplace(pool.meta.name.str());
+  last_pass& last = at->second;
+  const bool as_before = !is_first && last.generation == pool.meta.generation &&
+                         last.annotations == pool.meta.annotations &&
+                         last.deleting == pool.meta.deleting();
+  const reactor::nanoseconds rest = as_before ? last.began + pace - loop_.now() : 0s;
+  if (rest <= 0s)
+    last = {loop_.now(), pool.meta.generation, pool.meta.annotations, pool.meta.deleting()};
+  return rest;
+}
+
 /// Ends the drains of nodes whose object, or the pool that owns it, is gone: no plan speaks of them
 /// any more.
 void node_pool_reconciler::stop_drains_of_nobody() {
@@ -330,11 +348,13 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   follow_tag(pool);
   const node_pool* found = views_.pools.find("", pool);
   if (!found) {
+    last_passes_.erase(pool);
     attend(pool, k8s::attention::none);
     co_return k8s::await_change();
   }
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
   if (!sees_own_writes(pool)) co_return k8s::requeue_after(wait_for_own_writes);
+  if (const auto rest = rest_before(*found); rest > 0s) co_return k8s::requeue_after(rest);
   rollout_plan next = co_await plan_alone(pool, view::as_it_is);
   const std::string other = settings_.other ? settings_.other->known() : std::string();
   if (other_said_ != other) {
@@ -351,8 +371,10 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     co_return k8s::await_change();
   }
   const bool under_way = !next.actions.empty() || next.occupied > 0;
-  if (!attend(pool, under_way ? k8s::attention::close : k8s::attention::none))
+  if (!attend(pool, under_way ? k8s::attention::close : k8s::attention::none)) {
+    last_passes_.erase(pool);
     co_return k8s::requeue_after(wait_for_proof);
+  }
   if (settings_.on_plan) settings_.on_plan(pool, next);
   if (settings_.rows) settings_.rows->show(pool, by_state(next.counts), next.held);
   if (!other.empty()) {
@@ -365,6 +387,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   const bool acted = !next.actions.empty() || next.status_changed;
   auto done = co_await act(seen, std::move(next));
   if (!done) {
+    last_passes_.erase(pool);  // what failed has delays of its own
     if (is_a_race(done.error())) co_return k8s::requeue_after(wait_after_conflict);
     co_return done.error();
   }
@@ -495,6 +518,8 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
     auto written = co_await write_status(pool, plan.status);
     if (!written && !first_failure) first_failure = written.error();
   }
+  // What goes along with a step is said once the step is made.
+  for (const std::string& node : stopped) to_note.erase(node);
   co_await write_notes(std::move(to_note));
   co_await give_back(loop_, plan.actions);
   co_await give_back(loop_, plan.units);
@@ -558,6 +583,11 @@ awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node
     while (why != plan.holds.end() && why->unit < u.name) ++why;
     const bool matters = u.slotted || u.state == unit_state::degraded || !u.trouble.empty();
     const hold* now = matters && why != plan.holds.end() && why->unit == u.name ? &*why : nullptr;
+    // What the next pass would say goes along with the slot.
+    std::optional<hold> begins;
+    if (u.starting && !now)
+      now = &begins.emplace(u.name, std::string(hold_code::draining.code), "its drain begins",
+                            std::string(hold_code::draining.released));
     const bootc_node* b = views_.bootc_nodes.find("", u.name);
     const bool goes_along = written_anyway.contains(u.name);
     // What leaves is deleted in this pass.

@@ -72,6 +72,9 @@ struct reconciler_settings {
 ///             server itself shows the slots that the view shows.
 /// Failures    a failed write stops further steps of its node, never those of others; the pass is
 ///             then repeated.
+/// Pace        a pass costs as much as its pool has nodes, and a large pool always has news: the next
+///             one begins a while after the last, longer for more nodes, and takes all of it in.
+///             Nobody waits whose pool was changed.
 /// Concurrency passes of one cluster run one after the other: quorum rules span its pools.
 class node_pool_reconciler final : public k8s::reconciler<std::string> {
 public:
@@ -90,6 +93,7 @@ private:
   void follow_tag(const std::string& pool);
   std::string follower(const std::string& pool) const { return settings_.cluster + "/" + pool; }
   bool sees_own_writes(const std::string& pool);
+  reactor::nanoseconds rest_before(const node_pool& pool);
   void stop_drains_of_nobody();
   awaitable<rollout_plan> plan(std::string pool, view of);
   awaitable<rollout_plan> plan_alone(std::string pool, view of);
@@ -121,8 +125,15 @@ private:
   drain_teller drain_teller_;
   std::map<std::string, std::string> told_steps_;  // by node, until its object remembers them
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
-  std::set<std::string> attending_;  // pools with something under way
-  std::string other_said_;           // of whom the log has told
+  struct last_pass {
+    reactor::steady_time began;
+    std::int64_t generation = 0;
+    k8s::string_map annotations;
+    bool deleting = false;
+  };
+  std::map<std::string, last_pass> last_passes_;  // that did not fail, by pool
+  std::set<std::string> attending_;               // pools with something under way
+  std::string other_said_;                        // of whom the log has told
   bool knows_every_slot_ = false;
   reactor::steady_time unknown_writes_land_by_;
 };

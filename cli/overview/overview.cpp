@@ -192,6 +192,14 @@ page grouped_holds(const std::vector<units::hold>& holds, extent how, colours ti
   return groups.empty() ? page() : t.text("  ", columns);
 }
 
+/// The detail that all units of a row share; empty when there is none.
+page shared_detail(const plan_row& r, std::string_view key) {
+  if (r.units.empty()) return {};
+  for (const units::detail& d : r.units.front().details)
+    if (d.key == key) return with_short_digests(text_of(d));
+  return {};
+}
+
 /// What there is to say of a row beside its numbers.
 page note_of(const plan_row& r, const api_overview& a, extent how, colours tint) {
   page note;
@@ -200,6 +208,8 @@ page note_of(const plan_row& r, const api_overview& a, extent how, colours tint)
   if (r.degraded > 0 && how != extent::wide)
     say(toned(page(std::to_string(r.degraded)) + " degraded", tone::bad, tint));
   if (!a.last_error.empty()) say(a.last_error);
+  if (const page tag = shared_detail(r, "follows"); !tag.empty()) say(page("follows ") + tag);
+  if (!r.offered.empty()) say(page("offered ") + with_short_digests(r.offered));
   return note;
 }
 

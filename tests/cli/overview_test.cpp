@@ -69,6 +69,29 @@ std::string unit_of(const fleet_overview& f, std::size_t i) {
   return f.clusters[0].apis[0].rows[0].units[i].name;
 }
 
+TEST(Overview, ARowSaysWhichTagItFollowsWhenThatIsAskedAgainAndWhatIsOffered) {
+  fleet_overview f;
+  units::plan_row r;
+  r.name = "workers";
+  r.target = "sha256:" + std::string(64, 'a');
+  r.offered = "sha256:" + std::string(64, 'b');
+  units::unit u;
+  u.name = "n1";
+  u.details = {{.key = "follows",
+                .value = "quay.io/os/node:stable, asked again at 2026-11-21T12:05:00Z",
+                .label = "follows"}};
+  r.units = {u};
+  const units::words says{"pool", "pools", "node", "nodes"};
+  f.apis = {{"bootc", {says, 1, 1, 0, 0}}};
+  f.clusters.push_back({"blue", "server", "Live", "", {{"bootc", says, "Live", "", {r}}}});
+  const std::string text = status_text(f, extent::wide, colours::none, 200).text();
+  EXPECT_NE(text.find("follows quay.io/os/node:stable, asked again at 2026-11-21T12:05:00Z, "
+                      "offered sha256:bbbbbbbbbbbb"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("sha256:aaaaaaaaaaaa"), std::string::npos) << text;
+}
+
 TEST(Overview, NothingAClusterSaysReachesATerminalRaw) {
   const fleet_overview f = hostile_fleet();
   for (const extent wide : {extent::usual, extent::wide}) {

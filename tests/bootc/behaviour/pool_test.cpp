@@ -895,6 +895,42 @@ TEST(RolloutBehaviour, NothingIsWrittenWhileNothingChanges) {
   });
 }
 
+TEST(RolloutBehaviour, ALargePoolTakesManyNewsInAtOnceAndItsOwnChangeAtOnce) {
+  play([](stage& s) -> awaitable<void> {
+    auto* server = s.embedded();
+    if (!server) co_return;
+    constexpr int nodes = 40;
+    co_await all_staged(s, nodes, R"({"maxUnavailable":0})");
+    co_await s.loop().sleep_for(5s);
+    std::size_t writes = 0;
+    server->before = [&writes](const k8s::sim::request& r) {
+      if (r.method == "PATCH" && r.path.ends_with("/status") &&
+          r.path.find("bootcnodepools") != std::string::npos)
+        ++writes;
+      return std::optional<k8s::sim::answer>();
+    };
+    for (int i = 1; i <= nodes; ++i) {
+      std::string name = "w" + std::to_string(i);
+      co_await s.report(std::move(name), unit_state::up_to_date, 'b');
+      co_await s.loop().sleep_for(50ms);
+    }
+    co_await s.loop().sleep_for(2s);
+    EXPECT_GE(writes, 1u);
+    EXPECT_LE(writes, 6u) << "two seconds of news, and passes 800 ms apart";
+    auto all = co_await s.see_pool("p");
+    EXPECT_TRUE(all && all->status.updated_count == nodes);
+    co_await s.report("w1", unit_state::staged, 'a', 'b');  // a pass begins
+    co_await s.loop().sleep_for(20ms);
+    const std::string another = image_of('c');
+    std::string moved = R"({"spec":{"image":{"ref":")" + another + R"("}}})";
+    co_await s.patch_pool("p", std::move(moved));
+    co_await s.loop().sleep_for(100ms);
+    auto asked = co_await s.see("w1");
+    EXPECT_TRUE(asked && asked->spec.desired_image == another)
+        << "a person's wish waits for nothing";
+  });
+}
+
 /// Starts one node and gives a reason for the others; or fails.
 class fixed_policy final : public rollout_policy {
 public:
