@@ -305,6 +305,33 @@ TEST(CommandHost, NamesWhatElseRebootsTheHost) {
   });
 }
 
+TEST(CommandHost, AStatusWithoutEndThatIsNoTextOrOfNoCommandIsAnErrorAndNothingMore) {
+  machine m;
+  const std::filesystem::path odd = m.folder / "odd";
+  std::filesystem::create_directories(odd);
+  const auto says = [&](const std::string& script) {
+    reactor::put((odd / "bootc").string(), "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(odd / "bootc", std::filesystem::perms::owner_all);
+  };
+  ::setenv("PATH", (odd.string() + ":/usr/bin:/bin").c_str(), 1);
+  m.run([&](machine& on) -> awaitable<void> {
+    auto missing = co_await on.commands.status();
+    EXPECT_FALSE(missing);
+    says("exec head -c 1000000000 /dev/zero");
+    auto endless = co_await on.commands.status();
+    EXPECT_FALSE(endless);
+    if (!endless) {
+      EXPECT_LT(endless.error().message().size(), 4'096u);
+    }
+    says("printf '{\"status\":\\377\\376}'");
+    auto no_text = co_await on.commands.status();
+    EXPECT_TRUE(!no_text || !parse_host_status(*no_text));
+    says("exec cat " + std::string(on.folder / "there-is-none"));
+    auto failing = co_await on.commands.status();
+    EXPECT_FALSE(failing);
+  });
+}
+
 TEST(CommandHost, T100_NoticesADeploymentOfComposefs) {
   machine m;
   std::filesystem::create_directories(m.folder / "sysroot/state/deploy");
