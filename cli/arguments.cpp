@@ -126,6 +126,36 @@ CLI::Validator known_api(std::vector<std::string> known) {
       "", "known API");
 }
 
+/// The settings of helm/tenants/desired/settings, which reads and judges them: they stay texts, as
+/// they stand in parse_outcome::settings.
+void add_tenants(CLI::App& app) {
+  const auto add = [&](const std::string& flag, const std::string& about, const char* text) {
+    return app
+        .add_option_function<std::vector<std::string>>(
+            flag, [](const std::vector<std::string>&) {}, about)
+        ->allow_extra_args(false)
+        ->option_text(text)
+        ->group("Tenants");
+  };
+  add("--chart-repo",
+      "repository of the one chart of all Tenants (default: https://charts.jetstack.io)", "URL");
+  add("--chart-name", "its name there (default: cert-manager)", "NAME");
+  add("--chart-version", "its version, no range (default: 1.19.1); \"\" = the highest stable one",
+      "VERSION");
+  add("--chart-values-file", "its values; given again, later files win [$CHART_VALUES_FILE]",
+      "FILE");
+  add("--tenant-drift", "what is done about objects of a release that are gone (default: report)",
+      "off|report|heal")
+      ->check(CLI::IsMember({"off", "report", "heal"}));
+  add("--max-concurrent-per-cluster", "operations of Helm at once on a cluster (default: 4)", "N")
+      ->check(CLI::Range(1, 10'000));
+  add("--max-concurrent-helm", "the same on all clusters together (default: 16)", "N")
+      ->check(CLI::Range(1, 10'000));
+  app.add_flag_callback(
+         "--chart-install-crds", [] {}, "add installCRDs: true to the chart's values")
+      ->group("Tenants");
+}
+
 void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secrets) {
   const auto overridden_by = [&all](CLI::Option* flag, std::string variable, std::string& value) {
     flag->description(flag->get_description() + " [$" + variable + "]");
@@ -191,7 +221,8 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
       ->check(known_api(all.known_apis))
       ->each([&to](const std::string&) { to.apis_named = true; })
       ->option_text("NAME,…")
-      ->default_str(joined(all.known_apis));
+      ->default_str("those that home serves; tenants run where they are named");
+  add_tenants(app);
   add_config(app, all);
   add_logging(app, to.log_level, to.log_format);
 }

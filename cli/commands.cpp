@@ -2,6 +2,7 @@
 
 #include "cli/completion.hpp"
 #include "cli/output.hpp"
+#include "cli/service/tenant_settings.hpp"
 
 #include <unistd.h>
 
@@ -44,7 +45,9 @@ int dispatch(const std::vector<std::string>& arguments, const std::vector<units:
   write_bytes(STDOUT_FILENO, outcome.out);
   write_bytes(STDERR_FILENO, outcome.err);
   if (!outcome.parsed) return outcome.exit_code;
-  return std::visit(runner{outcome.settings, known}, *outcome.parsed);
+  const auto furnished = with_tenants(known, outcome.settings, environment);
+  if (!furnished) return complain(furnished.error().message());
+  return std::visit(runner{outcome.settings, *furnished}, *outcome.parsed);
 }
 
 int complain(std::string_view sentence, int code) {

@@ -5,7 +5,9 @@
 #include "bootc/api.hpp"
 #include "cli/arguments.hpp"
 #include "cli/connect.hpp"
+#include "cli/service/tenant_settings.hpp"
 #include "compose/api.hpp"
+#include "helm/tenants/api.hpp"
 #include "releases/api.hpp"
 #include "simulation/node_world.hpp"
 
@@ -18,6 +20,7 @@ std::vector<units::api> apis() {
       bootc::api(),
       ::releases::api(),
       ::compose::api(),
+      helm::tenants::api(),
   };
 }
 
@@ -31,6 +34,50 @@ std::vector<units::api> of_fleet(std::vector<units::api> all, const fleet_argume
     if (one.name == set.name) one = set;
     one.where_served = one.where_served && !a.apis_named;
   }
+  return all;
+}
+
+namespace {
+
+/// The texts of a setting that somebody said; of a list those between its commas.
+std::vector<std::string> texts_of(const setting& s) {
+  if (s.name != "chart-values-file") return {s.value};
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= s.value.size();) {
+    const std::size_t end = std::min(s.value.find(',', at), s.value.size());
+    if (end > at) out.push_back(s.value.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
+                                                      const std::vector<setting>& said,
+                                                      const registry::environment& environment) {
+  const auto there = std::ranges::find(all, "tenants", &units::api::name);
+  const auto apis = std::ranges::find(said, "apis", &setting::name);
+  if (there == all.end() || apis == said.end() || apis->origin == "default" ||
+      ("," + apis->value + ",").find(",tenants,") == std::string::npos)
+    return all;
+  const auto wrong = [](const std::string& why) {
+    return reactor::make_fault(reactor::errc::malformed, "read the settings of Tenants", why);
+  };
+  helm::tenants::given_settings given;
+  for (const setting& s : said)
+    if (s.name == "namespace" || s.origin != "default") given.flags[s.name] = texts_of(s);
+  given.environment = environment;
+  auto read = helm::tenants::read_settings(given);
+  if (!read) return wrong(read.error().text);
+  auto wanted = helm::tenants::load_wanted(std::move(read->all));
+  if (!wanted) return wrong(wanted.error().text);
+  helm::tenants::api_settings s;
+  s.wanted = *wanted;
+  s.environment = environment;
+  s.where = helm::sources::settings_from(environment);
+  s.on_clusters = helm::tenants::api_settings::kinds::ensured;
+  *there = helm::tenants::api(std::move(s));
   return all;
 }
 

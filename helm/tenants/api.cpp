@@ -44,6 +44,7 @@ public:
   running(const units::house& h, const api_settings& s)
       : house_(h),
         wanted_(s.wanted ? s.wanted : by_default()),
+        kind_(s.on_clusters),
         charts_(h.loop, supply_options(h, s)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all),
         rows_(h.metrics, std::string(api_name)) {}
@@ -51,6 +52,7 @@ public:
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     tenant_cluster::options o;
     o.does = house_.does;
+    o.kind = kind_;
     o.wanted = [this] { return wanted_; };
     o.server = [this, &on] { return names_of(on.on()); };
     o.known = [this](std::string_view name) { return is_known(name); };
@@ -95,6 +97,7 @@ private:
 
   units::house house_;
   std::shared_ptr<const wanted_everywhere> wanted_;
+  kind_on_cluster kind_;
   chart_supply charts_;
   operation_slots slots_;
   units::row_budget rows_;
@@ -113,10 +116,11 @@ units::api api(api_settings s) {
   units::api a;
   a.name = api_name;
   a.says = {"chart", "charts", "tenant", "tenants"};
-  a.kinds = {tenant_resource()};
+  if (s.on_clusters == api_settings::kinds::as_served) a.kinds = {tenant_resource()};
   a.remedy = "kubectl apply --server-side -f deploy/crds/tenants, or name tenants in --apis";
   a.watches = "Tenants";
   a.loads = "Tenants";
+  a.where_served = true;  // it has nothing at home, so somebody has to name it
   a.lease = names::lease;
   a.lease_ns = s.wanted ? s.wanted->all.ns : "default";
   a.holds.assign(hold_code::of_tenants.begin(), hold_code::of_tenants.end());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "helm/sources/settings.hpp"
+#include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
 #include "registry/environment.hpp"
 #include "units/api.hpp"
@@ -14,6 +15,9 @@ struct api_settings {
   std::shared_ptr<const wanted_everywhere> wanted;  // null: the defaults
   sources::settings where;                          // of repositories and logins
   registry::environment environment;                // for proxies; empty: there is none
+  /// Ensured where somebody names the API.
+  using kinds = kind_on_cluster;
+  kinds on_clusters = kinds::as_served;
 };
 
 /// Errors   of a values file that cannot be read, is no YAML or no map. Blocks on files; for the

@@ -56,6 +56,7 @@ std::map<fs::path, std::string> made_files() {
     one("base", name, "");
   one("components/releases", "releases", "releases.enabled=true");
   one("components/compose", "compose", "compose.enabled=true");
+  one("components/tenants", "tenants", "tenants.enabled=true");
   one("components/servicemonitor", "servicemonitor", "serviceMonitor.enabled=true");
   made["install.yaml"] = from("") + text_of({"--set", "namespace.create=true"});
   made["member/member.yaml"] =
@@ -188,7 +189,8 @@ TEST(Deploy, ValuesReachWhatTheyName) {
         "Cluster {{ $labels.cluster }} is {{ $labels.state }}"},
        {"ServiceMonitor"}},
       {{"dashboard.enabled=true,dashboard.labels.grafana_dashboard=yes"},
-       {"name: bootc-operator-dashboard", "    grafana_dashboard: \"yes\"\n", "  windlass.json: |\n"},
+       {"name: bootc-operator-dashboard", "    grafana_dashboard: \"yes\"\n",
+        "  windlass.json: |\n"},
        {"PrometheusRule"}},
       {{"prometheusRule.enabled=true,dashboard.enabled=true,controller.enabled=false"},
        {},
@@ -198,6 +200,13 @@ TEST(Deploy, ValuesReachWhatTheyName) {
         "name: bootc-operator-compose\n"},
        {}},
       {{"compose.enabled=true,releases.enabled=true"}, {"- --apis=bootc,releases,compose"}, {}},
+      {{"tenants.enabled=true,tenants.chart.name=echo-server,tenants.chart.installCRDs=true"},
+       {"- --apis=bootc,tenants", "- --chart-name=echo-server", "- --chart-install-crds",
+        "windlass.dev/tenants: \"true\"", "resources: [tenants/status]"},
+       {}},
+      {{"tenants.enabled=true,controller.enabled=false"},
+       {"name: bootc-operator-tenants\n"},
+       {"kind: Deployment"}},
       {{"compose.enabled=true,controller.enabled=false"},
        {"name: bootc-operator-compose\n"},
        {"kind: Deployment"}},
@@ -208,7 +217,8 @@ TEST(Deploy, ValuesReachWhatTheyName) {
        {}},
       {{"controller.extraArgs[0]=--policies=/policies"}, {"- \"--policies=/policies\""}, {}},
       {{"controller.policies=rules", "fleet.namespace=clusters"},
-       {"- --policies=configmap:rules", "resourceNames: [rules]", "-policies\n  namespace: clusters"},
+       {"- --policies=configmap:rules", "resourceNames: [rules]",
+        "-policies\n  namespace: clusters"},
        {}},
   };
   for (const row& r : rows) {
@@ -238,6 +248,8 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
                                           {"logs.level=loud", "level"},
                                           {"releases.enabled=1", "enabled"},
                                           {"compose.enabled=yes", "enabled"},
+                                          {"tenants.enabled=on", "enabled"},
+                                          {"tenants.chart.repo=charts", "repo"},
                                           {"serviceMonitor.interval=often", "interval"},
                                           {"prometheusRule.interval=30s", "interval"},
                                           {"dashboard.labels=grafana", "labels"},

@@ -6,6 +6,7 @@
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
 #include "k8s/client/events.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
@@ -27,6 +28,7 @@ constexpr std::size_t most_tenants = 10'000;
 constexpr std::size_t passes_at_once = 8, looks_at_once = 8;
 constexpr std::array<std::string_view, 3> phase_names = {"Ready", "Pending", "Error"};
 constexpr std::string_view api_name = "tenants";
+constexpr reactor::nanoseconds kind_retry = 60s;
 
 k8s::informer_options all_tenants(const k8s::watch_limits& limits) {
   k8s::informer_options o;
@@ -97,12 +99,23 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
     values.emplace_back(t.meta.name.str());
   });
   tenants_.on_change([this](const tenant* before, const tenant* now) { changed(before, now); });
+  if (options_.does == units::mode::look)
+    tenants_.start();
+  else
+    tasks_.start("Tenants of " + on.on().name(), begin());
+}
+
+awaitable<void> tenant_cluster::begin() {
+  while (options_.kind == kind_on_cluster::ensured) {
+    auto there = co_await ensure_crd(on_);
+    if (there) break;
+    kind_problem_ = there.error().message();
+    co_await on_.loop().sleep_for(kind_retry);
+  }
+  kind_problem_.clear();
   tenants_.start();
-  if (options_.does == units::mode::look) return;
-  tasks_.start("Tenants of " + on.on().name(), [this]() -> awaitable<void> {
-    (void)co_await tenants_.synced();
-    controller_.start();
-  });
+  (void)co_await tenants_.synced();
+  controller_.start();
 }
 
 tenant_cluster::~tenant_cluster() = default;
@@ -126,7 +139,14 @@ awaitable<void> tenant_cluster::stop() {
 }
 
 awaitable<bool> tenant_cluster::synced(reactor::steady_time deadline) {
-  return tenants_.synced(deadline);
+  if (options_.does == units::mode::look && options_.kind == kind_on_cluster::ensured) {
+    k8s::resource wanted = tenant_resource();
+    auto served = co_await on_.discovery().serves(std::move(wanted));
+    kind_problem_ =
+        served && !*served ? "the kind Tenant is not served; `windlass run` brings it" : "";
+  }
+  if (!kind_problem_.empty()) co_return false;
+  co_return co_await tenants_.synced(deadline);
 }
 
 void tenant_cluster::reconsider() {

@@ -2,6 +2,7 @@
 
 #include "helm/tenants/cluster/cluster_reads.hpp"
 #include "helm/tenants/cluster/operation_slots.hpp"
+#include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/tenant_writes.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
 #include "helm/tenants/plan/retries.hpp"
@@ -50,6 +51,7 @@ class tenant_cluster final : public units::part, private k8s::reconciler<k8s::ob
 public:
   struct options {
     units::mode does = units::mode::act;
+    kind_on_cluster kind = kind_on_cluster::as_served;
     std::function<std::shared_ptr<const wanted_everywhere>()> wanted;
     std::function<names_of_server()> server;
     /// Whether a cluster of that name is in the fleet, reachable or not. May be empty: every name
@@ -67,7 +69,9 @@ public:
 
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
-  std::string doubt() const override { return tenants_.doubt(); }
+  std::string doubt() const override {
+    return kind_problem_.empty() ? tenants_.doubt() : kind_problem_;
+  }
   void reconsider() override;
   void recover() override;
   awaitable<std::vector<units::plan_row>> overview() override;
@@ -109,6 +113,7 @@ private:
   using key_type = k8s::object_key;
 
   awaitable<k8s::result<k8s::next>> reconcile(key_type key) override;
+  awaitable<void> begin();
   // tenant_passes.cpp
   awaitable<k8s::result<k8s::next>> pass(key_type key);
   awaitable<k8s::result<tenant_world>> gather(key_type key, std::optional<tenant> fresh);
@@ -174,6 +179,7 @@ private:
   cluster_reads reads_;
   tenant_writes writes_;
   k8s::informer<tenant> tenants_;
+  std::string kind_problem_;  // why the kind is not there
   std::unique_ptr<units::row_figures> figures_;
   std::map<key_type, memory> known_;
   std::map<key_type, std::size_t> counted_;  // phase of each that is ours

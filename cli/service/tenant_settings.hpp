@@ -1,0 +1,18 @@
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "registry/environment.hpp"
+#include "units/api.hpp"
+
+#include <vector>
+
+namespace cli {
+
+/// The same APIs, with what the command line, the environment and values files say about Tenants,
+/// where somebody names them with --apis. Blocks on files.
+/// Errors: one sentence that names the setting or the file.
+reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
+                                                      const std::vector<setting>& said,
+                                                      const registry::environment& environment);
+
+}  // namespace cli
