@@ -8,12 +8,6 @@ function(windlass_library name)
   set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()
 
-# windlass_unhurried(<name>): it waits for people and servers. The release preset compiles it with -O1, in three quarters of
-# the time.
-function(windlass_unhurried name)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-endfunction()
-
 # windlass_alone(<file>...): files that are compiled by themselves in every preset, because their own names would meet those of
 # their neighbours.
 function(windlass_alone)
