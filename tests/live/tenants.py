@@ -4,8 +4,8 @@
     WINDLASS_LIVE_KUBECONFIG=F WINDLASS_LIVE_SECOND=F KUBEBUILDER_ASSETS=D tests/live/tenants.py BUILD_FOLDER
 
 The first server is home and a member of its own fleet, the second is `demo-remote-1`. Plays what a bare API server has not: the
-controllers of Deployments and of namespaces. The chart comes from a repository whose failures can be switched on, and from
-docker-registry where that is installed. Stock helm (3) is $HELM, ~/go/bin/helm or the one on PATH; without it the test is skipped.
+controllers of Deployments and of namespaces. The chart comes from a repository whose failures can be switched on.
+Stock helm (3) is $HELM, ~/go/bin/helm or the one on PATH; without it the test is skipped.
 """
 import base64
 import datetime
@@ -341,7 +341,7 @@ def end_to_end(s):
     join(s, HOME, s.home.kubeconfig)
     join(s, REMOTE, s.remote.kubeconfig)
     s.start()
-    s.until(lambda: {n: c["state"] for n, c in s.states().items()} == {HOME: "Engaged", REMOTE: "Engaged"}, "both clusters are engaged")
+    s.until(lambda: {n: c["state"] for n, c in s.states().items()} == {HOME: "Live", REMOTE: "Live"}, "both clusters are engaged")
     lease = s.home.ask("GET", "/apis/coordination.k8s.io/v1/namespaces/default/leases/krypton-operator")
     assert lease[0] == 200, lease
     name = PREFIX + "acme"
