@@ -72,9 +72,9 @@ struct reconciler_settings {
 ///             server itself shows the slots that the view shows.
 /// Failures    a failed write stops further steps of its node, never those of others; the pass is
 ///             then repeated.
-/// Pace        a pass costs as much as its pool has nodes, and a large pool always has news: the next
-///             one begins a while after the last, longer for more nodes, and takes all of it in.
-///             Nobody waits whose pool was changed.
+/// Pace        a pass costs as much as its pool has nodes, and a large pool always has news: the
+///             next one begins a while after the last, longer for more nodes, and takes all of it
+///             in. Nobody waits whose pool was changed.
 /// Concurrency passes of one cluster run one after the other: quorum rules span its pools.
 class node_pool_reconciler final : public k8s::reconciler<std::string> {
 public:

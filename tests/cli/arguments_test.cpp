@@ -205,7 +205,8 @@ TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
     EXPECT_FALSE(named(all));
     ASSERT_TRUE(added.parsed) << added.err;
     EXPECT_EQ(apis_of(added), apis_of(both)) << "as a component of the kustomization adds one";
-    EXPECT_EQ(origin_of(all, "apis"), "bootc,toys (default)");
+    EXPECT_EQ(origin_of(all, "apis"),
+              "those that home serves; tenants run where they are named (default)");
     const parse_outcome wrong = parse({command, "--apis", "bootc,pods"});
     EXPECT_EQ(wrong.exit_code, 2);
     EXPECT_NE(wrong.err.find("there is no API \"pods\"; there is: bootc,toys"), std::string::npos)

@@ -176,7 +176,7 @@ TEST_F(Seam, EveryMetricThatIsServedIsInTheTable) {
          {"windlass_units{api=\"bootc\",cluster=\"cluster-001\",pool=\"workers\",state="
           "\"UpToDate\"} 3",
           "windlass_rollouts_completed_total{api=\"bootc\",cluster=\"cluster-002\"} 2",
-          "windlass_rollout_duration_seconds_count{api=\"bootc\"} 2",
+          "windlass_rollout_duration_seconds_count{api=\"bootc\"} 4",
           "windlass_reboots_completed_total{cluster=\"cluster-001\"} 3"})
       EXPECT_NE(metrics.find(line), std::string::npos) << line << "\n" << metrics;
     // That its nodes were taken in counts as a pool's first.
@@ -375,7 +375,7 @@ TEST_F(Seam, ItsNameIsKnownToApisAndUnknownOnesAreAnswered) {
   EXPECT_TRUE(parse("toys").parsed);
   const cli::parse_outcome wrong = parse("dolls");
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,toys"), std::string::npos)
+  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,tenants,toys"), std::string::npos)
       << wrong.err;
 }
 

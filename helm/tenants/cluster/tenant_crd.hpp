@@ -8,8 +8,8 @@
 
 namespace helm::tenants {
 
-/// ensured: a cluster that does not serve the kind Tenant is given it; as_served: whoever engages it
-/// has looked.
+/// ensured: a cluster that does not serve the kind Tenant is given it; as_served: whoever engages
+/// it has looked.
 enum class kind_on_cluster { as_served, ensured };
 
 /// The manifests of deploy/crds/tenants, by name of the file.
