@@ -208,7 +208,9 @@ page note_of(const plan_row& r, const api_overview& a, extent how, colours tint)
   if (r.degraded > 0 && how != extent::wide)
     say(toned(page(std::to_string(r.degraded)) + " degraded", tone::bad, tint));
   if (!a.last_error.empty()) say(a.last_error);
-  if (const page tag = shared_detail(r, "follows"); !tag.empty()) say(page("follows ") + tag);
+  if (how == extent::wide) {
+    if (const page tag = shared_detail(r, "follows"); !tag.empty()) say(page("follows ") + tag);
+  }
   if (!r.offered.empty()) say(page("offered ") + with_short_digests(r.offered));
   return note;
 }

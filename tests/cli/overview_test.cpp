@@ -90,6 +90,9 @@ TEST(Overview, ARowSaysWhichTagItFollowsWhenThatIsAskedAgainAndWhatIsOffered) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("sha256:aaaaaaaaaaaa"), std::string::npos) << text;
+  const std::string narrow = status_text(f, extent::usual, colours::none, 80).text();
+  EXPECT_EQ(narrow.find("follows"), std::string::npos) << "eighty columns have no room\n" << narrow;
+  EXPECT_NE(narrow.find("offered"), std::string::npos) << narrow;
 }
 
 TEST(Overview, NothingAClusterSaysReachesATerminalRaw) {
