@@ -153,17 +153,37 @@ std::vector<std::string> broken(std::string_view line, std::size_t first, std::s
   return pieces;
 }
 
-/// Takes from the widest until they fit into so many columns together.
-void make_fit(std::vector<std::size_t>& widths, std::size_t together) {
+/// Takes from the widest until they fit into so many columns together; breaks no word, of which
+/// `words` has the longest of each, while another column has room between its words.
+void make_fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& words,
+              std::size_t together) {
   constexpr std::size_t least = 4;
   std::size_t sum = 0;
   for (std::size_t& w : widths) sum += w = std::min(w, std::max(together, least));
   while (sum > together) {
-    std::size_t& widest = *std::ranges::max_element(widths);
-    if (widest <= least) return;
-    --widest;
+    // A column that can give without breaking a word gives first, the widest of them.
+    std::size_t* gives = nullptr;
+    for (const bool breaks_words : {false, true}) {
+      for (std::size_t i = 0; i < widths.size(); ++i)
+        if (widths[i] > (breaks_words ? least : std::max(least, words[i])) &&
+            (!gives || widths[i] > *gives))
+          gives = &widths[i];
+      if (gives) break;
+    }
+    if (!gives) return;
+    --*gives;
     --sum;
   }
+}
+
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+    longest = std::max(longest, seen_columns(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
 }
 
 bool write_all(int fd, std::string_view text) {
@@ -313,17 +333,19 @@ table::table(std::vector<page> head) {
 }
 
 page table::text(const page& indent, std::size_t columns) const {
-  std::vector<std::size_t> widths;
+  std::vector<std::size_t> widths, words;
   for (const auto& cells : rows_) {
     widths.resize(std::max(widths.size(), cells.size()));
+    words.resize(widths.size());
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::size_t width = cells[i].width();
       if (columns != any_width || width <= most_padded_columns)
         widths[i] = std::max(widths[i], width);
+      words[i] = std::max(words[i], longest_word(cells[i].text_));
     }
   }
   if (columns != any_width)
-    make_fit(widths, columns - std::min(columns, indent.width() + 2 * (widths.size() - 1)));
+    make_fit(widths, words, columns - std::min(columns, indent.width() + 2 * (widths.size() - 1)));
   page out;
   for (const auto& cells : rows_) {
     std::vector<std::vector<std::string>> pieces;

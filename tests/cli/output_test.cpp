@@ -98,6 +98,15 @@ TEST(Output, ATableThatIsTooWideGoesOnInTheNextLine) {
             "        \033[31maway\033[0m\n");
 }
 
+TEST(Output, AColumnOfWordsGivesBeforeAWordOfAnotherIsBroken) {
+  table t({"TARGET", "NOTE"});
+  t.row({"0f23c6880a1c", "look for it"});
+  EXPECT_EQ(t.text("", 20).text(),
+            "TARGET        NOTE\n"
+            "0f23c6880a1c  look\n"
+            "              for it\n");
+}
+
 TEST(Output, MachineTextKeepsItsValueAndShowsNothingUnfit) {
   const boost::json::value v = {{"message", "\x1b]0;x\x07\u009b31m\x7f \u202e Zürich"}};
   for (const auto format : {output_format::json, output_format::yaml}) {
