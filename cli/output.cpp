@@ -161,17 +161,19 @@ void make_fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& 
   std::size_t sum = 0;
   for (std::size_t& w : widths) sum += w = std::min(w, std::max(together, least));
   while (sum > together) {
-    // A column that can give without breaking a word gives first, the widest of them.
-    std::size_t* gives = nullptr;
+    // A column that can give without breaking a word gives first, the widest of them; then the one
+    // with the longest word.
+    std::size_t gives = widths.size(), most = 0;
     for (const bool breaks_words : {false, true}) {
-      for (std::size_t i = 0; i < widths.size(); ++i)
-        if (widths[i] > (breaks_words ? least : std::max(least, words[i])) &&
-            (!gives || widths[i] > *gives))
-          gives = &widths[i];
-      if (gives) break;
+      for (std::size_t i = 0; i < widths.size(); ++i) {
+        const std::size_t rank = breaks_words ? std::max(words[i], widths[i]) : widths[i];
+        if (widths[i] > (breaks_words ? least : std::max(least, words[i])) && rank > most)
+          gives = i, most = rank;
+      }
+      if (most > 0) break;
     }
-    if (!gives) return;
-    --*gives;
+    if (most == 0) return;
+    --widths[gives];
     --sum;
   }
 }

@@ -105,6 +105,15 @@ TEST(Output, AColumnOfWordsGivesBeforeAWordOfAnotherIsBroken) {
             "TARGET        NOTE\n"
             "0f23c6880a1c  look\n"
             "              for it\n");
+  t.row({"437e32e6a80f", "registry.example.com"});
+  EXPECT_EQ(t.text("", 20).text(),
+            "TARGET        NOTE\n"
+            "0f23c6880a1c  look\n"
+            "              for it\n"
+            "437e32e6a80f  regist\n"
+            "              ry.exa\n"
+            "              mple.c\n"
+            "              om\n");
 }
 
 TEST(Output, MachineTextKeepsItsValueAndShowsNothingUnfit) {
