@@ -343,7 +343,8 @@ page table::text(const page& indent, std::size_t columns) const {
       const std::size_t width = cells[i].width();
       if (columns != any_width || width <= most_padded_columns)
         widths[i] = std::max(widths[i], width);
-      words[i] = std::max(words[i], longest_word(cells[i].text_));
+      words[i] =
+          std::max(words[i], &cells == &rows_.front() ? width : longest_word(cells[i].text_));
     }
   }
   if (columns != any_width)
