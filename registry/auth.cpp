@@ -2,6 +2,7 @@
 
 #include "formats/base64.hpp"
 #include "formats/go/text.hpp"
+#include "formats/json/member.hpp"
 #include "reactor/http/message.hpp"
 #include "registry/url.hpp"
 
@@ -15,6 +16,7 @@ using formats::encode_base64;
 using formats::lower;
 using formats::problem;
 using formats::quote;
+using formats::text_member;
 using formats::trim_space;
 
 namespace {
@@ -39,11 +41,6 @@ outcome<json::object> read_config(std::string_view text) {
   return std::move(v.as_object());
 }
 
-std::string text_of(const json::object& o, std::string_view name) {
-  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
-  return v && v->is_string() ? std::string(v->as_string().c_str(), v->as_string().size()) : "";
-}
-
 const json::object* member(const json::object& o, const char* name) {
   const auto* v = o.if_contains(name);
   return v ? v->if_object() : nullptr;
@@ -51,11 +48,11 @@ const json::object* member(const json::object& o, const char* name) {
 
 outcome<registry_login> login_of(const json::object& entry, const std::string& path) {
   registry_login out;
-  out.identity_token = reactor::secret(text_of(entry, "identitytoken"));
-  out.access_token = reactor::secret(text_of(entry, "registrytoken"));
-  out.username = text_of(entry, "username");
-  out.password = reactor::secret(text_of(entry, "password"));
-  if (const std::string encoded = text_of(entry, "auth"); !encoded.empty()) {
+  out.identity_token = reactor::secret(text_member(entry, "identitytoken"));
+  out.access_token = reactor::secret(text_member(entry, "registrytoken"));
+  out.username = text_member(entry, "username");
+  out.password = reactor::secret(text_member(entry, "password"));
+  if (const std::string encoded = text_member(entry, "auth"); !encoded.empty()) {
     auto decoded = base64_decode(encoded);
     const auto colon = decoded ? decoded->find(':') : std::string::npos;
     if (colon == std::string::npos)
@@ -117,9 +114,9 @@ outcome<std::optional<registry_login>> find_login(std::string_view config,
     if (!login) return login.error();
     if (!login->empty()) return std::optional(std::move(*login));
   }
-  std::string helper = text_of(*read, "credsStore");
+  std::string helper = text_member(*read, "credsStore");
   if (const auto* helpers = member(*read, "credHelpers"))
-    if (const std::string own = text_of(*helpers, key); !own.empty()) helper = own;
+    if (const std::string own = text_member(*helpers, key); !own.empty()) helper = own;
   if (!helper.empty())
     return problem{"the credentials of " + std::string(registry) +
                    " are kept by the credential helper " + quote("docker-credential-" + helper) +
@@ -287,7 +284,7 @@ outcome<reactor::secret> read_token(std::string_view text) {
   const auto read = read_config(text);
   if (!read) return problem{"the token server's answer is no JSON object"};
   for (const char* name : {"access_token", "token"})
-    if (std::string token = text_of(*read, name); !token.empty()) {
+    if (std::string token = text_member(*read, name); !token.empty()) {
       for (const char c : token)
         if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f)
           return problem{"the token server's answer holds no usable token"};

@@ -1,10 +1,12 @@
 // `windlass trustee`: which releases there are, which instances, and what becomes of one of them.
+// In one file: a release is judged by making an instance of it, on what `render` and `diff` stand.
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "cli/trustee/instance_preview.hpp"
 #include "compose/objects.hpp"
 #include "compose/pack_data.hpp"
+#include "formats/json/member.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/kubeconfig.hpp"
@@ -22,6 +24,7 @@ namespace cli {
 namespace {
 
 namespace json = boost::json;
+using formats::text_member;
 using policies::value;
 using policies::compose::declaration;
 using policies::compose::object_name;
@@ -118,10 +121,6 @@ private:
       if (one.is_string()) all.emplace_back(one.get_string());
     return all;
   }
-  static std::string text_in(const json::object& of, std::string_view name) {
-    const json::value* v = of.if_contains(name);
-    return v != nullptr && v->is_string() ? std::string(v->get_string()) : std::string();
-  }
 
   /// An instance of a release in a namespace of its own, with a Secret for each that it may want.
   reactor::awaitable<result<std::string>> try_release(release_row& row,
@@ -182,12 +181,12 @@ private:
     for (const std::string& name : names) {
       release_row row;
       row.version = name;
-      row.is_default = text_in(catalogue, "default_version") == name;
+      row.is_default = text_member(catalogue, "default_version") == name;
       const json::value* mapping = mappings != nullptr && mappings->is_object()
                                        ? mappings->get_object().if_contains(name)
                                        : nullptr;
       if (mapping != nullptr && mapping->is_object()) {
-        row.extends = text_in(mapping->get_object(), "extends");
+        row.extends = text_member(mapping->get_object(), "extends");
         const json::value* old = mapping->get_object().if_contains("deprecated");
         row.deprecated = old != nullptr && old->is_bool() && old->get_bool();
       }
@@ -321,7 +320,7 @@ private:
     }
     if (!o.contains("kind") || !o.contains("metadata") || !o.at("metadata").is_object()) return;
     json::object& metadata = o.at("metadata").get_object();
-    const bool nowhere = text_in(o, "kind") == "PersistentVolume";
+    const bool nowhere = text_member(o, "kind") == "PersistentVolume";
     if (!nowhere && !metadata.contains("namespace")) metadata["namespace"] = space();
     if (!metadata.contains("generation")) metadata["generation"] = 1;
     world.put(std::move(o));
@@ -349,7 +348,7 @@ private:
       }
       const json::value* metadata = page->if_contains("metadata");
       o.continue_token = metadata != nullptr && metadata->is_object()
-                             ? text_in(metadata->get_object(), "continue")
+                             ? text_member(metadata->get_object(), "continue")
                              : std::string();
       if (o.continue_token.empty()) co_return result<void>();
     }
@@ -384,6 +383,19 @@ private:
     co_return result<void>();
   }
 
+  struct chosen {
+    instance_preview world;
+    object_name id;
+  };
+  /// The instance that the command line names, in the world that was read.
+  reactor::awaitable<result<chosen>> choose() {
+    auto world = co_await read_world();
+    if (!world) co_return world.error();
+    auto id = instance_in(*world);
+    if (!id) co_return id.error();
+    co_return chosen{std::move(*world), std::move(*id)};
+  }
+
   result<object_name> instance_in(const instance_preview& world) const {
     const object_name id{{api_version, "TrusteeConfig"}, space(), arguments_.name};
     if (world.objects().contains(id)) return id;
@@ -396,18 +408,17 @@ private:
 
   /// Every object that it becomes, as YAML; of Secrets their names.
   reactor::awaitable<result<void>> render() {
-    auto world = co_await read_world();
-    if (!world) co_return world.error();
-    auto id = instance_in(*world);
-    if (!id) co_return id.error();
-    object_name which = *id;
-    auto held = arguments_.to.empty() ? co_await world->settle(std::move(which))
-                                      : co_await with_version(*world, std::move(which));
+    auto found = co_await choose();
+    if (!found) co_return found.error();
+    auto& [world, id] = *found;
+    object_name which = id;
+    auto held = arguments_.to.empty() ? co_await world.settle(std::move(which))
+                                      : co_await with_version(world, std::move(which));
     if (!held) co_return held.error();
     json::array all;
     std::string text;
-    for (const object_name& mine : world->belongings(*id)) {
-      value copy = world->objects().at(mine);
+    for (const object_name& mine : world.belongings(id)) {
+      value copy = world.objects().at(mine);
       json::value o = compose::to_json(copy);
       json::object& members = o.get_object();
       members.erase("digests");
@@ -440,13 +451,12 @@ private:
   }
 
   reactor::awaitable<result<void>> diff() {
-    auto world = co_await read_world();
-    if (!world) co_return world.error();
-    auto id = instance_in(*world);
-    if (!id) co_return id.error();
-    object_name which = *id;
+    auto found = co_await choose();
+    if (!found) co_return found.error();
+    auto& [world, id] = *found;
+    object_name which = id;
     std::string version = arguments_.to;
-    auto changed = co_await world->change(std::move(which), std::move(version));
+    auto changed = co_await world.change(std::move(which), std::move(version));
     if (!changed) co_return changed.error();
     const trustee_change& c = *changed;
     page text = page("trustee ") + c.ns + "/" + c.name + "  " + c.from + " -> " + c.to + "\n";

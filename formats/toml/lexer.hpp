@@ -9,6 +9,12 @@
 
 namespace formats {
 
+/// What reader and writer give up with, and how deep either goes.
+struct toml_failure {
+  std::string text;
+};
+inline constexpr int toml_depth_limit = 5000;
+
 /// What a TOML text consists of. Cut as the reference's library does it, step by step, so that what
 /// is wrong is noticed at the same place and told in the same words.
 struct toml_item {

@@ -15,12 +15,6 @@ namespace {
 using kind = toml_item::kind;
 using toml_key = std::vector<std::string>;
 
-constexpr int depth_limit = 5000;
-
-struct toml_failure {
-  std::string text;
-};
-
 /// What a key stands for while it is read: a table, a list of tables written [[so]], or a value
 /// that is finished.
 struct node {
@@ -191,7 +185,7 @@ private:
     toml_item part = next();
     line_ = part.line;
     for (; part.what != end; part = next()) {
-      if (static_cast<int>(context_.size() + key.size()) > depth_limit)
+      if (static_cast<int>(context_.size() + key.size()) > toml_depth_limit)
         fail(part.line, "nested too deep");
       key.push_back(part.what == kind::text ? part.text : text_in(part));
     }
@@ -331,7 +325,7 @@ private:
     return value(std::move(items));
   }
   void deeper(const toml_item& i) {
-    if (++depth_ > depth_limit) fail(i.line, "nested too deep");
+    if (++depth_ > toml_depth_limit) fail(i.line, "nested too deep");
   }
 
   value inline_table_in(what_it_is parent) {

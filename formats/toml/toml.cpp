@@ -3,6 +3,7 @@
 #include "formats/go/deep_stack.hpp"
 #include "formats/go/text.hpp"
 #include "formats/go/time.hpp"
+#include "formats/toml/lexer.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -11,12 +12,7 @@
 namespace formats {
 namespace {
 
-struct toml_failure {
-  std::string text;
-};
-
 using key_path = std::vector<std::string>;
-constexpr int depth_limit = 5000;
 
 std::string quoted(std::string_view s) {
   std::string out = "\"";
@@ -63,7 +59,8 @@ public:
 
   void encode(const key_path& key, const value& v) {
     if (v.is_nil()) return;
-    if (static_cast<int>(key.size()) > depth_limit) throw toml_failure{"toml: nested too deep"};
+    if (static_cast<int>(key.size()) > toml_depth_limit)
+      throw toml_failure{"toml: nested too deep"};
     check_text(out.size());
     count_steps(key.size());  // each line has the whole path in it
     with_room([&] {

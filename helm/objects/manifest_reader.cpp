@@ -121,11 +121,6 @@ std::vector<json::object> flatten(json::object document) {
   return out;
 }
 
-std::string text_member(const json::object& o, std::string_view name) {
-  const json::value* v = o.if_contains(name);
-  return v && v->is_string() ? std::string(v->get_string()) : std::string();
-}
-
 std::string metadata_text(const json::object& o, std::string_view field) {
   const json::value* metadata = o.if_contains("metadata");
   return metadata && metadata->is_object() ? text_member(metadata->get_object(), field)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "formats/json/member.hpp"
 #include "helm/go.hpp"
 
 #include <boost/json/object.hpp>
@@ -24,7 +25,6 @@ std::vector<boost::json::object> flatten(boost::json::object document);
 
 /// The string at metadata.<field>, or empty.
 std::string metadata_text(const boost::json::object& o, std::string_view field);
-/// The string member, or empty.
-std::string text_member(const boost::json::object& o, std::string_view name);
+using formats::text_member;
 
 }  // namespace helm::objects

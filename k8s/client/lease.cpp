@@ -1,5 +1,6 @@
 #include "k8s/client/lease.hpp"
 
+#include "formats/json/member.hpp"
 #include "k8s/client/client.hpp"
 #include "reactor/loop.hpp"
 
@@ -13,13 +14,9 @@ namespace k8s {
 namespace {
 
 namespace json = boost::json;
+using formats::text_member;
 
 constexpr std::string_view member_label = "windlass.dev/member-of";
-
-std::string text(const json::object& o, std::string_view field) {
-  const json::value* v = o.if_contains(field);
-  return v && v->is_string() ? std::string(v->get_string()) : std::string();
-}
 
 std::int64_t number(const json::object& o, std::string_view field) {
   const json::value* v = o.if_contains(field);
@@ -53,12 +50,12 @@ json::object body_of(const lease_record& r, const object_key& key) {
 lease_record lease_record_of(const json::object& lease) {
   const json::object spec = member(lease, "spec");
   lease_record r;
-  r.holder = text(spec, "holderIdentity");
+  r.holder = text_member(spec, "holderIdentity");
   r.duration_seconds = number(spec, "leaseDurationSeconds");
-  r.acquired = text(spec, "acquireTime");
-  r.renewed = text(spec, "renewTime");
+  r.acquired = text_member(spec, "acquireTime");
+  r.renewed = text_member(spec, "renewTime");
   r.transitions = number(spec, "leaseTransitions");
-  r.resource_version = text(member(lease, "metadata"), "resourceVersion");
+  r.resource_version = text_member(member(lease, "metadata"), "resourceVersion");
   return r;
 }
 

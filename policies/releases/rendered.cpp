@@ -1,6 +1,7 @@
 #include "policies/releases/rendered.hpp"
 
 #include "formats/digest.hpp"
+#include "formats/json/member.hpp"
 #include "formats/yaml/yaml.hpp"
 
 #include <boost/json.hpp>
@@ -13,11 +14,6 @@ using reactor::errc;
 using reactor::make_fault;
 
 constexpr std::size_t most_rendered_bytes = 8 * 1024 * 1024, most_rendered_objects = 5'000;
-
-std::string own_text_in(const json::object& of, std::string_view name) {
-  const json::value* v = of.if_contains(name);
-  return v != nullptr && v->is_string() ? std::string(v->get_string()) : std::string();
-}
 
 }  // namespace
 
@@ -38,10 +34,10 @@ reactor::result<rendered_chart> read_rendered(std::string_view text, std::string
     if (!one.is_object()) return wrong("expected an object of Kubernetes");
     json::object& o = one.get_object();
     rendered_object r;
-    r.kind = own_text_in(o, "kind");
+    r.kind = formats::text_member(o, "kind");
     if (r.kind.empty()) return wrong("kind is missing");
     if (const json::value* m = o.if_contains("metadata"); m != nullptr && m->is_object())
-      r.name = own_text_in(m->get_object(), "name");
+      r.name = formats::text_member(m->get_object(), "name");
     if (r.name.empty()) return wrong("metadata.name is missing");
     o.erase("metadata");
     r.digest = formats::sha256_hex(formats::to_yaml(one));

@@ -1,6 +1,7 @@
 #include "helm/tenants/cluster/cluster_reads.hpp"
 
 #include "formats/base64.hpp"
+#include "formats/json/member.hpp"
 #include "helm/objects/manifest_reader.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
@@ -26,8 +27,7 @@ const json::object* object_at(const json::object& o, std::string_view name) {
 }
 
 std::string text_of(const json::object* o, std::string_view name) {
-  const json::value* v = o ? o->if_contains(name) : nullptr;
-  return v && v->is_string() ? std::string(v->as_string()) : std::string();
+  return o ? text_member(*o, name) : std::string();
 }
 
 /// A record's object, as a list of names shows it.
