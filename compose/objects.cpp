@@ -152,7 +152,7 @@ json::value to_json(const value& v, json::storage_ptr storage) {
   return nullptr;
 }
 
-object read_answer_object(const kind_name& kind, const json::object& sent) {
+value plain_answer(const kind_name& kind, const json::object& sent) {
   value::object plain;
   for (const auto& member : sent) {
     if (kind.kind == "Secret" && (member.key() == "data" || member.key() == "stringData")) {
@@ -167,13 +167,19 @@ object read_answer_object(const kind_name& kind, const json::object& sent) {
     plain.emplace(std::string(member.key()), from_json(member.value()));
   }
   if (const auto metadata = plain.find("metadata"); metadata != plain.end())
-    if (auto* members = std::get_if<value::object>(&metadata->second.data)) {
-      members->erase("managedFields");
+    if (auto* members = std::get_if<value::object>(&metadata->second.data))
       if (const auto annotations = members->find("annotations"); annotations != members->end())
         if (auto* all = std::get_if<value::object>(&annotations->second.data))
           all->erase(std::string(last_applied));
-    }
-  return policies::compose::read_object(kind, value(std::move(plain)));
+  return value(std::move(plain));
+}
+
+object read_answer_object(const kind_name& kind, const json::object& sent) {
+  value plain = plain_answer(kind, sent);
+  auto& members = std::get<value::object>(plain.data);
+  if (const auto metadata = members.find("metadata"); metadata != members.end())
+    if (auto* its = std::get_if<value::object>(&metadata->second.data)) its->erase("managedFields");
+  return policies::compose::read_object(kind, plain);
 }
 
 namespace {

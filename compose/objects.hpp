@@ -46,6 +46,9 @@ value from_json(const boost::json::value& v);
 /// wiped.
 boost::json::value to_json(const value& v, boost::json::storage_ptr storage = {});
 
+/// What a server has sent, with no byte of a Secret: digests in place of its data, and for no kind
+/// the copy of the whole that kubectl keeps in an annotation.
+value plain_answer(const kind_name& kind, const boost::json::object& sent);
 /// The object in a server's answer, a Secret as above.
 object read_answer_object(const kind_name& kind, const boost::json::object& sent);
 

@@ -1,8 +1,7 @@
 #include "cli/trustee/instance_preview.hpp"
 
 #include "compose/objects.hpp"
-#include "formats/base64.hpp"
-#include "formats/digest.hpp"
+#include "formats/json/member.hpp"
 #include "policies/compose/difference.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/secret.hpp"
@@ -37,21 +36,12 @@ const value* within(const value* v, std::initializer_list<const char*> path) {
   return v;
 }
 
-/// The digests of a Secret's data in place of it.
-void hide_data(json::object& secret) {
-  json::object digests;
-  if (json::value* data = secret.if_contains("data"); data != nullptr && data->is_object()) {
-    for (auto& [key, encoded] : data->get_object()) {
-      if (!encoded.is_string()) continue;
-      auto bytes = formats::decode_base64(encoded.get_string());
-      digests[key] = bytes ? formats::digest_of(*bytes) : "not base64";
-      if (bytes) reactor::wipe(*bytes);
-      for (char& c : encoded.get_string()) c = 0;
-    }
-  }
-  secret.erase("data");
-  secret.erase("stringData");
-  secret["digests"] = std::move(digests);
+void wipe_texts(json::value& v) {
+  if (json::string* text = v.if_string()) reactor::wipe(text->data(), text->size());
+  if (json::array* list = v.if_array())
+    for (json::value& one : *list) wipe_texts(one);
+  if (json::object* members = v.if_object())
+    for (auto& [key, member] : *members) wipe_texts(member);
 }
 
 std::map<std::string, std::string> texts_in(const value* data) {
@@ -126,9 +116,11 @@ instance_preview::instance_preview(reactor::loop& l, std::shared_ptr<const polic
     : loop_(l), world_(l, std::move(by), std::move(about), std::move(files)) {}
 
 void instance_preview::put(json::object o) {
-  const json::value* kind = o.if_contains("kind");
-  if (kind != nullptr && kind->is_string() && kind->get_string() == "Secret") hide_data(o);
-  world_.put(compose::from_json(o));
+  const policies::compose::kind_name kind{formats::text_member(o, "apiVersion"),
+                                          formats::text_member(o, "kind")};
+  world_.put(compose::plain_answer(kind, o));
+  if (kind.kind != "Secret") return;
+  for (auto& [key, member] : o) wipe_texts(member);
 }
 
 std::vector<object_name> instance_preview::instances() const {

@@ -96,6 +96,25 @@ TEST(TrusteeCommand, RendersObjectsWithoutAnyBytesOfSecrets) {
   EXPECT_THAT(list.out, HasSubstr("v0.20.0"));
 }
 
+TEST(TrusteeCommand, RendersASecretOfTheInstanceWithoutTheCopyThatKubectlKeeps) {
+  reactor::temporary_folder folder;
+  folder.write(
+      "a.yaml",
+      std::string(instance) +
+          "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: mine\n  namespace: shops\n"
+          "  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: "
+          "'{\"data\":{\"key\":\"Y2FuYXJ5LTQyNzE=\"}}'\n    example.com/stays: \"yes\"\n"
+          "  ownerReferences: [{apiVersion: confidentialcontainers.org/v1alpha1, kind: "
+          "TrusteeConfig, name: a, uid: preview-1, controller: true}]\n"
+          "data: {key: Y2FuYXJ5LTQyNzE=}\nstringData: {more: canary-4271}\n");
+  const outcome o = run({"render", "a", "-n", "shops", "-f", folder.path() + "/a.yaml"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("name: mine"));
+  EXPECT_THAT(o.out, HasSubstr("example.com/stays"));
+  EXPECT_EQ(o.out.find("Y2FuYXJ5"), o.out.npos) << o.out;
+  EXPECT_EQ(o.out.find("canary-4271"), o.out.npos) << o.out;
+}
+
 TEST(TrusteeCommand, VerifiesAFolderOfTemplates) {
   reactor::temporary_folder folder;
   namespace fs = std::filesystem;
