@@ -335,20 +335,24 @@ table::table(std::vector<page> head) {
 }
 
 page table::text(const page& indent, std::size_t columns) const {
-  std::vector<std::size_t> widths, words;
+  std::vector<std::size_t> widths;
   for (const auto& cells : rows_) {
     widths.resize(std::max(widths.size(), cells.size()));
-    words.resize(widths.size());
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::size_t width = cells[i].width();
       if (columns != any_width || width <= most_padded_columns)
         widths[i] = std::max(widths[i], width);
-      words[i] =
-          std::max(words[i], &cells == &rows_.front() ? width : longest_word(cells[i].text_));
     }
   }
-  if (columns != any_width)
+  if (columns != any_width) {
+    // What must stay in one line; a head does.
+    std::vector<std::size_t> words(widths.size());
+    for (const auto& cells : rows_)
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        words[i] = std::max(
+            words[i], &cells == &rows_.front() ? cells[i].width() : longest_word(cells[i].text_));
     make_fit(widths, words, columns - std::min(columns, indent.width() + 2 * (widths.size() - 1)));
+  }
   page out;
   for (const auto& cells : rows_) {
     std::vector<std::vector<std::string>> pieces;
