@@ -2,7 +2,7 @@
 """OS images from real registries on a real API server: docker-registry plain, with a certificate of its own authority, behind
 htpasswd and behind a token issuer; controller and daemons under the ServiceAccounts and arguments of deploy/, RBAC and
 admission on; the fake host fetches what it stages with the login that the daemon gave it. Tags move, passwords are wrong,
-a registry stops, and whoever works is killed in the middle.
+a registry stops, and whoever works is killed in the middle. In one file: a scenario goes on from the pool that the one before it left.
 
     WINDLASS_LIVE_KUBECONFIG=F WINDLASS_LIVE_AUDIT=LOG KUBEBUILDER_ASSETS=D tests/live/bootc.py BUILD_FOLDER
 

@@ -1,12 +1,9 @@
 """Clusters that are members of a fleet: their API servers are real, the host of each node is played."""
 import json
-import subprocess
 import threading
 import time
 
 import rollout
-
-BLANK = dict.fromkeys(["machineID", "systemUUID", "kernelVersion", "osImage", "containerRuntimeVersion", "kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"], "")
 
 
 class Member:
@@ -14,10 +11,10 @@ class Member:
         self.name, self.kubeconfig, self.node = name, kubeconfig, f"{name}-node"
 
     def kubectl(self, *arguments, text=None):
-        done = subprocess.run([rollout.KUBECTL[0], "--kubeconfig", self.kubeconfig, *arguments], input=text, capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            raise RuntimeError(f"{self.name}: kubectl {' '.join(arguments)}: {done.stderr.strip()}")
-        return done.stdout
+        try:
+            return rollout.kubectl(*arguments, text=text, kubeconfig=self.kubeconfig)
+        except RuntimeError as why:
+            raise RuntimeError(f"{self.name}: {why}") from None
 
     def apply(self, what):
         self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", text=what if isinstance(what, str) else json.dumps(what))
@@ -35,9 +32,7 @@ class Member:
 
     def report(self, ready, boot_id):
         """As its kubelet would."""
-        self.kubectl("patch", "node", self.node, "--subresource=status", "--type=merge", "-p", json.dumps({"status": {
-            "conditions": [{"type": "Ready", "status": "True" if ready else "False", "reason": "Live", "message": "", "lastHeartbeatTime": None, "lastTransitionTime": None}],
-            "nodeInfo": BLANK | {"bootID": boot_id}}}))
+        rollout.report_node(self.node, ready, boot_id, self.kubectl)
 
     def forget(self):
         """Leaves nothing behind, although nobody is there any more who would let a pool go."""

@@ -23,8 +23,8 @@ MAX_UNAVAILABLE = 2
 IMAGES = [f"registry.live.local/os/node@sha256:{c * 64}" for c in "abc"]
 
 
-def kubectl(*arguments, text=None):
-    done = subprocess.run([*KUBECTL, *arguments], input=text, capture_output=True, text=True, timeout=60)
+def kubectl(*arguments, text=None, kubeconfig=KUBECONFIG):
+    done = subprocess.run([KUBECTL[0], "--kubeconfig", kubeconfig, *arguments], input=text, capture_output=True, text=True, timeout=60)
     if done.returncode != 0:
         raise RuntimeError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout
@@ -38,7 +38,7 @@ def apply(*objects):
     kubectl("apply", "--server-side", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
 
 
-def report_node(name, ready, boot_id):
+def report_node(name, ready, boot_id, kubectl=kubectl):
     status = {"conditions": [{"type": "Ready", "status": "True" if ready else "False", "reason": "Live", "message": "",
                               "lastHeartbeatTime": None, "lastTransitionTime": None}],
               "nodeInfo": dict.fromkeys(["machineID", "systemUUID", "kernelVersion", "osImage", "containerRuntimeVersion",

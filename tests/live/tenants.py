@@ -5,6 +5,7 @@
 
 The first server is home and a member of its own fleet, the second is `demo-remote-1`. Plays what a bare API server has not: the
 controllers of Deployments and of namespaces. The chart comes from a repository whose failures can be switched on.
+In one file: each part goes on from the fleet that the part before it has left.
 Stock helm (3) is $HELM, ~/go/bin/helm or the one on PATH; without it the test is skipped.
 """
 import base64
