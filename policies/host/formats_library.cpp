@@ -59,6 +59,13 @@ int parse_version(lua_State* L) {
   return 1;
 }
 
+/// semver.valid(text): whether it is a version; cheaper than its parts.
+int valid_version(lua_State* L) {
+  const auto v = formats::view_version(short_text_at(L, 1, "semver.valid"));
+  lua_pushboolean(L, v.has_value() ? 1 : 0);
+  return 1;
+}
+
 /// semver.compare(a, b): -1, 0 or 1.
 int compare(lua_State* L) {
   const formats::version_view a = version_at(L, 1, "semver.compare"),
@@ -121,6 +128,7 @@ int sha256(lua_State* L) {
 
 constexpr luaL_Reg functions[] = {
     {"parse_version", parse_version},
+    {"valid_version", valid_version},
     {"compare", compare},
     {"satisfies", satisfies},
     {"range_problem", range_problem},

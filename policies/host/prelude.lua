@@ -4,6 +4,8 @@
 local c, stock = ...
 local error, getmetatable, pcall, select, setmetatable, type =
   stock.error, stock.getmetatable, stock.pcall, stock.select, stock.setmetatable, c.type
+-- Says "userdata" of a view, where `type` says "table"; no call into the host.
+local raw_type = stock.type
 local find_from, expand, keys, is_view, view_next = c.find_from, c.expand, c.keys, c.is_view, c.view_next
 local concat, sub, unpack = c.concat, c.sub, c.unpack
 
@@ -43,8 +45,9 @@ local function merge_sort(list, n, less)
 end
 
 local function pairs(t)
-  if is_view(t) then return view_next, t, nil end
-  if type(t) ~= "table" then fail("pairs: expected a table, got " .. c.describe(t)) end
+  local is = raw_type(t)
+  if is == "userdata" and is_view(t) then return view_next, t, nil end
+  if is ~= "table" then fail("pairs: expected a table, got " .. c.describe(t)) end
   local list, n, sorted = keys(t)
   if not sorted then merge_sort(list, n, c.key_less) end
   local i = 0
@@ -65,7 +68,8 @@ local function next_index(t, i)
 end
 
 local function ipairs(t)
-  if type(t) ~= "table" then fail("ipairs: expected a table, got " .. c.describe(t)) end
+  local is = raw_type(t)
+  if is ~= "table" and is ~= "userdata" then fail("ipairs: expected a table, got " .. c.describe(t)) end
   return next_index, t, 0
 end
 
@@ -282,7 +286,7 @@ globals = {
   table = frozen({ concat = concat, insert = c.insert, remove = c.remove, sort = sort, unpack = c.unpack },
     read_only("table")),
   semver = frozen({ compare = c.compare, overlap = c.overlap, parse = c.parse_version, problem = c.range_problem,
-    satisfies = c.satisfies }, read_only("semver")),
+    satisfies = c.satisfies, valid = c.valid_version }, read_only("semver")),
   sha256 = c.sha256,
   base64 = frozen({ encode = c.to_base64, decode = c.from_base64 }, read_only("base64")),
   digest = frozen({ of = c.digest_of, valid = c.digest_valid }, read_only("digest")),

@@ -110,8 +110,8 @@ std::vector<source_slip> find_slips(const pack_files& files, const hook_list& ho
       "byte",   "char",       "find",    "format",    "gmatch",  "gsub",    "len",    "lower",
       "match",  "rep",        "reverse", "sub",       "upper",   "abs",     "ceil",   "floor",
       "max",    "min",        "huge",    "pi",        "concat",  "insert",  "remove", "sort",
-      "unpack", "parse",      "compare", "satisfies", "problem", "overlap", "major",  "minor",
-      "patch",  "prerelease", "build",   "encode",    "decode"};
+      "unpack", "parse",      "compare", "satisfies", "problem", "overlap", "valid",  "major",
+      "minor",  "patch",      "prerelease", "build",  "encode",  "decode"};
   for (const hook& h : hooks) {
     own.insert(h.family());
     own.insert(h.function());

@@ -12,7 +12,6 @@ using reactor::make_fault;
 
 /// Findings end up in tables, conditions and events.
 constexpr std::size_t longest_text = 2'000, most_entries = 10'000;
-constexpr std::size_t usual_fields = 12;
 
 }  // namespace
 
@@ -45,11 +44,12 @@ std::string answer_reader::place_of(std::string_view field) const {
 }
 
 const value* answer_reader::take(std::string_view field) {
-  if (asked_.empty()) asked_.reserve(usual_fields);
   asked_.push_back(field);
   if (wrong_ || object_ == nullptr) return nullptr;
   const auto found = object_->find(field);
-  return found == object_->end() || found->second.is_null() ? nullptr : &found->second;
+  if (found == object_->end()) return nullptr;
+  ++present_;
+  return found->second.is_null() ? nullptr : &found->second;
 }
 
 void answer_reader::refuse(std::string_view field, std::string why) {
@@ -134,7 +134,8 @@ void answer_reader::each(std::string_view field, const std::function<void(answer
 }
 
 void answer_reader::done() {
-  if (wrong_ || object_ == nullptr) return;
+  // Nobody asks for a field twice: as many were there as there are.
+  if (wrong_ || object_ == nullptr || present_ == object_->size()) return;
   for (const auto& [key, member] : *object_) {
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     std::string known;

@@ -7,6 +7,8 @@
 #include "policies/releases/finding.hpp"
 #include "reactor/plain/result.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -53,7 +55,8 @@ private:
   const answer_reader* outer_ = nullptr;
   std::string_view list_;
   std::size_t index_ = 0;
-  std::vector<std::string_view> asked_;
+  std::size_t present_ = 0;  // of what was asked for
+  boost::container::small_vector<std::string_view, 12> asked_;
   std::optional<reactor::fault>& wrong_;
 };
 

@@ -13,7 +13,7 @@ local function check(condition, where, what)
 end
 
 local function check_version(text, where)
-  check(text == nil or (type(text) == "string" and semver.parse(text)), where, "expected a version of three numbers")
+  check(text == nil or (type(text) == "string" and semver.valid(text)), where, "expected a version of three numbers")
 end
 
 local known_entries = { folder = 1, chart = 1, channel = 1, limit = 1, least = 1, allowed = 1, ends = 1, rules = 1,
@@ -110,7 +110,7 @@ function image.identify(release)
   if not best then
     return nil, "'" .. name .. "' begins with no provider that is known; " .. known_providers, "provider.unknown"
   end
-  if not semver.parse(version) then return nil, "'" .. name .. "' has no version of three numbers", "release.schema" end
+  if not semver.valid(version) then return nil, "'" .. name .. "' has no version of three numbers", "release.schema" end
   return best, version
 end
 
@@ -128,7 +128,7 @@ function image.version_in(provider, release)
   local name = release.name
   if name:find(prefixes[provider], 1, true) == 1 and name:find("^%d", #provider + 2) then
     local version = name:sub(#provider + 2)
-    return semver.parse(version) and version or nil
+    return semver.valid(version) and version or nil
   end
   if not name:find("^v%d") then return nil end
   local its, version = image.identify(release)
@@ -233,7 +233,7 @@ local function fits_of(provider)
     if part.segment == "architecture" then return architectures[text] == true end
     if part.segment == "hash" then return text:match("^h%x+$") ~= nil and #text == 1 + tables.hash_digits end
     if part.segment == "suffix" or part.segment:match("^values%.") then return text ~= "" end
-    return semver.parse(text) ~= nil and text:sub(1, 1) ~= "v"
+    return semver.valid(text) and text:sub(1, 1) ~= "v"
   end
 end
 
@@ -255,18 +255,23 @@ function image.read(provider, name, first)
 end
 
 local no_pools, no_suffix, no_architecture = {}, { "", "pool.suffix" }, { "", "pool.architecture" }
-local usual_channel = {}
-for provider in pairs(providers) do usual_channel[provider] = { image.channel_of(provider), "config default" } end
+local usual_channel, usual_facts = {}, {}
+for provider in pairs(providers) do
+  usual_channel[provider] = { image.channel_of(provider), "config default" }
+  usual_facts[provider] = { channel = usual_channel[provider], suffix = no_suffix, architecture = no_architecture }
+end
 
 -- What a pool is: its own words, else what the chart fixes for its kind.
 local function facts_of(provider, pool, chart_version)
   local about = providers[provider]
+  local fixed = about.pools and about.pools[pool.kind]
+  if not fixed and pool.channel == "" and pool.suffix == "" and pool.architecture == "" then return usual_facts[provider] end
   local facts = {
     channel = pool.channel == "" and usual_channel[provider] or { pool.channel, "pool.channel" },
     suffix = pool.suffix == "" and no_suffix or { pool.suffix, "pool.suffix" },
     architecture = pool.architecture == "" and no_architecture or { pool.architecture, "pool.architecture" },
   }
-  for _, row in ipairs(about.pools and about.pools[pool.kind] or no_pools) do
+  for _, row in ipairs(fixed or no_pools) do
     if within(row, chart_version) then
       for name in pairs(facts) do
         if row[name] ~= nil then facts[name] = { row[name], "fixed for " .. pool.kind .. " pools" } end
@@ -386,16 +391,18 @@ local function for_pool(context, pool, add)
     end
     if name == "image" then return named, "the name" end
     if name == "hash" then return context.hash, context.hashed end
+    local entry = context.components[name]
+    if entry then
+      local text = image.without_v(entry.version)
+      if not semver.valid(text) then return nil end
+      return text, release.file .. ": spec.components[" .. name .. "]"
+    end
     if name:find("values.", 1, true) == 1 then
       local value = name:sub(8)
       local text = context.values[value]
       if text == nil or text == "" then return nil end
       return text, "providerIntegration." .. value
     end
-    local entry = context.components[name]
-    local text = entry and image.without_v(entry.version)
-    if not text or not semver.parse(text) then return nil end
-    return text, release.file .. ": spec.components[" .. name .. "]"
   end
 
   if rule.tags then
@@ -485,7 +492,7 @@ function image.map(release, pools, catalogue, values, add, tools, known)
     for i, pool in ipairs(pools) do out.images[i] = image.own(provider, pool, add) end
     return out
   end
-  if not chart_version or not semver.parse(chart_version) then
+  if not chart_version or not semver.valid(chart_version) then
     add("component.missing", "component/" .. chart, "the version of " .. chart .. " decides what the image is called",
       { evidence = release.file .. ": spec.components" })
     return out
