@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -63,7 +64,9 @@ json::object answer_json(train_arguments::command what, const train_answer& a, c
     o["steps"] = std::move(steps);
     o["void"] = std::move(voided);
     o["next"] = a.next;
+    o["earliest"] = a.earliest.empty() ? json::value() : json::value(a.earliest);
   }
+  if (!a.hash.empty()) o["hash"] = a.hash;
   if (what == train_arguments::command::promote) {
     json::array retags;
     for (const retag& r : a.retags)
@@ -71,7 +74,6 @@ json::object answer_json(train_arguments::command what, const train_answer& a, c
           json::object{{"from", r.from}, {"to", r.to}, {"arch", r.arch}, {"digest", r.digest}});
     o["retest"] = a.retest;
     o["retag"] = std::move(retags);
-    o["hash"] = a.hash;
   }
   if (what == train_arguments::command::match) {
     json::array matches;
@@ -114,7 +116,9 @@ page answer_text(const std::string& file, train_arguments::command what, const t
       rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), age_text(s),
                 names_text(s.needs), s.why});
     text += rows.text("  ");
-    if (!a.next.empty()) text += page("  next release to ride on  ") + a.next + "\n";
+    if (!a.next.empty())
+      text += page("  next release to ride on  ") + a.next +
+              (a.earliest.empty() ? page("\n") : page(", not before ") + a.earliest + "\n");
   }
   if (what == train_arguments::command::promote) {
     text += page("  second test: ") + a.retest + "\n";
@@ -179,6 +183,19 @@ reactor::awaitable<result<train_answer>> answer_of(asking& a) {
     if (!facts) co_return facts.error();
     add_facts(*document, std::move(*facts));
   }
+  train_consent agreed;
+  if (const value* name = document->find("train"); name != nullptr && name->if_string() != nullptr)
+    agreed.train = *name->if_string();
+  agreed.now = a.loop.wall();
+  const std::string beside =
+      (std::filesystem::path(a.arguments.file).parent_path() / "waivers.yaml").string();
+  auto waivers = co_await reactor::read_file(a.loop, beside, most_document_bytes);
+  if (!waivers && waivers.error().code != reactor::errc::not_found) co_return waivers.error();
+  if (waivers) {
+    auto given = policies::releases::read_waivers(*waivers, beside);
+    if (!given) co_return given.error();
+    agreed.waivers = std::move(*given);
+  }
   // Policies have no clock: ages are counted to what the document says, else to now.
   auto& said = std::get<value::object>(document->data);
   if (!said.contains("now")) said["now"] = reactor::format_rfc3339(a.loop.wall());
@@ -196,7 +213,7 @@ reactor::awaitable<result<train_answer>> answer_of(asking& a) {
   policies::subject who;
   who.api = "trains";
   co_return co_await ask_train(a.packs, std::move(who), hook_of(a.arguments.what),
-                               std::move(*document));
+                               std::move(*document), std::move(agreed));
 }
 
 registry::client_options options_of_client(const train_arguments& a) {

@@ -15,9 +15,9 @@ std::optional<reactor::wall_time> end_of(const std::string& until) {
 }
 
 /// Why it does not count; empty when it does.
-std::string void_because(const waiver& w, const document& release, reactor::wall_time now) {
+std::string void_because(const waiver& w, const consented& about, reactor::wall_time now) {
   if (w.reason.empty()) return "it gives no reason";
-  if (w.hash != release.hash)
+  if (w.hash != about.hash)
     return "it was given for other content, " +
            (w.hash.empty() ? "without a hash" : w.hash.substr(0, 12));
   if (w.until.empty()) return {};
@@ -36,11 +36,16 @@ void lower(finding& f, const waiver& w) {
 
 std::vector<finding> with_consent(std::vector<finding> findings, const std::vector<waiver>& waivers,
                                   const document& release, reactor::wall_time now) {
+  return with_consent(std::move(findings), waivers, consented{release.name, release.hash}, now);
+}
+
+std::vector<finding> with_consent(std::vector<finding> findings, const std::vector<waiver>& waivers,
+                                  const consented& about, reactor::wall_time now) {
   std::vector<finding> about_waivers;
   std::vector<bool> lowered(findings.size(), false);  // by one step, however many agree
   for (const waiver& w : waivers) {
-    if (w.release != release.name) continue;
-    const std::string why = void_because(w, release, now);
+    if (w.of != about.name) continue;
+    const std::string why = void_because(w, about, now);
     for (std::size_t i = 0; i < findings.size(); ++i) {
       finding& f = findings[i];
       if (f.id != w.rule || f.subject != w.subject || f.how == severity::info) continue;
@@ -50,7 +55,7 @@ std::vector<finding> with_consent(std::vector<finding> findings, const std::vect
         note.subject = w.subject;
         note.rule = w.rule;
         note.from = w.hash;
-        note.to = release.hash;
+        note.to = about.hash;
         note.why = "a waiver of " + w.rule + " does not count: " + why;
         note.evidence = "waivers.yaml";
         about_waivers.push_back(std::move(note));

@@ -307,9 +307,10 @@ result<std::vector<waiver>> read_waivers(std::string_view text, std::string file
       const json::object* o = from.object((*list)[i], here, "");
       if (o == nullptr) continue;
       waiver w;
+      const char* of = o->contains("train") && !o->contains("release") ? "train" : "release";
       for (const auto& [name, into] : {std::pair{"rule", &w.rule},
                                        {"subject", &w.subject},
-                                       {"release", &w.release},
+                                       {of, &w.of},
                                        {"hash", &w.hash}})
         *into = from.text(*o, name, here, "", need::required).value_or("");
       for (const auto& [name, into] :

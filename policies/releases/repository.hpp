@@ -35,14 +35,18 @@ struct request_file {
   std::vector<problem> problems;
 };
 
-/// Consent of a person to one finding about one Release as it is: void with another `hash`.
+/// Consent of a person to one finding about one Release, or one train, as it is: void with another
+/// `hash`.
 struct waiver {
-  std::string rule, subject, release, hash, reason, by, until;
+  std::string rule, subject;
+  std::string of;  // the name of the Release or train
+  std::string hash, reason, by, until;
 };
 
 /// Limits   1 MiB, 1,000 blocks and as many requests in each.
 reactor::result<request_file> read_requests(std::string_view text, std::string file);
-/// waivers.yaml: a list of {rule, subject, release, hash, reason, by, until}.
+/// waivers.yaml: a list of {rule, subject, release, hash, reason, by, until}, or with `train` in
+/// place of `release`.
 reactor::result<std::vector<waiver>> read_waivers(std::string_view text, std::string file);
 
 /// One folder of a repository of Releases, by their versions ascending.

@@ -99,7 +99,7 @@ struct view_record<releases::waiver> {
   static constexpr field fields[] = {
       field_of<&releases::waiver::rule>("rule"),
       field_of<&releases::waiver::subject>("subject"),
-      field_of<&releases::waiver::release>("release"),
+      field_of<&releases::waiver::of>("release"),
       field_of<&releases::waiver::hash>("hash"),
       field_of<&releases::waiver::reason>("reason"),
       field_of<&releases::waiver::by>("by"),

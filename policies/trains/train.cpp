@@ -133,7 +133,7 @@ result<value> read_train(std::string_view text, std::string file) {
   return made;
 }
 
-result<train_answer> read_train_answer(const value& answer) {
+result<train_answer> read_train_answer(const value& answer, const train_consent& agreed) {
   std::optional<reactor::fault> wrong;
   answer_reader from(answer, "", wrong);
   train_answer out;
@@ -142,6 +142,7 @@ result<train_answer> read_train_answer(const value& answer) {
   out.void_suites = from.texts("void");
   out.order = from.texts("order");
   out.next = from.text("next");
+  out.earliest = from.text("earliest");
   out.retags = from.list<retag>("retag", read_retag);
   out.indexes = from.list<index_row>("indexes", read_index);
   out.retest = from.one_of("retest", {"", "skipped", "required"});
@@ -150,6 +151,8 @@ result<train_answer> read_train_answer(const value& answer) {
   out.findings = releases::read_findings(from);
   from.done();
   if (wrong) return *wrong;
+  out.findings = releases::with_consent(std::move(out.findings), agreed.waivers,
+                                        releases::consented{agreed.train, out.hash}, agreed.now);
   out.verdict = releases::decide(out.findings);
   if (out.verdict == releases::decision::deny) {
     out.retags.clear();
@@ -160,12 +163,17 @@ result<train_answer> read_train_answer(const value& answer) {
 
 reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook which,
                                                    value document) {
+  return ask_train(packs, std::move(s), which, std::move(document), train_consent());
+}
+
+reactor::awaitable<result<train_answer>> ask_train(host& packs, subject s, hook which,
+                                                   value document, train_consent agreed) {
   const std::int64_t budget = unit_instructions + instructions_per_value * values_in(document);
   std::vector<argument> arguments;
   arguments.emplace_back(std::move(document));
   const auto answer = std::make_shared<train_answer>();
-  judge accept = [answer](const value& proposed) -> result<void> {
-    auto read = read_train_answer(proposed);
+  judge accept = [answer, agreed = std::move(agreed)](const value& proposed) -> result<void> {
+    auto read = read_train_answer(proposed, agreed);
     if (!read) return read.error();
     *answer = std::move(*read);
     return {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "policies/host/host.hpp"
+#include "policies/releases/consent.hpp"
 #include "policies/releases/finding.hpp"
 
 #include <optional>
@@ -58,10 +59,11 @@ struct train_answer {
   std::vector<std::string> void_suites;  // plan: no longer count
   std::vector<std::string> order;        // plan: projects, each behind those it depends on
   std::string next;           // plan: the release of the bundle that the next train may ride on
+  std::string earliest;       // plan: the day from which it may; empty: nobody knows
   std::vector<retag> retags;  // promote
   std::vector<index_row> indexes;  // promote: over what has its new name then
   std::string retest;              // promote: skipped, required
-  std::string hash;                // promote: of what suites are bound to
+  std::string hash;  // check, plan, promote: of the content that suites and waivers are bound to
   std::vector<match_row> matches;
   std::vector<releases::finding> findings;
   releases::decision verdict = releases::decision::allow;
@@ -75,10 +77,20 @@ struct train_answer {
 /// document says `match: {client}` and what `trains` there are.
 /// Failure  nothing is ready, and nothing gets another name.
 enum class hook { check, plan, promote, match };
+
+/// What people have agreed to about a train.
+struct train_consent {
+  std::vector<releases::waiver> waivers;
+  std::string train;
+  reactor::wall_time now{};
+};
 reactor::awaitable<reactor::result<train_answer>> ask_train(host& packs, subject s, hook which,
                                                             value document);
+reactor::awaitable<reactor::result<train_answer>> ask_train(host& packs, subject s, hook which,
+                                                            value document, train_consent agreed);
 
 /// The part of it that looks at the answer. Nothing is promoted by an answer that is denied.
-reactor::result<train_answer> read_train_answer(const value& answer);
+reactor::result<train_answer> read_train_answer(const value& answer,
+                                                const train_consent& agreed = {});
 
 }  // namespace policies::trains

@@ -550,6 +550,34 @@ TEST(ReleaseCommand, ListsImagesThatNobodyBuilt) {
   EXPECT_EQ(run({"images", "aws", "--dir", data, "--missing"}).code, 1);
 }
 
+TEST(TrainCommand, IsExcusedByAWaiverBesideIt) {
+  reactor::temporary_folder folder;
+  const std::string file = folder.write(
+      "train.yaml",
+      "train: v1\nphase: released\nprojects: [{name: Kata, candidate: latest-build}]\n");
+  const outcome before = run({"check", file}, "train");
+  EXPECT_EQ(before.code, 3) << before.out << before.err;
+  EXPECT_THAT(before.out, HasSubstr("train.bundle-kind  project/Kata"));
+  const std::string hash(
+      object_of(run({"check", file, "-o", "json"}, "train")).at("hash").as_string());
+  EXPECT_EQ(object_of(run({"plan", file, "-o", "json"}, "train")).at("hash"), hash);
+  folder.write("waivers.yaml",
+               "- {rule: train.bundle-kind, subject: project/Kata, train: v1, hash: \"" + hash +
+                   "\", reason: agreed, by: me}\n");
+  const outcome excused = run({"check", file}, "train");
+  EXPECT_EQ(excused.code, 0) << excused.out << excused.err;
+  EXPECT_THAT(excused.out, HasSubstr("waived by me: agreed"));
+  folder.write("train.yaml",
+               "train: v1\nphase: released\nprojects: [{name: Kata, candidate: another-build}]\n");
+  const outcome other = run({"check", file}, "train");
+  EXPECT_EQ(other.code, 3);
+  EXPECT_THAT(other.out, HasSubstr("waiver.void"));
+  folder.write("waivers.yaml", "- {rule: train.bundle-kind, train: v1}\n");
+  const outcome bad = run({"check", file}, "train");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.err, HasSubstr("waivers.yaml: waivers[1].subject: subject is missing"));
+}
+
 TEST(TrainCommand, ChecksPlansAndPromotes) {
   reactor::temporary_folder folder;
   const std::string commit(40, 'a');

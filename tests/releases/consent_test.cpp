@@ -76,7 +76,7 @@ TEST_F(ReleaseConsent, SpeaksOfOneFindingOnOneRelease) {
   agreed.subject = "component/kubernetes";
   EXPECT_EQ(given(too_high()), std::vector<finding>{too_high()});
   agreed.subject = "component/os-tooling";
-  agreed.release = "vsphere-27.0.2";
+  agreed.of = "vsphere-27.0.2";
   EXPECT_EQ(given(too_high()), std::vector<finding>{too_high()});
 }
 

@@ -222,6 +222,29 @@ TEST_F(Train, IsNoLongerThanItsLimit) {
   EXPECT_EQ(read_train(bomb, "t.yaml").error().message(), "read t.yaml: more than 20000 values");
 }
 
+TEST(TrainAnswer, IsExcusedByConsentToItsContent) {
+  const value::object answer{
+      {"hash", "abc"},
+      {"retag", value::array{value::object{{"from", "a"}, {"to", "b"}, {"digest", "c"}}}},
+      {"findings", value::array{value::object{
+                       {"id", "x"}, {"severity", "error"}, {"subject", "y"}, {"why", "z"}}}}};
+  train_consent agreed;
+  agreed.train = "v1";
+  agreed.waivers = {{"x", "y", "v1", "abc", "it is known", "somebody", ""}};
+  auto read = read_train_answer(answer, agreed);
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->verdict, releases::decision::allow);
+  EXPECT_EQ(read->findings[0].why, "z; waived by somebody: it is known");
+  EXPECT_EQ(read->retags.size(), 1u);
+  agreed.waivers[0].hash = "abd";
+  read = read_train_answer(answer, agreed);
+  EXPECT_EQ(read->verdict, releases::decision::deny);
+  EXPECT_TRUE(read->retags.empty());
+  agreed.waivers[0].hash = "abc";
+  agreed.train = "v2";
+  EXPECT_EQ(read_train_answer(answer, agreed)->verdict, releases::decision::deny);
+}
+
 TEST(TrainAnswer, PromotesNothingWhenItIsDenied) {
   value::object answer{
       {"retest", "required"},

@@ -63,31 +63,56 @@ local function speak(train, add, results)
   end
 end
 
+-- Everything by which `holder` has `project`, by field.
+local function pins_of(train, holder, project)
+  local list = {}
+  for _, pin in ipairs(train.pins) do
+    if pin.holder == holder and pin.project == project then list[#list + 1] = pin end
+  end
+  table.sort(list, function(a, b) return a.field < b.field end)
+  return list
+end
+
+-- The pins that a row of in_sync is about.
+local function pins_in(train, row)
+  local list, start = {}, row.field:match("^(.*)%*$")
+  for _, pin in ipairs(pins_of(train, row.holder, row.project)) do
+    if pin.field == row.field or (start and pin.field:sub(1, #start) == start) then list[#list + 1] = pin end
+  end
+  return list
+end
+
+-- Why a pin does not belong to a version; nil when it does.
+local function out_of_sync(row, pin, version)
+  local fits = false
+  for _, form in ipairs(row.forms) do
+    local before, after = form:match("^(.-){}(.*)$")
+    if pin.value == before .. version.value .. after then fits = true end
+  end
+  if not fits then return pin.field .. " is " .. pin.value .. ", " .. version.field .. " is " .. version.value end
+  if row.staged and pin.image then
+    -- What was staged is called by its commit, what was released by its tag.
+    local staged = pin.image:find(row.staged, 1, true) ~= nil
+    if staged ~= facts.is_commit(version.value) then
+      return pin.image .. (staged and " is staged, and " or " is released, and ") .. version.value
+        .. (staged and " is a tag" or " is a commit")
+    end
+  end
+end
+
 local function in_sync(train, add, results)
   for _, row in ipairs(tables.in_sync) do
-    local pin, version = facts.pin(train, row.holder, row.project, row.field), facts.pin(train, row.holder, row.project, row.to)
-    if pin and version then
-      local fits = false
-      for _, form in ipairs(row.forms) do
-        local before, after = form:match("^(.-){}(.*)$")
-        if pin.value == before .. version.value .. after then fits = true end
-      end
-      local why = pin.field .. " is " .. pin.value .. ", " .. version.field .. " is " .. version.value
-      if fits and row.staged and pin.image then
-        -- What was staged is called by its commit, what was released by its tag.
-        local staged = pin.image:find(row.staged, 1, true) ~= nil
-        if staged ~= facts.is_commit(version.value) then
-          fits = false
-          why = pin.image .. (staged and " is staged, and " or " is released, and ") .. version.value
-            .. (staged and " is a tag" or " is a commit")
-        end
-      end
-      results[#results + 1] = { name = row.name, result = fits and "sync" or "MISMATCH" }
-      if not fits then
+    local list, version = pins_in(train, row), facts.pin(train, row.holder, row.project, row.to)
+    local all = true
+    for _, pin in ipairs(version and list or {}) do
+      local why = out_of_sync(row, pin, version)
+      if why then
+        all = false
         add("train.pin-in-sync", facts.subject(pin), why, { from = pin.value, to = version.value, rule = row.name,
           evidence = train.file .. ": pins" })
       end
     end
+    if version and #list > 0 then results[#results + 1] = { name = row.name, result = all and "sync" or "MISMATCH" } end
   end
 end
 
@@ -126,16 +151,6 @@ local function same_version(train, add, results)
       end
     end
   end
-end
-
--- Everything by which `holder` has `project`, by field.
-local function pins_of(train, holder, project)
-  local list = {}
-  for _, pin in ipairs(train.pins) do
-    if pin.holder == holder and pin.project == project then list[#list + 1] = pin end
-  end
-  table.sort(list, function(a, b) return a.field < b.field end)
-  return list
 end
 
 local function mirrors(train, add, results)

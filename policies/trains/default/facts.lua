@@ -43,7 +43,7 @@ local fields = {
 local shapes = {
   projects = { name = "*", candidate = "", digest = "", release = "", protocol = "", evidence = "", head = "" },
   pins = { holder = "*", project = "*", field = "*", kind = { "commit", "tag", "version", "digest", "floating" }, value = "*",
-    comment = "", image = "", was = "" },
+    comment = "", image = "", was = "", tested = "" },
   edges = { from = "*", to = "*", kind = { "strong", "weak", "pair", "same-version", needed = true }, field = "" },
   steps = { id = "*", state = { "done", "ready", "blocked", "open" }, evidence = "", commit = "" },
   suites = { id = "*", project = "", contentHash = "", result = "*" },

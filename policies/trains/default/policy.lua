@@ -10,23 +10,25 @@ local steps = require("steps")
 -- All hooks are asked about a train document as it was read: train, phase, projects, pins, edges, steps, suites, freeze, and
 -- what is known of foreign projects: tags, ancestry, images, releases, present. See facts.lua for the fields.
 
--- check(train): { findings, checks (name, result) }
+-- check(train): { findings, checks (name, result), hash (what suites and waivers are bound to) }
 local function check(document)
   local list, add = facts.findings()
   local train = facts.read(document, add)
   local results = consistency.check(train, add)
   steps.freeze(train, add)
   steps.cadence(train, add)
-  return { checks = results, findings = list }
+  return { checks = results, hash = promotion.hash(train), findings = list }
 end
 
--- plan(train): check, and { steps (id, state, why, needs), void (suites), order (projects), next (release of the bundle) }
+-- plan(train): check, and { steps (id, state, why, needs), void (suites), order (projects), next (release of the bundle), earliest (the day
+-- from which a train may ride on it) }
 local function plan(document)
   local list, add = facts.findings()
   local train = facts.read(document, add)
   local results = consistency.check(train, add)
+  local next_release, earliest = steps.cadence(train, add)
   return { checks = results, steps = steps.plan(train, results, add), void = steps.freeze(train, add),
-    next = steps.cadence(train, add), findings = list,
+    next = next_release, earliest = earliest, hash = promotion.hash(train), findings = list,
     order = consistency.order(consistency.edges(train), function() end, train.file) }
 end
 

@@ -102,6 +102,23 @@ test("an image belongs to its version", function()
   expect_equal(ids(policy.train.check(t)), "train.pin-in-sync")
 end)
 
+test("each image of a version has its tag", function()
+  local t = train()
+  for _, name in ipairs({ "kbs", "as", "rvps" }) do
+    t.pins[#t.pins + 1] = { holder = "Kata", project = "Trustee", field = "images." .. name, value = B }
+  end
+  local answer = policy.train.check(t)
+  expect_equal(ids(answer), "")
+  expect_true(checks(answer):find("images=sync", 1, true))
+  answer = policy.train.check(pin(t, "Kata", "Trustee", "images.rvps", C))
+  expect_equal(find(answer, "train.pin-in-sync").subject, "pin/Kata/Trustee.images.rvps")
+  expect_true(checks(answer):find("images=MISMATCH", 1, true))
+  -- Others that begin so are not meant.
+  pin(t, "Kata", "Trustee", "images.rvps", B)
+  t.pins[#t.pins + 1] = { holder = "Kata", project = "Trustee", field = "imagestream", value = C }
+  expect_equal(ids(policy.train.check(t)), "")
+end)
+
 test("peer pods that are ahead are told by how much", function()
   local t = pin(train({ ancestry = { { project = "guest-components", from = A, to = C, ahead = 5, behind = 0 } } }),
     "cloud-api-adaptor", "guest-components", "reference", C)
@@ -265,6 +282,17 @@ test("trains ride on positions, not on numbers", function()
   expect_equal(policy.train.plan(t).next, "4.0.0")
   t.releases, t.cadence, t.projects[1].release = releases("4.0.0", "4.0.1", "4.1.0"), "every", "4.0.0"
   expect_equal(policy.train.plan(t).next, "4.0.1")
+  -- One that is there may be ridden on since its day, one to come not before its month.
+  t.releases[2].date = "2026-01-31T09:00:00Z"
+  expect_equal(policy.train.plan(t).earliest, "2026-01-31")
+  t.releases[3].date, t.projects[1].release = "2026-01-31", "4.1.0"
+  expect_equal(policy.train.plan(t).next, "4.2.0")
+  expect_equal(policy.train.plan(t).earliest, "2026-02-28")
+  t.releases[3].date, t.cadence = "2026-11-30", "every-3"
+  expect_equal(policy.train.plan(t).next, "4.2.0")
+  expect_equal(policy.train.plan(t).earliest, "2026-12-30")
+  t.releases[3].date = "soon"
+  expect_equal(policy.train.plan(t).earliest, "")
   for _, mode in ipairs({ "every-0", "evry", "every-1000000" }) do
     t.cadence = mode
     expect_equal(find(policy.train.plan(t), "train.schema").evidence, "train: cadence")
@@ -299,6 +327,25 @@ test("what was tested is not tested again under another name", function()
   expect_equal(policy.train.promote(t).retest, "required")
   t.suites[1].contentHash = promotion.hash(t)
   expect_equal(policy.train.promote(t).retest, "skipped")
+  expect_equal(policy.train.check(t).hash, promotion.hash(t))
+  expect_equal(policy.train.plan(t).hash, promotion.hash(t))
+end)
+
+test("what has another pin than it was tested with is tested again", function()
+  local t = images(train())
+  for _, p in ipairs(t.pins) do p.tested = p.value end
+  expect_equal(policy.train.promote(t).retest, "skipped")
+  -- Another name of the same commit, and what is called after it.
+  pin(t, "Kata", "Trustee", "version", "v0.16.0")
+  pin(t, "Kata", "Trustee", "image_tag", "built-in-as-v0.16.0")
+  pin(t, "Kata", "Trustee", "ita_image_tag", "v0.16.0-x86_64")
+  expect_equal(policy.train.promote(t).retest, "skipped")
+  pin(t, "operator", "nydus-snapshotter", "NYDUS_SNAPSHOTTER_VERSION", "v0.15.3")
+  local answer = policy.train.promote(t)
+  expect_equal(answer.retest, "required")
+  local found = find(answer, "train.retest-required")
+  expect_equal(found.subject, "pin/operator/nydus-snapshotter.NYDUS_SNAPSHOTTER_VERSION")
+  expect_equal(found.from .. " " .. found.to, "v0.15.2 v0.15.3")
 end)
 
 test("nothing is promoted in part", function()

@@ -17,6 +17,22 @@ local function filled(name, with)
   return (name:gsub("{}", function() return with end))
 end
 
+-- The first pin that is another thing by now than when the suites passed (`tested`): a tag of the same commit is only another name.
+-- What follows from another pin (in_sync of tables.lua) is judged with that.
+local function moved_pin(train, add)
+  local follows = {}
+  for _, row in ipairs(tables.in_sync) do follows[row.holder .. " " .. row.project .. " " .. row.field:gsub("%*$", "")] = true end
+  local first
+  for _, pin in ipairs(train.pins) do
+    local key = pin.holder .. " " .. pin.project .. " " .. pin.field
+    if pin.tested and pin.tested ~= pin.value and not follows[key] and not follows[key:gsub("[^.]*$", "")] then
+      local before, now = facts.commit(train, pin.project, pin.tested, add), facts.commit(train, pin.project, pin.value, add)
+      if (before == nil or before ~= now) and (not first or facts.subject(pin) < facts.subject(first)) then first = pin end
+    end
+  end
+  return first
+end
+
 -- plan(train, project, tag, add): { retag = { from, to, arch, digest }, indexes = { to, parts = { from, digest, architecture } }, retest =
 -- "skipped" or "required", hash }.
 function promote.plan(train, project, tag, void, add)
@@ -67,6 +83,7 @@ function promote.plan(train, project, tag, void, add)
       untested[#untested + 1] = suite.id
     end
   end
+  local moved = moved_pin(train, add)
   if #train.suites == 0 then untested[1] = "any suite" end
   table.sort(untested)
   if differs then
@@ -74,6 +91,9 @@ function promote.plan(train, project, tag, void, add)
       { from = differs.tested, to = differs.there, rule = "digest", evidence = train.file .. ": images" })
   elseif #missing > 0 then
     add("train.retest-required", "image/" .. missing[1], "nobody knows its digest", { rule = "digest", evidence = train.file .. ": images" })
+  elseif moved then
+    add("train.retest-required", facts.subject(moved), "it is " .. moved.value .. ", what was tested had " .. moved.tested,
+      { from = moved.tested, to = moved.value, rule = "pins", evidence = train.file .. ": pins" })
   elseif #untested > 0 then
     add("train.retest-required", "suite/" .. untested[1], "it has not passed for the candidate", { to = hash, rule = "suites",
       evidence = train.file .. ": suites" })

@@ -182,15 +182,27 @@ function steps.freeze(train, add)
   return void
 end
 
--- cadence(train, add): the next release of the bundle that a train may ride on.
+local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
+
+-- The same day of a later month, its last one where it is shorter: "2026-01-31" and 1 are "2026-02-28". "" for what is no day.
+local function months_later(text, months)
+  if not day_of(text) then return "" end
+  local y, m, d = text:match("^(%d%d%d%d)-(%d%d)-(%d%d)")
+  local at = tonumber(y) * 12 + tonumber(m) - 1 + months
+  local year, month = math.floor(at / 12), at % 12 + 1
+  return string.format("%04d-%02d-%02d", year, month, math.min(tonumber(d), month_days[month]))
+end
+
+-- cadence(train, add): the next release of the bundle that a train may ride on, and the day from which it may: that of the release,
+-- or of the last one and as many rounds later as are to come; "" where nobody knows.
 function steps.cadence(train, add)
-  if #train.releases == 0 then return "" end
+  if #train.releases == 0 then return "", "" end
   local mode = train.cadence or tables.cadence
   local every = mode == "every" and 1 or (mode == "odd" or mode == "even") and 2 or tonumber(mode:match("^every%-([1-9]%d?)$"))
   if not every then
     add("train.schema", "train/" .. (train.train or "?"), "cadence: expected every, odd, even or every-2, got '" .. mode .. "'",
       { evidence = train.file .. ": cadence" })
-    return ""
+    return "", ""
   end
   local position = {}
   for i, release in ipairs(train.releases) do position[release.tag] = i end
@@ -213,10 +225,11 @@ function steps.cadence(train, add)
   end
   local i = (at or (train.since and position[train.since]) or last) + 1
   while not fits(i) do i = i + 1 end
-  if i <= last then return train.releases[i].tag end
+  if i <= last then return train.releases[i].tag, months_later(train.releases[i].date, 0) end
   -- Not released yet: a minor more for each that is still to come.
   local v = semver.parse(train.releases[last].tag)
-  return v and string.format("%d.%d.0", v.major, v.minor + i - last) or ""
+  return v and string.format("%d.%d.0", v.major, v.minor + i - last) or "",
+    months_later(train.releases[last].date, (i - last) * tables.bundle_months)
 end
 
 return steps

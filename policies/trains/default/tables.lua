@@ -24,11 +24,13 @@ return {
   -- Two projects that speak with each other: protocol and evidence format must be the same.
   pairs = { { name = "protocol", "guest-components", "Trustee" } },
 
-  -- A tag of an image belongs to a version: it is the version, or the version with something around it.
+  -- A tag of an image belongs to a version: it is the version, or the version with something around it. `field` may end in a star.
   in_sync = {
     { name = "image_tag", holder = "Kata", project = "Trustee", field = "image_tag", to = "version",
       forms = { "{}", "built-in-as-{}" }, staged = "staged-images" },
     { name = "ita", holder = "Kata", project = "Trustee", field = "ita_image_tag", to = "version", forms = { "{}-x86_64" } },
+    -- Newer files have images: {kbs, as, rvps} instead; a star stands for whatever comes behind.
+    { name = "images", holder = "Kata", project = "Trustee", field = "images.*", to = "version", forms = { "{}" } },
   },
 
   -- Several places that name one thing: those of `places` (holder, field) or `every` pin whose project is called so, or whose
@@ -106,6 +108,8 @@ return {
 
   -- A freeze is too old after so many days; a train rides on every so manieth release of the bundle.
   freeze_days = 30,
+  -- The bundle has a release every so many months.
+  bundle_months = 1,
   cadence = "every",
 
   severities = {
