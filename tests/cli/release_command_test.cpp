@@ -560,7 +560,7 @@ TEST(TrainCommand, IsExcusedByAWaiverBesideIt) {
   EXPECT_THAT(before.out, HasSubstr("train.bundle-kind  project/Kata"));
   const std::string hash(
       object_of(run({"check", file, "-o", "json"}, "train")).at("hash").as_string());
-  EXPECT_EQ(object_of(run({"plan", file, "-o", "json"}, "train")).at("hash"), hash);
+  EXPECT_EQ(object_of(run({"plan", file, "-o", "json"}, "train")).at("hash").as_string(), hash);
   folder.write("waivers.yaml",
                "- {rule: train.bundle-kind, subject: project/Kata, train: v1, hash: \"" + hash +
                    "\", reason: agreed, by: me}\n");

@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 namespace policies::releases {
 namespace {
 
@@ -88,6 +90,31 @@ TEST(ReleaseData, ANameMayCarryAHashOfTheTools) {
   EXPECT_EQ(named({{"a", "1.0.0"}, {"a", "1.0.0"}}), "image.hash-invalid");
   q.tools = {{"containerd", "1.7.0"}};
   EXPECT_EQ(ids(policy.map(q)->findings), "image.hash-incomplete");
+}
+
+TEST(ReleaseData, TheToolsOfAHashAreLinesOfATable) {
+  const edited_pack pack(
+      "releases/default", "providers.lua", "eks = { rules = { { id = \"N0\", none = true } } },",
+      "eks = { rules = { { id = \"H1\", name = \"os-{kubernetes}-{hash}\" } } },");
+  const std::string file = pack.folder.path() + "/mine/tables.lua", from = "binaries = {},";
+  std::string tables = read_text(file);
+  const std::size_t at = tables.find(from);
+  ASSERT_NE(at, tables.npos);
+  tables.replace(at, from.size(),
+                 "binaries = { [\"1.33.1\"] = { [\"image-builder\"] = \"1.0.0\", containerd = "
+                 "\"1.7.0\" }, [\"1.33.2\"] = { containerd = \"1.7.1\" } },");
+  std::ofstream(file) << tables;
+  asking policy({pack.folder.path()});
+  map_question q;
+  q.release = of_provider("eks", "1.0.0");
+  const auto by_table = policy.map(q);
+  ASSERT_TRUE(by_table) << by_table.error().message();
+  EXPECT_EQ(ids(by_table->findings), "");
+  q.tools = {{"containerd", "1.7.0"}, {"image-builder", "1.0.0"}};
+  EXPECT_EQ(by_table->images[0].image, policy.map(q)->images[0].image);
+  q.tools = {};
+  q.release = release_of("eks-35.0.0", {"cluster-eks 1.0.0", "kubernetes 1.35.1", "os-tooling 9.9.9"});
+  EXPECT_EQ(ids(policy.map(q)->findings), "image.hash-invalid");
 }
 
 TEST(ReleaseData, TwoRulesForOneVersionAreAFinding) {

@@ -177,6 +177,28 @@ function image.collision(hash, text, known)
   return nil
 end
 
+-- What tables.lua says is inside of each version of the toolbox, as lists of tools.
+local inside_of, versions_inside = {}, {}
+for version, inside in pairs(tables.binaries) do
+  local list = {}
+  for name, its in pairs(inside) do list[#list + 1] = { name = name, version = its } end
+  inside_of[version] = list
+  versions_inside[#versions_inside + 1] = version
+end
+
+-- What is baked into the image of a Release and into others: what the question says, else what tables.lua knows.
+local function baked(tools, known, components)
+  if tools and #tools > 0 then return tools, known or {} end
+  local entry = components[tables.toolbox]
+  local version = entry and image.without_v(entry.version)
+  if not inside_of[version or ""] then return {}, known or {} end
+  local others = {}
+  for _, other in ipairs(versions_inside) do
+    if other ~= version then others[#others + 1] = { image = "one with " .. tables.toolbox .. " " .. other, tools = inside_of[other] } end
+  end
+  return inside_of[version], others
+end
+
 -- ---------------------------------------------------------------- which rule
 
 local function base_of(version)
@@ -519,14 +541,15 @@ function image.map(release, pools, catalogue, values, add, tools, known)
   local names = rule.names
   out.uses = names
   if names.hash then
-    context.hash, context.hashed = image.hash(tools or {})
+    tools, known = baked(tools, known, components)
+    context.hash, context.hashed = image.hash(tools)
     local complete = false
-    for _, tool in ipairs(tools or {}) do complete = complete or tool.name == tables.builder end
+    for _, tool in ipairs(tools) do complete = complete or tool.name == tables.builder end
     if context.hash and not complete then
       add("image.hash-incomplete", "image/" .. provider, "the list of tools has no " .. tables.builder
         .. ": two different images may get one name", { rule = rule.id, evidence = "tools" })
     end
-    local other = context.hash and image.collision(context.hash, context.hashed, known or {})
+    local other = context.hash and image.collision(context.hash, context.hashed, known)
     if other then
       add("image.hash-collision", "image/" .. provider, "other tools, of " .. other .. ", have the hash " .. context.hash
         .. " as well", { from = other, to = context.hash, rule = rule.id, evidence = "tools" })

@@ -23,7 +23,8 @@ return {
   -- What is inside of each version of os-tooling, where somebody knows: then a new major of a binary is judged as one of a
   -- component is, by the row `binary` of levels.
   -- `toolbox` is the component whose versions these are.
-  --   ["1.31.0"] = { containerd = "1.7.25", teleport = "17.4.8" },
+  -- A name with {hash} carries the hash of it, and then the builder belongs to it as well.
+  --   ["1.31.0"] = { ["image-builder"] = "1.4.0", containerd = "1.7.25", teleport = "17.4.8" },
   toolbox = "os-tooling",
   binaries = {},
 
