@@ -264,12 +264,14 @@ result<void> release_work::show() {
   }
   exit_code = success;
   return print(o, page(d.name) + "  " + d.state + "  " + d.date + "  " + d.file + "\nhash " +
-                      d.hash + "\n" + rows.text("  "));
+                      d.hash + "\n" + rows.text("  ", output_columns()));
 }
 
 bool release_work::written(const json::object& o, const page& text) const {
+  // Notes are Markdown, whose lines end where they end.
+  const bool fits = arguments_.what != release_arguments::command::notes;
   return arguments_.output == output_format::text
-             ? write_out(STDOUT_FILENO, text)
+             ? write_out(STDOUT_FILENO, folded(text, fits ? output_columns() : any_width, 4))
              : write_bytes(STDOUT_FILENO, machine_text(o, arguments_.output));
 }
 

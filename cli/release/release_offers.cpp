@@ -94,7 +94,7 @@ reactor::awaitable<result<void>> release_work::images() {
   exit_code = arguments_.missing && !all_there ? denied : success;
   json::object o;
   o["images"] = std::move(list);
-  co_return print(o, rows.text());
+  co_return print(o, rows.text({}, output_columns()));
 }
 
 result<std::vector<std::shared_ptr<const policies::releases::document>>> release_work::of_provider()
@@ -213,7 +213,7 @@ reactor::awaitable<result<void>> release_work::pin() {
   json::object o{{"decision", to_string(answer->verdict)}};
   o["pins"] = std::move(pins);
   o["findings"] = findings_json(answer->findings);
-  co_return print(o, rows.text() + findings_text(answer->findings, tint_));
+  co_return print(o, rows.text({}, output_columns()) + findings_text(answer->findings, tint_));
 }
 
 reactor::awaitable<result<void>> release_work::join() {
@@ -243,7 +243,9 @@ reactor::awaitable<result<void>> release_work::join() {
   o["providers"] = std::move(list);
   o["findings"] = findings_json(answer->findings);
   const page head =
-      answer->target.empty() ? page() : page("target ") + answer->target + "\n" + rows.text("  ");
+      answer->target.empty()
+          ? page()
+          : page("target ") + answer->target + "\n" + rows.text("  ", output_columns());
   co_return print(o, head + findings_text(answer->findings, tint_));
 }
 
@@ -267,7 +269,7 @@ reactor::awaitable<result<void>> release_work::retag() {
   json::object o{{"decision", to_string(answer->verdict)}};
   o["retag"] = std::move(list);
   o["findings"] = findings_json(answer->findings);
-  co_return print(o, rows.text() + findings_text(answer->findings, tint_));
+  co_return print(o, rows.text({}, output_columns()) + findings_text(answer->findings, tint_));
 }
 
 }  // namespace cli

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 
 #include <boost/json.hpp>
+#include <unistd.h>
 
 namespace cli {
 namespace {
@@ -105,6 +106,10 @@ page decision_text(decision d, colours tint) {
   return toned(std::string(to_string(d)), tone_of(d), tint);
 }
 
+std::size_t output_columns() {
+  return is_screen(STDOUT_FILENO) ? size_of_terminal(STDOUT_FILENO).columns : any_width;
+}
+
 int exit_code_of(decision d) {
   switch (d) {
     case decision::allow: return success;
@@ -150,7 +155,7 @@ page map_text(const std::string& name, const map_answer& a, colours tint) {
     if (!i.segments.empty()) {
       table rows({"SEGMENT", "TEXT", "FROM"});
       for (const image_segment& s : i.segments) rows.row({s.name, s.text, s.source});
-      text += rows.text("  ");
+      text += rows.text("  ", output_columns());
     }
   }
   return text + findings_text(a.findings, tint);
@@ -195,7 +200,7 @@ page diff_text(const judged_release& j, colours tint) {
     add_change(rows, c);
     ++count;
   }
-  if (count > 0) text += rows.text("  ");
+  if (count > 0) text += rows.text("  ", output_columns());
   if (!j.from.empty())
     text += page("  apps changed: ") + std::to_string(apps) +
             (chart ? page("   chart: changed\n") : page("   chart: unchanged\n"));
@@ -256,7 +261,7 @@ page check_text(const std::vector<judged_release>& all, colours tint) {
               toned(std::string(to_string(j.answer.verdict)), tone_of(j.answer.verdict), tint)});
     if (!worth.empty()) details += page("\n") + j.name + "\n" + findings_text(worth, tint);
   }
-  return rows.text() + details;
+  return rows.text({}, output_columns()) + details;
 }
 
 json::object path_json(const path_answer& a) {
@@ -279,7 +284,7 @@ page path_text(const path_answer& a, colours tint) {
   table rows({"STEP", "TO", "LEVEL", "GOES BACK"});
   for (const path_step& step : a.steps)
     rows.row({step.from, step.to, step.level, std::to_string(step.downgrades.size())});
-  return rows.text() + findings_text(a.findings, tint);
+  return rows.text({}, output_columns()) + findings_text(a.findings, tint);
 }
 
 json::object lifecycle_json(const lifecycle_answer& a) {
@@ -296,7 +301,7 @@ json::object lifecycle_json(const lifecycle_answer& a) {
 page lifecycle_text(const lifecycle_answer& a, colours tint) {
   table rows({"RELEASE", "STATE", "ACTION", "WHY"});
   for (const lifecycle_row& r : a.releases) rows.row({r.name, r.state, r.action, r.why});
-  return rows.text() + findings_text(a.findings, tint);
+  return rows.text({}, output_columns()) + findings_text(a.findings, tint);
 }
 
 json::object bump_json(const bump_answer& a, const std::string& document) {
@@ -318,7 +323,7 @@ page bump_text(const bump_answer& a, colours tint) {
   page text = page("next ") + a.version + "   decision: " + decision_text(a.verdict, tint) + "\n";
   table rows({"ITEM", "VERSION", "WHY"});
   for (const bump_item& item : a.items) rows.row({item.name, step(item.from, item.to), item.why});
-  if (!a.items.empty()) text += rows.text("  ");
+  if (!a.items.empty()) text += rows.text("  ", output_columns());
   return text + findings_text(a.findings, tint);
 }
 

@@ -107,7 +107,7 @@ page answer_text(const std::string& file, train_arguments::command what, const t
   if (!a.checks.empty()) {
     table rows({"CHECK", "RESULT"});
     for (const check_row& c : a.checks) rows.row({c.name, c.result});
-    text += rows.text("  ");
+    text += rows.text("  ", output_columns());
   }
   if (what == train_arguments::command::check) text += pin_matrix(train, a.findings, tint);
   if (what == train_arguments::command::plan) {
@@ -115,7 +115,7 @@ page answer_text(const std::string& file, train_arguments::command what, const t
     for (const step_row& s : a.steps)
       rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), age_text(s),
                 names_text(s.needs), s.why});
-    text += rows.text("  ");
+    text += rows.text("  ", output_columns());
     if (!a.next.empty())
       text += page("  next release to ride on  ") + a.next +
               (a.earliest.empty() ? page("\n") : page(", not before ") + a.earliest + "\n");
@@ -124,12 +124,12 @@ page answer_text(const std::string& file, train_arguments::command what, const t
     text += page("  second test: ") + a.retest + "\n";
     table rows({"FROM", "TO", "DIGEST"});
     for (const retag& r : a.retags) rows.row({r.from, r.to, with_short_digests(r.digest)});
-    if (!a.retags.empty()) text += rows.text("  ");
+    if (!a.retags.empty()) text += rows.text("  ", output_columns());
   }
   if (!a.matches.empty()) {
     table rows({"TRAIN", "BUNDLE", "CLIENT", "SERVER", "WHY"});
     for (const match_row& r : a.matches) rows.row({r.train, r.bundle, r.client, r.server, r.how});
-    text += rows.text("  ");
+    text += rows.text("  ", output_columns());
   }
   return text + findings_text(a.findings, tint);
 }
@@ -252,7 +252,7 @@ page named_text(const std::vector<named_image>& named) {
   for (const named_image& n : named)
     rows.row({n.ref, with_short_digests(n.digest),
               n.how == named_image::naming::given ? page() : page("there already")});
-  return rows.text("  ");
+  return rows.text("  ", output_columns());
 }
 
 reactor::awaitable<void> answer_and_name(asking& a) {  // borrowed
@@ -275,7 +275,7 @@ reactor::awaitable<void> answer_and_name(asking& a) {  // borrowed
     }
   }
   const bool written = a.arguments.output == output_format::text
-                           ? write_out(STDOUT_FILENO, text)
+                           ? write_out(STDOUT_FILENO, folded(text, output_columns(), 4))
                            : write_bytes(STDOUT_FILENO, machine_text(o, a.arguments.output));
   a.exit_code = !failed.empty() ? complain(failed)
                 : written       ? exit_code_of(answer->verdict)
