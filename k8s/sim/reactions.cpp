@@ -114,11 +114,15 @@ void core::collect_garbage(const change& c) {
   if (gone || orphan || foreground) {
     // Dependents live in the same namespace, or anywhere below a cluster-scoped owner.
     bool blocked = false;
-    const std::string needle = "\"uid\":\"" + uid + "\"";
+    const std::string needle = "\"uid\":\"" + uid + "\"",
+                      within = c.key.substr(0, c.key.find('/') + 1);
     for (const kind_ptr& k : kinds.all()) {
       if (k->storage_elsewhere || (k->custom && k->version != k->storage_version)) continue;
       std::vector<std::string> dependents;
-      for (const auto& [key, v] : objects.objects(k->collection())) {
+      const auto& those = objects.objects(k->collection());
+      for (auto at = those.lower_bound(within); at != those.end() && at->first.starts_with(within);
+           ++at) {
+        const auto& [key, v] = *at;
         if (v->bytes.find("\"ownerReferences\":[") == std::string::npos) continue;
         if (v->bytes.find(needle) != std::string::npos) dependents.push_back(key);
       }
