@@ -115,18 +115,6 @@ void cluster::seed_nodes() {
 }
 
 void cluster::seed_workloads() {
-  struct app {
-    std::string name;
-    std::size_t replicas;
-    json::object budget;
-  };
-  const std::size_t n = options_.nodes;
-  std::vector<app> apps = {
-      {"web", n, {{"minAvailable", std::to_string(n > 3 ? 75 : 50) + "%"}}},
-      {"api", std::max<std::size_t>(2, n / 2), {{"maxUnavailable", 1}}},
-      {"batch", std::max<std::size_t>(1, n / 3), {}},
-  };
-  if (options_.blocked_budget) apps.push_back({"legacy", 1, {{"minAvailable", 1}}});
   const json::object daemon_set =
       api_->put({{"apiVersion", "apps/v1"},
                  {"kind", "DaemonSet"},
@@ -134,47 +122,70 @@ void cluster::seed_workloads() {
                  {"spec",
                   {{"selector", {{"matchLabels", {{"app", "agent"}}}}},
                    {"template", pod_template("agent")}}}});
-  for (std::size_t i = 0; i < n; ++i)
-    add_pod("agent", "DaemonSet", text_at(daemon_set, {"metadata", "uid"}), node_name(i));
+  const owner agent{"kube-system", text_at(daemon_set, {"metadata", "uid"})};
+  for (std::size_t i = 0; i < options_.nodes; ++i)
+    add_pod("agent", "DaemonSet", agent, node_name(i));
+  const std::size_t of_set = options_.nodes_of_apps ? options_.nodes_of_apps : options_.nodes;
+  for (std::size_t set = 0, first = 0; first < options_.nodes; ++set, first += of_set)
+    seed_workloads(set, first, std::min(of_set, options_.nodes - first));
+}
+
+/// The apps of `n` nodes; the first set of them is in the namespace default.
+void cluster::seed_workloads(std::size_t set, std::size_t first, std::size_t n) {
+  struct app {
+    std::string name;
+    std::size_t replicas;
+    json::object budget;
+  };
+  std::vector<app> apps = {
+      {"web", n, {{"minAvailable", std::to_string(n > 3 ? 75 : 50) + "%"}}},
+      {"api", std::max<std::size_t>(2, n / 2), {{"maxUnavailable", 1}}},
+      {"batch", std::max<std::size_t>(1, n / 3), {}},
+  };
+  if (options_.blocked_budget) apps.push_back({"legacy", 1, {{"minAvailable", 1}}});
+  const std::string number = set == 0 ? std::string() : "-" + std::to_string(set + 1),
+                    ns = set == 0 ? "default" : "apps" + number;
+  if (set > 0)
+    api_->put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
   std::size_t next = 0;
   for (app& a : apps) {
+    a.name += number;
     replicas_[a.name] = a.replicas;
-    const json::object set = api_->put({{"apiVersion", "apps/v1"},
-                                        {"kind", "ReplicaSet"},
-                                        {"metadata", {{"name", a.name}, {"namespace", "default"}}},
-                                        {"spec",
-                                         {{"replicas", a.replicas},
-                                          {"selector", {{"matchLabels", {{"app", a.name}}}}},
-                                          {"template", pod_template(a.name)}}}});
-    owners_[a.name] = text_at(set, {"metadata", "uid"});
+    const json::object replica_set =
+        api_->put({{"apiVersion", "apps/v1"},
+                   {"kind", "ReplicaSet"},
+                   {"metadata", {{"name", a.name}, {"namespace", ns}}},
+                   {"spec",
+                    {{"replicas", a.replicas},
+                     {"selector", {{"matchLabels", {{"app", a.name}}}}},
+                     {"template", pod_template(a.name)}}}});
+    const owner& its = owners_[a.name] = {ns, text_at(replica_set, {"metadata", "uid"})};
     if (!a.budget.empty()) {
       a.budget["selector"] = json::object{{"matchLabels", {{"app", a.name}}}};
       api_->put({{"apiVersion", "policy/v1"},
                  {"kind", "PodDisruptionBudget"},
-                 {"metadata", {{"name", a.name}, {"namespace", "default"}}},
+                 {"metadata", {{"name", a.name}, {"namespace", ns}}},
                  {"spec", a.budget}});
     }
     for (std::size_t i = 0; i < a.replicas; ++i)
-      add_pod(a.name, "ReplicaSet", owners_[a.name], node_name(next++ % n));
+      add_pod(a.name, "ReplicaSet", its, node_name(first + next++ % n));
   }
 }
 
-void cluster::add_pod(const std::string& app, const std::string& owner_kind,
-                      const std::string& owner_uid, const std::string& node) {
+void cluster::add_pod(const std::string& app, const std::string& owner_kind, const owner& its,
+                      const std::string& node) {
   const std::string name = app + "-" + std::to_string(++pods_made_);
-  const std::string ns = owner_kind == "DaemonSet" ? "kube-system" : "default";
   api_->put({{"apiVersion", "v1"},
              {"kind", "Pod"},
              {"metadata",
               {{"name", name},
-               {"namespace", ns},
+               {"namespace", its.ns},
                {"labels", {{"app", app}}},
-               {"ownerReferences",
-                json::array{json::object{{"apiVersion", "apps/v1"},
-                                         {"kind", owner_kind},
-                                         {"name", owner_kind == "DaemonSet" ? "agent" : app},
-                                         {"uid", owner_uid},
-                                         {"controller", true}}}}}},
+               {"ownerReferences", json::array{json::object{{"apiVersion", "apps/v1"},
+                                                            {"kind", owner_kind},
+                                                            {"name", app},
+                                                            {"uid", its.uid},
+                                                            {"controller", true}}}}}},
              {"spec",
               {{"nodeName", node},
                {"containers",

@@ -26,6 +26,9 @@ struct cluster_options {
   double speed = 1;
   std::map<std::string, std::string> labels = {};  // of its kubeconfig Secret at home
   bool blocked_budget = false;                     // one app whose budget forbids every eviction
+  /// So many nodes have a set of apps with budgets of their own, in a namespace of their own, as
+  /// larger clusters have more of them; 0 = there is one set.
+  std::size_t nodes_of_apps = 0;
   /// Where CRD manifests come from, one YAML document each.
   std::vector<std::string> crds;
 };
@@ -65,9 +68,13 @@ protected:
   const std::map<std::string, std::size_t>& replicas() const noexcept { return replicas_; }
 
 private:
+  struct owner {
+    std::string ns, uid;  // of an app's ReplicaSet
+  };
   void seed_nodes();
   void seed_workloads();
-  void add_pod(const std::string& app, const std::string& owner_kind, const std::string& owner_uid,
+  void seed_workloads(std::size_t set, std::size_t first, std::size_t n);
+  void add_pod(const std::string& app, const std::string& owner_kind, const owner& its,
                const std::string& node);
   void saw(const k8s::sim::written& w);
   void keep_count(const k8s::sim::written& w);
@@ -79,7 +86,7 @@ private:
   reactor::loop& loop_;
   cluster_options options_;
   std::unique_ptr<k8s::sim::api_server> api_;
-  std::map<std::string, std::string> owners_;  // app → uid of its ReplicaSet
+  std::map<std::string, owner> owners_;  // by app
   std::map<std::string, std::size_t> replicas_;
   /// What the scheduler knows.
   struct place {
