@@ -37,6 +37,7 @@ struct drains::drain {
   reactor::steady_time deadline = reactor::never;
   std::set<std::string> blocked;
   std::vector<std::string> errors;
+  std::set<k8s::object_key> daemon_sets;  // that are there; a drain asks once about each
   std::map<std::string, reactor::task_group::task_id> pods;  // being evicted, by "ns/name"
   reactor::task_group::task_id task = 0;
   reactor::waiters pods_changed;
@@ -170,24 +171,23 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
     finish(d, phase::failed, pods.error().message());
     co_return false;
   }
-  std::map<k8s::object_key, bool> daemon_sets;
+  std::set<k8s::object_key> gone;
   for (std::size_t i = 0; i < pods->size(); ++i) {
     const k8s::pod& p = (*pods)[i];
     if (!needs_daemon_set(p)) continue;
     k8s::object_key key{p.meta.ns.str(), p.meta.owner.name.str()};
-    if (daemon_sets.contains(key)) continue;
+    if (d->daemon_sets.contains(key) || gone.contains(key)) continue;
     auto exists = co_await daemon_set_exists(key);
     // nothing has been evicted yet: a wrong guess would kill a DaemonSet's pod in a loop
     if (!exists) {
       finish(d, phase::failed, exists.error().message());
       co_return false;
     }
-    daemon_sets.emplace(std::move(key), *exists);
+    (*exists ? d->daemon_sets : gone).insert(std::move(key));
   }
   d->errors.clear();
   for (const k8s::pod& p : *pods) {
-    const auto set = daemon_sets.find({p.meta.ns.str(), p.meta.owner.name.str()});
-    const bool exists = set != daemon_sets.end() && set->second;
+    const bool exists = d->daemon_sets.contains({p.meta.ns.str(), p.meta.owner.name.str()});
     const pod_verdict v = judge_pod(p, exists ? daemon_set::exists : daemon_set::gone);
     if (!v.evict) continue;
     const k8s::object_key key = p.meta.key();
