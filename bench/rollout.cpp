@@ -5,6 +5,7 @@
 #include "bench/quiet_server.hpp"
 #include "bench/sender.hpp"
 #include "bootc/api.hpp"
+#include "bootc/kinds/names.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/sim/server.hpp"
@@ -34,7 +35,9 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 
 constexpr std::string_view pool_name = "workers";
-constexpr reactor::nanoseconds host_time = 1s, heartbeat = 5min, patience = 15min;
+constexpr reactor::nanoseconds host_time = 1s, heartbeat = 5min;
+/// A cluster is asked 50 things a second at most, and told 5 Events.
+constexpr reactor::nanoseconds patience = 15min, patience_for_node = 500ms, quiet = 10s;
 constexpr std::chrono::seconds idle_window{30};
 
 std::string digest_in(std::string_view image) {
@@ -51,10 +54,39 @@ std::string text_at(const json::object& o, std::string_view outer, std::string_v
   return text && text->is_string() ? std::string(text->get_string()) : std::string();
 }
 
+/// As many nodes have apps and budgets of their own, also where there are 10,000.
+constexpr std::size_t nodes_of_apps = 100;
+/// How much of an app may be away: what is measured is the work, so the budgets of the apps stop
+/// few evictions.
+constexpr const char* away_at_once = "20%";
+
+/// A cluster with a pool of all its nodes. Nobody judges what happens there: that looks at every
+/// node at every write.
+class moved_cluster final : public simulation::cluster {
+public:
+  moved_cluster(reactor::loop& l, simulation::cluster_options o)
+      : simulation::cluster(l, std::move(o)) {
+    seed();
+    for (std::size_t set = 1; set <= (options().nodes + nodes_of_apps - 1) / nodes_of_apps; ++set) {
+      const std::string number = set == 1 ? std::string() : "-" + std::to_string(set);
+      api().edit("policy", "poddisruptionbudgets", set == 1 ? "default" : "apps" + number,
+                 "api" + number,
+                 [](json::object& o) { o["spec"].as_object()["maxUnavailable"] = away_at_once; });
+    }
+    api().put({{"apiVersion", bootc::names::api_version},
+               {"kind", "BootcNodePool"},
+               {"metadata", {{"name", pool_name}}},
+               {"spec",
+                {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/worker", ""}}}}},
+                 {"image", {{"ref", simulation::old_image}}},
+                 {"rollout", {{"maxUnavailable", "25%"}}}}}});
+  }
+};
+
 /// The hosts of one cluster, without daemons: what is asked of a node is reported a second later.
 class puppets {
 public:
-  puppets(reactor::loop& l, simulation::pool_cluster& c) : loop_(l), cluster_(c) {
+  puppets(reactor::loop& l, moved_cluster& c) : loop_(l), cluster_(c) {
     cluster_.on_write = [this](const k8s::sim::written& w) { saw(w); };
     std::size_t i = 0;
     const std::vector<std::string> names = cluster_.node_names();
@@ -131,7 +163,7 @@ private:
   }
 
   reactor::loop& loop_;
-  simulation::pool_cluster& cluster_;
+  moved_cluster& cluster_;
   std::map<std::string, std::string> booted_, asked_;  // by node
 };
 
@@ -150,8 +182,8 @@ point size_of(const std::string& text) {
 
 struct figures {
   double cpu_ms_per_node = 0, writes_per_node = 0, seconds = 0, idle_cpu_percent = 0, stall_ms = 0;
-  double idle_writes = 0, passes = 0;
-  json::object writes_by;  // kind, for each node
+  double reads_per_node = 0, idle_writes = 0, passes = 0;
+  json::object writes_by, reads_by;  // kind, for each node
   std::string problem;
 };
 
@@ -217,11 +249,11 @@ private:
     out.cpu_ms_per_node =
         std::chrono::duration<double, std::milli>(process_cpu() - cpu).count() / nodes;
     out.passes = static_cast<double>(passes_ - passes) / static_cast<double>(size_.clusters);
-    co_await loop_.sleep_for(15s);  // the last slots are free, and every answer is seen
-    const json::object at_rest = co_await counts();
+    const json::object at_rest = co_await counts_at_rest();
     for (const auto& [what, n] : at_rest) {
       const double more = number(n) - number_in(before, what);
-      if (more > 0) out.writes_by[what] = rounded(more / nodes);
+      if (more > 0) (is_read(what) ? out.reads_by : out.writes_by)[what] = rounded(more / nodes);
+      if (is_read(what)) out.reads_per_node += more / nodes;
     }
     // The pools' new image is what the benchmark itself has written.
     out.writes_per_node =
@@ -245,7 +277,7 @@ private:
 
   reactor::awaitable<bool> until_all_run(std::string_view image) {
     const std::string digest = digest_in(image);
-    const reactor::steady_time until = loop_.now() + patience;
+    const reactor::steady_time until = loop_.now() + patience_of_all();
     std::size_t first = 0;
     while (loop_.now() < until) {
       while (first < fleet_.size() && runs(*fleet_[first], digest)) ++first;
@@ -255,8 +287,24 @@ private:
     co_return false;
   }
 
-  /// Requests of all clusters that were no reads, by what they wrote, as the other process counts
-  /// them.
+  reactor::nanoseconds patience_of_all() const {
+    return patience + patience_for_node * static_cast<std::int64_t>(size_.nodes);
+  }
+
+  /// Once the last slots are free and the last Events are told.
+  reactor::awaitable<json::object> counts_at_rest() {
+    const reactor::steady_time until = loop_.now() + patience_of_all();
+    json::object before = co_await counts();
+    while (loop_.now() < until) {
+      co_await loop_.sleep_for(quiet);
+      json::object now = co_await counts();
+      if (sum(now) == sum(before)) co_return now;
+      before = std::move(now);
+    }
+    co_return before;
+  }
+
+  /// Requests of all clusters by what they read or wrote, as the other process counts them.
   reactor::awaitable<json::object> counts() {
     auto said = co_await fleet_.front()->api().get_path("/counts");
     json::object out;
@@ -270,10 +318,12 @@ private:
     const json::value* v = all.if_contains(what);
     return v ? number(*v) : 0;
   }
+  static bool is_read(std::string_view what) { return what.starts_with("GET "); }
+  /// Of the writes.
   static double sum(const json::object& all) {
     double out = 0;
     for (const auto& [what, n] : all)
-      if (!what.starts_with("refused ")) out += number(n);
+      if (!is_read(what) && !what.starts_with("refused ")) out += number(n);
     return out;
   }
 
@@ -302,6 +352,8 @@ json::object measure(point p) {
           {"cpu_ms_per_node", rounded(f.cpu_ms_per_node)},
           {"writes_per_node", rounded(f.writes_per_node)},
           {"writes_by_kind", std::move(f.writes_by)},
+          {"reads_per_node", rounded(f.reads_per_node)},
+          {"reads_by_kind", std::move(f.reads_by)},
           {"passes_per_pool", rounded(f.passes)},
           {"seconds", rounded(f.seconds)},
           {"idle_writes", f.idle_writes},
@@ -309,7 +361,7 @@ json::object measure(point p) {
           {"longest_stall_ms", rounded(f.stall_ms)}};
 }
 
-/// "PATCH bootcnodes", "POST pods/eviction".
+/// "PATCH bootcnodes", "POST pods/eviction", "GET pods".
 std::string kind_of(const k8s::sim::request& r) {
   static const std::set<std::string_view> kinds{
       "bootcnodes", "bootcnodepools", "events", "leases", "nodes", "pods",
@@ -351,28 +403,29 @@ int run_rollout_sender(const std::string& size) {
   const point p = size_of(size);
   reactor::loop l;
   k8s::sim::server front(l, k8s::sim::server::settings{{"127.0.0.1", 0}, nullptr});
-  std::vector<std::unique_ptr<simulation::pool_cluster>> clusters;
+  std::vector<std::unique_ptr<moved_cluster>> clusters;
   std::vector<std::unique_ptr<puppets>> hosts;
-  std::map<std::string, std::int64_t> writes;
+  std::map<std::string, std::int64_t> requests;
   for (std::size_t i = 0; i < p.clusters; ++i) {
     simulation::cluster_options o;
     o.name = "c" + std::to_string(i);
     o.nodes = p.nodes;
     o.managed_fields = false;
     o.crds = simulation::crd_manifests();
-    clusters.push_back(std::make_unique<simulation::pool_cluster>(l, std::move(o)));
+    o.nodes_of_apps = nodes_of_apps;
+    clusters.push_back(std::make_unique<moved_cluster>(l, std::move(o)));
     clusters.back()->api().before =
-        [&writes](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+        [&requests](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
       if (r.path == "/counts") {
         k8s::sim::answer out;
-        out.body = json::serialize(json::value_from(writes));
+        out.body = json::serialize(json::value_from(requests));
         return out;
       }
       return std::nullopt;
     };
     // What a disruption budget refuses has written nothing.
-    clusters.back()->api().after = [&writes](const k8s::sim::request& r, k8s::sim::answer& a) {
-      if (r.method != "GET") ++writes[(a.status < 400 ? "" : "refused ") + kind_of(r)];
+    clusters.back()->api().after = [&requests](const k8s::sim::request& r, k8s::sim::answer& a) {
+      ++requests[(a.status < 400 || r.method == "GET" ? "" : "refused ") + kind_of(r)];
     };
     hosts.push_back(std::make_unique<puppets>(l, *clusters.back()));
     front.add(clusters.back()->api(), "/c" + std::to_string(i));
