@@ -87,6 +87,8 @@ awaitable<reactor::result<void>> simulated_host::run(host_command command) {
       co_await loop_.sleep_for(settings_.stage_time);
       if (has(settings_.unpullable, command.image))
         co_return failed("manifest unknown: " + command.image);
+      if (has(settings_.too_large, command.image))
+        co_return failed("Writing content object: write: No space left on device");
       if (has(settings_.closed, command.image) && shown_ != settings_.login)
         co_return failed("unauthorized: " + command.image);
       staged_ = command.image;

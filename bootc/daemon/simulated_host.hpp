@@ -24,6 +24,7 @@ struct simulated_host_settings {
   bool soft_reboot_capable = false;
   // Failures, by a part of the image's text (a digest, say).
   std::set<std::string> unpullable;  // cannot be fetched
+  std::set<std::string> too_large;   // the disk has no room for them
   std::set<std::string> closed;      // can be fetched with `login` alone, a `.dockerconfigjson`
   std::string login;
   std::set<std::string> unbootable;  // does not come up: the machine falls back to the image before

@@ -24,8 +24,9 @@ namespace registry {
 class told_server {
 public:
   using answer = std::function<reactor::http::response(const reactor::http::request&)>;
-  told_server(reactor::loop& l, const std::string& host, std::uint16_t port, answer a)
-      : server_(l, options(host, port), handler(std::move(a))) {
+  told_server(reactor::loop& l, const std::string& host, std::uint16_t port, answer a,
+              std::unique_ptr<reactor::tls_server_settings> tls = nullptr)
+      : server_(l, options(host, port, std::move(tls)), handler(std::move(a))) {
     EXPECT_TRUE(server_.start());
   }
   awaitable<void> stop() { return server_.stop(); }
@@ -37,8 +38,10 @@ public:
   }
 
 private:
-  static reactor::http::server_options options(const std::string& host, std::uint16_t port) {
+  static reactor::http::server_options options(const std::string& host, std::uint16_t port,
+                                               std::unique_ptr<reactor::tls_server_settings> tls) {
     reactor::http::server_options o;
+    o.tls = std::move(tls);
     o.at = {host, port};
     o.body_limit_bytes = 64u << 20;
     return o;

@@ -3,7 +3,11 @@
 #include "formats/digest.hpp"
 #include "registry/auth.hpp"
 #include "registry/url.hpp"
+#include "tests/gzip.hpp"
+#include "tests/reactor/http/test_certificates.hpp"
 #include "tests/registry/fake_registry.hpp"
+
+#include <sys/resource.h>
 
 namespace registry {
 namespace {
@@ -12,12 +16,19 @@ using namespace std::chrono_literals;
 using formats::digest_of;
 using reactor::http::request;
 using reactor::http::response;
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr const char* index_manifest =
     R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]})";
 constexpr const char* other_manifest =
     R"({"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[],"annotations":{"a":"b"}})";
+
+std::size_t memory_peak_kb() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<std::size_t>(used.ru_maxrss);
+}
 
 /// The fake registry, which also says digests and understands HEAD and If-None-Match.
 class TagReader : public WebFixture {
@@ -120,6 +131,100 @@ TEST_F(TagReader, NeverSpeaksPlainHttpUnlessItIsAllowedAndTlsWasTried) {
   ASSERT_FALSE(got);
   EXPECT_THAT(got.error().text, HasSubstr("TLS"));
   EXPECT_TRUE(seen.empty()) << "nothing was said in the open";
+}
+
+TEST_F(TagReader, AnAuthorityThatIsNotTrustedIsNamedAndToldNothing) {
+  const reactor::test_authority theirs(l, "their CA"), ours(l, "our CA");
+  write("ours.pem", ours.pem());
+  write("theirs.pem", theirs.pem());
+  options.insecure_registries = tag_reader_options::insecure::refused;
+  const image_ref of = *parse_image_ref("reg:5000/p/app:latest");
+  const auto pull = secret(R"({"auths":{"reg:5000":{"username":"me","password":"pw"}}})");
+  run([&]() -> awaitable<void> {
+    told_server server(
+        l, "reg", 5000, [&](const request& r) { return serve(r); },
+        std::make_unique<reactor::tls_server_settings>(theirs.server({"reg"})));
+    web w(l, env());
+    options.ca_file = path("ours.pem");
+    tag_reader careful(l, w, options);
+    auto got = co_await careful.digest_of(of, "", pull);
+    EXPECT_FALSE(got);
+    if (!got) {
+      EXPECT_EQ(got.error().code, errc::refused);
+      EXPECT_THAT(
+          got.error().text,
+          AllOf(HasSubstr("fetching the manifest of reg:5000/p/app:latest: "),
+                HasSubstr("signed by an authority that is not trusted"), HasSubstr("their CA")));
+    }
+    EXPECT_TRUE(server.seen.empty());
+    options.ca_file = path("theirs.pem");
+    tag_reader trusting(l, w, options);
+    auto then = co_await trusting.digest_of(of, "", pull);
+    EXPECT_EQ(text(then), digest_of(index_manifest));
+    co_await w.stop();
+    co_await server.stop();
+  });
+}
+
+TEST_F(TagReader, ATokenThatExpiredIsGotAnewAndARefusedOneIsAnError) {
+  const image_ref of = *parse_image_ref("reg:5000/p/app:latest");
+  const auto pull = secret(R"({"auths":{"reg:5000":{"username":"me","password":"pw"}}})");
+  fake.token = "first";
+  run([&]() -> awaitable<void> {
+    told_server server(l, "reg", 5000, [&](const request& r) { return serve(r); });
+    web w(l, env());
+    tag_reader reader(l, w, options);
+    const auto tokens = [&server] {
+      return std::count_if(server.seen.begin(), server.seen.end(),
+                           [](const request& r) { return r.target.starts_with("/token"); });
+    };
+    for (int i = 0; i < 2; ++i) {
+      auto got = co_await reader.digest_of(of, digest_of(index_manifest), pull);
+      EXPECT_EQ(text(got), digest_of(index_manifest));
+    }
+    EXPECT_EQ(tokens(), 1) << "as long as it is good";
+    fake.token = "second";  // the first one has expired
+    auto renewed = co_await reader.digest_of(of, digest_of(index_manifest), pull);
+    EXPECT_EQ(text(renewed), digest_of(index_manifest));
+    EXPECT_EQ(tokens(), 2);
+    fake.token = "third";
+    fake.password = "another";
+    auto refused = co_await reader.digest_of(of, digest_of(index_manifest), pull);
+    EXPECT_FALSE(refused);
+    if (!refused) {
+      EXPECT_EQ(refused.error().code, errc::unauthorized);
+      EXPECT_THAT(refused.error().text,
+                  AllOf(HasSubstr("fetching the manifest of reg:5000/p/app:latest: "),
+                        HasSubstr("no access token for reg:5000: ")));
+    }
+    fake.password = "pw";
+    auto again = co_await reader.digest_of(of, digest_of(index_manifest), pull);
+    EXPECT_EQ(text(again), digest_of(index_manifest));
+    co_await w.stop();
+    co_await server.stop();
+  });
+}
+
+TEST_F(TagReader, AGzipBombIsNeverUnpacked) {
+  const std::string member = tests::gzip(std::string(1'000'000, ' '));
+  std::string bomb;
+  for (int i = 0; i < 200; ++i) bomb += member;
+  for (const std::string at : {"/manifests/", "/token"}) {
+    fake.token = at == "/token" ? "granted" : "";
+    fake.before = [&](const request& r) -> std::optional<response> {
+      if (r.method == "HEAD" || r.target.find(at) == std::string::npos) return std::nullopt;
+      return respond(200, bomb,
+                     {{"Content-Encoding", "gzip"}, {"Content-Type", "application/json"}});
+    };
+    const std::size_t before = memory_peak_kb();
+    const auto got = ask("reg:5000/p/app:latest", "",
+                         secret(R"({"auths":{"reg:5000":{"username":"me","password":"pw"}}})"));
+    ASSERT_FALSE(got) << at;
+    EXPECT_EQ(got.error().code, errc::malformed) << got.error().text;
+    EXPECT_THAT(got.error().text, HasSubstr("fetching the manifest of reg:5000/p/app:latest: "));
+    EXPECT_LT(memory_peak_kb() - before, 50'000u) << "nobody asked for gzip";
+    for (const request& r : seen) EXPECT_FALSE(r.fields.has("Accept-Encoding"));
+  }
 }
 
 TEST_F(TagReader, AMirrorIsAskedFirstAndItsFailureIsNotTheEnd) {

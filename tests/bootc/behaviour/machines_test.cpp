@@ -289,6 +289,31 @@ TEST(MachineBehaviour, AnImageThatCannotBeFetchedDisturbsNobody) {
   });
 }
 
+TEST(MachineBehaviour, AFullDiskIsReportedInBootcsWordsAndTheOthersGoOn) {
+  auto settings = machine::quick();
+  settings.too_large = {digest_of('b')};
+  play_fleet({{"w1", settings}}, "{}", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await move_to(s, 'b');
+    const std::string message = "True/NodeDegraded/Degraded nodes: " + s.named("w1");
+    {
+      std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+        return p.status.updated_count == 3 && degraded(p) == message;
+      };
+      co_await s.until_pool("the others updated", "p", std::move(holds));
+    }
+    const auto full = co_await s.see("w1");
+    const condition* wrong =
+        full ? find_condition(full->status.conditions, node_condition::degraded) : nullptr;
+    EXPECT_TRUE(wrong && wrong->is_true());
+    EXPECT_EQ(wrong ? wrong->message : std::string(),
+              "bootc stage failed: Writing content object: write: No space left on device");
+    EXPECT_EQ(machines["w1"]->host.reboots(), 0u);
+    machines["w1"]->host.settings().too_large.clear();
+    co_await s.until_pool("all updated", "p",
+                          [](const node_pool& p) { return p.status.updated_count == 4; });
+  });
+}
+
 TEST(MachineBehaviour, AControllerThatIsStoppedAgainAndAgainGetsThereAllTheSame) {
   play_fleet({}, R"({"maxUnavailable":1})", [](stage& s, auto& machines) -> awaitable<void> {
     co_await move_to(s, 'b');

@@ -7,10 +7,12 @@
 #include "tests/reactor/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using reactor::awaitable;
 using testing::digest_of;
+using ::testing::HasSubstr;
 using testing::image_of;
 
 /// The stand-in for a host, its state in a folder, and the real command runner on it.
@@ -144,6 +147,71 @@ TEST(CommandHost, AFailedStageSaysWhatTheJournalSays) {
       EXPECT_EQ(staged.error().detail,
                 "Pulling: initializing source docker://" + image_of('b') + ": manifest unknown");
     }
+  });
+}
+
+TEST(CommandHost, AFullDiskIsNamedInBootcsWordsAndWhatWasThereStays) {
+  machine m;
+  m.put("too_large", digest_of('b'));
+  m.run([](machine& on) -> awaitable<void> {
+    auto staged = co_await on.stage('b');
+    EXPECT_FALSE(staged);
+    if (!staged) {
+      EXPECT_THAT(staged.error().detail, HasSubstr("No space left on device"));
+    }
+    const auto s = co_await on.status();
+    EXPECT_FALSE(s.staged);
+    EXPECT_TRUE(s.booted && s.booted->image && s.booted->image->digest == digest_of('a'));
+    auto smaller = co_await on.stage('c');
+    EXPECT_TRUE(smaller) << (smaller ? "" : smaller.error().message());
+  });
+}
+
+/// As a disk without room: nothing can be written to a file.
+class no_room {
+public:
+  no_room() {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~no_room() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  no_room(const no_room&) = delete;
+  no_room& operator=(const no_room&) = delete;
+
+private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
+};
+
+TEST(CommandHost, APullSecretThatCannotBeWrittenIsAnErrorAndTheOneBeforeStays) {
+  machine m;
+  m.run([](machine& on) -> awaitable<void> {
+    std::optional<reactor::secret> first(reactor::secret("{\"auths\":{}}")),
+        second(reactor::secret("{\"auths\":{\"geheim\":{}}}"));
+    (void)co_await on.commands.show_registries(first);
+    std::optional<reactor::result<void>> shown;
+    {
+      const no_room full;
+      shown.emplace(co_await on.commands.show_registries(second));
+    }
+    EXPECT_FALSE(*shown);
+    if (!*shown) {
+      EXPECT_EQ(shown->error().message().find("geheim"), std::string::npos);
+    }
+    EXPECT_EQ(on.get("run/ostree/auth.json"), "{\"auths\":{}}");
+    std::size_t files = 0;
+    for (const auto& each : std::filesystem::directory_iterator(on.folder / "run/ostree"))
+      files += each.is_regular_file() ? 1 : 0;
+    EXPECT_EQ(files, 2u) << "the secret and its mark, and no half of another";
+    shown.emplace(co_await on.commands.show_registries(second));
+    EXPECT_TRUE(*shown);
+    EXPECT_EQ(on.get("run/ostree/auth.json"), "{\"auths\":{\"geheim\":{}}}");
   });
 }
 

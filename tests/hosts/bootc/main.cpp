@@ -12,6 +12,7 @@
 //   stage_seconds              how long a switch takes (0.2)
 //   unpullable, unbootable     parts of images that cannot be fetched, or do not come up; one a
 //                              line
+//   too_large                  parts of images that the host's disk has no room for; one a line
 //   fetch                      a program that fetches an image, or says why not
 //   composefs, container, readonly, no_lock, switch_options, active_units
 //                              present: the host is like that; switch_options lists further options
@@ -253,6 +254,10 @@ int switch_to(const host_state& h, arguments args) {
   }
   if (h.marked("unpullable", image))
     return fail("Pulling: initializing source docker://" + image + ": manifest unknown");
+  if (h.marked("too_large", image))
+    return fail(
+        "Pulling: Importing: Unencapsulating base: Writing content object: write: No space left on "
+        "device");
   stage(h, image, download_only);
   if (apply) reboot(h, soft && h.has("soft_reboot_capable"));
   return 0;
