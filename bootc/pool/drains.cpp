@@ -292,10 +292,11 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
     if (gone) co_return;
   }
   d->blocked.erase(end.pod);
+  // Not at once: a pod that was just told to end has its grace.
   while (keeps(safety_rule::gone)) {
+    co_await loop_.sleep_for(look_at_pod);
     const bool gone = co_await is_gone(key, uid);
     if (gone) co_return;
-    co_await loop_.sleep_for(look_at_pod);
   }
 }
 
