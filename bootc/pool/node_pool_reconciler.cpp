@@ -344,10 +344,10 @@ void node_pool_reconciler::stop_drains_of_nobody() {
 }
 
 awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string pool) {
-  stop_drains_of_nobody();
   follow_tag(pool);
   const node_pool* found = views_.pools.find("", pool);
   if (!found) {
+    stop_drains_of_nobody();
     last_passes_.erase(pool);
     attend(pool, k8s::attention::none);
     co_return k8s::await_change();
@@ -355,6 +355,8 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
   if (!sees_own_writes(pool)) co_return k8s::requeue_after(wait_for_own_writes);
   if (const auto rest = rest_before(*found); rest > 0s) co_return k8s::requeue_after(rest);
+  // Once a pass and not at every piece of news: a large pool has thousands of drains.
+  stop_drains_of_nobody();
   rollout_plan next = co_await plan_alone(pool, view::as_it_is);
   const std::string other = settings_.other ? settings_.other->known() : std::string();
   if (other_said_ != other) {
