@@ -102,7 +102,7 @@ void core::react() {
 
 void core::collect_garbage(const change& c) {
   const bool gone = c.type == change::what::deleted;
-  const bool has_owner = c.object->bytes.find("\"ownerReferences\":[") != std::string::npos;
+  const bool has_owner = !c.object->owners.empty();
   const bool deleting = c.object->bytes.find("\"deletionTimestamp\"") != std::string::npos;
   if (!gone && !deleting && !has_owner) return;
   const auto looked = c.object->look();
@@ -114,8 +114,7 @@ void core::collect_garbage(const change& c) {
   if (gone || orphan || foreground) {
     // Dependents live in the same namespace, or anywhere below a cluster-scoped owner.
     bool blocked = false;
-    const std::string needle = "\"uid\":\"" + uid + "\"",
-                      within = c.key.substr(0, c.key.find('/') + 1);
+    const std::string within = c.key.substr(0, c.key.find('/') + 1);
     for (const kind_ptr& k : kinds.all()) {
       if (k->storage_elsewhere || (k->custom && k->version != k->storage_version)) continue;
       std::vector<std::string> dependents;
@@ -123,8 +122,7 @@ void core::collect_garbage(const change& c) {
       for (auto at = those.lower_bound(within); at != those.end() && at->first.starts_with(within);
            ++at) {
         const auto& [key, v] = *at;
-        if (v->bytes.find("\"ownerReferences\":[") == std::string::npos) continue;
-        if (v->bytes.find(needle) != std::string::npos) dependents.push_back(key);
+        if (std::ranges::find(v->owners, uid) != v->owners.end()) dependents.push_back(key);
       }
       for (const std::string& key : dependents) {
         version_ptr v = find(*k, key);

@@ -25,6 +25,9 @@ std::shared_ptr<const json::object> version::look() const {
 version_ptr make_version(json::object& o, std::uint64_t revision, reading as) {
   ensure_object(o, "metadata")["resourceVersion"] = std::to_string(revision);
   auto v = std::make_shared<version>();
+  if (const json::array* owners = find_array(o, {"metadata", "ownerReferences"}))
+    for (const json::value& r : *owners)
+      if (r.is_object()) v->owners.emplace_back(text(r.get_object(), {"uid"}));
   v->revision = revision;
   v->as = as;
   v->bytes = "{\"kind\":" + quoted(text(o, {"kind"})) +

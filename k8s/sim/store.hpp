@@ -23,6 +23,7 @@ struct version {
   std::uint64_t revision = 0;
   std::uint32_t type_meta_bytes = 0;  // length of `"kind":…,"apiVersion":…,` after the brace
   std::string bytes;
+  std::vector<std::string> owners;  // uids of its metadata.ownerReferences
 
   reading as = reading::thrown_away;  // kept: as long as this state
 
