@@ -3,6 +3,7 @@
 #include "reactor/allowance.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "reactor/net/tcp.hpp"
+#include "reactor/plain/thread_time.hpp"
 #include "reactor/system/kernel_watches.hpp"
 #include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
@@ -11,7 +12,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <time.h>
 
 #include <stdexcept>
 #include <system_error>
@@ -30,12 +30,6 @@ constexpr wall_time virtual_epoch{std::chrono::seconds(1'767'225'600)};
 
 /// What Asio has the kernel watch for it.
 constexpr std::size_t wake_ups_and_timers = 2;
-
-nanoseconds thread_cpu() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return std::chrono::seconds(t.tv_sec) + nanoseconds(t.tv_nsec);
-}
 
 /// The loop that this thread runs now. A second one inside it would hear neither the signals nor
 /// the cancellations that are meant for the first, and would hold up everything that the first has

@@ -3,6 +3,7 @@
 #include "policies/host/embedded.hpp"
 #include "policies/host/source_check.hpp"
 #include "policies/host/state.hpp"
+#include "reactor/plain/thread_time.hpp"
 #include "reactor/turn.hpp"
 
 #include <luajit.h>
@@ -162,7 +163,9 @@ struct sandbox::running {
 
   /// Runs one slice; there is an outcome when it was the last.
   void advance() noexcept {
+    const reactor::nanoseconds before = reactor::thread_cpu();
     step();
+    processor_time += reactor::thread_cpu() - before;
     if (outcome) drop();
   }
 
@@ -174,6 +177,7 @@ struct sandbox::running {
   judge accept;
   value_limits answer_limits;
   std::optional<result<call_answer>> outcome;
+  reactor::nanoseconds processor_time{};
   bool aside = false;       // this slice runs on the worker
   bool must_aside = false;  // the rest is too much for the loop
 
@@ -423,6 +427,12 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
       held.reset();
     }
     if (r->outcome) break;
+    if (r->processor_time > state.limits.processor_time && !state.loop.simulated()) {
+      co_return make_fault(
+          errc::limit, {},
+          "gave up after " + reactor::format_duration(state.limits.processor_time) +
+              " of processor time, the most a call may take");
+    }
     if (state.loop.now() - started > state.limits.wall_time) {
       co_return make_fault(errc::limit, {},
                            "gave up after " + reactor::format_duration(state.limits.wall_time) +
@@ -430,7 +440,10 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
     }
     co_await state.loop.yield();
   }
-  if (*r->outcome) (*r->outcome)->cost.turns = turns;
+  if (*r->outcome) {
+    (*r->outcome)->cost.turns = turns;
+    (*r->outcome)->cost.processor_time = r->processor_time;
+  }
   co_return std::move(*r->outcome);
 }
 

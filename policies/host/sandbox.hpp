@@ -38,7 +38,10 @@ struct line_coverage;
 /// Within what a pack lives, and what is known of its questions.
 struct sandbox_limits {
   std::size_t heap_bytes = 64 * 1024 * 1024;
-  reactor::nanoseconds wall_time = std::chrono::seconds(5);  // per call, on the loop's clock
+  /// Per call: what it takes of a processor, so that a busy machine makes nobody's policy fail; and
+  /// further out what passes on the loop's clock, so that it ends where it gets none.
+  reactor::nanoseconds processor_time = std::chrono::seconds(5);
+  reactor::nanoseconds wall_time = std::chrono::seconds(60);
   value_limits answer;
   memory_trial* trial = nullptr;
   /// Null: hooks of any name, and answers that only their callers check.
@@ -55,6 +58,7 @@ struct call_cost {
   std::int64_t instructions = 0;
   std::size_t turns = 1;  // pieces it ran in; between two the loop did other things
   std::size_t heap_bytes = 0;
+  reactor::nanoseconds processor_time{};
 };
 
 /// An answer frees itself on the worker when it is large: the loop would stand still for
@@ -84,6 +88,8 @@ struct sandbox_state;
 ///          the loop, while their heap is small.
 /// Units    instructions: the budget of the call; calls pause every 10,000 of them (on the worker
 ///          100,000).
+///          Processor time is the machine's also where time is virtual; there only instructions
+///          end a call, so that a run repeats itself.
 /// Errors   open(): errc::refused: a .lua file that is not for us, the detail begins with
 ///          file:line. errc::limit: budget, memory or time used up. errc::malformed: an answer that
 ///          is no plain data. errc::refused: the policy raised an error; the detail begins with

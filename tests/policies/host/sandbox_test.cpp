@@ -6,7 +6,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 namespace policies {
@@ -264,7 +267,39 @@ TEST(Sandbox, EndsACallThatTakesTooLongByTheClock) {
   limits.wall_time = std::chrono::milliseconds(20);
   const evaluated e = evaluate("while true do end", 1'000'000'000'000, limits, {}, &l);
   EXPECT_EQ(e.code, errc::limit);
-  EXPECT_THAT(e.error, HasSubstr("gave up after 20ms"));
+  EXPECT_THAT(e.error, HasSubstr("gave up after 20ms, the longest"));
+}
+
+TEST(Sandbox, EndsACallThatTakesTooMuchOfAProcessor) {
+  reactor::loop l;
+  sandbox_limits limits;
+  limits.processor_time = std::chrono::milliseconds(20);
+  const evaluated e = evaluate("while true do end", 1'000'000'000'000, limits, {}, &l);
+  EXPECT_EQ(e.code, errc::limit);
+  EXPECT_THAT(e.error, HasSubstr("gave up after 20ms of processor time"));
+}
+
+/// Nobody gets a verdict for what the rest of the machine does.
+TEST(Sandbox, CountsTheProcessorsTimeAndNotTheClocks) {
+  reactor::loop l;
+  constexpr std::size_t beside = 6;
+  std::atomic<bool> ended{false};
+  std::vector<std::thread> busy;
+  for (std::size_t i = 0; i < beside * std::thread::hardware_concurrency(); ++i)
+    busy.emplace_back([&] {
+      while (!ended) {
+      }
+    });
+  sandbox_limits limits;
+  const reactor::steady_time began = l.now();
+  const evaluated e =
+      evaluate("local n = 0 for i = 1, 3e6 do n = n + i end return n", 100'000'000, limits, {}, &l);
+  const reactor::nanoseconds took = l.now() - began;
+  ended = true;
+  for (std::thread& t : busy) t.join();
+  EXPECT_EQ(e.error, "");
+  EXPECT_GT(e.cost.processor_time.count(), 0);
+  EXPECT_LT(e.cost.processor_time, took / 2);
 }
 
 TEST(Sandbox, LeavesNothingBehindWhenCancelledAtAnyTurn) {
