@@ -79,6 +79,7 @@ struct host::entry {
   reactor::wall_time loaded_at{};
   std::optional<policy_fault> fault;
   std::string refused;
+  bool has_left = false;  // its folder is gone, and it stays in force
 };
 
 struct host::root {
@@ -88,6 +89,7 @@ struct host::root {
   std::vector<entry> entries;
   std::unique_ptr<reactor::file_watch> watch;
   bool busy = false, again = false;
+  bool asked = false;  // somebody asked for a look, after the last one that read it began
 
   /// The loaded packs as they are asked.
   std::vector<const entry*> ordered() const {
@@ -130,7 +132,7 @@ awaitable<result<void>> host::load() {
     // What changes while we read counts as a change, so the watch comes first.
     if (!roots_[i]->path.empty() && !roots_[i]->feed && !roots_[i]->watch)
       roots_[i]->watch = std::make_unique<reactor::file_watch>(loop_, roots_[i]->path);
-    auto looked = co_await look(i);
+    auto looked = co_await look(i, reason::somebody_asked);
     if (!looked) co_return looked.error();
   }
   co_return result<void>();
@@ -150,7 +152,7 @@ awaitable<void> host::stop() {
 awaitable<void> host::reload() {
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     if (roots_[i]->path.empty()) continue;
-    auto looked = co_await look(i);
+    auto looked = co_await look(i, reason::somebody_asked);
     if (!looked) continue;  // reported as an event
   }
 }
@@ -161,20 +163,21 @@ awaitable<void> host::follow(std::size_t root_index) {
       co_await roots_[root_index]->feed->changed();
     else
       co_await roots_[root_index]->watch->changed();
-    auto looked = co_await look(root_index);
+    auto looked = co_await look(root_index, reason::it_changed);
     // Reported as an event. The next change is the next chance, but files that could not even be
     // read may be readable without one: descriptors were short, or the disk was busy.
     for (reactor::nanoseconds wait = 10s; !looked && may_be_otherwise_soon(looked.error());
          wait = std::min(2 * wait, longest_reread)) {
       co_await loop_.sleep_for(wait);
-      looked = co_await look(root_index);
+      looked = co_await look(root_index, reason::it_changed);
     }
   }
 }
 
 /// Brings a root up to date. One at a time: a second request makes the first look again.
-awaitable<result<void>> host::look(std::size_t root_index) {
+awaitable<result<void>> host::look(std::size_t root_index, reason why) {
   root& r = *roots_[root_index];
+  r.asked = r.asked || why == reason::somebody_asked || r.feed;
   if (r.busy) {
     r.again = true;
     co_return result<void>();
@@ -201,7 +204,8 @@ awaitable<result<void>> host::look(std::size_t root_index) {
       sources = co_await loop_.offload(std::move(read));
     if (sources) {
       r.unread.clear();
-      outcome = co_await take(root_index, std::move(*sources));
+      why = std::exchange(r.asked, false) ? reason::somebody_asked : reason::it_changed;
+      outcome = co_await take(root_index, why, std::move(*sources));
     } else {
       outcome = sources.error();
       r.unread = sources.error().message();
@@ -212,7 +216,8 @@ awaitable<result<void>> host::look(std::size_t root_index) {
   co_return outcome;
 }
 
-awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_source> sources) {
+awaitable<result<void>> host::take(std::size_t root_index, reason why,
+                                   std::vector<pack_source> sources) {
   result<void> outcome;
   const author by = roots_[root_index]->path.empty() ? author::ourselves : author::stranger;
   std::set<std::string> folders;
@@ -222,7 +227,8 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
   bool took = false, waits_for_a_name = false;
   for (pack_source& source : sources) {
     co_await loop_.yield();  // comparing and copying a pack takes up to 1 ms
-    const entry* known = roots_[root_index]->find(source.folder);
+    entry* known = roots_[root_index]->find(source.folder);
+    if (known != nullptr && std::exchange(known->has_left, false)) known->refused.clear();
     if (known != nullptr && !source.unreadable && known->seen == source.files) continue;
     result<std::shared_ptr<pack>> fresh = make_fault(errc::refused, {});
     if (source.unreadable) {
@@ -245,7 +251,7 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
     }
     entry* e = r.find(source.folder);
     if (e == nullptr) {
-      r.entries.push_back({source.folder, nullptr, {}, {}, {}, {}});
+      r.entries.push_back({.folder = source.folder});
       e = &r.entries.back();
     }
     // What was read before something stood in the way is no state of the pack: the rest of it may
@@ -269,15 +275,42 @@ awaitable<result<void>> host::take(std::size_t root_index, std::vector<pack_sour
     report(first ? pack_event::kind::loaded : pack_event::kind::reloaded, e->folder,
            e->current.get());
   }
-  root& r = *roots_[root_index];
-  std::vector<entry> gone;
-  for (const entry& e : r.entries)
-    if (!is_there(e.folder)) gone.push_back(e);
-  std::erase_if(r.entries, [&](const entry& e) { return !is_there(e.folder); });
-  for (const entry& e : gone) report(pack_event::kind::removed, e.folder, e.current.get());
+  forget_those_that_left(root_index, why, folders);
   // Who took another name may have left the one that somebody waits for.
-  if (waits_for_a_name && took) r.again = true;
+  if (waits_for_a_name && took) roots_[root_index]->again = true;
   co_return outcome;
+}
+
+void host::forget_those_that_left(std::size_t root_index, reason why,
+                                  const std::set<std::string>& folders) {
+  root& r = *roots_[root_index];
+  const auto has_left = [&](const entry& e) { return !folders.contains(e.folder); };
+  const auto stays = [&](const entry& e) {
+    if (!e.current || why == reason::somebody_asked) return false;
+    return std::ranges::none_of(r.entries, [&](const entry& other) {
+      return !has_left(other) && other.current &&
+             other.current->about().name == e.current->about().name;
+    });
+  };
+  std::vector<entry> gone, kept;
+  for (entry& e : r.entries) {
+    if (!has_left(e)) {
+      kept.push_back(e);
+    } else if (!stays(e)) {
+      gone.push_back(e);
+    } else {
+      kept.push_back(e);
+      if (std::exchange(kept.back().has_left, true)) continue;
+      const fault left =
+          make_fault(errc::not_found, "read policy pack " + e.folder,
+                     "its folder is gone; a reload (SIGHUP) takes the pack out of force");
+      kept.back().refused = left.message();
+      ++refusals_;
+      report(pack_event::kind::refused, e.folder, e.current.get(), left);
+    }
+  }
+  r.entries = std::move(kept);
+  for (const entry& e : gone) report(pack_event::kind::removed, e.folder, e.current.get());
 }
 
 /// Loads a pack aside and runs its tests.

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,9 @@ struct decision {
 ///           those of its name that come later.
 /// Reload    a changed pack is loaded and tested aside and takes over between two turns; one that
 ///           fails stays out and the old one goes on. Calls under way finish on what they began
-///           with.
+///           with. A pack whose folder vanishes stays in force and says so, until the folder is
+///           back, its name stands in another one, or somebody asks for reload(): a mount that
+///           breaks takes nobody's rules away. What a feed no longer brings is gone at once.
 /// Errors    load(): a folder is missing or empty, or a pack in it is broken (a person is watching
 ///           then). call(): errc::not_found when no pack answers, else what pack::call says.
 /// Lifetime  stop() before destruction when start() was called.
@@ -93,7 +96,7 @@ public:
   /// Follows the folders from now on.
   void start();
   reactor::awaitable<void> stop();
-  /// Looks at the folders now, as on SIGHUP.
+  /// Looks at the folders now, as on SIGHUP, and forgets the packs that have left them.
   reactor::awaitable<void> reload();
 
   reactor::result<std::shared_ptr<const pack>> select(const std::string& hook,
@@ -130,9 +133,12 @@ private:
   struct entry;
   struct root;
   reactor::awaitable<void> follow(std::size_t root_index);
-  reactor::awaitable<reactor::result<void>> look(std::size_t root_index);
-  reactor::awaitable<reactor::result<void>> take(std::size_t root_index,
+  enum class reason { it_changed, somebody_asked };
+  reactor::awaitable<reactor::result<void>> look(std::size_t root_index, reason why);
+  reactor::awaitable<reactor::result<void>> take(std::size_t root_index, reason why,
                                                  std::vector<pack_source> sources);
+  void forget_those_that_left(std::size_t root_index, reason why,
+                              const std::set<std::string>& folders);
   reactor::awaitable<reactor::result<std::shared_ptr<pack>>> examine(std::string folder,
                                                                      pack_files files, author by);
   void report(pack_event::kind what, const std::string& folder, const pack* p,

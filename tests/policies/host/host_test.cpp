@@ -255,6 +255,43 @@ TEST(PolicyHost, KeepsTheOldPackWhenTheTestsOfTheNewOneFail) {
             "expected 1, got 2; the loaded version stays");
 }
 
+TEST(PolicyHost, KeepsAPackWhoseFolderVanishesUntilSomebodyAsksForAReload) {
+  temporary_folder folder;
+  folder.write("p/policy.lua", pack_text("p", "1"));
+  folder.write("q/policy.lua", pack_text("q", "2"));
+  fixture f({folder.path()});
+  ASSERT_EQ(f.load(), "");
+  f.packs.start();
+  const auto pass = [&] { f.l.run_until(f.l.now() + std::chrono::seconds(10)); };
+  fs::rename(folder / "p", folder / ".p");
+  pass();
+  EXPECT_EQ(f.ask(), "1");
+  EXPECT_EQ(f.events.back().message(),
+            "policy pack p 1 refused: its folder is gone; a reload (SIGHUP) takes the pack out of "
+            "force; the loaded version stays");
+  EXPECT_THAT(f.packs.status()[0].refused, HasSubstr("read policy pack p: its folder is gone"));
+  EXPECT_EQ(f.packs.refusals(), 1u);
+  folder.write("q/policy.lua", pack_text("q", "3"));
+  pass();  // said once, however often the rest changes
+  EXPECT_EQ(f.packs.refusals(), 1u);
+  fs::rename(folder / ".p", folder / "p");
+  pass();
+  EXPECT_EQ(f.ask(), "1");
+  EXPECT_EQ(f.packs.status()[0].refused, "");
+  fs::rename(folder / "p", folder / "elsewhere");  // its name is there all the same
+  pass();
+  EXPECT_EQ(f.ask(), "1");
+  EXPECT_EQ(f.packs.status().size(), 2u);
+  EXPECT_EQ(f.packs.status()[0].folder, "elsewhere");
+  fs::remove_all(folder / "elsewhere");
+  pass();
+  EXPECT_EQ(f.ask(), "1");
+  f.reload();
+  EXPECT_EQ(f.ask(), "3");
+  EXPECT_EQ(f.events.back().what, pack_event::kind::removed);
+  run_task(f.l, [&]() -> reactor::awaitable<void> { co_await f.packs.stop(); });
+}
+
 TEST(PolicyHost, ForgetsAPackWhoseFolderIsGone) {
   temporary_folder folder;
   folder.write("p/policy.lua", pack_text("p", "1"));
