@@ -367,11 +367,8 @@ return { name = "one", version = "1",
 }
 
 TEST(HostileComposePacks, GetTheirVerdictAndNoAnswerOfTheirsIsTaken) {
-  // tests/hostile asks all of them about other hooks; that takes a minute.
-  constexpr std::size_t one_of = 8;
-  std::size_t asked = 0, taken = 0, number = 0;
+  std::size_t asked = 0, taken = 0;
   for (const bench::hostile::pack& p : bench::hostile::packs()) {
-    if (number++ % one_of != 0) continue;
     std::string source = p.policy;
     const std::string_view before = "rollout = {plan = ";
     const auto at = source.find(before);
@@ -408,7 +405,7 @@ TEST(HostileComposePacks, GetTheirVerdictAndNoAnswerOfTheirsIsTaken) {
     l.run();
     EXPECT_TRUE(tasks.empty()) << p.name;
   }
-  EXPECT_GT(asked, 10u);
+  EXPECT_GT(asked, 100u);
   std::cout << "## compose: " << asked << " hostile packs asked, " << taken << " answers taken\n";
 }
 
