@@ -45,6 +45,7 @@ struct all_arguments {
   release_arguments release;
   train_arguments train;
   trustee_arguments trustee;
+  tenant_arguments tenant;
   rollout_arguments rollout;
   cluster_arguments cluster;
   bench_arguments bench;
@@ -590,6 +591,49 @@ void add_trustee(CLI::App& app, trustee_arguments& to) {
   diff->footer("Example:\n  windlass trustee diff a -n shops --to v0.21.0 -o json");
 }
 
+void add_tenant(CLI::App& app, all_arguments& all) {
+  tenant_arguments& to = all.tenant;
+  auto* tenant = app.add_subcommand(
+      "tenant", "Releases of Tenants: what is there, what an upgrade would change, try again");
+  tenant->require_subcommand(1);
+  using command = tenant_arguments::command;
+  const auto add = [&](const char* name, command what, const char* description) {
+    auto* one = tenant->add_subcommand(name, description);
+    add_fleet(*one, all, to.fleet, false);
+    one->remove_option(one->get_option("--apis"));
+    to.fleet.log_level = "error";
+    one->add_option("--cluster", to.cluster, "only this cluster")->option_text("NAME");
+    one->add_option("--timeout", all.timeout_seconds, "seconds to wait for the clusters' answers")
+        ->capture_default_str();
+    add_output(*one, to.output, true);
+    one->callback([&to, what] { to.what = what; });
+    return one;
+  };
+  const char* const named = "[NAMESPACE/]NAME of the Tenant, on every cluster that has it";
+  add("list", command::list, "Every Tenant: its phase, what it has, and what would be done")
+      ->footer("Example:\n  windlass tenant list --chart-name demo --chart-version 1.2.0");
+  auto* one = add("status", command::status, "One Tenant: its release, conditions, why it waits");
+  one->add_option("NAME", to.name, named)->required();
+  one->footer("Example:\n  windlass tenant status acme --chart-name demo");
+  one = add("diff", command::diff, "The objects that installing or upgrading it would change");
+  one->add_option("NAME", to.name, named)->required();
+  one->footer(
+      "Example:\n  windlass tenant diff acme --chart-name demo --chart-version 1.3.0\n\nThe chart "
+      "is rendered with what each cluster has now; nothing is written. Of Secrets no value is "
+      "shown.");
+  one = add("retry", command::retry, "Try again at once what waits after a failure");
+  one->add_option("NAME", to.name, named);
+  one->add_flag("--failed", to.failed, "every Tenant whose phase is Error");
+  one->add_flag("--upgrade", to.upgrade,
+                "forget what is noted of the release, so that it is upgraded once in any case");
+  one->add_flag("-y,--yes", to.yes, "do it; without it only shown");
+  one->callback([&to] {
+    to.what = command::retry;
+    if (to.name.empty() != to.failed) throw CLI::RequiredError("either NAME or --failed");
+  });
+  one->footer("Example:\n  windlass tenant retry --failed --yes");
+}
+
 void add_registries(CLI::App& app, all_arguments& all) {
   registry_arguments& to = all.run.registries;
   app.add_option("--tag-resolution-interval", all.tag_interval,
@@ -780,6 +824,8 @@ Exit codes: 0 success, 1 failure, 2 wrong usage; of `release` and `train` also 3
       ->capture_default_str();
   run->add_flag("--leader-elect", all.run.leader_elect,
                 "each API acts only while this replica holds its Lease");
+  run->add_flag("--plan", all.run.plan,
+                "only say what would be done, as `plan -o json` does, and end");
   add_ui(*run, all.run.ui);
   run->add_option("--record", all.run.record,
                   "keep every question to policies and its answer there, for `policy replay`")
@@ -975,6 +1021,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   add_release(app, all.release);
   add_train(app, all.train);
   add_trustee(app, all.trustee);
+  add_tenant(app, all);
   add_rollout(app, all);
   add_cluster(app, all);
 
@@ -1098,6 +1145,12 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "release") return all.release;
   if (name == "train") return all.train;
   if (name == "trustee") return all.trustee;
+  if (name == "tenant") {
+    all.tenant.fleet.apis = {"tenants"};
+    all.tenant.fleet.apis_named = true;
+    all.tenant.timeout = seconds(all.timeout_seconds);
+    return all.tenant;
+  }
   if (name == "rollout") {
     all.rollout.timeout = seconds(all.timeout_seconds);
     return all.rollout;

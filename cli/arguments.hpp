@@ -58,6 +58,7 @@ struct run_arguments {
   // Of the Leases; --operator-namespace, POD_NAMESPACE, the context's, else each API's own.
   std::string operator_ns;
   std::string record;  // a file for every question to policies; empty: none
+  bool plan = false;   // only say as JSON what would be done, and write nothing
 };
 
 struct daemon_arguments {
@@ -236,6 +237,19 @@ struct trustee_arguments {
   output_format output = output_format::text;
 };
 
+/// tenant list|status|diff|retry: the releases of Tenants on the clusters.
+struct tenant_arguments {
+  enum class command { list, status, diff, retry } what = command::list;
+  fleet_arguments fleet;
+  std::string name;      // [NAMESPACE/]NAME; list, retry: empty = all
+  std::string cluster;   // only this one
+  bool failed = false;   // retry: all whose phase is Error
+  bool upgrade = false;  // retry: also those that are as they shall be
+  bool yes = false;
+  reactor::nanoseconds timeout = std::chrono::seconds(15);
+  output_format output = output_format::text;
+};
+
 struct bench_arguments {
   std::string what;  // watch, store, streams, idle, registry, rollout, policy, …
   std::string dir = "tests/data/releases";  // releases
@@ -261,7 +275,7 @@ using command =
     std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
                  overview_arguments, policy_arguments, release_arguments, train_arguments,
                  bench_arguments, version_arguments, completion_arguments, rollout_arguments,
-                 simulate_arguments, cluster_arguments, trustee_arguments>;
+                 simulate_arguments, cluster_arguments, trustee_arguments, tenant_arguments>;
 
 /// What a value of the command line is in the end, and who said so.
 struct setting {

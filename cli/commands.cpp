@@ -26,10 +26,23 @@ struct runner {
   int operator()(const release_arguments& a) const { return release_command(a); }
   int operator()(const train_arguments& a) const { return train_command(a); }
   int operator()(const trustee_arguments& a) const { return trustee_command(a); }
+  int operator()(const tenant_arguments& a) const { return tenant_command(a, known); }
   int operator()(const bench_arguments& a) const { return bench_command(a); }
   int operator()(const version_arguments& a) const { return version_command(a); }
   int operator()(const completion_arguments& a) const { return completion_command(a); }
 };
+
+/// What the command says about clusters, if it is about some.
+const fleet_arguments* fleet_of(const command& c) {
+  return std::visit(
+      [](const auto& a) -> const fleet_arguments* {
+        if constexpr (requires { a.fleet.apis; })
+          return &a.fleet;
+        else
+          return nullptr;
+      },
+      c);
+}
 
 }  // namespace
 
@@ -45,7 +58,9 @@ int dispatch(const std::vector<std::string>& arguments, const std::vector<units:
   write_bytes(STDOUT_FILENO, outcome.out);
   write_bytes(STDERR_FILENO, outcome.err);
   if (!outcome.parsed) return outcome.exit_code;
-  const auto furnished = with_tenants(known, outcome.settings, environment);
+  const fleet_arguments* fleet = fleet_of(*outcome.parsed);
+  if (!fleet) return std::visit(runner{outcome.settings, known}, *outcome.parsed);
+  const auto furnished = with_tenants(known, *fleet, outcome.settings, environment);
   if (!furnished) return complain(furnished.error().message());
   return std::visit(runner{outcome.settings, *furnished}, *outcome.parsed);
 }

@@ -31,6 +31,7 @@ int policy_command(const policy_arguments& a, const std::vector<units::api>& kno
 int release_command(const release_arguments& a);
 int train_command(const train_arguments& a);
 int trustee_command(const trustee_arguments& a);
+int tenant_command(const tenant_arguments& a, const std::vector<units::api>& known);
 int bench_command(const bench_arguments& a);
 int version_command(const version_arguments& a);
 int completion_command(const completion_arguments& a);

@@ -330,8 +330,13 @@ json::object plan_json(const fleet_overview& f) {
     for (const units::planned_action& a : r.actions)
       actions.push_back(json::object{{"action", a.action}, {"unit", a.unit}});
     json::array units;
-    for (const units::unit& u : r.units)
-      if (step_of(u)) units.push_back(unit_json(u));
+    for (const units::unit& u : r.units) {
+      if (!step_of(u)) continue;
+      json::object one = unit_json(u);
+      const auto waits = std::ranges::find(r.forecast, u.name, &units::hold::unit);
+      one["hold"] = waits == r.forecast.end() ? json::value() : json::value(hold_json(*waits));
+      units.push_back(std::move(one));
+    }
     if (!units.empty()) row["units"] = std::move(units);
     row["start"] = std::move(start);
     row["holds"] = holds_json(r.forecast);
@@ -386,7 +391,7 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
               columns, 12);
         }
         for (const units::unit& u : r.units)
-          if (const units::detail* step = step_of(u))
+          if (const units::detail* step = step_of(u); step && !text_of(*step).empty())
             text += folded(page("  ") + u.name + ": " + text_of(*step) + "\n", columns, 4);
         text += grouped_holds(r.forecast, how, tint, columns);
         if (how == extent::wide)

@@ -54,13 +54,13 @@ std::vector<std::string> texts_of(const setting& s) {
 }  // namespace
 
 reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
+                                                      const fleet_arguments& fleet,
                                                       const std::vector<setting>& said,
                                                       const registry::environment& environment) {
   const auto there = std::ranges::find(all, "tenants", &units::api::name);
-  const auto apis = std::ranges::find(said, "apis", &setting::name);
-  if (there == all.end() || apis == said.end() || apis->origin == "default" ||
-      ("," + apis->value + ",").find(",tenants,") == std::string::npos)
-    return all;
+  const bool named =
+      fleet.apis_named && std::ranges::find(fleet.apis, "tenants") != fleet.apis.end();
+  if (there == all.end() || !named) return all;
   const auto wrong = [](const std::string& why) {
     return reactor::make_fault(reactor::errc::malformed, "read the settings of Tenants", why);
   };

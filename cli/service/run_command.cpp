@@ -50,6 +50,13 @@ std::string operator_namespace(const run_arguments& a, const k8s::connection& ho
 
 int run_command(const run_arguments& a, const std::vector<setting>& settings,
                 const std::vector<units::api>& known) {
+  if (a.plan) {
+    overview_arguments look;
+    look.fleet = a.fleet;
+    look.what = overview_arguments::command::plan;
+    look.output = output_format::json;
+    return overview_command(look, known);
+  }
   reactor::loop loop;
   auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
   if (!log) return complain(log.error().message(), wrong_usage);

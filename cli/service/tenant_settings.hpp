@@ -12,6 +12,7 @@ namespace cli {
 /// where somebody names them with --apis. Blocks on files.
 /// Errors: one sentence that names the setting or the file.
 reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
+                                                      const fleet_arguments& fleet,
                                                       const std::vector<setting>& said,
                                                       const registry::environment& environment);
 

@@ -24,6 +24,7 @@ TEST(TenantPlan, T1_AFreshTenantGoesStepByStep) {
   auto p = s.plan();
   EXPECT_EQ(step_of(p), "add-finalizer");
   EXPECT_EQ(events_of(p), "FinalizerAdded");
+  EXPECT_EQ(p.action, "install") << "what it will come to";
   s.finalizer(names::cleanup);
   p = s.plan();
   EXPECT_EQ(step_of(p), "create-namespace");
@@ -43,6 +44,30 @@ TEST(TenantPlan, T1_AFreshTenantGoesStepByStep) {
   p = s.plan();
   EXPECT_EQ(step_of(p), "none");
   EXPECT_EQ(p.is, happening::no_change);
+}
+
+TEST(TenantPlan, WhatIsOnItsWaySaysWhatComesBehindTheWay) {
+  situation s;
+  s.finalizer("");
+  s.world.workspace = {};
+  s.world.wanted.version_problem = "\"latest\" is no version";
+  auto p = s.plan();
+  EXPECT_EQ(step_of(p), "add-finalizer");
+  EXPECT_EQ(p.action, "held");
+  EXPECT_FALSE(p.hold) << "it does not wait for the finalizer";
+  ASSERT_TRUE(p.then_held);
+  EXPECT_EQ(p.then_held->code, "version-invalid");
+  s.world.wanted.version_problem.clear();
+  s.world.workspace.is = workspace_facts::state::present;
+  s.release(status::deployed).chart_version = "1.1.0";
+  p = s.plan();
+  EXPECT_EQ(p.action, "upgrade") << "as the original operator left it";
+  EXPECT_EQ(p.from, "web 1.1.0");
+  EXPECT_FALSE(p.then_held);
+  s.noted();
+  EXPECT_EQ(s.plan().action, "skip");
+  s.deleted().finalizer(names::cleanup);
+  EXPECT_EQ(s.plan().action, "uninstall") << step_of(s.plan());
 }
 
 TEST(TenantPlan, N4_ANamespaceThatWasThereIsUsedAndSaidOnce) {
@@ -512,7 +537,7 @@ TEST(Retries, AreThoseOfTheContract) {
 
 TEST(Retries, BeginAnewWithEveryChange) {
   attempts a;
-  attempt_key key{3, "f", "secret", 1};
+  attempt_key key{3, "f", "secret", 1, ""};
   const reactor::steady_time start{1h};
   EXPECT_EQ(a.left(key, start), 0s);
   a.failed(setback::operation, key, start);
@@ -521,8 +546,9 @@ TEST(Retries, BeginAnewWithEveryChange) {
   EXPECT_EQ(a.left(key, start + 80s), 10s);
   EXPECT_EQ(a.left(key, start + 90s), 0s);
   EXPECT_EQ(a.failures(key), 2u);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 5; ++i) {
     attempt_key other = key;
+    if (i == 4) other.asked = "2026-11-23T08:00:00Z";
     if (i == 0) other.generation = 4;
     if (i == 1) other.fingerprint = "g";
     if (i == 2) other.credentials = "renewed";

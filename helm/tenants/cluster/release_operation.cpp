@@ -1,5 +1,6 @@
 #include "helm/tenants/cluster/release_operation.hpp"
 
+#include "helm/release/workbench.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/plan/retries.hpp"
 #include "k8s/client/client.hpp"
@@ -34,46 +35,147 @@ release::release_actions::settings settings_of(const operation_order& o,
 
 release_operation::release_operation(reactor::loop& l, k8s::client& api, k8s::discovery& known,
                                      operation_order order, reactor::logger log)
-    : order_(std::move(order)),
+    : loop_(l),
+      order_(std::move(order)),
       on_(l, api, known),
       records_(l, api, order_.ns, driver_of(order_.driver)),
       actions_(l, api, on_, records_, settings_of(order_, log)) {}
 
+release::install_request release_operation::install_order() const {
+  release::install_request r;
+  r.name = order_.release;
+  r.chart = order_.chart;
+  r.values = detached_copy(order_.values);
+  r.work.timeout = operation_timeout;
+  r.work.wait = true;
+  r.replace = true;  // of an uninstalled one
+  return r;
+}
+
+release::upgrade_request release_operation::upgrade_order() const {
+  release::upgrade_request r;
+  r.name = order_.release;
+  r.chart = order_.chart;
+  r.values = detached_copy(order_.values);
+  r.work.timeout = operation_timeout;
+  r.work.wait = true;
+  r.how = release::reuse::reset;
+  r.history_max = order_.max_history;
+  return r;
+}
+
 awaitable<outcome<objects::done>> release_operation::run() {
-  release::work_options work;
-  work.timeout = operation_timeout;
-  work.wait = true;
   if (order_.what == operation::install) {
-    release::install_request r;
-    r.name = order_.release;
-    r.chart = order_.chart;
-    r.values = detached_copy(order_.values);
-    r.work = work;
-    r.replace = true;  // of an uninstalled one
+    release::install_request r = install_order();
     auto made = co_await actions_.install(std::move(r));
     if (!made) co_return made.error();
     co_return objects::done{};
   }
   if (order_.what == operation::upgrade) {
-    release::upgrade_request r;
-    r.name = order_.release;
-    r.chart = order_.chart;
-    r.values = detached_copy(order_.values);
-    r.work = work;
-    r.how = release::reuse::reset;
-    r.history_max = order_.max_history;
+    release::upgrade_request r = upgrade_order();
     auto made = co_await actions_.upgrade(std::move(r));
     if (!made) co_return made.error();
     co_return objects::done{};
   }
   release::uninstall_request r;
   r.name = order_.release;
-  r.work = work;
   r.work.timeout = uninstall_timeout;
+  r.work.wait = true;
   r.ignore_not_found = true;
   auto gone = co_await actions_.uninstall(std::move(r));
   if (!gone) co_return gone.error();
   co_return objects::done{};
+}
+
+awaitable<outcome<release::record>> release_operation::rendered() {
+  if (order_.what == operation::install) {
+    release::install_request r = install_order();
+    r.dry = release::dry_run::server;
+    co_return co_await actions_.install(std::move(r));
+  }
+  release::upgrade_request r = upgrade_order();
+  r.dry = release::dry_run::server;
+  co_return co_await actions_.upgrade(std::move(r));
+}
+
+awaitable<outcome<std::optional<release::record>>> release_operation::base() {
+  std::optional<release::record> none;
+  if (order_.what == operation::install) co_return none;
+  auto past = co_await actions_.revisions(order_.release);
+  if (!past) co_return past.error();
+  if (order_.what == operation::uninstall) co_return std::optional(past->back());
+  auto from = release::upgrade_base(*past, order_.release);
+  if (!from) co_return from.error();
+  co_return std::optional(**from);
+}
+
+/// An install brings what is in crds/; an upgrade leaves that alone, as Helm does.
+awaitable<outcome<objects::object_list>> release_operation::kinds_of_the_chart() {
+  objects::object_list out;
+  if (order_.what != operation::install) co_return out;
+  auto work = [chart = order_.chart, given = detached_copy(order_.values)] {
+    return release::crds_of(*chart, given);
+  };
+  auto files = co_await loop_.offload(std::move(work));
+  if (!files) co_return files.error();
+  for (auto& [path, text] : *files) {
+    auto built = co_await on_.build(std::move(text), order_.ns);
+    if (!built) co_return built.error();
+    for (objects::object& o : *built) out.push_back(std::move(o));
+  }
+  co_return out;
+}
+
+awaitable<outcome<std::vector<object_change>>> release_operation::preview() {
+  std::vector<object_change> out;
+  auto was = co_await base();
+  if (!was) co_return was.error();
+  objects::object_list target, old;
+  if (*was) {
+    auto built = co_await on_.build((*was)->manifest, order_.ns);
+    if (!built) co_return built.error();
+    old = std::move(*built);
+  }
+  if (order_.what != operation::uninstall) {
+    auto kinds = co_await kinds_of_the_chart();
+    if (!kinds) co_return kinds.error();
+    for (const objects::object& o : *kinds) {
+      auto live = co_await on_.live(o);
+      if (!live) co_return live.error();
+      if (*live) continue;  // those that are there are left as they are
+      auto change = change_of(o, nullptr, nullptr);
+      if (change && *change) out.push_back(std::move(**change));
+    }
+    auto next = co_await rendered();
+    if (!next) co_return next.error();
+    for (const release::recorded_hook& h : next->hooks) {
+      object_change runs;
+      runs.action = "run";
+      runs.kind = h.what.kind;
+      runs.ns = order_.ns;
+      runs.name = h.what.name;
+      const std::string_view ends = order_.what == operation::install ? "-install" : "-upgrade";
+      for (const std::string& event : h.what.events)
+        if (event.ends_with(ends)) runs.lines.push_back(event);
+      if (!runs.lines.empty()) out.push_back(std::move(runs));
+    }
+    auto built = co_await on_.build(next->manifest, order_.ns);
+    if (!built) co_return built.error();
+    target = release::stamped(std::move(*built), *next);
+  }
+  for (const objects::object& o : target) {
+    auto live = co_await on_.live(o);
+    if (!live) co_return live.error();
+    auto change = change_of(o, objects::find_same(old, o), *live ? &**live : nullptr);
+    if (!change) co_return problem{objects::describe(o) + ": " + change.error().text};
+    if (*change) out.push_back(std::move(**change));
+  }
+  for (const objects::object& o : objects::difference(old, target)) {
+    auto live = co_await on_.live(o);
+    if (!live) co_return live.error();
+    if (auto change = removal_of(o, *live ? &**live : nullptr)) out.push_back(std::move(*change));
+  }
+  co_return out;
 }
 
 awaitable<outcome<objects::done>> end_pending(reactor::loop& l, k8s::client& api,

@@ -2,12 +2,14 @@
 
 #include "helm/release/actions.hpp"
 #include "helm/tenants/desired/settings.hpp"
+#include "helm/tenants/plan/object_changes.hpp"
 #include "helm/tenants/plan/tenant_plan.hpp"
 #include "reactor/log.hpp"
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace helm::tenants {
 
@@ -31,9 +33,21 @@ public:
                     operation_order order, reactor::logger log);
   /// Problems Helm's, as its commands say them.
   reactor::awaitable<outcome<objects::done>> run();
+  /// What run() would do, object by object in the order of the chart: rendered with what the
+  /// cluster has now, nothing is written.
+  /// Problems those that run() would begin with.
+  reactor::awaitable<outcome<std::vector<object_change>>> preview();
   reactor::awaitable<std::optional<problem>> settle() { return actions_.settle(); }
 
 private:
+  reactor::awaitable<outcome<release::record>> rendered();
+  /// What is there of the release, for an upgrade or an uninstall.
+  reactor::awaitable<outcome<std::optional<release::record>>> base();
+  reactor::awaitable<outcome<objects::object_list>> kinds_of_the_chart();
+  release::install_request install_order() const;
+  release::upgrade_request upgrade_order() const;
+
+  reactor::loop& loop_;
   operation_order order_;
   objects::cluster_objects on_;
   release::cluster_records records_;

@@ -2,6 +2,7 @@
 
 #include "helm/tenants/cluster/under_way.hpp"
 #include "helm/tenants/kinds/events.hpp"
+#include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
@@ -325,16 +326,25 @@ void tenant_cluster::describe(boost::json::object& entry) const {
 units::unit tenant_cluster::shown(const tenant& t, const tenant_plan& p) const {
   units::unit u;
   u.name = t.meta.name.str();  // as its release: of several with one name one acts
+  const units::hold* waits = p.hold ? &*p.hold : p.then_held ? &*p.then_held : nullptr;
+  if (waits && waits->code == hold_code::conflict.code) u.name += "." + t.meta.ns.str();
   u.state = t.status.phase.empty() ? "Pending" : t.status.phase;
   const bool wrong = u.state == "Error";
   const bool done = p.action == "skip";
   u.is = wrong ? units::standing::trouble : done ? units::standing::done : units::standing::moving;
   u.message = t.status.last_message;
+  const std::string to = reactor::redact(options_.wanted()->all.chart.text());
+  const bool same = p.action == "skip" || p.action == "none";
+  std::string step = same ? std::string() : std::string(p.action);
+  if (p.action == "install" || p.action == "upgrade")
+    step += (p.from.empty() ? std::string() : " " + p.from) + " → " + to;
   u.details = {
+      {.key = "step", .value = std::move(step)},
       {.key = "action", .value = std::string(p.action), .column = "ACTION", .label = "action"},
       {.key = "from", .value = p.from, .column = "FROM", .label = "from"},
-      {.key = "to", .value = reactor::redact(options_.wanted()->all.chart.text()), .label = "to"},
+      {.key = "to", .value = to, .label = "to"},
       {.key = "release", .value = p.release, .label = "release"},
+      {.key = "tenant", .value = t.meta.key().text(), .label = "tenant"},
       {.key = "namespace", .value = t.meta.ns.str(), .label = "namespace"},
   };
   return u;
@@ -382,11 +392,11 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     row.updated += u.is == units::standing::done;
     row.updating += u.is == units::standing::moving;
     row.degraded += u.is == units::standing::trouble;
-    if (p.hold) {
-      units::hold h = *p.hold;
+    if (p.hold || p.then_held) {
+      units::hold h = p.hold ? *p.hold : *p.then_held;
       h.unit = u.name;
       row.forecast.push_back(h);
-      row.holds.push_back(std::move(h));
+      if (p.hold) row.holds.push_back(std::move(h));
     } else if (p.next != step::none) {
       row.start.push_back(u.name);
       row.actions.push_back({std::string(p.action == "none" ? name_of(p.next) : p.action), u.name});

@@ -5,6 +5,7 @@
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/tenant_writes.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
+#include "helm/tenants/plan/object_changes.hpp"
 #include "helm/tenants/plan/retries.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/controller.hpp"
@@ -38,6 +39,14 @@ class chart_supply;
 struct names_of_server {
   std::vector<std::string> all;
   std::string primary;
+};
+
+/// What a service with the same settings would do to one Tenant's release, object by object.
+struct tenant_preview {
+  tenant about;
+  tenant_plan plan;
+  std::string to;                      // the chart, as text
+  std::vector<object_change> changes;  // none where nothing is to be done, or nothing may
 };
 
 /// The Tenants of one cluster: watched, planned and brought to what they shall be, each step
@@ -77,6 +86,12 @@ public:
   awaitable<std::vector<units::plan_row>> overview() override;
   std::optional<std::uint64_t> revision() const override { return revision_; }
   void describe(boost::json::object& entry) const override;
+  /// Of the Tenant as the server has it now; a hold is looked behind: what would be done without
+  /// it. Nothing is written.
+  /// Problems the server's, those of the chart, and those with which the operation would begin.
+  awaitable<outcome<tenant_preview>> preview(k8s::object_key key);
+  /// The Tenant as it was seen last; null where it was not.
+  const tenant* seen(const k8s::object_key& key) const { return tenants_.find(key); }
   bool idle() const noexcept { return controller_.idle() && operations_ == 0; }
 
   /// Half of what a process has to end: the rest is the others'.

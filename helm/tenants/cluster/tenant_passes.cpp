@@ -61,6 +61,7 @@ attempt_key tenant_cluster::attempt_of(const tenant_world& w) const {
   out.fingerprint = w.wanted.fingerprint;
   out.credentials = on_.on().hash();
   out.connection = connection_;
+  if (w.object) out.asked = std::string(w.object->meta.annotations.get(names::retry));
   return out;
 }
 

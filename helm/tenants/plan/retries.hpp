@@ -37,12 +37,14 @@ inline constexpr nanoseconds abandoned_grace = 30s;
 inline constexpr nanoseconds namespace_poll = 2s, namespace_patience = 90s;
 
 /// What an attempt was made for. A failure counts only against the same: a change of the object, of
-/// its cluster's Secret or of the settings begins anew, as does a cluster that answers again.
+/// its cluster's Secret or of the settings begins anew, as do a cluster that answers again and a person
+/// who asks for it.
 struct attempt_key {
   std::int64_t generation = 0;
   std::string fingerprint;       // what was to be installed
   std::string credentials;       // hash of the Secret
   std::uint64_t connection = 0;  // counts how often the cluster came back
+  std::string asked;             // by whom: the annotation names::retry
   friend bool operator==(const attempt_key&, const attempt_key&) = default;
 };
 

@@ -26,6 +26,8 @@ public:
     out_.release = names::release_name(out_.workspace, w.cluster);
     me_.kind = names::tenant_kind;
     me_.key = t_.meta.key();
+    if (w.release && w.release->state != status::uninstalled)
+      out_.from = w.release->chart_name + " " + w.release->chart_version;
   }
 
   tenant_plan take() {
@@ -102,6 +104,7 @@ private:
       return;
     }
     if (is_loser()) {
+      out_.from.clear();  // the release of that name is the other's
       complain(happening::namespace_conflict, conflict(), conflict());
       wait(hold_code::conflict, conflict(), std::nullopt);
       return;
@@ -147,7 +150,6 @@ private:
       operate(step::install, "there is no release");
       return;
     }
-    out_.from = w_.release->chart_name + " " + w_.release->chart_version;
     switch (w_.release->state) {
       case status::deployed:
         if (noted)
@@ -308,6 +310,7 @@ private:
       let_go(conflict());
       return;
     }
+    if (w_.release && w_.release->state != status::uninstalled) out_.action = "uninstall";
     if (t_.meta.annotations.get(names::deleting) != "true") {
       say(happening::deleting, "uninstalling " + out_.release);
       tell(tenant_event::delete_started, out_.release);
@@ -323,7 +326,6 @@ private:
       return;
     }
     if (w_.release && w_.release->state != status::uninstalled) {
-      out_.action = "uninstall";
       go_unless_waiting(step::uninstall, "it was deleted");
       return;
     }
@@ -349,6 +351,7 @@ private:
   void let_go(std::string why) {
     tell(tenant_event::finalizer_removed, out_.release);
     go(step::remove_finalizer, std::move(why));
+    out_.action = "none";
   }
 
   const tenant_world& w_;
@@ -365,6 +368,22 @@ bool is_orphan(const tenant& t, const tenant_world& w) {
   return std::ranges::none_of(t.meta.annotations, [](const k8s::string_map::member& m) {
     return m.first.view().starts_with(names::fingerprint_prefix);
   });
+}
+
+/// What it will come to once the way is free: with the finalizer, in a namespace of its own.
+void look_ahead(const tenant_world& w, tenant_plan& p) {
+  tenant_world then = w;
+  if (p.next == step::add_finalizer) {
+    std::vector<k8s::interned> all(w.object->meta.finalizers.begin(),
+                                   w.object->meta.finalizers.end());
+    all.emplace_back(names::cleanup);
+    then.object->meta.finalizers = k8s::shared_array<k8s::interned>(std::span(all));
+  }
+  if (w.workspace.is == workspace_state::absent) then.workspace.is = workspace_state::present;
+  tenant_plan later = tenant_planning(then).take();
+  p.action = later.action;
+  p.from = std::move(later.from);
+  p.then_held = std::move(later.hold);
 }
 
 }  // namespace
@@ -404,7 +423,9 @@ tenant_plan plan_tenant(const tenant_world& w) {
     out.reason = "it is gone";  // an uninstall happens only through the finalizer
     return out;
   }
-  return tenant_planning(w).take();
+  out = tenant_planning(w).take();
+  if (out.next == step::add_finalizer || out.next == step::create_namespace) look_ahead(w, out);
+  return out;
 }
 
 }  // namespace helm::tenants

@@ -109,9 +109,11 @@ struct tenant_plan {
   std::vector<told> events;
   std::optional<nanoseconds> again_in;  // look again even if nothing changes
   /// For `windlass plan`: "install", "upgrade", "uninstall", "skip", "held" or "none" as table 7.7
-  /// has them, and from what.
+  /// has them, and from what. Of a step on the way there (finalizer, namespace) what comes behind
+  /// it, and what it will wait for then.
   std::string_view action = "none";
   std::string from;
+  std::optional<units::hold> then_held;
   friend bool operator==(const tenant_plan&, const tenant_plan&) = default;
 };
 

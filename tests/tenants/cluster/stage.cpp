@@ -207,7 +207,8 @@ settings of_version(const std::string& version) {
 }
 
 process::process(reactor::loop& l, settings s,
-                 std::vector<std::pair<std::string, member*>> clusters, std::string values)
+                 std::vector<std::pair<std::string, member*>> clusters, std::string values,
+                 units::mode does)
     : log_([&l] { return l.wall(); }, lines), packs_(l, {}) {
   api_settings a;
   std::vector<values_file> files;
@@ -223,7 +224,7 @@ process::process(reactor::loop& l, settings s,
       if (units::part* p = units::part_of(*e)) p->recover();
   };
   fleet_ = std::make_unique<k8s::fleet>(l, std::move(f), log_);
-  works_ = api_.make(units::house{l, log_, metrics, packs_, *fleet_, units::mode::act, {}});
+  works_ = api_.make(units::house{l, log_, metrics, packs_, *fleet_, does, {}});
   fleet_->engage(units::engaging(api_, api_.kinds,
                                  [this](k8s::engagement& on) { return works_->on_cluster(on); }));
   for (auto& [name, m] : clusters) fleet_->add(name, m->to());
@@ -257,10 +258,10 @@ member& TenantStage::cluster(const std::string& name) {
   return *m;
 }
 
-std::unique_ptr<process> TenantStage::start(settings s, std::string values) {
+std::unique_ptr<process> TenantStage::start(settings s, std::string values, units::mode does) {
   std::vector<std::pair<std::string, member*>> all;
   for (auto& [name, m] : members) all.emplace_back(name, m.get());
-  return std::make_unique<process>(l, std::move(s), std::move(all), std::move(values));
+  return std::make_unique<process>(l, std::move(s), std::move(all), std::move(values), does);
 }
 
 awaitable<bool> TenantStage::until(std::function<bool()> is, reactor::nanoseconds within) {

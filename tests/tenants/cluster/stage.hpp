@@ -95,7 +95,7 @@ private:
 class process {
 public:
   process(reactor::loop& l, settings s, std::vector<std::pair<std::string, member*>> clusters,
-          std::string values = {});
+          std::string values = {}, units::mode does = units::mode::act);
   awaitable<void> stop();
   tenant_cluster* on(const std::string& cluster);
   k8s::fleet& fleet() { return *fleet_; }
@@ -119,7 +119,8 @@ protected:
   ~TenantStage() override { EXPECT_EQ(l.live(), reactor::nothing_live); }
   void play(std::function<awaitable<void>()> body);
   member& cluster(const std::string& name);
-  std::unique_ptr<process> start(settings s, std::string values = {});
+  std::unique_ptr<process> start(settings s, std::string values = {},
+                                 units::mode does = units::mode::act);
   awaitable<bool> until(std::function<bool()> is, reactor::nanoseconds within = 60s);
   awaitable<bool> ready(std::string cluster, std::string name = "acme",
                         reactor::nanoseconds within = 60s);

@@ -1,0 +1,163 @@
+// What `windlass tenant` shows: tables of 80 columns and documents that are as docs/schema says.
+#include "cli/arguments.hpp"
+#include "cli/tenant/tenant_view.hpp"
+#include "tests/cli/schema.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<tenants_of_cluster> fleet() {
+  tenant_row ready;
+  ready.cluster = "cluster-001";
+  ready.tenant = "default/acme";
+  ready.phase = "Ready";
+  ready.action = "upgrade";
+  ready.from = "web 1.2.0";
+  ready.to = "https://charts.example/web:1.3.0";
+  ready.release = "tenant-acme-cluster-001";
+  ready.fingerprint = std::string(64, 'f');
+  ready.applied = "https://charts.example/web:1.2.0";
+  ready.message = "tenant-acme-cluster-001 is installed";
+  k8s::condition c;
+  c.type = "ClusterReady/cluster-001";
+  c.status = "True";
+  c.reason = "Installed";
+  c.message = ready.message;
+  c.last_transition_time = "2026-11-23T08:00:00Z";
+  k8s::condition other = c;
+  other.type = "ClusterReady/elsewhere";
+  other.reason = "Upgraded";
+  ready.conditions = {c, other};
+  tenant_row failed = ready;
+  failed.tenant = "default/beta";
+  failed.phase = "Error";
+  failed.action = "held";
+  failed.release = "tenant-beta-cluster-001";
+  failed.message =
+      "context deadline exceeded: Deployment web in namespace beta is not ready, and that for a "
+      "long time \x1b[31m";
+  failed.hold = units::hold{"beta", "backoff", "the last operation on it failed",
+                            "the next attempt, or a change of the object"};
+  failed.conditions.clear();
+  return {{"cluster-001", "Live", "", {ready, failed}},
+          {"cluster-002", "Unreachable", "connection refused", {}}};
+}
+
+std::size_t widest(const page& p) {
+  std::size_t most = 0, at = 0;
+  for (const char c : p.text()) {
+    if (c == '\n') {
+      at = 0;
+    } else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {
+      most = std::max(most, ++at);
+    }
+  }
+  return most;
+}
+
+TEST(TenantView, TheListSaysWhatIsThereWhatComesNextAndWhoIsAway) {
+  const page text = tenant_list_text(fleet(), extent::usual, colours::none, 80);
+  EXPECT_LE(widest(text), 80u) << text.text();
+  EXPECT_THAT(text.text(), HasSubstr("2 releases on 2 clusters: 1 Error, 1 Ready"));
+  EXPECT_THAT(text.text(), HasSubstr("web 1.2.0"));
+  EXPECT_THAT(text.text(), HasSubstr("backoff"));
+  EXPECT_THAT(text.text(), HasSubstr("cluster-002 is Unreachable: connection refused"));
+  const page wide = tenant_list_text(fleet(), extent::wide, colours::none, any_width);
+  EXPECT_THAT(wide.text(), HasSubstr("tenant-acme-cluster-001"));
+  EXPECT_THAT(wide.text(), HasSubstr("https://charts.example/web:1.3.0"));
+  EXPECT_EQ(breaks_schema(tenant_list_document(fleet())), "");
+}
+
+TEST(TenantView, TheStatusHasTheConditionsOfItsOwnCluster) {
+  const page text = tenant_status_text(fleet(), colours::none, 80);
+  EXPECT_LE(widest(text), 80u) << text.text();
+  EXPECT_THAT(text.text(), HasSubstr("upgrade web 1.2.0 → https://charts.example/web:1.3.0"));
+  EXPECT_THAT(text.text(), HasSubstr("ffffffffffff\n")) << "twelve digits of the fingerprint";
+  EXPECT_THAT(text.text(), HasSubstr("Installed"));
+  EXPECT_THAT(text.text(), Not(HasSubstr("Upgraded")));
+  EXPECT_THAT(text.text(), HasSubstr("[backoff]"));
+  const boost::json::object o = tenant_status_document(fleet());
+  EXPECT_EQ(breaks_schema(o), "");
+  EXPECT_EQ(o.at("tenants").at(0).at("conditions").as_array().size(), 1u);
+}
+
+TEST(TenantView, ADifferenceIsAnObjectWithItsLines) {
+  const auto rows = fleet()[0].rows;
+  std::vector<tenant_difference> all = {{rows[0], "", {}}, {rows[1], "", {}}, {rows[0], "no", {}}};
+  all[0].changes = {{"change", "apps/v1", "Deployment", "acme", "web", {"spec.replicas: 1 → 2"}},
+                    {"create", "v1", "Namespace", "", "x", {}}};
+  const page text = tenant_diff_text(all, colours::none, 80);
+  EXPECT_LE(widest(text), 80u) << text.text();
+  EXPECT_THAT(text.text(), HasSubstr("  change  Deployment acme/web\n    spec.replicas: 1 → 2\n"));
+  EXPECT_THAT(text.text(), HasSubstr("  create  Namespace x\n"));
+  EXPECT_THAT(text.text(), HasSubstr("no object would change"));
+  EXPECT_EQ(breaks_schema(tenant_diff_document(all)), "");
+}
+
+TEST(TenantView, ARetryThatWasNotAskedForSaysSo) {
+  const auto rows = fleet()[0].rows;
+  const std::vector<tenant_retry> shown = {{rows[1], false, ""}};
+  const page text = tenant_retry_text(shown, retried::shown, colours::none, 80);
+  EXPECT_LE(widest(text), 80u) << text.text();
+  EXPECT_THAT(text.text(), HasSubstr("--yes does it"));
+  EXPECT_EQ(breaks_schema(tenant_retry_document(shown, retried::shown)), "");
+  const std::vector<tenant_retry> done = {{rows[1], true, ""}, {rows[0], false, "forbidden"}};
+  EXPECT_THAT(tenant_retry_text(done, retried::asked_for, colours::none, 80).text(),
+              HasSubstr("forbidden"));
+  EXPECT_EQ(breaks_schema(tenant_retry_document(done, retried::asked_for)), "");
+}
+
+TEST(TenantView, NothingOfWhatAClusterSaysIsObeyedByATerminal) {
+  for (const page& p : {tenant_list_text(fleet(), extent::wide, colours::none, any_width),
+                        tenant_status_text(fleet(), colours::none, 80),
+                        tenant_retry_text({{fleet()[0].rows[1], false, "\x1b]0;x"}},
+                                          retried::asked_for, colours::none, 80)})
+    EXPECT_EQ(p.text().find('\x1b'), std::string::npos);
+}
+
+parse_outcome parsed(std::vector<std::string> words) {
+  return parse_arguments(words, [](std::string_view) { return std::string(); },
+                         {"bootc", "tenants"});
+}
+
+TEST(TenantArguments, TheApiNeedNotBeNamed) {
+  const auto list = parsed({"tenant", "list", "--chart-version", "1.2.0", "-o", "json"});
+  ASSERT_TRUE(list.parsed) << list.err;
+  const auto& a = std::get<tenant_arguments>(*list.parsed);
+  EXPECT_EQ(a.fleet.apis, std::vector<std::string>{"tenants"});
+  EXPECT_TRUE(a.fleet.apis_named);
+  EXPECT_EQ(a.output, output_format::json);
+  EXPECT_EQ(parsed({"tenant", "list", "--apis", "bootc"}).exit_code, 2) << "it is not to choose";
+}
+
+TEST(TenantArguments, WhatIsTriedAgainIsNamed) {
+  EXPECT_EQ(parsed({"tenant", "retry"}).exit_code, 2);
+  EXPECT_EQ(parsed({"tenant", "retry", "acme", "--failed"}).exit_code, 2);
+  EXPECT_EQ(parsed({"tenant", "diff"}).exit_code, 2);
+  EXPECT_EQ(parsed({"tenant", "frobnicate"}).exit_code, 2);
+  const auto failed = parsed({"tenant", "retry", "--failed", "--yes"});
+  ASSERT_TRUE(failed.parsed) << failed.err;
+  const auto& a = std::get<tenant_arguments>(*failed.parsed);
+  EXPECT_EQ(a.what, tenant_arguments::command::retry);
+  EXPECT_TRUE(a.failed && a.yes && !a.upgrade);
+  const auto one = parsed({"tenant", "retry", "default/acme", "--upgrade"});
+  ASSERT_TRUE(one.parsed) << one.err;
+  EXPECT_TRUE(std::get<tenant_arguments>(*one.parsed).upgrade);
+}
+
+TEST(TenantArguments, RunMayOnlyPlan) {
+  const auto run = parsed({"run", "--plan", "--apis", "tenants"});
+  ASSERT_TRUE(run.parsed) << run.err;
+  EXPECT_TRUE(std::get<run_arguments>(*run.parsed).plan);
+}
+
+}  // namespace
+}  // namespace cli
