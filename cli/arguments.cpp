@@ -129,7 +129,7 @@ CLI::Validator known_api(std::vector<std::string> known) {
 
 /// The settings of helm/tenants/desired/settings, which reads and judges them: they stay texts, as
 /// they stand in parse_outcome::settings.
-void add_tenants(CLI::App& app) {
+void add_tenants(CLI::App& app, fleet_arguments& to) {
   const auto add = [&](const std::string& flag, const std::string& about, const char* text) {
     return app
         .add_option_function<std::vector<std::string>>(
@@ -154,6 +154,11 @@ void add_tenants(CLI::App& app) {
       ->check(CLI::Range(1, 10'000));
   app.add_flag_callback(
          "--chart-install-crds", [] {}, "add installCRDs: true to the chart's values")
+      ->group("Tenants");
+  app.add_flag_function(
+         "--self-cluster,!--no-self-cluster", [&to](std::int64_t n) { to.self_cluster = n > 0; },
+         "home is one of the clusters, by the Secret self-cluster that is kept there (default: "
+         "where tenants is named, but not with --fleet secrets)")
       ->group("Tenants");
 }
 
@@ -223,7 +228,7 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
       ->each([&to](const std::string&) { to.apis_named = true; })
       ->option_text("NAME,…")
       ->default_str("those that home serves; tenants run where they are named");
-  add_tenants(app);
+  add_tenants(app, to);
   add_config(app, all);
   add_logging(app, to.log_level, to.log_format);
 }
@@ -764,6 +769,8 @@ void add_cluster(CLI::App& app, all_arguments& all) {
       ->option_text("URL");
   one->add_option("--image", to.image, "image of the daemons, as `./dev image` makes it")
       ->option_text("REF");
+  one->add_flag("--tenants", to.tenants,
+                "also the rights that releases of Tenants take there (docs/tenants.md)");
   one->add_flag("--no-daemon", to.no_daemon,
                 "without the DaemonSet: the nodes run windlass-daemon.service");
   one->add_option_function<std::string>(

@@ -28,8 +28,9 @@ struct fleet_arguments {
   // Labels of a cluster's Secret: its Release, and of which provider it is.
   std::string release_label = "release.giantswarm.io/version",
               provider_label = "windlass.dev/provider";
-  std::vector<std::string> apis;  // names, some of those that were given to parse_arguments
-  bool apis_named = false;        // by a person, perhaps all of them
+  std::vector<std::string> apis;     // names, some of those that were given to parse_arguments
+  bool apis_named = false;           // by a person, perhaps all of them
+  std::optional<bool> self_cluster;  // --self-cluster; none: nobody said
   std::string log_level = "info", log_format = "console";
 };
 
@@ -162,6 +163,7 @@ struct cluster_arguments {
   std::vector<std::string> labels;  // KEY=VALUE
   reactor::nanoseconds token_life = std::chrono::hours(24 * 30);
   bool no_daemon = false;
+  bool tenants = false;  // add: with the rights that releases of Tenants take
   bool delete_crds = false;
   bool dry_run = false;
   bool yes = false;

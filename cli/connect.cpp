@@ -1,5 +1,6 @@
 #include "cli/connect.hpp"
 
+#include "cli/service/tenant_settings.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/fleet/home.hpp"
 #include "reactor/loop.hpp"
@@ -98,6 +99,18 @@ reactor::result<service_options> service_from(reactor::loop& l, const fleet_argu
   if (!o.home.context.empty()) o.home_name = o.home.context;
   o.discover = a.from != fleet_arguments::source::self;
   o.home_alone_is_a_fleet = a.from != fleet_arguments::source::secrets;
+  const bool by_default = a.from == fleet_arguments::source::automatic;
+  if (o.discover && names_tenants(a) && a.self_cluster.value_or(by_default)) {
+    k8s::self_cluster_options self;
+    self.ns = a.ns;
+    self.label = a.kubeconfig_label;
+    self.key = a.kubeconfig_key;
+    self.context = a.context;
+    // Any other kubeconfig of this machine may lead to another cluster than home.
+    const bool from_files = a.home_secret.empty() && o.home.source.starts_with("kubeconfig ");
+    if (from_files) self.files = kubeconfig_files(a, env);
+    o.self_cluster = std::move(self);
+  }
   return o;
 }
 

@@ -67,6 +67,10 @@ std::unique_ptr<part> running_api::at_home(k8s::engagement&) {
   return nullptr;
 }
 
+awaitable<void> running_api::reload() {
+  co_return;
+}
+
 k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make) {
   k8s::cluster_api out;
   out.name = what.name;

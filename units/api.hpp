@@ -84,6 +84,9 @@ public:
   virtual std::unique_ptr<part> on_cluster(k8s::engagement& on) = 0;
   /// The same at home, for an API that is there.
   virtual std::unique_ptr<part> at_home(k8s::engagement& on);
+  /// Whoever runs the process asks it to read its files again (SIGHUP). What cannot be read is
+  /// said, and what was read before stays.
+  virtual awaitable<void> reload();
 };
 
 /// One API, as it is plugged in. `name` is for --apis, Leases, /clusters, metrics and logs.

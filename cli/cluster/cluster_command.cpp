@@ -41,7 +41,8 @@ secret_place place_of(const cluster_arguments& a) {
 
 member_settings settings_of(const cluster_arguments& a) {
   return {a.member_ns, a.image,
-          a.no_daemon ? member_settings::daemons::no : member_settings::daemons::yes};
+          a.no_daemon ? member_settings::daemons::no : member_settings::daemons::yes,
+          a.tenants ? member_settings::tenants::yes : member_settings::tenants::no};
 }
 
 /// The context of a person's kubeconfig: the file that --member-kubeconfig names, else home's.
@@ -157,6 +158,7 @@ int remove(reactor::loop& l, const cluster_arguments& a, k8s::connection home) {
     wanted.member = std::move(*member);
   }
   wanted.install = settings_of(a);
+  wanted.install.of_tenants = member_settings::tenants::yes;  // what it may have been given
   wanted.crds = a.delete_crds ? removal_request::kinds::remove : removal_request::kinds::keep;
   wanted.at = place_of(a);
   removal change(l, std::move(home), std::move(wanted));

@@ -61,6 +61,9 @@ helm::value values_of(const member_settings& s) {
   ns["create"] = true;
   daemon["enabled"] = s.with == member_settings::daemons::yes;
   fleet["from"] = "self";
+  helm::value::map_type tenants;
+  tenants["enabled"] = s.of_tenants == member_settings::tenants::yes;
+  all["tenants"] = helm::value(std::move(tenants));
   all["controller"] = helm::value(std::move(controller));
   all["namespace"] = helm::value(std::move(ns));
   all["daemon"] = helm::value(std::move(daemon));

@@ -15,6 +15,8 @@ struct member_settings {
   std::string ns = "bootc-operator";  // of the account and the daemons
   std::string image;                  // of the daemons; empty = the chart's own
   enum class daemons { yes, no } with = daemons::yes;
+  /// The rights that releases of Tenants take there.
+  enum class tenants { no, yes } of_tenants = tenants::no;
 };
 
 /// One object of a member.

@@ -53,14 +53,16 @@ std::vector<std::string> texts_of(const setting& s) {
 
 }  // namespace
 
+bool names_tenants(const fleet_arguments& fleet) {
+  return fleet.apis_named && std::ranges::find(fleet.apis, "tenants") != fleet.apis.end();
+}
+
 reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
                                                       const fleet_arguments& fleet,
                                                       const std::vector<setting>& said,
                                                       const registry::environment& environment) {
   const auto there = std::ranges::find(all, "tenants", &units::api::name);
-  const bool named =
-      fleet.apis_named && std::ranges::find(fleet.apis, "tenants") != fleet.apis.end();
-  if (there == all.end() || !named) return all;
+  if (there == all.end() || !names_tenants(fleet)) return all;
   const auto wrong = [](const std::string& why) {
     return reactor::make_fault(reactor::errc::malformed, "read the settings of Tenants", why);
   };

@@ -63,6 +63,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.identity = options_.identity;
   f.metrics = &metrics_;
   f.tokens = options_.does == units::mode::act ? k8s::token_care::ours : k8s::token_care::others;
+  if (options_.self_cluster && !options_.home.token.file.empty()) f.own_token = options_.home.token;
   f.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
   // Another policy may apply now.
   f.on_labels = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
@@ -299,11 +300,37 @@ reactor::awaitable<k8s::result<bool>> service::secrets_exist() {
   co_return items && items->is_array() && !items->get_array().empty();
 }
 
+/// A failure is told and nothing more: all other clusters are served.
+reactor::awaitable<void> service::keep_self_cluster() {
+  const std::string name(k8s::self_cluster_options::name);
+  if (options_.does == units::mode::act) {
+    self_ = std::make_unique<k8s::self_cluster>(loop_, home_->api(), options_.home,
+                                                *options_.self_cluster, log_);
+    auto kept = co_await self_->ensure();
+    if (kept) {
+      tasks_.start("token of self-cluster", self_->follow_token());
+      co_return;
+    }
+    log_.error("the Secret self-cluster cannot be kept",
+               {{"namespace", options_.ns}, {"error", kept.error().message()}});
+  } else {
+    k8s::object_key key{options_.ns, name};
+    auto there = co_await home_->api().get(k8s::resources::secrets(), std::move(key));
+    if (there || there.error().code != k8s::errc::not_found) co_return;
+    fleet_->add(name, options_.home);  // as it will be called
+  }
+}
+
 reactor::awaitable<reactor::result<void>> service::start_fleet() {
   for (named_connection& c : options_.clusters) fleet_->add(c.name, c.to);
+  if (options_.discover && options_.self_cluster) co_await keep_self_cluster();
   if (options_.discover) {
     auto found = co_await secrets_exist();
     const bool forbidden = !found && found.error().code == k8s::errc::forbidden;
+    // It is told of under the name that its Secret would give it.
+    const std::string alone =
+        options_.self_cluster ? std::string(k8s::self_cluster_options::name) : options_.home_name;
+    const bool there = fleet_->find(alone) != nullptr;
     const std::string advice = "\n  `--fleet secrets` needs a Role in namespace " + options_.ns +
                                " that lets it list and watch secrets.";
     if (!found && !(forbidden && options_.home_alone_is_a_fleet))
@@ -317,12 +344,12 @@ reactor::awaitable<reactor::result<void>> service::start_fleet() {
                    {{"namespace", options_.ns},
                     {"label", options_.label},
                     {"error", found.error().message()}});
-      fleet_->add(options_.home_name, options_.home);
+      if (!there) fleet_->add(alone, options_.home);
     } else {
       if (!*found && options_.home_alone_is_a_fleet) {
         log_.info("no kubeconfig Secret at home: home itself is the fleet",
                   {{"namespace", options_.ns}, {"label", options_.label}});
-        fleet_->add(options_.home_name, options_.home);
+        if (!there) fleet_->add(alone, options_.home);
       }
       // Who only looks writes nothing, events included.
       const bool acts = options_.does == units::mode::act;
@@ -410,6 +437,7 @@ reactor::awaitable<void> service::answer_health(reactor::http::request r,
 
 void service::reload() {
   tasks_.start("reload policies", packs_.reload());
+  for (const auto& a : apis_) tasks_.start("reload " + a->what->name, a->works->reload());
 }
 
 /// A series for each pack that is in force, with what it is.

@@ -6,6 +6,7 @@
 #include "k8s/client/lease.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/fleet/fleet.hpp"
+#include "k8s/fleet/self_cluster.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/http/server.hpp"
 #include "reactor/log.hpp"
@@ -40,6 +41,9 @@ struct service_options {
   /// Without a single kubeconfig Secret at home, or the right to look for them, home itself is the
   /// fleet.
   bool home_alone_is_a_fleet = true;
+  /// Home is a member of its own fleet, by a Secret that is kept there; without the right to write
+  /// it, or while nothing may be written, under the same name where it has no such Secret.
+  std::optional<k8s::self_cluster_options> self_cluster = {};
   std::string home_name = "home";
   std::vector<named_connection> clusters;
   std::string ns = "default", label = "sigs.k8s.io/multicluster-runtime-kubeconfig",
@@ -83,7 +87,7 @@ public:
   /// server and why not.
   reactor::awaitable<reactor::result<void>> start();
   reactor::awaitable<void> stop();
-  /// Looks at the policies again, as on SIGHUP.
+  /// Looks at the policies again, and at the files of the APIs, as on SIGHUP.
   void reload();
 
   k8s::fleet& fleet() noexcept { return *fleet_; }
@@ -110,6 +114,7 @@ private:
   reactor::awaitable<reactor::result<void>> reach_home();
   reactor::awaitable<reactor::result<void>> load_packs();
   reactor::awaitable<reactor::result<void>> start_fleet();
+  reactor::awaitable<void> keep_self_cluster();
   void pack_changed(const policies::pack_event& e);
   void show_packs();
   void reconsider_all();
@@ -141,6 +146,7 @@ private:
   policies::host packs_;
   std::map<std::vector<std::string>, reactor::gauge> pack_series_;  // by name, version and digest
   std::unique_ptr<k8s::cluster> home_;
+  std::unique_ptr<k8s::self_cluster> self_;
   std::unique_ptr<k8s::fleet> fleet_;
   std::vector<std::unique_ptr<running>> apis_;
   reactor::waiters leases_moved_;

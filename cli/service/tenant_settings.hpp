@@ -16,4 +16,7 @@ reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> al
                                                       const std::vector<setting>& said,
                                                       const registry::environment& environment);
 
+/// Whether somebody names them.
+bool names_tenants(const fleet_arguments& fleet);
+
 }  // namespace cli

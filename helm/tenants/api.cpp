@@ -67,6 +67,23 @@ public:
     return made;
   }
 
+  /// Values files; a changed state is an upgrade, and what waits after a failure is tried anew.
+  units::awaitable<void> reload() override {
+    auto read = [s = wanted_->all] { return load_wanted(s); };
+    auto now = co_await house_.loop.offload(std::move(read));
+    if (!now) {
+      house_.log.error("the values of Tenants cannot be read; the old ones stay",
+                       {{"why", now.error().text}});
+      co_return;
+    }
+    const bool same = (*now)->release.fingerprint == wanted_->release.fingerprint;
+    wanted_ = std::move(*now);
+    house_.log.info(
+        same ? "the values of Tenants are what they were" : "the values of Tenants were read again",
+        {{"fingerprint", wanted_->release.fingerprint}});
+    for (tenant_cluster* c : parts_) c->recover();
+  }
+
 private:
   static chart_supply::options supply_options(const units::house& h, const api_settings& s) {
     chart_supply::options o;

@@ -4,6 +4,7 @@
 #include "formats/json/record.hpp"
 #include "k8s/client/token_expiry.hpp"
 #include "k8s/fleet/metric_table.hpp"
+#include "k8s/fleet/self_cluster.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view self_cluster = "self-cluster";
+constexpr std::string_view own_name = self_cluster_options::name;
 /// Where a piece of what all clusters are ends; an entry beyond it is at most a server's words
 /// long.
 constexpr std::size_t piece_bytes = 16 * 1024;
@@ -27,9 +28,8 @@ constexpr std::size_t piece_bytes = 16 * 1024;
 std::string primary_name(const std::vector<std::string>& names) {
   std::string best;
   for (const std::string& name : names) {
-    const bool better =
-        best.empty() || best == self_cluster || (name != self_cluster && name < best);
-    if (better && !(name == self_cluster && !best.empty())) best = name;
+    const bool better = best.empty() || best == own_name || (name != own_name && name < best);
+    if (better && !(name == own_name && !best.empty())) best = name;
   }
   return best;
 }
@@ -128,7 +128,10 @@ awaitable<void> fleet::consider(std::string name) {
   }
   const reactor::secret* bytes = wanted->find(options_.key);
   reactor::secret raw = bytes ? *bytes : reactor::secret();
-  const std::string hash = raw.empty() ? std::string("-") : formats::sha256_hex(raw.reveal());
+  const bool own = options_.own_token && name == self_cluster_options::name;
+  const std::string hash = raw.empty() ? std::string("-")
+                           : own       ? formats::sha256_hex(without_token(raw.reveal()))
+                                       : formats::sha256_hex(raw.reveal());
   if (found != entries_.end() && found->second.hash == hash) {
     log_.debug("kubeconfig unchanged", {{"cluster", name}});
     relabel(found->second, wanted->meta.labels);
@@ -167,6 +170,7 @@ awaitable<void> fleet::consider(std::string name) {
     tell(e.secret, fleet_event::kubeconfig_invalid, e.invalid);
     co_return;
   }
+  if (own && to->context == "self") to->token = *options_.own_token;
   count_reload(name, "success");
   log_.info(existed ? "cluster reconnects" : "cluster found",
             {{"cluster", name}, {"server", to->server}, {"context", to->context}});

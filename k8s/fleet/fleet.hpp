@@ -46,6 +46,9 @@ struct fleet_options {
   std::function<void(const cluster& c, boost::json::object& entry)> describe;
   reactor::metrics* metrics = nullptr;
   token_care tokens = token_care::others;
+  /// Of the cluster `self-cluster`: a token that is read from its file and not from the Secret, so
+  /// that another token there is no reason to reconnect. None: it is a cluster like any other.
+  std::optional<material> own_token = {};
 };
 
 /// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added

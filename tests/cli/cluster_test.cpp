@@ -498,6 +498,20 @@ TEST(MemberObjects, AreTheChartsWithoutItsService) {
   for (const member_object& o : *without) EXPECT_NE(o.what.kind, "DaemonSet");
 }
 
+TEST(MemberObjects, HaveTheRightsOfTenantsWhereSomebodyAsksForThem) {
+  const auto has = [](const member_settings& s) {
+    const auto objects = member_objects(s);
+    EXPECT_TRUE(objects);
+    return objects && std::ranges::any_of(*objects, [](const member_object& o) {
+             return o.what.kind == "ClusterRole" && o.key.name == "bootc-operator-tenants";
+           });
+  };
+  member_settings s;
+  EXPECT_FALSE(has(s));
+  s.of_tenants = member_settings::tenants::yes;
+  EXPECT_TRUE(has(s));
+}
+
 TEST(MemberObjects, RefuseWhatMeansNothing) {
   member_settings s;
   s.image = "windlass@sha256:abc";

@@ -1,12 +1,17 @@
 // What `windlass tenant` shows: tables of 80 columns and documents that are as docs/schema says.
 #include "cli/arguments.hpp"
+#include "cli/service/apis.hpp"
+#include "cli/service/tenant_settings.hpp"
 #include "cli/tenant/tenant_view.hpp"
 #include "tests/cli/schema.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 namespace cli {
 namespace {
@@ -157,6 +162,60 @@ TEST(TenantArguments, RunMayOnlyPlan) {
   const auto run = parsed({"run", "--plan", "--apis", "tenants"});
   ASSERT_TRUE(run.parsed) << run.err;
   EXPECT_TRUE(std::get<run_arguments>(*run.parsed).plan);
+}
+
+/// Empty: the APIs can be made with what the command line and the environment say.
+std::string furnished(std::vector<std::string> words, std::map<std::string, std::string> env = {}) {
+  const parse_outcome run = parsed(std::move(words));
+  if (!run.parsed) return run.err;
+  const auto variable = [&env](std::string_view name) {
+    const auto found = env.find(std::string(name));
+    return found == env.end() ? std::string() : found->second;
+  };
+  const auto& a = std::get<run_arguments>(*run.parsed);
+  const auto made = with_tenants(apis(), a.fleet, run.settings, variable);
+  return made ? std::string() : made.error().message();
+}
+
+TEST(TenantArguments, AreReadWhereTheListOfApisHasThem) {
+  const std::map<std::string, std::string> wrong = {{"HELM_DRIVER", "memory"}};
+  EXPECT_EQ(furnished({"run", "--apis", "bootc"}, wrong), "");
+  EXPECT_EQ(furnished({"run"}, wrong), "") << "all of them, and nobody named it";
+  EXPECT_THAT(furnished({"run", "--apis", "bootc,tenants"}, wrong), HasSubstr("HELM_DRIVER"));
+  EXPECT_THAT(furnished({"run", "--apis", "bootc", "--apis", "tenants"}, wrong),
+              HasSubstr("HELM_DRIVER"));
+  EXPECT_EQ(furnished({"run", "--apis", "tenants"}, {{"HELM_DRIVER", "configmap"},
+                                                     {"KRYPTON_CHECK_INTERVAL", "x"},
+                                                     {"ALLOW_CHART_SKIP", "TRUE"}}),
+            "");
+}
+
+TEST(TenantArguments, C6_AValuesFileThatIsNoneEndsTheStart) {
+  const reactor::temporary_folder dir;
+  const std::string list = dir.write("list.yaml", "- a\n"), good = dir.write("good.yaml", "a: 1\n");
+  EXPECT_EQ(furnished({"run", "--apis", "tenants", "--chart-values-file", good}), "");
+  EXPECT_THAT(furnished({"run", "--apis", "tenants", "--chart-values-file", good,
+                         "--chart-values-file", list}),
+              HasSubstr("list.yaml"));
+  EXPECT_THAT(furnished({"run", "--apis", "tenants", "--chart-values-file", dir / "none"}),
+              HasSubstr("none"));
+  EXPECT_THAT(furnished({"run", "--apis", "tenants"}, {{"CHART_VALUES_FILE", list}}),
+              HasSubstr("list.yaml"))
+      << "the variable wins over the flag";
+}
+
+TEST(TenantArguments, HomeIsAClusterUnlessSomebodySaysOtherwise) {
+  const auto said = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"run", "--apis", "tenants"});
+    EXPECT_EQ(furnished(words), "");
+    const parse_outcome run = parsed(words);
+    return run.parsed ? std::get<run_arguments>(*run.parsed).fleet.self_cluster
+                      : std::optional<bool>();
+  };
+  EXPECT_EQ(said({}), std::nullopt);
+  EXPECT_EQ(said({"--self-cluster"}), true);
+  EXPECT_EQ(said({"--self-cluster=false"}), false);
+  EXPECT_EQ(said({"--no-self-cluster"}), false);
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ awaitable<void> tenant_cluster::perform(key_type key, under_way* me) {
   if (!m || !still_wanted(me->what, p.next)) co_return;
 
   const auto wanted = options_.wanted();
+  if (!(w.wanted == wanted->release)) co_return;  // read again meanwhile: it is planned anew
   operation_order order;
   order.what = me->what;
   order.release = p.release;

@@ -37,8 +37,8 @@ inline constexpr nanoseconds abandoned_grace = 30s;
 inline constexpr nanoseconds namespace_poll = 2s, namespace_patience = 90s;
 
 /// What an attempt was made for. A failure counts only against the same: a change of the object, of
-/// its cluster's Secret or of the settings begins anew, as do a cluster that answers again and a person
-/// who asks for it.
+/// its cluster's Secret or of the settings begins anew, as do a cluster that answers again and a
+/// person who asks for it.
 struct attempt_key {
   std::int64_t generation = 0;
   std::string fingerprint;       // what was to be installed

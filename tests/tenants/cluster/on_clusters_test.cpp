@@ -1,5 +1,6 @@
 // Tenants on embedded API servers in virtual time, charts from a repository in memory.
 #include "helm/tenants/supply/chart_supply.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 #include "tests/tenants/cluster/stage.hpp"
 
 #include <boost/json.hpp>
@@ -112,6 +113,39 @@ TEST_F(TenantOnCluster, T3_T4_T5_AnotherVersionOrValueAndALostAnnotationAreOneUp
     EXPECT_EQ(a.records("acme", release), "1:superseded 2:superseded 3:superseded 4:deployed");
     EXPECT_FALSE(a.fingerprint("acme", "a").empty());
     co_await three->stop();
+  });
+}
+
+TEST_F(TenantOnCluster, C6_T4_ValuesAreReadAgainOnSighupAndBadOnesLeaveTheOldOnes) {
+  const reactor::temporary_folder dir;
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    settings s = of_version("1.2.0");
+    s.values_files = {dir.write("values.yaml", "v: one\n")};
+    auto windlass = start(std::move(s), "v: one\n");
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    EXPECT_EQ(a.value("acme"), "one 1.2.0");
+    for (const char* bad : {"- a\n- list\n", "v: [\n"}) {
+      dir.write("values.yaml", bad);
+      co_await windlass->reload();
+      co_await l.sleep_for(1min);
+      EXPECT_EQ(a.records("acme", release), "1:deployed") << bad;
+    }
+    EXPECT_EQ(windlass->lines->count("the values of Tenants cannot be read; the old ones stay"),
+              2u);
+    dir.write("values.yaml", "v: one  # the same\n");
+    co_await windlass->reload();
+    co_await l.sleep_for(1min);
+    EXPECT_EQ(a.records("acme", release), "1:deployed");
+    dir.write("values.yaml", "v: two\n");
+    co_await windlass->reload();
+    const bool upgraded = co_await until([&] { return a.value("acme") == "two 1.2.0"; });
+    EXPECT_TRUE(upgraded);
+    co_await l.sleep_for(5s);
+    EXPECT_EQ(a.records("acme", release), "1:superseded 2:deployed");
+    co_await windlass->stop();
   });
 }
 

@@ -116,6 +116,8 @@ member::member(reactor::loop& l, std::string n)
       silence.drop = true;
       return silence;
     }
+    if (answers)
+      if (auto said = answers(r)) return said;
     if (!forbids || !forbids(r)) return std::nullopt;
     k8s::sim::answer no;
     no.status = 403;

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,8 @@ public:
   std::size_t all_writes = 0;
   bool dead = false;
   std::function<bool(const k8s::sim::request&)> forbids;
+  /// Asked before: an answer that the server itself would not give.
+  std::function<std::optional<k8s::sim::answer>(const k8s::sim::request&)> answers;
 
 private:
   k8s::sim::server front_;
@@ -97,6 +100,8 @@ public:
   process(reactor::loop& l, settings s, std::vector<std::pair<std::string, member*>> clusters,
           std::string values = {}, units::mode does = units::mode::act);
   awaitable<void> stop();
+  /// As on SIGHUP.
+  awaitable<void> reload() { return works_->reload(); }
   tenant_cluster* on(const std::string& cluster);
   k8s::fleet& fleet() { return *fleet_; }
   reactor::metrics metrics;
