@@ -279,6 +279,100 @@ TEST_F(TenantMishaps, N6_R6_ANamespaceThatIsGoingIsWaitedFor) {
   });
 }
 
+constexpr const char* crd_path =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/tenants.mesh.openkcm.io";
+
+void remove_kind(member& m) {
+  const k8s::sim::request gone = k8s::sim::make_request("DELETE", crd_path);
+  (void)m.api.handle(gone);
+}
+bool has_kind(const member& m) {
+  return m.api
+      .get("apiextensions.k8s.io", "customresourcedefinitions", "", "tenants.mesh.openkcm.io")
+      .has_value();
+}
+
+TEST_F(TenantMishaps, N1_AClusterWithoutTheKindGetsIt) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    remove_kind(a);
+    EXPECT_FALSE(has_kind(a));
+    auto windlass = start(of_version("1.2.0"), {}, units::mode::act, kind_on_cluster::ensured);
+    const bool made = co_await until([&] { return has_kind(a); });
+    EXPECT_TRUE(made);
+    a.put_tenant("acme");
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(TenantMishaps, N2_AnOlderKindWithChangesOfPeopleIsNotOverwritten) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.api.edit("apiextensions.k8s.io", "customresourcedefinitions", "", "tenants.mesh.openkcm.io",
+               [](json::object& o) {
+                 json::object& meta = o["metadata"].as_object();
+                 meta.erase("annotations");
+                 meta["labels"] = json::object{{"theirs", "yes"}};
+               });
+    const auto now = [&] {
+      return a.api.get("apiextensions.k8s.io", "customresourcedefinitions", "",
+                       "tenants.mesh.openkcm.io");
+    };
+    const json::value before = now()->at("metadata").at("resourceVersion");
+    a.put_tenant("acme");
+    auto windlass = start(of_version("1.2.0"), {}, units::mode::act, kind_on_cluster::ensured);
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    EXPECT_EQ(now()->at("metadata").at("resourceVersion"), before);
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(TenantMishaps, N3_WithoutTheRightToTheKindItIsSaidAndTriedAgainAfterAMinute) {
+  play([&]() -> awaitable<void> {
+    member &a = cluster("a"), &b = cluster("b");
+    remove_kind(a);
+    b.put_tenant("acme");
+    a.forbids = [](const k8s::sim::request& r) {
+      return r.path.find("customresourcedefinitions") != std::string::npos;
+    };
+    auto windlass = start(of_version("1.2.0"), {}, units::mode::act, kind_on_cluster::ensured);
+    const bool other = co_await ready("b");
+    EXPECT_TRUE(other);
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(windlass->lines->count("CRD ensure failed"), 1u);
+    const tenant_cluster* on = windlass->on("a");
+    EXPECT_TRUE(on && on->doubt().find("customresourcedefinitions") != std::string::npos);
+    a.forbids = {};
+    const bool made = co_await until([&] { return has_kind(a); }, 65s);
+    EXPECT_TRUE(made);
+    a.put_tenant("acme");
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(TenantMishaps, D9_DeadClustersDoNotMakeALiveOneWait) {
+  reactor::nanoseconds alone{}, among{};
+  for (const bool dead : {false, true})
+    play([&, dead]() -> awaitable<void> {
+      member& a = cluster("a");
+      a.put_tenant("acme");
+      if (dead)
+        for (int i = 0; i < 50; ++i) cluster("dead-" + std::to_string(i)).dead = true;
+      const reactor::steady_time began = l.now();
+      auto windlass = start(of_version("1.2.0"));
+      const bool came = co_await ready("a");
+      EXPECT_TRUE(came);
+      (dead ? among : alone) = l.now() - began;
+      co_await windlass->stop();
+    });
+  EXPECT_LE(among, alone + alone / 100) << "in virtual time";
+}
+
 TEST_F(TenantMishaps, X3_AMissingChartSpoilsThePhaseUnlessThatIsAllowed) {
   for (const chart_skip skip : {chart_skip::allowed, chart_skip::forbidden})
     play([&, skip]() -> awaitable<void> {

@@ -210,7 +210,7 @@ settings of_version(const std::string& version) {
 
 process::process(reactor::loop& l, settings s,
                  std::vector<std::pair<std::string, member*>> clusters, std::string values,
-                 units::mode does)
+                 units::mode does, kind_on_cluster kind)
     : log_([&l] { return l.wall(); }, lines), packs_(l, {}) {
   api_settings a;
   std::vector<values_file> files;
@@ -218,6 +218,7 @@ process::process(reactor::loop& l, settings s,
   auto wanted = wanted_from(std::move(s), std::move(files));
   if (!wanted) throw std::runtime_error(wanted.error().text);
   a.wanted = *wanted;
+  a.on_clusters = kind;
   api_ = api(std::move(a));
   k8s::fleet_options f;
   f.metrics = &metrics;
@@ -260,10 +261,11 @@ member& TenantStage::cluster(const std::string& name) {
   return *m;
 }
 
-std::unique_ptr<process> TenantStage::start(settings s, std::string values, units::mode does) {
+std::unique_ptr<process> TenantStage::start(settings s, std::string values, units::mode does,
+                                            kind_on_cluster kind) {
   std::vector<std::pair<std::string, member*>> all;
   for (auto& [name, m] : members) all.emplace_back(name, m.get());
-  return std::make_unique<process>(l, std::move(s), std::move(all), std::move(values), does);
+  return std::make_unique<process>(l, std::move(s), std::move(all), std::move(values), does, kind);
 }
 
 awaitable<bool> TenantStage::until(std::function<bool()> is, reactor::nanoseconds within) {

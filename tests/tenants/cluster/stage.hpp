@@ -98,7 +98,8 @@ private:
 class process {
 public:
   process(reactor::loop& l, settings s, std::vector<std::pair<std::string, member*>> clusters,
-          std::string values = {}, units::mode does = units::mode::act);
+          std::string values = {}, units::mode does = units::mode::act,
+          kind_on_cluster kind = kind_on_cluster::as_served);
   awaitable<void> stop();
   /// As on SIGHUP.
   awaitable<void> reload() { return works_->reload(); }
@@ -125,7 +126,8 @@ protected:
   void play(std::function<awaitable<void>()> body);
   member& cluster(const std::string& name);
   std::unique_ptr<process> start(settings s, std::string values = {},
-                                 units::mode does = units::mode::act);
+                                 units::mode does = units::mode::act,
+                                 kind_on_cluster kind = kind_on_cluster::as_served);
   awaitable<bool> until(std::function<bool()> is, reactor::nanoseconds within = 60s);
   awaitable<bool> ready(std::string cluster, std::string name = "acme",
                         reactor::nanoseconds within = 60s);
