@@ -53,6 +53,8 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   if (a.plan) {
     overview_arguments look;
     look.fleet = a.fleet;
+    // As of `plan`: what clusters say of themselves is in what is printed.
+    if (look.fleet.log_level == run_arguments().fleet.log_level) look.fleet.log_level = "error";
     look.what = overview_arguments::command::plan;
     look.output = output_format::json;
     return overview_command(look, known);
