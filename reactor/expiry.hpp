@@ -9,7 +9,8 @@
 namespace reactor {
 
 /// The one deadline of a stream: calls `on_expired` when it passes. Moving it further away costs
-/// nothing, because the timer that is armed already only looks again when it fires.
+/// nothing, because the timer that is armed already only looks again when it fires. What is far
+/// away is looked at on whole seconds, so that thousands of quiet streams wake the process once.
 class expiry {
 public:
   expiry(loop& l, std::function<void()> on_expired)
@@ -39,8 +40,10 @@ public:
 
 private:
   void arm() {
-    armed_for_ = deadline_;
-    timer_ = loop_.timers().arm(deadline_, [this] {
+    constexpr std::chrono::seconds far{2};
+    armed_for_ = deadline_ - loop_.now() > far ? std::chrono::floor<std::chrono::seconds>(deadline_)
+                                               : deadline_;
+    timer_ = loop_.timers().arm(armed_for_, [this] {
       timer_ = 0;
       if (deadline_ > loop_.now()) return arm();
       expire();

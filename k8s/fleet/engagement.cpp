@@ -132,7 +132,9 @@ reactor::steady_time engagement::next_look() const noexcept {
   if (followed_.empty() || !health_.was_engaged()) return reactor::never;
   const reactor::steady_time now = cluster_.loop_.now();
   if (health_.state() != cluster_state::live) return now + freshness_interval;
-  return now + (attention_ == attention::close ? attended_interval : unattended_interval);
+  if (attention_ == attention::close) return now + attended_interval;
+  // Thousands of idle clusters are looked at in one go.
+  return std::chrono::ceil<std::chrono::seconds>(now + unattended_interval);
 }
 
 /// Why something that is kept of the cluster may not be as it is there; empty when all is current.
