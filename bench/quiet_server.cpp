@@ -122,7 +122,10 @@ private:
     const reactor::steady_time end =
         loop_.now() + std::chrono::seconds(std::strtol(seconds.c_str(), nullptr, 10));
     while (started) {
-      co_await loop_.sleep_until(std::min(end, loop_.now() + bookmark_every));
+      // The last one comes just before the end, as that of kube-apiserver does.
+      const reactor::steady_time last = end - 2s,
+                                 next = std::min(last, loop_.now() + bookmark_every);
+      co_await loop_.sleep_until(loop_.now() < last ? next : end);
       if (deaf_.contains(cluster)) co_await never_.wait();
       if (loop_.now() >= end) break;
       started = co_await to.write(bookmark);
