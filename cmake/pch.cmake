@@ -1,6 +1,6 @@
 # The headers that nearly every file pays for, compiled once and shared.
 #   windlass_pch(target)       coroutines and the standard library: what stands on the reactor
-#   windlass_small_pch(target) the same for what is seldom run: compiled for size
+#   windlass_small_pch(target) the same and JSON for what is seldom run: compiled for size
 #   windlass_pure_pch(target)  the standard library alone: what knows nothing of the reactor
 # Test programs have one of their own (windlass_tests in windlass.cmake).
 option(WINDLASS_PCH "Use precompiled headers" ON)
@@ -42,8 +42,9 @@ set(windlass_small $<$<CONFIG:Release>:-Os> $<$<CONFIG:Release>:-fno-tree-pta> $
 
 function(windlass_small_pch target)
   target_compile_options(${target} PRIVATE ${windlass_small})
-  windlass_share_headers(${target} windlass_small_pch
-    LIBS reactor_build OPTIONS ${windlass_small} HEADERS ${windlass_standard_headers} ${windlass_coroutine_headers})
+  target_link_libraries(${target} PRIVATE Boost::json)
+  windlass_share_headers(${target} windlass_small_pch LIBS reactor_build Boost::json OPTIONS ${windlass_small}
+    HEADERS ${windlass_standard_headers} ${windlass_coroutine_headers} <deque> <set> <sstream> <boost/json.hpp>)
 endfunction()
 
 function(windlass_pure_pch target)

@@ -17,15 +17,15 @@ endfunction()
 # windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is the ctest test <name>/<Suite>.<Test>,
 # so that `./dev test <part of name>` runs a program. A line that begins with "## " is shown by ./dev after the run.
 # A test that cannot run in a sandbox without peers carries LABELS live. TIMEOUT is in seconds, 120 when not given: how long
-# one test may take at most with sanitizers on a busy machine. The release preset does not optimise what is only a test:
-# that is half of its compile time.
+# one test may take at most with sanitizers on a busy machine. The release preset neither optimises what is only a test nor
+# describes it to a debugger, as the dev preset does: that is half of its compile time.
 function(windlass_tests name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   set(everywhere reactor Boost::json GTest::gmock GTest::gtest_main)
-  set(options -pthread $<$<CONFIG:Release>:-O0>)
+  set(options -pthread $<$<CONFIG:Release>:-O0> $<$<CONFIG:Release>:-g0>)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} ${everywhere})
   target_compile_options(${name} PRIVATE ${options})
