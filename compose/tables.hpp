@@ -45,7 +45,7 @@ constexpr const units::hold_kind* find_hold(std::string_view code) noexcept {
     if (k.code == code) return &k;
   return nullptr;
 }
-// The code is compared and not the pointer: with sanitizers GCC 12 takes an address for no constant.
+// The code is compared, not the pointer: with sanitizers GCC 12 takes an address for no constant.
 static_assert(std::ranges::all_of(policies::compose::hold_code::all,
                                   [](std::string_view code) {
                                     return find_hold(code)->code == code;

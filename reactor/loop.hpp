@@ -83,9 +83,9 @@ public:
   awaitable<void> yield();
 
   /// Runs `f`, which owns all its input, on a worker thread and resumes the caller with its value;
-  /// inline when simulated. Several run at once, so `f` locks what it shares with others. For names,
-  /// files and computations over 2 ms. An exception of `f` is thrown to the caller. Cancelling the
-  /// caller does not stop `f`; its value is dropped then.
+  /// inline when simulated. Several run at once, so `f` locks what it shares with others. For
+  /// names, files and computations over 2 ms. An exception of `f` is thrown to the caller.
+  /// Cancelling the caller does not stop `f`; its value is dropped then.
   /// Name the callable before awaiting (a closure written inside a co_await expression is destroyed
   /// twice by GCC 12).
   template <class F, class T = std::invoke_result_t<F&>>
