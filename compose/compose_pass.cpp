@@ -33,11 +33,6 @@ constexpr std::size_t most_related_objects = 500;
 constexpr std::size_t bytes_a_turn = 32 * 1024, bytes_planned_at_once = 128 * 1024;
 constexpr std::size_t children_planned_at_once = 20;
 
-bool has_finalizer(const object& parent, const std::string& finalizer) {
-  const auto& all = parent.finalizers;
-  return !finalizer.empty() && std::find(all.begin(), all.end(), finalizer) != all.end();
-}
-
 }  // namespace
 
 std::shared_ptr<const object> compose_cluster::find(const object_name& id) const {
@@ -173,7 +168,8 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(objec
   out->by = *chosen;
   scene.about = out->by.about;
   const auto about = scene.about;
-  if (parent->deleting && !has_finalizer(*parent, about->finalizer)) co_return out;
+  if (parent->deleting && !policies::compose::is_kept_by_its_finalizer(*parent, *about))
+    co_return out;
   if (const std::string why = kinds_problem(*about); !why.empty()) {
     out->is = outlook::what::wait;
     out->plan =

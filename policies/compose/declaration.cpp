@@ -13,11 +13,32 @@ constexpr std::size_t most_kinds = 32, longest_name = 253, longest_label = 63, m
 /// The environment of a process has passwords in it as well.
 constexpr std::string_view of_images = "_IMAGE_NAME";
 
+constexpr const char* finalizer_keeps =
+    "keeps a parent that is deleted until its children are as `sync` wants them then";
+
+shape finalizer_shape() {
+  return text_shape("such as example.com/finalizer");
+}
+
 shape kind_shape() {
   return record_shape(
       "composed kind",
       {{"apiVersion", text_shape("such as apps/v1"), "group and version, or v1", {}, false, {}},
        {"kind", text_shape("such as Deployment"), "in the singular", {}, false, {}}},
+      "a table with apiVersion and kind");
+}
+
+shape parent_shape() {
+  return record_shape(
+      "composed parent",
+      {{"apiVersion", text_shape("such as example.com/v1"), "group and version", {}, false, {}},
+       {"kind", text_shape("such as Shop"), "in the singular", {}, false, {}},
+       {"finalizer",
+        finalizer_shape(),
+        "of this kind alone, in place of that of `composes`",
+        {},
+        true,
+        {}}},
       "a table with apiVersion and kind");
 }
 
@@ -40,6 +61,10 @@ bool is_api_version(std::string_view text) {
   const auto slash = text.find('/');
   const std::string_view version = slash == text.npos ? text : text.substr(slash + 1);
   return (slash == text.npos || is_object_name(text.substr(0, slash))) && is_label(version);
+}
+
+bool is_finalizer(std::string_view text) {
+  return is_qualified_name(text) && text.find('/') != text.npos;
 }
 
 result<std::vector<kind_name>> read_kinds(const value& composes, const std::string& of) {
@@ -94,11 +119,16 @@ bool declaration::may_see(const kind_name& k) const {
   return is_child(k) || std::find(related.begin(), related.end(), k) != related.end();
 }
 
+const std::string& declaration::finalizer_of(const kind_name& parent) const {
+  const auto own = own_finalizers.find(parent);
+  return own == own_finalizers.end() ? finalizer : own->second;
+}
+
 const shape& declaration_shape() {
   static const shape all = record_shape(
       "composes",
       {{"parents",
-        list_shape(kind_shape()),
+        list_shape(parent_shape()),
         "whose objects are asked about; custom resources",
         {},
         false,
@@ -117,12 +147,7 @@ const shape& declaration_shape() {
         {},
         true,
         {}},
-       {"finalizer",
-        text_shape("such as example.com/finalizer"),
-        "keeps a parent that is deleted until its children are as `sync` wants them then",
-        {},
-        true,
-        {}},
+       {"finalizer", finalizer_shape(), finalizer_keeps, {}, true, {}},
        {"data",
         text_shape("a folder of the pack"),
         "whose files every call gets; their edits count at once",
@@ -164,6 +189,14 @@ result<declaration> read_declaration(const manifest& m) {
     *into = std::move(*kinds);
   }
   if (d.parents.empty()) return wrong(".parents: expected one kind at least");
+  const value::array& parents = *m.composes.find("parents")->if_array();
+  for (std::size_t i = 0; i < parents.size(); ++i)
+    if (const value* own = parents[i].find("finalizer")) {
+      if (!is_finalizer(*own->if_string()))
+        return wrong(".parents[" + std::to_string(i + 1) +
+                     "].finalizer: expected such as example.com/finalizer");
+      d.own_finalizers.emplace(d.parents[i], *own->if_string());
+    }
   const auto text = [&](const char* key) {
     const value* v = m.composes.find(key);
     return v == nullptr ? std::string() : *v->if_string();
@@ -178,8 +211,7 @@ result<declaration> read_declaration(const manifest& m) {
   if (d.manager.size() > longest_label || !is_qualified_name(d.manager))
     return wrong(".manager: expected letters, digits, '-', '_', '.' (63 at most)");
   d.finalizer = text("finalizer");
-  if (!d.finalizer.empty() &&
-      (!is_qualified_name(d.finalizer) || d.finalizer.find('/') == std::string::npos))
+  if (!d.finalizer.empty() && !is_finalizer(d.finalizer))
     return wrong(".finalizer: expected such as example.com/finalizer");
   d.data = text("data");
   if (!d.data.empty() && (d.data.starts_with('/') || d.data.find("..") != std::string::npos))

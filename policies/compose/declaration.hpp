@@ -4,6 +4,7 @@
 #include "policies/host/shape.hpp"
 
 #include <compare>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,13 +24,16 @@ struct declaration {
   std::string pack, version;
   std::vector<kind_name> parents, children, related;
   std::string manager;    // of fields, and the mark of what it made
-  std::string finalizer;  // empty: none
+  std::string finalizer;  // of parents whose kind has none of its own; empty: none
+  std::map<kind_name, std::string> own_finalizers;  // by kind of parent
   std::string data;       // folder of the pack whose files every call gets; empty: none
   std::string data_from;  // variable of the environment that names another folder; empty: none
   std::vector<std::string> environment;  // variables whose values every call gets: images
 
   bool is_child(const kind_name& k) const;
   bool may_see(const kind_name& k) const;  // a related kind or a child
+  /// What keeps a parent of that kind while it is deleted; empty: nothing does.
+  const std::string& finalizer_of(const kind_name& parent) const;
 };
 
 /// Errors   errc::malformed names the place: "composes.children[2].kind: …".

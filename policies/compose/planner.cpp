@@ -55,12 +55,9 @@ public:
                "the annotation is taken away");
       return std::move(out_);
     }
-    const std::string& finalizer = s_.about->finalizer;
-    const bool has_finalizer =
-        !finalizer.empty() && std::find(parent_.finalizers.begin(), parent_.finalizers.end(),
-                                        finalizer) != parent_.finalizers.end();
-    if (parent_.deleting && !has_finalizer) return std::move(out_);
-    if (!parent_.deleting && !finalizer.empty() && !has_finalizer) add_finalizer();
+    const bool is_kept = is_kept_by_its_finalizer(parent_, *s_.about);
+    if (parent_.deleting && !is_kept) return std::move(out_);
+    if (!parent_.deleting && !finalizer().empty() && !is_kept) add_finalizer();
     plan_children();
     const bool rest_is_gone = prune();
     hold_refused();
@@ -108,6 +105,7 @@ private:
     const auto found = s_.live.find(id);
     return found == s_.live.end() ? nullptr : found->second.get();
   }
+  const std::string& finalizer() const { return s_.about->finalizer_of(parent_.what()); }
   sibling self() const { return {parent_.id(), parent_.uid, parent_.created}; }
 
   // ---------------------------------------------------------------- finalizer
@@ -121,13 +119,13 @@ private:
   }
   void add_finalizer() {
     std::vector<std::string> all = parent_.finalizers;
-    all.push_back(s_.about->finalizer);
-    patch_finalizers(kind::add_finalizer, std::move(all), "finalizer " + s_.about->finalizer);
+    all.push_back(finalizer());
+    patch_finalizers(kind::add_finalizer, std::move(all), "finalizer " + finalizer());
   }
   void remove_finalizer() {
     std::vector<std::string> all = parent_.finalizers;
-    std::erase(all, s_.about->finalizer);
-    patch_finalizers(kind::remove_finalizer, std::move(all), "finalizer " + s_.about->finalizer);
+    std::erase(all, finalizer());
+    patch_finalizers(kind::remove_finalizer, std::move(all), "finalizer " + finalizer());
   }
 
   action& act(kind what, const object_name& id, value body, const object* on,
@@ -743,6 +741,11 @@ const value* condition_of(const object& parent, std::string_view type) {
     if (its != nullptr && its->if_string() != nullptr && *its->if_string() == type) return &one;
   }
   return nullptr;
+}
+
+bool is_kept_by_its_finalizer(const object& parent, const declaration& about) {
+  const std::string& own = about.finalizer_of(parent.what());
+  return !own.empty() && std::ranges::find(parent.finalizers, own) != parent.finalizers.end();
 }
 
 sync_plan plan_sync(const scene& s, const sync_answer& a) {

@@ -103,6 +103,8 @@ struct scene {
 ///          not; nothing that was generated is generated again; only what is marked and owned is
 ///          deleted; after the actions the same answer plans none.
 sync_plan plan_sync(const scene& s, const sync_answer& a);
+/// Whether it carries the finalizer of its kind, so that its end waits for us.
+bool is_kept_by_its_finalizer(const object& parent, const declaration& about);
 
 /// The hook failed, or what it was to be given is not there: the status says so and nothing else
 /// happens.

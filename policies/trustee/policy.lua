@@ -28,7 +28,9 @@ return {
   version = "1",
   order = 1000,
   composes = {
-    parents = { kind(group, "TrusteeConfig"), kind(group, "KbsConfig") },
+    -- A KbsConfig that is deleted waits for its Deployment, as one that the reference operator has made does.
+    parents = { kind(group, "TrusteeConfig"),
+      { apiVersion = group, kind = "KbsConfig", finalizer = "kbsconfig.confidentialcontainers.org/finalizer" } },
     children = { kind("v1", "ConfigMap"), kind("v1", "Secret"), kind("v1", "PersistentVolumeClaim"), kind(group, "KbsConfig"),
       kind("apps/v1", "Deployment"), kind("v1", "Service") },
     related = { kind("v1", "PersistentVolume") },

@@ -149,6 +149,9 @@ TEST(ComposeDeclaration, NamesWhatIsWrong) {
       of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A"}],"children":[],"finalizer":"x"})"),
       HasSubstr("finalizer"));
   EXPECT_THAT(
+      of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A","finalizer":"x"}],"children":[]})"),
+      HasSubstr("composes.parents[1].finalizer: expected such as example.com/finalizer"));
+  EXPECT_THAT(
       of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A"}],"children":[],"data_from":"HOME"})"),
       HasSubstr("data_from"));
   EXPECT_THAT(

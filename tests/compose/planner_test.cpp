@@ -325,6 +325,18 @@ TEST_F(ComposePlanner, WaitsWithAFinalizerUntilTheChildrenAreGone) {
   EXPECT_THAT(said(w.plan(nothing)), ElementsAre("take out Shop blue"));
 }
 
+TEST_F(ComposePlanner, AKindOfParentMayHaveAFinalizerOfItsOwn) {
+  w.about.own_finalizers[w.see(w.parent).what()] = "example.com/own";
+  w.about.finalizer = "example.com/all";
+  w.settle(settings);
+  EXPECT_THAT(w.see(w.parent).finalizers, ElementsAre("example.com/own"));
+  w.about.own_finalizers.clear();
+  w.about.own_finalizers[{"example.com/v1", "Other"}] = "example.com/other";
+  w.about.finalizer.clear();
+  w.edit(w.parent, R"({"metadata":{"deletionTimestamp":"2026-01-02T00:00:00Z"}})");
+  EXPECT_THAT(said(w.plan(nothing)), IsEmpty()) << "what others keep it for is theirs";
+}
+
 TEST_F(ComposePlanner, LeavesADeletedParentWithoutAFinalizerToTheCollector) {
   w.edit(w.parent, R"({"metadata":{"deletionTimestamp":"2026-01-02T00:00:00Z"}})");
   EXPECT_THAT(said(w.plan(settings)), IsEmpty());
