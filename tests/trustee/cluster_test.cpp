@@ -338,4 +338,112 @@ TEST_F(TrusteeCluster, AKbsConfigByHandIsServedToo) {
   });
 }
 
+TEST_F(TrusteeCluster, TwoNamespacesHaveTheSameNamesAndNothingInCommon) {
+  go([this]() -> awaitable<void> {
+    const std::vector<std::string> both{"first", "second"};
+    for (const std::string& ns : both) {
+      server().put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
+      server().put({{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+                    {"kind", "TrusteeConfig"},
+                    {"metadata", {{"name", "same"}, {"namespace", ns}}},
+                    {"spec", {{"version", ns == "first" ? "v0.18.0" : "v0.21.0"}}}});
+    }
+    co_await serving([&, this](windlass& one) -> awaitable<void> {
+      const std::string said = co_await one.said();
+      for (const std::string& ns : both) {
+        for (const auto& [plural, name] :
+             std::map<std::string, std::string>{{"configmaps", "same-kbs-config"},
+                                                {"secrets", "same-auth-secret"},
+                                                {"kbsconfigs", "same-kbs-config"},
+                                                {"services", "kbs-service"}})
+          EXPECT_TRUE(server().get(plurals.find(plural)->second, plural, ns, name))
+              << ns << " " << plural << "\n"
+              << said;
+        const auto deployment = server().get("apps", "deployments", ns, "trustee-deployment");
+        EXPECT_THAT(deployment ? json::serialize(*deployment) : "absent",
+                    HasSubstr(ns == "first" ? "v0.18.0" : "v0.21.0"));
+      }
+      const auto key = [this](const std::string& ns) {
+        const auto secret = server().get("", "secrets", ns, "same-auth-secret");
+        return secret ? json::serialize(secret->at("data")) : ns + " has none";
+      };
+      EXPECT_NE(key("first"), key("second"));
+    });
+  });
+}
+
+TEST_F(TrusteeCluster, AServerThatWasAwayFindsTheSameKeysAndNothingTwice) {
+  go([this]() -> awaitable<void> {
+    apply("two-releases");
+    co_await serving([this](windlass&) -> awaitable<void> {
+      for (const char* name : {"old", "new"})
+        roll_out(std::string("trustee-deployment-") + name);
+      co_await loop_->sleep_for(10s);
+      const auto names = [this] {
+        std::vector<std::string> out;
+        for (const char* plural : {"configmaps", "secrets", "deployments", "services"})
+          for (const json::object& o : server().list(plurals.find(plural)->second, plural))
+            out.push_back(plural + ("/" + std::string(o.at("metadata").at("name").as_string())));
+        return out;
+      };
+      const auto before = names();
+      const std::string key = field("secrets", "new-auth-secret", "/data");
+      const std::string deployment = field("deployments", "trustee-deployment-new", "/metadata/uid");
+      std::size_t turned_away = 0;
+      server().before = [&](const k8s::sim::request&) -> std::optional<k8s::sim::answer> {
+        ++turned_away;
+        k8s::sim::answer a;
+        a.status = 503;
+        return a;
+      };
+      server().restart(k8s::sim::api_server::memory::lost);
+      // Meanwhile somebody takes a part away, so that there is something to make.
+      server().erase("", "configmaps", "default", "new-resource-policy");
+      co_await loop_->sleep_for(60s);
+      EXPECT_GT(turned_away, 0u);
+      EXPECT_EQ(object("configmaps", "new-resource-policy"), std::nullopt);
+      server().before = nullptr;
+      co_await loop_->sleep_for(2min);
+      EXPECT_EQ(names(), before);
+      EXPECT_EQ(field("secrets", "new-auth-secret", "/data"), key);
+      EXPECT_EQ(field("deployments", "trustee-deployment-new", "/metadata/uid"), deployment);
+      EXPECT_EQ(is("trusteeconfigs", "new", "Ready"), "True/Ready");
+      writes_ = 0;
+      co_await loop_->sleep_for(10min);
+      EXPECT_EQ(writes_, 0u);
+    });
+  });
+}
+
+TEST_F(TrusteeCluster, AKbsConfigWhoseDeploymentIsGoneGoesToo) {
+  go([this]() -> awaitable<void> {
+    server().put({{"apiVersion", "v1"},
+                  {"kind", "ConfigMap"},
+                  {"metadata", {{"name", "config"}, {"namespace", "default"}}},
+                  {"data", {{"kbs-config.toml", "[http_server]\ninsecure_http = true\n"}}}});
+    server().put({{"apiVersion", "v1"},
+                  {"kind", "Secret"},
+                  {"metadata", {{"name", "auth"}, {"namespace", "default"}}},
+                  {"data", {{"publicKey", "eA=="}}}});
+    server().put({{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+                  {"kind", "KbsConfig"},
+                  {"metadata", {{"name", "mine"}, {"namespace", "default"}}},
+                  {"spec",
+                   {{"kbsConfigMapName", "config"},
+                    {"kbsAuthSecretName", "auth"},
+                    {"kbsRvpsRefValuesConfigMapName", "config"}}}});
+    co_await serving([this](windlass&) -> awaitable<void> {
+      EXPECT_NE(object("deployments", "trustee-deployment"), std::nullopt);
+      server().erase("apps", "deployments", "default", "trustee-deployment");
+      server().handle(k8s::sim::make_request(
+          "DELETE",
+          "/apis/confidentialcontainers.org/v1alpha1/namespaces/default/kbsconfigs/mine"));
+      co_await loop_->sleep_for(2min);
+      EXPECT_EQ(object("kbsconfigs", "mine"), std::nullopt);
+      EXPECT_EQ(object("deployments", "trustee-deployment"), std::nullopt) << "nobody's again";
+      EXPECT_EQ(object("services", "kbs-service"), std::nullopt);
+    });
+  });
+}
+
 }  // namespace
