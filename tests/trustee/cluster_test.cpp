@@ -376,8 +376,7 @@ TEST_F(TrusteeCluster, AServerThatWasAwayFindsTheSameKeysAndNothingTwice) {
   go([this]() -> awaitable<void> {
     apply("two-releases");
     co_await serving([this](windlass&) -> awaitable<void> {
-      for (const char* name : {"old", "new"})
-        roll_out(std::string("trustee-deployment-") + name);
+      for (const char* name : {"old", "new"}) roll_out(std::string("trustee-deployment-") + name);
       co_await loop_->sleep_for(10s);
       const auto names = [this] {
         std::vector<std::string> out;
@@ -388,7 +387,8 @@ TEST_F(TrusteeCluster, AServerThatWasAwayFindsTheSameKeysAndNothingTwice) {
       };
       const auto before = names();
       const std::string key = field("secrets", "new-auth-secret", "/data");
-      const std::string deployment = field("deployments", "trustee-deployment-new", "/metadata/uid");
+      const std::string deployment =
+          field("deployments", "trustee-deployment-new", "/metadata/uid");
       std::size_t turned_away = 0;
       server().before = [&](const k8s::sim::request&) -> std::optional<k8s::sim::answer> {
         ++turned_away;
@@ -434,6 +434,9 @@ TEST_F(TrusteeCluster, AKbsConfigWhoseDeploymentIsGoneGoesToo) {
                     {"kbsRvpsRefValuesConfigMapName", "config"}}}});
     co_await serving([this](windlass&) -> awaitable<void> {
       EXPECT_NE(object("deployments", "trustee-deployment"), std::nullopt);
+      EXPECT_EQ(field("kbsconfigs", "mine", "/metadata/finalizers"),
+                "[\"kbsconfig.confidentialcontainers.org/finalizer\"]")
+          << "as the reference operator leaves one: whoever takes it over lets it go";
       server().erase("apps", "deployments", "default", "trustee-deployment");
       server().handle(k8s::sim::make_request(
           "DELETE",
