@@ -45,6 +45,7 @@ struct all_arguments {
   release_arguments release;
   train_arguments train;
   trustee_arguments trustee;
+  secret_converter_arguments converter;
   tenant_arguments tenant;
   rollout_arguments rollout;
   cluster_arguments cluster;
@@ -596,6 +597,19 @@ void add_trustee(CLI::App& app, trustee_arguments& to) {
   diff->footer("Example:\n  windlass trustee diff a -n shops --to v0.21.0 -o json");
 }
 
+void add_secret_converter(CLI::App& app, secret_converter_arguments& to) {
+  auto* converter = app.add_subcommand(
+      "secret-converter", "In the pod of a Trustee server: mounted Secrets become its flat files");
+  converter
+      ->add_option("--secrets", to.secrets,
+                   "folder with one folder for each Secret, by its name; without it " + to.secrets)
+      ->option_text("DIR");
+  converter
+      ->add_option("--repository", to.repository,
+                   "folder of the server's resources; without it " + to.repository)
+      ->option_text("DIR");
+}
+
 void add_tenant(CLI::App& app, all_arguments& all) {
   tenant_arguments& to = all.tenant;
   auto* tenant = app.add_subcommand(
@@ -1028,6 +1042,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   add_release(app, all.release);
   add_train(app, all.train);
   add_trustee(app, all.trustee);
+  add_secret_converter(app, all.converter);
   add_tenant(app, all);
   add_rollout(app, all);
   add_cluster(app, all);
@@ -1152,6 +1167,7 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "release") return all.release;
   if (name == "train") return all.train;
   if (name == "trustee") return all.trustee;
+  if (name == "secret-converter") return all.converter;
   if (name == "tenant") {
     all.tenant.fleet.apis = {"tenants"};
     all.tenant.fleet.apis_named = true;

@@ -239,6 +239,12 @@ struct trustee_arguments {
   output_format output = output_format::text;
 };
 
+/// Where the pod of a Trustee server has its Secrets, and where it looks for them.
+struct secret_converter_arguments {
+  std::string secrets = "/tmp/kbs-secrets",
+              repository = "/opt/confidential-containers/storage/repository";
+};
+
 /// tenant list|status|diff|retry: the releases of Tenants on the clusters.
 struct tenant_arguments {
   enum class command { list, status, diff, retry } what = command::list;
@@ -277,7 +283,8 @@ using command =
     std::variant<run_arguments, daemon_arguments, apiserver_arguments, demo_arguments,
                  overview_arguments, policy_arguments, release_arguments, train_arguments,
                  bench_arguments, version_arguments, completion_arguments, rollout_arguments,
-                 simulate_arguments, cluster_arguments, trustee_arguments, tenant_arguments>;
+                 simulate_arguments, cluster_arguments, trustee_arguments, tenant_arguments,
+                 secret_converter_arguments>;
 
 /// What a value of the command line is in the end, and who said so.
 struct setting {

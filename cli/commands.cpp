@@ -26,6 +26,7 @@ struct runner {
   int operator()(const release_arguments& a) const { return release_command(a); }
   int operator()(const train_arguments& a) const { return train_command(a); }
   int operator()(const trustee_arguments& a) const { return trustee_command(a); }
+  int operator()(const secret_converter_arguments& a) const { return secret_converter_command(a); }
   int operator()(const tenant_arguments& a) const { return tenant_command(a, known); }
   int operator()(const bench_arguments& a) const { return bench_command(a); }
   int operator()(const version_arguments& a) const { return version_command(a); }
@@ -45,6 +46,15 @@ const fleet_arguments* fleet_of(const command& c) {
 }
 
 }  // namespace
+
+std::vector<std::string> words_of(const std::vector<std::string>& command_line) {
+  if (command_line.empty()) return {};
+  std::vector<std::string> words(command_line.begin() + 1, command_line.end());
+  const std::string& called = command_line.front();
+  if (called.substr(called.rfind('/') + 1) == "secret-converter")
+    words.insert(words.begin(), "secret-converter");
+  return words;
+}
 
 int dispatch(const std::vector<std::string>& arguments, const std::vector<units::api>& known) {
   // Helm's flags are Helm's: the chart engine reads them itself.

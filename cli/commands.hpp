@@ -31,6 +31,7 @@ int policy_command(const policy_arguments& a, const std::vector<units::api>& kno
 int release_command(const release_arguments& a);
 int train_command(const train_arguments& a);
 int trustee_command(const trustee_arguments& a);
+int secret_converter_command(const secret_converter_arguments& a);
 int tenant_command(const tenant_arguments& a, const std::vector<units::api>& known);
 int bench_command(const bench_arguments& a);
 int version_command(const version_arguments& a);
@@ -41,6 +42,10 @@ int helm_command(const std::vector<std::string>& arguments);
 /// Those of them that need a cluster: install, upgrade, list, … Runs `l` until the command ended or
 /// was cancelled by a signal.
 int helm_release_command(reactor::loop& l, const std::vector<std::string>& arguments);
+
+/// What follows the name of the program, which is also a command where it is called by that name:
+/// an image has the link `/secret-converter`.
+std::vector<std::string> words_of(const std::vector<std::string>& command_line);
 
 /// Parses and dispatches; `known` are the APIs to choose from. Usage errors go to standard error.
 int dispatch(const std::vector<std::string>& arguments,

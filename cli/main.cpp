@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   // a reader that is gone is a failed write, not the end of the process
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    return cli::dispatch({argv + 1, argv + argc});
+    return cli::dispatch(cli::words_of({argv, argv + argc}));
   } catch (const std::bad_alloc&) {
     reactor::memory_lost();
   } catch (const std::exception& e) {

@@ -139,9 +139,26 @@ def the_daemon_is_up_and_can_enter_its_host(work):
 
 
 @check
+def the_init_container_of_a_server_finds_its_command(work):
+    (work / "secrets/one/..v").mkdir(parents=True)
+    (work / "secrets/one/..v/key1").write_text("planted")
+    (work / "secrets/one/..data").symlink_to("..v")
+    (work / "secrets/one/key1").symlink_to("..data/key1")
+    (work / "repository").mkdir()
+    os.chmod(work / "repository", 0o777)
+    said = run("/secret-converter", "--secrets", "/mnt/secrets", "--repository", "/mnt/repository", work=work)
+    made = {f.name: f.read_text() for f in (work / "repository").iterdir()}
+    if made != {r"default\x2Fone\x2Fkey1": "planted"} or "planted" in said:
+        raise RuntimeError(f"{said}: {made}")
+    # As its pod calls it, and no Secret is mounted.
+    run("/secret-converter", work=work)
+    return said.strip()
+
+
+@check
 def has_what_a_person_looks_for(work):
     share = ROOT / "usr/share"
-    commands = re.findall(r"^  ([a-z]+) {2,}", run("windlass", "--help", work=work).split("Subcommands:")[1].split("\n\n")[0], re.M)
+    commands = re.findall(r"^  ([a-z-]+) {2,}", run("windlass", "--help", work=work).split("Subcommands:")[1].split("\n\n")[0], re.M)
     for name in ["windlass", *(f"windlass-{c}" for c in commands)]:
         page = gzip.decompress((share / f"man/man1/{name}.1.gz").read_bytes()).decode()
         shown = subprocess.run(["groff", "-k", "-man", "-ww", "-Tutf8"], input=page, capture_output=True, text=True, check=True)
