@@ -135,7 +135,7 @@
 ---@field labels? table<string, string> all that have these
 
 ---@class (exact) windlass.composes
----@field parents windlass.composed_kind[] whose objects are asked about; custom resources
+---@field parents windlass.composed_parent[] whose objects are asked about; custom resources
 ---@field children windlass.composed_kind[] what may be made for them; nothing else is made, changed or deleted
 ---@field related? windlass.composed_kind[] what else may be looked at
 ---@field manager? string of the fields that are applied, and the mark of what was made; `windlass-` and the pack's name without it
@@ -143,6 +143,11 @@
 ---@field data? string whose files every call gets; their edits count at once
 ---@field data_from? string a variable of the environment, ending in _TEMPLATES_DIR or _DATA_DIR, that names the folder to read instead
 ---@field environment? string[] variables of the environment, each with _IMAGE_NAME in its name, whose values every call gets
+
+---@class (exact) windlass.composed_parent
+---@field apiVersion string group and version
+---@field kind string in the singular
+---@field finalizer? string of this kind alone, in place of that of `composes`
 
 ---@class (exact) windlass.composed_kind
 ---@field apiVersion string group and version, or v1
