@@ -178,6 +178,12 @@ step watch_state::failed(const fault& why, reactor::steady_time now, reactor::en
     return list_again({});
   }
   ++counters_.failures;
+  if (initial && why.code == errc::unavailable && why.http_status == 500) {
+    // It takes the request and fails in it, as with a storage that cannot say how far a watch has
+    // come (an old etcd, a database in its place): a list asks for less.
+    may_stream_ = false;
+    return list_again(backoff(now, rng));
+  }
   if (is_too_large(why)) {
     if (++too_large_ < limits_.too_large_patience) return same_again(backoff(now, rng));
     too_large_ = 0;

@@ -63,6 +63,19 @@ TEST_F(WatchState, FallsBackToAListWhenStreamingIsRejected) {
   EXPECT_EQ(s.failed(of(errc::gone, 410), now, rng).what, action::list) << "and does not try again";
 }
 
+TEST_F(WatchState, ListsWhereTheServerFailsInEachStreamOfTheBeginning) {
+  watch_state s(limits, true);
+  s.first();
+  s.stream_opened(now);
+  const step next = s.failed(of(errc::unavailable, 500), now, rng);
+  EXPECT_EQ(next.what, action::list) << "its storage may not offer what a stream needs";
+  EXPECT_GT(next.delay, 0ns);
+  watch_state away(limits, true);
+  away.first();
+  EXPECT_EQ(away.failed(of(errc::unavailable, 503), now, rng).what, action::stream)
+      << "nobody was there to answer";
+}
+
 TEST_F(WatchState, RelistsWhenTheVersionIsGone) {
   watch_state s = watching();
   const step next = s.failed(of(errc::gone, 410), now, rng);
