@@ -235,8 +235,23 @@ TEST(Watch, SendsABookmarkBeforeItsTimeout) {
   EXPECT_GT(std::stoull(seen[0].at("/metadata/resourceVersion")), std::stoull(from));
 }
 
+constexpr const char* no_streams =
+    "the storage of this server (an etcd before 3.4.25) offers no streamed lists";
+
+/// A real server on such a storage says so in each of them; the embedded one has no storage that
+/// could.
+bool offers_streamed_lists(const space& s) {
+  auto seen = endpoint::get().watch(
+      s.core("configmaps?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&"
+             "resourceVersionMatch=NotOlderThan"),
+      count(1));
+  return seen.empty() || seen[0].type != "ERROR" ||
+         seen[0].at("/message").find("RequestWatchProgress is disabled") == std::string::npos;
+}
+
 TEST(Watch, FromZeroMarksTheEndOfTheState) {
   space s;
+  if (!offers_streamed_lists(s)) GTEST_SKIP() << no_streams;
   post(s.core("configmaps"), config_map("a"));
   auto seen = endpoint::get().watch(
       s.core("configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=0"), count(2));
@@ -247,6 +262,7 @@ TEST(Watch, FromZeroMarksTheEndOfTheState) {
 
 TEST(WatchList, SendsTheStateAndThenSaysSo) {
   space s;
+  if (!offers_streamed_lists(s)) GTEST_SKIP() << no_streams;
   post(s.core("configmaps"), config_map("a"));
   post(s.core("configmaps"), config_map("b"));
   auto seen = endpoint::get().watch(
