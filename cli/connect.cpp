@@ -1,5 +1,6 @@
 #include "cli/connect.hpp"
 
+#include "cli/commands.hpp"
 #include "cli/service/tenant_settings.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/fleet/home.hpp"
@@ -143,6 +144,23 @@ reactor::result<reactor::logger> logger_from(reactor::loop& l, const std::string
   o.level = *parsed;
   o.format = format == "json" ? reactor::log_format::json : reactor::log_format::console;
   return reactor::make_logger(l, o);
+}
+
+std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_arguments& a,
+                                                const std::vector<units::api>& known,
+                                                int& exit_code, const char* whom) {
+  auto log = logger_from(l, a.log_level, a.log_format);
+  if (!log) {
+    exit_code = complain(log.error().message(), wrong_usage);
+    return std::nullopt;
+  }
+  auto options = service_from(l, a, known);
+  if (!options) {
+    exit_code = complain(options.error().message() + "\n  Name " + whom +
+                         " with --kubeconfig FILE [--context NAME].");
+    return std::nullopt;
+  }
+  return prepared_service{std::move(*log), std::move(*options)};
 }
 
 std::string process_identity() {

@@ -16,6 +16,16 @@ namespace cli {
 reactor::result<service_options> service_from(reactor::loop& l, const fleet_arguments& a,
                                               const std::vector<units::api>& known);
 
+/// What a command about the fleet begins with.
+struct prepared_service {
+  reactor::logger log;
+  service_options options;
+};
+/// None: it was said what is wrong and that a person names `whom`, and `exit_code` is set.
+std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_arguments& a,
+                                                const std::vector<units::api>& known,
+                                                int& exit_code, const char* whom = "a cluster");
+
 /// ":8080", "127.0.0.1:8080", "[::1]:8080"; "0" = none. Errors: errc::malformed, naming `flag`.
 reactor::result<std::optional<reactor::endpoint>> parse_bind_address(const std::string& text,
                                                                      const std::string& flag);

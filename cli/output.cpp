@@ -292,6 +292,10 @@ page leaving_screen() {
   return made;
 }
 
+std::size_t output_columns() {
+  return is_screen(STDOUT_FILENO) ? size_of_terminal(STDOUT_FILENO).columns : any_width;
+}
+
 page folded(const page& text, std::size_t columns, std::size_t hang) {
   if (columns == any_width) return text;
   page made;

@@ -94,6 +94,8 @@ page leaving_screen();
 
 /// No limit to the width of a table or text: `-o wide`.
 inline constexpr std::size_t any_width = 0;
+/// What standard output fits into: the width of a screen; no limit elsewhere.
+std::size_t output_columns();
 /// Each line broken between words where it is wider than `columns`; what follows is indented as the
 /// line is and `hang` more.
 page folded(const page& text, std::size_t columns, std::size_t hang = 2);

@@ -236,14 +236,11 @@ int list(reactor::loop& l, const cluster_arguments& a, service_options options,
 
 int cluster_command(const cluster_arguments& a, const std::vector<units::api>& known) {
   reactor::loop loop;
-  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
-  if (!log) return complain(log.error().message(), wrong_usage);
-  auto options = service_from(loop, a.fleet, known);
-  if (!options)
-    return complain(options.error().message() +
-                    "\n  Name home with --kubeconfig FILE [--context NAME].");
-  if (a.what == verb::list) return list(loop, a, std::move(*options), *log);
-  k8s::connection home = std::move(options->home);
+  int code = success;
+  auto prepared = prepare_service(loop, a.fleet, known, code, "home");
+  if (!prepared) return code;
+  if (a.what == verb::list) return list(loop, a, std::move(prepared->options), prepared->log);
+  k8s::connection home = std::move(prepared->options.home);
   if (home.server.empty())
     return complain("a fleet of contexts has no home where a Secret could be", wrong_usage);
   switch (a.what) {

@@ -203,9 +203,7 @@ int demo_command(const demo_arguments& a) {
   } else {
     page told = demo::result_text(world, p.result, tint);
     if (a.keep && a.dir.empty()) told += page("kept: ") + *dir + "\n";
-    write_out(STDOUT_FILENO,
-              folded(told, is_screen(STDOUT_FILENO) ? size_of_terminal(STDOUT_FILENO).columns
-                                                    : any_width));
+    write_out(STDOUT_FILENO, folded(told, output_columns()));
     if (a.simulate)
       write_out(STDOUT_FILENO, page("trace ") + std::to_string(world.trace_hash()) + " of seed " +
                                    std::to_string(a.seed) + "\n");

@@ -97,21 +97,18 @@ reactor::awaitable<void> look_and_show(overview_run& s) {
 
 int overview_command(const overview_arguments& a, const std::vector<units::api>& known) {
   reactor::loop loop;
-  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
-  if (!log) return complain(log.error().message(), wrong_usage);
-  auto options = service_from(loop, a.fleet, known);
-  if (!options)
-    return complain(options.error().message() +
-                    "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
-  options->does = units::mode::look;
+  int code = success;
+  auto prepared = prepare_service(loop, a.fleet, known, code);
+  if (!prepared) return code;
+  prepared->options.does = units::mode::look;
   overview_run s{loop, {}, a};
   std::optional<service> in_force;
   if (a.what == overview_arguments::command::plan && !a.fleet.policies.empty()) {
-    service_options before = *options;
+    service_options before = prepared->options;
     before.policies = a.in_force;
-    s.services.push_back(&in_force.emplace(loop, std::move(before), *log));
+    s.services.push_back(&in_force.emplace(loop, std::move(before), prepared->log));
   }
-  service windlass(loop, std::move(*options), *log);
+  service windlass(loop, std::move(prepared->options), prepared->log);
   s.services.push_back(&windlass);
   run_to_end(loop, "overview", look_and_show(s));
   return s.exit_code;

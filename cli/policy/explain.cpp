@@ -149,14 +149,11 @@ page explained_text(const std::vector<explained_question>& all) {
 
 int explain_policy(const policy_arguments& a, const std::vector<units::api>& known) {
   reactor::loop loop;
-  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
-  if (!log) return complain(log.error().message(), wrong_usage);
-  auto options = service_from(loop, a.fleet, known);
-  if (!options)
-    return complain(options.error().message() +
-                    "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
-  options->does = units::mode::look;
-  service windlass(loop, std::move(*options), *log);
+  int code = success;
+  auto prepared = prepare_service(loop, a.fleet, known, code);
+  if (!prepared) return code;
+  prepared->options.does = units::mode::look;
+  service windlass(loop, std::move(prepared->options), prepared->log);
   const std::size_t slash = a.name.rfind('/');
   const std::string cluster = slash == std::string::npos ? std::string() : a.name.substr(0, slash);
   const std::string unit = slash == std::string::npos ? a.name : a.name.substr(slash + 1);
@@ -166,7 +163,6 @@ int explain_policy(const policy_arguments& a, const std::vector<units::api>& kno
     if (q && (cluster.empty() || q->cluster == cluster) && std::ranges::find(all, *q) == all.end())
       all.push_back(std::move(*q));
   };
-  int code = success;
   const auto look = [&]() -> reactor::awaitable<void> {
     auto started = co_await windlass.start();
     if (started)

@@ -3,7 +3,6 @@
 #include "cli/commands.hpp"
 
 #include <boost/json.hpp>
-#include <unistd.h>
 
 namespace cli {
 namespace {
@@ -104,10 +103,6 @@ page findings_text(const std::vector<finding>& findings, colours tint) {
 
 page decision_text(decision d, colours tint) {
   return toned(std::string(to_string(d)), tone_of(d), tint);
-}
-
-std::size_t output_columns() {
-  return is_screen(STDOUT_FILENO) ? size_of_terminal(STDOUT_FILENO).columns : any_width;
 }
 
 int exit_code_of(decision d) {

@@ -42,8 +42,6 @@ page bump_text(const policies::releases::bump_answer& a, colours tint);
 boost::json::array findings_json(const std::vector<policies::releases::finding>& findings);
 page findings_text(const std::vector<policies::releases::finding>& findings, colours tint);
 page decision_text(policies::releases::decision d, colours tint);
-/// What tables and lines of an answer fit into: the width of a screen; no limit elsewhere.
-std::size_t output_columns();
 
 /// The exit code that goes with a decision: 0, 3 or 4.
 int exit_code_of(policies::releases::decision d);

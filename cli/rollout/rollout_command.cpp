@@ -317,16 +317,13 @@ reactor::awaitable<int> roll(reactor::loop& l, service& s, rollout_arguments a,
 
 int rollout_command(const rollout_arguments& a, const std::vector<units::api>& known) {
   reactor::loop loop;
-  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
-  if (!log) return complain(log.error().message(), wrong_usage);
   auto selector = k8s::label_selector::parse(std::string_view(a.selector));
   if (!selector) return complain("--selector " + a.selector + ": " + selector.error(), wrong_usage);
-  auto options = service_from(loop, a.fleet, known);
-  if (!options)
-    return complain(options.error().message() +
-                    "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
-  options->does = units::mode::look;
-  service windlass(loop, std::move(*options), *log);
+  int code = success;
+  auto prepared = prepare_service(loop, a.fleet, known, code);
+  if (!prepared) return code;
+  prepared->options.does = units::mode::look;
+  service windlass(loop, std::move(prepared->options), prepared->log);
   reactor::event stop(loop);
   reactor::signals signals(loop, {.stop = [&stop] { stop.set(); }, .reload = {}});
   rollout_output out;
@@ -335,7 +332,6 @@ int rollout_command(const rollout_arguments& a, const std::vector<units::api>& k
   out.complaint = [](const std::string& text) { complain(text); };
   out.columns = size_of_terminal(STDOUT_FILENO).columns;
   out.tint = colours_at(STDOUT_FILENO);
-  int code = success;
   const auto body = [&]() -> reactor::awaitable<void> {
     auto started = co_await windlass.start();
     if (started) {

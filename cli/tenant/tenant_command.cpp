@@ -142,9 +142,7 @@ private:
                        (all.size() == 1 ? " cluster" : " clusters") + " has a Tenant \"" +
                        arguments_.name + "\"";
     for (const tenants_of_cluster& c : all)
-      if (c.state != "Live")
-        text +=
-            "\n" + c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
+      if (c.state != "Live") text += "\n" + why_away(c);
     return text;
   }
 
@@ -210,9 +208,7 @@ private:
   /// Clusters that could not be looked at: what they have is not known.
   void tell_of_others(const std::vector<tenants_of_cluster>& all) {
     for (const tenants_of_cluster& c : all)
-      if (c.state != "Live")
-        exit_code =
-            complain(c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error));
+      if (c.state != "Live") exit_code = complain(why_away(c));
   }
 
   bool is_wide() const { return arguments_.output == output_format::wide; }
@@ -239,14 +235,11 @@ private:
 
 int tenant_command(const tenant_arguments& a, const std::vector<units::api>& known) {
   reactor::loop loop;
-  auto log = logger_from(loop, a.fleet.log_level, a.fleet.log_format);
-  if (!log) return complain(log.error().message(), wrong_usage);
-  auto options = service_from(loop, a.fleet, known);
-  if (!options)
-    return complain(options.error().message() +
-                    "\n  Name a cluster with --kubeconfig FILE [--context NAME].");
-  options->does = units::mode::look;
-  service windlass(loop, std::move(*options), *log);
+  int code = success;
+  auto prepared = prepare_service(loop, a.fleet, known, code);
+  if (!prepared) return code;
+  prepared->options.does = units::mode::look;
+  service windlass(loop, std::move(prepared->options), prepared->log);
   tenant_work command(loop, windlass, a);
   run_to_end(loop, "tenant", command.run());
   return command.exit_code;

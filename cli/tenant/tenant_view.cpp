@@ -97,6 +97,10 @@ page title_of(const tenant_row& r, colours tint) {
 
 }  // namespace
 
+std::string why_away(const tenants_of_cluster& c) {
+  return c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error);
+}
+
 page tenant_list_text(const std::vector<tenants_of_cluster>& all, extent how, colours tint,
                       std::size_t columns) {
   std::vector<page> head = {"CLUSTER", "TENANT", "PHASE", "HAS", "ACTION"};

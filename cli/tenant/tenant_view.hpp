@@ -32,6 +32,9 @@ struct tenants_of_cluster {
   std::vector<tenant_row> rows;
 };
 
+/// "cluster-001 is Unreachable: connection refused".
+std::string why_away(const tenants_of_cluster& c);
+
 page tenant_list_text(const std::vector<tenants_of_cluster>& all, extent how, colours tint,
                       std::size_t columns);
 boost::json::object tenant_list_document(const std::vector<tenants_of_cluster>& all);
