@@ -1,4 +1,5 @@
 #include "formats/yaml/yaml.hpp"
+#include "k8s/merge/merge_patch.hpp"
 #include "k8s/merge/merge_schema.hpp"
 #include "k8s/sim/core.hpp"
 #include "k8s/sim/objects/managed_fields.hpp"
@@ -96,7 +97,7 @@ outcome<answer> core::patch(call& c) {
       return bad_request(
           "error decoding patch: json: cannot unmarshal into Go value of type map[string]interface "
           "{}");
-    patched = merge_patch(std::move(target), *patch);
+    patched = apply_merge_patch(std::move(target), *patch);
   } else if (type == kJson) {
     if (!patch->is_array())
       return bad_request(

@@ -2,6 +2,7 @@
 
 #include "formats/base64.hpp"
 #include "helm/objects/three_way_merge.hpp"
+#include "k8s/merge/merge_patch.hpp"
 #include "k8s/merge/merge_schema.hpp"
 #include "k8s/merge/strategic_merge.hpp"
 #include "reactor/plain/printable.hpp"
@@ -17,23 +18,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t most_lines = 40, longest = 60;
-
-/// RFC 7386, as the server applies it to kinds whose types it does not know.
-json::value merged(json::value target, const json::value& patch) {
-  const json::object* members = patch.if_object();
-  if (!members) return patch;
-  if (!target.is_object()) target.emplace_object();
-  for (const auto& member : *members) {
-    json::object& o = target.get_object();
-    if (member.value().is_null()) {
-      o.erase(member.key());
-      continue;
-    }
-    json::value was = o.contains(member.key()) ? o.at(member.key()) : json::value();
-    o[member.key()] = merged(std::move(was), member.value());
-  }
-  return target;
-}
 
 std::string name_in(const json::value& element) {
   const json::object* o = element.if_object();
@@ -165,7 +149,7 @@ outcome<std::optional<object_change>> change_of(const objects::object& target,
     if (!done) return problem{done.error().text};
     then = std::move(*done);
   } else {
-    then = merged(*live, objects::merge_patch(old, target.body)).as_object();
+    then = k8s::apply_merge_patch(*live, objects::merge_patch(old, target.body)).as_object();
   }
   then = as_kept(std::move(then), target.kind);
   std::vector<std::string> lines = lines_between(*live, then, target.kind);

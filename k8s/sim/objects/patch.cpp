@@ -128,23 +128,6 @@ outcome<json::value> take_at(json::value& root, std::string_view path, std::stri
 
 }  // namespace
 
-json::value merge_patch(json::value target, const json::value& patch) {
-  if (!patch.is_object()) return patch;
-  if (!target.is_object()) target = json::object();
-  json::object& o = target.get_object();
-  for (const auto& [name, v] : patch.get_object()) {
-    if (v.is_null()) {
-      erase(o, name);
-    } else if (v.is_object()) {
-      json::value& slot = o[name];
-      slot = merge_patch(std::move(slot), v);
-    } else {
-      o[name] = v;
-    }
-  }
-  return target;
-}
-
 outcome<json::value> json_patch(json::value target, const json::array& operations) {
   if (operations.size() > kOperationLimit) {
     return failure{413, "RequestEntityTooLarge",

@@ -9,8 +9,6 @@ class merge_type;
 
 namespace k8s::sim {
 
-/// RFC 7386.
-json::value merge_patch(json::value target, const json::value& patch);
 /// RFC 6902. Errors: 422 as the API server words them; a failing test is one too.
 outcome<json::value> json_patch(json::value target, const json::array& operations);
 /// Kubernetes' strategic merge (k8s/merge/strategic_merge.hpp), its refusals as the API server
