@@ -299,12 +299,6 @@ void check_header_text(std::string_view value, const spot& place, const std::str
     refuse(reactor::errc::limit, place, what + " is longer than 16 KiB");
 }
 
-std::string_view trimmed(std::string_view s) {
-  const auto begin = s.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return s.substr(begin, s.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 /// What a name in TLS or a namespace is made of; anything else is somebody's trick.
 bool is_name(std::string_view text, std::string_view also) {
   return text.size() <= 253 && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -426,6 +420,13 @@ auto guarded(const std::string& source, F f) -> reactor::result<decltype(f())> {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view file) noexcept {
+  constexpr std::string_view white = " \t\r\n";
+  const auto begin = file.find_first_not_of(white);
+  if (begin == std::string_view::npos) return {};
+  return file.substr(begin, file.find_last_not_of(white) - begin + 1);
+}
 
 reactor::result<reactor::secret> read_small_file(const std::string& path) {
   constexpr std::size_t limit = 4 * 1024 * 1024;

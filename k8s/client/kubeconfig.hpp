@@ -88,6 +88,8 @@ reactor::result<connection> load_default(std::string file, std::string context,
 reactor::result<std::vector<std::string>> kubeconfig_contexts(std::string_view bytes,
                                                               std::string_view source);
 
+/// What a file with one value says (a token, a namespace), without the white space around it.
+std::string_view trimmed(std::string_view file) noexcept;
 /// A small file whole.
 /// Errors: errc::not_found or the system's, errc::limit past 4 MiB; the sentence names the path.
 reactor::result<reactor::secret> read_small_file(const std::string& path);

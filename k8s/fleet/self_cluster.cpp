@@ -7,7 +7,6 @@
 #include "k8s/client/discovery.hpp"
 #include "k8s/client/wiping_json.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/system/files.hpp"
 
 #include <boost/json.hpp>
 
@@ -22,7 +21,6 @@ using namespace std::chrono_literals;
 using formats::text_member;
 using reactor::awaitable;
 
-constexpr std::size_t file_limit_bytes = 4u << 20;
 constexpr reactor::nanoseconds version_patience = 2s, token_interval = 60s;
 
 json::object* member_of(json::object& o, std::string_view key) {
@@ -39,11 +37,8 @@ void take_in(json::object& of, std::string_view field, std::string_view data_fie
   if (full.is_relative()) full = std::filesystem::path(folder) / full;
   std::optional<reactor::secret> bytes = read(full.string());
   if (!bytes) return;
-  const bool is_token = data_field == "token";
-  if (is_token) {
-    std::string_view token = bytes->reveal();
-    while (token.ends_with('\n') || token.ends_with(' ')) token.remove_suffix(1);
-    of[data_field] = json::string(token, of.storage());
+  if (data_field == "token") {
+    of[data_field] = json::string(trimmed(bytes->reveal()), of.storage());
   } else {
     of[data_field] = json::string(formats::encode_base64(bytes->reveal()), of.storage());
   }
@@ -100,6 +95,21 @@ bool is_labelled(const json::object& secret, std::string_view label) {
 
 object_key key_in(const std::string& ns) {
   return {ns, std::string(self_cluster_options::name)};
+}
+
+std::optional<reactor::secret> bytes_of_file(const std::string& path) {
+  auto bytes = read_small_file(path);
+  if (!bytes) return std::nullopt;
+  return *std::move(bytes);
+}
+
+/// None: it cannot be read. Blocks on files.
+std::optional<reactor::result<portable_kubeconfig>> portable_file(const std::string& path,
+                                                                  std::string context) {
+  const std::optional<reactor::secret> bytes = bytes_of_file(path);
+  if (!bytes) return std::nullopt;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return make_portable(bytes->reveal(), folder, std::move(context), bytes_of_file);
 }
 
 kubeconfig_options as_found() {
@@ -232,16 +242,11 @@ awaitable<result<void>> self_cluster::ensure() {
 /// The first file that can be read and is a kubeconfig.
 awaitable<std::optional<reactor::secret>> self_cluster::from_files() {
   std::optional<reactor::secret> out;
-  const file_reader read = [](const std::string& path) -> std::optional<reactor::secret> {
-    auto bytes = reactor::load_secret(path, file_limit_bytes);
-    if (!bytes) return std::nullopt;
-    return *std::move(bytes);
-  };
   for (const std::string& path : options_.files) {
-    const std::optional<reactor::secret> bytes = read(path);
-    if (!bytes) continue;
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    auto portable = make_portable(bytes->reveal(), folder, options_.context, read);
+    auto work = [path, context = options_.context] { return portable_file(path, context); };
+    const auto found = co_await loop_.offload(std::move(work));
+    if (!found) continue;
+    const reactor::result<portable_kubeconfig>& portable = *found;
     if (!portable) {
       log_.warning("a kubeconfig cannot be put into the Secret self-cluster",
                    {{"file", path}, {"why", portable.error()}});
@@ -302,11 +307,10 @@ awaitable<void> self_cluster::follow_token() {
   while (ours_) {
     co_await loop_.sleep_for(token_interval);
     const std::string path = running_.token.file;
-    auto read = [path] { return reactor::load_secret(path, file_limit_bytes); };
+    auto read = [path] { return read_small_file(path); };
     auto now = co_await loop_.offload(std::move(read));
     if (!now) continue;
-    std::string_view token = now->reveal();
-    while (token.ends_with('\n') || token.ends_with(' ')) token.remove_suffix(1);
+    const std::string_view token = trimmed(now->reveal());
     if (token.empty() || token == running_.token.bytes.reveal()) continue;
     running_.token.bytes = reactor::secret(std::string(token));
     reactor::secret text(text_of_secret(kubeconfig_of_connection(running_)));
