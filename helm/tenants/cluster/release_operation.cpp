@@ -41,24 +41,25 @@ release_operation::release_operation(reactor::loop& l, k8s::client& api, k8s::di
       records_(l, api, order_.ns, driver_of(order_.driver)),
       actions_(l, api, on_, records_, settings_of(order_, log)) {}
 
-release::install_request release_operation::install_order() const {
-  release::install_request r;
+template <class Request>
+Request release_operation::asked() const {
+  Request r;
   r.name = order_.release;
   r.chart = order_.chart;
   r.values = detached_copy(order_.values);
   r.work.timeout = operation_timeout;
   r.work.wait = true;
+  return r;
+}
+
+release::install_request release_operation::install_order() const {
+  auto r = asked<release::install_request>();
   r.replace = true;  // of an uninstalled one
   return r;
 }
 
 release::upgrade_request release_operation::upgrade_order() const {
-  release::upgrade_request r;
-  r.name = order_.release;
-  r.chart = order_.chart;
-  r.values = detached_copy(order_.values);
-  r.work.timeout = operation_timeout;
-  r.work.wait = true;
+  auto r = asked<release::upgrade_request>();
   r.how = release::reuse::reset;
   r.history_max = order_.max_history;
   return r;

@@ -44,6 +44,9 @@ private:
   /// What is there of the release, for an upgrade or an uninstall.
   reactor::awaitable<outcome<std::optional<release::record>>> base();
   reactor::awaitable<outcome<objects::object_list>> kinds_of_the_chart();
+  /// What installing and upgrading have in common.
+  template <class Request>
+  Request asked() const;
   release::install_request install_order() const;
   release::upgrade_request upgrade_order() const;
 

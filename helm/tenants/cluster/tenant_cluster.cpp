@@ -326,7 +326,7 @@ void tenant_cluster::describe(boost::json::object& entry) const {
 units::unit tenant_cluster::shown(const tenant& t, const tenant_plan& p) const {
   units::unit u;
   u.name = t.meta.name.str();  // as its release: of several with one name one acts
-  const units::hold* waits = p.hold ? &*p.hold : p.then_held ? &*p.then_held : nullptr;
+  const units::hold* waits = p.waits();
   if (waits && waits->code == hold_code::conflict.code) u.name += "." + t.meta.ns.str();
   u.state = t.status.phase.empty() ? "Pending" : t.status.phase;
   const bool wrong = u.state == "Error";
@@ -392,8 +392,8 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     row.updated += u.is == units::standing::done;
     row.updating += u.is == units::standing::moving;
     row.degraded += u.is == units::standing::trouble;
-    if (p.hold || p.then_held) {
-      units::hold h = p.hold ? *p.hold : *p.then_held;
+    if (const units::hold* waits = p.waits()) {
+      units::hold h = *waits;
       h.unit = u.name;
       row.forecast.push_back(h);
       if (p.hold) row.holds.push_back(std::move(h));

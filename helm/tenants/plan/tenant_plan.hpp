@@ -114,6 +114,10 @@ struct tenant_plan {
   std::string_view action = "none";
   std::string from;
   std::optional<units::hold> then_held;
+  /// Why it waits, or will; null: it does not.
+  const units::hold* waits() const noexcept {
+    return hold ? &*hold : then_held ? &*then_held : nullptr;
+  }
   friend bool operator==(const tenant_plan&, const tenant_plan&) = default;
 };
 
