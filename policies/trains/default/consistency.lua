@@ -75,9 +75,9 @@ end
 
 -- The pins that a row of in_sync is about.
 local function pins_in(train, row)
-  local list, start = {}, row.field:match("^(.*)%*$")
+  local list = {}
   for _, pin in ipairs(pins_of(train, row.holder, row.project)) do
-    if pin.field == row.field or (start and pin.field:sub(1, #start) == start) then list[#list + 1] = pin end
+    if facts.follows(pin, row) then list[#list + 1] = pin end
   end
   return list
 end

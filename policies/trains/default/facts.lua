@@ -238,4 +238,11 @@ function facts.passed(train, id)
   return false
 end
 
+-- Whether a row of in_sync (tables.lua) is about a pin.
+function facts.follows(pin, row)
+  if pin.holder ~= row.holder or pin.project ~= row.project then return false end
+  local start = row.field:match("^(.*)%*$")
+  return pin.field == row.field or (start ~= nil and pin.field:sub(1, #start) == start)
+end
+
 return facts

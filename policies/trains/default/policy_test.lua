@@ -285,9 +285,13 @@ test("trains ride on positions, not on numbers", function()
   -- One that is there may be ridden on since its day, one to come not before its month.
   t.releases[2].date = "2026-01-31T09:00:00Z"
   expect_equal(policy.train.plan(t).earliest, "2026-01-31")
+  t.releases[2].date = "2028-02-29"
+  expect_equal(policy.train.plan(t).earliest, "2028-02-29")
   t.releases[3].date, t.projects[1].release = "2026-01-31", "4.1.0"
   expect_equal(policy.train.plan(t).next, "4.2.0")
   expect_equal(policy.train.plan(t).earliest, "2026-02-28")
+  t.releases[3].date = "2028-01-31"
+  expect_equal(policy.train.plan(t).earliest, "2028-02-29")
   t.releases[3].date, t.cadence = "2026-11-30", "every-3"
   expect_equal(policy.train.plan(t).next, "4.2.0")
   expect_equal(policy.train.plan(t).earliest, "2026-12-30")

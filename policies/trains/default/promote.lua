@@ -20,12 +20,11 @@ end
 -- The first pin that is another thing by now than when the suites passed (`tested`): a tag of the same commit is only another name.
 -- What follows from another pin (in_sync of tables.lua) is judged with that.
 local function moved_pin(train, add)
-  local follows = {}
-  for _, row in ipairs(tables.in_sync) do follows[row.holder .. " " .. row.project .. " " .. row.field:gsub("%*$", "")] = true end
   local first
   for _, pin in ipairs(train.pins) do
-    local key = pin.holder .. " " .. pin.project .. " " .. pin.field
-    if pin.tested and pin.tested ~= pin.value and not follows[key] and not follows[key:gsub("[^.]*$", "")] then
+    local follows = false
+    for _, row in ipairs(tables.in_sync) do follows = follows or facts.follows(pin, row) end
+    if pin.tested and pin.tested ~= pin.value and not follows then
       local before, now = facts.commit(train, pin.project, pin.tested, add), facts.commit(train, pin.project, pin.value, add)
       if (before == nil or before ~= now) and (not first or facts.subject(pin) < facts.subject(first)) then first = pin end
     end

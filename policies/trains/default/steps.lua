@@ -182,7 +182,10 @@ function steps.freeze(train, add)
   return void
 end
 
-local month_days = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
+local function days_in(year, month)
+  local function first_of(y, m) return day_of(string.format("%04d-%02d-01", y, m)) end
+  return first_of(year + math.floor(month / 12), month % 12 + 1) - first_of(year, month)
+end
 
 -- The same day of a later month, its last one where it is shorter: "2026-01-31" and 1 are "2026-02-28". "" for what is no day.
 local function months_later(text, months)
@@ -190,7 +193,7 @@ local function months_later(text, months)
   local y, m, d = text:match("^(%d%d%d%d)-(%d%d)-(%d%d)")
   local at = tonumber(y) * 12 + tonumber(m) - 1 + months
   local year, month = math.floor(at / 12), at % 12 + 1
-  return string.format("%04d-%02d-%02d", year, month, math.min(tonumber(d), month_days[month]))
+  return string.format("%04d-%02d-%02d", year, month, math.min(tonumber(d), days_in(year, month)))
 end
 
 -- cadence(train, add): the next release of the bundle that a train may ride on, and the day from which it may: that of the release,
