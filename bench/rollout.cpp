@@ -5,7 +5,6 @@
 #include "bench/quiet_server.hpp"
 #include "bench/sender.hpp"
 #include "bootc/api.hpp"
-#include "bootc/kinds/names.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/sim/server.hpp"
@@ -60,33 +59,26 @@ constexpr std::size_t nodes_of_apps = 100;
 /// few evictions.
 constexpr const char* away_at_once = "20%";
 
-/// A cluster with a pool of all its nodes. Nobody judges what happens there: that looks at every
-/// node at every write.
-class moved_cluster final : public simulation::cluster {
-public:
-  moved_cluster(reactor::loop& l, simulation::cluster_options o)
-      : simulation::cluster(l, std::move(o)) {
-    seed();
-    for (std::size_t set = 1; set <= (options().nodes + nodes_of_apps - 1) / nodes_of_apps; ++set) {
-      const std::string number = set == 1 ? std::string() : "-" + std::to_string(set);
-      api().edit("policy", "poddisruptionbudgets", set == 1 ? "default" : "apps" + number,
-                 "api" + number,
-                 [](json::object& o) { o["spec"].as_object()["maxUnavailable"] = away_at_once; });
-    }
-    api().put({{"apiVersion", bootc::names::api_version},
-               {"kind", "BootcNodePool"},
-               {"metadata", {{"name", pool_name}}},
-               {"spec",
-                {{"nodeSelector", {{"matchLabels", {{"node-role.kubernetes.io/worker", ""}}}}},
-                 {"image", {{"ref", simulation::old_image}}},
-                 {"rollout", {{"maxUnavailable", "25%"}}}}}});
+/// A cluster with a pool of all its nodes, whose apps let go of many pods at once.
+std::unique_ptr<simulation::pool_cluster> moved_cluster(reactor::loop& l,
+                                                        simulation::cluster_options o) {
+  simulation::pool_options unjudged;
+  unjudged.judged = simulation::pool_options::judge::none;
+  auto out = std::make_unique<simulation::pool_cluster>(l, std::move(o), std::move(unjudged));
+  const std::size_t nodes = out->options().nodes;
+  for (std::size_t set = 1; set <= (nodes + nodes_of_apps - 1) / nodes_of_apps; ++set) {
+    const std::string number = set == 1 ? std::string() : "-" + std::to_string(set);
+    out->api().edit(
+        "policy", "poddisruptionbudgets", set == 1 ? "default" : "apps" + number, "api" + number,
+        [](json::object& o) { o["spec"].as_object()["maxUnavailable"] = away_at_once; });
   }
-};
+  return out;
+}
 
 /// The hosts of one cluster, without daemons: what is asked of a node is reported a second later.
 class puppets {
 public:
-  puppets(reactor::loop& l, moved_cluster& c) : loop_(l), cluster_(c) {
+  puppets(reactor::loop& l, simulation::pool_cluster& c) : loop_(l), cluster_(c) {
     cluster_.on_write = [this](const k8s::sim::written& w) { saw(w); };
     std::size_t i = 0;
     const std::vector<std::string> names = cluster_.node_names();
@@ -163,7 +155,7 @@ private:
   }
 
   reactor::loop& loop_;
-  moved_cluster& cluster_;
+  simulation::pool_cluster& cluster_;
   std::map<std::string, std::string> booted_, asked_;  // by node
 };
 
@@ -403,7 +395,7 @@ int run_rollout_sender(const std::string& size) {
   const point p = size_of(size);
   reactor::loop l;
   k8s::sim::server front(l, k8s::sim::server::settings{{"127.0.0.1", 0}, nullptr});
-  std::vector<std::unique_ptr<moved_cluster>> clusters;
+  std::vector<std::unique_ptr<simulation::pool_cluster>> clusters;
   std::vector<std::unique_ptr<puppets>> hosts;
   std::map<std::string, std::int64_t> requests;
   for (std::size_t i = 0; i < p.clusters; ++i) {
@@ -413,7 +405,7 @@ int run_rollout_sender(const std::string& size) {
     o.managed_fields = false;
     o.crds = simulation::crd_manifests();
     o.nodes_of_apps = nodes_of_apps;
-    clusters.push_back(std::make_unique<moved_cluster>(l, std::move(o)));
+    clusters.push_back(moved_cluster(l, std::move(o)));
     clusters.back()->api().before =
         [&requests](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
       if (r.path == "/counts") {

@@ -34,7 +34,9 @@ std::string text_at(const json::object& o, std::initializer_list<std::string_vie
 }  // namespace
 
 pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, pool_options pool)
-    : cluster(l, std::move(options)), checks_(name(), [&l] { return l.now(); }) {
+    : cluster(l, std::move(options)),
+      checks_(name(), [&l] { return l.now(); }),
+      judged_(pool.judged) {
   seed();
   for (const auto& [app, pods] : replicas()) checks_.expect(app, pods);
   json::object metadata{{"name", pool_name}};
