@@ -32,6 +32,22 @@ protected:
       server().put(std::move(one.as_object()));
     }
   }
+  void put_config_map(const char* name) {
+    server().put({{"apiVersion", "v1"},
+                  {"kind", "ConfigMap"},
+                  {"metadata", {{"name", name}, {"namespace", "default"}}},
+                  {"data", {{"kbs-config.toml", "[http_server]\ninsecure_http = true\n"}}}});
+  }
+  /// A KbsConfig that a person made: "mine", of ConfigMap "config" and Secret "auth".
+  void put_kbs_config(const char* reference_values) {
+    server().put({{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+                  {"kind", "KbsConfig"},
+                  {"metadata", {{"name", "mine"}, {"namespace", "default"}}},
+                  {"spec",
+                   {{"kbsConfigMapName", "config"},
+                    {"kbsAuthSecretName", "auth"},
+                    {"kbsRvpsRefValuesConfigMapName", reference_values}}}});
+  }
   std::unique_ptr<windlass> a_trustee() {
     windlass_options o;
     o.packs_are_tested = true;  // by their own tests
@@ -299,18 +315,8 @@ INSTANTIATE_TEST_SUITE_P(Release, TrusteeChange, testing::ValuesIn(releases),
 
 TEST_F(TrusteeCluster, AKbsConfigByHandIsServedToo) {
   go([this]() -> awaitable<void> {
-    for (const char* name : {"config", "refs"})
-      server().put({{"apiVersion", "v1"},
-                    {"kind", "ConfigMap"},
-                    {"metadata", {{"name", name}, {"namespace", "default"}}},
-                    {"data", {{"kbs-config.toml", "[http_server]\ninsecure_http = true\n"}}}});
-    server().put({{"apiVersion", "confidentialcontainers.org/v1alpha1"},
-                  {"kind", "KbsConfig"},
-                  {"metadata", {{"name", "mine"}, {"namespace", "default"}}},
-                  {"spec",
-                   {{"kbsConfigMapName", "config"},
-                    {"kbsAuthSecretName", "auth"},
-                    {"kbsRvpsRefValuesConfigMapName", "refs"}}}});
+    for (const char* name : {"config", "refs"}) put_config_map(name);
+    put_kbs_config("refs");
     co_await serving([this](windlass&) -> awaitable<void> {
       EXPECT_EQ(is("kbsconfigs", "mine", "Ready"), "False/InputMissing");
       EXPECT_EQ(object("deployments", "trustee-deployment"), std::nullopt);
@@ -417,21 +423,12 @@ TEST_F(TrusteeCluster, AServerThatWasAwayFindsTheSameKeysAndNothingTwice) {
 
 TEST_F(TrusteeCluster, AKbsConfigWhoseDeploymentIsGoneGoesToo) {
   go([this]() -> awaitable<void> {
-    server().put({{"apiVersion", "v1"},
-                  {"kind", "ConfigMap"},
-                  {"metadata", {{"name", "config"}, {"namespace", "default"}}},
-                  {"data", {{"kbs-config.toml", "[http_server]\ninsecure_http = true\n"}}}});
+    put_config_map("config");
     server().put({{"apiVersion", "v1"},
                   {"kind", "Secret"},
                   {"metadata", {{"name", "auth"}, {"namespace", "default"}}},
                   {"data", {{"publicKey", "eA=="}}}});
-    server().put({{"apiVersion", "confidentialcontainers.org/v1alpha1"},
-                  {"kind", "KbsConfig"},
-                  {"metadata", {{"name", "mine"}, {"namespace", "default"}}},
-                  {"spec",
-                   {{"kbsConfigMapName", "config"},
-                    {"kbsAuthSecretName", "auth"},
-                    {"kbsRvpsRefValuesConfigMapName", "config"}}}});
+    put_kbs_config("config");
     co_await serving([this](windlass&) -> awaitable<void> {
       EXPECT_NE(object("deployments", "trustee-deployment"), std::nullopt);
       EXPECT_EQ(field("kbsconfigs", "mine", "/metadata/finalizers"),

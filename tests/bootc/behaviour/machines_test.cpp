@@ -270,18 +270,21 @@ TEST(MachineBehaviour, AnImageThatDoesNotBootStopsAtOneNodeAndIsNotTriedAgain) {
   });
 }
 
+/// The other three are updated, and the pool says whose trouble it is.
+awaitable<void> until_all_but_one(stage& s, const std::string& troubled) {  // borrowed
+  const std::string message = "True/NodeDegraded/Degraded nodes: " + s.named(troubled);
+  std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
+    return p.status.updated_count == 3 && degraded(p) == message;
+  };
+  co_await s.until_pool("the others updated", "p", std::move(holds));
+}
+
 TEST(MachineBehaviour, AnImageThatCannotBeFetchedDisturbsNobody) {
   auto settings = machine::quick();
   settings.unpullable = {digest_of('b')};
   play_fleet({{"w1", settings}}, "{}", [](stage& s, auto& machines) -> awaitable<void> {
     co_await move_to(s, 'b');
-    const std::string message = "True/NodeDegraded/Degraded nodes: " + s.named("w1");
-    {
-      std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
-        return p.status.updated_count == 3 && degraded(p) == message;
-      };
-      co_await s.until_pool("the others updated", "p", std::move(holds));
-    }
+    co_await until_all_but_one(s, "w1");
     EXPECT_EQ(machines["w1"]->host.reboots(), 0u);
     machines["w1"]->host.settings().unpullable.clear();
     co_await s.until_pool("all updated", "p",
@@ -294,13 +297,7 @@ TEST(MachineBehaviour, AFullDiskIsReportedInBootcsWordsAndTheOthersGoOn) {
   settings.too_large = {digest_of('b')};
   play_fleet({{"w1", settings}}, "{}", [](stage& s, auto& machines) -> awaitable<void> {
     co_await move_to(s, 'b');
-    const std::string message = "True/NodeDegraded/Degraded nodes: " + s.named("w1");
-    {
-      std::function<bool(const node_pool&)> holds = [message](const node_pool& p) {
-        return p.status.updated_count == 3 && degraded(p) == message;
-      };
-      co_await s.until_pool("the others updated", "p", std::move(holds));
-    }
+    co_await until_all_but_one(s, "w1");
     const auto full = co_await s.see("w1");
     const condition* wrong =
         full ? find_condition(full->status.conditions, node_condition::degraded) : nullptr;

@@ -1,4 +1,5 @@
 // What goes wrong around releases that are kept, and what is left of it.
+// One file although it is long: each mishap on the one stage of servers and charts.
 #include "tests/tenants/cluster/stage.hpp"
 
 #include <boost/json.hpp>

@@ -1,4 +1,5 @@
 // Tenants on embedded API servers in virtual time, charts from a repository in memory.
+// One file although it is long: the life of a release from end to end on that one stage.
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 #include "tests/tenants/cluster/stage.hpp"
