@@ -245,7 +245,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 class Scene:
     def __init__(self, folder):
-        self.folder, self.service, self.counts = folder, None, {}
+        self.folder, self.service, self.counts, self.behind = folder, None, {}, {}
         self.home, self.remote = Cluster(HOME, os.environ["WINDLASS_LIVE_KUBECONFIG"]), Cluster(REMOTE, os.environ["WINDLASS_LIVE_SECOND"])
         self.clusters = [self.home, self.remote]
         self.repository = Repository()
@@ -300,7 +300,10 @@ class Scene:
             if self.service and self.service.poll() is not None:
                 raise RuntimeError(f"windlass run ended with {self.service.poll()}")
             return true()
-        return until(seen, what, limit)
+        try:
+            return until(seen, what, limit)
+        except RuntimeError as why:
+            raise RuntimeError(f"{why}; behind: {self.behind}") from None
 
     def ask(self, port, path):
         try:
@@ -319,7 +322,12 @@ class Scene:
     def ready(self, c, *names, version):
         """Ready on the state that is wanted now."""
         chart = f"{self.repository.url}/demo:{version}"
-        return all((c.tenant(n)[1].get("status") or {}).get("phase") == "Ready" and c.tenant(n)[1]["status"].get("lastAppliedChart") == chart for n in names)
+        self.behind = {}
+        for name in names:
+            status = c.tenant(name)[1].get("status") or {}
+            if status.get("phase") != "Ready" or status.get("lastAppliedChart") != chart:
+                self.behind[name] = {k: status.get(k) for k in ("phase", "lastAppliedChart", "lastMessage")}
+        return not self.behind
 
 
 def join(s, name, kubeconfig):

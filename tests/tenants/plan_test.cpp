@@ -44,6 +44,7 @@ TEST(TenantPlan, T1_AFreshTenantGoesStepByStep) {
   p = s.plan();
   EXPECT_EQ(step_of(p), "none");
   EXPECT_EQ(p.is, happening::no_change);
+  EXPECT_EQ(p.applied_chart, s.world.wanted.chart.text()) << "nobody may have said it yet";
 }
 
 TEST(TenantPlan, WhatIsOnItsWaySaysWhatComesBehindTheWay) {
@@ -473,6 +474,7 @@ TEST(TenantDrift, AReleaseThatSomebodyMovedIsDriftAndNoChangeIsNotSaidOfIt) {
   auto p = s.plan();
   EXPECT_EQ(events_of(p), "DriftDetected");
   EXPECT_EQ(p.events.front().note, "the release has version 1.1.0 instead of 1.2.0");
+  EXPECT_EQ(p.applied_chart, "") << "another one is installed";
   r.chart_version = "v1.2.0";
   EXPECT_EQ(events_of(s.plan()), "") << "the same version";
   r.values = "others";

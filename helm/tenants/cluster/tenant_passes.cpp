@@ -167,6 +167,7 @@ bool tenant_cluster::would_say(const tenant& t, const tenant_plan& p) const {
   turn.cluster = cluster;
   turn.what = *p.is;
   turn.message = p.message;
+  turn.applied_chart = p.applied_chart;
   turn.skip = options_.wanted()->all.skip;
   turn.known = options_.known;
   return !(status_after(t, turn, on_.loop().wall()) == t.status);
@@ -278,7 +279,7 @@ awaitable<tenant_cluster::stepped> tenant_cluster::rest(key_type key, tenant_wor
   if (!again && (skips || may_be_freed))
     again = next_check(wanted->all.check_interval, on_.loop().random());
   if (p.is) {
-    const said told = co_await say(key, *w.object, *p.is, p.message);
+    const said told = co_await say(key, *w.object, *p.is, p.message, p.applied_chart);
     const nanoseconds retry = pause_after(setback::status_write, 1);
     if (!told.well) again = again ? std::min(*again, retry) : retry;
   }

@@ -191,6 +191,8 @@ private:
     if (found.any() && w_.on_drift == drift_mode::report && w_.drift_told != drift)
       tell(tenant_event::drift_detected, drift);
     say(happening::no_change, out_.release + " is as it shall be");
+    // Whoever noted the fingerprint may have died before it said so.
+    if (found.moved.empty()) out_.applied_chart = w_.wanted.chart.text();
     out_.reason = "fingerprint unchanged";
     if (w_.skip_told != t_.meta.generation) tell(tenant_event::skip, "fingerprint unchanged");
   }

@@ -105,6 +105,7 @@ struct tenant_plan {
   std::string reason;               // one sentence for people
   std::optional<happening> is;      // for the conditions, where it says something already
   std::string message;              // of these
+  std::string applied_chart;        // of the status: what is installed, where that is certain
   std::optional<units::hold> hold;  // why it waits; none = it does not
   std::vector<told> events;
   std::optional<nanoseconds> again_in;  // look again even if nothing changes

@@ -81,7 +81,7 @@ struct turn_of_events {
   std::string_view cluster;
   happening what;
   std::string message;        // of the conditions that change; made safe here
-  std::string applied_chart;  // "<repo>/<name>:<version>" after a success, else empty
+  std::string applied_chart;  // "<repo>/<name>:<version>" where it is installed, else empty
   chart_skip skip = chart_skip::forbidden;
   /// Whether a Secret of that name is still there: conditions of others are dropped. Empty: all
   /// are.

@@ -459,6 +459,7 @@ protected:
       EXPECT_TRUE(records.ends_with(":deployed")) << records;
       const std::size_t revisions = static_cast<std::size_t>(std::ranges::count(records, ':'));
       EXPECT_LE(revisions, before.empty() ? 2u : 3u) << "write " << write << ": " << records;
+      EXPECT_EQ(a.applied_chart("acme"), "http://charts/web:" + wanted) << "write " << write;
       EXPECT_EQ(a.told("ReleaseRecovered"), recovered + pending) << "write " << write;
       co_await heir->stop();
     });

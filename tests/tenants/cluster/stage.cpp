@@ -159,6 +159,10 @@ std::string member::phase(const std::string& of, const std::string& ns) const {
   return text(at(tenant(of, ns), "status"), "phase");
 }
 
+std::string member::applied_chart(const std::string& of, const std::string& ns) const {
+  return text(at(tenant(of, ns), "status"), "lastAppliedChart");
+}
+
 std::string member::conditions(const std::string& of, const std::string& cluster,
                                const std::string& ns) const {
   std::string out;

@@ -65,6 +65,8 @@ public:
                   const std::string& cluster = {});
   json::object tenant(const std::string& name, const std::string& ns = "default") const;
   std::string phase(const std::string& name, const std::string& ns = "default") const;
+  /// `status.lastAppliedChart`
+  std::string applied_chart(const std::string& name, const std::string& ns = "default") const;
   /// "Ready=True/Installed Progress=False/InstallComplete" of the cluster.
   std::string conditions(const std::string& name, const std::string& cluster,
                          const std::string& ns = "default") const;
