@@ -1,6 +1,7 @@
 #include "helm/tenants/plan/object_changes.hpp"
 
 #include "formats/base64.hpp"
+#include "formats/json/member.hpp"
 #include "helm/objects/three_way_merge.hpp"
 #include "k8s/merge/merge_patch.hpp"
 #include "k8s/merge/merge_schema.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t most_lines = 40, longest = 60;
 
 std::string name_in(const json::value& element) {
   const json::object* o = element.if_object();
-  return o ? text_member(*o, "name") : std::string();
+  return o ? formats::text_member(*o, "name") : std::string();
 }
 
 bool is_named(const json::array& list) {
