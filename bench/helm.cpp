@@ -1,6 +1,7 @@
 #include "bench/helm.hpp"
 
 #include "bench/child.hpp"
+#include "bench/go_peer.hpp"
 #include "bench/measure.hpp"
 #include "helm/render/manifests.hpp"
 #include "helm/render/prepared_chart.hpp"
@@ -155,18 +156,6 @@ boost::json::object many(const std::string& path) {
   return o;
 }
 
-/// The Go program, built when it is not yet; empty without Go.
-std::string build_peer() {
-  if (const char* given = std::getenv("WINDLASS_HELM_PEER")) return given;
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const fs::path program = (cache ? fs::path(cache) : fs::path(home ? home : "/tmp") / ".cache") /
-                           "windlass" / "helm_peer";
-  const std::string sources = std::string(WINDLASS_SOURCE_DIR) + "/bench/helm_peer";
-  auto build = child::start_program({"go", "build", "-C", sources, "-o", program.string(), "."});
-  return build && build->wait() == 0 ? program.string() : std::string();
-}
-
 /// What the Go program says of a chart.
 boost::json::object ask_peer(const std::string& peer, const std::string& path) {
   auto asked = child::start_program(
@@ -197,7 +186,7 @@ std::vector<std::string> default_charts() {
 boost::json::object measure_helm(const std::vector<std::string>& charts) {
   const std::vector<std::string> paths = charts.empty() ? default_charts() : charts;
   boost::json::object o = environment();
-  const std::string peer = build_peer();
+  const std::string peer = go_peer("helm_peer");
   o["go"] = nullptr;
   o["helm"] = nullptr;
   if (peer.empty()) o["note"] = "Go is not installed: nothing to compare with";

@@ -1097,6 +1097,9 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   releases->add_option("--dir", all.bench.dir, "folder of the Releases")
       ->option_text("DIR")
       ->capture_default_str();
+  auto* tenants = add_bench(
+      "tenants", "What a chart on many clusters costs to install, to confirm and to keep");
+  tenants->add_option("--sender", all.bench.sender, "")->group("");
   auto* hostile = add_bench(
       "hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters");
   hostile->add_option("--sender", all.bench.sender, "")->group("");

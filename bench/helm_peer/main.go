@@ -1,8 +1,9 @@
 // Command helm_peer does with Helm's own packages what `windlass bench helm` measures, and prints its figures as JSON.
 //
 //	helm_peer CHART SECONDS
+//	helm_peer install SERVER ARCHIVE COUNT WORKERS
 //
-// Processor time of the whole process is what counts, so that the collector is paid for; one thread runs Go code.
+// The second one does what `windlass bench tenants` measures. Processor time of the whole process is what counts, so that the collector is paid for; one thread runs Go code.
 package main
 
 import (
@@ -84,6 +85,10 @@ func version(path string) string {
 
 func main() {
 	log.SetOutput(io.Discard)
+	if len(os.Args) > 1 && os.Args[1] == "install" {
+		installMain(os.Args[2:])
+		return
+	}
 	runtime.GOMAXPROCS(1)
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: helm_peer CHART SECONDS")

@@ -24,6 +24,9 @@
 namespace k8s {
 namespace {
 
+/// Of one server. Its own priority and fairness is what protects it: its 429 halves this.
+constexpr reactor::limiter_settings healthy_pace{400, 400, 1};
+
 namespace json = boost::json;
 namespace http = reactor::http;
 using namespace std::chrono_literals;
@@ -203,7 +206,7 @@ struct client::impl {
         field_manager(std::move(manager)),
         prefix(path_prefix(who.to().server)),
         transport(l, transport_options(l, who, who.to().server)),
-        limiter(l, {}),
+        limiter(l, healthy_pace),
         off_loop(l) {}
 
   /// Common header fields; `body` decides whether there is a Content-Type.
