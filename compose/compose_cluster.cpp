@@ -94,6 +94,7 @@ awaitable<void> compose_cluster::stop() {
   }
   kinds_.clear();
   co_await end_leaving();
+  turns_.clear();
   seat_.reset();  // only now may another one write there
 }
 
@@ -145,6 +146,28 @@ void compose_cluster::take_packs() {
     if (of_api && policies::matches(p->about().clusters, of_cluster))
       packs_.push_back({std::make_shared<declaration>(std::move(*about)), p});
   }
+}
+
+/// Leases of packs that have something to do here.
+void compose_cluster::take_turns() {
+  if (!options_.house.turns) return;
+  std::map<std::string, std::unique_ptr<units::turns::member>> now;
+  for (const pack_in_force& p : packs_) {
+    const std::string& lease = p.about->lease;
+    const bool asked = std::ranges::any_of(p.about->parents,
+                                           [&](const kind_name& k) { return watched(k); });
+    if (lease.empty() || !asked || now.contains(lease)) continue;
+    auto& before = turns_[lease];
+    now[lease] = before ? std::move(before)
+                        : options_.house.turns->take_part(lease, [this] { reconsider(); });
+  }
+  turns_ = std::move(now);
+}
+
+bool compose_cluster::has_turn(const declaration& d) const {
+  if (d.lease.empty() || !options_.house.turns) return true;
+  const auto known = turns_.find(d.lease);
+  return known != turns_.end() && known->second->ours();
 }
 
 bool compose_cluster::is_parent_kind(const kind_name& k) const {
@@ -277,6 +300,7 @@ awaitable<bool> compose_cluster::arrange() {
     on_.follow(w.informer());
     w.informer().start();
   }
+  take_turns();
   co_await end_leaving();
   for (auto i = by_uid_.begin(); i != by_uid_.end();) {
     if (is_parent_kind(i->second.kind) && watched(i->second.kind)) {

@@ -10,6 +10,7 @@
 #include "reactor/task_group.hpp"
 #include "units/api.hpp"
 #include "units/row_figures.hpp"
+#include "units/turns.hpp"
 
 #include <map>
 #include <memory>
@@ -145,6 +146,9 @@ private:
   awaitable<void> end_leaving();
   awaitable<k8s::result<k8s::resource>> find_kind(kind_name k);
   void take_packs();
+  void take_turns();
+  /// Whether this process acts for the pack.
+  bool has_turn(const policies::compose::declaration& d) const;
   bool lost_a_kind() const;
   const pack_in_force* pack_for(const object& parent, std::string& named) const;
   /// Why what the pack needs is not there; empty: it is. `complete`: whether all of it was read.
@@ -170,6 +174,7 @@ private:
   std::map<std::string, object_name> by_uid_;               // parents that are there
   std::map<object_name, std::set<object_name>> concerned_;  // object → parents
   std::map<kind_name, std::set<object_name>> by_labels_;    // kind → parents that ask for labels
+  std::map<std::string, std::unique_ptr<units::turns::member>> turns_;  // by Lease
   std::map<std::string, std::string> data_digests_;         // by pack
   std::set<object_name> attending_;
   std::map<std::string, row_counts> rows_;

@@ -62,7 +62,7 @@ awaitable<compose_cluster::outcome> compose_cluster::carry_out_all(object_name i
   bool unprotected = false;  // what is made for it would stay behind
   for (std::size_t i = 0; i < o->plan.actions.size(); ++i) {
     const action& one = o->plan.actions[i];  // nobody changes a plan that is carried out
-    if (!on_.is_live()) {
+    if (!on_.is_live() || !has_turn(*o->by.about)) {
       out.raced = true;
       co_return out;
     }

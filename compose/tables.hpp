@@ -30,11 +30,15 @@ inline constexpr auto holds = std::to_array<units::hold_kind>({
     {"missing-kind", units::hold_nature::trouble,
      "a kind that the pack names is not served, or may not be listed",
      "it is served, and the account may list it", "the controller"},
+    {"standing-by", units::hold_nature::turn,
+     "the pack names a Lease of its own, and this process does not hold it",
+     "whoever holds it ends, or no longer renews it", "the controller"},
     {"write-failed", units::hold_nature::trouble,
      "the server refuses to write a child; all others are written",
      "the server takes it; it is tried again after 0.5 s doubling to 5 min", "the controller"},
 });
 inline constexpr units::hold_kind missing_kind = units::hold_in(holds, "missing-kind"),
+                                  standing_by = units::hold_in(holds, "standing-by"),
                                   write_failed = units::hold_in(holds, "write-failed");
 
 /// The row of a code, here or among those of every API; null for one that nobody has.

@@ -43,6 +43,8 @@ using reactor::awaitable;
 /// look: plans are made and shown, nothing is written.
 enum class mode { act, look };
 
+class turns;
+
 /// What the process offers to an API; it outlives it.
 struct house {
   reactor::loop& loop;
@@ -52,6 +54,8 @@ struct house {
   k8s::fleet& fleet;
   mode does = mode::act;
   k8s::watch_limits limits = {};  // of its informers
+  /// For what is only a part of the API and has a Lease of its own; null: nobody takes turns.
+  units::turns* turns = nullptr;
 };
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is

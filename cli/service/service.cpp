@@ -74,8 +74,14 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   for (const units::api& what : options_.apis) {
     apis_.push_back(std::make_unique<running>());
     apis_.back()->what = &what;
-    apis_.back()->works = what.make(
-        units::house{loop_, log_, metrics_, packs_, *fleet_, options_.does, options_.limits});
+    units::house house{loop_, log_, metrics_, packs_, *fleet_, options_.does, options_.limits};
+    if (options_.leader_elect) {
+      units::turns::options o{lease_of(what).ns, options_.identity};
+      apis_.back()->turns = std::make_unique<units::turns>(
+          loop_, [this]() -> k8s::client& { return home_->api(); }, std::move(o), log_);
+      house.turns = apis_.back()->turns.get();
+    }
+    apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
   packs_.on_log = [this](const std::string& pack, const std::string& line) {
@@ -191,9 +197,13 @@ reactor::awaitable<void> service::leave_out_unserved() {
   for (std::size_t i = 0; i < apis_.size(); ++i) apis_[i]->what = &options_.apis[i];
 }
 
+k8s::object_key service::lease_of(const units::api& a) const {
+  return {options_.lease_ns.empty() ? a.lease_ns : options_.lease_ns, a.lease};
+}
+
 void service::elect(running& a) {
   k8s::leader_election::options e;
-  e.lease = {options_.lease_ns.empty() ? a.what->lease_ns : options_.lease_ns, a.what->lease};
+  e.lease = lease_of(*a.what);
   e.identity = options_.identity;
   e.on_started = [this, &a] { want(a, true); };
   e.on_lost = [this, &a] {
@@ -491,6 +501,8 @@ reactor::awaitable<void> service::stop() {
   for (const auto& [name, feed] : config_maps_) co_await feed->stop();
   for (const auto& a : apis_)
     if (a->election) co_await a->election->stop();
+  for (const auto& a : apis_)
+    if (a->turns) co_await a->turns->stop();
   if (home_) co_await home_->stop();
   for (const auto& server : servers_) co_await server->stop();
   servers_.clear();

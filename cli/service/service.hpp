@@ -14,6 +14,7 @@
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
 #include "units/api.hpp"
+#include "units/turns.hpp"
 
 #include <functional>
 #include <map>
@@ -121,6 +122,7 @@ private:
   /// One API of this process, and whether it is on the clusters.
   struct running {
     const units::api* what = nullptr;
+    std::unique_ptr<units::turns> turns;  // where Leases are taken
     std::unique_ptr<units::running_api> works;
     std::unique_ptr<k8s::leader_election> election;
     reactor::gauge leads;
@@ -129,6 +131,7 @@ private:
   void start_api(running& a);
   reactor::awaitable<void> stop_api(running& a);  // borrowed
   reactor::awaitable<void> leave_home(std::string api);
+  k8s::object_key lease_of(const units::api& a) const;
   void elect(running& a);
   void want(running& a, bool lead);
   reactor::awaitable<void> follow_lease(running& a);  // borrowed

@@ -161,6 +161,13 @@ const shape& declaration_shape() {
         {},
         true,
         {}},
+       {"lease",
+        text_shape("a name"),
+        "a Lease beside that of the API: with `--leader-elect` the pack is asked only while this "
+        "process holds it",
+        {},
+        true,
+        {}},
        {"environment",
         list_shape(text_shape("such as OPERATOR_IMAGE_NAME")),
         "variables of the environment, each with _IMAGE_NAME in its name, whose values every call "
@@ -221,6 +228,9 @@ result<declaration> read_declaration(const manifest& m) {
   const bool named = d.data_from.ends_with("_TEMPLATES_DIR") || d.data_from.ends_with("_DATA_DIR");
   if (!d.data_from.empty() && !named)
     return wrong(".data_from: expected a name that ends in _TEMPLATES_DIR or _DATA_DIR");
+  d.lease = text("lease");
+  if (!d.lease.empty() && !is_object_name(d.lease))
+    return wrong(".lease: expected the name of an object");
   if (const value* names = m.composes.find("environment"))
     for (const value& one : *names->if_array()) d.environment.push_back(*one.if_string());
   if (d.environment.size() > most_variables) return wrong(".environment: more than 32 names");

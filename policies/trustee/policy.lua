@@ -35,6 +35,8 @@ return {
       kind("apps/v1", "Deployment"), kind("v1", "Service") },
     related = { kind("v1", "PersistentVolume") },
     manager = "windlass-trustee",
+    -- The reference operator's, so that of the two only one acts.
+    lease = "178dc119.confidentialcontainers.org",
     data = "data",
     data_from = "TRUSTEE_TEMPLATES_DIR",
     environment = settings.variables,

@@ -13,6 +13,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/task_group.hpp"
+#include "units/turns.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -49,6 +50,8 @@ struct windlass_options {
   units::mode does = units::mode::act;
   compose::pack_data::variable variable;
   bool packs_are_tested = false;
+  /// Under which name it takes turns, with Leases of the namespace `leases`; empty: it takes none.
+  std::string identity;
 };
 
 /// A process with this one API.
@@ -64,8 +67,15 @@ public:
               return f;
             }(),
             log),
-        what_(compose::api(o.variable)),
-        works_(what_.make(units::house{l, log, metrics, packs, fleet, o.does, {}})) {
+        what_(compose::api(o.variable)) {
+    units::house house{l, log, metrics, packs, fleet, o.does, {}};
+    if (!o.identity.empty()) {
+      turns_ = std::make_unique<units::turns>(
+          l, [this]() -> k8s::client& { return fleet.find("c")->api(); },
+          units::turns::options{"leases", o.identity}, log);
+      house.turns = turns_.get();
+    }
+    works_ = what_.make(house);
     packs.on_event = [this](const policies::pack_event&) {
       each([](units::part& p) { p.reconsider(); });
     };
@@ -87,6 +97,11 @@ public:
                                 [this](k8s::engagement& on) { return works_->at_home(on); }));
   }
   awaitable<void> stop() {
+    if (turns_) {
+      // As the service does: the clusters are left before their client ends.
+      co_await fleet.withdraw(what_.name);
+      co_await turns_->stop();
+    }
     co_await fleet.stop();
     co_await packs.stop();
   }
@@ -133,6 +148,7 @@ private:
     return o;
   }
   units::api what_;
+  std::unique_ptr<units::turns> turns_;
   std::unique_ptr<units::running_api> works_;
 };
 
@@ -209,8 +225,10 @@ protected:
     to.source = "a test";
     return to;
   }
-  std::unique_ptr<windlass> a_windlass(units::mode does = units::mode::act) {
+  std::unique_ptr<windlass> a_windlass(units::mode does = units::mode::act,
+                                       const std::string& identity = {}) {
     windlass_options o;
+    o.identity = identity;
     o.policies =
         policies_.starts_with("/") ? policies_ : std::string(WINDLASS_SOURCE_DIR) + "/" + policies_;
     o.record = record_;
