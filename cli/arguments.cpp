@@ -229,6 +229,11 @@ void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secr
       ->each([&to](const std::string&) { to.apis_named = true; })
       ->option_text("NAME,…")
       ->default_str("those that home serves; tenants run where they are named");
+  overridden_by(app.add_option("--trustee-namespaces", to.trustee_namespaces,
+                               "where Trustee's instances are looked after (default: everywhere; "
+                               "where compose alone is named, what WATCH_NAMESPACES says)")
+                    ->option_text("NAMESPACE,…"),
+                "TRUSTEE_NAMESPACES", to.trustee_namespaces);
   add_tenants(app, to);
   add_config(app, all);
   add_logging(app, to.log_level, to.log_format);

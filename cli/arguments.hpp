@@ -30,6 +30,7 @@ struct fleet_arguments {
               provider_label = "windlass.dev/provider";
   std::vector<std::string> apis;     // names, some of those that were given to parse_arguments
   bool apis_named = false;           // by a person, perhaps all of them
+  std::string trustee_namespaces;    // between commas; empty: all
   std::optional<bool> self_cluster;  // --self-cluster; none: nobody said
   std::string log_level = "info", log_format = "console";
 };

@@ -5,6 +5,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "reactor/loop.hpp"
+#include "units/namespace_list.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -143,8 +144,10 @@ void compose_cluster::take_packs() {
     const auto& apis = p->about().apis;
     const bool of_api =
         apis.empty() || std::find(apis.begin(), apis.end(), "compose") != apis.end();
-    if (of_api && policies::matches(p->about().clusters, of_cluster))
-      packs_.push_back({std::make_shared<declaration>(std::move(*about)), p});
+    if (!of_api || !policies::matches(p->about().clusters, of_cluster)) continue;
+    std::vector<std::string> namespaces = namespaces_of(*about);
+    packs_.push_back(
+        {std::make_shared<declaration>(std::move(*about)), p, std::move(namespaces)});
   }
 }
 
@@ -176,6 +179,24 @@ bool compose_cluster::is_parent_kind(const kind_name& k) const {
   });
 }
 
+bool compose_cluster::is_parent(const object_name& id) const {
+  return std::ranges::any_of(packs_,
+                             [&](const pack_in_force& p) { return p.is_for(id.kind, id.ns); });
+}
+
+bool compose_cluster::pack_in_force::is_for(const kind_name& kind, const std::string& ns) const {
+  // What lies in no namespace is in nobody's list.
+  return std::ranges::find(about->parents, kind) != about->parents.end() &&
+         (namespaces.empty() || ns.empty() || std::ranges::find(namespaces, ns) != namespaces.end());
+}
+
+std::vector<std::string> compose_cluster::namespaces_of(const declaration& d) const {
+  if (d.namespaces_from.empty()) return {};
+  const auto& variable = options_.variable;
+  const std::string own = variable(d.namespaces_from);
+  return units::namespaces_in(own.empty() ? variable("WATCH_NAMESPACES") : own);
+}
+
 /// The first that applies, or the one that the parent names: then `named` is that name.
 const compose_cluster::pack_in_force* compose_cluster::pack_for(const object& parent,
                                                                 std::string& named) const {
@@ -187,8 +208,7 @@ const compose_cluster::pack_in_force* compose_cluster::pack_for(const object& pa
       chosen != parent.annotations.end())
     named = chosen->second;
   for (const pack_in_force& p : packs_) {
-    const auto& kinds = p.about->parents;
-    if (std::find(kinds.begin(), kinds.end(), parent.what()) == kinds.end()) continue;
+    if (!p.is_for(parent.what(), parent.ns)) continue;
     if (!named.empty() ? p.about->pack == named : p.pack->applies_to(s)) return &p;
   }
   return nullptr;
@@ -303,7 +323,7 @@ awaitable<bool> compose_cluster::arrange() {
   take_turns();
   co_await end_leaving();
   for (auto i = by_uid_.begin(); i != by_uid_.end();) {
-    if (is_parent_kind(i->second.kind) && watched(i->second.kind)) {
+    if (is_parent(i->second) && watched(i->second.kind)) {
       ++i;
       continue;
     }
@@ -315,7 +335,8 @@ awaitable<bool> compose_cluster::arrange() {
   for (const kind_name& k : wanted) {
     if (!is_parent_kind(k)) continue;
     watched(k)->each([&](const k8s::object_meta& m) {
-      by_uid_.insert_or_assign(m.uid.text(), object_name{k, m.ns.str(), m.name.str()});
+      object_name id{k, m.ns.str(), m.name.str()};
+      if (is_parent(id)) by_uid_.insert_or_assign(m.uid.text(), std::move(id));
     });
   }
   for (const auto& [uid, id] : by_uid_) look_at(id);
@@ -382,7 +403,7 @@ void compose_cluster::changed(const kind_name& kind, const k8s::object_meta* bef
                               const k8s::object_meta* now) {
   const k8s::object_meta& any = now ? *now : *before;
   const object_name id{kind, any.ns.str(), any.name.str()};
-  if (is_parent_kind(kind)) {
+  if (is_parent(id)) {
     if (before && (!now || !(before->uid == now->uid))) by_uid_.erase(before->uid.text());
     if (now) by_uid_.insert_or_assign(now->uid.text(), id);
     look_at(id);

@@ -58,6 +58,9 @@ private:
   struct pack_in_force {
     std::shared_ptr<const policies::compose::declaration> about;
     std::shared_ptr<const policies::pack> pack;
+    std::vector<std::string> namespaces;  // where it works; empty: in all
+
+    bool is_for(const kind_name& kind, const std::string& ns) const;
   };
   /// What is remembered of a parent between two passes; a restart learns it anew.
   struct parent_state {
@@ -160,6 +163,8 @@ private:
   void wake(const object_name& changed_one, const k8s::object_meta& m);
   void look_at(const object_name& parent);
   bool is_parent_kind(const kind_name& k) const;
+  bool is_parent(const object_name& id) const;
+  std::vector<std::string> namespaces_of(const policies::compose::declaration& d) const;
 
   k8s::engagement& on_;
   options options_;

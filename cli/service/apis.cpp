@@ -8,6 +8,7 @@
 #include "cli/service/tenant_settings.hpp"
 #include "compose/api.hpp"
 #include "helm/tenants/api.hpp"
+#include "k8s/client/kubeconfig.hpp"
 #include "releases/api.hpp"
 #include "simulation/node_world.hpp"
 
@@ -24,14 +25,31 @@ std::vector<units::api> apis() {
   };
 }
 
+namespace {
+
+/// What packs learn of the environment, and of the flags that come before it.
+compose::pack_data::variable variables_of(const fleet_arguments& a) {
+  const bool alone = a.apis == std::vector<std::string>{"compose"};
+  return [alone, namespaces = a.trustee_namespaces](const std::string& name) {
+    if (name == "TRUSTEE_NAMESPACES") return namespaces;
+    // It is another API's, which means the namespaces of its own objects by it.
+    if (name == "WATCH_NAMESPACES" && !alone) return std::string();
+    return k8s::environment::of_process().variable(name);
+  };
+}
+
+}  // namespace
+
 std::vector<units::api> of_fleet(std::vector<units::api> all, const fleet_arguments& a) {
   ::releases::settings s;
   s.ns = a.ns;
   s.labels.release = a.release_label;
   s.labels.provider = a.provider_label;
   units::api set = ::releases::api(std::move(s));
+  const units::api composing = ::compose::api(variables_of(a));
   for (units::api& one : all) {
     if (one.name == set.name) one = set;
+    if (one.name == composing.name) one = composing;
     one.where_served = one.where_served && !a.apis_named;
   }
   return all;

@@ -161,6 +161,14 @@ const shape& declaration_shape() {
         {},
         true,
         {}},
+       {"namespaces_from",
+        text_shape("such as MY_NAMESPACES"),
+        "a variable of the environment, ending in _NAMESPACES, with the namespaces whose parents "
+        "are asked about, between commas; without it, and where no other API runs, "
+        "WATCH_NAMESPACES; all where neither says any",
+        {},
+        true,
+        {}},
        {"lease",
         text_shape("a name"),
         "a Lease beside that of the API: with `--leader-elect` the pack is asked only while this "
@@ -228,6 +236,9 @@ result<declaration> read_declaration(const manifest& m) {
   const bool named = d.data_from.ends_with("_TEMPLATES_DIR") || d.data_from.ends_with("_DATA_DIR");
   if (!d.data_from.empty() && !named)
     return wrong(".data_from: expected a name that ends in _TEMPLATES_DIR or _DATA_DIR");
+  d.namespaces_from = text("namespaces_from");
+  if (!d.namespaces_from.empty() && !d.namespaces_from.ends_with("_NAMESPACES"))
+    return wrong(".namespaces_from: expected a name that ends in _NAMESPACES");
   d.lease = text("lease");
   if (!d.lease.empty() && !is_object_name(d.lease))
     return wrong(".lease: expected the name of an object");

@@ -28,6 +28,8 @@ struct declaration {
   std::map<kind_name, std::string> own_finalizers;  // by kind of parent
   std::string data;       // folder of the pack whose files every call gets; empty: none
   std::string data_from;  // variable of the environment that names another folder; empty: none
+  /// Variable of the environment, a list of the namespaces where it works; empty: in all.
+  std::string namespaces_from;
   std::string lease;      // held by whoever acts for it; empty: that of the API is enough
   std::vector<std::string> environment;  // variables whose values every call gets: images
 

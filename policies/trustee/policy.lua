@@ -35,6 +35,7 @@ return {
       kind("apps/v1", "Deployment"), kind("v1", "Service") },
     related = { kind("v1", "PersistentVolume") },
     manager = "windlass-trustee",
+    namespaces_from = "TRUSTEE_NAMESPACES",
     -- The reference operator's, so that of the two only one acts.
     lease = "178dc119.confidentialcontainers.org",
     data = "data",

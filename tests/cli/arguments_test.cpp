@@ -68,6 +68,15 @@ TEST(Arguments, AnEnvironmentVariableOverridesItsFlag) {
   EXPECT_EQ(origin_of(o, "namespace"), "b (env WATCH_NAMESPACE)");
 }
 
+TEST(Arguments, NamespacesOfTrusteeAreForEveryCommandAboutAFleet) {
+  const parse_outcome said = parse({"run", "--trustee-namespaces", "a,b"});
+  ASSERT_TRUE(said.parsed) << said.err;
+  EXPECT_EQ(std::get<run_arguments>(*said.parsed).fleet.trustee_namespaces, "a,b");
+  const parse_outcome named = parse({"plan"}, {{"TRUSTEE_NAMESPACES", "c"}});
+  ASSERT_TRUE(named.parsed) << named.err;
+  EXPECT_EQ(std::get<overview_arguments>(*named.parsed).fleet.trustee_namespaces, "c");
+}
+
 TEST(Arguments, EachSettingNamesItsOrigin) {
   const parse_outcome o = parse({"run", "--kubeconfig", "f"});
   EXPECT_EQ(origin_of(o, "kubeconfig"), "f (flag)");

@@ -21,6 +21,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -233,7 +234,10 @@ protected:
         policies_.starts_with("/") ? policies_ : std::string(WINDLASS_SOURCE_DIR) + "/" + policies_;
     o.record = record_;
     o.does = does;
-    o.variable = [this](const std::string&) { return data_folder_; };
+    o.variable = [this](const std::string& name) {
+      const auto said = variables_.find(name);
+      return said == variables_.end() ? data_folder_ : said->second;
+    };
     return std::make_unique<windlass>(*loop_, std::move(o), log_);
   }
   void go(std::function<awaitable<void>()> drive) {
@@ -264,6 +268,7 @@ protected:
   std::unique_ptr<k8s::sim::server> net_;
   reactor::logger log_;
   std::string policies_ = "docs/compose/shop", data_folder_, record_;
+  std::map<std::string, std::string> variables_;  // beside the folder of data
   std::size_t writes_ = 0;  // of what packs compose, by whomever
   std::function<void(const k8s::sim::written& w)> on_write;
 };

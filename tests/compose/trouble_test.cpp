@@ -42,6 +42,56 @@ constexpr const char* config_map =
     "metadata = { name = name }, "
     "data = data } } end\n";
 
+TEST_F(ComposeTrouble, APackWorksInTheNamespacesThatItsVariableNames) {
+  reactor::temporary_folder folder;
+  const auto run = [&, this](const std::string& own, const std::string& shared) {
+    make_world();
+    for (const char* ns : {"east", "west"}) {
+      server().put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
+      json::object shop = manifest("docs/compose/shop.yaml");
+      shop["metadata"].as_object()["name"] = "blue";
+      shop["metadata"].as_object()["namespace"] = ns;
+      server().put(std::move(shop));
+    }
+    folder.write("policy.lua", R"lua(return { name = "p", version = "1",
+  composes = { namespaces_from = "SHOP_NAMESPACES", parents = { { apiVersion = "example.com/v1", kind = "Shop" } },
+    children = { { apiVersion = "v1", kind = "ConfigMap" } } },
+  compose = { sync = function(shop) return { children = { { object = { apiVersion = "v1", kind = "ConfigMap",
+    metadata = { name = "made" }, data = { of = shop.name } } } } } end } })lua");
+    policies_ = folder.path();
+    variables_ = {{"SHOP_NAMESPACES", own}, {"WATCH_NAMESPACES", shared}};
+    std::string where, said;
+    go([&, this]() -> awaitable<void> {
+      co_await serve([&, this](windlass& one) -> awaitable<void> {
+        // One that comes later is no other case.
+        json::object shop = manifest("docs/compose/shop.yaml");
+        shop["metadata"].as_object()["name"] = "late";
+        shop["metadata"].as_object()["namespace"] = "west";
+        server().put(std::move(shop));
+        co_await loop_->sleep_for(10s);
+        for (const char* ns : {"default", "east", "west"}) {
+          if (server().get("", "configmaps", ns, "made")) where += std::string(ns) + " ";
+          for (const char* shop_name : {"blue", "late"}) {
+            const auto there = server().get("example.com", "shops", ns, shop_name);
+            EXPECT_TRUE(!there || there->contains("status") == (where.find(ns) != where.npos))
+                << ns << "/" << shop_name;
+          }
+        }
+        said = co_await one.said();
+      });
+    });
+    return where + said;
+  };
+  EXPECT_THAT(run("", ""), HasSubstr("default east west "));
+  EXPECT_THAT(run("*", "east"), HasSubstr("default east west "));
+  const std::string east = run(" east ,default", "west");
+  EXPECT_THAT(east, HasSubstr("default east row"));
+  EXPECT_THAT(east, Not(HasSubstr("west")));
+  EXPECT_THAT(east, HasSubstr("\"compositions\":2"));
+  EXPECT_THAT(run("", "west"), HasSubstr("west row"));
+  EXPECT_THAT(run("nowhere", ""), HasSubstr("\"compositions\":0"));
+}
+
 TEST_F(ComposeTrouble, OneChildThatIsRefusedKeepsNoOtherBackAndIsSaid) {
   reactor::temporary_folder folder;
   use_pack(folder, std::string(config_map) +

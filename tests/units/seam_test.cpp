@@ -275,6 +275,28 @@ TEST_F(Seam, LosingOneLeaseStopsOneApi) {
   });
 }
 
+TEST_F(Seam, APartOfAnApiMayHaveALeaseOfItsOwn) {
+  options_.leader_elect = true;
+  options_.identity = "we";
+  go([this](cli::service& windlass) -> awaitable<void> {
+    const std::set<std::string> all{"cluster-001", "home"};
+    EXPECT_EQ(nursery_.with_key, all);
+    steal("toys", "key.example.com");
+    co_await loop_.sleep_for(5s);
+    EXPECT_TRUE(nursery_.with_key.empty());
+    EXPECT_EQ(state(windlass, "cluster-001", "toys"), "Live") << "that is all it loses";
+    EXPECT_EQ(lines_->count("lost a lease; what needs it is stopped, so that the new holder acts alone"), 1u);
+    co_await loop_.sleep_for(30s);
+    EXPECT_EQ(nursery_.with_key, all) << "who stole it never renews it";
+    // With the API's Lease the other goes, so that one process has both.
+    steal("toys", "toys.example.com");
+    co_await loop_.sleep_for(8s);
+    const auto key =
+        world_->home_api().get("coordination.k8s.io", "leases", "toys", "key.example.com");
+    EXPECT_TRUE(key && key->at("spec").at("holderIdentity") == "");
+  });
+}
+
 TEST_F(Seam, WhoHoldsNoLeaseConnectsToNoCluster) {
   options_.leader_elect = true;
   for (const auto& [ns, lease] : {std::pair{"toys", "toys.example.com"},

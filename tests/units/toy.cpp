@@ -4,6 +4,7 @@
 #include "k8s/fleet/cluster.hpp"
 #include "k8s/informer/informer.hpp"
 #include "reactor/metrics.hpp"
+#include "units/turns.hpp"
 
 #include <boost/json.hpp>
 
@@ -41,8 +42,17 @@ public:
     toys_.on_change([this, gauge = h.metrics.get_gauge(toys_wound, {{"cluster", cluster_}})](
                         const toy_view*, const toy_view*) mutable { gauge.set(double(wound())); });
     toys_.start();
+    if (!h.turns) return;
+    key_ = h.turns->take_part("key.example.com", [this] {
+      if (key_->ours())
+        nursery_.with_key.insert(cluster_);
+      else
+        nursery_.with_key.erase(cluster_);
+    });
   }
   awaitable<void> stop() override {
+    key_.reset();
+    nursery_.with_key.erase(cluster_);
     co_await toys_.stop();
     nursery_.on.erase(nursery_.on.find(cluster_));
   }
@@ -89,6 +99,7 @@ private:
   }
   std::string cluster_;
   nursery& nursery_;
+  std::unique_ptr<units::turns::member> key_;
   k8s::informer<toy_view> toys_;
 };
 

@@ -16,6 +16,7 @@ namespace toys {
 struct nursery {
   std::multiset<std::string> on;            // clusters with a part, home included
   std::map<std::string, int> reconsidered;  // by cluster
+  std::set<std::string> with_key;           // clusters where the key's Lease is known to be ours
 };
 
 /// Its object, to be plugged in.

@@ -3,6 +3,7 @@
 #include "formats/go/time.hpp"
 #include "reactor/plain/printable.hpp"
 #include "reactor/plain/secret.hpp"
+#include "units/namespace_list.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -72,16 +73,6 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == text.npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    if (const auto word = trimmed(text.substr(at, end - at)); !word.empty()) out.emplace_back(word);
-    at = end + 1;
-  }
-  return out;
 }
 
 problem complaint(const said& s, std::string_view wanted) {
@@ -205,12 +196,6 @@ drift_mode drift_of(std::string_view text) {
   return text == "heal" ? drift_mode::heal : drift_mode::report;
 }
 
-std::vector<std::string> namespaces_of(std::string_view text) {
-  std::vector<std::string> all = split(text);
-  if (std::ranges::find(all, "*") != all.end()) all.clear();
-  return all;
-}
-
 std::string shown_value(const std::string& value) {
   return reactor::printable(reactor::redact(value), 512);
 }
@@ -253,7 +238,7 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
   s.home_secret_key = from.text("watch-kubeconfig-secret-key");
   s.default_file = from.text("kubeconfig");
   s.ensure_home_crds = from.truth("ensure-watch-crds");
-  s.watch_namespaces = namespaces_of(from.text("watch-namespaces"));
+  s.watch_namespaces = units::namespaces_in(from.text("watch-namespaces"));
   s.self_cluster = from.truth("self-cluster");
   s.allow_exec = from.truth("allow-exec-auth");
   s.drift = drift_of(from.text("tenant-drift"));
