@@ -146,8 +146,7 @@ void compose_cluster::take_packs() {
         apis.empty() || std::find(apis.begin(), apis.end(), "compose") != apis.end();
     if (!of_api || !policies::matches(p->about().clusters, of_cluster)) continue;
     std::vector<std::string> namespaces = namespaces_of(*about);
-    packs_.push_back(
-        {std::make_shared<declaration>(std::move(*about)), p, std::move(namespaces)});
+    packs_.push_back({std::make_shared<declaration>(std::move(*about)), p, std::move(namespaces)});
   }
 }
 
@@ -157,8 +156,8 @@ void compose_cluster::take_turns() {
   std::map<std::string, std::unique_ptr<units::turns::member>> now;
   for (const pack_in_force& p : packs_) {
     const std::string& lease = p.about->lease;
-    const bool asked = std::ranges::any_of(p.about->parents,
-                                           [&](const kind_name& k) { return watched(k); });
+    const bool asked =
+        std::ranges::any_of(p.about->parents, [&](const kind_name& k) { return watched(k); });
     if (lease.empty() || !asked || now.contains(lease)) continue;
     auto& before = turns_[lease];
     now[lease] = before ? std::move(before)
@@ -187,7 +186,8 @@ bool compose_cluster::is_parent(const object_name& id) const {
 bool compose_cluster::pack_in_force::is_for(const kind_name& kind, const std::string& ns) const {
   // What lies in no namespace is in nobody's list.
   return std::ranges::find(about->parents, kind) != about->parents.end() &&
-         (namespaces.empty() || ns.empty() || std::ranges::find(namespaces, ns) != namespaces.end());
+         (namespaces.empty() || ns.empty() ||
+          std::ranges::find(namespaces, ns) != namespaces.end());
 }
 
 std::vector<std::string> compose_cluster::namespaces_of(const declaration& d) const {

@@ -180,7 +180,7 @@ private:
   std::map<object_name, std::set<object_name>> concerned_;  // object → parents
   std::map<kind_name, std::set<object_name>> by_labels_;    // kind → parents that ask for labels
   std::map<std::string, std::unique_ptr<units::turns::member>> turns_;  // by Lease
-  std::map<std::string, std::string> data_digests_;         // by pack
+  std::map<std::string, std::string> data_digests_;                     // by pack
   std::set<object_name> attending_;
   std::map<std::string, row_counts> rows_;
   units::row_figures figures_;

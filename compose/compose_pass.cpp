@@ -173,10 +173,11 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(objec
   if (!has_turn(*about)) {
     // Its status is for whoever has the Lease to write.
     out->is = outlook::what::wait;
-    out->plan.holds.push_back({std::string(standing_by.code), {},
-                               "this process does not hold the Lease " + about->lease +
-                                   " that its pack names",
-                               std::string(standing_by.released)});
+    out->plan.holds.push_back(
+        {std::string(standing_by.code),
+         {},
+         "this process does not hold the Lease " + about->lease + " that its pack names",
+         std::string(standing_by.released)});
     co_return out;
   }
   if (const std::string why = kinds_problem(*about); !why.empty()) {

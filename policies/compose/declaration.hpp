@@ -30,7 +30,7 @@ struct declaration {
   std::string data_from;  // variable of the environment that names another folder; empty: none
   /// Variable of the environment, a list of the namespaces where it works; empty: in all.
   std::string namespaces_from;
-  std::string lease;      // held by whoever acts for it; empty: that of the API is enough
+  std::string lease;  // held by whoever acts for it; empty: that of the API is enough
   std::vector<std::string> environment;  // variables whose values every call gets: images
 
   bool is_child(const kind_name& k) const;

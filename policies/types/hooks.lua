@@ -142,6 +142,8 @@
 ---@field finalizer? string keeps a parent that is deleted until its children are as `sync` wants them then
 ---@field data? string whose files every call gets; their edits count at once
 ---@field data_from? string a variable of the environment, ending in _TEMPLATES_DIR or _DATA_DIR, that names the folder to read instead
+---@field namespaces_from? string a variable of the environment, ending in _NAMESPACES, with the namespaces whose parents are asked about, between commas; without it, and where no other API runs, WATCH_NAMESPACES; all where neither says any
+---@field lease? string a Lease beside that of the API: with `--leader-elect` the pack is asked only while this process holds it
 ---@field environment? string[] variables of the environment, each with _IMAGE_NAME in its name, whose values every call gets
 
 ---@class (exact) windlass.composed_parent

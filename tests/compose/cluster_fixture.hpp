@@ -269,7 +269,7 @@ protected:
   reactor::logger log_;
   std::string policies_ = "docs/compose/shop", data_folder_, record_;
   std::map<std::string, std::string> variables_;  // beside the folder of data
-  std::size_t writes_ = 0;  // of what packs compose, by whomever
+  std::size_t writes_ = 0;                        // of what packs compose, by whomever
   std::function<void(const k8s::sim::written& w)> on_write;
 };
 

@@ -1,5 +1,5 @@
-// A pack with a Lease of its own: of two processes one acts for it, and the other packs are nobody's
-// concern.
+// A pack with a Lease of its own: of two processes one acts for it, and the other packs are
+// nobody's concern.
 #include "compose/tables.hpp"
 #include "tests/compose/cluster_fixture.hpp"
 #include "tests/reactor/temporary_folder.hpp"
@@ -58,9 +58,8 @@ protected:
     });
   }
   void want(const char* plural, const char* name, int replicas) {
-    server().edit("example.com", plural, "default", name, [replicas](json::object& o) {
-      o["spec"].as_object()["replicas"] = replicas;
-    });
+    server().edit("example.com", plural, "default", name,
+                  [replicas](json::object& o) { o["spec"].as_object()["replicas"] = replicas; });
   }
   std::unique_ptr<windlass> taking_turns(const std::string& identity) {
     return a_windlass(units::mode::act, identity);

@@ -285,7 +285,9 @@ TEST_F(Seam, APartOfAnApiMayHaveALeaseOfItsOwn) {
     co_await loop_.sleep_for(5s);
     EXPECT_TRUE(nursery_.with_key.empty());
     EXPECT_EQ(state(windlass, "cluster-001", "toys"), "Live") << "that is all it loses";
-    EXPECT_EQ(lines_->count("lost a lease; what needs it is stopped, so that the new holder acts alone"), 1u);
+    EXPECT_EQ(
+        lines_->count("lost a lease; what needs it is stopped, so that the new holder acts alone"),
+        1u);
     co_await loop_.sleep_for(30s);
     EXPECT_EQ(nursery_.with_key, all) << "who stole it never renews it";
     // With the API's Lease the other goes, so that one process has both.
