@@ -53,6 +53,15 @@ void add(api_totals& to, const std::vector<plan_row>& rows, std::size_t& held) {
   }
 }
 
+/// What an API has on the clusters of that name: home alone in its fleet is there twice, and one
+/// cluster all the same.
+const k8s::engagement* engagement_of(const service& s, const std::string& name,
+                                     const std::string& api) {
+  for (const k8s::cluster* c : s.clusters())
+    if (const k8s::engagement* e = c->name() == name ? c->find(api) : nullptr) return e;
+  return nullptr;
+}
+
 /// Whatever state it is in: a token that ends takes the cluster away.
 void say_token_problem(cluster_overview& of, const k8s::cluster& c) {
   if (c.token_problem().empty()) return;
@@ -81,8 +90,7 @@ reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, 
   };
   cluster_overview one;
   for (const units::api& what : s.apis()) {
-    k8s::cluster* c = find();
-    const k8s::engagement* e = c ? c->find(what.name) : nullptr;
+    const k8s::engagement* e = engagement_of(s, name, what.name);
     std::vector<plan_row> rows;
     if (units::part* part = e ? units::part_of(*e) : nullptr) rows = co_await part->overview();
     one.apis.push_back({what.name, what.says, {}, {}, std::move(rows)});
@@ -94,7 +102,7 @@ reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, 
   one.state = std::string(k8s::name_of(c->state()));
   one.last_error = c->last_error();
   for (api_overview& a : one.apis)
-    if (const k8s::engagement* e = c->find(a.name)) {
+    if (const k8s::engagement* e = engagement_of(s, one.name, a.name)) {
       a.state = std::string(k8s::name_of(e->state()));
       a.last_error = e->last_error();
     }
@@ -108,20 +116,19 @@ reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::st
   (void)co_await s.fleet().discovered(deadline);
   std::vector<std::string> names;
   for (const k8s::cluster* c : s.clusters())
-    if (only_cluster.empty() || c->name() == only_cluster) names.push_back(c->name());
+    if ((only_cluster.empty() || c->name() == only_cluster) &&
+        std::ranges::find(names, c->name()) == names.end())
+      names.push_back(c->name());
   fleet_overview f;
   for (const units::api& a : s.apis()) f.apis.push_back({a.name, {.says = a.says}});
   for (const std::string& name : names) {
     const std::optional<refusal> refused = co_await until_known(s, l, name, deadline);
     // Look again after each wait: a cluster or an API may be gone.
-    const auto find = [&](std::string_view api) -> units::part* {
-      for (const k8s::cluster* c : s.clusters())
-        if (const k8s::engagement* e = c->name() == name ? c->find(api) : nullptr)
-          return units::part_of(*e);
-      return nullptr;
-    };
-    for (const units::api& what : s.apis())
-      if (units::part* part = find(what.name)) (void)co_await part->synced(deadline);
+    for (const units::api& what : s.apis()) {
+      const k8s::engagement* e = engagement_of(s, name, what.name);
+      if (units::part* part = e ? units::part_of(*e) : nullptr)
+        (void)co_await part->synced(deadline);
+    }
     std::optional<cluster_overview> one = co_await look_at_cluster(s, name);
     if (!one) continue;
     for (const api_overview& a : one->apis)

@@ -125,6 +125,17 @@ TEST_F(Seam, ItsUnitsAndHoldsAreInStatusPlanAndExplain) {
   });
 }
 
+TEST_F(Seam, HomeAloneInItsFleetIsOneCluster) {
+  options_.discover = false;
+  go([this](cli::service& windlass) -> awaitable<void> {
+    EXPECT_EQ(windlass.clusters().size(), 2u) << "as a member, and as home";
+    const cli::fleet_overview f = co_await cli::look_at(windlass, loop_, {}, loop_.now() + 5s);
+    const json::object status = cli::status_json(f);
+    EXPECT_EQ(status.at("clusters").as_array().size(), 1u);
+    EXPECT_EQ(status.at("toys"), 2);
+  });
+}
+
 TEST_F(Seam, ItsPartOfClustersAndItsMetricsAreServed) {
   go([this](cli::service&) -> awaitable<void> {
     const std::string clusters = co_await get(8081, "/clusters");
