@@ -223,16 +223,16 @@ std::size_t open_sockets() {
 }
 
 void measure_rotations(figures& out) {
-  constexpr std::size_t warm_up = 200, rotations = 1'000;
-  const served_fleet fleet({1, 20});
+  constexpr std::size_t clusters = 50, warm_up = 5, rounds = releases / clusters;
+  const served_fleet fleet({clusters, 2});
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
     keeper k(l, fleet.repository(), "one");
     fleet.add_all(k);
     std::function<bool()> done = all_ready(k, fleet.how_large());
-    co_await until(l, out, std::move(done), "20 releases on one cluster");
+    co_await until(l, out, std::move(done), "two releases on 50 clusters");
     std::size_t resident = 0, series = 0, sockets = 0;
-    for (std::size_t i = 0; out.problem.empty() && i <= warm_up + rotations; ++i) {
-      if (i == warm_up || i == warm_up + rotations) {
+    for (std::size_t round = 0; out.problem.empty() && round <= warm_up + rounds; ++round) {
+      if (round == warm_up || round == warm_up + rounds) {
         trim_heap();
         const auto grown = [](std::size_t now, std::size_t before) {
           return static_cast<double>(now) - static_cast<double>(before);
@@ -244,11 +244,13 @@ void measure_rotations(figures& out) {
         series = k.series();
         sockets = open_sockets();
       }
-      k8s::connection to = fleet.to(0);
-      to.token.bytes = reactor::secret("token-" + std::to_string(i));
-      k.add(name_of(0), std::move(to));
+      for (std::size_t i = 0; i < clusters; ++i) {
+        k8s::connection to = fleet.to(i);
+        to.token.bytes = reactor::secret("token-" + std::to_string(round));
+        k.add(name_of(i), std::move(to));
+      }
       std::function<bool()> again = all_ready(k, fleet.how_large());
-      co_await until(l, out, std::move(again), "a cluster after a rotation");
+      co_await until(l, out, std::move(again), "clusters after a rotation");
     }
     co_await k.stop();
   });
