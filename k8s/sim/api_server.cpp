@@ -114,7 +114,7 @@ bool api_server::edit(std::string_view group, std::string_view plural, std::stri
   json::object o = v->parsed();
   const json::object before_it = o;
   change(o);
-  if (o != before_it) core_->commit_put(*k, key, o);
+  if (!same(o, before_it)) core_->commit_put(*k, key, o);
   core_->react();
   return true;
 }

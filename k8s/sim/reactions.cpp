@@ -336,7 +336,7 @@ void core::refresh_budgets(std::string_view ns) {
     set_condition(status, "DisruptionAllowed", allowed > 0,
                   allowed > 0 ? "SufficientPods" : "InsufficientPods",
                   number(budget, {"metadata", "generation"}), timestamp());
-    if (budget != *v->look()) commit_put(*k, key, budget);
+    if (!same(budget, *v->look())) commit_put(*k, key, budget);
   }
 }
 

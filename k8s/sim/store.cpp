@@ -16,9 +16,7 @@ json::object version::parsed() const {
 std::shared_ptr<const json::object> version::look() const {
   if (seen_) return seen_;
   if (as == reading::thrown_away) return std::make_shared<const json::object>(parsed());
-  // Boost.JSON compares by copying members to where they lie: blocks that only grow would grow with
-  // each look.
-  seen_ = std::make_shared<const json::object>(parsed(), json::storage_ptr());
+  seen_ = std::make_shared<const json::object>(parsed());
   return seen_;
 }
 

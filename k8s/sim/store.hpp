@@ -29,7 +29,7 @@ struct version {
 
   /// To change.
   json::object parsed() const;
-  /// To look at.
+  /// To look at. It lies in blocks that only grow: a copy is given memory of its own.
   std::shared_ptr<const json::object> look() const;
 
 private:

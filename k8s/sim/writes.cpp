@@ -18,7 +18,7 @@ constexpr int kGeneratedSuffix = 5;
 /// True when two states differ in nothing that a client wrote: times of managedFields do not count.
 bool same_content(const json::object& a, const json::object& b) {
   auto same_managers = [](const json::value* x, const json::value* y) {
-    if (!x || !y || !x->is_array() || !y->is_array()) return x == y || (x && y && *x == *y);
+    if (!x || !y || !x->is_array() || !y->is_array()) return x == y || (x && y && same(*x, *y));
     const json::array &p = x->get_array(), &q = y->get_array();
     if (p.size() != q.size()) return false;
     for (std::size_t i = 0; i < p.size(); ++i) {
@@ -27,7 +27,7 @@ bool same_content(const json::object& a, const json::object& b) {
         return false;
       for (const auto& [name, v] : p[i].get_object()) {
         const json::value* twin = q[i].get_object().if_contains(name);
-        if (!twin || (std::string_view(name) != "time" && *twin != v)) return false;
+        if (!twin || (std::string_view(name) != "time" && !same(*twin, v))) return false;
       }
     }
     return true;
@@ -37,7 +37,7 @@ bool same_content(const json::object& a, const json::object& b) {
     const json::value* twin = b.if_contains(name);
     if (!twin) return false;
     if (std::string_view(name) != "metadata") {
-      if (*twin != v) return false;
+      if (!same(*twin, v)) return false;
       continue;
     }
     const json::object &m = v.as_object(), &n = twin->as_object();
@@ -46,7 +46,7 @@ bool same_content(const json::object& a, const json::object& b) {
       if (std::string_view(field) == "resourceVersion") continue;
       const json::value* y = n.if_contains(field);
       if (!y) return false;
-      if (std::string_view(field) == "managedFields" ? !same_managers(&x, y) : *y != x)
+      if (std::string_view(field) == "managedFields" ? !same_managers(&x, y) : !same(*y, x))
         return false;
     }
   }
@@ -57,15 +57,20 @@ bool spec_differs(const kind_info& kind, const json::object& a, const json::obje
   if (!kind.custom) {
     const json::value* x = find(a, {"spec"});
     const json::value* y = find(b, {"spec"});
-    return (x == nullptr) != (y == nullptr) || (x && *x != *y);
+    return (x == nullptr) != (y == nullptr) || (x && !same(*x, *y));
   }
-  auto essence = [&](json::object o) {
-    erase(o, "metadata");
-    if (kind.status_subresource) erase(o, "status");
-    erase(o, "apiVersion");
-    return o;
+  const auto counts = [&](std::string_view name) {
+    return name != "metadata" && name != "apiVersion" &&
+           !(kind.status_subresource && name == "status");
   };
-  return essence(a) != essence(b);
+  const auto is_in = [&](const json::object& other) {
+    return [&](const json::key_value_pair& member) {
+      if (!counts(member.key())) return true;
+      const json::value* twin = other.if_contains(member.key());
+      return twin && same(member.value(), *twin);
+    };
+  };
+  return !std::ranges::all_of(a, is_in(b)) || !std::ranges::all_of(b, is_in(a));
 }
 
 }  // namespace
@@ -320,7 +325,7 @@ outcome<json::object> core::update_object(call& c, const version& old_version, j
   }
   const bool status_only = c.subresource == "status";
   if (status_only) {
-    json::object kept = old;
+    json::object kept(old, json::storage_ptr());
     put_or_erase(kept, "status", o.if_contains("status"));
     if (!kind.custom) {
       for (const char* f : {"labels", "annotations", "finalizers"}) {
@@ -396,7 +401,7 @@ outcome<json::object> core::update_object(call& c, const version& old_version, j
     return o;
   }
   allocate(kind, &old, o, *options.entropy);
-  if (same_content(old, o)) return old;
+  if (same_content(old, o)) return json::object(old, json::storage_ptr());
   if (c.dry_run) return o;
   commit_put(kind, c.key(), o);
   return o;

@@ -403,13 +403,13 @@ field_errors validate_update(const kind_info& kind, const json::object& before,
                              const json::object& after) {
   field_errors errors = validate(kind, after);
   if (kind.custom) return errors;
-  auto same = [&](path_view path) {
+  auto is_same = [&](path_view path) {
     const json::value* b = find(before, path);
     const json::value* a = find(after, path);
-    return (!b && !a) || (b && a && *b == *a);
+    return (!b && !a) || (b && a && same(*b, *a));
   };
   auto must_stay = [&](path_view path, std::string field) {
-    if (same(path)) return;
+    if (is_same(path)) return;
     const json::value* a = find(after, path);
     errors.push_back(field_error::immutable(std::move(field), a ? *a : json::value(nullptr)));
   };
@@ -417,7 +417,7 @@ field_errors validate_update(const kind_info& kind, const json::object& before,
   if (kind.kind == "Secret" || kind.kind == "ConfigMap") {
     if (flag(before, {"immutable"})) {
       for (std::string_view f : {"data", "binaryData"}) {
-        if (!same({f})) {
+        if (!is_same({f})) {
           errors.push_back(
               field_error::forbidden(std::string(f), "field is immutable when `immutable` is set"));
         }
@@ -435,12 +435,12 @@ field_errors validate_update(const kind_info& kind, const json::object& before,
     must_stay({"spec", "selector"}, "spec.selector");
     must_stay({"spec", "template"}, "spec.template");
   }
-  if (kind.kind.ends_with("RoleBinding") && !same({"roleRef"})) {
+  if (kind.kind.ends_with("RoleBinding") && !is_same({"roleRef"})) {
     const json::value* is = find(after, {"roleRef"});
     errors.push_back(
         field_error::invalid("roleRef", is ? *is : json::value(nullptr), "cannot change roleRef"));
   }
-  if (kind.kind == "Pod" && !same({"spec"})) {
+  if (kind.kind == "Pod" && !is_same({"spec"})) {
     // Only images, deadlines, tolerations (added) and scheduling gates may change; the rest of the
     // spec stays.
     auto essence = [](const json::object& pod) {

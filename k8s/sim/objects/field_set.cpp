@@ -73,7 +73,7 @@ void prune_empty(field_set& s) {
 void compare_child(const std::string& name, const json::value* a, const json::value* b,
                    const shape* of, field_changes& at) {
   if (a && b) {
-    if (*a == *b) return;
+    if (same(*a, *b)) return;
     field_changes inner;
     compare_into(*a, *b, of, inner);
     auto take = [&](field_set& to, field_set& from) {

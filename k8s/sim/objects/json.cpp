@@ -2,6 +2,8 @@
 
 #include "formats/json/exact.hpp"
 
+#include <algorithm>
+
 namespace k8s::sim {
 
 const json::value* find(const json::object& o, path_view path) noexcept {
@@ -54,6 +56,20 @@ std::int64_t number(const json::object& o, path_view path, std::int64_t otherwis
 bool flag(const json::object& o, path_view path) noexcept {
   const json::value* v = find(o, path);
   return v && v->is_bool() && v->get_bool();
+}
+
+bool same(const json::object& a, const json::object& b) noexcept {
+  return a.size() == b.size() && std::ranges::all_of(a, [&](const json::key_value_pair& member) {
+           const json::value* twin = b.if_contains(member.key());
+           return twin && same(member.value(), *twin);
+         });
+}
+
+bool same(const json::value& a, const json::value& b) noexcept {
+  if (a.is_object() && b.is_object()) return same(a.get_object(), b.get_object());
+  if (!a.is_array() || !b.is_array()) return a == b;
+  return std::ranges::equal(a.get_array(), b.get_array(),
+                            [](const json::value& x, const json::value& y) { return same(x, y); });
 }
 
 json::object& ensure_object(json::object& o, std::string_view name) {

@@ -35,6 +35,10 @@ void put_or_erase(json::object& o, std::string_view name, const json::value* v);
 /// Sets the member when it is absent.
 bool set_default(json::object& o, std::string_view name, json::value v);
 
+/// What == says, without the copy of each member that Boost.JSON 1.81 makes to compare it.
+bool same(const json::value& a, const json::value& b) noexcept;
+bool same(const json::object& a, const json::object& b) noexcept;
+
 /// Nothing for bytes that are not one JSON document, nested deeper than 128 or with invalid UTF-8.
 /// `why` explains.
 std::optional<json::value> parse(std::string_view bytes, std::string* why = nullptr);

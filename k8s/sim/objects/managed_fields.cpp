@@ -320,7 +320,7 @@ void track_update(const kind_info& kind, const json::object* before, json::objec
     const json::value* stored = find(*before, {"metadata", "managedFields"});
     const json::value* kept = find(after, {"metadata", "managedFields"});
     if (stored && !kept) ensure_object(after, "metadata")["managedFields"] = *stored;
-    if (!kept || (stored && *stored == *kept)) return;
+    if (!kept || (stored && same(*stored, *kept))) return;
   }
   managers all = before ? read_managers(*before) : managers{};
   // What the client sends counts where it sends any (that is how tools rename managers); one empty

@@ -11,10 +11,6 @@ namespace k8s::sim {
 
 namespace {
 
-std::string join(const std::string& at, std::string_view name) {
-  return at.empty() ? std::string(name) : at + "." + std::string(name);
-}
-
 std::string type_name(const json::value& v) {
   switch (v.kind()) {
     case json::kind::null: return "null";
@@ -61,6 +57,12 @@ bool format_fits(std::string_view format, std::string_view s) {
 }
 
 }  // namespace
+
+std::string schema::place::text() const {
+  std::string out = within ? within->text() : std::string();
+  if (is_element) return out + "[" + std::to_string(index) + "]";
+  return out.empty() ? std::string(name) : out + "." + std::string(name);
+}
 
 std::shared_ptr<schema> schema::read(const json::object& p) {
   auto s = std::make_shared<schema>();
@@ -131,17 +133,17 @@ std::shared_ptr<schema> schema::read(const json::object& p) {
 
 void schema::prune(json::object& o, std::vector<std::string>* unknown) const {
   json::value v(std::move(o));
-  prune_value(v, "", true, unknown);
+  prune_value(v, {}, true, unknown);
   o = std::move(v.get_object());
 }
 
-void schema::prune_value(json::value& v, const std::string& at, bool root,
+void schema::prune_value(json::value& v, const place& where, bool root,
                          std::vector<std::string>* unknown) const {
   if (v.is_array()) {
     if (!items) return;
     std::size_t i = 0;
     for (json::value& e : v.get_array())
-      items->prune_value(e, at + "[" + std::to_string(i++) + "]", false, unknown);
+      items->prune_value(e, {&where, {}, i++, true}, false, unknown);
     return;
   }
   if (!v.is_object()) return;
@@ -151,16 +153,16 @@ void schema::prune_value(json::value& v, const std::string& at, bool root,
     const std::string_view name = member.key();
     if ((root || embedded) && implicit_at_root(name)) continue;
     if (auto p = properties.find(name); p != properties.end()) {
-      p->second->prune_value(member.value(), join(at, name), false, unknown);
+      p->second->prune_value(member.value(), {&where, name}, false, unknown);
     } else if (additional) {
-      additional->prune_value(member.value(), join(at, name), false, unknown);
+      additional->prune_value(member.value(), {&where, name}, false, unknown);
     } else if (!preserve_unknown && !additional_any) {
       drop.emplace_back(name);
     }
   }
   for (const std::string& name : drop) {
     erase(o, name);
-    if (unknown) unknown->push_back(join(at, name));
+    if (unknown) unknown->push_back(place{&where, name}.text());
   }
 }
 
@@ -212,17 +214,20 @@ bool schema::type_fits(const json::value& v) const {
   return type_name(v) == type;
 }
 
-void schema::validate(const json::object& o, field_errors& errors) const {
-  validate_value(json::value(o), "", true, errors);
+void schema::validate(json::object& o, field_errors& errors) const {
+  json::value v(std::move(o));
+  validate_value(v, {}, true, errors);
+  o = std::move(v.get_object());
 }
 
-void schema::validate_value(const json::value& v, const std::string& at, bool root,
+void schema::validate_value(const json::value& v, const place& where, bool root,
                             field_errors& errors) const {
+  const auto at = [&where] { return where.text(); };
   if (!type_fits(v)) {
     const std::string want = int_or_string ? "integer,string" : type;
     const std::string got = type_name(v);
     errors.push_back(field_error::wrong_type(
-        at, json::string(got), at + " in body must be of type " + want + ": " + quoted(got)));
+        at(), json::string(got), at() + " in body must be of type " + want + ": " + quoted(got)));
     return;
   }
   if (v.is_null()) return;
@@ -230,59 +235,59 @@ void schema::validate_value(const json::value& v, const std::string& at, bool ro
     std::vector<std::string> words;
     for (const json::value& a : *allowed)
       words.push_back(a.is_string() ? std::string(a.get_string()) : json::serialize(a));
-    errors.push_back(field_error::unsupported(at, v, words));
+    errors.push_back(field_error::unsupported(at(), v, words));
   }
   if (v.is_string()) {
     const std::string_view s = v.get_string();
     const std::size_t length = rune_count(s);
     if (max_length && length > *max_length)
-      errors.push_back(field_error::too_long(at, *max_length));
+      errors.push_back(field_error::too_long(at(), *max_length));
     if (min_length && length < *min_length) {
       errors.push_back(field_error::invalid(
-          at, v,
-          at + " in body should be at least " + std::to_string(*min_length) + " chars long"));
+          at(), v,
+          at() + " in body should be at least " + std::to_string(*min_length) + " chars long"));
     }
     if (matches && !matches->found_in(s)) {
-      errors.push_back(
-          field_error::invalid(at, v, at + " in body should match '" + matches->source() + "'"));
+      errors.push_back(field_error::invalid(
+          at(), v, at() + " in body should match '" + matches->source() + "'"));
     }
     if (!format.empty() && !format_fits(format, s)) {
       errors.push_back(field_error::invalid(
-          at, v, at + " in body must be of type " + format + ": " + quoted(s)));
+          at(), v, at() + " in body must be of type " + format + ": " + quoted(s)));
     }
   } else if (v.is_number()) {
     const double n = *as_number(v);
     if (minimum && (exclusive_minimum ? n <= *minimum : n < *minimum)) {
-      errors.push_back(field_error::invalid(at, v,
-                                            at + " in body should be greater than " +
+      errors.push_back(field_error::invalid(at(), v,
+                                            at() + " in body should be greater than " +
                                                 (exclusive_minimum ? "" : "or equal to ") +
                                                 number_text(*minimum)));
     }
     if (maximum && (exclusive_maximum ? n >= *maximum : n > *maximum)) {
-      errors.push_back(field_error::invalid(at, v,
-                                            at + " in body should be less than " +
+      errors.push_back(field_error::invalid(at(), v,
+                                            at() + " in body should be less than " +
                                                 (exclusive_maximum ? "" : "or equal to ") +
                                                 number_text(*maximum)));
     }
     if (multiple_of && *multiple_of != 0 && std::fmod(n, *multiple_of) != 0) {
       errors.push_back(field_error::invalid(
-          at, v, at + " in body should be a multiple of " + number_text(*multiple_of)));
+          at(), v, at() + " in body should be a multiple of " + number_text(*multiple_of)));
     }
     if (format == "int32" && (n < -2147483648.0 || n > 2147483647.0)) {
       errors.push_back(field_error::invalid(
-          at, v, at + " in body must be of type int32: " + quoted(number_text(n))));
+          at(), v, at() + " in body must be of type int32: " + quoted(number_text(n))));
     }
   } else if (v.is_array()) {
     const json::array& all = v.get_array();
     if (max_items && all.size() > *max_items)
-      errors.push_back(field_error::too_many(at, all.size(), *max_items));
+      errors.push_back(field_error::too_many(at(), all.size(), *max_items));
     if (min_items && all.size() < *min_items) {
       errors.push_back(field_error::invalid(
-          at, all.size(),
-          at + " in body should have at least " + std::to_string(*min_items) + " items"));
+          at(), all.size(),
+          at() + " in body should have at least " + std::to_string(*min_items) + " items"));
     }
     for (std::size_t i = 0; items && i < all.size(); ++i) {
-      items->validate_value(all[i], at + "[" + std::to_string(i) + "]", false, errors);
+      items->validate_value(all[i], {&where, {}, i, true}, false, errors);
     }
     if (list_type == "map" || list_type == "set" || unique_items) {
       std::set<std::string> seen;
@@ -296,51 +301,51 @@ void schema::validate_value(const json::value& v, const std::string& at, bool ro
           key = std::move(only);
         }
         if (!seen.insert(json::serialize(key)).second) {
-          errors.push_back(field_error::duplicate(at + "[" + std::to_string(i) + "]", key));
+          errors.push_back(field_error::duplicate(place{&where, {}, i, true}.text(), key));
         }
       }
     }
   } else if (v.is_object()) {
     const json::object& o = v.get_object();
     for (const std::string& name : required) {
-      if (!o.contains(name)) errors.push_back(field_error::required(join(at, name)));
+      if (!o.contains(name)) errors.push_back(field_error::required(place{&where, name}.text()));
     }
     if (max_properties && o.size() > *max_properties) {
-      errors.push_back(field_error::too_many(at, o.size(), *max_properties));
+      errors.push_back(field_error::too_many(at(), o.size(), *max_properties));
     }
     if (min_properties && o.size() < *min_properties) {
-      errors.push_back(field_error::invalid(
-          at, o.size(),
-          at + " in body should have at least " + std::to_string(*min_properties) + " properties"));
+      errors.push_back(field_error::invalid(at(), o.size(),
+                                            at() + " in body should have at least " +
+                                                std::to_string(*min_properties) + " properties"));
     }
     for (const auto& member : o) {
       if (root && implicit_at_root(member.key())) continue;
       if (auto p = properties.find(member.key()); p != properties.end()) {
-        p->second->validate_value(member.value(), join(at, member.key()), false, errors);
+        p->second->validate_value(member.value(), {&where, member.key()}, false, errors);
       } else if (additional) {
-        additional->validate_value(member.value(), join(at, member.key()), false, errors);
+        additional->validate_value(member.value(), {&where, member.key()}, false, errors);
       }
     }
   }
-  for (const auto& s : all_of) s->validate_value(v, at, root, errors);
+  for (const auto& s : all_of) s->validate_value(v, where, root, errors);
   auto fits = [&](const schema& s) {
     field_errors ignored;
-    s.validate_value(v, at, root, ignored);
+    s.validate_value(v, where, root, ignored);
     return ignored.empty();
   };
   if (!any_of.empty() &&
       std::none_of(any_of.begin(), any_of.end(), [&](const auto& s) { return fits(*s); })) {
     errors.push_back(field_error::invalid(
-        at, json::string(), quoted(at) + " must validate at least one schema (anyOf)"));
+        at(), json::string(), quoted(at()) + " must validate at least one schema (anyOf)"));
   }
   if (!one_of.empty() &&
       std::count_if(one_of.begin(), one_of.end(), [&](const auto& s) { return fits(*s); }) != 1) {
     errors.push_back(field_error::invalid(
-        at, json::string(), quoted(at) + " must validate one and only one schema (oneOf)"));
+        at(), json::string(), quoted(at()) + " must validate one and only one schema (oneOf)"));
   }
   if (negated && fits(*negated)) {
-    errors.push_back(field_error::invalid(at, json::string(),
-                                          quoted(at) + " must not validate the schema (not)"));
+    errors.push_back(field_error::invalid(at(), json::string(),
+                                          quoted(at()) + " must not validate the schema (not)"));
   }
 }
 

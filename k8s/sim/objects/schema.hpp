@@ -18,6 +18,16 @@ namespace k8s::sim {
 /// Source  apiextensions.k8s.io/v1 JSONSchemaProps. Rules in CEL (x-kubernetes-validations) are
 ///         kept and not evaluated.
 struct schema {
+  /// Where in an object a value is: spelt only when there is something to say about it.
+  struct place {
+    const place* within = nullptr;  // borrowed from who calls
+    std::string_view name;
+    std::size_t index = 0;  // of an element, which has no name
+    bool is_element = false;
+
+    std::string text() const;  // "spec.taints[2].key"
+  };
+
   std::string type, format;
   bool int_or_string = false, preserve_unknown = false, nullable = false, embedded = false,
        additional_any = false;
@@ -40,14 +50,15 @@ struct schema {
   /// Removes unknown fields of a whole object and names them ("spec.colour").
   void prune(json::object& o, std::vector<std::string>* unknown) const;
   void set_defaults(json::object& o) const;
-  void validate(const json::object& o, field_errors& errors) const;
+  /// Changes nothing: the object is only lent to the value that is read.
+  void validate(json::object& o, field_errors& errors) const;
   std::shared_ptr<shape> merge_shape(bool root = true) const;
 
 private:
-  void prune_value(json::value& v, const std::string& at, bool root,
+  void prune_value(json::value& v, const place& where, bool root,
                    std::vector<std::string>* unknown) const;
   void default_value(json::value& v, bool root) const;
-  void validate_value(const json::value& v, const std::string& at, bool root,
+  void validate_value(const json::value& v, const place& where, bool root,
                       field_errors& errors) const;
   bool type_fits(const json::value& v) const;
 };

@@ -4,6 +4,7 @@
 #include "k8s/sim/objects/json_path.hpp"
 #include "k8s/sim/objects/patch.hpp"
 #include "k8s/sim/objects/pattern.hpp"
+#include "k8s/sim/objects/schema.hpp"
 #include "k8s/sim/objects/shape.hpp"
 #include "k8s/sim/protobuf.hpp"
 
@@ -46,6 +47,65 @@ TEST(Pattern, TakesLinearTimeOnLongTexts) {
   auto p = pattern::compile("^(a*)*$");
   ASSERT_TRUE(p);
   EXPECT_FALSE(p->found_in(std::string(50'000, 'a') + "b"));
+}
+
+TEST(Same, SaysWhatEqualitySays) {
+  json::array all;
+  for (const char* text :
+       {"null", "true", "false", "1", "-1", "1.0", "1.5", "18446744073709551615", R"("")", R"("1")",
+        "[]", "[1]", "[1,2]", "[2,1]", "[[1]]", "[null]", "{}", R"({"a":1})", R"({"a":1.0})",
+        R"({"b":1})", R"({"a":null})", R"({"a":1,"b":[{"c":"d"}]})", R"({"b":[{"c":"d"}],"a":1})",
+        R"({"a":1,"b":[{"c":"e"}]})", R"({"a":1,"b":[{"c":"d","f":{}}]})", R"({"a":{"a":{}}})"})
+    all.push_back(json::parse(text));
+  all.push_back(std::uint64_t{1});
+  for (const json::value& a : all)
+    for (const json::value& b : all) EXPECT_EQ(same(a, b), a == b) << a << " and " << b;
+}
+
+TEST(Same, TakesNothingOfTheMemoryThatItReads) {
+  std::byte room[4096];
+  json::static_resource full(room, sizeof room);
+  const json::value v = json::parse(R"({"a":{"b":[{"c":"more than fits in a value itself"}]}})",
+                                    json::storage_ptr(&full));
+  // Copying a member once takes a part of these 4 KiB; a thousand would not fit.
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(same(v, v));
+}
+
+std::shared_ptr<schema> schema_of_taints() {
+  return schema::read(json::parse(R"({"type":"object","properties":{"spec":{"type":"object",
+      "required":["image"],"properties":{
+        "image":{"type":"string"},
+        "taints":{"type":"array",
+          "x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["key"],
+          "items":{"type":"object","properties":{"key":{"type":"string","maxLength":3}}}},
+        "rows":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}}}}})")
+                          .as_object());
+}
+
+TEST(Schema, SaysWhereSomethingIsUnknown) {
+  json::object o = json::parse(R"({"kind":"K","colour":1,"spec":{"image":"i","size":2,
+      "taints":[{"key":"a"},{"key":"b","value":"v"}]}})")
+                       .as_object();
+  std::vector<std::string> unknown;
+  schema_of_taints()->prune(o, &unknown);
+  EXPECT_EQ(unknown, (std::vector<std::string>{"spec.taints[1].value", "spec.size", "colour"}));
+  EXPECT_TRUE(same(json::value(o),
+                   json::parse(R"({"kind":"K","spec":{"image":"i",
+                       "taints":[{"key":"a"},{"key":"b"}]}})")));
+}
+
+TEST(Schema, SaysWhereSomethingIsWrongAndLeavesTheObjectAsItIs) {
+  json::object o = json::parse(R"({"spec":{"taints":[{"key":"a"},{"key":"long"},{"key":"a"}],
+      "rows":[[1],[2,"3"]]}})")
+                       .as_object();
+  const json::object as_given = o;
+  field_errors errors;
+  schema_of_taints()->validate(o, errors);
+  std::vector<std::string> where;
+  for (const field_error& e : errors) where.push_back(e.field);
+  EXPECT_EQ(where, (std::vector<std::string>{"spec.image", "spec.taints[1].key", "spec.taints[2]",
+                                             "spec.rows[1][1]"}));
+  EXPECT_TRUE(same(o, as_given));
 }
 
 TEST(JsonPath, SelectsWhatColumnsName) {
