@@ -7,7 +7,7 @@ timer_id timer_queue::arm(steady_time when, std::function<void()> fire) {
   const timer_id id = ++last_;
   const bool first = when < next();
   by_time_.emplace(key{when, id}, std::move(fire));
-  when_.emplace(id, when);
+  when_.emplace_hint(when_.end(), id, when);  // ids only grow
   if (first && on_next_changed) on_next_changed();
   return id;
 }
