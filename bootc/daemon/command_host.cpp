@@ -26,6 +26,16 @@ constexpr reactor::nanoseconds stage_time =
     std::chrono::hours(6);  // a slow link and a large image, but not for ever
 /// Where ostree and composefs keep them, below the host's root.
 constexpr std::array<const char*, 2> deployments{"/ostree/bootc", "/sysroot/state/deploy"};
+/// The last line that bootc wrote to its progress descriptor, below the host's root.
+constexpr const char* progress_file = "/run/windlass-stage-progress";
+constexpr std::size_t most_progress_bytes = 64u << 10;
+/// `bootc switch` with a pipe as descriptor 3, whose last line $0 shows; further arguments are
+/// bootc's. It ends as bootc does, and what cannot be written stops nothing. The image stays the
+/// last word of the unit, without " ; " before it, where staged_by_unit looks for it.
+constexpr const char* switch_with_progress =
+    R"(exec 4>&1; : >"$0"; code=$( { { bootc switch --progress-fd 3 "$@" 3>&1 >&4 4>&- 5>&-; )"
+    R"(echo "$?" >&5; } | while IFS= read -r line; do printf "%s\n" "$line" >"$0"; done >&4; } )"
+    R"(5>&1 ); rm -f "$0"; exit "$code")";
 constexpr int most_unanswered = 10;  // questions about a unit, in a row
 
 reactor::fault refused(const arguments& argv, std::string why) {
@@ -69,12 +79,15 @@ std::string staged_by_unit(std::string_view shown) {
   const std::string_view state = value_of("ActiveState=");
   if (state != "active" && state != "activating" && state != "deactivating") return {};
   // ExecStart={ path=/usr/bin/bootc ; argv[]=bootc switch IMAGE ; ignore_errors=no ; … }
-  constexpr std::string_view begin = "argv[]=bootc switch ";
+  // or { path=/bin/sh ; argv[]=sh -c … bootc switch … IMAGE ; ignore_errors=no ; … }
+  constexpr std::string_view begin = "argv[]=", ours = "bootc switch ";
   std::string_view line = value_of("ExecStart=");
   const std::size_t at = line.find(begin);
   if (at == line.npos) return {};
   line.remove_prefix(at + begin.size());
   line = line.substr(0, line.find(" ; "));
+  if (!line.starts_with(ours) && !(line.starts_with("sh ") && line.find(ours) != line.npos))
+    return {};
   return std::string(line.substr(line.rfind(' ') + 1));
 }
 
@@ -138,6 +151,13 @@ awaitable<reactor::result<host_traits>> command_host::inspect() {
   out.switch_from_downloaded = offers(*switching, "--from-downloaded");
   out.upgrade_download_only = offers(*upgrading, "--download-only");
 
+  // The help hides the option; that a host knows it shows in what it finds wrong with this.
+  arguments ask_progress{"bootc", "switch", "--progress-fd", "2", "--help"};
+  auto progress = co_await execute(std::move(ask_progress), short_time);
+  out.progress = progress && (progress->succeeded() ||
+                              (progress->err.find("'--progress-fd") != std::string::npos &&
+                               progress->err.find("unexpected argument") == std::string::npos));
+
   arguments ask_boot{"cat", "/proc/sys/kernel/random/boot_id"};
   auto boot = co_await execute(std::move(ask_boot), short_time);
   if (boot && boot->succeeded()) out.boot.id = first_line(boot->out);
@@ -190,10 +210,14 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
   }
   const std::string cursor = co_await journal_cursor();
   unit_guard guard{*this};
-  arguments argv{"systemd-run", "--wait", "--collect", "--unit", switch_unit, "bootc", "switch"};
+  arguments argv{"systemd-run", "--wait", "--collect", "--unit", switch_unit};
+  if (traits_.progress)
+    argv.insert(argv.end(), {"sh", "-c", switch_with_progress, progress_file});
+  else
+    argv.insert(argv.end(), {"bootc", "switch"});
   if (traits_.switch_download_only && !command.unlocked) argv.emplace_back("--download-only");
   argv.push_back(command.image);
-  const arguments said = argv;
+  const arguments said{"bootc", "switch", command.image};
   auto ended = co_await execute(std::move(argv), stage_time);
   if (!ended) co_return ended.error();
   guard.ended = true;
@@ -334,6 +358,14 @@ awaitable<reactor::result<void>> command_host::show_registries(
     return put_auth(root == "/" ? std::string() : root, config);
   };
   co_return co_await loop_.offload(std::move(job));
+}
+
+awaitable<std::string> command_host::progress() {
+  const std::string root = options_.root == "/" ? std::string() : options_.root;
+  std::string path = root + progress_file;
+  auto line = co_await reactor::read_file(loop_, std::move(path), most_progress_bytes);
+  if (!line) co_return std::string();
+  co_return first_line(*line);
 }
 
 awaitable<void> command_host::changed() {

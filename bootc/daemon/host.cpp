@@ -6,4 +6,8 @@ awaitable<reactor::result<void>> host::show_registries(std::optional<reactor::se
   co_return reactor::result<void>();
 }
 
+awaitable<std::string> host::progress() {
+  co_return std::string();
+}
+
 }  // namespace bootc

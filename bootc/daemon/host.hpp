@@ -32,6 +32,7 @@ struct host_traits {
   bool switch_from_downloaded = false;  // bootc switch --from-downloaded --apply
   // bootc upgrade --download-only: locks what is staged (not with composefs)
   bool upgrade_download_only = false;
+  bool progress = false;  // bootc switch --progress-fd: a stage says how far it is
   boot_mark boot;
   // the image that a stage is fetching which began before this process did; or empty
   std::string staging;
@@ -75,6 +76,8 @@ public:
   /// had. Nothing: what was made so is taken away, and what others put there stays.
   virtual awaitable<reactor::result<void>> show_registries(
       std::optional<reactor::secret> docker_config);
+  /// The last line that a running stage said of its progress; empty when there is none.
+  virtual awaitable<std::string> progress();
   /// This process ends and the host goes on: what it is doing is left to it, for the next one to
   /// find.
   virtual void leave() {}

@@ -121,9 +121,14 @@ void node_agent::on_host_unreadable(std::string why, reactor::steady_time now) {
   host_backoff_.failed(now);
 }
 
+bool node_agent::on_progress(std::string_view line, reactor::steady_time now) {
+  return follows_progress() && progress_.heard(line, now);
+}
+
 void node_agent::on_ended(const host_command& command, const reactor::result<void>& outcome,
                           reactor::steady_time now) {
   running_.reset();
+  progress_.forget();
   std::string why;
   if (!outcome) why = reactor::reason_of(outcome.error());
   switch (command.action) {
@@ -236,6 +241,7 @@ node_agent::verdict node_agent::stage(reactor::steady_time now) {
     v.idle_reason = node_reason::staging;
     v.cancel_stage =
         running_->action == host_action::stage && running_->image != object_->spec.desired_image;
+    if (!v.cancel_stage) v.idle_message = progress_.words();
     return v;
   }
   if (host_->read_only) {
@@ -329,6 +335,7 @@ node_agent::verdict node_agent::staging_since_before() const {
   if (before && before->status == "True" && before->message.starts_with(stage_failed))
     v.error = before->message;
   v.cancel_stage = running_ && running_->image != object_->spec.desired_image;
+  if (!v.cancel_stage) v.idle_message = progress_.words();
   return v;
 }
 

@@ -2,6 +2,7 @@
 
 #include "bootc/daemon/host.hpp"
 #include "bootc/daemon/host_status.hpp"
+#include "bootc/daemon/stage_progress.hpp"
 #include "bootc/kinds/bootc_node.hpp"
 #include "bootc/kinds/node_pool.hpp"
 #include "reactor/plain/time.hpp"
@@ -46,6 +47,13 @@ public:
   void on_ended(const host_command& command, const reactor::result<void>& outcome,
                 reactor::steady_time now);
 
+  /// The running stage says how far it is, which is to be asked for while follows_progress(). True
+  /// when there is something to publish.
+  bool on_progress(std::string_view line, reactor::steady_time now);
+  bool follows_progress() const noexcept {
+    return traits_.progress && running_ && running_->action == host_action::stage;
+  }
+
   /// Whether the host has what it shall show to registries; empty = it has.
   void on_auth(std::string problem, reactor::steady_time now);
   bool may_try_auth(reactor::steady_time now) const noexcept { return !auth_backoff_.waits(now); }
@@ -85,6 +93,7 @@ private:
   std::string host_problem_;  // why the last reading failed
   backoff host_backoff_;
   std::optional<host_command> running_;
+  stage_progress progress_;            // of running_, when it is a stage
   std::optional<host_command> adopt_;  // runs on the host since before this process
   std::string last_image_;             // desired image of the previous decision
   std::string stage_error_;            // of last_image_; stays until a stage works

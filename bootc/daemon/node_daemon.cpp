@@ -141,6 +141,8 @@ awaitable<void> node_daemon::run() {
       if (agent_.busy()) command_ = task;  // else it has ended by now
       // adopted, and for another image
       if (step.cancel_stage && command_ == task) tasks_.cancel(task);
+      if (agent_.follows_progress() && !std::exchange(following_, true))
+        tasks_.start("follow progress", follow_progress());
     }
     (void)co_await wake_.wait(std::min(step.look_again, loop_.now() + options_.poll_interval));
   }
@@ -237,6 +239,15 @@ awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status
 awaitable<void> node_daemon::run_command(host_command command) {
   ended_command end{*this, command};
   end.outcome = co_await machine_.run(std::move(command));
+}
+
+awaitable<void> node_daemon::follow_progress() {
+  while (agent_.follows_progress()) {
+    co_await loop_.sleep_for(stage_progress::pause);
+    const std::string line = co_await machine_.progress();
+    if (agent_.on_progress(line, loop_.now())) wake_.set();
+  }
+  following_ = false;
 }
 
 awaitable<void> node_daemon::watch_host() {

@@ -48,6 +48,7 @@ private:
   struct ended_command;
   awaitable<void> run();
   awaitable<void> watch_host();
+  awaitable<void> follow_progress();
   awaitable<void> run_command(host_command command);
   awaitable<void> inspect();
   awaitable<void> read_host();
@@ -75,7 +76,7 @@ private:
   reactor::event wake_;
   reactor::backoff api_backoff_{{std::chrono::seconds(1), std::chrono::seconds(30), 2, 0.2}};
   reactor::task_group::task_id command_ = 0;
-  bool started_ = false;
+  bool started_ = false, following_ = false;
   reactor::task_group tasks_;
 };
 

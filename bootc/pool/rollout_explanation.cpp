@@ -33,6 +33,15 @@ std::string left_of(const drain_progress& d) {
   return out;
 }
 
+/// How far the daemon says that the stage is, behind a colon; empty when it does not.
+std::string how_far(const bootc_node& b) {
+  const condition* idle = find_condition(b.status.conditions, node_condition::idle);
+  if (!idle || idle->reason != node_reason::staging) return {};
+  const std::string said = idle->message.substr(0, idle->message.find("; "));
+  if (said.empty() || said.starts_with(uncoordinated_text)) return {};
+  return ": " + words_of(said);
+}
+
 /// What the daemon's conditions remember: Degraded flips when a node fails, Idle when an update
 /// begins and ends.
 std::optional<wall_time> since(const member& m) {
@@ -163,7 +172,8 @@ void pass::explain_unit(const member& m) {
       if (!m.object || (m.object->status.conditions.empty() && !m.object->status.booted))
         return hold_back(m.name, hold_code::no_daemon, "no daemon has reported for it yet",
                          "its daemon publishes a status");
-      return hold_back(m.name, hold_code::staging, "its daemon fetches " + m.spec.desired_image,
+      return hold_back(m.name, hold_code::staging,
+                       "its daemon fetches " + m.spec.desired_image + how_far(*m.object),
                        "it reports the image as staged");
     case unit_state::unclassified:
       return hold_back(m.name, hold_code::invalid_spec, "its desired image cannot be read",

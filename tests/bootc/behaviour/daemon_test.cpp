@@ -39,14 +39,16 @@ public:
 
   std::string inspect_failure;
   std::vector<std::string> uncoordinated;
-  std::string begun;  // a stage that an earlier daemon began
-  bool left = false;  // to itself, with what it is doing
+  std::string progress_line;  // what a stage says of its progress, where the host offers it
+  std::string begun;          // a stage that an earlier daemon began
+  bool left = false;          // to itself, with what it is doing
 
   std::vector<std::string> shown_to_registries;  // "-" = taken away
   awaitable<reactor::result<void>> show_registries(std::optional<reactor::secret> config) override {
     shown_to_registries.push_back(config ? std::string(config->reveal()) : "-");
     co_return reactor::result<void>();
   }
+  awaitable<std::string> progress() override { co_return progress_line; }
   void leave() override { left = true; }
   awaitable<reactor::result<host_traits>> inspect() override {
     if (!inspect_failure.empty())
@@ -54,6 +56,7 @@ public:
     host_traits t;
     t.staging = begun;
     t.uncoordinated = uncoordinated;
+    t.progress = !progress_line.empty();
     t.boot.id = "boot-1";
     co_return t;
   }
@@ -255,6 +258,28 @@ TEST(DaemonBehaviour, T098_ANewImageWhileStagingIsStagedNext) {
     EXPECT_EQ(d.machine.commands,
               (std::vector<std::string>{"stage " + image_of('b'), "stage " + image_of('c')}));
   });
+}
+
+TEST(DaemonBehaviour, AStageThatSaysHowFarItIsIsPublishedSaying) {
+  for (const bool begun_before : {false, true})
+    play_daemon([begun_before](daemon_stage& d) -> awaitable<void> {
+      d.machine.progress_line =
+          R"({"type":"ProgressBytes","task":"pulling","bytes":3,"bytesTotal":4000000})";
+      if (begun_before) d.machine.begun = image_of('b');
+      d.machine.stage_time = 25s;
+      co_await d.object('b');
+      d.daemon.start();
+      co_await d.until("Staging");
+      co_await d.s.until("how far it is", "w1", [](const bootc_node& b) {
+        const auto* idle = find_condition(b.status.conditions, "Idle");
+        return idle && idle->reason == "Staging" && idle->message == "pulling: 0 % of 4 MB";
+      });
+      co_await d.s.until("staged", "w1", [](const bootc_node& b) {
+        const auto* idle = find_condition(b.status.conditions, "Idle");
+        return b.status.staged && b.status.staged->digest == digest_of('b') &&
+               idle->message.find("pulling") == std::string::npos;
+      });
+    });
 }
 
 TEST(DaemonBehaviour, AStageThatBeganBeforeItIsAdopted) {

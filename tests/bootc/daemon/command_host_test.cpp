@@ -274,6 +274,112 @@ TEST(CommandHost, AStageGoesOnWithoutTheProcessAndTheNextOneFindsIt) {
   });
 }
 
+constexpr const char* two_steps =
+    R"({"type":"Start","version":"0.1.0"}
+{"type":"ProgressBytes","task":"pulling","bytes":500,"bytesTotal":1000,"subtasks":[]})";
+
+TEST(CommandHost, AStageSaysHowFarItIsWhereTheHostOffersIt) {
+  for (const command_form how : {command_form::direct, command_form::nsenter}) {
+    machine m(how);
+    m.put("progress", two_steps);
+    m.put("stage_seconds", "0.6");
+    m.run([](machine& on) -> awaitable<void> {
+      auto traits = co_await on.commands.inspect();
+      EXPECT_TRUE(traits && traits->progress);
+      reactor::task_group tasks(on.loop);
+      bool staged = false;
+      tasks.start("stage", [&]() -> awaitable<void> {
+        auto done = co_await on.stage('b');
+        staged = done.has_value();
+      });
+      std::string said;
+      for (int i = 0; i < 300 && said.find("pulling") == said.npos; ++i) {
+        co_await on.loop.sleep_for(10ms);
+        said = co_await on.commands.progress();
+      }
+      EXPECT_THAT(said, HasSubstr(R"("task":"pulling","bytes":500)"));
+      co_await tasks.join();
+      EXPECT_TRUE(staged);
+      said = co_await on.commands.progress();
+      EXPECT_EQ(said, "") << "nothing of it stays";
+      const auto s = co_await on.status();
+      EXPECT_TRUE(s.staged && s.staged->image->digest == digest_of('b') && s.staged->download_only);
+    });
+  }
+}
+
+TEST(CommandHost, AHostWithoutProgressStagesWithoutIt) {
+  machine m;
+  m.run([](machine& on) -> awaitable<void> {
+    auto traits = co_await on.commands.inspect();
+    EXPECT_TRUE(traits && !traits->progress);
+    auto staged = co_await on.stage('b');
+    EXPECT_TRUE(staged);
+    EXPECT_EQ(on.log().find("--progress-fd 3"), std::string::npos);
+  });
+}
+
+TEST(CommandHost, AStageThatFailsEndsAsBootcDoesAlsoWhereItSaysHowFarItIs) {
+  machine m;
+  m.put("progress", two_steps);
+  m.put("unpullable", digest_of('b'));
+  m.run([](machine& on) -> awaitable<void> {
+    (void)co_await on.commands.inspect();
+    auto staged = co_await on.stage('b');
+    EXPECT_FALSE(staged);
+    if (!staged) {
+      EXPECT_EQ(staged.error().detail,
+                "Pulling: initializing source docker://" + image_of('b') + ": manifest unknown");
+    }
+  });
+}
+
+TEST(CommandHost, AStageThatSaysHowFarItIsNeedsNobodyWhoReadsIt) {
+  machine m;
+  // Far more than a pipe holds, and a line longer than anybody reads.
+  std::string much;
+  for (int i = 0; i < 300; ++i) much += std::string(i == 299 ? 200'000 : 1'000, 'x') + "\n";
+  m.put("progress", much);
+  m.put("stage_seconds", "0.9");
+  m.run([](machine& on) -> awaitable<void> {
+    (void)co_await on.commands.inspect();
+    reactor::task_group tasks(on.loop);
+    tasks.start("stage", [&]() -> awaitable<void> { (void)co_await on.stage('b'); });
+    for (int i = 0; i < 300 && on.get("unit_pid").empty(); ++i) co_await on.loop.sleep_for(10ms);
+    on.commands.leave();
+    co_await tasks.cancel_and_join();
+
+    command_host next(on.loop, on.settings(command_form::direct));
+    auto traits = co_await next.inspect();
+    EXPECT_TRUE(traits && traits->staging == image_of('b')) << traits->staging;
+    host_command adopted;
+    adopted.action = host_action::stage;
+    adopted.image = image_of('b');
+    adopted.adopted = true;
+    auto ended = co_await next.run(std::move(adopted));
+    EXPECT_TRUE(ended) << (ended ? "" : ended.error().message());
+    const auto s = co_await on.status();
+    EXPECT_TRUE(s.staged && s.staged->image->digest == digest_of('b'));
+    co_await next.stop();
+  });
+}
+
+TEST(CommandHost, AProgressThatIsNoLineOfTextIsNone) {
+  machine m;
+  m.run([](machine& on) -> awaitable<void> {
+    std::string said = co_await on.commands.progress();
+    EXPECT_EQ(said, "");
+    std::filesystem::create_directories(on.folder / "run");
+    reactor::put(on.folder / "run/windlass-stage-progress", std::string(1'000'000, '{'));
+    said = co_await on.commands.progress();
+    EXPECT_EQ(said, "") << "longer than anybody reads";
+    std::filesystem::remove(on.folder / "run/windlass-stage-progress");
+    std::filesystem::create_symlink("/dev/zero", on.folder / "run/windlass-stage-progress");
+    said = co_await on.commands.progress();
+    EXPECT_EQ(said, "") << "no regular file";
+  });
+}
+
 TEST(CommandHost, AnAdoptedStageThatNobodyWantsIsStopped) {
   machine m;
   m.put("stage_seconds", "30");

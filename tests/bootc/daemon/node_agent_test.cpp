@@ -223,6 +223,40 @@ TEST(NodeAgent, ASupersededStageIsCancelledAndItsEndSaysNothing) {
   EXPECT_EQ(b.shown(), "Staging -");
 }
 
+TEST(NodeAgent, SaysHowFarAStageIsAtMostOnceInTenSeconds) {
+  host_traits t;
+  t.progress = true;
+  bench b(t);
+  const auto at = [](int quarter) {
+    return R"({"type":"ProgressBytes","task":"pulling","bytes":)" + std::to_string(quarter) +
+           R"(,"bytesTotal":4})";
+  };
+  EXPECT_FALSE(b.agent.on_progress(at(1), b.now)) << "nothing is staged";
+  b.desire('b');
+  auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  std::size_t writes = 0;
+  for (int second = 0; second < 60; ++second, b.now += 1s)
+    if (b.agent.on_progress(at(second % 4 + 1), b.now) && b.pass().publish) ++writes;
+  EXPECT_EQ(writes, 6u);
+  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message, "pulling: 75 % of 1 MB");
+  b.host.staged = deployed('b');
+  b.ended(*step.command);
+  b.pass();
+  EXPECT_EQ(find_condition(b.object.status.conditions, "Idle")->message.find("pulling"),
+            std::string::npos);
+  EXPECT_FALSE(b.agent.on_progress(at(1), b.now + 60s));
+}
+
+TEST(NodeAgent, AHostThatOffersNoProgressIsNotHeard) {
+  bench b;
+  b.desire('b');
+  ASSERT_TRUE(b.pass().command);
+  EXPECT_FALSE(b.agent.follows_progress());
+  EXPECT_FALSE(b.agent.on_progress(
+      R"({"type":"ProgressSteps","task":"staging","steps":1,"stepsTotal":2})", b.now));
+}
+
 TEST(NodeAgent, AStageThatClaimsSuccessWithoutStagingIsAFailure) {
   bench b;
   b.desire('b');

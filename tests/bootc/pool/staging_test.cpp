@@ -1,4 +1,5 @@
 #include "bootc/pool/action_patch.hpp"
+#include "bootc/pool/hold_note.hpp"
 #include "tests/bootc/builders.hpp"
 
 #include <boost/json/object.hpp>
@@ -58,6 +59,26 @@ TEST(InSlotStaging, WhatADaemonSaidOfAnotherImageDoesNotCount) {
   waits_in_line(s, "w1").meta.generation = 4;
   EXPECT_EQ(steps(s.plan()), "");
   EXPECT_EQ(held(s.plan()), "w1:staging");
+}
+
+TEST(Staging, HowFarItIsStandsInTheHoldAndIsNoReasonToNoteItAgain) {
+  situation s;
+  bootc_node& b = s.member("w1", unit_state::staging);
+  const auto sentence = [&](const std::string& idle_message) {
+    b.status.conditions.front().message = idle_message;
+    return s.plan().holds.at(0).sentence;
+  };
+  const std::string fetches = "its daemon fetches " + image_of('b');
+  EXPECT_EQ(sentence(""), fetches);
+  EXPECT_EQ(sentence("pulling: 25 % of 1234 MB"), fetches + ": pulling: 25 % of 1234 MB");
+  EXPECT_EQ(sentence("staging: step 1 of 2; " + std::string(uncoordinated_text) + "kured"),
+            fetches + ": staging: step 1 of 2");
+  EXPECT_EQ(sentence(std::string(uncoordinated_text) + "kured"), fetches);
+  EXPECT_LE(sentence(std::string(100'000, 'x')).size(), 2'048u);
+  annotate(b, names::hold, "staging");
+  annotate(b, names::hold_reason, fetches);
+  const rollout_plan plan = s.plan();
+  EXPECT_TRUE(is_noted(b, &plan.holds.at(0)));
 }
 
 TEST(InSlotStaging, ThePoolsWordIsHandedOnAndTakenBack) {

@@ -10,6 +10,8 @@
 //   ostree/bootc               touched when deployments change
 //   run/…                      what a full reboot drops and a soft reboot keeps
 //   stage_seconds              how long a switch takes (0.2)
+//   progress                   present: `switch` has --progress-fd and writes these lines to it,
+//                              one after the other while it takes its time
 //   unpullable, unbootable     parts of images that cannot be fetched, or do not come up; one a
 //                              line
 //   too_large                  parts of images that the host's disk has no room for; one a line
@@ -202,7 +204,36 @@ void stage(const host_state& h, const std::string& image, bool locked) {
   fs::last_write_time(h.path("ostree/bootc"), fs::file_time_type::clock::now());
 }
 
+/// The descriptor that --progress-fd names, which goes from the arguments; nothing without one.
+std::optional<int> take_progress(arguments& args) {
+  const auto at = std::find(args.begin(), args.end(), "--progress-fd");
+  if (at == args.end() || at + 1 == args.end()) return std::nullopt;
+  const int fd = std::atoi((at + 1)->c_str());
+  args.erase(at, at + 2);
+  return fd;
+}
+
+/// Whoever reads it may be gone: bootc goes on then.
+void say(int fd, const std::string& line) {
+  const std::string text = line + "\n";
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t n = ::write(fd, text.data() + at, text.size() - at);
+    if (n < 0) return;
+    at += static_cast<std::size_t>(n);
+  }
+}
+
 int switch_to(const host_state& h, arguments args) {
+  const std::optional<int> progress = take_progress(args);
+  if (progress && !h.has("progress")) {
+    std::cerr << "error: unexpected argument '--progress-fd' found\n";
+    return 2;
+  }
+  if (progress && *progress < 3) {
+    std::cerr << "error: invalid value '" << *progress
+              << "' for '--progress-fd <PROGRESS_FD>': not a descriptor to write to\n";
+    return 2;
+  }
   const arguments further = h.lines("switch_options");
   const auto offers = [&](std::string_view option) {
     return std::find(further.begin(), further.end(), option) != further.end();
@@ -246,7 +277,14 @@ int switch_to(const host_state& h, arguments args) {
     return fail("the image is already deployed");
   sysroot_lock lock(h);
   const std::string seconds = h.has("stage_seconds") ? h.read("stage_seconds") : "0.2";
-  std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(seconds.c_str())));
+  const arguments steps = progress ? h.lines("progress") : arguments();
+  const std::chrono::duration<double> each(
+      std::atof(seconds.c_str()) / static_cast<double>(std::max<std::size_t>(steps.size(), 1)));
+  for (const std::string& line : steps) {
+    say(*progress, line);
+    std::this_thread::sleep_for(each);
+  }
+  if (steps.empty()) std::this_thread::sleep_for(each);
   if (h.has("fetch")) {
     const std::string fetch = h.path("fetch").string() + " '" + image + "'";
     std::cout.flush();
@@ -370,10 +408,28 @@ int systemctl(const host_state& h, const arguments& args) {
   }
   if (args[0] == "stop" && h.has("unit_pid")) {
     const int pid = std::atoi(h.read("unit_pid").c_str());
-    if (pid > 1) kill(pid, SIGTERM);
+    if (pid > 1) kill(-pid, SIGTERM);  // the whole unit
     h.remove("unit_pid");
   }
   return 0;
+}
+
+/// A shell script as a unit runs it. What it names in /run is in ours.
+int shell(const host_state& h, arguments args) {
+  std::vector<char*> words;
+  for (std::string& a : args) {
+    if (a.starts_with("/run/")) a = h.path(a.substr(1)).string();
+    words.push_back(a.data());
+  }
+  words.push_back(nullptr);
+  const pid_t script = fork();
+  if (script == 0) {
+    execvp(words[0], words.data());
+    _exit(127);
+  }
+  int ended = 0;
+  while (waitpid(script, &ended, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(ended) ? WEXITSTATUS(ended) : 1;
 }
 
 /// --wait: runs the command as a unit, whose errors go to the journal and not to whoever waits; it
@@ -382,7 +438,8 @@ int systemd_run(const host_state& h, const arguments& args) {
   std::size_t at = 0;
   while (at < args.size() && args[at].starts_with("--")) at += args[at] == "--unit" ? 2 : 1;
   const arguments command(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
-  if (command.empty() || command[0] != "bootc") return fail("Failed to find executable");
+  if (command.empty() || (command[0] != "bootc" && command[0] != "sh"))
+    return fail("Failed to find executable");
   std::string line;
   for (const auto& a : command) line += (line.empty() ? "" : " ") + a;
   h.write("unit_command", line);
@@ -396,7 +453,8 @@ int systemd_run(const host_state& h, const arguments& args) {
     dup2(nothing, 0);
     dup2(journal, 1);
     dup2(journal, 2);
-    const int code = bootc(h, arguments(command.begin() + 1, command.end()));
+    const int code = command[0] == "sh" ? shell(h, command)
+                                        : bootc(h, arguments(command.begin() + 1, command.end()));
     h.remove("unit_pid");
     std::cout.flush();
     _exit(code);
