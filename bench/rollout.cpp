@@ -35,7 +35,7 @@ namespace json = boost::json;
 
 constexpr std::string_view pool_name = "workers";
 constexpr reactor::nanoseconds host_time = 1s, heartbeat = 5min;
-/// A cluster is asked 50 things a second at most, and told 5 Events.
+/// A cluster is told five Events a second.
 constexpr reactor::nanoseconds patience = 15min, patience_for_node = 500ms, quiet = 10s;
 constexpr std::chrono::seconds idle_window{30};
 
@@ -361,7 +361,7 @@ std::string kind_of(const k8s::sim::request& r) {
   std::string out = r.method;
   std::string_view rest = r.path;
   bool found = false;
-  for (std::size_t part = 0; !rest.empty(); ++part) {
+  while (!rest.empty()) {
     const std::string_view word = rest.substr(0, rest.find('/'));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
     if (found && (word == "status" || word == "eviction")) out += "/" + std::string(word);
