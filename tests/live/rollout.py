@@ -56,6 +56,8 @@ class Machine:
         folder.mkdir(parents=True)
         (folder / "booted").write_text(booted)
         (folder / "stage_seconds").write_text("0.5")
+        if sum(name.encode()) % 2:  # a bootc that says how far its stage is
+            (folder / "progress").write_text('{"type":"ProgressBytes","task":"pulling","bytes":1,"bytesTotal":2}\n')
         self.environment = os.environ | {"FAKE_HOST": str(folder), "PATH": f"{BUILD / 'fake_host_bin'}:{os.environ['PATH']}", "NODE_NAME": name}
         self.log = open(folder.parent / f"{name}.log", "w")
         self.reboots = 0
