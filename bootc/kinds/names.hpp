@@ -60,6 +60,8 @@ inline constexpr std::string_view desired_since = "windlass.dev/desired-since";
 /// Annotation on the pool, and handed on to its BootcNodes: how a host stages that others may
 /// reboot as well (staging_mode).
 inline constexpr std::string_view stage = "windlass.dev/stage";
+/// Annotation on the pool: how many of its nodes may fetch an image at once.
+inline constexpr std::string_view stages_at_once = "windlass.dev/stages-at-once";
 /// Annotation on the pool: after how long without progress a node counts as stuck, as Go writes
 /// durations.
 inline constexpr std::string_view stuck_after = "windlass.dev/stuck-after";

@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 namespace bootc {
@@ -65,6 +66,15 @@ std::optional<staging_mode> parse_staging_mode(std::string_view word) noexcept {
 std::optional<staging_mode> node_pool::staging() const {
   const std::string_view word = meta.annotations.get(names::stage);
   return word.empty() ? staging_mode::locked : parse_staging_mode(word);
+}
+
+std::optional<std::size_t> node_pool::stages_at_once() const {
+  const std::string_view word = meta.annotations.get(names::stages_at_once);
+  if (word.empty()) return 0;
+  std::size_t out = 0;
+  const char* const end = word.data() + word.size();
+  const auto read = std::from_chars(word.data(), end, out);
+  return read.ec == std::errc() && read.ptr == end && out > 0 ? std::optional(out) : std::nullopt;
 }
 
 std::optional<reactor::nanoseconds> node_pool::stuck_after() const {

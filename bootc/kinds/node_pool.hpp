@@ -87,6 +87,8 @@ struct node_pool {
   std::string_view policy() const;
   /// How its hosts stage; nothing when it is written wrongly.
   std::optional<staging_mode> staging() const;
+  /// How many of its nodes may fetch an image at once, 0 = all; nothing when it is written wrongly.
+  std::optional<std::size_t> stages_at_once() const;
   /// After how long without progress a node counts as stuck; nothing when it is written wrongly.
   std::optional<reactor::nanoseconds> stuck_after() const;
   /// The digest that somebody approved, as written, or empty.

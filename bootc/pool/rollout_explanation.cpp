@@ -169,6 +169,11 @@ void pass::explain_unit(const member& m) {
     case unit_state::pending:
     case unit_state::staging:
       if (world_.assume_staged || m.stages_in_slot) return explain_staged(m);
+      if (m.waits_to_stage)
+        return hold_back(m.name, hold_code::staging_turn,
+                         std::to_string(fetching_) + " nodes of the pool fetch the image, and " +
+                             std::to_string(stages_at_once_) + " may at once",
+                         "one of them has fetched it");
       if (!m.object || (m.object->status.conditions.empty() && !m.object->status.booted))
         return hold_back(m.name, hold_code::no_daemon, "no daemon has reported for it yet",
                          "its daemon publishes a status");
@@ -235,7 +240,7 @@ void pass::show(const member& m) {
   u.control_plane = m.node && is_control_plane(*m.node);
   u.ready = m.node && is_ready(*m.node);
   u.trouble = m.trouble;
-  u.desired_image = words_of(m.spec.desired_image);
+  u.desired_image = words_of(m.waits_to_stage ? pinned_ : m.spec.desired_image);
   u.since = since(m);
   if (m.node) {
     u.labels = m.node->meta.labels;

@@ -18,6 +18,7 @@ void pass::find_member(std::size_t i) {
     m.object = object;
     m.spec = object->spec;
     m.slotted = object->in_slot();
+    if (stages_at_once_ > 0 && is_fetching(*object, node)) ++fetching_;
     members_.push_back(std::move(m));
   } else if (object->meta.owner && object->meta.owner.kind == "BootcNodePool") {
     conflicting_pools_.push_back(object->meta.owner.name.str());
@@ -44,6 +45,7 @@ void pass::join(const k8s::node& node) {
   a.staging = staging_;
   a.retarget = true;
   a.at = world_.now;
+  ++fetching_;
   if (!is_managed(node)) act(action_kind::label, m.name);
   members_.push_back(std::move(m));
 }
@@ -55,12 +57,43 @@ std::string pass::hash_for(const std::string& before) const {
   return world_.secret.is == secret_state::kind::usable ? world_.secret.hash : before;
 }
 
+/// It was told of the pool's image and fetches it, or is about to. Whoever cannot does not keep the
+/// others from it: a node that is not Ready, whose daemon reports an error, does nothing or has
+/// never been there, or waits for a slot with it.
+bool pass::is_fetching(const bootc_node& b, const k8s::node& node) {
+  if (b.spec.desired_image != pinned_ || !is_ready(node)) return false;
+  const unit_state state = classify(b.status, target_.digest);
+  if (state == unit_state::staging) return true;
+  if (state != unit_state::pending) return false;
+  const condition* idle = find_condition(b.status.conditions, node_condition::idle);
+  if (idle && idle->message.find(stages_in_slot_text) != std::string::npos) return false;
+  const auto since = time_of(b.annotation(names::desired_since));
+  if (!since) return idle != nullptr;
+  if (world_.now >= *since + stuck_after_) return false;
+  look_again(*since + stuck_after_);
+  return true;
+}
+
+/// Whether a node that shall run another image may be told of it now. What it has already is not
+/// fetched, and whoever holds a slot is disturbed as it is.
+bool pass::may_fetch(const member& m) {
+  if (stages_at_once_ == 0 || m.slotted || m.approved()) return true;
+  const bootc_node_status& has = m.object->status;
+  for (const auto* entry : {&has.booted, &has.staged})
+    if (*entry && is_image(**entry, target_.digest)) return true;
+  if (fetching_ >= stages_at_once_) return false;
+  ++fetching_;
+  return true;
+}
+
 /// A new image withdraws an approval. So does a lost slot: without one nobody may reboot.
 void pass::sync(std::size_t i) {
   member& m = members_[i];
   if (!m.object) return;
   // After the spec, so that a daemon that comes with the label finds what to do.
-  const bool retarget = m.spec.desired_image != pinned_;
+  const bool differs = m.spec.desired_image != pinned_;
+  m.waits_to_stage = differs && !m.object->meta.deleting() && !may_fetch(m);
+  const bool retarget = differs && !m.waits_to_stage;
   const bool withdraws =
       retarget || m.spec.desired_state == image_state::unset || (m.approved() && !m.slotted);
   const bool same_ref = m.spec.pull_secret == pool_.spec.pull_secret;
@@ -69,7 +102,7 @@ void pass::sync(std::size_t i) {
   const auto staging = parse_staging_mode(m.annotation(names::stage).value_or("locked"));
   const bool other_staging = staging != staging_;
   if (!m.object->meta.deleting() && (other_secret || withdraws || other_staging)) {
-    m.spec.desired_image = pinned_;
+    if (retarget) m.spec.desired_image = pinned_;
     m.spec.pull_secret = pool_.spec.pull_secret;
     m.spec.pull_secret_hash = hash;
     if (withdraws) m.spec.desired_state = image_state::staged;

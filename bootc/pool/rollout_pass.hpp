@@ -32,6 +32,7 @@ struct member {
   unit_state state = unit_state::pending;
   bool slotted = false, fresh_slot = false, freed = false;
   bool may_start = false;                 // it waits for nothing but a slot
+  bool waits_to_stage = false;            // it keeps the image that it was told before, for now
   bool stages_in_slot = false;            // its daemon says that it stages once it is told to boot
   node_shield taken;                      // with a fresh slot
   bool named = false;                     // the policy says that it may start
@@ -111,6 +112,8 @@ private:
   std::string hash_for(const std::string& before) const;
   std::string secret_problem() const;
   void find_member(std::size_t i);
+  bool is_fetching(const bootc_node& b, const k8s::node& node);
+  bool may_fetch(const member& m);
   void release_if_leaving(std::size_t i);
   void release_with_pool(std::size_t i);
   void finish_release();
@@ -180,7 +183,8 @@ private:
   std::string pinned_;  // the image that all members shall run
   staging_mode staging_ = staging_mode::locked;
   reactor::nanoseconds stuck_after_{};
-  std::vector<member> members_;  // sorted by name
+  std::size_t stages_at_once_ = 0, fetching_ = 0;  // 0 = as many as there are
+  std::vector<member> members_;                    // sorted by name
   std::vector<std::string> conflicting_pools_, unowned_;
   std::vector<std::string> unhealthy_, degraded_;
   // staged without lock; rebooted by others too

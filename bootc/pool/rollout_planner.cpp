@@ -98,6 +98,9 @@ void pass::read_annotations() {
   const auto staging = pool_.staging();
   if (!staging) wrong(names::stage, "one of locked, unlocked, in-slot");
   staging_ = staging.value_or(staging_mode::locked);
+  const auto at_once = pool_.stages_at_once();
+  if (!at_once) wrong(names::stages_at_once, "a number above zero");
+  stages_at_once_ = world_.assume_staged ? 0 : at_once.value_or(0);
   const auto stuck_after = pool_.stuck_after();
   if (!stuck_after) wrong(names::stuck_after, "a duration above zero, such as 10m");
   stuck_after_ = stuck_after.value_or(default_stuck_after);

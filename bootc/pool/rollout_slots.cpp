@@ -32,8 +32,11 @@ reactor::nanoseconds retry_delay(unsigned timeouts) {
 void pass::classify_member(std::size_t i) {
   member& m = members_[i];
   if (m.object)
-    m.state = m.spec.desired_image == pinned_ ? classify(m.object->status, target_.digest)
-                                              : classify(m.object->status, m.spec);
+    m.state = m.spec.desired_image == pinned_ || m.waits_to_stage
+                  ? classify(m.object->status, target_.digest)
+                  : classify(m.object->status, m.spec);
+  // What it does is about the image before.
+  if (m.waits_to_stage && m.state != unit_state::degraded) m.state = unit_state::pending;
   m.stages_in_slot = says_it_stages_in_slot(m);
   if (world_.drains.empty()) return;
   const auto drain = world_.drains.find(m.name);
@@ -43,7 +46,8 @@ void pass::classify_member(std::size_t i) {
 
 /// Its daemon has seen what is asked for now, and fetches nothing before it is told to boot.
 bool pass::says_it_stages_in_slot(const member& m) const {
-  if (staging_ != staging_mode::in_slot || !m.object || m.state != unit_state::pending)
+  if (staging_ != staging_mode::in_slot || !m.object || m.state != unit_state::pending ||
+      m.waits_to_stage)
     return false;
   const bootc_node_status& status = m.object->status;
   const condition* idle = find_condition(status.conditions, node_condition::idle);
@@ -129,7 +133,8 @@ void pass::note_reboot_timeout(std::size_t i) {
 /// A daemon that neither acts nor reports an error. Nothing is done about it but to say so.
 void pass::note_stuck(std::size_t i) {
   member& m = members_[i];
-  if (!m.object || m.object->meta.deleting() || !(m.object->spec == m.spec)) return;
+  if (!m.object || m.object->meta.deleting() || !(m.object->spec == m.spec) || m.waits_to_stage)
+    return;
   const condition* idle = find_condition(m.object->status.conditions, node_condition::idle);
   if (!idle) return;  // no daemon has reported at all, which has a hold of its own
   const auto idle_since = time_of(idle->last_transition_time);

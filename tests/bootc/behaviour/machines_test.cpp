@@ -8,6 +8,7 @@
 #include "tests/bootc/builders.hpp"
 
 #include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -217,6 +218,36 @@ TEST(MachineBehaviour, HostsThatCannotLockStageInTheirSlotWhereThePoolWantsIt) {
                EXPECT_EQ(most, 1u) << "never more than have a slot";
                for (auto& [name, m] : machines) EXPECT_EQ(m->host.reboots(), 1u) << name;
              });
+}
+
+TEST(MachineBehaviour, NoMoreNodesFetchAtOnceThanThePoolSays) {
+  play_fleet({}, R"({"maxUnavailable":4})", [](stage& s, auto& machines) -> awaitable<void> {
+    co_await s.patch_pool("p",
+                          R"({"metadata":{"annotations":{"windlass.dev/stages-at-once":"1"}}})");
+    reactor::task_group watch(s.loop());
+    std::size_t most = 0;
+    watch.start("count", [&]() -> awaitable<void> {
+      for (;;) {
+        std::size_t fetching = 0;
+        for (auto& [name, m] : machines) {
+          k8s::object_key key{"", s.named(name)};
+          auto read = co_await s.api().get(bootc_nodes(), std::move(key));
+          if (!read) continue;
+          auto b = k8s::parse_view<bootc_node>(json::serialize(*read));
+          fetching += b && classify(*b) == unit_state::staging ? 1 : 0;
+        }
+        most = std::max(most, fetching);
+        co_await s.loop().sleep_for(10ms);
+      }
+    });
+    co_await move_to(s, 'b');
+    co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+      return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('b');
+    });
+    co_await watch.cancel_and_join();
+    EXPECT_EQ(most, 1u);
+    for (auto& [name, m] : machines) EXPECT_EQ(m->host.reboots(), 1u) << name;
+  });
 }
 
 TEST(MachineBehaviour, AFleetReachesTheNewImageNeverMoreAtOnceThanAllowed) {

@@ -81,6 +81,111 @@ TEST(Staging, HowFarItIsStandsInTheHoldAndIsNoReasonToNoteItAgain) {
   EXPECT_TRUE(is_noted(b, &plan.holds.at(0)));
 }
 
+// ---- so many at once ----
+
+/// On image a, and told so by the target before.
+bootc_node& on_former(situation& s, const std::string& name) {
+  bootc_node& b = s.member(name, unit_state::pending);
+  b.spec.desired_image = image_of('a');
+  return b;
+}
+
+TEST(StagesAtOnce, OnlySoManyAreToldOfANewImage) {
+  situation s;
+  annotate(s.world.pool, names::stages_at_once, "2");
+  for (const char* name : {"w1", "w2", "w3", "w4"}) on_former(s, name);
+  const rollout_plan plan = s.plan();
+  EXPECT_EQ(steps(plan), "set desired image w1, set desired image w2");
+  EXPECT_EQ(held(plan), "w1:staging w2:staging w3:staging-turn w4:staging-turn");
+  EXPECT_EQ(plan.status.updated_count, 0) << "who runs the image before has not arrived";
+  EXPECT_EQ(plan.status.updating_count, 4);
+  EXPECT_EQ(plan.units[3].desired_image, image_of('b'));
+  EXPECT_EQ(plan.units[3].state, unit_state::pending);
+}
+
+TEST(StagesAtOnce, WhoHasFetchedItMakesRoomForTheNext) {
+  situation s;
+  annotate(s.world.pool, names::stages_at_once, "2");
+  s.world.pool.spec.paused = true;
+  s.member("w1", unit_state::staged);
+  s.member("w2", unit_state::staging);
+  on_former(s, "w3");
+  on_former(s, "w4");
+  EXPECT_EQ(steps(s.plan()), "set desired image w3");
+}
+
+TEST(StagesAtOnce, WhoCannotFetchItKeepsNobodyFromIt) {
+  situation s;
+  annotate(s.world.pool, names::stages_at_once, "1");
+  s.member("w1", unit_state::degraded);
+  s.member("w2", unit_state::staging);
+  s.node_named("w2").ready = k8s::condition_status::no;
+  annotate(s.member("w3", unit_state::pending), names::desired_since, "2026-11-21T10:00:00Z");
+  on_former(s, "w4");
+  on_former(s, "w5");
+  EXPECT_EQ(steps(s.plan()), "set desired image w4");
+}
+
+TEST(StagesAtOnce, WhatIsThereAlreadyIsNotFetched) {
+  situation s;
+  annotate(s.world.pool, names::stages_at_once, "1");
+  s.member("w1", unit_state::staging);
+  on_former(s, "w2").status.staged = booted('b');
+  on_former(s, "w3").status.booted = booted('b');
+  on_former(s, "w4");
+  EXPECT_EQ(steps(s.plan()), "set desired image w2, set desired image w3");
+}
+
+TEST(StagesAtOnce, AnApprovalForTheImageBeforeIsWithdrawnAllTheSame) {
+  situation s;
+  annotate(s.world.pool, names::stages_at_once, "1");
+  s.member("w1", unit_state::staging);
+  bootc_node& b = on_former(s, "w2");
+  situation::take_slot(b);
+  b.spec.desired_state = image_state::booted;
+  s.node_named("w2").unschedulable = true;
+  const rollout_plan plan = s.plan();
+  ASSERT_EQ(steps(plan), "set desired image w2");
+  EXPECT_EQ(plan.actions[0].spec.desired_state, image_state::staged);
+}
+
+TEST(StagesAtOnce, WhoWaitsGetsARotatedSecretAndIsNotStuck) {
+  situation s;
+  annotate(s.world.pool, names::stages_at_once, "1");
+  s.world.pool.spec.pull_secret = secret_ref{"bootc-operator", "pull"};
+  bootc_node& first = s.member("w1", unit_state::staging);
+  first.spec.pull_secret = s.world.pool.spec.pull_secret;
+  annotate(on_former(s, "w2"), names::desired_since, "2026-11-21T01:00:00Z");
+  const rollout_plan plan = s.plan();
+  ASSERT_EQ(steps(plan), "set desired image w2");
+  EXPECT_EQ(plan.actions[0].spec.desired_image, image_of('a'));
+  EXPECT_FALSE(plan.actions[0].retarget);
+  EXPECT_EQ(warned(plan), "");
+  EXPECT_EQ(held(plan), "w1:staging w2:staging-turn");
+}
+
+TEST(StagesAtOnce, TheForecastAsksWhoWouldGoIfAllHadIt) {
+  situation s;
+  annotate(s.world.pool, names::stages_at_once, "1");
+  s.world.assume_staged = true;
+  on_former(s, "w1");
+  on_former(s, "w2");
+  EXPECT_EQ(held(s.plan()).find("staging-turn"), std::string::npos);
+}
+
+TEST(StagesAtOnce, WhatIsNoNumberIsToldAndCountsAsAbsent) {
+  for (const char* word : {"0", "-1", "many", "2x", "1.5", "99999999999999999999999"}) {
+    situation s;
+    annotate(s.world.pool, names::stages_at_once, word);
+    on_former(s, "w1");
+    on_former(s, "w2");
+    const rollout_plan plan = s.plan();
+    EXPECT_EQ(steps(plan), "set desired image w1, set desired image w2") << word;
+    EXPECT_EQ(warned(plan), "InvalidAnnotation: windlass.dev/stages-at-once \"" +
+                                std::string(word) + "\" is not a number above zero\n");
+  }
+}
+
 TEST(InSlotStaging, ThePoolsWordIsHandedOnAndTakenBack) {
   situation s;
   annotate(s.world.pool, names::stage, "in-slot");
