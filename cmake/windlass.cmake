@@ -14,6 +14,13 @@ function(windlass_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# windlass_long(<name>): a library of long files, of which four are compiled at once: one that is changed is there in ten seconds.
+function(windlass_long name)
+  if(WINDLASS_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 4)
+  endif()
+endfunction()
+
 # windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is the ctest test <name>/<Suite>.<Test>,
 # so that `./dev test <part of name>` runs a program. A line that begins with "## " is shown by ./dev after the run.
 # A test that cannot run in a sandbox without peers carries LABELS live. TIMEOUT is in seconds, 120 when not given: how long
