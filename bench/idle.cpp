@@ -65,7 +65,7 @@ private:
   k8s::informer<k8s::daemon_set> daemon_sets_;
 };
 
-struct figures {
+struct idle_figures {
   double cpu_percent = 0, requests = 0, resident_mb = 0, noticed_seconds = 0;
   std::string problem;
 };
@@ -76,7 +76,7 @@ public:
              reactor::nanoseconds window)
       : loop_(l), to_(std::move(to)), size_(clusters), window_(window) {}
 
-  reactor::awaitable<void> measure(figures& out) {
+  reactor::awaitable<void> measure(idle_figures& out) {
     co_await engage_all();
     if (!all_live()) out.problem = "not every cluster became Live";
     if (out.problem.empty()) co_await observe(out);
@@ -132,7 +132,7 @@ private:
     co_return got ? got->body : std::string();
   }
 
-  reactor::awaitable<void> observe(figures& out) {
+  reactor::awaitable<void> observe(idle_figures& out) {
     co_await loop_.sleep_for(15s);  // what engaging left behind
     const double requests = co_await requests_so_far();
     const reactor::nanoseconds cpu = process_cpu();
@@ -147,7 +147,7 @@ private:
     if (!all_live()) out.problem = "a cluster was not Live at the end";
   }
 
-  reactor::awaitable<void> fall_silent(figures& out) {
+  reactor::awaitable<void> fall_silent(idle_figures& out) {
     k8s::cluster& silent = *fleet_.front();
     silent.attend(k8s::attention::close);
     co_await loop_.sleep_for(5s);  // what attending asks first is answered
@@ -171,7 +171,7 @@ boost::json::object measure_idle(std::size_t clusters, std::chrono::seconds wind
   pin_to_core(0);
   auto process = child::start({"bench", "idle", "--sender", "10"});
   if (!process) throw std::runtime_error(process.error().message());
-  figures f;
+  idle_figures f;
   reactor::loop l;
   idle_fleet fleet(l, sender_connection(*process), clusters, window);
   {

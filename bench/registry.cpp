@@ -49,7 +49,7 @@ struct quiet_registry {
   }
 };
 
-struct figures {
+struct registry_figures {
   std::uint64_t questions = 0;
   double requests = 0, bytes = 0, cpu_percent = 0, resident_mb = 0, stall_ms = 0;
   std::string problem;
@@ -72,7 +72,7 @@ public:
                 }()),
         watcher_(l, reader_, {.interval = interval}) {}
 
-  reactor::awaitable<void> measure(figures& out) {
+  reactor::awaitable<void> measure(registry_figures& out) {
     const std::string host = to_.server.substr(to_.server.find("//") + 2);
     const std::string digest = formats::digest_of(manifest);
     for (std::size_t i = 0; i < size_; ++i) {
@@ -145,7 +145,7 @@ boost::json::object measure_registry(std::size_t tags, std::chrono::seconds wind
   k8s::connection to = sender_connection(*process);
   const std::string ca_file = "/tmp/windlass-bench-ca-" + std::to_string(getpid()) + ".pem";
   std::ofstream(ca_file) << to.ca.bytes.reveal();
-  figures f;
+  registry_figures f;
   reactor::loop l;
   asking all(l, std::move(to), ca_file, tags, window);
   {

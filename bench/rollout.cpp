@@ -172,7 +172,7 @@ point size_of(const std::string& text) {
   return out;
 }
 
-struct figures {
+struct rollout_figures {
   double cpu_ms_per_node = 0, writes_per_node = 0, seconds = 0, idle_cpu_percent = 0, stall_ms = 0;
   double reads_per_node = 0, idle_writes = 0, passes = 0;
   json::object writes_by, reads_by;  // kind, for each node
@@ -205,7 +205,7 @@ public:
     }
   }
 
-  reactor::awaitable<void> measure(figures& out) {
+  reactor::awaitable<void> measure(rollout_figures& out) {
     auto loaded = co_await packs_.load();
     if (!loaded) out.problem = loaded.error().message();
     if (out.problem.empty()) co_await roll(out);
@@ -214,7 +214,7 @@ public:
   }
 
 private:
-  reactor::awaitable<void> roll(figures& out) {
+  reactor::awaitable<void> roll(rollout_figures& out) {
     for (const auto& c : fleet_) c->start();
     const bool settled = co_await until_all_run(simulation::old_image);
     if (!settled) out.problem = "the fleet did not settle on its first image";
@@ -332,7 +332,7 @@ json::object measure(point p) {
       {"bench", "rollout", "--sender", std::to_string(p.clusters) + "x" + std::to_string(p.nodes)});
   if (!process) throw std::runtime_error(process.error().message());
   const k8s::connection to = sender_connection(*process);
-  figures f;
+  rollout_figures f;
   reactor::loop l;
   mover all(l, to, p);
   reactor::task_group tasks(l);

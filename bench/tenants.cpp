@@ -32,7 +32,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
-constexpr reactor::nanoseconds patience = 15min, often = 50ms;
+constexpr reactor::nanoseconds longest_wait = 15min, often = 50ms;
 constexpr std::size_t releases = 1'000, peer_workers = 10;
 
 struct size {
@@ -40,7 +40,7 @@ struct size {
   std::string text() const { return std::to_string(clusters) + "x" + std::to_string(tenants); }
 };
 
-size size_of(const std::string& text) {
+size fleet_size(const std::string& text) {
   size out;
   const auto x = text.find('x');
   const char* const end = text.data() + text.size();
@@ -57,7 +57,7 @@ double seconds_of(reactor::nanoseconds d) {
   return std::chrono::duration<double>(d).count();
 }
 
-struct figures {
+struct tenants_figures {
   double install_s = 0, peak_mb = 0;
   double confirm_s = 0, confirm_writes = 0, confirm_downloads = 0, confirm_renders = 0;
   double fleet_rss_mb = 0, rotations_rss_kb = 0, rotations_series = 0, rotations_sockets = 0;
@@ -120,7 +120,8 @@ void run_on(reactor::loop& l, const std::function<reactor::awaitable<void>()>& b
 }
 
 /// Runs one measurement on a loop of its own.
-void run(figures& out, const std::function<reactor::awaitable<void>(reactor::loop&)>& body) {
+void run(tenants_figures& out,
+         const std::function<reactor::awaitable<void>(reactor::loop&)>& body) {
   reactor::loop l;
   run_on(l, [&]() -> reactor::awaitable<void> {
     co_await body(l);
@@ -130,9 +131,9 @@ void run(figures& out, const std::function<reactor::awaitable<void>(reactor::loo
 }
 
 /// Nothing more is waited for once something did not happen.
-reactor::awaitable<void> until(reactor::loop& l, figures& out, std::function<bool()> is,
+reactor::awaitable<void> until(reactor::loop& l, tenants_figures& out, std::function<bool()> is,
                                const char* what) {
-  const reactor::steady_time end = l.now() + patience;
+  const reactor::steady_time end = l.now() + longest_wait;
   while (out.problem.empty() && !is()) {
     if (l.now() > end) out.problem = std::string(what) + ": not in time";
     co_await l.sleep_for(often);
@@ -150,7 +151,7 @@ double megabytes(std::size_t bytes) {
   return static_cast<double>(bytes) / 1e6;
 }
 
-void measure_install(figures& out) {
+void measure_install(tenants_figures& out) {
   const served_fleet fleet({1, releases});
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
     keeper k(l, fleet.repository(), "ten");
@@ -167,7 +168,7 @@ void measure_install(figures& out) {
   });
 }
 
-void measure_confirm(figures& out) {
+void measure_confirm(tenants_figures& out) {
   const served_fleet fleet({100, releases / 100});
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
     {
@@ -200,7 +201,7 @@ void measure_confirm(figures& out) {
   });
 }
 
-void measure_many(figures& out) {
+void measure_many(tenants_figures& out) {
   const served_fleet fleet({500, 20});
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
     keeper k(l, fleet.repository(), "one", {4, 32});
@@ -222,7 +223,7 @@ std::size_t open_sockets() {
   return out;
 }
 
-void measure_rotations(figures& out) {
+void measure_rotations(tenants_figures& out) {
   constexpr std::size_t clusters = 50, warm_up = 5, rounds = releases / clusters;
   const served_fleet fleet({clusters, 2});
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
@@ -286,7 +287,7 @@ double until_ready_beside(std::size_t dead) {
     for (std::size_t i = 0; i < dead; ++i) add("dead-" + std::to_string(i), "dead");
     const reactor::steady_time began = l.now();
     add("live", "live");
-    const reactor::steady_time end = began + patience;
+    const reactor::steady_time end = began + longest_wait;
     while (k.ready("live") < tenants && l.now() < end) co_await l.sleep_for(1ms);
     if (k.ready("live") == tenants) out = seconds_of(l.now() - began);
     co_await k.stop();
@@ -316,7 +317,7 @@ json::object ask_peer() {
 json::object measure_tenants() {
   allow_many_descriptors();
   pin_to_core(0);
-  figures f;
+  tenants_figures f;
   measure_install(f);
   json::object peer = ask_peer();
   measure_confirm(f);
@@ -351,7 +352,7 @@ int run_tenants_sender(const std::string& text) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlives the benchmark
   allow_many_descriptors();
   pin_to_core(1);
-  const size s = size_of(text);
+  const size s = fleet_size(text);
   reactor::loop l;
   const chart_offer charts;
   k8s::sim::server front(l, k8s::sim::server::settings{{"127.0.0.1", 0}, nullptr});

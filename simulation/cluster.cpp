@@ -33,6 +33,8 @@ json::array conditions(std::string_view type, bool status, const std::string& at
                        {"lastHeartbeatTime", at}}};
 }
 
+}  // namespace
+
 std::string text_at(const json::object& o, std::initializer_list<std::string_view> path) {
   const json::object* inner = &o;
   const json::value* v = nullptr;
@@ -42,8 +44,6 @@ std::string text_at(const json::object& o, std::initializer_list<std::string_vie
   }
   return v && v->is_string() ? std::string(v->get_string()) : std::string();
 }
-
-}  // namespace
 
 cluster::cluster(reactor::loop& l, cluster_options options)
     : loop_(l), options_(std::move(options)), api_([&] {

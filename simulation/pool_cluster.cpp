@@ -21,16 +21,6 @@ json::value count_or_share(const std::string& amount) {
                                : json::value(std::stoll(amount));
 }
 
-std::string text_at(const json::object& o, std::initializer_list<std::string_view> path) {
-  const json::object* inner = &o;
-  const json::value* v = nullptr;
-  for (std::string_view key : path) {
-    v = inner ? inner->if_contains(key) : nullptr;
-    inner = v ? v->if_object() : nullptr;
-  }
-  return v && v->is_string() ? std::string(v->get_string()) : std::string();
-}
-
 }  // namespace
 
 pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, pool_options pool)

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int read_depth_limit = 10000;
 
-struct yaml_failure {
+struct read_failure {
   std::string text;
 };
 
@@ -113,7 +113,7 @@ private:
     std::string text = "yaml: ";
     if (line != 0) text += "line " + std::to_string(line) + ": ";
     text += parser_.problem ? parser_.problem : "unknown problem parsing YAML content";
-    throw yaml_failure{text};
+    throw read_failure{text};
   }
   static std::string string_of(const unsigned char* s) {
     return s ? reinterpret_cast<const char*>(s) : "";
@@ -138,7 +138,7 @@ private:
     next();
     if (depth > read_depth_limit) {
       const auto line = event_.start_mark.line;
-      throw yaml_failure{"yaml: " + (line ? "line " + std::to_string(line + 1) + ": " : "") +
+      throw read_failure{"yaml: " + (line ? "line " + std::to_string(line + 1) + ": " : "") +
                          "exceeded max depth of 10000"};
     }
     switch (event_.type) {
@@ -155,7 +155,7 @@ private:
         auto name = string_of(event_.data.alias.anchor);
         auto found = anchors_.find(name);
         if (found == anchors_.end())
-          throw yaml_failure{"yaml: unknown anchor '" + name + "' referenced"};
+          throw read_failure{"yaml: unknown anchor '" + name + "' referenced"};
         auto* n = make(form::alias, nullptr, nullptr);
         n->text = name;
         n->target = found->second;
@@ -178,7 +178,7 @@ private:
         drop();
         return n;
       }
-      default: throw yaml_failure{"yaml: attempted to parse unknown event"};
+      default: throw read_failure{"yaml: attempted to parse unknown event"};
     }
   }
 
@@ -224,7 +224,7 @@ resolved resolve(const std::string& tag, const std::string& in) {
                    : static_cast<double>(n.integer());
     return {"!!float", d};
   }
-  throw yaml_failure{"yaml: cannot decode " + std::string(out.tag) + " `" + in + "` as a " + tag};
+  throw read_failure{"yaml: cannot decode " + std::string(out.tag) + " `" + in + "` as a " + tag};
 }
 
 std::string short_tag(const std::string& tag) {
@@ -310,14 +310,14 @@ private:
     };
     if (aliased_ > 100 && decoded_ > 1000 &&
         static_cast<double>(aliased_) / static_cast<double>(decoded_) > allowed())
-      throw yaml_failure{"yaml: document contains excessive aliasing"};
+      throw read_failure{"yaml: document contains excessive aliasing"};
   }
 
   value decode_here(yaml_node& n) {
     count();
     switch (n.shape) {
       case form::alias: {
-        if (n.expanding) throw yaml_failure{"yaml: anchor '" + n.text + "' value contains itself"};
+        if (n.expanding) throw read_failure{"yaml: anchor '" + n.text + "' value contains itself"};
         n.expanding = true;
         ++alias_depth_;
         auto v = decode(*n.target);
@@ -348,7 +348,7 @@ private:
     if (tag.empty() && !n.implicit) return {"!!str", value(n.text)};
     if (tag == "!!binary") {
       auto bytes = base64_decode(n.text);
-      if (!bytes) throw yaml_failure{"yaml: !!binary value contains invalid base64 data"};
+      if (!bytes) throw read_failure{"yaml: !!binary value contains invalid base64 data"};
       return {"!!binary", value(*bytes)};
     }
     if (!resolvable(tag)) return {"!!str", value(n.text)};
@@ -387,7 +387,7 @@ private:
   }
 
   [[noreturn]] static void want_map() {
-    throw yaml_failure{"yaml: map merge requires map or sequence of maps as the value"};
+    throw read_failure{"yaml: map merge requires map or sequence of maps as the value"};
   }
 
   void merge(yaml_node& n, value::map_type& out) {
@@ -396,7 +396,7 @@ private:
       auto& m = target(n);
       if (m.shape != form::mapping) want_map();
       count();
-      if (n.expanding) throw yaml_failure{"yaml: anchor '" + n.text + "' value contains itself"};
+      if (n.expanding) throw read_failure{"yaml: anchor '" + n.text + "' value contains itself"};
       n.expanding = true;
       if (n.shape == form::alias) ++alias_depth_;
       with_room([&] { fill(m, out); });
@@ -419,13 +419,13 @@ private:
   std::string key_text(yaml_node& key, yaml_node& content, const yaml_node* map) {
     auto* k = &key;
     for (int hops = 0; k->shape == form::alias; ++hops) {
-      if (hops > 1000) throw yaml_failure{"yaml: anchor '" + k->text + "' value contains itself"};
+      if (hops > 1000) throw read_failure{"yaml: anchor '" + k->text + "' value contains itself"};
       k = k->target;
     }
     count();
     if (k->shape != form::scalar) {
       static_cast<void>(decode(key));  // it may be wrong itself, or hold itself
-      throw yaml_failure{"yaml: invalid map key: " + go_syntax(*k)};
+      throw read_failure{"yaml: invalid map key: " + go_syntax(*k)};
     }
     auto r = scalar_type(*k);
     const auto& v = r.content;
@@ -450,12 +450,12 @@ private:
 
   /// %#v of what go-yaml makes of a node.
   /// Requires a node that was decoded: then it does not hold itself.
-  /// Errors   yaml_failure when it would be longer than anybody reads.
+  /// Errors   read_failure when it would be longer than anybody reads.
   std::string go_syntax(const yaml_node& n, bool top = false) {
     std::string out;
     with_room([&] { out = go_syntax_here(n, top); });
     shown_ += out.size();
-    if (shown_ > shown_limit_bytes) throw yaml_failure{"yaml: invalid map key"};
+    if (shown_ > shown_limit_bytes) throw read_failure{"yaml: invalid map key"};
     return out;
   }
   std::string go_syntax_here(const yaml_node& n, bool top) {
@@ -536,7 +536,7 @@ outcome<value> read_yaml_outline(std::string_view text, std::span<const std::str
     auto v = b.plain() ? d.outline(*root, wanted) : d.decode(*root);
     if (const auto late = d.late(); !late.empty()) return problem{late};
     return v;
-  } catch (const yaml_failure& f) {
+  } catch (const read_failure& f) {
     return problem{f.text};
   }
 }
@@ -555,7 +555,7 @@ outcome<value> decode_text(std::string_view text, yaml_numbers numbers, yaml_key
     if (const auto late = d.late(); !late.empty()) return problem{late};
     too_deep = d.too_deep();
     return v;
-  } catch (const yaml_failure& f) {
+  } catch (const read_failure& f) {
     return problem{f.text};
   }
 }

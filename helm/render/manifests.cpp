@@ -90,16 +90,16 @@ bool blank(char c) {
 }
 
 /// The head of a document, decoded into Go's struct: what does not fit is an error.
-struct head {
+struct manifest_head {
   std::string api_version, kind, name;
   std::map<std::string, std::string> annotations;
 };
 
-outcome<head> read_head(const std::string& text) {
+outcome<manifest_head> read_head(const std::string& text) {
   static constexpr std::array<std::string_view, 3> members{"apiVersion", "kind", "metadata"};
   auto v = read_yaml_outline(text, members);
   if (!v) return problem{"error converting YAML to JSON: " + v.error().text};
-  head out;
+  manifest_head out;
   if (v->is_nil()) return out;
   auto wrong = [](const value& at, const std::string& where, const char* wanted) {
     return problem{"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +

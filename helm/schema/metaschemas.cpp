@@ -157,7 +157,7 @@ constexpr std::array applicator2020{
     keyword{"prefixItems", rule::schemas},
     keyword{"items", rule::schema},
 };
-constexpr std::array unevaluated{
+constexpr std::array unevaluated_words{
     keyword{"unevaluatedItems", rule::schema},
     keyword{"unevaluatedProperties", rule::schema},
 };
@@ -327,7 +327,7 @@ std::string late_draft(int draft, std::string_view part) {
                       : std::span<const keyword>(applicator2020),
         draft);
   } else if (part == "meta/unevaluated" && draft == 2020) {
-    add(properties, unevaluated, draft);
+    add(properties, unevaluated_words, draft);
   } else if (part == "meta/validation") {
     add(properties, validation, draft);
   } else if (part == "meta/meta-data") {

@@ -19,7 +19,6 @@
 namespace helm::tenants {
 namespace {
 
-constexpr std::string_view api_name = "tenants";
 constexpr std::size_t values_bytes_limit = 4u << 20;
 
 outcome<std::vector<values_file>> read_files(const std::vector<std::string>& paths) {

@@ -22,9 +22,9 @@ ended failed(std::string text) {
   return {false, std::move(text)};
 }
 
-class parser {
+class set_parser {
 public:
-  parser(std::string_view line, set_kind kind, const file_reader& files)
+  set_parser(std::string_view line, set_kind kind, const file_reader& files)
       : s_(line), kind_(kind), files_(files) {}
 
   outcome<bool> run(value& into) {
@@ -282,7 +282,7 @@ private:
 
 outcome<bool> apply_set(value& into, std::string_view line, set_kind kind,
                         const file_reader& files) {
-  return parser(line, kind, files).run(into);
+  return set_parser(line, kind, files).run(into);
 }
 
 }  // namespace helm

@@ -68,7 +68,7 @@ json::object repetition_of(event_form form, std::uint64_t count, reactor::wall_t
 }
 
 /// Notes quote servers, and `kubectl get events` prints them.
-std::string shown(std::string_view text, std::size_t limit) {
+std::string shown_cut(std::string_view text, std::size_t limit) {
   return cut_utf8(reactor::redact(reactor::printable(text, limit + 1)), limit);
 }
 
@@ -111,9 +111,9 @@ void event_recorder::record(event_note note) {
   key k{std::move(note.regarding),
         std::move(note.related),
         note.type,
-        shown(note.reason, word_limit_bytes),
-        shown(note.action.empty() ? note.reason : note.action, word_limit_bytes),
-        shown(note.note, note_limit_bytes),
+        shown_cut(note.reason, word_limit_bytes),
+        shown_cut(note.action.empty() ? note.reason : note.action, word_limit_bytes),
+        shown_cut(note.note, note_limit_bytes),
         note.form,
         std::move(note.reporter),
         std::move(note.component)};

@@ -21,7 +21,7 @@ bool is_nothing(const value& v) {
   return false;
 }
 
-const std::string* name_of(const value& v) {
+const std::string* item_name(const value& v) {
   const value* name = v.find("name");
   return name == nullptr ? nullptr : name->if_string();
 }
@@ -30,7 +30,7 @@ const std::string* name_of(const value& v) {
 bool is_named(const value::array& list) {
   std::set<std::string> names;
   for (const value& one : list) {
-    const std::string* name = name_of(one);
+    const std::string* name = item_name(one);
     if (name == nullptr || !names.insert(*name).second) return false;
   }
   return !list.empty();
@@ -38,7 +38,7 @@ bool is_named(const value::array& list) {
 
 const value* named(const value::array& list, const std::string& name) {
   for (const value& one : list) {
-    const std::string* its = name_of(one);
+    const std::string* its = item_name(one);
     if (its != nullptr && *its == name) return &one;
   }
   return nullptr;
@@ -81,10 +81,10 @@ private:
     if (!fine) differ(value(there), value(asked));
     if (!fine) return false;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      const value* found = by_name ? named(there, *name_of(asked[i])) : &there[i];
+      const value* found = by_name ? named(there, *item_name(asked[i])) : &there[i];
       const auto length = path_.size();
       if (lines_ != nullptr)
-        path_ += by_name ? "[" + reactor::printable(*name_of(asked[i]), longest) + "]"
+        path_ += by_name ? "[" + reactor::printable(*item_name(asked[i]), longest) + "]"
                          : "[" + std::to_string(i) + "]";
       fine = covers(found == nullptr ? nothing : *found, asked[i]) && fine;
       path_.resize(length);

@@ -118,7 +118,7 @@ result<pin_answer> read_pin(const value& answer) {
   return read;
 }
 
-join_row read_row(answer_reader& from) {
+join_row read_join_row(answer_reader& from) {
   join_row r;
   r.provider = from.text("provider");
   r.latest = from.text("latest");
@@ -130,7 +130,7 @@ join_row read_row(answer_reader& from) {
 result<join_answer> read_join(const value& answer) {
   return read_answer<join_answer>(answer, [](answer_reader& from, join_answer& out) {
     out.target = from.text("target");
-    out.rows = from.list<join_row>("rows", read_row);
+    out.rows = from.list<join_row>("rows", read_join_row);
   });
 }
 

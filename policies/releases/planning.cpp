@@ -133,7 +133,7 @@ path_step read_step(answer_reader& from) {
   return s;
 }
 
-lifecycle_row read_row(answer_reader& from) {
+lifecycle_row read_lifecycle_row(answer_reader& from) {
   lifecycle_row r;
   r.name = from.text("name");
   r.state = from.text("state");
@@ -182,7 +182,7 @@ result<lifecycle_answer> read_lifecycle_answer(const value& answer) {
   std::optional<reactor::fault> wrong;
   answer_reader from(answer, "", wrong);
   lifecycle_answer out;
-  out.releases = from.list<lifecycle_row>("releases", read_row);
+  out.releases = from.list<lifecycle_row>("releases", read_lifecycle_row);
   return concluded(from, wrong, std::move(out));
 }
 

@@ -10,9 +10,8 @@
 #include <fstream>
 #include <map>
 
+namespace cli {
 namespace {
-
-using namespace cli;
 
 parse_outcome parse(const std::vector<std::string>& arguments,
                     std::map<std::string, std::string> environment = {}) {
@@ -329,3 +328,4 @@ TEST(Completion, AsksTheProgramForReleases) {
 }
 
 }  // namespace
+}  // namespace cli

@@ -10,9 +10,8 @@
 #include <fstream>
 #include <sstream>
 
+namespace cli {
 namespace {
-
-using namespace cli;
 using policies::run_task;
 
 std::string source_file(const std::string& path) {
@@ -114,3 +113,4 @@ TEST(StockPacks, AreTestedLineByLine) {
 }
 
 }  // namespace
+}  // namespace cli

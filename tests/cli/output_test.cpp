@@ -14,9 +14,8 @@
 #include <iterator>
 #include <set>
 
+namespace cli {
 namespace {
-
-using namespace cli;
 
 TEST(Output, JsonHasPlainNumbersAndReadsBackEqual) {
   const boost::json::value v = {{"ratio", 371.5},
@@ -205,3 +204,4 @@ TEST(Output, ColoursNeedATerminal) {
 }
 
 }  // namespace
+}  // namespace cli

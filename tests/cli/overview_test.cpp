@@ -5,9 +5,8 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+namespace cli {
 namespace {
-
-using namespace cli;
 
 // Everything a terminal must not be given, once: a title, a carriage return, C1 as UTF-8 and raw, a
 // turned text, a hidden character, a forged line and marks without end.
@@ -127,3 +126,4 @@ TEST(Overview, JsonAndYamlKeepEveryTextAndShowNothingRaw) {
 }
 
 }  // namespace
+}  // namespace cli

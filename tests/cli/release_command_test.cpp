@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+namespace cli {
 namespace {
 
 namespace json = boost::json;
@@ -624,3 +625,4 @@ TEST(TrainCommand, ChecksPlansAndPromotes) {
 }
 
 }  // namespace
+}  // namespace cli

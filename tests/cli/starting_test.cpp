@@ -49,7 +49,7 @@ struct ended {
   std::string err;
 };
 
-ended run(const std::vector<std::string>& arguments) {
+ended run_program(const std::vector<std::string>& arguments) {
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
   const int code = dispatch(arguments);
@@ -61,12 +61,13 @@ TEST(Starting, ABusyPortEndsTheApiserverInOneSentence) {
   const busy_port taken;
   reactor::temporary_folder folder;
   const std::string dir = folder / "";
-  const ended one = run({"apiserver", "--port", taken.text(), "--dir", dir});
+  const ended one = run_program({"apiserver", "--port", taken.text(), "--dir", dir});
   EXPECT_EQ(one.code, 1);
   EXPECT_NE(one.err.find("127.0.0.1:" + taken.text()), std::string::npos) << one.err;
   EXPECT_EQ(std::ranges::count(one.err, '\n'), 1) << one.err;
   // The first of two listens already when the second meets the busy port.
-  const ended two = run({"apiserver", "--clusters", "2", "--port", taken.before(), "--dir", dir});
+  const ended two =
+      run_program({"apiserver", "--clusters", "2", "--port", taken.before(), "--dir", dir});
   EXPECT_EQ(two.code, 1);
   EXPECT_EQ(std::ranges::count(two.err, '\n'), 1) << two.err;
 }
@@ -87,7 +88,7 @@ TEST(Starting, ABusyPortEndsTheDaemonAndTheServiceInOneSentence) {
     std::vector<std::string> words = command;
     words.insert(words.end(), {"--kubeconfig", folder / "kubeconfig", "--health-probe-bind-address",
                                at, "--log-level", "error"});
-    const ended e = run(words);
+    const ended e = run_program(words);
     EXPECT_EQ(e.code, 1) << command.front();
     EXPECT_NE(e.err.find(at), std::string::npos) << e.err;
     EXPECT_EQ(std::ranges::count(e.err, '\n'), 1) << e.err;
@@ -97,8 +98,9 @@ TEST(Starting, ABusyPortEndsTheDaemonAndTheServiceInOneSentence) {
 TEST(Starting, TheServiceNamesTheSettingsThatDifferAndNoOthers) {
   reactor::temporary_folder folder;
   folder.write("kubeconfig", nowhere);
-  const ended e = run({"run", "--kubeconfig", folder / "kubeconfig", "--metrics-bind-address", "0",
-                       "--health-probe-bind-address", "0"});
+  const ended e =
+      run_program({"run", "--kubeconfig", folder / "kubeconfig", "--metrics-bind-address", "0",
+                   "--health-probe-bind-address", "0"});
   EXPECT_EQ(e.code, 1);
   const std::string first = e.err.substr(0, e.err.find('\n'));
   EXPECT_NE(first.find("windlass starts"), std::string::npos) << e.err;

@@ -1,11 +1,11 @@
 #include "registry/manifest.hpp"
 
+#include "tests/registry/digests.hpp"
+
 #include <gtest/gtest.h>
 
 namespace registry {
 namespace {
-
-const std::string digest_a = "sha256:" + std::string(64, 'a');
 
 TEST(OciManifest, RefusesWhatCannotBeFollowed) {
   const auto error = [](const std::string& text) {

@@ -1,13 +1,13 @@
 #include "registry/reference.hpp"
 
+#include "tests/registry/digests.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
 namespace registry {
 namespace {
-
-const std::string digest_a = "sha256:" + std::string(64, 'a');
 
 std::string read(const std::string& text) {
   auto r = parse_oci_reference(text);

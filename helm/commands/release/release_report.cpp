@@ -25,7 +25,7 @@ outcome<std::string> machine_text(std::string json, output_format f) {
   return std::move(*text);
 }
 
-std::string json(const std::string& s) {
+std::string json_text(const std::string& s) {
   auto text = write_json(value(s));
   return text ? std::move(*text) : "\"\"";
 }
@@ -128,11 +128,11 @@ outcome<std::string> history_report(const history& h, output_format f) {
   std::vector<std::string> items;
   for (const auto& r : h)
     items.push_back(json_object({{"revision", std::to_string(r.revision)},
-                                 {"updated", json(json_time(r.last_deployed))},
-                                 {"status", json(std::string(to_string(r.state)))},
-                                 {"chart", json(chart_label(r))},
-                                 {"app_version", json(app_version(r))},
-                                 {"description", json(r.description)}}));
+                                 {"updated", json_text(json_time(r.last_deployed))},
+                                 {"status", json_text(std::string(to_string(r.state)))},
+                                 {"chart", json_text(chart_label(r))},
+                                 {"app_version", json_text(app_version(r))},
+                                 {"description", json_text(r.description)}}));
   return machine_text(json_list(items), f);
 }
 
@@ -144,7 +144,7 @@ outcome<std::string> list_report(const history& h, output_format f, const list_c
       return out;
     }
     std::vector<std::string> names;
-    for (const auto& r : h) names.push_back(json(r.name));
+    for (const auto& r : h) names.push_back(json_text(r.name));
     return machine_text(json_list(names), f);
   }
   const auto updated = [&](const record& r) {
@@ -163,13 +163,13 @@ outcome<std::string> list_report(const history& h, output_format f, const list_c
   }
   std::vector<std::string> items;
   for (const auto& r : h)
-    items.push_back(json_object({{"name", json(r.name)},
-                                 {"namespace", json(r.ns)},
-                                 {"revision", json(std::to_string(r.revision))},
-                                 {"updated", json(updated(r))},
-                                 {"status", json(std::string(to_string(r.state)))},
-                                 {"chart", json(chart_label(r))},
-                                 {"app_version", json(app_version(r))}}));
+    items.push_back(json_object({{"name", json_text(r.name)},
+                                 {"namespace", json_text(r.ns)},
+                                 {"revision", json_text(std::to_string(r.revision))},
+                                 {"updated", json_text(updated(r))},
+                                 {"status", json_text(std::string(to_string(r.state)))},
+                                 {"chart", json_text(chart_label(r))},
+                                 {"app_version", json_text(app_version(r))}}));
   return machine_text(json_list(items), f);
 }
 
@@ -209,10 +209,10 @@ outcome<std::string> metadata_report(const record& r, output_format f) {
            "\nSTATUS: " + std::string(to_string(r.state)) + "\nDEPLOYED_AT: " + deployed + "\n";
   }
   std::vector<std::pair<const char*, std::string>> members{
-      {"name", json(r.name)},
-      {"chart", json(c.name())},
-      {"version", json(c.meta.version)},
-      {"appVersion", json(c.meta.app_version)}};
+      {"name", json_text(r.name)},
+      {"chart", json_text(c.name())},
+      {"version", json_text(c.meta.version)},
+      {"appVersion", json_text(c.meta.app_version)}};
   if (!c.meta.annotations.empty()) {
     value::map_type all;
     for (const auto& [name, text] : c.meta.annotations) all[name] = text;
@@ -226,10 +226,10 @@ outcome<std::string> metadata_report(const record& r, output_format f) {
     if (!text) return text.error();
     members.emplace_back("dependencies", *text);
   }
-  members.emplace_back("namespace", json(r.ns));
+  members.emplace_back("namespace", json_text(r.ns));
   members.emplace_back("revision", std::to_string(r.revision));
-  members.emplace_back("status", json(std::string(to_string(r.state))));
-  members.emplace_back("deployedAt", json(deployed));
+  members.emplace_back("status", json_text(std::string(to_string(r.state))));
+  members.emplace_back("deployedAt", json_text(deployed));
   return machine_text(json_object(members), f);
 }
 

@@ -28,7 +28,6 @@ constexpr std::size_t most_tenants = 10'000;
 /// Passes only ask and write; operations have a limit of their own.
 constexpr std::size_t passes_at_once = 8, looks_at_once = 8;
 constexpr std::array<std::string_view, 3> phase_names = {"Ready", "Pending", "Error"};
-constexpr std::string_view api_name = "tenants";
 constexpr reactor::nanoseconds kind_retry = 60s;
 
 k8s::informer_options all_tenants(const k8s::watch_limits& limits) {

@@ -34,6 +34,8 @@ namespace helm::tenants {
 using reactor::awaitable;
 class chart_supply;
 
+constexpr std::string_view api_name = "tenants";  // --apis, Lease, metrics, /clusters
+
 /// The names under which this API server is in the fleet, and which of them acts where no object
 /// names one.
 struct names_of_server {

@@ -1,10 +1,10 @@
 #include "helm/tenants/cluster/tenant_crd.hpp"
 
 #include "formats/yaml/yaml.hpp"
+#include "helm/tenants/cluster/tenant_writes.hpp"
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/kinds/tenant.hpp"
-#include "helm/tenants/plan/writes.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -61,10 +61,6 @@ std::string revision_of(const json::object& crd) {
   const json::object* annotations = meta ? object_at(*meta, "annotations") : nullptr;
   const json::value* is = annotations ? annotations->if_contains(names::crd_revision) : nullptr;
   return is && is->is_string() ? std::string(is->as_string()) : std::string();
-}
-
-write_answer answer_of(const k8s::fault& f) {
-  return {f.http_status, f.retry_after};
 }
 
 /// None: it is not there.

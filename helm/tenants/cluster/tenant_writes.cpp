@@ -16,10 +16,6 @@ using end = written_tenant::end;
 
 constexpr double pause_jitter = 0.2;
 
-write_answer answer_of(const k8s::fault& f) {
-  return {f.http_status, f.retry_after};
-}
-
 written_tenant wrote(const json::object& answer) {
   written_tenant out;
   out.is = end::written;

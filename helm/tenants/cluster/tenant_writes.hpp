@@ -23,6 +23,11 @@ class client;
 
 namespace helm::tenants {
 
+/// What a server said of a write, for those who decide what follows.
+inline write_answer answer_of(const k8s::fault& f) {
+  return {f.http_status, f.retry_after};
+}
+
 /// How a write to a Tenant ended.
 struct written_tenant {
   enum class end : std::uint8_t {

@@ -5,6 +5,7 @@
 #include "k8s/merge/strategic_merge.hpp"
 
 #include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <charconv>
@@ -55,6 +56,10 @@ merge_answer strategic(const json::object& q, const three_states& s) {
 }
 
 }  // namespace
+
+json::object parse(std::string_view text) {
+  return json::parse(text).as_object();
+}
 
 merge_answer answer(const json::object& q) {
   const three_states s{q.at("before").as_object(), q.at("after").as_object(),

@@ -1,5 +1,7 @@
 #include "helm/objects/readiness.hpp"
 
+#include "tests/helm/objects/merge_answers.hpp"
+
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
@@ -10,10 +12,7 @@ namespace helm::objects {
 namespace {
 
 namespace json = boost::json;
-
-json::object parse(std::string_view text) {
-  return json::parse(text).as_object();
-}
+using testing::parse;
 
 /// A live object and whether it is ready ("yes", "no", or why never).
 struct row {

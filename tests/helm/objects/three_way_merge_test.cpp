@@ -14,10 +14,7 @@ namespace {
 
 namespace json = boost::json;
 using testing::canonical;
-
-json::object parse(std::string_view text) {
-  return json::parse(text).as_object();
-}
+using testing::parse;
 
 /// Before, after and live of one object, and what becomes of it.
 struct merge {
