@@ -13,7 +13,7 @@ namespace {
 class running final : public units::running_api {
 public:
   running(const units::house& h, pack_data::variable v)
-      : house_(h), variable_(std::move(v)), rows_(h.metrics, "compose") {}
+      : house_(h), variable_(std::move(v)), data_(h.loop, variable_), rows_(h.metrics, "compose") {}
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     return start(on, same_cluster::place::member);
   }
@@ -23,13 +23,14 @@ public:
 
 private:
   std::unique_ptr<units::part> start(k8s::engagement& on, same_cluster::place at) {
-    compose_cluster::options o{house_, variable_, rows_, names_, at};
+    compose_cluster::options o{house_, variable_, data_, rows_, names_, at};
     auto part = std::make_unique<compose_cluster>(on, std::move(o));
     part->start();
     return part;
   }
   units::house house_;
   pack_data::variable variable_;
+  pack_data data_;
   units::row_budget rows_;
   same_cluster names_;
 };

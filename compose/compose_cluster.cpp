@@ -48,7 +48,6 @@ compose_cluster::compose_cluster(k8s::engagement& on, options o)
     : on_(on),
       options_(std::move(o)),
       cluster_(on.on().name()),
-      data_(on.loop(), options_.variable),
       figures_(options_.house.metrics, options_.rows, "compose", cluster_),
       nobody_looks_(on.loop()),
       packs_changed_(on.loop()),
@@ -379,11 +378,12 @@ awaitable<void> compose_cluster::follow_data() {
     const std::vector<pack_in_force> packs = packs_;
     for (const pack_in_force& p : packs) {
       if (p.about->data_from.empty()) continue;
-      auto files = co_await data_.of(*p.about, p.pack);
-      const std::string now = files->digest + files->problem;
-      std::string& before = data_digests_[p.about->pack];
-      if (before == now) continue;
-      before = now;
+      auto files = co_await options_.data.of(*p.about, p.pack);
+      std::string now = digest_with_problem(*files);
+      // As the first parent has seen it, or nobody has yet.
+      const auto [before, fresh] = data_digests_.try_emplace(p.about->pack, now);
+      if (fresh || before->second == now) continue;
+      before->second = std::move(now);
       for (const auto& [uid, id] : by_uid_) {
         const auto& kinds = p.about->parents;
         if (std::find(kinds.begin(), kinds.end(), id.kind) != kinds.end()) look_at(id);

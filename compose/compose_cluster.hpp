@@ -29,12 +29,13 @@ using reactor::awaitable;
 /// Files    compose_cluster.cpp: packs and kinds, whom a change concerns. compose_pass.cpp: one
 ///          look at a parent, and what follows. compose_writes.cpp: the writes. compose_rows.cpp:
 ///          what people and metrics see.
-/// Lifetime engagement, house, rows and names outlive it; co_await stop() before destruction.
+/// Lifetime engagement, house, data, rows and names outlive it; co_await stop() before destruction.
 class compose_cluster final : public units::part, private k8s::reconciler<object_name> {
 public:
   struct options {
     units::house house;
     pack_data::variable variable;
+    pack_data& data;
     units::row_budget& rows;
     same_cluster& names;
     same_cluster::place at = same_cluster::place::member;
@@ -169,7 +170,6 @@ private:
   k8s::engagement& on_;
   options options_;
   std::string cluster_;
-  pack_data data_;
   std::vector<pack_in_force> packs_;
   std::map<kind_name, std::unique_ptr<watched_kind>> kinds_;
   std::vector<std::unique_ptr<watched_kind>> leaving_;

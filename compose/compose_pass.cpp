@@ -192,10 +192,12 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(objec
   }
   auto q = std::make_shared<question>();
   q->parent = parent;
-  auto files = co_await data_.of(*about, out->by.pack);
+  auto files = co_await options_.data.of(*about, out->by.pack);
   q->files = files;
+  data_digests_.try_emplace(about->pack, digest_with_problem(*files));
   scene.data_problem = files->problem;
   auto failed = co_await ask(out, q);
+  co_await on_.loop().yield();
   if (!failed) co_await read_ahead(out);
   const watched_kind* w = watched(id.kind);
   const k8s::object_meta* now = w ? w->meta(key_for(id)) : nullptr;
@@ -216,12 +218,14 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(objec
   co_return out;
 }
 
-/// The plan of the scene and the answer; a large one is made on the worker, which owns both
-/// meanwhile.
+/// The plan of the scene and the answer, in a turn of its own; a large one is made on the worker,
+/// which owns both meanwhile.
 awaitable<void> compose_cluster::plan(std::shared_ptr<outlook> o) {
   const std::size_t children = o->answer.children.size() + o->scene.live.size();
   if (o->read_bytes < bytes_planned_at_once && children < 2 * children_planned_at_once) {
+    co_await on_.loop().yield();
     o->plan = policies::compose::plan_sync(o->scene, o->answer);
+    co_await on_.loop().yield();
     co_return;
   }
   struct planning {

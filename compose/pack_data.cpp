@@ -13,6 +13,18 @@ using policies::compose::data_files;
 
 constexpr reactor::nanoseconds fresh_for = 1s;
 
+/// As long as somebody reads; also who is cancelled no longer does.
+class under_way {
+public:
+  explicit under_way(bool& flag) : flag_(flag) { flag_ = true; }
+  ~under_way() { flag_ = false; }
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+
+private:
+  bool& flag_;
+};
+
 void read_environment(data_files& out, const policies::compose::declaration& about,
                       const pack_data::variable& variable) {
   for (const std::string& name : about.environment)
@@ -21,6 +33,10 @@ void read_environment(data_files& out, const policies::compose::declaration& abo
 }
 
 }  // namespace
+
+std::string digest_with_problem(const data_files& f) {
+  return f.digest + f.problem;
+}
 
 reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaration about,
                                                    std::shared_ptr<const policies::pack> p) {
@@ -33,8 +49,9 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
     known = {p, made};
     co_return made;
   }
-  if (const auto known = folders_.find(path); known != folders_.end() && known->second.read &&
-                                              loop_.now() - known->second.read_at < fresh_for)
+  if (const auto known = folders_.find(path);
+      known != folders_.end() && known->second.read &&
+      (known->second.reading || loop_.now() - known->second.read_at < fresh_for))
     co_return known->second.last;
   std::function<reactor::result<std::shared_ptr<data_files>>()> read =
       [path]() -> reactor::result<std::shared_ptr<data_files>> {
@@ -45,8 +62,9 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
     policies::compose::seal(*made);
     return made;
   };
-  auto got = co_await loop_.offload(std::move(read));
   folder& f = folders_[path];
+  const under_way now(f.reading);
+  auto got = co_await loop_.offload(std::move(read));
   f.read_at = loop_.now();
   f.read = true;
   if (got) {

@@ -17,9 +17,13 @@ class loop;
 
 namespace compose {
 
+/// Differs when a call gets something else.
+std::string digest_with_problem(const policies::compose::data_files& f);
+
 /// The files that calls of a pack get: those of a folder that the environment names, read anew when
 /// a second is over, else those of its own folder `data`; and the variables that it names. What
-/// cannot be read leaves the last good ones in force, with the reason.
+/// cannot be read leaves the last good ones in force, with the reason. One for all clusters, for
+/// which a folder is read once.
 /// Lifetime the loop outlives it.
 class pack_data {
 public:
@@ -34,7 +38,7 @@ public:
 private:
   struct folder {
     reactor::steady_time read_at{};
-    bool read = false;
+    bool read = false, reading = false;
     files last;
   };
   reactor::loop& loop_;

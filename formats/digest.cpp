@@ -5,6 +5,15 @@
 #include <openssl/evp.h>
 
 namespace formats {
+namespace {
+
+/// Looked up once: a short text takes less time than asking who knows SHA-256.
+const EVP_MD* sha256() {
+  static const EVP_MD* const found = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return found;
+}
+
+}  // namespace
 
 std::string hex_of(std::string_view bytes) {
   constexpr char digits[] = "0123456789abcdef";
@@ -20,7 +29,7 @@ std::string hex_of(std::string_view bytes) {
 std::string sha256_hex(std::string_view bytes) {
   unsigned char raw[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), raw, &size, EVP_sha256(), nullptr) != 1)
+  if (EVP_Digest(bytes.data(), bytes.size(), raw, &size, sha256(), nullptr) != 1)
     reactor::memory_lost();  // nothing else can be missing
   return hex_of({reinterpret_cast<const char*>(raw), size});
 }

@@ -104,8 +104,8 @@ private:
     if (total_ > limits_.all_bytes)
       return refuse(path, std::string(limits_.of) + " is larger than " +
                               std::to_string(limits_.all_bytes / max_pack_bytes) + " MiB");
-    content.resize(size);
-    files_.emplace(name, std::move(content));
+    // As large as it is, not as it might have been: the files of a folder are kept.
+    files_.emplace(name, content.substr(0, size));
     return {};
   }
 
