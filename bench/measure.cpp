@@ -79,6 +79,14 @@ boost::json::object environment() {
   return o;
 }
 
+double seconds_of(reactor::nanoseconds d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+double megabytes(std::size_t bytes) {
+  return static_cast<double>(bytes) / 1e6;
+}
+
 double rounded(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double scale = std::pow(10.0, digits);

@@ -23,6 +23,10 @@ void trim_heap();
 /// machine, cores, compiler, build and library versions; the head of every result.
 boost::json::object environment();
 
+double seconds_of(reactor::nanoseconds d);
+/// Of a million bytes each.
+double megabytes(std::size_t bytes);
+
 /// A number with a few significant digits, for reading.
 double rounded(double value, int digits = 2);
 

@@ -1105,6 +1105,9 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   auto* tenants = add_bench(
       "tenants", "What a chart on many clusters costs to install, to confirm and to keep");
   tenants->add_option("--sender", all.bench.sender, "")->group("");
+  auto* trustee =
+      add_bench("trustee", "What 500 Trustee instances cost to make, to keep and to move");
+  trustee->add_option("--sender", all.bench.sender, "")->group("");
   auto* hostile = add_bench(
       "hostile", "What the worst server, caller, pack or kubeconfig can do to 499 good clusters");
   hostile->add_option("--sender", all.bench.sender, "")->group("");

@@ -9,6 +9,7 @@
 #include "bench/store.hpp"
 #include "bench/streams.hpp"
 #include "bench/tenants.hpp"
+#include "bench/trustee.hpp"
 #include "bench/watch.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -58,6 +59,7 @@ int bench_command(const bench_arguments& a) {
            : a.what == "hostile" ? bench::run_hostile_side(a.sender)
            : a.what == "rollout" ? bench::run_rollout_sender(a.sender)
            : a.what == "tenants" ? bench::run_tenants_sender(a.sender)
+           : a.what == "trustee" ? bench::run_trustee_sender(a.sender)
            : a.what == "registry"
                ? bench::run_registry_sender()
                : bench::run_quiet_sender(std::strtoul(a.sender.c_str(), nullptr, 10));
@@ -71,6 +73,7 @@ int bench_command(const bench_arguments& a) {
         : a.what == "rollout"  ? bench::measure_rollout(a.clusters, a.nodes)
         : a.what == "hostile"  ? bench::measure_hostile()
         : a.what == "tenants"  ? bench::measure_tenants()
+        : a.what == "trustee"  ? bench::measure_trustee()
         : a.what == "releases" ? bench::measure_releases(a.dir)
         : a.what == "helm"     ? bench::measure_helm(a.charts)
         : a.what == "idle"

@@ -1,6 +1,7 @@
 #include "bench/tenants/keeper.hpp"
 
 #include "bench/tenants/offer.hpp"
+#include "helm/tenants/api.hpp"
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "reactor/loop.hpp"
@@ -30,26 +31,10 @@ units::api api_for(const std::string& repository, const std::string& chart, pace
 }  // namespace
 
 keeper::keeper(reactor::loop& l, const std::string& repository, const std::string& chart, pace p)
-    : packs_(l, {}), api_(api_for(repository, chart, p)) {
-  k8s::fleet_options f;
-  f.metrics = &metrics_;
-  f.on_recovered = [](k8s::cluster& c) {
-    for (const auto& e : c.engagements())
-      if (units::part* part = units::part_of(*e)) part->recover();
-  };
-  fleet_ = std::make_unique<k8s::fleet>(l, std::move(f));
-  works_ = api_.make(units::house{l, {}, metrics_, packs_, *fleet_, units::mode::act, {}});
-  fleet_->engage(units::engaging(api_, api_.kinds,
-                                 [this](k8s::engagement& on) { return works_->on_cluster(on); }));
-}
-
-bool keeper::is_live(std::string_view name) const {
-  const k8s::cluster* c = fleet_->find(name);
-  return c && c->is_live();
-}
+    : api_keeper(l, api_for(repository, chart, p)) {}
 
 std::size_t keeper::ready(std::string_view name) const {
-  const k8s::cluster* c = fleet_->find(name);
+  const k8s::cluster* c = fleet().find(name);
   const auto* part = c ? dynamic_cast<helm::tenants::tenant_cluster*>(c->part("tenants")) : nullptr;
   if (!part) return 0;
   boost::json::object entry;
@@ -62,7 +47,9 @@ double keeper::operations(const std::string& cluster, const std::string& operati
   labels["cluster"] = cluster;
   labels["operation"] = operation;
   labels["result"] = "success";
-  return metrics_.get_counter(helm::tenants::tenant_metrics::operations, std::move(labels)).value();
+  return metrics()
+      .get_counter(helm::tenants::tenant_metrics::operations, std::move(labels))
+      .value();
 }
 
 }  // namespace bench
