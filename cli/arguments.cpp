@@ -337,7 +337,7 @@ void add_release(CLI::App& app, release_arguments& to) {
   };
   const auto add_pool = [&](CLI::App* one) {
     one->add_option("--catalogue", to.catalogue,
-                    "file with the name of an image that was built on each line")
+                    "file with the name of an image that was built on each line, or of `train facts`")
         ->option_text("FILE");
     one->add_option("--channel", to.channel, "the pool's channel of the OS");
     one->add_option("--architecture", to.architecture, "the pool's architecture");
@@ -384,7 +384,7 @@ void add_release(CLI::App& app, release_arguments& to) {
       "against the one before it.");
   check
       ->add_option("--catalogue", to.catalogue,
-                   "file with the name of an image that was built on each line")
+                   "file with the name of an image that was built on each line, or of `train facts`")
       ->option_text("FILE");
   add_rendered(check);
   check->add_flag("--watch", to.watch, "again whenever a Release or a table changes");
@@ -431,7 +431,7 @@ void add_release(CLI::App& app, release_arguments& to) {
   bump->add_option("--available", to.available, "YAML file: versions by component and app")
       ->option_text("FILE");
   bump->add_option("--catalogue", to.catalogue,
-                   "file with the name of an image that was built on each line")
+                   "file with the name of an image that was built on each line, or of `train facts`")
       ->option_text("FILE");
   bump->add_option("--pick", to.picks,
                    "NAME@VERSION, or NAME@VERSION@@DEP#DEP; nothing else moves then");
@@ -446,7 +446,7 @@ void add_release(CLI::App& app, release_arguments& to) {
   images->add_option("PROVIDER", to.provider, "only of this provider");
   images
       ->add_option("--catalogue", to.catalogue,
-                   "file with the name of an image that was built on each line")
+                   "file with the name of an image that was built on each line, or of `train facts`")
       ->option_text("FILE");
   images->add_flag("--missing", to.missing, "only those that were not built");
   auto* path = add("path", "The steps of a cluster from one version to another",

@@ -38,6 +38,10 @@ struct fact_settings {
 /// first.
 std::map<std::string, std::string> known_by(const policies::value& facts);
 
+/// The images of a file of facts that there are: their tags, each once, in order. Nothing when the
+/// file is none of facts.
+std::optional<std::vector<std::string>> images_in(const policies::value& facts);
+
 /// "PROJECT=FROM..TO". Nothing when it is not.
 std::optional<fact_settings::range> read_fact_range(std::string_view text);
 

@@ -1,12 +1,15 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/release/checking.hpp"
+#include "cli/release/facts.hpp"
 #include "cli/release/release_view.hpp"
 #include "cli/release/release_work.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "policies/releases/consent.hpp"
 #include "policies/releases/offering.hpp"
+#include "policies/trains/train.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/printable.hpp"
 #include "reactor/system/files.hpp"
 #include "reactor/task_group.hpp"
 
@@ -45,6 +48,22 @@ std::vector<std::string> names_in(const std::string& text) {
   return names;
 }
 
+result<std::vector<std::string>> catalogue_in(const std::string& text, const std::string& file) {
+  const auto facts = policies::trains::read_train(text, file);
+  if (facts) {
+    if (auto images = images_in(*facts)) return std::move(*images);
+  }
+  std::vector<std::string> names = names_in(text);
+  for (const std::string& name : names) {
+    if (name.find_first_of(" \t\"'{}[]:") == name.npos) continue;
+    if (!facts && facts.error().code == reactor::errc::limit) return facts.error();
+    return make_fault(reactor::errc::malformed, file,
+                      "expected the name of an image on each line, or what `train facts` wrote; "
+                      "got '" + reactor::printable(name, 80) + "'");
+  }
+  return names;
+}
+
 release_work::release_work(reactor::loop& l, const release_arguments& a)
     : loop_(l), arguments_(a), tint_(colours_at(STDOUT_FILENO)), packs_(l, options_of(a)) {}
 
@@ -60,7 +79,9 @@ reactor::awaitable<result<void>> release_work::carry_out() {
   if (!arguments_.catalogue.empty()) {
     auto text = co_await reactor::read_file(loop_, arguments_.catalogue, most_input_bytes);
     if (!text) co_return text.error();
-    catalogue_ = names_in(*text);
+    auto names = catalogue_in(*text, arguments_.catalogue);
+    if (!names) co_return names.error();
+    catalogue_ = std::move(*names);
   }
   if (arguments_.what == release_arguments::command::check) co_return co_await check();
   std::function<result<repository>()> read = [dir = arguments_.dir] {

@@ -10,6 +10,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 
 namespace cli {
 namespace {
@@ -135,6 +136,11 @@ reactor::awaitable<result<void>> release_work::lifecycle() {
     auto text = co_await reactor::read_file(loop_, arguments_.in_use, most_input_bytes);
     if (!text) co_return text.error();
     question->in_use = names_in(*text);
+    // A cluster's label may have the version alone.
+    for (std::string& name : *question->in_use) {
+      if (std::isdigit(static_cast<unsigned char>(name.front())))
+        name = arguments_.provider + "-" + name;
+    }
   }
   policies::subject who = subject_;
   auto answer = co_await plan_lifecycle(packs_, std::move(who), std::move(question));

@@ -30,7 +30,8 @@ using reactor::result;
 constexpr std::size_t most_document_bytes = 1024 * 1024;
 
 tone tone_of_state(std::string_view state) {
-  return state == "done" ? tone::good : state == "ready" ? tone::busy : tone::faint;
+  if (state == "done") return tone::good;
+  return state == "ready" || state == "started" ? tone::busy : tone::faint;
 }
 
 json::array names(const std::vector<step_row>& steps, std::string_view state) {
@@ -49,7 +50,8 @@ json::object answer_json(train_arguments::command what, const train_answer& a, c
     o["checks"] = std::move(checks);
   if (what == train_arguments::command::check) o["pins"] = pins_json(train, a.findings);
   if (what == train_arguments::command::plan) {
-    for (const char* state : {"ready", "blocked", "done"}) o[state] = names(a.steps, state);
+    for (const char* state : {"ready", "started", "blocked", "done"})
+      o[state] = names(a.steps, state);
     json::array steps, voided;
     for (const step_row& s : a.steps) {
       json::array needs;
@@ -58,6 +60,9 @@ json::object answer_json(train_arguments::command what, const train_answer& a, c
       step["needs"] = std::move(needs);
       step["since"] = s.since.empty() ? json::value() : json::value(s.since);
       step["ageDays"] = s.days ? json::value(static_cast<std::int64_t>(*s.days)) : json::value();
+      json::object inputs;
+      for (const step_input& i : s.inputs) inputs[i.project] = i.value;
+      step["inputs"] = std::move(inputs);
       steps.push_back(std::move(step));
     }
     for (const std::string& id : a.void_suites) voided.emplace_back(id);
@@ -101,6 +106,19 @@ page age_text(const step_row& s) {
   return page(std::to_string(static_cast<std::int64_t>(*s.days))) + "d";
 }
 
+/// Why a step is what it is, or what it is done with.
+page why_text(const step_row& s) {
+  if (!s.why.empty() || s.state == "blocked") return page(s.why);
+  page text;
+  for (const step_input& i : s.inputs) {
+    const bool commit =
+        i.value.size() == 40 && i.value.find_first_not_of("0123456789abcdef") == i.value.npos;
+    text += (text.empty() ? page("with ") : page(", ")) + i.project + " " +
+            (commit ? i.value.substr(0, 12) : i.value);
+  }
+  return text;
+}
+
 page answer_text(const std::string& file, train_arguments::command what, const train_answer& a,
                  const value& train, colours tint) {
   page text = page("train ") + file + "   decision: " + decision_text(a.verdict, tint) + "\n";
@@ -114,7 +132,7 @@ page answer_text(const std::string& file, train_arguments::command what, const t
     table rows({"STEP", "STATE", "FOR", "BEHIND", "WHY"});
     for (const step_row& s : a.steps)
       rows.row({s.id, toned(s.state, tone_of_state(s.state), tint), age_text(s),
-                names_text(s.needs), s.why});
+                names_text(s.needs), why_text(s)});
     text += rows.text("  ", output_columns());
     if (!a.next.empty())
       text += page("  next release to ride on  ") + a.next +

@@ -54,14 +54,22 @@ check_row read_check(answer_reader& from) {
   return r;
 }
 
+step_input read_input(answer_reader& from) {
+  step_input i;
+  i.project = from.text("project");
+  i.value = from.text("value");
+  return i;
+}
+
 step_row read_step(answer_reader& from) {
   step_row r;
   r.id = from.text("id");
-  r.state = from.one_of("state", {"done", "ready", "blocked"});
+  r.state = from.one_of("state", {"done", "started", "ready", "blocked"});
   r.why = from.text("why");
   r.needs = from.texts("needs");
   r.since = from.text("since");
   r.days = from.number_if("days");
+  r.inputs = from.list<step_input>("inputs", read_input);
   return r;
 }
 

@@ -24,13 +24,19 @@ struct check_row {
   friend bool operator==(const check_row&, const check_row&) = default;
 };
 
+/// What a step takes from the train: of which project what. Fixed when it starts.
+struct step_input {
+  std::string project, value;
+};
+
 struct step_row {
   std::string id;
-  std::string state;  // done, ready, blocked
+  std::string state;  // done, started, ready, blocked
   std::string why;
   std::vector<std::string> needs;
   std::string since;           // when it became that, as the facts say it; empty: nobody knows
   std::optional<double> days;  // from then to the document's `now`
+  std::vector<step_input> inputs;
 };
 
 struct retag {
@@ -71,7 +77,7 @@ struct train_answer {
 };
 
 /// `train.check`: does what is pinned fit together?
-/// `train.plan`: and which steps are done, ready, blocked?
+/// `train.plan`: and which steps are done, started, ready, blocked?
 /// `train.promote`: which images get which names, and must they be tested again? The document says
 /// `promote: {project, tag}`. `train.match`: which server fits a client, a bundle or a train? The
 /// document says `match: {client}` and what `trains` there are.

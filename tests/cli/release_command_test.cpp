@@ -417,6 +417,27 @@ TEST(TrainFacts, RememberWhatATagWas) {
                                             testing::Pair("Kata 1.0.0", "abc")));
 }
 
+TEST(TrainFacts, AreACatalogueOfImages) {
+  reactor::temporary_folder folder;
+  const std::string image = "flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs";
+  const auto built = [&](const std::string& text) {
+    return run({"images", "aws", "--dir", data, "--catalogue", folder.write("built", text), "-o",
+                "json"});
+  };
+  const auto there = [&](const outcome& o) {
+    const json::object answer = object_of(o);
+    for (const json::value& one : answer.at("images").as_array())
+      if (one.at("image") == image) return one.at("built").as_bool();
+    return false;
+  };
+  EXPECT_TRUE(there(built(image + "\r\n")));
+  EXPECT_TRUE(there(built("images:\n- {ref: 'os/node:" + image + "', digest: 'sha256:1'}\n")));
+  EXPECT_FALSE(there(built("images:\n- {ref: 'os/node:" + image + "'}\n")));  // listed and gone
+  const outcome other = built("pins:\n- {holder: a}\n");
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("built: expected the name of an image on each line"));
+}
+
 TEST(TrainCommand, ShowsWhoPinsWhatAndWhatIsElsewhere) {
   reactor::temporary_folder folder;
   const std::string a(40, 'a'), b(40, 'b');

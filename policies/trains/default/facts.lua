@@ -35,7 +35,8 @@ function facts.findings()
   return list, add
 end
 
--- What a document consists of. A field is a text: "*" is needed, "" is not; "number" is digits; a list of words: one of them.
+-- What a document consists of. A field is a text: "*" is needed, "" is not; "number" is digits; "texts" a mapping of texts; a list of
+-- words: one of them.
 local fields = {
   train = "*", file = "", phase = { "planning", "candidate", "frozen", "released", "post" }, order = "", cadence = "", since = "",
   now = "", bump = "", reqs_payload_commit = "",
@@ -45,7 +46,7 @@ local shapes = {
   pins = { holder = "*", project = "*", field = "*", kind = { "commit", "tag", "version", "digest", "floating" }, value = "*",
     comment = "", image = "", was = "", tested = "" },
   edges = { from = "*", to = "*", kind = { "strong", "weak", "pair", "same-version", needed = true }, field = "" },
-  steps = { id = "*", state = { "done", "ready", "blocked", "open" }, evidence = "", commit = "" },
+  steps = { id = "*", state = { "done", "started", "ready", "blocked", "open" }, evidence = "", commit = "", inputs = "texts" },
   suites = { id = "*", project = "", contentHash = "", result = "*" },
   tags = { project = "*", tag = "*", commit = "", digest = "", was = "" },
   ancestry = { project = "*", from = "*", to = "*", ahead = "number", behind = "number" },
@@ -81,6 +82,14 @@ local function wrong_with(name, kind, value)
   if kind == "number" then
     if type(value) ~= "number" and not (type(value) == "string" and value:match("^%d+$")) then
       return name .. ": expected a number, got '" .. tostring(value) .. "'"
+    end
+    return nil
+  end
+  if kind == "texts" then
+    if value == nil then return nil end
+    if type(value) ~= "table" then return name .. ": expected a mapping of texts, got " .. tostring(value) end
+    for _, key in ipairs(sorted(value)) do
+      if type(value[key]) ~= "string" or value[key] == "" then return name .. ": expected a text for each project, and " .. key .. " has none" end
     end
     return nil
   end

@@ -232,6 +232,72 @@ test("a tag that proves a step says since when", function()
   expect_equal({ answer.steps[1].state, answer.steps[1].days, answer.steps[2].days }, { "done", 2, 2 })
 end)
 
+local function row_of(answer, id)
+  for _, s in ipairs(answer.steps) do
+    if s.id == id then return s end
+  end
+end
+
+local function inputs(answer, id)
+  local all = {}
+  for i, input in ipairs(row_of(answer, id).inputs) do all[i] = input.project .. " " .. input.value end
+  return table.concat(all, ", ")
+end
+
+test("the inputs of a step are fixed when it starts", function()
+  local t = train({ now = "2026-11-22", steps = { { id = "kata-pick", state = "done", evidence = "3.23.0", at = "2026-11-01" } } })
+  local answer = policy.train.plan(t)
+  expect_equal(inputs(answer, "bundle-pr"), "Kata 3.23.0")
+  expect_equal(inputs(answer, "peerpods"), "Kata 3.23.0, guest-components " .. A .. ", Trustee " .. B)
+  expect_equal(inputs(answer, "kata-pick"), "")
+  -- Started with what the train said: nothing to tell. The train moves on; the step does not.
+  t.steps[2] = { id = "bundle-pr", state = "started", at = "2026-11-20", inputs = { Kata = "3.23.0" } }
+  answer = policy.train.plan(t)
+  expect_equal({ row_of(answer, "bundle-pr").state, row_of(answer, "bundle-pr").since, row_of(answer, "bundle-pr").days }, { "started", "2026-11-20", 2 })
+  expect_equal(row_of(answer, "bundle-release").state, "blocked")
+  expect_equal(find(answer, "step.inputs-moved"), nil)
+  t.projects[1].release = "3.24.0"
+  answer = policy.train.plan(t)
+  local moved = find(answer, "step.inputs-moved")
+  expect_equal({ moved.subject, moved.from, moved.to, moved.severity }, { "step/bundle-pr", "3.23.0", "3.24.0", "warn" })
+  expect_equal({ inputs(answer, "bundle-pr"), inputs(answer, "bundle-release") }, { "Kata 3.23.0", "Kata 3.24.0" })
+  -- What it was done with stays said.
+  t.steps[2] = { id = "bundle-pr", state = "done", evidence = "pull/7", inputs = { Kata = "3.23.0" } }
+  answer = policy.train.plan(t)
+  expect_equal({ row_of(answer, "bundle-pr").state, find(answer, "step.inputs-moved").why:match("^it was (%l+) with") }, { "done", "done" })
+  -- An input that the table does not have, and one that nobody names any more.
+  t.steps[2].inputs = { Kata = "3.24.0", ["td-shim"] = "v1" }
+  moved = find(policy.train.plan(t), "step.inputs-moved")
+  expect_equal({ moved.from, moved.to or "none" }, { "v1", "none" })
+end)
+
+test("a step that was started with nothing said may move", function()
+  local t = train({ steps = { { id = "kata-pick", state = "done", evidence = "3.23.0" }, { id = "bundle-pr", state = "started" } } })
+  expect_equal(find(policy.train.plan(t), "step.inputs-unknown").subject, "step/bundle-pr")
+  -- Who has not begun what it waits for cannot have begun it.
+  t.steps[1].state = "open"
+  expect_equal(row_of(policy.train.plan(t), "bundle-pr").state, "blocked")
+  t.steps[2].inputs = { Kata = 3 }
+  expect_true(find(policy.train.plan(t), "train.schema").why:find("a text for each project, and Kata", 1, true))
+  t.steps[2].inputs = "Kata"
+  expect_true(find(policy.train.plan(t), "train.schema").why:find("mapping of texts", 1, true))
+end)
+
+test("a tag proves the commit that its step was started with", function()
+  local t = train({ order = "before", steps = { { id = "gc-tag", state = "done", evidence = "v0.16.0", inputs = { ["guest-components"] = A } } } })
+  expect_equal(find(policy.train.plan(t), "step.inputs-moved"), nil)
+  -- Written as the tag, it is the same commit.
+  t.steps[1].inputs["guest-components"] = "v0.16.0"
+  expect_equal(find(policy.train.plan(t), "step.inputs-moved"), nil)
+  t.steps[1].inputs["guest-components"] = A
+  pin(t, "Kata", "guest-components", "version", C)
+  local answer = policy.train.plan(t)
+  expect_equal(row_of(answer, "gc-tag").state, "done")
+  expect_equal({ find(answer, "step.inputs-moved").from, find(answer, "step.inputs-moved").to }, { A, C })
+  t.steps[1].inputs = nil
+  expect_equal(row_of(policy.train.plan(t), "gc-tag").state, "ready")
+end)
+
 test("a tick is no proof", function()
   local t = train({ order = "before", steps = { { id = "gc-tag", state = "done", evidence = "v0.16.0" }, { id = "trustee-tag", state = "done", evidence = "v0.16.0" },
     { id = "gc-release", state = "done", evidence = "page" } } })

@@ -1,4 +1,5 @@
--- The steps of a train: done by evidence, ready when what they need is done, blocked else.
+-- The steps of a train: done by evidence, started by somebody who wrote down with what, ready when what they need is done, blocked
+-- else.
 local consistency = require("consistency")
 local facts = require("facts")
 local tables = require("tables")
@@ -18,8 +19,66 @@ local function day_of(text)
 end
 steps.day_of = day_of
 
+local function ignore() end
+
+-- What a step takes from the train: { project, value } of each of its inputs that something names, in the order of the table.
+local function inputs_now(train, step)
+  local list = {}
+  for _, project in ipairs(step.inputs or { step.pin }) do
+    local pin = consistency.pinned(train, project, ignore)
+    if pin then list[#list + 1] = { project = project, value = pin.value } end
+  end
+  return list
+end
+
+-- What a step works with: what it was started with, once it is, whatever the train pins since; else what the train pins.
+local function inputs_of(train, step, tick, add)
+  local now = inputs_now(train, step)
+  local begun = tick.state == "started" and "started" or tick.state == "done" and "done"
+  if not begun then return now end
+  local subject, place = "step/" .. step.id, train.file .. ": steps[" .. step.id .. "].inputs"
+  if not tick.inputs then
+    if begun == "started" and #now > 0 then
+      add("step.inputs-unknown", subject, "it is started and nobody wrote down with what: it may move under whoever is at it",
+        { rule = step.id, evidence = place })
+    end
+    return now
+  end
+  local list, seen = {}, {}
+  local function keep(project, value, is)
+    seen[project] = true
+    list[#list + 1] = { project = project, value = value }
+    local function commit(text) return facts.commit(train, project, text, ignore) end
+    if is == value or (is and commit(is) and commit(is) == commit(value)) then return end
+    add("step.inputs-moved", subject, "it was " .. begun .. " with " .. project .. " " .. value .. (is
+      and ", and the train has " .. is .. " since" or ", which the train does not name any more") .. ": it stays with what it has",
+      { from = value, to = is, rule = step.id, evidence = place })
+  end
+  for _, input in ipairs(now) do
+    local fixed = tick.inputs[input.project]
+    if fixed then keep(input.project, fixed, input.value) else list[#list + 1] = input end
+  end
+  local gone = {}
+  for project in pairs(tick.inputs) do
+    if not seen[project] then gone[#gone + 1] = project end
+  end
+  table.sort(gone)
+  for _, project in ipairs(gone) do
+    local pin = consistency.pinned(train, project, ignore)
+    keep(project, tick.inputs[project], pin and pin.value)
+  end
+  return list
+end
+
+-- The commit at which the tag of a step must be: that of what it was started with.
+local function pinned_for(train, step, inputs, add)
+  for _, input in ipairs(inputs) do
+    if input.project == step.pin then return input.value, facts.commit(train, step.pin, input.value, add) end
+  end
+end
+
 -- Whether a step is proven: true, or false and why.
-local function proven(train, step, ticked, results, add)
+local function proven(train, step, ticked, inputs, results, add)
   if step.check then
     for _, row in ipairs(results) do
       if row.name == step.check and row.result ~= "equal" then return false, "check " .. step.check .. " fails" end
@@ -27,13 +86,13 @@ local function proven(train, step, ticked, results, add)
     return true
   end
   if step.pin then
-    local pin, commit = consistency.pinned(train, step.pin, add)
-    if not pin then return false, "nothing pins " .. step.pin end
+    local pinned, commit = pinned_for(train, step, inputs, add)
+    if not pinned then return false, "nothing pins " .. step.pin end
     if not ticked.evidence then return false, "no tag of " .. step.pin .. " is named" end
     local at = train.tag_commit[step.pin .. " " .. ticked.evidence]
     if not at then return false, "tag " .. ticked.evidence .. " of " .. step.pin .. " is not there" end
     if at ~= commit then return false, "tag " .. ticked.evidence .. " is at " .. at:sub(1, 12) .. ", the train pins "
-      .. (commit and commit:sub(1, 12) or pin.value) end
+      .. (commit and commit:sub(1, 12) or pinned) end
     return true
   end
   if not ticked.evidence or ticked.evidence == "" then return false, "there is no evidence" end
@@ -65,7 +124,7 @@ local function latest(row, rows)
   return since
 end
 
--- Since when a step has its state: a done one since its evidence was seen, a ready one since all that it needs is done, a blocked
+-- Since when a step has its state: a done one since its evidence was seen, a started one since somebody said so, a ready one since all that it needs is done, a blocked
 -- one since the first thing that it waits for could have been done. "" where nobody says when.
 local function since_when(row, step, tick, rows, train, add)
   if row.state == "done" then
@@ -76,6 +135,10 @@ local function since_when(row, step, tick, rows, train, add)
       end
     end
     return at or (step.check and latest(row, rows) or "")
+  end
+  if row.state == "started" then
+    local at = time_of(tick, "steps[" .. row.id .. "]", train, add)
+    if at then return at end
   end
   local since, waits = "", false
   for _, need in ipairs(row.needs) do
@@ -88,7 +151,8 @@ local function since_when(row, step, tick, rows, train, add)
   return waits and since or latest(row, rows)
 end
 
--- plan(train, results, add): rows in the order of the table: id, state ("done", "ready", "blocked"), why, needs, since, days.
+-- plan(train, results, add): rows in the order of the table: id, state ("done", "started", "ready", "blocked"), why, needs, since, days,
+-- inputs.
 function steps.plan(train, results, add)
   local list = tables.steps[train.order or "after"]
   if not list then
@@ -107,8 +171,9 @@ function steps.plan(train, results, add)
     end
     local tick = ticked[step.id] or {}
     local says_done = tick.state == "done"
+    row.inputs = inputs_of(train, step, tick, add)
     if says_done or step.check then
-      local good, why, vanished = proven(train, step, tick, results, add)
+      local good, why, vanished = proven(train, step, tick, row.inputs, results, add)
       if good and #waits == 0 then
         row.state = "done"
       elseif not good then
@@ -123,7 +188,7 @@ function steps.plan(train, results, add)
       if #waits > 0 then
         row.why = "waits for " .. table.concat(waits, ", ")
       elseif row.why == "" then
-        row.state = "ready"
+        row.state = tick.state == "started" and "started" or "ready"
       elseif says_done and not step.check then
         row.state = "ready" -- it is to be done, or done again
       end

@@ -52,35 +52,36 @@ return {
   },
 
   -- The steps of a train whose own projects are tagged after the bundle. `pin`: a step about a project is proven by its tag
-  -- being at the commit that the train pins.
+  -- being at the commit that the train pins. `inputs`: the projects of which it takes what is pinned when it starts; of a step
+  -- with `pin` it is that one.
   steps = {
     after = {
       { id = "kata-pick" },
-      { id = "nydus-check", needs = { "kata-pick" }, check = "nydus" },
-      { id = "bundle-pr", needs = { "nydus-check" } },
-      { id = "bundle-release", needs = { "bundle-pr" } },
-      { id = "peerpods", needs = { "kata-pick" } },
-      { id = "notes", needs = { "bundle-release", "peerpods" } },
+      { id = "nydus-check", needs = { "kata-pick" }, check = "nydus", inputs = { "Kata" } },
+      { id = "bundle-pr", needs = { "nydus-check" }, inputs = { "Kata" } },
+      { id = "bundle-release", needs = { "bundle-pr" }, inputs = { "Kata" } },
+      { id = "peerpods", needs = { "kata-pick" }, inputs = { "Kata", "guest-components", "Trustee" } },
+      { id = "notes", needs = { "bundle-release", "peerpods" }, inputs = { "Kata", "guest-components", "Trustee" } },
       { id = "revert-ci", needs = { "bundle-release" } },
       { id = "gc-tag", needs = { "notes" }, pin = "guest-components" },
-      { id = "gc-release", needs = { "gc-tag" } },
+      { id = "gc-release", needs = { "gc-tag" }, inputs = { "guest-components" } },
       { id = "trustee-tag", needs = { "notes" }, pin = "Trustee" },
-      { id = "trustee-release", needs = { "trustee-tag" } },
-      { id = "trustee-images", needs = { "trustee-release" } },
+      { id = "trustee-release", needs = { "trustee-tag" }, inputs = { "Trustee" } },
+      { id = "trustee-images", needs = { "trustee-release" }, inputs = { "Trustee" } },
       { id = "site-tag", needs = { "notes" } },
     },
     before = {
       { id = "gc-tag", pin = "guest-components" },
-      { id = "gc-release", needs = { "gc-tag" } },
+      { id = "gc-release", needs = { "gc-tag" }, inputs = { "guest-components" } },
       { id = "trustee-tag", pin = "Trustee" },
-      { id = "trustee-release", needs = { "trustee-tag" } },
-      { id = "trustee-images", needs = { "trustee-release" } },
+      { id = "trustee-release", needs = { "trustee-tag" }, inputs = { "Trustee" } },
+      { id = "trustee-images", needs = { "trustee-release" }, inputs = { "Trustee" } },
       { id = "kata-pick", needs = { "gc-release", "trustee-images" } },
-      { id = "nydus-check", needs = { "kata-pick" }, check = "nydus" },
-      { id = "bundle-pr", needs = { "nydus-check" } },
-      { id = "bundle-release", needs = { "bundle-pr" } },
-      { id = "peerpods", needs = { "kata-pick" } },
-      { id = "notes", needs = { "bundle-release", "peerpods" } },
+      { id = "nydus-check", needs = { "kata-pick" }, check = "nydus", inputs = { "Kata" } },
+      { id = "bundle-pr", needs = { "nydus-check" }, inputs = { "Kata" } },
+      { id = "bundle-release", needs = { "bundle-pr" }, inputs = { "Kata" } },
+      { id = "peerpods", needs = { "kata-pick" }, inputs = { "Kata", "guest-components", "Trustee" } },
+      { id = "notes", needs = { "bundle-release", "peerpods" }, inputs = { "Kata", "guest-components", "Trustee" } },
       { id = "revert-ci", needs = { "bundle-release" } },
       { id = "site-tag", needs = { "notes" } },
     },
@@ -114,6 +115,8 @@ return {
 
   severities = {
     ["check.not-evaluated"] = "warn",
+    ["step.inputs-moved"] = "warn",
+    ["step.inputs-unknown"] = "warn",
     ["step.regressed"] = "error",
     ["step.unproven"] = "warn",
     ["train.ambiguous-commit"] = "error",
