@@ -1,6 +1,7 @@
 #include "compose/pack_data.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/plain/printable.hpp"
 #include "reactor/plain/reason.hpp"
 
 #include <utility>
@@ -12,6 +13,7 @@ using namespace std::chrono_literals;
 using policies::compose::data_files;
 
 constexpr reactor::nanoseconds fresh_for = 1s;
+constexpr std::size_t longest_reason = 900;
 
 /// As long as somebody reads; also who is cancelled no longer does.
 class under_way {
@@ -65,19 +67,57 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
   folder& f = folders_[path];
   const under_way now(f.reading);
   auto got = co_await loop_.offload(std::move(read));
-  f.read_at = loop_.now();
-  f.read = true;
+  std::string problem, refused;
   if (got) {
     read_environment(**got, about, variable_);
-    // The same files are the same picture: who compares need not read.
-    if (!f.last || f.last->digest != (*got)->digest || !f.last->problem.empty())
-      f.last = std::move(*got);
+    std::shared_ptr<data_files> found = std::move(*got);
+    problem = refused = co_await judge(path, p, found);
+    if (problem.empty() || !f.good) {
+      found->problem = found->refused = problem;
+      // The same files are the same picture: who compares need not read.
+      if (!f.last || digest_with_problem(*f.last) != digest_with_problem(*found))
+        f.last = std::move(found);
+      f.good = problem.empty();
+    }
   } else {
+    problem = got.error().message();
+  }
+  if (!problem.empty() && (!f.last || f.last->problem != problem)) {
     auto old = std::make_shared<data_files>(f.last ? *f.last : data_files());
-    old->problem = got.error().message();
+    old->problem = std::move(problem);
+    old->refused = std::move(refused);
     f.last = std::move(old);
   }
+  f.read_at = loop_.now();
+  f.read = true;
   co_return f.last;
+}
+
+reactor::awaitable<std::string> pack_data::judge(std::string path,
+                                                 std::shared_ptr<const policies::pack> p,
+                                                 files found) {
+  folder& f = folders_[path];
+  if (!p->has("compose.data")) co_return std::string();
+  if (f.judged == found->digest && f.judge.lock() == p) co_return f.verdict;
+  std::string verdict;
+  policies::judge accept = [&verdict](const policies::value& v) -> reactor::result<void> {
+    auto read = policies::compose::read_verdict(v);
+    if (!read) return read.error();
+    verdict = std::move(*read);
+    return {};
+  };
+  auto arguments = policies::compose::data_arguments(found);
+  auto said =
+      co_await policies::pack::call(p, "compose.data", std::move(arguments),
+                                    policies::compose::data_instructions, std::move(accept));
+  if (!said)
+    verdict = reactor::printable(said.error().message(), longest_reason);
+  else if (!said->accepted)
+    verdict = reactor::printable(said->accepted.error().message(), longest_reason);
+  f.judged = found->digest;
+  f.verdict = verdict;
+  f.judge = p;
+  co_return verdict;
 }
 
 }  // namespace compose

@@ -22,8 +22,9 @@ std::string digest_with_problem(const policies::compose::data_files& f);
 
 /// The files that calls of a pack get: those of a folder that the environment names, read anew when
 /// a second is over, else those of its own folder `data`; and the variables that it names. What
-/// cannot be read leaves the last good ones in force, with the reason. One for all clusters, for
-/// which a folder is read once.
+/// cannot be read, or what the pack itself refuses (compose.data), leaves the last good ones in
+/// force, with the reason; where there are none, calls get what the pack refused. One for all
+/// clusters, for which a folder is read once.
 /// Lifetime the loop outlives it.
 class pack_data {
 public:
@@ -40,7 +41,13 @@ private:
     reactor::steady_time read_at{};
     bool read = false, reading = false;
     files last;
+    bool good = false;            // what `last` has was taken
+    std::string judged, verdict;  // the digest of what was judged last, and what was said
+    std::weak_ptr<const policies::pack> judge;
   };
+  /// What the pack says against them; empty: nothing.
+  reactor::awaitable<std::string> judge(std::string path, std::shared_ptr<const policies::pack> p,
+                                        files found);
   reactor::loop& loop_;
   variable variable_;
   std::map<std::string, folder> folders_;

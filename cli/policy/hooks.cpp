@@ -17,6 +17,7 @@ policies::shared_hooks all_hooks() {
     list.push_back(policies::disruption_hook());
     list.push_back(policies::compose::related_hook());
     list.push_back(policies::compose::sync_hook());
+    list.push_back(policies::compose::data_hook());
     // Known by name: their packs load, and nothing is said about fields.
     const auto by_name = [&](std::string_view name) {
       policies::hook h;

@@ -8,6 +8,7 @@
 #include "policies/host/pack.hpp"
 #include "policies/host/value_view.hpp"
 #include "policies/moment.hpp"
+#include "reactor/plain/printable.hpp"
 
 #include <chrono>
 
@@ -27,6 +28,7 @@ struct view_record<compose::object> {
       field_of<&o::name>("name"),
       field_of<&o::ns>("namespace", "empty: it lies in none"),
       field_of<&o::uid>("uid"),
+      field_of<&o::controller>("owner", "who controls it, such as Shop/blue; empty: nobody"),
       field_of<&o::labels>("labels"),
       field_of<&o::annotations>("annotations"),
       field_of<&o::created>("created", "", "unix seconds"),
@@ -53,6 +55,9 @@ struct view_record<compose::data_files> {
       field_of<&f::digest>("digest", "of all of them"),
       field_of<&f::problem>("problem",
                             "why these are not the newest, or there are none; empty: they are"),
+      field_of<&f::refused>("refused",
+                            "what compose.data says against newer ones; these are the last that "
+                            "it took, or else those; empty: nothing"),
       field_of<&f::environment>("environment",
                                 "what the process's environment says, of `composes.environment`"),
   };
@@ -60,6 +65,8 @@ struct view_record<compose::data_files> {
 
 namespace compose {
 namespace {
+
+constexpr std::size_t longest_verdict = 900;
 
 using objects = std::map<std::string, std::shared_ptr<const object>>;
 
@@ -226,6 +233,29 @@ std::vector<argument> related_arguments(std::shared_ptr<const question> q) {
   return out;
 }
 
+std::vector<argument> data_arguments(std::shared_ptr<const data_files> files) {
+  std::vector<argument> out;
+  out.emplace_back(view_of(std::move(files)));
+  return out;
+}
+
+const shape& verdict_shape() {
+  static const shape all = record_shape("verdict",
+                                        {{"problem",
+                                          text_shape("a sentence"),
+                                          "why they are refused; empty or nil: they are good",
+                                          {},
+                                          true,
+                                          {}}},
+                                        "a table with problem");
+  return all;
+}
+
+reactor::result<std::string> read_verdict(const value& answer) {
+  if (auto fine = check(answer, verdict_shape()); !fine) return fine.error();
+  return reactor::printable(text_at(answer, "problem"), longest_verdict);
+}
+
 std::int64_t sync_instructions(const question& q) {
   constexpr std::int64_t once = 2'000'000, each = 20'000;
   return once + each * static_cast<std::int64_t>(q.related.size() + q.children.size());
@@ -337,6 +367,26 @@ hook related_hook() {
     out.push_back(related_arguments(question_to(p)));
     return out;
   };
+  return h;
+}
+
+hook data_hook() {
+  hook h;
+  h.name = "compose.data";
+  h.question = "may these files take the place of those in force?";
+  h.asked =
+      "when the folder that `composes.data_from` names has other files than before; a pack without "
+      "it takes what can be read";
+  h.failure = "the last good files stay in force, and the condition DataLoaded says why";
+  h.budget = "2,000,000 instructions";
+  h.arguments = {{"files", shape_of<data_files>(), "as they are in the folder now", {}, false, {}}};
+  h.answer = verdict_shape();
+  h.typical = [](const pack& p) {
+    std::vector<std::vector<argument>> out;
+    out.push_back(data_arguments(question_to(p)->files));
+    return out;
+  };
+  h.instructions = data_instructions;
   return h;
 }
 

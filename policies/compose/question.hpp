@@ -3,7 +3,9 @@
 #include "policies/compose/declaration.hpp"
 #include "policies/host/hook.hpp"
 #include "policies/host/sandbox.hpp"
+#include "policies/host/shape.hpp"
 #include "policies/host/value.hpp"
+#include "reactor/plain/result.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <compare>
@@ -59,7 +61,9 @@ bool is_ready(const object& o);
 struct data_files {
   std::map<std::string, std::string> text;  // by path in the folder
   std::string digest;
-  std::string problem;                             // why they are not the newest; empty: they are
+  std::string problem;  // why they are not the newest, or not good; empty: they are
+  /// What the pack itself says against newer files that are there; then it is the problem.
+  std::string refused;
   std::map<std::string, std::string> environment;  // of the variables that the pack names
 };
 
@@ -84,8 +88,17 @@ std::vector<argument> related_arguments(std::shared_ptr<const question> q);
 
 std::int64_t sync_instructions(const question& q);
 
+/// Of files that somebody else provides, before they take the place of those in force.
+std::vector<argument> data_arguments(std::shared_ptr<const data_files> files);
+const shape& verdict_shape();
+/// Why the pack refuses the files; empty: they are good.
+reactor::result<std::string> read_verdict(const value& answer);
+
+inline constexpr std::int64_t data_instructions = 2'000'000;
+
 hook sync_hook();
 hook related_hook();
+hook data_hook();
 
 /// What a fixture of a test, a bench or a trial is asked about.
 std::shared_ptr<question> typical_question();

@@ -213,7 +213,9 @@ result<void> within_limits(const pack_files& files) {
 
 result<pack_files> read_data_folder(std::string root) {
   std::error_code ec;
-  const fs::path real = fs::canonical(root, ec);
+  // A mounted ConfigMap is swapped by that link: all files are those of one moment.
+  const fs::path shown = fs::path(root) / "..data";
+  const fs::path real = fs::canonical(fs::exists(shown, ec) ? shown : fs::path(root), ec);
   if (ec) return make_fault(reactor::error_code(ec), "read " + root);
   pack_files files;
   pack_reader reader(real, files, data_limits);

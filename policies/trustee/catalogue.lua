@@ -247,6 +247,12 @@ function catalogue.of(files)
   return catalogue.built_in(), findings, { ok = false, reason = "CatalogueInvalid", message = table.concat(said, "; ") }
 end
 
+-- Why files are no catalogue, or nil: what is refused never takes the place of one.
+function catalogue.problem(files)
+  local _, _, loaded = catalogue.of(files)
+  return not loaded.ok and loaded.message or nil
+end
+
 catalogue.text_of = text_of
 
 -- resolve(made, wanted, running, strict): what an instance runs that asks for `wanted` and is known to run `running` (or "").

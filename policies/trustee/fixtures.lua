@@ -22,7 +22,7 @@ function fixtures.files(changed)
     end
   end
   for path, content in pairs(changed or {}) do text[path] = content or nil end
-  return { text = text, digest = "", problem = "" }
+  return { text = text, digest = "", problem = "", refused = "" }
 end
 
 -- A catalogue of these versions and mappings, as text.

@@ -331,7 +331,11 @@ function instance.sync(parent, related, children, files)
     images = plain.copy(parent.status and parent.status.images) }
 
   local made, _, loaded = catalogue.of(files.text)
-  if loaded.ok and files.problem ~= "" then loaded = { ok = false, reason = "CatalogueUnreadable", message = files.problem } end
+  -- The last good one is as good as it was.
+  local in_force = loaded.ok and not told.problem
+  if loaded.ok and files.problem ~= "" then
+    loaded = { ok = false, reason = files.refused ~= "" and "CatalogueInvalid" or "CatalogueUnreadable", message = files.problem }
+  end
   if told.problem then loaded = { ok = false, reason = "CatalogueInvalid", message = told.problem } end
   out.condition("CatalogueLoaded", loaded.ok, loaded.reason, loaded.message)
   if not loaded.ok then out.warn("CatalogueInvalid", loaded.message) end
@@ -346,7 +350,7 @@ function instance.sync(parent, related, children, files)
     return answer({ reason = reason, message = message })
   end
   -- Nothing that runs is touched while nobody knows what its release is like.
-  if not loaded.ok and kbs then return answer() end
+  if not in_force and kbs then return answer() end
 
   local chosen = catalogue.resolve(made, text(spec.version), running, told.strict_versions)
   out.condition("VersionResolved", chosen.ok, chosen.reason, chosen.message)

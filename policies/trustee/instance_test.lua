@@ -139,6 +139,23 @@ test("a broken catalogue touches no instance that is there", function()
   expect_equal(w.writes, {})
 end)
 
+test("a catalogue that is refused leaves the last good one in force, for who is there and for who comes", function()
+  local w = instance({ version = "v0.18.0" })
+  local why = "versions.json: line 4: default_version: expected a text, found a number"
+  w.files = { text = w.files.text, digest = "", problem = why, refused = why }
+  w.settle()
+  expect_equal({ w.writes, w.reason("CatalogueLoaded"), w.condition("CatalogueLoaded").message }, { {}, "False/CatalogueInvalid", why })
+  expect_equal(w.events.CatalogueInvalid, why)
+  w.children["ConfigMap/" .. w.parent.name .. "-kbs-config"] = nil
+  w.settle()
+  expect_equal(w.writes, { "create ConfigMap/" .. w.parent.name .. "-kbs-config" })
+  local new = instance({ version = "v0.18.0" }, w.files)
+  expect_equal(new.kbs().annotations[A .. "version"], "v0.18.0")
+  local said = policy.compose.data(fixtures.files({ ["versions.json"] = '{\n"supported_versions": [\n"latest"],\n"default_version": 7}' }))
+  expect_equal({ said.problem, policy.compose.data(fixtures.files()).problem }, { why, nil })
+  expect_equal(policy.compose.data(fixtures.files({ ["settings.json"] = "[" })).problem, "settings.json is no JSON object")
+end)
+
 test("a supported version without a mapping runs the constants and says so", function()
   local w = instance({ version = "v0.21.0" }, fixtures.files({ ["versions.json"] = fixtures.catalogue({ "v0.21.0", "latest" }) }))
   expect_equal(w.kbs().annotations[A .. "kbs-image"], nil)
@@ -542,7 +559,7 @@ end)
 
 test("a file that cannot be read leaves what runs alone", function()
   local w = instance({})
-  w.files = { text = w.files.text, digest = "", problem = "read /etc/templates: no such folder" }
+  w.files = { text = w.files.text, digest = "", problem = "read /etc/templates: no such folder", refused = "" }
   w.settle()
   expect_equal({ w.writes, w.condition("CatalogueLoaded").message }, { {}, "read /etc/templates: no such folder" })
 end)

@@ -3,6 +3,7 @@
 -- A TrusteeConfig asks for a release (instance.lua); it becomes ConfigMaps from that release's templates, Secrets, and a KbsConfig
 -- that notes release and images. A KbsConfig becomes a Deployment and a Service laid out as its release expects (server.lua). Which
 -- releases there are is data/versions.json (catalogue.lua), what their files say is in the folders beside it (templates.lua).
+local catalogue = require("catalogue")
 local instance = require("instance")
 local server = require("server")
 local settings = require("settings")
@@ -20,6 +21,8 @@ local function sync(parent, its_related, children, files)
   return which.sync(parent, its_related, children, files)
 end
 
+local function data(files) return { problem = settings.of(files).problem or catalogue.problem(files.text) } end
+
 local function kind(version, name) return { apiVersion = version, kind = name } end
 local group = "confidentialcontainers.org/v1alpha1"
 
@@ -33,7 +36,7 @@ return {
       { apiVersion = group, kind = "KbsConfig", finalizer = "kbsconfig.confidentialcontainers.org/finalizer" } },
     children = { kind("v1", "ConfigMap"), kind("v1", "Secret"), kind("v1", "PersistentVolumeClaim"), kind(group, "KbsConfig"),
       kind("apps/v1", "Deployment"), kind("v1", "Service") },
-    related = { kind("v1", "PersistentVolume") },
+    related = { kind("v1", "PersistentVolume"), kind(group, "TrusteeConfig") },
     manager = "windlass-trustee",
     namespaces_from = "TRUSTEE_NAMESPACES",
     -- The reference operator's, so that of the two only one acts.
@@ -42,5 +45,5 @@ return {
     data_from = "TRUSTEE_TEMPLATES_DIR",
     environment = settings.variables,
   },
-  compose = { sync = sync, related = related },
+  compose = { sync = sync, related = related, data = data },
 }

@@ -52,6 +52,12 @@ local function inputs_of(spec)
   return list
 end
 
+-- The name of the instance that a KbsConfig belongs to and that has not noted its release on it; nil: it is its user's, or noted.
+local function unnoted_instance(parent)
+  if text(parent.annotations[A .. "version"]) ~= "" then return nil end
+  return text(parent.owner):match("^TrusteeConfig/(.+)$")
+end
+
 function server.related(parent)
   local spec, list = parent.spec or {}, {}
   for _, one in ipairs(inputs_of(spec)) do list[#list + 1] = { apiVersion = "v1", kind = one.kind, name = one.name } end
@@ -62,7 +68,24 @@ function server.related(parent)
   end
   list[#list + 1] = { apiVersion = "apps/v1", kind = "Deployment", name = names_of(spec, "trustee-deployment") }
   list[#list + 1] = { apiVersion = "v1", kind = "Service", name = names_of(spec, "kbs-service") }
+  local instance = unnoted_instance(parent)
+  if instance then list[#list + 1] = { apiVersion = parent.apiVersion, kind = "TrusteeConfig", name = instance } end
   return list
+end
+
+-- What stands in its annotations, or will once its instance has looked at it: pods do not restart twice for a KbsConfig that is
+-- taken over.
+local function notes_of(parent, related, made, told)
+  local instance = unnoted_instance(parent)
+  local there = instance and related["TrusteeConfig/" .. instance]
+  if not there then return parent.annotations end
+  local running = text(there.status and there.status.effectiveVersion)
+  local chosen = catalogue.resolve(made, text(there.spec and there.spec.version), running, told.strict_versions)
+  local row = chosen.version and made.rows[chosen.version]
+  if not row then return parent.annotations end
+  local out = { [A .. "version"] = row.version }
+  for container, image in pairs(images.of_release(row)) do out[A .. container .. "-image"] = image end
+  return out
 end
 
 -- ---------------------------------------------------------------- the pods
@@ -117,7 +140,7 @@ local function pod_of(parent, related, row, told)
   local environment = environment_of(spec, related)
   local overridden = {}
   local function image(container)
-    local chosen, variable = images.choose(container, parent.annotations, told.environment)
+    local chosen, variable = images.choose(container, told.notes, told.environment)
     if variable then overridden[#overridden + 1] = variable end
     return chosen
   end
@@ -250,7 +273,8 @@ function server.sync(parent, related, children, files)
   if reason then return stop(reason, why) end
 
   local made, _, loaded = catalogue.of(files.text)
-  local version = text(parent.annotations[A .. "version"])
+  told.notes = notes_of(parent, related, made, told)
+  local version = text(told.notes[A .. "version"])
   if version == "" then version = "latest" end
   -- Nothing that runs is touched while nobody knows what its release is like.
   if not loaded.ok and running then

@@ -243,6 +243,23 @@ test("objects of the reference operator are taken over, and no moment has a Serv
   expect_equal(w.writes, {})
 end)
 
+test("pods of a KbsConfig that is taken over start with what its instance will note on it", function()
+  local w = legacy()
+  w.parent.owner = "TrusteeConfig/t"
+  w.related["TrusteeConfig/t"] = fixtures.object(fixtures.trustee({ version = "v0.20.0" }))
+  w.settle()
+  local pod = w.deployment().spec.template.spec
+  expect_equal(pod.containers[1].image, "ghcr.io/confidential-containers/key-broker-service:built-in-as-v0.20.0")
+  expect_equal(pod.containers[1].readinessProbe.tcpSocket, { port = 8080 })
+  local names = {}
+  for _, one in ipairs(policy.compose.related(w.parent).objects) do names[one.kind] = one.name end
+  expect_equal(names.TrusteeConfig, "t")
+  w.parent.annotations[A .. "version"] = "v0.20.0"
+  names = {}
+  for _, one in ipairs(policy.compose.related(w.parent).objects) do names[one.kind] = one.name end
+  expect_equal(names.TrusteeConfig, nil)
+end)
+
 test("the Service follows type and port and nothing else", function()
   local w = server({}).settle()
   w.service().spec.clusterIP = "10.0.0.7"

@@ -111,6 +111,7 @@
 ---@field name string
 ---@field namespace string empty: it lies in none
 ---@field uid string
+---@field owner string who controls it, such as Shop/blue; empty: nobody
 ---@field labels table<string, string>
 ---@field annotations table<string, string>
 ---@field created number unix seconds
@@ -159,6 +160,7 @@
 ---@field text table<string, string> by path in the folder
 ---@field digest string of all of them
 ---@field problem string why these are not the newest, or there are none; empty: they are
+---@field refused string what compose.data says against newer ones; these are the last that it took, or else those; empty: nothing
 ---@field environment table<string, string> what the process's environment says, of `composes.environment`
 
 ---@class (exact) windlass.composition
@@ -195,9 +197,13 @@
 ---@field reason string
 ---@field message string
 
+---@class (exact) windlass.verdict
+---@field problem? string why they are refused; empty or nil: they are good
+
 ---@class (exact) windlass.family.compose
 ---@field related? fun(parent: windlass.composed_object): windlass.related_objects what else does the answer for this custom resource depend on?
 ---@field sync? fun(parent: windlass.composed_object, related: table<string, windlass.composed_object>, children: table<string, windlass.composed_object>, files: windlass.data_files, now: windlass.time): windlass.composition which objects should exist for this custom resource, and what does it report?
+---@field data? fun(files: windlass.data_files): windlass.verdict may these files take the place of those in force?
 
 ---@class (exact) windlass.family.disruption
 ---@field admit? fun(unit: windlass.unit, peers: windlass.unit[], fleet: windlass.fleet, now: windlass.time): windlass.admission may the workload of this unit be disturbed now?

@@ -145,7 +145,8 @@ private:
     o.run_tests = !from.packs_are_tested;
     o.record = from.record;
     o.limits.hooks = std::make_shared<const policies::hook_list>(
-        policies::hook_list{policies::compose::related_hook(), policies::compose::sync_hook()});
+        policies::hook_list{policies::compose::related_hook(), policies::compose::sync_hook(),
+                            policies::compose::data_hook()});
     return o;
   }
   units::api what_;

@@ -340,6 +340,56 @@ TEST_F(ComposeCluster, DataThatCannotBeReadIsAConditionAndTheLastGoodStays) {
   });
 }
 
+TEST_F(ComposeCluster, DataThatItsPackRefusesNeverTakesThePlaceOfGoodOnes) {
+  reactor::temporary_folder folder, data;
+  std::string pack = file("docs/compose/shop/policy.lua");
+  pack.replace(pack.find("data = \"data\""), 13, "data_from = \"SHOP_TEMPLATES_DIR\"");
+  pack.replace(pack.find("{ sync = sync }"), 15, R"lua({ sync = sync, data = function(files)
+    local text = files.text["deployment.yaml"] or ""
+    if text:find("loop") then while true do end end
+    return { problem = text:find("/etc/bad!", 1, true) and "deployment.yaml: line 7: no such path" or nil }
+  end })lua");
+  folder.write("policy.lua", pack);
+  policies_ = folder.path();
+  data_folder_ = data.path();
+  const std::string good = file("docs/compose/shop/data/deployment.yaml");
+  const auto with = [&](const std::string& place) {
+    std::string text = good;
+    text.replace(text.find("/etc/shop"), 9, place);
+    data.write("deployment.yaml", text);
+  };
+  data.write("deployment.yaml", good);
+  const auto mounted_at = [this](const std::string& deployment) {
+    return at("deployments", deployment,
+              "/spec/template/spec/containers/0/volumeMounts/0/mountPath");
+  };
+  go([&, this]() -> awaitable<void> {
+    co_await serve([&, this](windlass&) -> awaitable<void> {
+      EXPECT_EQ(condition("blue", "DataLoaded"), "True Loaded");
+      with("/etc/bad!");
+      co_await loop_->sleep_for(30s);
+      EXPECT_EQ(condition("blue", "DataLoaded"), "False Broken");
+      EXPECT_THAT(message("blue", "DataLoaded"),
+                  HasSubstr("deployment.yaml: line 7: no such path"));
+      EXPECT_EQ(mounted_at("blue-shop"), "/etc/shop");
+      put_shop("red");
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(mounted_at("red-shop"), "/etc/shop") << "who is new gets the last good ones, too";
+      // A pack that cannot say it takes nothing.
+      with("/etc/loop");
+      co_await loop_->sleep_for(30s);
+      EXPECT_EQ(condition("blue", "DataLoaded"), "False Broken");
+      EXPECT_THAT(message("blue", "DataLoaded"), HasSubstr("compose.data"));
+      EXPECT_EQ(mounted_at("blue-shop"), "/etc/shop");
+      with("/etc/new!");
+      co_await loop_->sleep_for(30s);
+      EXPECT_EQ(condition("blue", "DataLoaded"), "True Loaded");
+      EXPECT_EQ(mounted_at("blue-shop"), "/etc/new!");
+      EXPECT_EQ(mounted_at("red-shop"), "/etc/new!");
+    });
+  });
+}
+
 TEST_F(ComposeCluster, OfTwoParentsThatAskForOneChildTheOlderHasIt) {
   reactor::temporary_folder folder;
   folder.write("policy.lua", R"lua(

@@ -2,9 +2,14 @@
 // deploy/ become servers.
 #include "cli/trustee/instance_preview.hpp"
 #include "tests/compose/cluster_fixture.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
+#include <stdexcept>
 
 namespace {
 
@@ -52,9 +57,10 @@ protected:
     windlass_options o;
     o.packs_are_tested = true;  // by their own tests
     o.policies = {std::string(WINDLASS_SOURCE_DIR) + "/" + policies_};
-    o.variable = [](const std::string& name) {
-      return name == "OPERATOR_IMAGE_NAME" ? std::string("registry.example.com/windlass:1")
-                                           : std::string();
+    o.variable = [this](const std::string& name) {
+      return name == "OPERATOR_IMAGE_NAME"     ? std::string("registry.example.com/windlass:1")
+             : name == "TRUSTEE_TEMPLATES_DIR" ? templates_
+                                               : std::string();
     };
     return std::make_unique<windlass>(*loop_, std::move(o), log_);
   }
@@ -113,6 +119,8 @@ protected:
         server().handle(k8s::sim::make_request("GET", path + "/namespaces/default/" + plural));
     return json::parse(answer.body).as_object();
   }
+
+  std::string templates_;  // in place of the pack's own
 
   inline static const std::map<std::string, std::string, std::less<>> plurals{
       {"trusteeconfigs", group},      {"kbsconfigs", group},   {"configmaps", ""}, {"secrets", ""},
@@ -417,6 +425,229 @@ TEST_F(TrusteeCluster, AServerThatWasAwayFindsTheSameKeysAndNothingTwice) {
       writes_ = 0;
       co_await loop_->sleep_for(10min);
       EXPECT_EQ(writes_, 0u);
+    });
+  });
+}
+
+/// Of an object: all but what may be added to it when it is taken over.
+json::value content_of(json::object o) {
+  o.erase("status");
+  json::object& metadata = o["metadata"].as_object();
+  for (const char* key :
+       {"resourceVersion", "generation", "managedFields", "labels", "annotations"})
+    metadata.erase(key);
+  return o;
+}
+
+TEST_F(TrusteeCluster, WhatTheReferenceOperatorHasMadeIsTakenOverWithOneRollout) {
+  const std::string path = "tests/trustee/reference_operator.yaml";
+  auto documents = formats::parse_yaml_documents(file(path), path);
+  ASSERT_TRUE(documents.has_value());
+  std::map<std::string, std::string> uids;
+  for (json::value& one : *documents) {
+    json::object o = one.as_object();
+    json::object& metadata = o["metadata"].as_object();
+    if (json::value* annotations = metadata.if_contains("annotations")) {
+      const std::string owner(annotations->at("owner").as_string());
+      annotations->as_object().erase("owner");
+      const std::size_t slash = owner.find('/');
+      metadata["ownerReferences"] =
+          json::array{{{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+                       {"kind", owner.substr(0, slash)},
+                       {"name", owner.substr(slash + 1)},
+                       {"uid", uids.at(owner)},
+                       {"controller", true},
+                       {"blockOwnerDeletion", true}}};
+    }
+    const json::object stored = server().put(std::move(o));
+    const json::object& its = stored.at("metadata").as_object();
+    uids[std::string(stored.at("kind").as_string()) + "/" +
+         std::string(its.at("name").as_string())] = its.at("uid").as_string();
+  }
+  roll_out("trustee-deployment");
+  go([&, this]() -> awaitable<void> {
+    writes_ = 0;
+    // What a plan says of it, by the objects that it would write.
+    std::string planned;
+    {
+      windlass_options o;
+      o.packs_are_tested = true;
+      o.does = units::mode::look;
+      o.policies = std::string(WINDLASS_SOURCE_DIR) + "/" + policies_;
+      o.variable = [](const std::string& name) {
+        return name == "OPERATOR_IMAGE_NAME" ? std::string("registry.example.com/windlass:1")
+                                             : std::string();
+      };
+      windlass looking(*loop_, std::move(o), log_);
+      co_await looking.start(there());
+      co_await loop_->sleep_for(30s);
+      planned = co_await looking.said();
+      co_await looking.stop();
+    }
+    EXPECT_EQ(writes_, 0u) << "a plan writes nothing";
+    std::map<std::string, json::value> before;
+    for (const auto& [plural, of] : plurals)
+      for (const json::object& o : server().list(of, plural))
+        before[plural + "/" + std::string(o.at("metadata").at("name").as_string())] = content_of(o);
+    std::map<std::string, int> changed;  // what is more than labels, marks and status
+    std::set<std::string> written;
+    server().on_write = [&](const k8s::sim::written& w) {
+      if (!plurals.contains(w.plural)) return;
+      const std::string name = std::string(w.plural) + "/" + std::string(w.name);
+      EXPECT_EQ(w.type, k8s::sim::write_type::modified) << name;
+      written.insert(name);
+      if (content_of(*w.before) != content_of(*w.after)) ++changed[name];
+    };
+    co_await serving([&, this](windlass& one) -> awaitable<void> {
+      const std::string said = co_await one.said();
+      EXPECT_EQ(is("trusteeconfigs", "trusteeconfig-sample", "Composed"), "True/AsAsked") << said;
+      EXPECT_EQ(field("services", "kbs-service", "/spec/selector"), R"({"app":"kbs"})")
+          << "no moment has a Service that selects nothing";
+      roll_out("trustee-deployment");
+      co_await loop_->sleep_for(30s);
+      EXPECT_EQ(is("trusteeconfigs", "trusteeconfig-sample", "Ready"), "True/Ready");
+      EXPECT_THAT(written, testing::SizeIs(testing::Gt(7u)));
+      const std::map<std::string, int> once{{"deployments/trustee-deployment", 1},
+                                            {"services/kbs-service", 1}};
+      EXPECT_EQ(changed, once) << "one rollout, and then the Service knows its own pods";
+      EXPECT_EQ(field("deployments", "trustee-deployment", "/spec/selector"),
+                R"({"matchLabels":{"app":"kbs"}})");
+      EXPECT_EQ(field("deployments", "trustee-deployment", "/metadata/uid"),
+                uids["Deployment/trustee-deployment"]);
+      EXPECT_EQ(field("services", "kbs-service", "/spec/clusterIP"), "10.96.7.7");
+      EXPECT_EQ(field("secrets", "trusteeconfig-sample-auth-secret", "/data/privateKey"),
+                "dGhlIHByaXZhdGUgaGFsZg==");
+      for (const auto& [name, content] : before) {
+        if (once.contains(name)) continue;
+        const std::size_t slash = name.find('/');
+        const auto now = object(name.substr(0, slash), name.substr(slash + 1));
+        EXPECT_TRUE(now && content_of(*now) == content) << name;
+      }
+      // "ConfigMap x", "Deployment y": what was written is what the plan had named.
+      const std::map<std::string, std::string> kinds{
+          {"configmaps", "ConfigMap"},   {"secrets", "Secret"},   {"kbsconfigs", "KbsConfig"},
+          {"deployments", "Deployment"}, {"services", "Service"}, {"trusteeconfigs", ""}};
+      for (const std::string& name : written) {
+        const std::size_t slash = name.find('/');
+        const std::string& kind = kinds.at(name.substr(0, slash));
+        if (kind.empty()) continue;
+        EXPECT_THAT(planned, HasSubstr("change " + kind + " " + name.substr(slash + 1)));
+      }
+      EXPECT_THAT(planned, HasSubstr("spec.template.spec.containers[kbs].image"));
+      written.clear();
+      co_await loop_->sleep_for(20min);
+      EXPECT_THAT(written, testing::IsEmpty());
+    });
+    server().on_write = nullptr;
+  });
+}
+
+/// A folder as the kubelet mounts a ConfigMap: what is read are links into the folder that `..data`
+/// points to, and that link is swapped.
+class mounted_config_map {
+public:
+  explicit mounted_config_map(const std::filesystem::path& at) : at_(at) {}
+  void show(const std::function<void(std::string& catalogue)>& edit) {
+    namespace fs = std::filesystem;
+    const std::string next = "..2026_" + std::to_string(++count_);
+    fs::copy(std::string(WINDLASS_SOURCE_DIR) + "/policies/trustee/data", at_ / next,
+             fs::copy_options::recursive);
+    std::string text = file((at_ / next / "versions.json").string());
+    edit(text);
+    std::ofstream(at_ / next / "versions.json") << text;
+    fs::create_directory_symlink(next, at_ / "..data_tmp");
+    fs::rename(at_ / "..data_tmp", at_ / "..data");
+    for (const auto& one : fs::directory_iterator(at_ / next)) {
+      const fs::path name = one.path().filename();
+      if (!fs::is_symlink(at_ / name)) fs::create_symlink(fs::path("..data") / name, at_ / name);
+    }
+    if (count_ > 1) fs::remove_all(at_ / ("..2026_" + std::to_string(count_ - 1)));
+  }
+
+private:
+  std::filesystem::path at_;
+  int count_ = 0;
+};
+
+void swap_text(std::string& in, std::string_view what, std::string_view with) {
+  const std::size_t at = in.find(what);
+  if (at == in.npos) throw std::runtime_error("no " + std::string(what));
+  in.replace(at, what.size(), with);
+}
+
+TEST_F(TrusteeCluster, AMountedCatalogueIsFollowedAndABrokenOneLeavesTheLastGoodInForce) {
+  reactor::temporary_folder folder;
+  templates_ = folder.path();
+  mounted_config_map mounted(folder.path());
+  const auto with_a_newer = [](std::string& text) {
+    swap_text(text, "\"latest\"\n  ],", "\"latest\", \"v0.99.0\"\n  ],");
+    swap_text(text, "\"version_mappings\": {",
+              "\"version_mappings\": {\n    \"v0.99.0\": {\"kbs_image\": "
+              "\"registry.example.com/kbs:v0.99.0\", \"extends\": \"v0.21.0\"},");
+  };
+  mounted.show([](std::string&) {});
+  const auto put = [this](const std::string& name, const char* version) {
+    server().put({{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+                  {"kind", "TrusteeConfig"},
+                  {"metadata", {{"name", name}, {"namespace", "default"}}},
+                  {"spec", {{"version", version}, {"instanceName", name}}}});
+  };
+  const auto image = [this](const std::string& name) {
+    return field("deployments", "trustee-deployment-" + name,
+                 "/spec/template/spec/containers/0/image");
+  };
+  put("a", "v0.21.0");
+  go([&, this]() -> awaitable<void> {
+    co_await serving([&, this](windlass&) -> awaitable<void> {
+      roll_out("trustee-deployment-a");
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(is("trusteeconfigs", "a", "CatalogueLoaded"), "True/Loaded");
+      mounted.show(with_a_newer);
+      co_await loop_->sleep_for(16s);
+      put("b", "v0.99.0");
+      co_await loop_->sleep_for(14s);
+      EXPECT_EQ(image("b"), "registry.example.com/kbs:v0.99.0") << "within 30 s, no restart";
+      roll_out("trustee-deployment-b");
+      co_await loop_->sleep_for(10s);
+
+      auto before = versions_of("a");
+      std::size_t others = 0;
+      server().on_write = [&](const k8s::sim::written& w) {
+        // Each parent says DataLoaded in its status; nothing else of them changes.
+        const bool of_parent = w.plural == "trusteeconfigs" || w.plural == "kbsconfigs";
+        others += plurals.contains(w.plural) &&
+                  (!of_parent || content_of(*w.before) != content_of(*w.after));
+      };
+      mounted.show([&](std::string& text) {
+        with_a_newer(text);
+        swap_text(text, "\"schema_version\": 1", "\"schema_version\": 7");
+      });
+      co_await loop_->sleep_for(30s);
+      for (const char* name : {"a", "b"}) {
+        EXPECT_EQ(is("trusteeconfigs", name, "CatalogueLoaded"), "False/CatalogueInvalid");
+        EXPECT_THAT(field("trusteeconfigs", name, "/status/conditions"),
+                    HasSubstr("versions.json: line 2: schema_version: 7 is newer than 1"));
+        EXPECT_EQ(is("trusteeconfigs", name, "Ready"), "True/Ready");
+      }
+      EXPECT_EQ(others, 0u);
+      auto after = versions_of("a");
+      for (auto* versions : {&before, &after}) versions->erase("kbsconfigs/a-kbs-config");
+      EXPECT_EQ(after, before);
+      server().on_write = nullptr;
+      // The last good one is in force, for who comes and for who changes its mind.
+      put("c", "v0.99.0");
+      server().edit(group, "trusteeconfigs", "default", "a",
+                    [](json::object& o) { o["spec"].as_object()["version"] = "v0.20.0"; });
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(image("c"), "registry.example.com/kbs:v0.99.0");
+      EXPECT_THAT(image("a"), HasSubstr("v0.20.0"));
+      std::string told;
+      for (const json::object& e : server().list("", "events")) told += json::serialize(e) + "\n";
+      EXPECT_THAT(told, HasSubstr("CatalogueInvalid"));
+
+      mounted.show(with_a_newer);
+      co_await loop_->sleep_for(30s);
+      EXPECT_EQ(is("trusteeconfigs", "a", "CatalogueLoaded"), "True/Loaded");
     });
   });
 }
