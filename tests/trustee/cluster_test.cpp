@@ -352,6 +352,56 @@ TEST_F(TrusteeCluster, AKbsConfigByHandIsServedToo) {
   });
 }
 
+TEST_F(TrusteeCluster, AKbsConfigByHandWithACacheOfCertificatesAndTwoReplicasThenHttps) {
+  go([this]() -> awaitable<void> {
+    put_config_map("config");
+    for (const char* name : {"auth", "ek", "https-key", "https-cert"})
+      server().put({{"apiVersion", "v1"},
+                    {"kind", "Secret"},
+                    {"metadata", {{"name", name}, {"namespace", "default"}}},
+                    {"data", {{"file", "eA=="}}}});
+    put_kbs_config("config");
+    server().edit(group, "kbsconfigs", "default", "mine", [](json::object& o) {
+      json::object& spec = o["spec"].as_object();
+      spec["KbsDeploymentSpec"] = json::object{{"replicas", 2}};
+      spec["kbsLocalCertCacheSpec"] = json::object{
+          {"secrets", json::array{{{"secretName", "ek"}, {"mountPath", "/etc/kbs/snp/ek"}}}}};
+    });
+    const auto pod = [this] {
+      return field("deployments", "trustee-deployment", "/spec/template");
+    };
+    co_await serving([&, this](windlass&) -> awaitable<void> {
+      EXPECT_EQ(field("deployments", "trustee-deployment", "/spec/replicas"), "2");
+      EXPECT_THAT(pod(), HasSubstr(R"("mountPath":"/etc/kbs/snp/ek","name":"ek"})"));
+      EXPECT_THAT(pod(), HasSubstr(R"("secretName":"ek")"));
+      EXPECT_THAT(pod(), HasSubstr(R"("scheme":"HTTP")"));
+      roll_out("trustee-deployment");
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(is("kbsconfigs", "mine", "Ready"), "True/Ready");
+      EXPECT_THAT(field("kbsconfigs", "mine", "/status/conditions"), HasSubstr("2 of 2 replicas"));
+
+      server().edit("", "configmaps", "default", "config", [](json::object& o) {
+        o["data"].as_object()["kbs-config.toml"] = "[http_server]\ninsecure_http = false\n";
+      });
+      server().edit(group, "kbsconfigs", "default", "mine", [](json::object& o) {
+        o["spec"].as_object()["kbsHttpsKeySecretName"] = "https-key";
+        o["spec"].as_object()["kbsHttpsCertSecretName"] = "https-cert";
+      });
+      co_await loop_->sleep_for(10s);
+      EXPECT_THAT(pod(), HasSubstr(R"("scheme":"HTTPS")"));
+      EXPECT_THAT(pod(), Not(HasSubstr(R"("scheme":"HTTP")")));
+      for (const char* mount : {"/etc/https-key", "/etc/https-cert"})
+        EXPECT_THAT(pod(), HasSubstr(std::string("\"mountPath\":\"") + mount));
+      EXPECT_EQ(field("services", "kbs-service", "/spec/ports/0/port"), "8080");
+      EXPECT_EQ(field("services", "kbs-service", "/spec/ports/0/targetPort"), "8080");
+      EXPECT_EQ(is("kbsconfigs", "mine", "Ready"), "False/RollingOut");
+      roll_out("trustee-deployment");
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(is("kbsconfigs", "mine", "Ready"), "True/Ready");
+    });
+  });
+}
+
 TEST_F(TrusteeCluster, TwoNamespacesHaveTheSameNamesAndNothingInCommon) {
   go([this]() -> awaitable<void> {
     const std::vector<std::string> both{"first", "second"};
