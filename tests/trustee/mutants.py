@@ -21,6 +21,7 @@ MUTANTS = [
     ("images.lua", 'return told ~= "" and told or nil', 'return told', "no image of the init container"),
     ("server.lua", 'if row.layout ~= "fs" and not images.converter', "if not images.converter", "only where there is one"),
     ("instance.lua", 'annotations[key] = image\n', "annotations[key] = kbs and kbs.annotations[key] or image\n", "an edited annotation is restored"),
+    ("server.lua", "told.notes = notes_of(parent, related, made, told)", "told.notes = parent.annotations", "pods that are taken over start once"),
     # which release
     ("catalogue.lua", 'if wanted == "" then\n', 'if wanted == "?" then\n', "no version"),
     ("catalogue.lua", 'if running ~= "" then\n', 'if running == "?" then\n', "what runs stays"),
@@ -29,6 +30,8 @@ MUTANTS = [
     ("catalogue.lua", "if not releases.is_version(wanted) then", "if false then", "what is no version"),
     ("catalogue.lua", "if f.level == \"error\" then return nil, findings end", "", "a broken catalogue is none"),
     ("catalogue.lua", "      if v ~= nil then return v end\n      at = there and there.extends", "      if v ~= nil then return v end\n      at = nil", "facts come along extends"),
+    ("instance.lua", "local in_force = loaded.ok and", "local in_force = loaded.ok and files.problem == \"\" and", "the last good catalogue is in force"),
+    ("policy.lua", "settings.of(files).problem or", "", "broken settings are refused"),
     # which file
     ("templates.lua", 'if there.omit[role] then return { how = "absent", searched = searched } end', "", "omit"),
     ("templates.lua", "local differs = templates.difference(role, there, row)\n", "local differs = nil\n", "an inherited file fits"),
@@ -60,7 +63,7 @@ MUTANTS = [
     ("instance.lua", 'if claim == "" or claim == before.claim or claim == generated.claim then', "if true then", "a user's claim"),
     ("instance.lua", 'if not is_restricted(spec) then environment.RUST_LOG = "debug" end', 'environment.RUST_LOG = "debug"', "what was ours goes"),
     ("instance.lua", "    keep_the_rest(children, list)\n", "", "what is no longer asked for stays"),
-    ("instance.lua", "if not loaded.ok and kbs then return answer() end", "", "a broken catalogue touches nothing"),
+    ("instance.lua", "if not in_force and kbs then return answer() end", "", "a broken catalogue touches nothing"),
     ("instance.lua", 'if children["Secret/attestation-status"] or not related["Secret/attestation-status"] then', "if true then", "the Secret of the namespace"),
     ("server.lua", "existing and plain.copy(existing.spec.selector) or", "", "a legacy selector stays"),
     ("server.lua", "if not (running and running.ready and", "if not (running and", "no Service that selects nothing"),
