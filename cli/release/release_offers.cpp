@@ -135,12 +135,14 @@ reactor::awaitable<result<void>> release_work::lifecycle() {
   if (!arguments_.in_use.empty()) {
     auto text = co_await reactor::read_file(loop_, arguments_.in_use, most_input_bytes);
     if (!text) co_return text.error();
-    question->in_use = names_in(*text);
-    // A cluster's label may have the version alone.
-    for (std::string& name : *question->in_use) {
+    // An empty file is what a source leaves that was down: nobody knows then. A cluster's label may
+    // have the version alone.
+    std::vector<std::string> names = names_in(*text);
+    for (std::string& name : names) {
       if (std::isdigit(static_cast<unsigned char>(name.front())))
         name = arguments_.provider + "-" + name;
     }
+    if (!names.empty()) question->in_use = std::move(names);
   }
   policies::subject who = subject_;
   auto answer = co_await plan_lifecycle(packs_, std::move(who), std::move(question));

@@ -534,6 +534,16 @@ TEST(ReleaseCommand, ShowsTheWayAndWhatIsKept) {
   EXPECT_EQ(kept.code, 0) << kept.err;
   EXPECT_THAT(kept.out, HasSubstr("aws-33.1.1  active  keep       a cluster has it"));
   EXPECT_THAT(run({"lifecycle", "aws", "--dir", data}).out, HasSubstr("usage.unknown"));
+  // A label may have the version alone.
+  folder.write("in-use", "33.1.1\n");
+  EXPECT_EQ(run({"lifecycle", "aws", "--dir", data, "--in-use", folder.path() + "/in-use"}).out,
+            kept.out);
+  // Where the source of the file was down there is nothing in it, and nothing is archived.
+  folder.write("in-use", "\n");
+  const outcome down =
+      run({"lifecycle", "aws", "--dir", data, "--in-use", folder.path() + "/in-use"});
+  EXPECT_THAT(down.out, HasSubstr("usage.unknown"));
+  EXPECT_THAT(down.out, testing::Not(HasSubstr("  archive  ")));
 }
 
 TEST(ReleaseCommand, ProposesTheNextRelease) {
