@@ -427,7 +427,7 @@ TEST(TrainFacts, AreACatalogueOfImages) {
   const auto there = [&](const outcome& o) {
     const json::object answer = object_of(o);
     for (const json::value& one : answer.at("images").as_array())
-      if (one.at("image") == image) return one.at("built").as_bool();
+      if (one.at("image").as_string() == image) return one.at("built").as_bool();
     return false;
   };
   EXPECT_TRUE(there(built(image + "\r\n")));
@@ -535,7 +535,7 @@ TEST(ReleaseCommand, ShowsTheWayAndWhatIsKept) {
   EXPECT_THAT(kept.out, HasSubstr("aws-33.1.1  active  keep       a cluster has it"));
   EXPECT_THAT(run({"lifecycle", "aws", "--dir", data}).out, HasSubstr("usage.unknown"));
   // A label may have the version alone.
-  folder.write("in-use", "33.1.1\n");
+  folder.write("in-use", "33.1.1\n34.5.0\n");
   EXPECT_EQ(run({"lifecycle", "aws", "--dir", data, "--in-use", folder.path() + "/in-use"}).out,
             kept.out);
   // Where the source of the file was down there is nothing in it, and nothing is archived.
