@@ -32,6 +32,12 @@ units::standing standing_of(unit_state s) noexcept {
                                      : units::standing::moving;
 }
 
+/// What a pool that is back on the image before has left; empty for any other.
+std::string returned_from(const node_pool_status& status) {
+  return status.return_ref.ends_with("@" + status.target_digest) ? status.failed_digest
+                                                                 : std::string();
+}
+
 /// The tag that a pool follows, and when it is asked again; empty for one that names a digest.
 std::string followed_by(const node_pool_status& status) {
   if (status.resolved_ref.empty()) return {};
@@ -101,6 +107,7 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
     units::plan_row row = shown(name, *now, *forecast);
     row.units.reserve(now->units.size());
     const std::string followed = followed_by(now->status), offered = now->status.available_digest;
+    const std::string left = returned_from(now->status);
     for (std::size_t i = 0; i < now->units.size(); ++i) {
       row.units.push_back(shown(now->units[i]));
       std::vector<units::detail>& details = row.units.back().details;
@@ -108,6 +115,8 @@ awaitable<std::vector<units::plan_row>> bootc_cluster::overview() {
         details.push_back({.key = "follows", .value = followed, .label = "follows"});
       if (!offered.empty())
         details.push_back({.key = "offeredDigest", .value = offered, .label = "offered"});
+      if (!left.empty())
+        details.push_back({.key = "failedDigest", .value = left, .label = "went back from"});
       now->units[i] = unit();
       if (i % units_a_turn == units_a_turn - 1) co_await loop_.yield();
     }

@@ -23,10 +23,13 @@ inline constexpr auto pool_conditions = std::to_array<units::condition_kind>({
     {"BootcNodePool", "Degraded", "True", "SecretError", "the pull secret cannot be used"},
     {"BootcNodePool", "Degraded", "True", "NodeConflict",
      "nodes belong to another pool too, or their BootcNode is nobody's"},
+    {"BootcNodePool", "Degraded", "True", "RolloutReturned",
+     "spec.rollout.onFailure: Return, and the image halted the rollout: the nodes run the one before, "
+     "or are on their way back to it"},
     {"BootcNodePool", "Degraded", "True", "RolloutHalted",
      "2 or more unhealthy nodes hold reboot slots, so nobody new starts"},
     {"BootcNodePool", "Degraded", "True", "InvalidSpec",
-     "image, selector or maxUnavailable cannot be processed as written"},
+     "image, selector, maxUnavailable or onFailure cannot be processed as written"},
     {"BootcNodePool", "Degraded", "True", "TagResolutionError",
      "the registry does not say what the image's tag names"},
     {"BootcNodePool", "Ready", "True", "AllUpdated",
@@ -62,6 +65,8 @@ inline constexpr std::string_view healthy = units::reason_in(pool_conditions, "H
                                   policy_fault = units::reason_in(pool_conditions, "PolicyFault"),
                                   secret_error = units::reason_in(pool_conditions, "SecretError"),
                                   node_conflict = units::reason_in(pool_conditions, "NodeConflict"),
+                                  rollout_returned =
+                                      units::reason_in(pool_conditions, "RolloutReturned"),
                                   rollout_halted =
                                       units::reason_in(pool_conditions, "RolloutHalted"),
                                   invalid_spec = units::reason_in(pool_conditions, "InvalidSpec"),

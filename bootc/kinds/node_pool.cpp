@@ -48,6 +48,12 @@ std::string_view node_pool::policy() const {
   return meta.annotations.get(names::policy);
 }
 
+std::optional<failure_answer> parse_failure_answer(std::string_view word) noexcept {
+  if (word.empty() || word == "Halt") return failure_answer::halt;
+  if (word == "Return") return failure_answer::go_back;
+  return std::nullopt;
+}
+
 std::string_view text(staging_mode m) noexcept {
   switch (m) {
     case staging_mode::unlocked: return "unlocked";
@@ -101,6 +107,7 @@ node_pool node_pool::parse(k8s::wire_value object) {
   const auto rollout = spec["rollout"];
   out.spec.max_unavailable = read_int_or_string(rollout["maxUnavailable"]);
   out.spec.paused = rollout["paused"].boolean();
+  out.spec.on_failure = rollout["onFailure"].text();
   out.spec.drain_timeout_seconds = optional_integer(rollout["drainTimeoutSeconds"]);
   out.spec.reboot_timeout_seconds = optional_integer(rollout["rebootTimeoutSeconds"]);
   if (spec["disruption"]["rebootPolicy"].text() == "AllowSoftReboot")
@@ -126,6 +133,8 @@ node_pool node_pool::parse(k8s::wire_value object) {
   s.resolved_ref = status["resolvedRef"].text();
   s.available_digest = status["availableDigest"].text();
   s.approved_digest = status["approvedDigest"].text();
+  s.failed_digest = status["failedDigest"].text();
+  s.return_ref = status["returnRef"].text();
   s.conditions = parse_conditions(status["conditions"]);
   return out;
 }
@@ -159,6 +168,8 @@ json::object status_patch(const node_pool_status& from, const node_pool_status& 
   put_text("resolvedRef", from.resolved_ref, to.resolved_ref);
   put_text("availableDigest", from.available_digest, to.available_digest);
   put_text("approvedDigest", from.approved_digest, to.approved_digest);
+  put_text("failedDigest", from.failed_digest, to.failed_digest);
+  put_text("returnRef", from.return_ref, to.return_ref);
   if (from.conditions != to.conditions)
     status["conditions"] = k8s::conditions_to_json(to.conditions);
   if (status.empty()) return {};

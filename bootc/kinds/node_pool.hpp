@@ -28,6 +28,12 @@ enum class reboot_policy { reboot_only, allow_soft_reboot };
 /// What a tag that names another image does: the nodes follow, or somebody has to approve it.
 enum class tag_updates { automatic, manual };
 
+/// What a rollout that is halted does with the nodes that moved already: they stay, or all go back to
+/// the image that every node ran before.
+enum class failure_answer { halt, go_back };
+/// Nothing for a word that is neither; halt where there is none.
+std::optional<failure_answer> parse_failure_answer(std::string_view word) noexcept;
+
 /// How hosts fetch an image that others than us may boot, where they cannot keep it from that:
 /// ahead, locked where they can; ahead and never locked, for hosts that somebody else reboots; or
 /// only once they are drained.
@@ -46,6 +52,7 @@ struct node_pool_spec {
   tag_updates updates = tag_updates::automatic;
   std::optional<int_or_string> max_unavailable;
   bool paused = false;
+  std::string on_failure;  // as written by the user; empty = unset
   std::optional<std::int64_t> drain_timeout_seconds;   // unset and 0: no limit
   std::optional<std::int64_t> reboot_timeout_seconds;  // unset and 0: no limit
   reboot_policy reboots = reboot_policy::reboot_only;
@@ -70,6 +77,8 @@ struct node_pool_status {
   std::string resolved_ref;      // the tag that target_digest was resolved from; only for tags
   std::string available_digest;  // what the tag names by now and nobody has approved yet
   std::string approved_digest;   // the last approval that was acted upon
+  // While a pool is back on the image before: what failed, and what its nodes run in its place.
+  std::string failed_digest, return_ref;
   std::vector<condition> conditions;
   friend bool operator==(const node_pool_status&, const node_pool_status&) = default;
 };

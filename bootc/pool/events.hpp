@@ -36,6 +36,8 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
      "as the condition Degraded of this reason"},
     {"NodeConflict", k8s::event_severity::warning, "BootcNodePool",
      "as the condition Degraded of this reason"},
+    {"RolloutReturned", k8s::event_severity::warning, "BootcNodePool",
+     "as the condition Degraded of this reason"},
     {"RolloutHalted", k8s::event_severity::warning, "BootcNodePool",
      "as the condition Degraded of this reason"},
     {"InvalidSpec", k8s::event_severity::warning, "BootcNodePool",

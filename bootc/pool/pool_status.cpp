@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::array weakest_first = {
     pool_reason::healthy,      pool_reason::node_degraded,       pool_reason::policy_fault,
-    pool_reason::secret_error, pool_reason::node_conflict,       pool_reason::rollout_halted,
-    pool_reason::invalid_spec, pool_reason::tag_resolution_error};
+    pool_reason::secret_error, pool_reason::node_conflict,       pool_reason::rollout_returned,
+    pool_reason::rollout_halted, pool_reason::invalid_spec, pool_reason::tag_resolution_error};
 
 }  // namespace
 
@@ -107,6 +107,8 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
   out.resolved_ref = found.tag.ref;
   out.available_digest = found.tag.available;
   out.approved_digest = found.tag.approved;
+  out.failed_digest = found.back.failed;
+  out.return_ref = found.back.ref;
   out.counts_shown = true;
   out.held = shown(found.held);
 

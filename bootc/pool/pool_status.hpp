@@ -26,6 +26,12 @@ struct tag_findings {
   std::string error;      // why it cannot be resolved now; the last good target is kept
 };
 
+/// A target that halted its pool, and the image before it, pinned, that the nodes go back to; both
+/// empty where none did.
+struct way_back {
+  std::string failed, ref;
+};
+
 /// What one pass found out about a pool.
 struct pool_findings {
   census counts;
@@ -33,6 +39,7 @@ struct pool_findings {
   std::vector<degradation> degradations;
   hold_counts held;
   tag_findings tag;
+  way_back back;
 };
 
 /// How strong a Degraded reason is; an equal or weaker one never replaces what is there.

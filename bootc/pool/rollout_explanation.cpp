@@ -335,10 +335,18 @@ void pass::finish_status() {
   if (!tag_.error.empty())
     found.degradations.push_back({pool_reason::tag_resolution_error, tag_.error});
   found.tag = tag_;
-  if (plan_.halted)
-    found.degradations.push_back(
-        {pool_reason::rollout_halted,
-         "Rollout halted: 2+ unhealthy nodes in reboot slots (" + unhealthy_text_ + ")"});
+  found.back = back_;
+  if (returning_)
+    found.degradations.push_back({pool_reason::rollout_returned,
+                                  back_.failed + " halted its rollout; the nodes go back to " +
+                                      back_.ref + " until the pool names another image"});
+  if (plan_.halted) {
+    std::string halted =
+        "Rollout halted: 2+ unhealthy nodes in reboot slots (" + unhealthy_text_ + ")";
+    if (on_failure_ == failure_answer::go_back && back_.ref.empty())
+      halted += "; no host has an image that every node ran before, so none goes back";
+    found.degradations.push_back({pool_reason::rollout_halted, std::move(halted)});
+  }
   if (!unlocked_.empty())
     plan_.warnings.push_back(
         {"StagedUnlocked", "Staged without a lock, so that any reboot boots the new image: " +

@@ -108,6 +108,8 @@ private:
   const std::vector<walk>& begin();
   bool validate();
   bool resolve();
+  void turn_back();
+  std::string image_before() const;
   void read_annotations();
   std::string hash_for(const std::string& before) const;
   std::string secret_problem() const;
@@ -192,6 +194,9 @@ private:
   std::string unhealthy_text_, invalid_;
   std::string unresolved_;  // why the tag's digest is not known
   tag_findings tag_;
+  failure_answer on_failure_ = failure_answer::halt;
+  way_back back_;
+  bool returning_ = false;  // the target is the image before
   std::size_t with_object_ = 0, free_ = 0;
   std::vector<member*> waiting_;  // for a slot, in the order in which they get one
   census counts_;

@@ -80,11 +80,29 @@ bool pass::validate() {
     invalid_ = capacity.error().detail;
     return false;
   }
+  const auto on_failure = parse_failure_answer(pool_.spec.on_failure);
+  if (!on_failure) {
+    invalid_ = "invalid onFailure \"" + pool_.spec.on_failure + "\": it is Halt or Return";
+    return false;
+  }
+  on_failure_ = *on_failure;
   read_annotations();
   target_ = *ref;
   if (target_.digest.empty() && !resolve()) return false;
+  turn_back();
   pinned_ = target_.pinned(target_.digest);
   return true;
+}
+
+/// A target that halted its pool is left for the image before, for as long as the pool names it.
+void pass::turn_back() {
+  const node_pool_status& before = pool_.status;
+  if (on_failure_ != failure_answer::go_back || before.failed_digest != target_.digest) return;
+  const auto former = parse_image_ref(before.return_ref);
+  if (!former || former->digest.empty() || former->digest == target_.digest) return;
+  back_ = {before.failed_digest, before.return_ref};
+  returning_ = true;
+  target_ = *former;
 }
 
 /// One that is written wrongly counts as none, and is told of.
@@ -115,7 +133,10 @@ bool pass::resolve() {
   // Other operators of this API do not write the reference down.
   const bool same = before.resolved_ref == ref ||
                     (before.resolved_ref.empty() && !before.next_tag_resolution_time.empty());
-  const std::string last = same ? before.target_digest : std::string();
+  // The target of a pool that is back on the image before is not what the tag names.
+  const std::string& target =
+      before.failed_digest.empty() ? before.target_digest : before.failed_digest;
+  const std::string last = same ? target : std::string();
   const tag_resolution* tag = world_.tag && world_.tag->ref == ref ? &*world_.tag : nullptr;
   const std::string newest = tag ? tag->digest : std::string();
   tag_.ref = ref;

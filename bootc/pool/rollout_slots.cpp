@@ -189,7 +189,27 @@ void pass::look_for_trouble(std::size_t i) {
 
 void pass::judge_halt() {
   plan_.halted = unhealthy_.size() >= halt_threshold && keeps(safety_rule::halt);
-  if (plan_.halted) unhealthy_text_ = joined(std::move(unhealthy_));
+  if (!plan_.halted) return;
+  unhealthy_text_ = joined(std::move(unhealthy_));
+  // Noted first, acted upon by the passes after this one: a way back that is known to nobody but
+  // this process would end with it. The image before may halt as well; then nobody moves.
+  if (on_failure_ != failure_answer::go_back || returning_) return;
+  back_.ref = image_before();
+  if (!back_.ref.empty()) back_.failed = target_.digest;
+}
+
+/// What every node ran before this target, where some host still has it; pinned, or empty.
+std::string pass::image_before() const {
+  const std::string& digest = pool_.status.deployed_digest;
+  if (digest.empty() || digest == target_.digest) return {};
+  for (const member& m : members_) {
+    if (!m.object) continue;
+    const bootc_node_status& has = m.object->status;
+    for (const auto* entry : {&has.booted, &has.rollback})
+      if (*entry && is_image(**entry, digest))
+        if (const auto ref = registry::parse_image_ref((*entry)->image)) return ref->pinned(digest);
+  }
+  return {};
 }
 
 /// Whether the node holds a slot, as far as this pass has come, whatever pool it is in.

@@ -404,6 +404,59 @@ TEST(RolloutBehaviour, T041_HealthResumesIt) {
   });
 }
 
+TEST(RolloutBehaviour, AHaltedPoolGoesBackToTheImageThatAllRan) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    for (const char* name : {"w1", "w2", "w3"}) co_await s.node(name, "p");
+    co_await s.pool("p", 'a', R"({"maxUnavailable":2,"onFailure":"Return"})");
+    for (const char* name : {"w1", "w2", "w3"}) {
+      co_await s.until("there", name, [](const bootc_node&) { return true; });
+      co_await s.report(name, unit_state::up_to_date, 'a');
+    }
+    co_await s.until_pool("all on a", "p", [](const node_pool& p) {
+      return p.status.deployed_digest == digest_of('a') && p.status.updated_count == 3;
+    });
+    std::string moved = R"({"spec":{"image":{"ref":")" + image_of('b') + R"("}}})";
+    co_await s.patch_pool("p", std::move(moved));
+    for (const char* name : {"w1", "w2", "w3"}) {
+      co_await s.until("asked for b", name,
+                       [](const bootc_node& b) { return b.spec.desired_image == image_of('b'); });
+      co_await s.report(name, unit_state::staged, 'a', 'b');
+    }
+    for (const char* name : {"w1", "w2"}) {
+      co_await s.until("approved", name, approved);
+      co_await s.set_ready(name, false);
+      co_await s.report(name, unit_state::up_to_date, 'b');
+    }
+    co_await s.until_pool("back", "p", [](const node_pool& p) {
+      return degraded(p).starts_with("True/RolloutReturned/") &&
+             p.status.failed_digest == digest_of('b') && p.status.return_ref == image_of('a');
+    });
+    for (const char* name : {"w1", "w2"}) {
+      co_await s.until("staging a, in its slot", name, [](const bootc_node& b) {
+        return b.spec.desired_image == image_of('a') && b.in_slot() &&
+               b.spec.desired_state == image_state::staged;
+      });
+      co_await s.report(name, unit_state::staged, 'b', 'a');
+      co_await s.until("approved", name, approved);
+      co_await s.report(name, unit_state::up_to_date, 'a');
+      co_await s.set_ready(name, true);
+      co_await s.until("released", name, released);
+    }
+    co_await s.report("w3", unit_state::up_to_date, 'a');
+    co_await s.until_pool("all on a again", "p", [](const node_pool& p) {
+      return p.status.updated_count == 3 && p.status.target_digest == digest_of('a') &&
+             degraded(p).starts_with("True/RolloutReturned/");
+    });
+    std::string another = R"({"spec":{"image":{"ref":")" + image_of('c') + R"("}}})";
+    co_await s.patch_pool("p", std::move(another));
+    co_await s.until_pool("on its way to c", "p", [](const node_pool& p) {
+      return p.status.target_digest == digest_of('c') && p.status.failed_digest.empty() &&
+             p.status.return_ref.empty() && healthy(p);
+    });
+  });
+}
+
 TEST(RolloutBehaviour, T042_ANodeThatLeavesWhileABudgetHoldsItsDrain) {
   play([](stage& s) -> awaitable<void> {
     co_await s.node("w0", "elsewhere");

@@ -96,8 +96,8 @@ TEST(PoolStatus, EveryReasonIsStrongerThanTheOneBefore) {
   int before = -1;
   for (const auto reason :
        {pool_reason::healthy, pool_reason::node_degraded, pool_reason::secret_error,
-        pool_reason::node_conflict, pool_reason::rollout_halted, pool_reason::invalid_spec,
-        pool_reason::tag_resolution_error})
+        pool_reason::node_conflict, pool_reason::rollout_returned, pool_reason::rollout_halted,
+        pool_reason::invalid_spec, pool_reason::tag_resolution_error})
     EXPECT_GT(precedence(reason), std::exchange(before, precedence(reason))) << reason;
   pool_findings f = found(counts({unit_state::up_to_date}));
   f.degradations = {{pool_reason::secret_error, "there is no Secret"}};
