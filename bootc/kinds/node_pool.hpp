@@ -28,8 +28,8 @@ enum class reboot_policy { reboot_only, allow_soft_reboot };
 /// What a tag that names another image does: the nodes follow, or somebody has to approve it.
 enum class tag_updates { automatic, manual };
 
-/// What a rollout that is halted does with the nodes that moved already: they stay, or all go back to
-/// the image that every node ran before.
+/// What a rollout that is halted does with the nodes that moved already: they stay, or all go back
+/// to the image that every node ran before.
 enum class failure_answer { halt, go_back };
 /// Nothing for a word that is neither; halt where there is none.
 std::optional<failure_answer> parse_failure_answer(std::string_view word) noexcept;
