@@ -118,6 +118,17 @@ CLI::Validator interval() {
       "", "interval");
 }
 
+/// Something on both sides of the first '='.
+CLI::Validator pair_of(std::string form) {
+  return CLI::Validator(
+      [form](const std::string& text) {
+        const auto equals = text.find('=');
+        const bool whole = equals != text.npos && equals > 0 && equals + 1 < text.size();
+        return whole ? std::string() : "\"" + text + "\" is not " + form;
+      },
+      "", "pair");
+}
+
 /// Says what it knows where it does not know what it is given.
 CLI::Validator known_api(std::vector<std::string> known) {
   return CLI::Validator(
@@ -343,12 +354,23 @@ void add_release(CLI::App& app, release_arguments& to) {
     one->add_option("--architecture", to.architecture, "the pool's architecture");
     one->add_option("--suffix", to.suffix, "the pool's suffix of a template");
     one->add_option("--kind", to.kind, "the pool's kind, such as karpenter");
+    one->add_option("--value", to.values,
+                    "a value of the chart below providerIntegration, where a rule reads no Release")
+        ->option_text("NAME=TEXT")
+        ->allow_extra_args(false)
+        ->check(pair_of("NAME=TEXT"));
   };
   auto* map = add("map", "What the OS image of a Release is called, and where each part comes from",
                   release_arguments::command::map);
   map->add_option("PROVIDER", to.provider, "such as aws")->required();
   map->add_option("VERSION", to.from, "such as 34.5.0")->required();
   add_pool(map);
+  map->add_option("--tool", to.tools,
+                  "a tool that is baked in, for names that carry a hash of all of them; else those "
+                  "of the tables")
+      ->option_text("NAME=VERSION")
+      ->allow_extra_args(false)
+      ->check(pair_of("NAME=VERSION"));
   map->add_option("--image", to.image, "the image that the pool names itself");
   map->add_option("--running", to.running, "the image that a machine reports, to be compared");
   map->footer("Example:\n  windlass release map aws 34.5.0 --dir releases");

@@ -196,6 +196,7 @@ struct release_arguments {
   std::string rendered;              // diff, gate, check: a folder of what charts render
   std::array<std::string, 3> words;  // check: DIR where `dir` is empty, PROVIDER, VERSION
   std::string kind, architecture, channel, suffix, image, running;  // of the pool
+  std::vector<std::string> values, tools;                           // map, diff: NAME=TEXT
   bool archived = false;                                            // check: these too
   std::string in_use;           // lifecycle: a file with the name of a Release on each line
   std::string stage, to_stage;  // gate, bump: of the draft

@@ -135,6 +135,15 @@ std::vector<pool_facts> release_work::pools() const {
   return {p};
 }
 
+std::map<std::string, std::string> release_work::values() const {
+  std::map<std::string, std::string> all;
+  for (const std::string& pair : arguments_.values) {
+    const std::size_t equals = pair.find('=');
+    all[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return all;
+}
+
 reactor::awaitable<result<void>> release_work::map() {
   auto release = find(arguments_.from);
   if (!release) co_return release.error();
@@ -142,6 +151,11 @@ reactor::awaitable<result<void>> release_work::map() {
   question->release = *release;
   question->pools = pools();
   question->catalogue = catalogue_;
+  question->values = values();
+  for (const std::string& pair : arguments_.tools) {
+    const std::size_t equals = pair.find('=');
+    question->tools.push_back({pair.substr(0, equals), pair.substr(equals + 1)});
+  }
   policies::subject who = subject_;
   auto answer = co_await map_release(packs_, std::move(who), std::move(question));
   if (!answer) co_return answer.error();
@@ -155,6 +169,7 @@ reactor::awaitable<result<judged_release>> release_work::judge(
   auto question = std::make_shared<diff_question>(question_about(all_, base, release));
   question->pools = pools();
   question->catalogue = catalogue_;
+  question->values = values();
   auto added = co_await add_rendered(loop_, arguments_.rendered, *question);
   if (!added) co_return added.error();
   co_return co_await judge_step(loop_, packs_, all_, std::move(question));

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,7 @@ private:
   reactor::awaitable<result<void>> carry_out();
   result<std::shared_ptr<const document>> find(const std::string& version) const;
   std::vector<policies::releases::pool_facts> pools() const;
+  std::map<std::string, std::string> values() const;
   reactor::awaitable<result<void>> map();
   /// Judges one of them; consent counts.
   reactor::awaitable<result<judged_release>> judge(std::shared_ptr<const document> base,

@@ -417,6 +417,26 @@ TEST(TrainFacts, RememberWhatATagWas) {
                                             testing::Pair("Kata 1.0.0", "abc")));
 }
 
+TEST(ReleaseCommand, TakesValuesOfTheChartWhereARuleReadsNoRelease) {
+  reactor::temporary_folder folder;
+  std::filesystem::create_directories(folder.path() + "/capa");
+  folder.write("capa/v20.0.0.yaml",
+               "apiVersion: release.giantswarm.io/v1alpha1\nkind: Release\nmetadata:\n  name: "
+               "aws-20.0.0\nspec:\n  apps: []\n  components:\n  - {name: cluster-aws, version: "
+               "0.70.0}\n  date: '2024-01-01T00:00:00Z'\n  state: active\n");
+  const auto image = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"map", "aws", "20.0.0", "--dir", folder.path(), "-o", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const outcome o = run(words);
+    return o.code == 0 ? object_of(o).at("image") : json::value(o.code);
+  };
+  EXPECT_EQ(image({}), 4);
+  EXPECT_EQ(image({"--value", "kubernetesVersion=1.24.16"}), "capa-ami-flatcar-stable-v1.24.16-gs");
+  EXPECT_EQ(image({"--value", "kubernetesVersion=1.24.16", "--value", "osImageVariant=2"}),
+            "capa-ami-flatcar-stable-v1.24.16-2-gs");
+  EXPECT_EQ(image({"--value", "kubernetesVersion"}), 2);
+}
+
 TEST(TrainFacts, AreACatalogueOfImages) {
   reactor::temporary_folder folder;
   const std::string image = "flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs";
