@@ -3,6 +3,7 @@
 #include "reactor/allowance.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "reactor/net/tcp.hpp"
+#include "reactor/plain/secret.hpp"
 #include "reactor/plain/thread_time.hpp"
 #include "reactor/system/kernel_watches.hpp"
 #include "reactor/turn.hpp"
@@ -40,6 +41,14 @@ void refuse_a_second_one() {
   if (running_here)
     throw std::logic_error(
         "a loop of this thread is running: what waits in it awaits, and does not run another");
+}
+
+/// What a job has left on the stack of its thread: copies of secrets, too. The dynamic linker saves
+/// there the vector registers, which hold what was copied last, at each first call between two
+/// libraries; ours are bound at the start, those of others are not.
+[[gnu::noinline]] void wipe_stack() noexcept {
+  char left[64 * 1024];
+  wipe(left, sizeof left);
 }
 
 struct marked_as_running {
@@ -265,10 +274,12 @@ void loop::start_on_worker(std::function<void()> job) {
   // simulated, or the loop is ending: what its last coroutines owned is given back
   if (!real_) return job();
   // The tracked executor keeps run() going until the job has come back.
-  asio::post(
-      real_->workers,
-      [job = std::move(job),
-       ex = asio::prefer(get_executor(), asio::execution::outstanding_work.tracked)] { job(); });
+  asio::post(real_->workers,
+             [job = std::move(job),
+              ex = asio::prefer(get_executor(), asio::execution::outstanding_work.tracked)] {
+               job();
+               wipe_stack();
+             });
 }
 
 loop_health loop::take_health() noexcept {
