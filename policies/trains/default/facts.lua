@@ -226,14 +226,18 @@ end
 
 function facts.subject(pin) return "pin/" .. pin.holder .. "/" .. pin.project .. "." .. pin.field end
 
+function facts.ignore() end
+
+-- Whether two names stand for one commit of a project.
+function facts.same(train, project, a, b)
+  if a == b then return true end
+  local commit = facts.commit(train, project, a, facts.ignore)
+  return commit ~= nil and commit == facts.commit(train, project, b, facts.ignore)
+end
+
 -- How far `to` is from `from`, whichever names they have there: { ahead =, behind = }, or nil.
 function facts.distance(train, project, from, to)
-  local function ignore() end
-  local function same(a, b)
-    if a == b then return true end
-    local commit = facts.commit(train, project, a, ignore)
-    return commit ~= nil and commit == facts.commit(train, project, b, ignore)
-  end
+  local function same(a, b) return facts.same(train, project, a, b) end
   for _, a in ipairs(train.ancestry) do
     if a.project == project and same(a.from, from) and same(a.to, to) then return a end
   end

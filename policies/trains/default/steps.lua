@@ -19,13 +19,11 @@ local function day_of(text)
 end
 steps.day_of = day_of
 
-local function ignore() end
-
 -- What a step takes from the train: { project, value } of each of its inputs that something names, in the order of the table.
 local function inputs_now(train, step)
   local list = {}
   for _, project in ipairs(step.inputs or { step.pin }) do
-    local pin = consistency.pinned(train, project, ignore)
+    local pin = consistency.pinned(train, project, facts.ignore)
     if pin then list[#list + 1] = { project = project, value = pin.value } end
   end
   return list
@@ -48,8 +46,7 @@ local function inputs_of(train, step, tick, add)
   local function keep(project, value, is)
     seen[project] = true
     list[#list + 1] = { project = project, value = value }
-    local function commit(text) return facts.commit(train, project, text, ignore) end
-    if is == value or (is and commit(is) and commit(is) == commit(value)) then return end
+    if is and facts.same(train, project, is, value) then return end
     add("step.inputs-moved", subject, "it was " .. begun .. " with " .. project .. " " .. value .. (is
       and ", and the train has " .. is .. " since" or ", which the train does not name any more") .. ": it stays with what it has",
       { from = value, to = is, rule = step.id, evidence = place })
@@ -64,7 +61,7 @@ local function inputs_of(train, step, tick, add)
   end
   table.sort(gone)
   for _, project in ipairs(gone) do
-    local pin = consistency.pinned(train, project, ignore)
+    local pin = consistency.pinned(train, project, facts.ignore)
     keep(project, tick.inputs[project], pin and pin.value)
   end
   return list
