@@ -1,6 +1,7 @@
 #include "simulation/cluster.hpp"
 
 #include "formats/yaml/yaml.hpp"
+#include "k8s/sim/objects/json.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
 
@@ -34,16 +35,6 @@ json::array conditions(std::string_view type, bool status, const std::string& at
 }
 
 }  // namespace
-
-std::string text_at(const json::object& o, std::initializer_list<std::string_view> path) {
-  const json::object* inner = &o;
-  const json::value* v = nullptr;
-  for (std::string_view key : path) {
-    v = inner ? inner->if_contains(key) : nullptr;
-    inner = v ? v->if_object() : nullptr;
-  }
-  return v && v->is_string() ? std::string(v->get_string()) : std::string();
-}
 
 cluster::cluster(reactor::loop& l, cluster_options options)
     : loop_(l), options_(std::move(options)), api_([&] {
@@ -122,7 +113,7 @@ void cluster::seed_workloads() {
                  {"spec",
                   {{"selector", {{"matchLabels", {{"app", "agent"}}}}},
                    {"template", pod_template("agent")}}}});
-  const owner agent{"kube-system", text_at(daemon_set, {"metadata", "uid"})};
+  const owner agent{"kube-system", std::string(k8s::sim::text(daemon_set, {"metadata", "uid"}))};
   for (std::size_t i = 0; i < options_.nodes; ++i)
     add_pod("agent", "DaemonSet", agent, node_name(i));
   const std::size_t of_set = options_.nodes_of_apps ? options_.nodes_of_apps : options_.nodes;
@@ -159,7 +150,8 @@ void cluster::seed_workloads(std::size_t set, std::size_t first, std::size_t n) 
                     {{"replicas", a.replicas},
                      {"selector", {{"matchLabels", {{"app", a.name}}}}},
                      {"template", pod_template(a.name)}}}});
-    const owner& its = owners_[a.name] = {ns, text_at(replica_set, {"metadata", "uid"})};
+    const owner& its =
+        owners_[a.name] = {ns, std::string(k8s::sim::text(replica_set, {"metadata", "uid"}))};
     if (!a.budget.empty()) {
       a.budget["selector"] = json::object{{"matchLabels", {{"app", a.name}}}};
       api_->put({{"apiVersion", "policy/v1"},
@@ -199,7 +191,7 @@ void cluster::saw(const k8s::sim::written& w) {
   check(w);
   keep_count(w);
   if (w.plural == "pods" && w.type == k8s::sim::write_type::deleted && w.after) {
-    const std::string app = text_at(*w.after, {"metadata", "labels", "app"});
+    const std::string app(k8s::sim::text(*w.after, {"metadata", "labels", "app"}));
     // Not from in here: the server is in the middle of a write.
     if (owners_.contains(app)) ++moved_pods_;
     if (owners_.contains(app)) after(paced(300ms), [this, app] { replace_pod(app); });
@@ -220,7 +212,7 @@ void cluster::keep_count(const k8s::sim::written& w) {
     const json::value* status = w.after->if_contains("status");
     const json::value* all = status ? status->as_object().if_contains("conditions") : nullptr;
     const bool ready = all && all->is_array() && !all->get_array().empty() &&
-                       text_at(all->get_array().front().as_object(), {"status"}) == "True";
+                       k8s::sim::text(all->get_array().front().as_object(), {"status"}) == "True";
     places_[std::string(w.name)].open =
         ready && !(cordoned && cordoned->is_bool() && cordoned->get_bool());
   } else if (w.plural == "pods") {
@@ -230,7 +222,7 @@ void cluster::keep_count(const k8s::sim::written& w) {
       if (const auto at = places_.find(known->second); at != places_.end()) --at->second.pods;
       node_of_pod_.erase(known);
     } else if (!deleted && known == node_of_pod_.end()) {
-      const std::string node = text_at(*w.after, {"spec", "nodeName"});
+      const std::string node(k8s::sim::text(*w.after, {"spec", "nodeName"}));
       if (node.empty()) return;
       ++places_[node].pods;
       node_of_pod_[key] = node;

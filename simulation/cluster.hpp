@@ -4,11 +4,8 @@
 #include "reactor/plain/time.hpp"
 #include "reactor/timer_queue.hpp"
 
-#include <boost/json/fwd.hpp>
-
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,9 +18,6 @@ class loop;
 }
 
 namespace simulation {
-
-/// The text at a path of an object; empty: there is none.
-std::string text_at(const boost::json::object& o, std::initializer_list<std::string_view> path);
 
 struct cluster_options {
   std::string name;

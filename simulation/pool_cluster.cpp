@@ -1,6 +1,7 @@
 #include "simulation/pool_cluster.hpp"
 
 #include "formats/base64.hpp"
+#include "k8s/sim/objects/json.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -83,17 +84,19 @@ pool_cluster::progress pool_cluster::pool_progress() const {
   };
   p.nodes = number("nodeCount");
   p.updated = number("updatedCount");
-  if (text_at(*pool, {"status", "targetDigest"}) != new_image.substr(new_image.find('@') + 1))
+  if (k8s::sim::text(*pool, {"status", "targetDigest"}) !=
+      new_image.substr(new_image.find('@') + 1))
     p.updated = 0;
   if (const json::value* all = status->get_object().if_contains("conditions");
       all && all->is_array()) {
     for (const json::value& c : all->get_array()) {
       const json::object& condition = c.as_object();
-      if (text_at(condition, {"type"}) == "UpToDate") {
-        p.up_to_date = text_at(condition, {"reason"});
-        p.message = text_at(condition, {"message"});
+      if (k8s::sim::text(condition, {"type"}) == "UpToDate") {
+        p.up_to_date = k8s::sim::text(condition, {"reason"});
+        p.message = k8s::sim::text(condition, {"message"});
       }
-      if (text_at(condition, {"type"}) == "Degraded") p.degraded = text_at(condition, {"reason"});
+      if (k8s::sim::text(condition, {"type"}) == "Degraded")
+        p.degraded = k8s::sim::text(condition, {"reason"});
     }
   }
   return p;
