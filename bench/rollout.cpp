@@ -1,6 +1,7 @@
 #include "bench/rollout.hpp"
 
 #include "bench/child.hpp"
+#include "bench/fleet/served_fleet.hpp"
 #include "bench/measure.hpp"
 #include "bench/quiet_server.hpp"
 #include "bench/sender.hpp"
@@ -19,8 +20,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <set>
@@ -159,19 +158,6 @@ private:
   std::map<std::string, std::string> booted_, asked_;  // by node
 };
 
-struct point {
-  std::size_t clusters = 0, nodes = 0;
-};
-
-point size_of(const std::string& text) {
-  point out;
-  const auto x = text.find('x');
-  const char* const end = text.data() + text.size();
-  std::from_chars(text.data(), end, out.clusters);
-  if (x != text.npos) std::from_chars(text.data() + x + 1, end, out.nodes);
-  return out;
-}
-
 struct rollout_figures {
   double cpu_ms_per_node = 0, writes_per_node = 0, seconds = 0, idle_cpu_percent = 0, stall_ms = 0;
   double reads_per_node = 0, idle_writes = 0, passes = 0;
@@ -182,7 +168,7 @@ struct rollout_figures {
 /// Who moves the fleet.
 class mover {
 public:
-  mover(reactor::loop& l, const k8s::connection& to, point p)
+  mover(reactor::loop& l, const k8s::connection& to, fleet_size p)
       : loop_(l),
         size_(p),
         packs_(l,
@@ -236,7 +222,7 @@ private:
     }
     const bool arrived = co_await until_all_run(simulation::new_image);
     if (!arrived) out.problem = "the fleet did not arrive";
-    const double nodes = static_cast<double>(size_.clusters * size_.nodes);
+    const double nodes = static_cast<double>(size_.clusters * size_.each);
     out.seconds = std::chrono::duration<double>(monotonic() - began).count();
     out.cpu_ms_per_node =
         std::chrono::duration<double, std::milli>(process_cpu() - cpu).count() / nodes;
@@ -264,7 +250,7 @@ private:
     const bootc::bootc_cluster* part = bootc::bootc_part(c);
     const bootc::node_pool* p = part ? part->pool(std::string(pool_name)) : nullptr;
     return p && p->status.deployed_digest == digest && p->status.target_digest == digest &&
-           static_cast<std::size_t>(p->status.updated_count) == size_.nodes;
+           static_cast<std::size_t>(p->status.updated_count) == size_.each;
   }
 
   reactor::awaitable<bool> until_all_run(std::string_view image) {
@@ -280,7 +266,7 @@ private:
   }
 
   reactor::nanoseconds patience_of_all() const {
-    return patience + patience_for_node * static_cast<std::int64_t>(size_.nodes);
+    return patience + patience_for_node * static_cast<std::int64_t>(size_.each);
   }
 
   /// Once the last slots are free and the last Events are told.
@@ -320,16 +306,16 @@ private:
   }
 
   reactor::loop& loop_;
-  point size_;
+  fleet_size size_;
   policies::host packs_;
   bootc::pack_rollout_policy policy_;
   std::size_t passes_ = 0;  // of all pools
   std::vector<std::unique_ptr<k8s::cluster>> fleet_;
 };
 
-json::object measure(point p) {
+json::object measure(fleet_size p) {
   auto process = child::start(
-      {"bench", "rollout", "--sender", std::to_string(p.clusters) + "x" + std::to_string(p.nodes)});
+      {"bench", "rollout", "--sender", std::to_string(p.clusters) + "x" + std::to_string(p.each)});
   if (!process) throw std::runtime_error(process.error().message());
   const k8s::connection to = sender_connection(*process);
   rollout_figures f;
@@ -340,7 +326,7 @@ json::object measure(point p) {
   l.run();
   if (!f.problem.empty()) throw std::runtime_error(f.problem);
   return {{"clusters", p.clusters},
-          {"nodes", p.nodes},
+          {"nodes", p.each},
           {"cpu_ms_per_node", rounded(f.cpu_ms_per_node)},
           {"writes_per_node", rounded(f.writes_per_node)},
           {"writes_by_kind", std::move(f.writes_by)},
@@ -392,7 +378,7 @@ int run_rollout_sender(const std::string& size) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlives the benchmark
   allow_many_descriptors();
   pin_to_core(1);
-  const point p = size_of(size);
+  const fleet_size p = fleet_size_of(size);
   reactor::loop l;
   k8s::sim::server front(l, k8s::sim::server::settings{{"127.0.0.1", 0}, nullptr});
   std::vector<std::unique_ptr<simulation::pool_cluster>> clusters;
@@ -401,7 +387,7 @@ int run_rollout_sender(const std::string& size) {
   for (std::size_t i = 0; i < p.clusters; ++i) {
     simulation::cluster_options o;
     o.name = "c" + std::to_string(i);
-    o.nodes = p.nodes;
+    o.nodes = p.each;
     o.managed_fields = false;
     o.crds = simulation::crd_manifests();
     o.nodes_of_apps = nodes_of_apps;
@@ -422,14 +408,7 @@ int run_rollout_sender(const std::string& size) {
     hosts.push_back(std::make_unique<puppets>(l, *clusters.back()));
     front.add(clusters.back()->api(), "/c" + std::to_string(i));
   }
-  if (auto started = front.start(); !started) {
-    std::fprintf(stderr, "bench: %s\n", started.error().message().c_str());
-    return 1;
-  }
-  std::printf("%s \n", front.url().c_str());
-  std::fflush(stdout);
-  l.run();
-  return 0;
+  return serve_to_end(l, front);
 }
 
 }  // namespace bench

@@ -77,11 +77,6 @@ units::api api_with(const std::string& folder) {
   });
 }
 
-std::string text_in(const policies::value& of, std::string_view key) {
-  const policies::value* v = of.find(key);
-  return v && v->if_string() ? *v->if_string() : std::string();
-}
-
 /// The questions with the most children, one for each kind of parent, are asked again and again;
 /// the dearest tells.
 class questions {
@@ -91,15 +86,15 @@ public:
     const policies::value parent = policies::plain_of(n.arguments.front()),
                           children = policies::plain_of(n.arguments.at(2));
     const policies::value::object* all = children.if_object();
-    asked& known = by_kind_[text_in(parent, "kind")];
+    asked& known = by_kind_[parent.text_of("kind")];
     if (!all || (known.children > 0 && all->size() <= known.children)) return;
     known.children = all->size();
     known.note = n;
-    known.parent.api_version = text_in(parent, "apiVersion");
-    known.parent.kind = text_in(parent, "kind");
-    known.parent.name = text_in(parent, "name");
-    known.parent.ns = text_in(parent, "namespace");
-    known.parent.uid = text_in(parent, "uid");
+    known.parent.api_version = parent.text_of("apiVersion");
+    known.parent.kind = parent.text_of("kind");
+    known.parent.name = parent.text_of("name");
+    known.parent.ns = parent.text_of("namespace");
+    known.parent.uid = parent.text_of("uid");
   }
 
   reactor::awaitable<double> slowest_ms(policies::host& packs) const {  // borrowed

@@ -66,6 +66,17 @@ double number_in(const boost::json::object& o, std::string_view key) {
   return v ? v->to_number<double>() : 0;
 }
 
+int serve_to_end(reactor::loop& l, k8s::sim::server& front) {
+  if (auto started = front.start(); !started) {
+    std::fprintf(stderr, "bench: %s\n", started.error().message().c_str());
+    return 1;
+  }
+  std::printf("%s \n", front.url().c_str());
+  std::fflush(stdout);
+  l.run();
+  return 0;
+}
+
 int serve_fleet(const fleet_size& s,
                 const std::function<void(reactor::loop& l, k8s::sim::api_server& api)>& furnish) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlives the benchmark
@@ -79,14 +90,7 @@ int serve_fleet(const fleet_size& s,
     furnish(l, *clusters.back());
     front.add(*clusters.back(), "/" + served_fleet::name_of(i));
   }
-  if (auto started = front.start(); !started) {
-    std::fprintf(stderr, "bench: %s\n", started.error().message().c_str());
-    return 1;
-  }
-  std::printf("%s \n", front.url().c_str());
-  std::fflush(stdout);
-  l.run();
-  return 0;
+  return serve_to_end(l, front);
 }
 
 void run_on(reactor::loop& l, const std::function<reactor::awaitable<void>()>& body) {

@@ -13,7 +13,8 @@
 
 namespace k8s::sim {
 class api_server;
-}
+class server;
+}  // namespace k8s::sim
 namespace reactor {
 class loop;
 }
@@ -50,6 +51,10 @@ private:
 };
 
 double number_in(const boost::json::object& o, std::string_view key);
+
+/// Listens, prints the URL and serves until it is killed. The exit code of a process that could
+/// not.
+int serve_to_end(reactor::loop& l, k8s::sim::server& front);
 
 /// The other process: such API servers on the other core, until it is killed. Prints their URL.
 int serve_fleet(const fleet_size& s,
