@@ -13,7 +13,6 @@ using namespace std::chrono_literals;
 using policies::compose::data_files;
 
 constexpr reactor::nanoseconds fresh_for = 1s;
-constexpr std::size_t longest_reason = 900;
 
 /// As long as somebody reads; also who is cancelled no longer does.
 class under_way {
@@ -111,9 +110,10 @@ reactor::awaitable<std::string> pack_data::judge(std::string path,
       co_await policies::pack::call(p, "compose.data", std::move(arguments),
                                     policies::compose::data_instructions, std::move(accept));
   if (!said)
-    verdict = reactor::printable(said.error().message(), longest_reason);
+    verdict = reactor::printable(said.error().message(), policies::compose::longest_verdict);
   else if (!said->accepted)
-    verdict = reactor::printable(said->accepted.error().message(), longest_reason);
+    verdict =
+        reactor::printable(said->accepted.error().message(), policies::compose::longest_verdict);
   f.judged = found->digest;
   f.verdict = verdict;
   f.judge = p;

@@ -187,31 +187,15 @@ std::optional<fact_settings::range> read_fact_range(std::string_view text) {
   return r;
 }
 
-namespace {
-
-std::string text_of(const policies::value& of, std::string_view name) {
-  const policies::value* found = of.find(name);
-  const std::string* said = found ? found->if_string() : nullptr;
-  return said ? *said : std::string();
-}
-
-const policies::value::array* list_of(const policies::value& of, std::string_view name) {
-  const policies::value* found = of.find(name);
-  return found ? found->if_array() : nullptr;
-}
-
-}  // namespace
-
 std::optional<std::vector<std::string>> images_in(const policies::value& facts) {
-  const policies::value::array* all = list_of(facts, "images");
+  const policies::value::array* all = facts.list_of("images");
   if (!all) return std::nullopt;
   std::vector<std::string> names;
   for (const policies::value& one : *all) {
-    const std::string ref = text_of(one, "ref");
+    const std::string ref = one.text_of("ref");
     const std::size_t colon = ref.rfind(':');
     // A tag that is listed and gone has no digest.
-    if (colon != ref.npos && !text_of(one, "digest").empty())
-      names.push_back(ref.substr(colon + 1));
+    if (colon != ref.npos && !one.text_of("digest").empty()) names.push_back(ref.substr(colon + 1));
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -221,17 +205,17 @@ std::optional<std::vector<std::string>> images_in(const policies::value& facts) 
 std::map<std::string, std::string> known_by(const policies::value& facts) {
   std::map<std::string, std::string> known;
   const auto each = [&](std::string_view list, auto&& name_of, std::string_view is) {
-    const policies::value::array* all = list_of(facts, list);
+    const policies::value::array* all = facts.list_of(list);
     for (std::size_t i = 0; all && i < all->size(); ++i) {
       const policies::value& one = (*all)[i];
-      const std::string was = text_of(one, "was"), now = text_of(one, is);
+      const std::string was = one.text_of("was"), now = one.text_of(is);
       if (!now.empty() || !was.empty()) known[name_of(one)] = was.empty() ? now : was;
     }
   };
-  each("images", [&](const policies::value& v) { return text_of(v, "ref"); }, "digest");
+  each("images", [&](const policies::value& v) { return v.text_of("ref"); }, "digest");
   each(
       "tags",
-      [&](const policies::value& v) { return text_of(v, "project") + " " + text_of(v, "tag"); },
+      [&](const policies::value& v) { return v.text_of("project") + " " + v.text_of("tag"); },
       "commit");
   return known;
 }

@@ -20,12 +20,6 @@ struct seen_pin {
   std::string is;  // what was found of it
 };
 
-std::string text_in(const value& of, std::string_view name) {
-  const value* found = of.find(name);
-  const std::string* said = found ? found->if_string() : nullptr;
-  return said ? *said : std::string();
-}
-
 /// "ahead 5" of a pin that is somewhere else, the finding's name of others: "pin-in-sync".
 std::string word_for(const finding& f) {
   if (f.id == "train.pin-mismatch") {
@@ -43,14 +37,13 @@ std::vector<seen_pin> pins_of(const value& train, const std::vector<finding>& fi
     words += (words.empty() ? "" : ", ") + word_for(f);
   }
   std::vector<seen_pin> all;
-  const value* pins = train.find("pins");
-  const value::array* list = pins ? pins->if_array() : nullptr;
+  const value::array* list = train.list_of("pins");
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     const value& one = (*list)[i];
-    seen_pin p{text_in(one, "holder"),
-               text_in(one, "project"),
-               text_in(one, "field"),
-               text_in(one, "value"),
+    seen_pin p{one.text_of("holder"),
+               one.text_of("project"),
+               one.text_of("field"),
+               one.text_of("value"),
                {}};
     if (p.holder.empty() || p.project.empty()) continue;  // the policy says so
     if (const auto said = found.find("pin/" + p.holder + "/" + p.project + "." + p.field);
@@ -65,7 +58,8 @@ bool is_hexadecimal(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/// Commits are long, and their first digits tell them apart.
+}  // namespace
+
 std::string with_short_commits(const std::string& text) {
   std::string out = text;
   for (std::size_t at = 0; at + commit_digits <= out.size(); ++at) {
@@ -75,8 +69,6 @@ std::string with_short_commits(const std::string& text) {
   }
   return out;
 }
-
-}  // namespace
 
 page pin_matrix(const value& train, const std::vector<finding>& findings, colours tint) {
   std::map<std::string, std::map<std::string, page>> cells;

@@ -86,12 +86,6 @@ struct place {
   }
 };
 
-std::string text_of(const value& in, std::string_view key) {
-  const value* v = in.find(key);
-  const std::string* text = v == nullptr ? nullptr : v->if_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 std::size_t bytes_in(const value& v) {
   if (const std::string* text = v.if_string()) return text->size();
   std::size_t n = 8;
@@ -126,7 +120,7 @@ public:
 
 private:
   result<void> read_identity(const value& given, child& c) {
-    c.id.kind = {text_of(given, "apiVersion"), text_of(given, "kind")};
+    c.id.kind = {given.text_of("apiVersion"), given.text_of("kind")};
     if (c.id.kind.api_version.empty() || c.id.kind.kind.empty())
       return at_.wrong(".object", "expected apiVersion and kind");
     if (!about_.is_child(c.id.kind))
@@ -134,12 +128,12 @@ private:
                                            " is not among composes.children of the pack");
     const value* metadata = given.find("metadata");
     if (metadata == nullptr) return at_.wrong(".object.metadata", "expected a table with name");
-    c.id.name = text_of(*metadata, "name");
+    c.id.name = metadata->text_of("name");
     if (!is_object_name(c.id.name))
       return at_.wrong(
           ".object.metadata.name",
           "'" + reactor::printable(c.id.name, shown_characters) + "' is no name of an object");
-    c.id.ns = text_of(*metadata, "namespace");
+    c.id.ns = metadata->text_of("namespace");
     if (!c.id.ns.empty() && (!is_object_name(c.id.ns) || c.id.ns.size() > 63))
       return at_.wrong(
           ".object.metadata.namespace",
@@ -155,7 +149,7 @@ private:
   }
 
   result<void> read_way(const value& v, child& c) {
-    const std::string word = text_of(v, "way");
+    const std::string word = v.text_of("way");
     c.how = word == "create"     ? way::create
             : word == "add-keys" ? way::add_keys
             : word == "lines"    ? way::lines
@@ -175,12 +169,11 @@ private:
     for (const auto& [key, one] : *lines->if_object()) {
       text_block b;
       b.key = key;
-      b.text = text_of(one, "text");
-      b.name = text_of(one, "name");
+      b.text = one.text_of("text");
+      b.name = one.text_of("name");
       if (b.name.empty()) b.name = about_.pack;
-      b.after = text_of(one, "after");
-      if (const std::string comment = text_of(one, "comment"); !comment.empty())
-        b.comment = comment;
+      b.after = one.text_of("after");
+      if (const std::string comment = one.text_of("comment"); !comment.empty()) b.comment = comment;
       for (const std::string* line : {&b.name, &b.after, &b.comment})
         if (line->find_first_of("\r\n") != std::string::npos)
           return at_.wrong(".lines[\"" + reactor::printable(key, shown_characters) + "\"]",
@@ -252,7 +245,7 @@ private:
       if (key != "generate" && key != "length" && key != "public_of" && key != "copy")
         return at_.wrong(where, "unknown entry '" + reactor::printable(key, shown_characters) +
                                     "'; known are copy, generate, length, public_of");
-    const std::string generate = text_of(v, "generate"), of = text_of(v, "public_of");
+    const std::string generate = v.text_of("generate"), of = v.text_of("public_of");
     const value* copy = v.find("copy");
     if ((generate.empty() ? 0 : 1) + (of.empty() ? 0 : 1) + (copy == nullptr ? 0 : 1) != 1)
       return at_.wrong(where, "expected one of generate, public_of and copy");
@@ -265,8 +258,8 @@ private:
     }
     if (copy != nullptr) {
       a.from = asked_value::source::copy;
-      a.secret = text_of(*copy, "secret");
-      a.key = text_of(*copy, "key");
+      a.secret = copy->text_of("secret");
+      a.key = copy->text_of("key");
       if (!is_object_name(a.secret) || a.key.empty())
         return at_.wrong(where + ".copy", "expected { secret = name, key = key }");
     } else if (!of.empty()) {
@@ -286,7 +279,7 @@ private:
   }
 
   result<void> read_inputs(const value& v, child& c) {
-    c.inputs_as = text_of(v, "inputs_as");
+    c.inputs_as = v.text_of("inputs_as");
     if (c.inputs_as.empty()) c.inputs_as = mark::inputs;
     if (!is_qualified_name(c.inputs_as)) return at_.wrong(".inputs_as", "it is no annotation");
     const value* inputs = v.find("inputs");
@@ -328,8 +321,8 @@ result<void> read_stated(const value& answer, sync_answer& out) {
     std::set<std::string> types;
     for (const value& one : *conditions->if_array()) {
       const place at{"conditions[" + std::to_string(out.conditions.size() + 1) + "]"};
-      stated_condition c{text_of(one, "type"), text_of(one, "status"), text_of(one, "reason"),
-                         one_line(text_of(one, "message"))};
+      stated_condition c{one.text_of("type"), one.text_of("status"), one.text_of("reason"),
+                         one_line(one.text_of("message"))};
       if (!is_condition_word(c.type)) return at.wrong(".type", "expected one word");
       if (!is_condition_word(c.reason)) return at.wrong(".reason", "expected one word");
       for (const std::string_view own : core_conditions)
@@ -343,8 +336,8 @@ result<void> read_stated(const value& answer, sync_answer& out) {
   if (const value* events = answer.find("events")) {
     for (const value& one : *events->if_array()) {
       const place at{"events[" + std::to_string(out.events.size() + 1) + "]"};
-      stated_event e{text_of(one, "type") == "Warning", text_of(one, "reason"),
-                     one_line(text_of(one, "message"))};
+      stated_event e{one.text_of("type") == "Warning", one.text_of("reason"),
+                     one_line(one.text_of("message"))};
       if (!is_condition_word(e.reason)) return at.wrong(".reason", "expected one word");
       out.events.push_back(std::move(e));
     }
@@ -450,13 +443,13 @@ result<std::vector<related_query>> read_related(const value& answer, const decla
   for (const value& one : *answer.find("objects")->if_array()) {
     const place at{"objects[" + std::to_string(out.size() + 1) + "]"};
     related_query q;
-    q.kind = {text_of(one, "apiVersion"), text_of(one, "kind")};
+    q.kind = {one.text_of("apiVersion"), one.text_of("kind")};
     if (!about.may_see(q.kind))
       return at.wrong(".kind",
                       reactor::printable(q.kind.api_version + " " + q.kind.kind, shown_characters) +
                           " is neither in composes.related nor in composes.children");
-    q.name = text_of(one, "name");
-    q.ns = text_of(one, "namespace");
+    q.name = one.text_of("name");
+    q.ns = one.text_of("namespace");
     if (!q.name.empty() && !is_object_name(q.name)) return at.wrong(".name", "it is no name");
     if (!q.ns.empty() && !is_object_name(q.ns)) return at.wrong(".namespace", "it is no name");
     if (const value* labels = one.find("labels"))

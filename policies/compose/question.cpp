@@ -66,15 +66,7 @@ struct view_record<compose::data_files> {
 namespace compose {
 namespace {
 
-constexpr std::size_t longest_verdict = 900;
-
 using objects = std::map<std::string, std::shared_ptr<const object>>;
-
-std::string text_at(const value& in, std::string_view key) {
-  const value* v = in.find(key);
-  const std::string* text = v == nullptr ? nullptr : v->if_string();
-  return text == nullptr ? std::string() : *text;
-}
 
 std::map<std::string, std::string> texts_at(const value& in, std::string_view key) {
   std::map<std::string, std::string> out;
@@ -116,11 +108,11 @@ void read_owners(object& o, const value& metadata) {
   const value::array* list = owners == nullptr ? nullptr : owners->if_array();
   if (list == nullptr) return;
   for (const value& one : *list) {
-    std::string uid = text_at(one, "uid");
+    std::string uid = one.text_of("uid");
     const value* controls = one.find("controller");
     if (controls != nullptr && controls->if_bool() != nullptr && *controls->if_bool()) {
       o.controller_uid = uid;
-      o.controller = text_at(one, "kind") + "/" + text_at(one, "name");
+      o.controller = one.text_of("kind") + "/" + one.text_of("name");
     }
     o.owner_uids.push_back(std::move(uid));
   }
@@ -130,7 +122,7 @@ bool says(const object& o, std::string_view type) {
   const value* list = o.status.find("conditions");
   if (list == nullptr || list->if_array() == nullptr) return true;
   for (const value& c : *list->if_array()) {
-    if (text_at(c, "type") == type) return text_at(c, "status") == "True";
+    if (c.text_of("type") == type) return c.text_of("status") == "True";
   }
   return true;
 }
@@ -159,7 +151,7 @@ bool is_ready(const object& o) {
     return current() && number_at(o.status, "numberReady") >= wanted &&
            number_at(o.status, "updatedNumberScheduled") >= wanted;
   }
-  if (o.kind == "PersistentVolumeClaim") return text_at(o.status, "phase") == "Bound";
+  if (o.kind == "PersistentVolumeClaim") return o.status.text_of("phase") == "Bound";
   if (o.kind == "Job") {
     const double wanted = number_at(o.spec, "completions", 1);
     return number_at(o.status, "succeeded") >= wanted;
@@ -175,16 +167,16 @@ object read_object(const kind_name& what, const value& sent) {
   o.api_version = what.api_version;
   o.kind = what.kind;
   if (const value* metadata = sent.find("metadata")) {
-    o.name = text_at(*metadata, "name");
-    o.ns = text_at(*metadata, "namespace");
-    o.uid = text_at(*metadata, "uid");
-    o.resource_version = text_at(*metadata, "resourceVersion");
+    o.name = metadata->text_of("name");
+    o.ns = metadata->text_of("namespace");
+    o.uid = metadata->text_of("uid");
+    o.resource_version = metadata->text_of("resourceVersion");
     o.labels = texts_at(*metadata, "labels");
     o.annotations = texts_at(*metadata, "annotations");
     o.generation = number_at(*metadata, "generation");
     o.deleting = metadata->find("deletionTimestamp") != nullptr;
     if (const auto t = formats::parse_time("2006-01-02T15:04:05Z07:00",
-                                           text_at(*metadata, "creationTimestamp")))
+                                           metadata->text_of("creationTimestamp")))
       o.created = static_cast<double>(t->seconds);
     read_owners(o, *metadata);
     if (const value* list = metadata->find("finalizers"); list != nullptr && list->if_array())
@@ -253,7 +245,7 @@ const shape& verdict_shape() {
 
 reactor::result<std::string> read_verdict(const value& answer) {
   if (auto fine = check(answer, verdict_shape()); !fine) return fine.error();
-  return reactor::printable(text_at(answer, "problem"), longest_verdict);
+  return reactor::printable(answer.text_of("problem"), longest_verdict);
 }
 
 std::int64_t sync_instructions(const question& q) {

@@ -95,6 +95,7 @@ const shape& verdict_shape();
 reactor::result<std::string> read_verdict(const value& answer);
 
 inline constexpr std::int64_t data_instructions = 2'000'000;
+inline constexpr std::size_t longest_verdict = 900;  // bytes
 
 hook sync_hook();
 hook related_hook();

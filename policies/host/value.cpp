@@ -78,6 +78,17 @@ const value* value::find(std::string_view key) const {
   return found == o->end() || found->second.is_null() ? nullptr : &found->second;
 }
 
+std::string value::text_of(std::string_view key) const {
+  const value* v = find(key);
+  const std::string* text = v == nullptr ? nullptr : v->if_string();
+  return text == nullptr ? std::string() : *text;
+}
+
+const value::array* value::list_of(std::string_view key) const {
+  const value* v = find(key);
+  return v == nullptr ? nullptr : v->if_array();
+}
+
 std::string_view value::kind() const {
   switch (data.index()) {
     case 0: return "nil";

@@ -37,6 +37,10 @@ struct value {
   const object* if_object() const;
   /// The member of an object; null when it is no object, has no such member, or the member is nil.
   const value* find(std::string_view key) const;
+  /// The text of a member; empty when there is none, or it is something else.
+  std::string text_of(std::string_view key) const;
+  /// The list of a member; null when there is none, or it is something else.
+  const array* list_of(std::string_view key) const;
   /// "a table", "a string" … for messages.
   std::string_view kind() const;
 

@@ -44,9 +44,8 @@ void add_release_hooks(hook_list& to) {
 
 sandbox_limits that_know_hooks() {
   hook_list known;
-  for (const char* name :
-       {"versions.resolve", "rollout.plan", "disruption.admit", "compose.sync", "compose.related",
-        "compose.data"})
+  for (const char* name : {"versions.resolve", "rollout.plan", "disruption.admit", "compose.sync",
+                           "compose.related", "compose.data"})
     add_hook(known, name);
   add_release_hooks(known);
   sandbox_limits limits;
