@@ -346,10 +346,14 @@ void add_release(CLI::App& app, release_arguments& to) {
                     "whether another chart replaces machines")
         ->option_text("DIR");
   };
-  const auto add_pool = [&](CLI::App* one) {
-    one->add_option("--catalogue", to.catalogue,
-                    "file with the name of an image that was built on each line, or of `train facts`")
+  const auto add_catalogue = [&](CLI::App* one) {
+    one->add_option(
+           "--catalogue", to.catalogue,
+           "file with the name of an image that was built on each line, or of `train facts`")
         ->option_text("FILE");
+  };
+  const auto add_pool = [&](CLI::App* one) {
+    add_catalogue(one);
     one->add_option("--channel", to.channel, "the pool's channel of the OS");
     one->add_option("--architecture", to.architecture, "the pool's architecture");
     one->add_option("--suffix", to.suffix, "the pool's suffix of a template");
@@ -404,10 +408,7 @@ void add_release(CLI::App& app, release_arguments& to) {
   check->footer(
       "Example:\n  windlass release check releases aws\n\nEach Release is judged "
       "against the one before it.");
-  check
-      ->add_option("--catalogue", to.catalogue,
-                   "file with the name of an image that was built on each line, or of `train facts`")
-      ->option_text("FILE");
+  add_catalogue(check);
   add_rendered(check);
   check->add_flag("--watch", to.watch, "again whenever a Release or a table changes");
   check
@@ -452,9 +453,7 @@ void add_release(CLI::App& app, release_arguments& to) {
       ->capture_default_str();
   bump->add_option("--available", to.available, "YAML file: versions by component and app")
       ->option_text("FILE");
-  bump->add_option("--catalogue", to.catalogue,
-                   "file with the name of an image that was built on each line, or of `train facts`")
-      ->option_text("FILE");
+  add_catalogue(bump);
   bump->add_option("--pick", to.picks,
                    "NAME@VERSION, or NAME@VERSION@@DEP#DEP; nothing else moves then");
   bump->add_option("--stage", to.stage, "the stage that the draft is in");
@@ -466,10 +465,7 @@ void add_release(CLI::App& app, release_arguments& to) {
   auto* images = add("images", "The image of each Release that is offered",
                      release_arguments::command::images);
   images->add_option("PROVIDER", to.provider, "only of this provider");
-  images
-      ->add_option("--catalogue", to.catalogue,
-                   "file with the name of an image that was built on each line, or of `train facts`")
-      ->option_text("FILE");
+  add_catalogue(images);
   images->add_flag("--missing", to.missing, "only those that were not built");
   auto* path = add("path", "The steps of a cluster from one version to another",
                    release_arguments::command::path);

@@ -48,6 +48,11 @@ std::vector<std::string> names_in(const std::string& text) {
   return names;
 }
 
+namespace {
+
+/// The images that were built, as `file` says it: a name on each line, or the tags of a file of
+/// facts.
+/// Errors   errc::malformed: neither. errc::limit: too many facts.
 result<std::vector<std::string>> catalogue_in(const std::string& text, const std::string& file) {
   const auto facts = policies::trains::read_train(text, file);
   if (facts) {
@@ -59,10 +64,19 @@ result<std::vector<std::string>> catalogue_in(const std::string& text, const std
     if (!facts && facts.error().code == reactor::errc::limit) return facts.error();
     return make_fault(reactor::errc::malformed, file,
                       "expected the name of an image on each line, or what `train facts` wrote; "
-                      "got '" + reactor::printable(name, 80) + "'");
+                      "got '" +
+                          reactor::printable(name, 80) + "'");
   }
   return names;
 }
+
+/// What stands on both sides of the first '=', which is there.
+std::pair<std::string, std::string> parted(const std::string& pair) {
+  const std::size_t equals = pair.find('=');
+  return {pair.substr(0, equals), pair.substr(equals + 1)};
+}
+
+}  // namespace
 
 release_work::release_work(reactor::loop& l, const release_arguments& a)
     : loop_(l), arguments_(a), tint_(colours_at(STDOUT_FILENO)), packs_(l, options_of(a)) {}
@@ -138,8 +152,8 @@ std::vector<pool_facts> release_work::pools() const {
 std::map<std::string, std::string> release_work::values() const {
   std::map<std::string, std::string> all;
   for (const std::string& pair : arguments_.values) {
-    const std::size_t equals = pair.find('=');
-    all[pair.substr(0, equals)] = pair.substr(equals + 1);
+    auto [name, text] = parted(pair);
+    all[std::move(name)] = std::move(text);
   }
   return all;
 }
@@ -153,8 +167,8 @@ reactor::awaitable<result<void>> release_work::map() {
   question->catalogue = catalogue_;
   question->values = values();
   for (const std::string& pair : arguments_.tools) {
-    const std::size_t equals = pair.find('=');
-    question->tools.push_back({pair.substr(0, equals), pair.substr(equals + 1)});
+    auto [name, version] = parted(pair);
+    question->tools.push_back({std::move(name), std::move(version)});
   }
   policies::subject who = subject_;
   auto answer = co_await map_release(packs_, std::move(who), std::move(question));

@@ -250,10 +250,9 @@ reactor::awaitable<result<void>> release_work::join() {
   json::object o{{"decision", to_string(answer->verdict)}, {"target", answer->target}};
   o["providers"] = std::move(list);
   o["findings"] = findings_json(answer->findings);
-  const page head =
-      answer->target.empty()
-          ? page()
-          : page("target ") + answer->target + "\n" + rows.text("  ", output_columns());
+  const page head = answer->target.empty() ? page()
+                                           : page("target ") + answer->target + "\n" +
+                                                 rows.text("  ", output_columns());
   co_return print(o, head + findings_text(answer->findings, tint_));
 }
 

@@ -8,8 +8,8 @@
 #include "reactor/awaitable.hpp"
 
 #include <cstddef>
-#include <memory>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,12 +20,6 @@ namespace cli {
 inline constexpr std::size_t most_input_bytes = 16 * 1024 * 1024;  // of a file beside the Releases
 /// The names on the lines of a text.
 std::vector<std::string> names_in(const std::string& text);
-
-/// The images that were built, as `file` says it: a name on each line, or the tags of a file of
-/// facts.
-/// Errors   errc::malformed: neither. errc::limit: too many facts.
-reactor::result<std::vector<std::string>> catalogue_in(const std::string& text,
-                                                       const std::string& file);
 
 /// One command of `release` while it runs: a folder of Releases, the packs that judge it, and a
 /// step or two for each verb.

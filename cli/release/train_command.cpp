@@ -110,12 +110,9 @@ page age_text(const step_row& s) {
 page why_text(const step_row& s) {
   if (!s.why.empty() || s.state == "blocked") return page(s.why);
   page text;
-  for (const step_input& i : s.inputs) {
-    const bool commit =
-        i.value.size() == 40 && i.value.find_first_not_of("0123456789abcdef") == i.value.npos;
-    text += (text.empty() ? page("with ") : page(", ")) + i.project + " " +
-            (commit ? i.value.substr(0, 12) : i.value);
-  }
+  for (const step_input& i : s.inputs)
+    text +=
+        (text.empty() ? page("with ") : page(", ")) + i.project + " " + with_short_commits(i.value);
   return text;
 }
 
