@@ -16,9 +16,7 @@ endfunction()
 
 # windlass_long(<name>): a library of long files, of which four are compiled at once: one that is changed is there in ten seconds.
 function(windlass_long name)
-  if(WINDLASS_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 4)
-  endif()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 4)
 endfunction()
 
 # windlass_tests(<name> LIBS ... SOURCES ...): a GoogleTest program; each of its tests is the ctest test <name>/<Suite>.<Test>,

@@ -24,7 +24,8 @@ inline constexpr auto pool_conditions = std::to_array<units::condition_kind>({
     {"BootcNodePool", "Degraded", "True", "NodeConflict",
      "nodes belong to another pool too, or their BootcNode is nobody's"},
     {"BootcNodePool", "Degraded", "True", "RolloutReturned",
-     "spec.rollout.onFailure: Return, and the image halted the rollout: the nodes run the one before, "
+     "spec.rollout.onFailure: Return, and the image halted the rollout: the nodes run the one "
+     "before, "
      "or are on their way back to it"},
     {"BootcNodePool", "Degraded", "True", "RolloutHalted",
      "2 or more unhealthy nodes hold reboot slots, so nobody new starts"},

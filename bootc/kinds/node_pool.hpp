@@ -52,7 +52,7 @@ struct node_pool_spec {
   tag_updates updates = tag_updates::automatic;
   std::optional<int_or_string> max_unavailable;
   bool paused = false;
-  std::string on_failure;  // as written by the user; empty = unset
+  std::string on_failure;                              // as written by the user; empty = unset
   std::optional<std::int64_t> drain_timeout_seconds;   // unset and 0: no limit
   std::optional<std::int64_t> reboot_timeout_seconds;  // unset and 0: no limit
   reboot_policy reboots = reboot_policy::reboot_only;

@@ -8,9 +8,9 @@ namespace bootc {
 namespace {
 
 constexpr std::array weakest_first = {
-    pool_reason::healthy,      pool_reason::node_degraded,       pool_reason::policy_fault,
-    pool_reason::secret_error, pool_reason::node_conflict,       pool_reason::rollout_returned,
-    pool_reason::rollout_halted, pool_reason::invalid_spec, pool_reason::tag_resolution_error};
+    pool_reason::healthy,        pool_reason::node_degraded, pool_reason::policy_fault,
+    pool_reason::secret_error,   pool_reason::node_conflict, pool_reason::rollout_returned,
+    pool_reason::rollout_halted, pool_reason::invalid_spec,  pool_reason::tag_resolution_error};
 
 }  // namespace
 

@@ -441,8 +441,8 @@ TEST(TrainFacts, AreACatalogueOfImages) {
   reactor::temporary_folder folder;
   const std::string image = "flatcar-stable-4593.2.4-kube-1.34.10-tooling-1.33.1-gs";
   const auto built = [&](const std::string& text) {
-    return run({"images", "aws", "--dir", data, "--catalogue", folder.write("built", text), "-o",
-                "json"});
+    return run(
+        {"images", "aws", "--dir", data, "--catalogue", folder.write("built", text), "-o", "json"});
   };
   const auto there = [&](const outcome& o) {
     const json::object answer = object_of(o);

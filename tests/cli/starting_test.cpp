@@ -98,9 +98,8 @@ TEST(Starting, ABusyPortEndsTheDaemonAndTheServiceInOneSentence) {
 TEST(Starting, TheServiceNamesTheSettingsThatDifferAndNoOthers) {
   reactor::temporary_folder folder;
   folder.write("kubeconfig", nowhere);
-  const ended e =
-      run_program({"run", "--kubeconfig", folder / "kubeconfig", "--metrics-bind-address", "0",
-                   "--health-probe-bind-address", "0"});
+  const ended e = run_program({"run", "--kubeconfig", folder / "kubeconfig",
+                               "--metrics-bind-address", "0", "--health-probe-bind-address", "0"});
   EXPECT_EQ(e.code, 1);
   const std::string first = e.err.substr(0, e.err.find('\n'));
   EXPECT_NE(first.find("windlass starts"), std::string::npos) << e.err;

@@ -11,9 +11,8 @@ namespace {
 
 using namespace testing;
 
-const std::string failed_text =
-    digest_of('b') + " halted its rollout; the nodes go back to " + image_of('a') +
-    " until the pool names another image";
+const std::string failed_text = digest_of('b') + " halted its rollout; the nodes go back to " +
+                                image_of('a') + " until the pool names another image";
 
 /// w1 and w2 are ill on image b in their slots, w3 runs it, w4 waits on image a, which all ran.
 struct failing : situation {
@@ -96,7 +95,8 @@ TEST(RolloutReturn, TheImageBeforeMayComeFromAnotherRepository) {
   EXPECT_EQ(s.plan().status.return_ref, last.status.booted->image);
   last.status.booted = booted('b');
   last.status.rollback = booted('a');
-  EXPECT_EQ(s.plan().status.return_ref, image_of('a')) << "of the one that a host would roll back to";
+  EXPECT_EQ(s.plan().status.return_ref, image_of('a'))
+      << "of the one that a host would roll back to";
 }
 
 TEST(RolloutReturn, AnImageBeforeThatHaltsAsWellMovesNobody) {
@@ -173,10 +173,10 @@ TEST(RolloutReturn, AnUnknownWordIsNamedAndTouchesNoNode) {
 
 TEST(RolloutReturn, IsReadFromThePoolAndWrittenToIt) {
   k8s::wire_parser parser;
-  const auto object = parser.parse(
-      R"({"metadata":{"name":"p"},"spec":{"rollout":{"onFailure":"Return"}},)"
-      R"("status":{"failedDigest":")" +
-      digest_of('b') + R"(","returnRef":")" + image_of('a') + R"("}})");
+  const auto object =
+      parser.parse(R"({"metadata":{"name":"p"},"spec":{"rollout":{"onFailure":"Return"}},)"
+                   R"("status":{"failedDigest":")" +
+                   digest_of('b') + R"(","returnRef":")" + image_of('a') + R"("}})");
   ASSERT_TRUE(object);
   const node_pool p = node_pool::parse(*object);
   EXPECT_EQ(p.spec.on_failure, "Return");
