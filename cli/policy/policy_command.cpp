@@ -270,14 +270,6 @@ int check(const policy_arguments& a) {
   return good ? success : failure;
 }
 
-/// What a person sees of an answer.
-std::string shortened(std::string text) {
-  constexpr std::size_t most = 160;
-  if (text.size() <= most) return text;
-  text.resize(most);
-  return text + " …";
-}
-
 int replay(const policy_arguments& a) {
   std::ifstream in(a.record, std::ios::binary);
   if (!in) return complain("read record " + a.record + ": cannot open it");
@@ -320,10 +312,7 @@ int replay(const policy_arguments& a) {
     return success;
   }
   page text;
-  for (const changed_answer& c : found.changed)
-    text += page("question ") + std::to_string(c.question) + ", " + c.at + ": " + c.hook + " " +
-            c.cluster + (c.unit.empty() ? page() : page("/") + c.unit) + "\n  was " + c.was_pack +
-            ": " + shortened(c.was) + "\n  is  " + c.is_pack + ": " + shortened(c.is) + "\n";
+  for (const changed_answer& c : found.changed) text += row_of(c);
   text += page(std::to_string(found.questions)) + " questions, " +
           std::to_string(found.changed.size()) + " are answered otherwise\n";
   write_out(STDOUT_FILENO, text);

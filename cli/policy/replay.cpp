@@ -1,5 +1,6 @@
 #include "cli/policy/replay.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -55,6 +56,19 @@ std::string field_of(const recorded_question& q, std::string_view name) {
   return {};
 }
 
+/// What a person sees of an answer that is another one now: the text around `differs`, the first
+/// byte of it that is not the same.
+std::string around(const std::string& text, std::size_t differs) {
+  constexpr std::size_t most = 160, before = 60;
+  const auto whole = [&](std::size_t at) {  // not in the middle of a character
+    while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80)
+      --at;
+    return std::min(at, text.size());
+  };
+  const std::size_t from = whole(differs > before ? differs - before : 0), to = whole(from + most);
+  return (from ? "… " : "") + text.substr(from, to - from) + (to < text.size() ? " …" : "");
+}
+
 }  // namespace
 
 reactor::awaitable<replayed> ask_again(policies::host& packs,
@@ -79,6 +93,17 @@ reactor::awaitable<replayed> ask_again(policies::host& packs,
                            q.pack, now.pack, was, now.text});
   }
   co_return out;
+}
+
+page row_of(const changed_answer& c) {
+  const auto differs = static_cast<std::size_t>(
+      std::mismatch(c.was.begin(), c.was.end(), c.is.begin(), c.is.end()).first - c.was.begin());
+  page of;
+  if (!c.cluster.empty()) of += page(" ") + c.cluster;
+  if (!c.unit.empty()) of += page("/") + c.unit;
+  return page("question ") + std::to_string(c.question) + ", " + c.at + ": " + c.hook + of +
+         "\n  was " + c.was_pack + ": " + around(c.was, differs) + "\n  is  " + c.is_pack + ": " +
+         around(c.is, differs) + "\n";
 }
 
 }  // namespace cli

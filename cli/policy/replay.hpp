@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/output.hpp"
 #include "policies/host/host.hpp"
 #include "policies/host/record/record.hpp"
 
@@ -21,6 +22,9 @@ struct replayed {
   std::size_t questions = 0;
   std::vector<changed_answer> changed;
 };
+
+/// Three lines for a person: the question, and both answers around the place where they part.
+page row_of(const changed_answer& c);
 
 /// Asks `packs` everything that the record has, as it was asked then.
 reactor::awaitable<replayed> ask_again(policies::host& packs,

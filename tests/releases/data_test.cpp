@@ -92,6 +92,32 @@ TEST(ReleaseData, ANameMayCarryAHashOfTheTools) {
   EXPECT_EQ(ids(policy.map(q)->findings), "image.hash-incomplete");
 }
 
+TEST(ReleaseData, AHashThatOtherToolsHaveIsRefused) {
+  const edited_pack pack(
+      "releases/default", "providers.lua", "eks = { rules = { { id = \"N0\", none = true } } },",
+      "eks = { rules = { { id = \"H1\", name = \"os-{kubernetes}-{hash}\" } } },");
+  const std::string file = pack.folder.path() + "/mine/tables.lua";
+  std::string tables = read_text(file);
+  const std::size_t at = tables.find("hash_digits = 10");
+  ASSERT_NE(at, tables.npos);
+  tables.replace(at, 16, "hash_digits = 1");  // sixteen hashes, so that two lists share one
+  std::ofstream(file) << tables;
+  asking policy({pack.folder.path()});
+  map_question q;
+  q.release = of_provider("eks", "1.0.0");
+  q.tools = {{"image-builder", "1.0.0"}};
+  q.known_tools = {{"the-same", q.tools}};
+  EXPECT_EQ(ids(policy.map(q)->findings), "");
+  for (int patch = 1; patch <= 64; ++patch)
+    q.known_tools.push_back(
+        {"other-" + std::to_string(patch), {{"image-builder", "1.0." + std::to_string(patch)}}});
+  auto a = policy.map(q);
+  ASSERT_TRUE(a) << a.error().message();
+  EXPECT_EQ(ids(a->findings), "image.hash-collision");
+  EXPECT_EQ(a->verdict, decision::deny);
+  EXPECT_THAT(a->findings[0].from, testing::StartsWith("other-"));
+}
+
 TEST(ReleaseData, TheToolsOfAHashAreLinesOfATable) {
   const edited_pack pack(
       "releases/default", "providers.lua", "eks = { rules = { { id = \"N0\", none = true } } },",
@@ -113,7 +139,8 @@ TEST(ReleaseData, TheToolsOfAHashAreLinesOfATable) {
   q.tools = {{"containerd", "1.7.0"}, {"image-builder", "1.0.0"}};
   EXPECT_EQ(by_table->images[0].image, policy.map(q)->images[0].image);
   q.tools = {};
-  q.release = release_of("eks-35.0.0", {"cluster-eks 1.0.0", "kubernetes 1.35.1", "os-tooling 9.9.9"});
+  q.release =
+      release_of("eks-35.0.0", {"cluster-eks 1.0.0", "kubernetes 1.35.1", "os-tooling 9.9.9"});
   EXPECT_EQ(ids(policy.map(q)->findings), "image.hash-invalid");
 }
 

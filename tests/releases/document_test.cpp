@@ -122,6 +122,15 @@ TEST(ReleaseDocument, NamesThePlaceOfEachProblem) {
           "2026-07-23T09:17:35Z, got \"yesterday\""));
 }
 
+TEST(ReleaseDocument, AnAppIsThereOnce) {
+  EXPECT_THAT(problems_of(text_of_release(
+                  "  state: active\n  date: 2026-07-23T09:17:35Z\n  apps:\n"
+                  "  - {name: cilium, version: 1.4.2}\n  - {name: cilium, version: 1.4.3}\n"
+                  "  components:\n  - {name: cilium, version: 1.4.2}\n")),
+              ElementsAre("app.duplicate app/cilium r.yaml: spec.apps[cilium]: cilium is there "
+                          "twice, and nobody agrees on which one counts"));
+}
+
 TEST(ReleaseDocument, TakesOnlyTheNamesOfReleases) {
   for (const char* good :
        {"aws-34.5.0", "v14.1.0", "cloud-director-34.0.0", "aws-34.0.0-e2e.h92f8", "v17.0.0-alpha1"})

@@ -131,6 +131,32 @@ TEST_F(Tried, ARecordIsAnsweredAlikeByTheSamePacksAndOtherwiseByOthers) {
   EXPECT_EQ(text->find("token"), std::string::npos);
 }
 
+TEST(ReplayRow, ShowsBothAnswersWhereTheyPart) {
+  const std::string same(300, 'x');
+  const cli::changed_answer c{.question = 7,
+                              .at = "2026-11-23T00:00:00Z",
+                              .hook = "release.map",
+                              .cluster = "m1",
+                              .unit = "w1",
+                              .was_pack = "a",
+                              .is_pack = "b",
+                              .was = same + "old" + same,
+                              .is = same + "new"};
+  const std::string before = "… " + std::string(60, 'x');
+  EXPECT_EQ(cli::row_of(c).text(),
+            "question 7, 2026-11-23T00:00:00Z: release.map m1/w1\n  was a: " + before + "old" +
+                std::string(97, 'x') + " …\n  is  b: " + before + "new\n");
+  EXPECT_EQ(cli::row_of({.question = 1,
+                         .at = "t",
+                         .hook = "h",
+                         .was_pack = "a",
+                         .is_pack = "b",
+                         .was = "no",
+                         .is = ""})
+                .text(),
+            "question 1, t: h\n  was a: no\n  is  b: \n");
+}
+
 TEST_F(Tried, ThePlanNamesTheUnitsWhoseVerdictChangesAndThenThatIsWhatHappens) {
   const std::string zones = folder_.path() + "/packs";
   copy_zones(zones, 1);

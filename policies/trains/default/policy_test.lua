@@ -167,6 +167,27 @@ test("a commit that is cut short is found when it is the only one", function()
   expect_true(find(policy.train.check(t), "train.ambiguous-commit"))
 end)
 
+test("a comment that names another commit than its pin is noticed", function()
+  local t = train()
+  local commented = t.pins[8]
+  commented.comment = "v0.16.0 + tagging fix"
+  expect_equal(ids(policy.train.check(t)), "")
+  t.tags[3] = { project = "Trustee", tag = "v0.15.0", commit = C }
+  commented.comment = "v0.15.0"
+  local found = find(policy.train.check(t), "train.comment-mismatch")
+  expect_equal({ found.severity, found.from, found.to }, { "info", B, "v0.15.0" })
+  commented.comment = "v0.14.0, which nobody knows"
+  expect_equal(find(policy.train.check(t), "train.comment-mismatch"), nil)
+end)
+
+test("a released train says which commits have no tag", function()
+  local t = train()
+  t.tags[2] = nil
+  expect_equal(find(policy.train.check(t), "train.unreleased-dep").subject, "pin/Kata/Trustee.version")
+  t.phase = "candidate"
+  expect_equal(find(policy.train.check(t), "train.unreleased-dep"), nil)
+end)
+
 test("a bundle of a commit waits for consent", function()
   local t = train()
   t.projects[1].release = "kata-containers-latest"
@@ -461,6 +482,17 @@ test("what is not as it should be is named with its place", function()
     if f.id == "train.schema" then seen[#seen + 1] = f.evidence end
   end
   expect_equal(seen, { "train: train", "train: pins", "train: projects[1].name", "train: projects[2]", "train: projects[3].name" })
+end)
+
+test("a field that nobody knows is named, and changes nothing", function()
+  local t = train({ colour = "blue" })
+  t.projects[1].candidat = "x"
+  local answer, seen = policy.train.check(t), {}
+  for _, f in ipairs(answer.findings) do
+    if f.id == "train.unknown-field" then seen[#seen + 1] = f.severity .. " " .. f.evidence end
+  end
+  expect_equal(seen, { "info train: colour", "info train: projects[1].candidat" })
+  expect_equal(answer.decision, policy.train.check(train()).decision)
 end)
 
 test("days are counted over months and years", function()
