@@ -5,6 +5,7 @@
 #include "formats/yaml/yaml.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
 #include "simulation/manifests.hpp"
 
 #include <boost/json.hpp>
