@@ -151,7 +151,9 @@ void add_tenants(CLI::App& app, fleet_arguments& to) {
         ->group("Tenants");
   };
   add("--chart-repo",
-      "repository of the one chart of all Tenants (default: https://charts.jetstack.io)", "URL");
+      "repository of the one chart of all Tenants and KryptonDeployments (default: "
+      "https://charts.jetstack.io)",
+      "URL");
   add("--chart-name", "its name there (default: cert-manager)", "NAME");
   add("--chart-version", "its version, no range (default: 1.19.1); \"\" = the highest stable one",
       "VERSION");
@@ -171,6 +173,14 @@ void add_tenants(CLI::App& app, fleet_arguments& to) {
          "--self-cluster,!--no-self-cluster", [&to](std::int64_t n) { to.self_cluster = n > 0; },
          "home is one of the clusters, by the Secret self-cluster that is kept there (default: "
          "where tenants is named, but not with --fleet secrets)")
+      ->group("Tenants");
+  add("--watch-namespaces",
+      "namespaces of home whose KryptonDeployments are looked after, with commas; empty or * = all "
+      "[$WATCH_NAMESPACES]",
+      "NAME,…");
+  app.add_flag_callback(
+         "--ensure-watch-crds", [] {},
+         "make the kind KryptonDeployment at home where it is not there [$ENSURE_WATCH_CRDS]")
       ->group("Tenants");
 }
 

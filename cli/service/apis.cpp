@@ -8,6 +8,7 @@
 #include "cli/service/tenant_settings.hpp"
 #include "compose/api.hpp"
 #include "helm/tenants/api.hpp"
+#include "helm/tenants/home/deployments_api.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "releases/api.hpp"
 #include "simulation/node_world.hpp"
@@ -22,6 +23,7 @@ std::vector<units::api> apis() {
       ::releases::api(),
       ::compose::api(),
       helm::tenants::api(),
+      helm::tenants::deployments(),
   };
 }
 
@@ -71,16 +73,24 @@ std::vector<std::string> texts_of(const setting& s) {
 
 }  // namespace
 
+namespace {
+
+bool names_api(const fleet_arguments& fleet, std::string_view api) {
+  return fleet.apis_named && std::ranges::find(fleet.apis, api) != fleet.apis.end();
+}
+
+}  // namespace
+
 bool names_tenants(const fleet_arguments& fleet) {
-  return fleet.apis_named && std::ranges::find(fleet.apis, "tenants") != fleet.apis.end();
+  return names_api(fleet, "tenants");
 }
 
 reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
                                                       const fleet_arguments& fleet,
                                                       const std::vector<setting>& said,
                                                       const registry::environment& environment) {
-  const auto there = std::ranges::find(all, "tenants", &units::api::name);
-  if (there == all.end() || !names_tenants(fleet)) return all;
+  const bool regions = names_api(fleet, "kryptondeployments");
+  if (!names_tenants(fleet) && !regions) return all;
   const auto wrong = [](const std::string& why) {
     return reactor::make_fault(reactor::errc::malformed, "read the settings of Tenants", why);
   };
@@ -96,8 +106,19 @@ reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> al
   s.wanted = *wanted;
   s.environment = environment;
   s.where = helm::sources::settings_from(environment);
-  s.on_clusters = helm::tenants::api_settings::kinds::ensured;
-  *there = helm::tenants::api(std::move(s));
+  using kinds = helm::tenants::api_settings::kinds;
+  std::vector<units::api> furnished;
+  if (names_tenants(fleet)) {
+    s.on_clusters = kinds::ensured;
+    furnished.push_back(helm::tenants::api(s));
+  }
+  if (regions) {
+    s.on_clusters = s.wanted->all.ensure_home_crds ? kinds::ensured : kinds::as_served;
+    furnished.push_back(helm::tenants::deployments(s));
+  }
+  for (units::api& one : all)
+    for (const units::api& set : furnished)
+      if (one.name == set.name) one = set;
   return all;
 }
 

@@ -8,15 +8,15 @@
 
 namespace cli {
 
-/// The same APIs, with what the command line, the environment and values files say about Tenants,
-/// where somebody names them with --apis. Blocks on files.
+/// The same APIs, with what the command line, the environment and values files say about Tenants
+/// and KryptonDeployments, where somebody names them with --apis. Blocks on files.
 /// Errors: one sentence that names the setting or the file.
 reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
                                                       const fleet_arguments& fleet,
                                                       const std::vector<setting>& said,
                                                       const registry::environment& environment);
 
-/// Whether somebody names them.
+/// Whether somebody names Tenants.
 bool names_tenants(const fleet_arguments& fleet);
 
 }  // namespace cli

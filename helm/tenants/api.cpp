@@ -31,18 +31,11 @@ outcome<std::vector<values_file>> read_files(const std::vector<std::string>& pat
   return out;
 }
 
-/// As nobody says anything.
-std::shared_ptr<const wanted_everywhere> by_default() {
-  auto read = read_settings({});
-  auto wanted = wanted_from(read ? std::move(read->all) : settings(), {});
-  return wanted ? *wanted : std::make_shared<const wanted_everywhere>();
-}
-
 class running final : public units::running_api {
 public:
   running(const units::house& h, const api_settings& s)
       : house_(h),
-        wanted_(s.wanted ? s.wanted : by_default()),
+        wanted_(s.wanted ? s.wanted : wanted_by_default()),
         kind_(s.on_clusters),
         charts_(h.loop, supply_options(h, s)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all),
@@ -68,31 +61,13 @@ public:
 
   /// Values files; a changed state is an upgrade, and what waits after a failure is tried anew.
   units::awaitable<void> reload() override {
-    auto read = [s = wanted_->all] { return load_wanted(s); };
-    auto now = co_await house_.loop.offload(std::move(read));
-    if (!now) {
-      house_.log.error("the values of Tenants cannot be read; the old ones stay",
-                       {{"why", now.error().text}});
-      co_return;
-    }
-    const bool same = (*now)->release.fingerprint == wanted_->release.fingerprint;
-    wanted_ = std::move(*now);
-    house_.log.info(
-        same ? "the values of Tenants are what they were" : "the values of Tenants were read again",
-        {{"fingerprint", wanted_->release.fingerprint}});
+    auto now = co_await read_again(house_, wanted_, "Tenants");
+    if (!now) co_return;
+    wanted_ = std::move(now);
     for (tenant_cluster* c : parts_) c->recover();
   }
 
 private:
-  static chart_supply::options supply_options(const units::house& h, const api_settings& s) {
-    chart_supply::options o;
-    o.where = s.where;
-    o.environment = s.environment;
-    if (!o.environment) o.environment = [](std::string_view) { return std::string(); };
-    o.metrics = &h.metrics;
-    o.log = h.log;
-    return o;
-  }
   /// One API server may be in the fleet under several names: its UID says so, and before that was
   /// read of both its address.
   names_of_server names_of(k8s::cluster& c) const {
@@ -121,6 +96,37 @@ private:
 };
 
 }  // namespace
+
+std::shared_ptr<const wanted_everywhere> wanted_by_default() {
+  auto read = read_settings({});
+  auto wanted = wanted_from(read ? std::move(read->all) : settings(), {});
+  return wanted ? *wanted : std::make_shared<const wanted_everywhere>();
+}
+
+chart_supply::options supply_options(const units::house& h, const api_settings& s) {
+  chart_supply::options o;
+  o.where = s.where;
+  o.environment = s.environment;
+  if (!o.environment) o.environment = [](std::string_view) { return std::string(); };
+  o.metrics = &h.metrics;
+  o.log = h.log;
+  return o;
+}
+
+reactor::awaitable<std::shared_ptr<const wanted_everywhere>> read_again(
+    units::house h, std::shared_ptr<const wanted_everywhere> was, std::string whose) {
+  auto read = [s = was->all] { return load_wanted(s); };
+  auto now = co_await h.loop.offload(std::move(read));
+  if (!now) {
+    h.log.error("the values of " + whose + " cannot be read; the old ones stay",
+                {{"why", now.error().text}});
+    co_return nullptr;
+  }
+  const bool same = (*now)->release.fingerprint == was->release.fingerprint;
+  h.log.info("the values of " + whose + (same ? " are what they were" : " were read again"),
+             {{"fingerprint", (*now)->release.fingerprint}});
+  co_return std::move(*now);
+}
 
 outcome<std::shared_ptr<const wanted_everywhere>> load_wanted(settings s) {
   auto files = read_files(s.values_files);

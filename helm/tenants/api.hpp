@@ -3,6 +3,7 @@
 #include "helm/sources/settings.hpp"
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
+#include "helm/tenants/supply/chart_supply.hpp"
 #include "registry/environment.hpp"
 #include "units/api.hpp"
 
@@ -23,6 +24,14 @@ struct api_settings {
 /// Errors   of a values file that cannot be read, is no YAML or no map. Blocks on files; for the
 ///          start of the process.
 outcome<std::shared_ptr<const wanted_everywhere>> load_wanted(settings s);
+
+/// As nobody says anything.
+std::shared_ptr<const wanted_everywhere> wanted_by_default();
+/// On SIGHUP; a changed state is an upgrade. Null, and said, where a file cannot be read: the old
+/// values stay.
+reactor::awaitable<std::shared_ptr<const wanted_everywhere>> read_again(
+    units::house h, std::shared_ptr<const wanted_everywhere> was, std::string whose);
+chart_supply::options supply_options(const units::house& h, const api_settings& s);
 
 /// One chart on every cluster for each of its Tenants.
 units::api api(api_settings s = {});

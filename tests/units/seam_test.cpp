@@ -410,7 +410,7 @@ TEST_F(Seam, ItsNameIsKnownToApisAndUnknownOnesAreAnswered) {
   EXPECT_TRUE(parse("toys").parsed);
   const cli::parse_outcome wrong = parse("dolls");
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,tenants,toys"), std::string::npos)
+  EXPECT_NE(wrong.err.find("there is: bootc,releases,compose,tenants,kryptondeployments,toys"), std::string::npos)
       << wrong.err;
 }
 

@@ -3,6 +3,7 @@
 #include "formats/base64.hpp"
 #include "formats/json/member.hpp"
 #include "helm/objects/manifest_reader.hpp"
+#include "helm/tenants/kinds/tenant.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "k8s/informer/view.hpp"
@@ -88,23 +89,44 @@ k8s::resource collection_of(const checked_object& o) {
   return r;
 }
 
+/// Where workloads of a kind say how many there shall be and are.
+struct workload_kind {
+  std::string_view group, plural, kind, wanted_in, wanted, available;
+  std::int64_t standard;  // wanted where nothing says so
+  bool of_release_only;
+};
+constexpr workload_kind workload_kinds[] = {
+    {"apps", "deployments", "Deployment", "spec", "replicas", "availableReplicas", 1, false},
+    {"apps", "statefulsets", "StatefulSet", "spec", "replicas", "availableReplicas", 1, true},
+    {"apps", "daemonsets", "DaemonSet", "status", "desiredNumberScheduled", "numberAvailable", 0,
+     true},
+    {"batch", "jobs", "Job", "spec", "completions", "succeeded", 1, true},
+};
+
+std::int64_t number_of(const json::object* o, std::string_view name, std::int64_t standard) {
+  const json::value* v = o ? o->if_contains(name) : nullptr;
+  return v && v->is_int64() ? v->get_int64() : standard;
+}
+
+workload_facts workload(const workload_kind& kind, const json::object& item, std::string name) {
+  workload_facts out;
+  out.kind = kind.kind;
+  out.name = std::move(name);
+  out.wanted = number_of(object_at(item, kind.wanted_in), kind.wanted, kind.standard);
+  out.available = number_of(object_at(item, "status"), kind.available, 0);
+  return out;
+}
+
+/// As Helm notes it on what it makes.
+std::string release_of(const json::object& meta) {
+  return text_of(object_at(meta, "annotations"), "meta.helm.sh/release-name");
+}
+
 }  // namespace
 
 const k8s::resource& cluster_reads::records() const noexcept {
   return kind_ == record_driver::secrets ? k8s::resources::secrets()
                                          : k8s::resources::config_maps();
-}
-
-awaitable<k8s::result<std::optional<tenant>>> cluster_reads::object(k8s::object_key key) {
-  k8s::resource r = tenant_resource();
-  auto got = co_await api_.get(std::move(r), std::move(key));
-  std::optional<tenant> out;
-  if (!got && got.error().code == k8s::errc::not_found) co_return out;
-  if (!got) co_return got.error();
-  auto read = k8s::parse_view<tenant>(json::serialize(*got));
-  if (!read) co_return read.error();
-  out = std::move(*read);
-  co_return out;
 }
 
 awaitable<k8s::result<workspace_facts>> cluster_reads::workspace(std::string name) {
@@ -167,6 +189,55 @@ awaitable<k8s::result<std::optional<known_release>>> cluster_reads::release(
     co_return out;
   }
   co_return out;
+}
+
+awaitable<k8s::result<std::vector<workload_facts>>> cluster_reads::workloads(std::string ns,
+                                                                             std::string release) {
+  std::vector<workload_facts> out;
+  for (const workload_kind& kind : workload_kinds) {
+    k8s::list_options options;
+    options.ns = ns;
+    k8s::resource r{std::string(kind.group), "v1", std::string(kind.plural), std::string(kind.kind),
+                    true};
+    k8s::list_pages pages(api_, std::move(r), std::move(options));
+    for (;;) {
+      auto page = co_await pages.next();
+      if (!page && kind.of_release_only && page.error().code == k8s::errc::forbidden) break;
+      if (!page) co_return page.error();
+      if (!*page) break;
+      const json::array* items = k8s::items_of(**page);
+      for (std::size_t i = 0; items && i < items->size(); ++i) {
+        const json::object* item = (*items)[i].if_object();
+        const json::object* meta = item ? object_at(*item, "metadata") : nullptr;
+        if (!meta || (kind.of_release_only && release_of(*meta) != release)) continue;
+        out.push_back(workload(kind, *item, text_of(meta, "name")));
+      }
+    }
+  }
+  co_return out;
+}
+
+awaitable<k8s::result<std::vector<claimant>>> cluster_reads::tenants_called(std::string name) {
+  std::vector<claimant> out;
+  k8s::list_options options;
+  options.field_selector = k8s::field_is("metadata.name", name);
+  k8s::list_pages pages(api_, tenant_resource(), std::move(options));
+  for (;;) {
+    auto page = co_await pages.next();
+    if (!page && page.error().code == k8s::errc::not_found) co_return out;
+    if (!page) co_return page.error();
+    if (!*page) co_return out;
+    const json::array* items = k8s::items_of(**page);
+    for (std::size_t i = 0; items && i < items->size(); ++i) {
+      const json::object* item = (*items)[i].if_object();
+      const json::object* meta = item ? object_at(*item, "metadata") : nullptr;
+      if (!meta || text_of(meta, "name") != name) continue;
+      claimant c;
+      c.who = {std::string(names::tenant_kind), {text_of(meta, "namespace"), name}};
+      if (auto at = reactor::parse_rfc3339(text_of(meta, "creationTimestamp"))) c.created = *at;
+      out.push_back(std::move(c));
+    }
+  }
 }
 
 awaitable<std::vector<std::string>> cluster_reads::missing(std::vector<checked_object> objects) {

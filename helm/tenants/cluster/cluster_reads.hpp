@@ -1,7 +1,7 @@
 #pragma once
 
 #include "helm/tenants/desired/settings.hpp"
-#include "helm/tenants/kinds/tenant.hpp"
+#include "helm/tenants/plan/availability.hpp"
 #include "helm/tenants/plan/drift.hpp"
 #include "helm/tenants/plan/release_facts.hpp"
 #include "helm/tenants/plan/workspace.hpp"
@@ -39,8 +39,6 @@ public:
   cluster_reads(reactor::loop& l, k8s::client& api, record_driver kind)
       : loop_(l), api_(api), kind_(kind) {}
 
-  /// None: it is gone.
-  reactor::awaitable<k8s::result<std::optional<tenant>>> object(k8s::object_key key);
   reactor::awaitable<k8s::result<workspace_facts>> workspace(std::string name);
   /// The newest record; of those that are there only the names and versions are read, and one
   /// record when it is not `known`.
@@ -48,6 +46,14 @@ public:
       std::string ns, std::string name, std::optional<known_release> known);
   /// Those that are not there; kinds that cannot be listed count as there.
   reactor::awaitable<std::vector<std::string>> missing(std::vector<checked_object> objects);
+
+  /// All Deployments of the namespace, and the StatefulSets, DaemonSets and Jobs that Helm notes as
+  /// this release's, as far as they may be listed.
+  reactor::awaitable<k8s::result<std::vector<workload_facts>>> workloads(std::string ns,
+                                                                         std::string release);
+  /// The Tenants of that name, in any namespace, who would have the namespace called like them;
+  /// none where the kind is not served.
+  reactor::awaitable<k8s::result<std::vector<claimant>>> tenants_called(std::string name);
 
   const k8s::resource& records() const noexcept;
 

@@ -47,8 +47,8 @@ Request release_operation::asked() const {
   r.name = order_.release;
   r.chart = order_.chart;
   r.values = detached_copy(order_.values);
-  r.work.timeout = operation_timeout;
-  r.work.wait = true;
+  r.work.timeout = order_.timeout;
+  r.work.wait = order_.ready == operation_order::workloads::waited_for;
   return r;
 }
 
@@ -80,7 +80,7 @@ awaitable<outcome<objects::done>> release_operation::run() {
   }
   release::uninstall_request r;
   r.name = order_.release;
-  r.work.timeout = uninstall_timeout;
+  r.work.timeout = order_.uninstalls_in;
   r.work.wait = true;
   r.ignore_not_found = true;
   auto gone = co_await actions_.uninstall(std::move(r));

@@ -3,6 +3,7 @@
 #include "helm/release/actions.hpp"
 #include "helm/tenants/desired/settings.hpp"
 #include "helm/tenants/plan/object_changes.hpp"
+#include "helm/tenants/plan/retries.hpp"
 #include "helm/tenants/plan/tenant_plan.hpp"
 #include "reactor/log.hpp"
 
@@ -21,6 +22,10 @@ struct operation_order {
   value values;
   record_driver driver = record_driver::secrets;
   int max_history = 10;
+  nanoseconds timeout = operation_timeout;  // of install and upgrade
+  nanoseconds uninstalls_in = uninstall_timeout;
+  enum class workloads : std::uint8_t { waited_for, left };
+  workloads ready = workloads::waited_for;
 };
 
 /// One operation with everything that belongs to it and to no other.

@@ -107,7 +107,8 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
 
 awaitable<void> tenant_cluster::begin() {
   while (options_.kind == kind_on_cluster::ensured) {
-    auto there = co_await ensure_crd(on_);
+    k8s::resource kind = tenant_resource();
+    auto there = co_await ensure_crd(on_, std::move(kind));
     if (there) break;
     kind_problem_ = there.error().message();
     co_await on_.loop().sleep_for(kind_retry);

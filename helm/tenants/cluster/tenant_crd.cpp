@@ -1,10 +1,9 @@
 #include "helm/tenants/cluster/tenant_crd.hpp"
 
 #include "formats/yaml/yaml.hpp"
-#include "helm/tenants/cluster/tenant_writes.hpp"
+#include "helm/tenants/cluster/object_writes.hpp"
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/names.hpp"
-#include "helm/tenants/kinds/tenant.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -21,10 +20,17 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 using reactor::awaitable;
 
-constexpr std::string_view crd_name = "tenants.mesh.openkcm.io";
 constexpr reactor::nanoseconds establish_patience = 10s, establish_poll = 250ms;
 
-json::object manifest() {
+std::string crd_of(const k8s::resource& kind) {
+  return kind.plural + "." + kind.group;
+}
+
+k8s::object_key key_of(const std::string& crd_name) {
+  return {std::string(), crd_name};
+}
+
+json::object manifest(const std::string& crd_name) {
   for (const std::string& text : crd_manifests()) {
     auto read = formats::parse_yaml(text, "deploy/crds/tenants");
     if (!read || !read->is_object()) continue;
@@ -32,10 +38,6 @@ json::object manifest() {
     if (o.at("metadata").at("name").as_string() == crd_name) return o;
   }
   return {};
-}
-
-k8s::object_key key_of_crd() {
-  return {std::string(), std::string(crd_name)};
 }
 
 const json::object* object_at(const json::object& o, std::string_view name) {
@@ -64,9 +66,10 @@ std::string revision_of(const json::object& crd) {
 }
 
 /// None: it is not there.
-awaitable<k8s::result<std::optional<json::object>>> read_crd(k8s::engagement& on) {  // borrowed
+awaitable<k8s::result<std::optional<json::object>>> read_crd(k8s::engagement& on,  // borrowed
+                                                             std::string name) {
   for (int attempts = 1;; ++attempts) {
-    auto got = co_await on.api().get(k8s::resources::crds(), key_of_crd());
+    auto got = co_await on.api().get(k8s::resources::crds(), key_of(name));
     std::optional<json::object> out;
     if (!got && got.error().code == k8s::errc::not_found) co_return out;
     if (got) {
@@ -79,9 +82,10 @@ awaitable<k8s::result<std::optional<json::object>>> read_crd(k8s::engagement& on
   }
 }
 
-awaitable<k8s::result<void>> create_crd(k8s::engagement& on) {  // borrowed
+awaitable<k8s::result<void>> create_crd(k8s::engagement& on,  // borrowed
+                                        std::string name) {
   for (int attempts = 1;; ++attempts) {
-    json::object body = manifest();
+    json::object body = manifest(name);
     auto made = co_await on.api().create(k8s::resources::crds(), std::string(), std::move(body));
     if (made || made.error().code == k8s::errc::exists) co_return k8s::result<void>();
     const auto pause = crd_pause(crd_request::create, answer_of(made.error()), attempts);
@@ -98,10 +102,12 @@ k8s::fault failed(k8s::engagement& on, k8s::fault why, crd_request what) {
 
 }  // namespace
 
-awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on) {
-  auto is = co_await read_crd(on);
+awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
+                                        k8s::resource kind) {
+  const std::string name = crd_of(kind);
+  auto is = co_await read_crd(on, name);
   if (!is && is.error().code == k8s::errc::forbidden) {
-    k8s::resource wanted = tenant_resource();
+    k8s::resource wanted = kind;
     auto served = co_await on.discovery().serves(std::move(wanted));
     if (served && *served) co_return k8s::result<void>();
   }
@@ -112,25 +118,25 @@ awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on) {
       care_for(revision ? std::optional<std::string_view>(*revision) : std::nullopt);
   if (next == crd_step::none && is_established(**is)) co_return k8s::result<void>();
   if (next == crd_step::create) {
-    auto made = co_await create_crd(on);
+    auto made = co_await create_crd(on, name);
     if (!made) co_return failed(on, made.error(), crd_request::create);
-    on.log().info("the kind Tenant was made", {});
+    on.log().info("the kind was made", {{"kind", kind.kind}});
   } else if (next == crd_step::replace) {
-    json::object body = manifest();
-    auto put = co_await on.api().apply(k8s::resources::crds(), key_of_crd(), std::move(body),
+    json::object body = manifest(name);
+    auto put = co_await on.api().apply(k8s::resources::crds(), key_of(name), std::move(body),
                                        k8s::apply_conflicts::force, std::string(),
                                        std::string(names::field_manager));
     if (!put) co_return failed(on, put.error(), crd_request::create);
   }
   const reactor::steady_time until = on.loop().now() + establish_patience;
   for (;;) {
-    auto now = co_await read_crd(on);
+    auto now = co_await read_crd(on, name);
     if (!now) co_return failed(on, now.error(), crd_request::read);
     if (*now && is_established(**now)) break;
     if (on.loop().now() >= until) {
       k8s::fault f;
       f.code = k8s::errc::unavailable;
-      f.doing = "wait for " + std::string(crd_name);
+      f.doing = "wait for " + name;
       f.detail = "it is not established within 10 s";
       co_return failed(on, f, crd_request::read);
     }

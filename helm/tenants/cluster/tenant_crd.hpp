@@ -1,6 +1,7 @@
 #pragma once
 
 #include "k8s/client/fault.hpp"
+#include "k8s/client/resource.hpp"
 #include "k8s/fleet/engagement.hpp"
 
 #include <string>
@@ -8,17 +9,18 @@
 
 namespace helm::tenants {
 
-/// ensured: a cluster that does not serve the kind Tenant is given it; as_served: whoever engages
+/// ensured: a cluster that does not serve the kind is given it; as_served: whoever engages
 /// it has looked.
 enum class kind_on_cluster { as_served, ensured };
 
 /// The manifests of deploy/crds/tenants, by name of the file.
 const std::vector<std::string>& crd_manifests();
 
-/// Makes sure that a cluster has the kind Tenant: one that is there stays as it is unless it is an
-/// older one of ours. Who may
-/// not look at kinds and finds it served has nothing to do.
+/// Makes sure that a cluster has a kind of ours, Tenant or KryptonDeployment: one that is there
+/// stays as it is unless it is an older one of ours. Who may not look at kinds and finds it served
+/// has nothing to do.
 /// Errors   the request's, with what to grant.
-reactor::awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on);  // borrowed
+reactor::awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
+                                                 k8s::resource kind);
 
 }  // namespace helm::tenants

@@ -84,7 +84,7 @@ awaitable<void> tenant_cluster::operate(key_type key, under_way* me) {
 /// queue.
 awaitable<void> tenant_cluster::perform(key_type key, under_way* me) {
   if (!on_.is_live()) co_return;
-  auto now = co_await reads_.object(key);
+  auto now = co_await writes_.current(key);
   if (!now || !*now) co_return;
   auto gathered = co_await gather(key, std::move(**now));
   if (!gathered || !gathered->object) co_return;

@@ -1,6 +1,7 @@
 // One pass over a Tenant: what is asked, what is planned, and the steps that are over in a moment.
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "helm/tenants/cluster/under_way.hpp"
+#include "helm/tenants/cluster/workspace_writes.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
@@ -206,7 +207,7 @@ awaitable<k8s::result<k8s::next>> tenant_cluster::pass(key_type key) {
     tenant_plan p = plan_tenant(w);
     // The view may be behind: whoever writes decides on what the server says.
     if (!is_fresh && (p.next != step::none || would_say(*w.object, p))) {
-      auto now = co_await reads_.object(key);
+      auto now = co_await writes_.current(key);
       if (!now) co_return refused(key, now.error());
       if (!*now) co_return k8s::await_change();  // the watch is about to say so
       is_fresh = true;
@@ -318,7 +319,7 @@ awaitable<tenant_cluster::stepped> tenant_cluster::make_namespace(key_type key, 
                                                                   tenant_plan p) {
   stepped out;
   names::owner_reference owner{std::string(names::tenant_kind), key};
-  auto made = co_await writes_.create_workspace(p.workspace, std::move(owner));
+  auto made = co_await create_workspace(on_.api(), p.workspace, std::move(owner));
   if (made) {
     if (*made) {
       tell(*w.object, tenant_event::workspace_created, p.workspace);
@@ -340,7 +341,7 @@ awaitable<tenant_cluster::stepped> tenant_cluster::make_namespace(key_type key, 
 awaitable<tenant_cluster::stepped> tenant_cluster::remove_namespace(key_type key, tenant_world w,
                                                                     tenant_plan p) {
   stepped out;
-  auto gone = co_await writes_.delete_workspace(p.workspace);
+  auto gone = co_await delete_workspace(on_.api(), p.workspace);
   if (!gone) {
     if (memory* m = find(key)) m->tries.failed(setback::operation, attempt_of(w), on_.loop().now());
     log(log_level::warning, "the namespace cannot be deleted", *w.object, gone.error().message());

@@ -26,7 +26,7 @@ tenant_plan behind_the_hold(tenant_world w) {
 }  // namespace
 
 awaitable<outcome<tenant_preview>> tenant_cluster::preview(k8s::object_key key) {
-  auto now = co_await reads_.object(key);
+  auto now = co_await writes_.current(key);
   if (!now) co_return problem{now.error().message()};
   if (!*now) co_return problem{"Tenant " + key.text() + " is not there"};
   auto world = co_await gather(key, std::move(**now));

@@ -1,8 +1,21 @@
 #include "helm/tenants/cluster/wanted.hpp"
 
 #include "helm/tenants/desired/chart_version.hpp"
+#include "helm/values/values.hpp"
 
 namespace helm::tenants {
+namespace {
+
+desired_release release_of(const chart_coordinates& chart, const value& values) {
+  desired_release out;
+  out.chart = chart;
+  out.fingerprint = fingerprint(chart, values);
+  out.values = values_digest(values);
+  out.version_problem = version_problem(chart.version);
+  return out;
+}
+
+}  // namespace
 
 outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
                                                               std::vector<values_file> files) {
@@ -12,13 +25,19 @@ outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
   auto values = desired_values(layers);
   if (!values) return values.error();
   auto out = std::make_shared<wanted_everywhere>();
-  out->release.chart = s.chart;
-  out->release.fingerprint = fingerprint(s.chart, *values);
-  out->release.values = values_digest(*values);
-  out->release.version_problem = version_problem(s.chart.version);
+  out->release = release_of(s.chart, *values);
   out->values = std::move(*values);
   out->all = std::move(s);
   return std::shared_ptr<const wanted_everywhere>(std::move(out));
+}
+
+wanted_in_regions of_regions(const wanted_everywhere& all) {
+  wanted_in_regions out;
+  out.values = value{value::map_type{}};
+  out.values.entries()["replicaCount"] = value(1).box();
+  merge_maps(out.values, detached_copy(all.values));
+  out.release = release_of(all.all.chart, out.values);
+  return out;
 }
 
 }  // namespace helm::tenants

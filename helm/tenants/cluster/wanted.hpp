@@ -22,4 +22,11 @@ struct wanted_everywhere {
 outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
                                                               std::vector<values_file> files);
 
+/// The same for KryptonDeployments: {replicaCount: 1}, and the central values over it (15.3).
+struct wanted_in_regions {
+  value values;
+  desired_release release;
+};
+wanted_in_regions of_regions(const wanted_everywhere& all);
+
 }  // namespace helm::tenants

@@ -63,7 +63,7 @@ inline constexpr auto deployment_conditions = std::to_array<units::condition_kin
      "what the release has on the region cluster cannot be looked at"},
     {"KryptonDeployment", "Ready", "False", "RepairTriggered",
      "the release, or objects of it, are missing; the message lists them"},
-    {"KryptonDeployment", "Ready", "False", "HelmFailed", "install or upgrade failed"},
+    {"KryptonDeployment", "Ready", "False", "HelmFailed", "install, upgrade or uninstall failed"},
     {"KryptonDeployment", "Ready", "False", "NotReady",
      "workloads are not available yet; the message counts them"},
 });

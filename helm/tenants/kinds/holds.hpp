@@ -2,7 +2,8 @@
 
 #include "units/hold.hpp"
 
-/// Why a Tenant waits on a cluster, beside the reasons that every API has.
+/// Why a Tenant waits on a cluster, and a KryptonDeployment for its region, beside the reasons that
+/// every API has.
 namespace helm::tenants::hold_code {
 
 using namespace units::hold_code;
@@ -46,5 +47,25 @@ inline constexpr hold_kind operating = hold_in(of_tenants, "operating"),
                            backoff = hold_in(of_tenants, "backoff"),
                            release_pending = hold_in(of_tenants, "release-pending"),
                            fingerprint_unsaved = hold_in(of_tenants, "fingerprint-unsaved");
+
+inline constexpr auto of_deployments = std::to_array<hold_kind>({
+    {"region-unavailable", hold_nature::trouble,
+     "its region's Secret is missing or invalid, or the cluster does not answer",
+     "the Secret or the cluster is mended; tried again every 30 s", "the region's connection"},
+    {"region-unreadable", hold_nature::trouble,
+     "the region refuses to say what is there of the release",
+     "the right to read it is granted; tried again every 30 s", "the reconciler"},
+    {"workloads-unavailable", hold_nature::progress,
+     "workloads of the release are not available yet", "all of them are; looked at every 15 s",
+     "the planner"},
+    {"deployment-waits", hold_nature::progress,
+     "an operation is under way, or failed and is tried again",
+     "it ends, after 300 s at the latest, or the next attempt after 60 s doubling to 15 min",
+     "the planner"},
+});
+inline constexpr hold_kind region_unavailable = hold_in(of_deployments, "region-unavailable"),
+                           region_unreadable = hold_in(of_deployments, "region-unreadable"),
+                           workloads_unavailable = hold_in(of_deployments, "workloads-unavailable"),
+                           deployment_waits = hold_in(of_deployments, "deployment-waits");
 
 }  // namespace helm::tenants::hold_code

@@ -51,6 +51,13 @@ std::size_t krypton_deployment::heap_bytes() const noexcept {
   return total;
 }
 
+bool wakes(const krypton_deployment& before, const krypton_deployment& after) {
+  return before.meta.uid != after.meta.uid || before.meta.generation != after.meta.generation ||
+         before.meta.deletion_timestamp != after.meta.deletion_timestamp ||
+         before.meta.annotations != after.meta.annotations ||
+         before.meta.finalizers != after.meta.finalizers || before.problem != after.problem;
+}
+
 k8s::object_key target_of(const krypton_deployment& d, std::string_view discovery_ns) {
   const std::string where(discovery_ns);
   if (!d.secret_name.empty()) return {d.secret_ns.empty() ? where : d.secret_ns, d.secret_name};

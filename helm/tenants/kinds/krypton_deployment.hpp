@@ -31,6 +31,9 @@ struct krypton_deployment {
   friend bool operator==(const krypton_deployment&, const krypton_deployment&) = default;
 };
 
+/// Whether a change is one to act upon: a change of status alone never is.
+bool wakes(const krypton_deployment& before, const krypton_deployment& after);
+
 /// The Secret that leads to the region: the one that is named, else the deprecated field's, else
 /// "<region>-kubeconfig", the latter two where discovery looks. Empty when nothing names one.
 k8s::object_key target_of(const krypton_deployment& d, std::string_view discovery_ns);

@@ -37,7 +37,9 @@ inline constexpr std::string_view deployment_cleanup =
 /// Label on a namespace that we made.
 inline constexpr std::string_view managed_by = "app.kubernetes.io/managed-by";
 inline constexpr std::string_view manager = "krypton-operator";
+/// Of each API its own, so that losing one stops that one only.
 inline constexpr std::string_view lease = "krypton-operator";
+inline constexpr std::string_view deployments_lease = "krypton-operator-kryptondeployments";
 inline constexpr std::string_view self_cluster = "self-cluster";
 /// Of Events: source.component and reportingController, of Tenants and of KryptonDeployments.
 inline constexpr std::string_view tenant_component = "multicluster-tenants";

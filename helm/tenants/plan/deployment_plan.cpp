@@ -2,6 +2,7 @@
 
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
+#include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "reactor/plain/secret.hpp"
 
@@ -429,6 +430,35 @@ tenant_status status_after(const krypton_deployment& now_is, const deployment_ve
 
 deployment_verdict failed_deployment(std::string_view why) {
   return {"Error", deployment_reason("HelmFailed"), safe_message(why)};
+}
+
+deployment_verdict failed_namespace(std::string_view why) {
+  return {"Error", deployment_reason("NamespaceFailed"), safe_message(why)};
+}
+
+deployment_verdict unreadable_region(std::string_view why) {
+  return {"Error", deployment_reason("HealthCheckFailed"), safe_message(why)};
+}
+
+std::optional<units::hold> hold_of(const krypton_deployment& d, const deployment_plan& p) {
+  const auto by = [&](const hold_code::hold_kind& kind, std::string sentence) {
+    units::hold h;
+    h.code = kind.code;
+    h.sentence = safe_message(sentence);
+    h.released_by = kind.released;
+    if (const k8s::condition* is = k8s::find_condition(d.status.conditions, "Ready"))
+      h.since = is->last_transition_time;
+    return std::optional(std::move(h));
+  };
+  const std::string said = p.is ? p.is->message : p.reason;
+  if (p.is && p.is->phase == "Ready") return std::nullopt;
+  if (!p.is) return p.reason.empty() ? std::nullopt : by(hold_code::deployment_waits, said);
+  if (p.is->reason == "AccountMissing") return by(hold_code::invalid_spec, said);
+  if (p.is->reason == "NamespaceConflict") return by(hold_code::conflict, said);
+  if (p.is->reason == "EdgeUnavailable") return by(hold_code::region_unavailable, said);
+  if (p.is->reason == "HealthCheckFailed") return by(hold_code::region_unreadable, said);
+  if (p.is->reason == "NotReady") return by(hold_code::workloads_unavailable, said);
+  return by(hold_code::deployment_waits, said);
 }
 
 }  // namespace helm::tenants

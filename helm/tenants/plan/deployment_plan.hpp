@@ -107,8 +107,13 @@ deployment_plan plan_deployment(const deployment_world& w);
 tenant_status status_after(const krypton_deployment& now_is, const deployment_verdict& is,
                            const std::string& applied_chart, reactor::wall_time now);
 
-/// What came out of an operation.
+/// What came out of an operation, of making the namespace, or of looking at the region.
 deployment_verdict failed_deployment(std::string_view why);
+deployment_verdict failed_namespace(std::string_view why);
+deployment_verdict unreadable_region(std::string_view why);
+
+/// Why it waits; none while it is as it shall be. The unit is left to who shows it.
+std::optional<units::hold> hold_of(const krypton_deployment& d, const deployment_plan& p);
 
 inline constexpr nanoseconds deployment_timeout = 300s, abandon_after = 600s;
 

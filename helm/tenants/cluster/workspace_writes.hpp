@@ -1,0 +1,23 @@
+#pragma once
+
+#include "helm/tenants/kinds/names.hpp"
+#include "k8s/client/fault.hpp"
+#include "reactor/awaitable.hpp"
+
+#include <string>
+
+namespace k8s {
+class client;
+}
+
+namespace helm::tenants {
+
+/// The workload namespace with its marks. True when it was made now.
+reactor::awaitable<k8s::result<bool>> create_workspace(k8s::client& api,  // borrowed
+                                                       std::string name,
+                                                       names::owner_reference owner);
+/// A success when it is gone already.
+reactor::awaitable<k8s::result<void>> delete_workspace(k8s::client& api,  // borrowed
+                                                       std::string name);
+
+}  // namespace helm::tenants

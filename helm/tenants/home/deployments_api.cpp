@@ -1,0 +1,85 @@
+#include "helm/tenants/home/deployments_api.hpp"
+
+#include "helm/tenants/home/deployments_at_home.hpp"
+#include "helm/tenants/kinds/conditions.hpp"
+#include "helm/tenants/kinds/events.hpp"
+#include "helm/tenants/kinds/holds.hpp"
+#include "helm/tenants/kinds/metric_table.hpp"
+#include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/supply/chart_supply.hpp"
+#include "reactor/loop.hpp"
+
+#include <utility>
+
+namespace helm::tenants {
+namespace {
+
+class deployments_running final : public units::running_api {
+public:
+  deployments_running(const units::house& h, const api_settings& s)
+      : house_(h),
+        wanted_(s.wanted ? s.wanted : wanted_by_default()),
+        kind_(s.on_clusters),
+        charts_(h.loop, supply_options(h, s)),
+        slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all) {}
+
+  std::unique_ptr<units::part> on_cluster(k8s::engagement&) override { return nullptr; }
+
+  std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
+    deployments_at_home::options o;
+    o.does = house_.does;
+    o.kind = kind_;
+    o.wanted = [this] { return wanted_; };
+    o.charts = &charts_;
+    o.slots = &slots_;
+    o.limits = house_.limits;
+    o.metrics = &house_.metrics;
+    o.on_stop = [this] { home_ = nullptr; };
+    auto made = std::make_unique<deployments_at_home>(on, std::move(o));
+    home_ = made.get();
+    return made;
+  }
+
+  units::awaitable<void> reload() override {
+    auto now = co_await read_again(house_, wanted_, "KryptonDeployments");
+    if (!now) co_return;
+    wanted_ = std::move(now);
+    if (home_) home_->reconsider();
+  }
+
+private:
+  units::house house_;
+  std::shared_ptr<const wanted_everywhere> wanted_;
+  kind_on_cluster kind_;
+  chart_supply charts_;
+  operation_slots slots_;
+  deployments_at_home* home_ = nullptr;
+};
+
+}  // namespace
+
+units::api deployments(api_settings s) {
+  units::api a;
+  a.name = deployments_api;
+  a.says = {"region", "regions", "deployment", "deployments"};
+  // Who is not named has no chart to install, and nothing at home to be found by.
+  if (s.wanted && s.on_clusters == api_settings::kinds::as_served)
+    a.home_kinds = {krypton_deployment_resource()};
+  a.remedy =
+      "kubectl apply --server-side -f deploy/crds/tenants, or name kryptondeployments in --apis";
+  a.watches = "KryptonDeployments";
+  a.loads = "KryptonDeployments";
+  a.runs_on = units::api::place::home;
+  a.where_served = true;
+  a.lease = names::deployments_lease;
+  a.lease_ns = s.wanted ? s.wanted->all.ns : "default";
+  a.holds.assign(hold_code::of_deployments.begin(), hold_code::of_deployments.end());
+  a.events.assign(deployment_event::table.begin(), deployment_event::table.end());
+  a.conditions.assign(deployment_conditions.begin(), deployment_conditions.end());
+  a.make = [s = std::move(s)](const units::house& h) {
+    return std::make_unique<deployments_running>(h, s);
+  };
+  return a;
+}
+
+}  // namespace helm::tenants

@@ -1,0 +1,490 @@
+#include "helm/tenants/home/deployments_at_home.hpp"
+
+#include "helm/tenants/home/deployment_under_way.hpp"
+#include "helm/tenants/kinds/events.hpp"
+#include "helm/tenants/kinds/metric_table.hpp"
+#include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/plan/tenant_status.hpp"
+#include "helm/tenants/supply/chart_supply.hpp"
+#include "k8s/client/client.hpp"
+#include "k8s/client/discovery.hpp"
+#include "k8s/client/events.hpp"
+#include "reactor/loop.hpp"
+#include "reactor/plain/secret.hpp"
+#include "reactor/side_by_side.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace helm::tenants {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_deployments = 10'000;
+/// Passes only ask and write; operations have a limit of their own.
+constexpr std::size_t deployment_passes_at_once = 8;
+constexpr std::array<std::string_view, 3> deployment_phases = {"Ready", "Pending", "Error"};
+constexpr reactor::nanoseconds home_kind_retry = 60s;
+
+k8s::informer_options all_deployments(const settings& s, const k8s::watch_limits& limits) {
+  k8s::informer_options o;
+  o.collection = krypton_deployment_resource();
+  // Who may see one namespace alone says so; of several the stream is narrowed here.
+  if (s.watch_namespaces.size() == 1) o.ns = s.watch_namespaces.front();
+  o.limits = limits;
+  o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_deployments);
+  return o;
+}
+
+k8s::controller_options controller_of_deployments(reactor::metrics* metrics,
+                                                  const reactor::logger& log) {
+  k8s::controller_options o;
+  o.name = "kryptondeployment";
+  o.concurrency = deployment_passes_at_once;
+  o.metrics = metrics;
+  o.log = log;
+  return o;
+}
+
+std::string phase_of(const krypton_deployment& d) {
+  return d.status.phase.empty() ? "Pending" : d.status.phase;
+}
+
+}  // namespace
+
+deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
+    : on_(on),
+      options_(std::move(o)),
+      writes_(on.loop(), on.api(), krypton_deployment_resource(), names::deployment_cleanup),
+      objects_(on.loop(), on.api(), all_deployments(options_.wanted()->all, options_.limits)),
+      controller_(on.loop(), *this, controller_of_deployments(options_.metrics, on.log()),
+                  [](const key_type& key) { return key.text(); }),
+      nobody_looks_(on.loop()),
+      regions_may_go_(on.loop()),
+      closing_(on.loop()),
+      tasks_(on.loop()) {
+  if (options_.charts) options_.charts->enter();
+  on.follow(objects_);
+  objects_.add_index("name", [](const krypton_deployment& d, std::vector<k8s::interned>& values) {
+    values.emplace_back(d.meta.name.str());
+  });
+  objects_.on_change([this](const krypton_deployment* before, const krypton_deployment* now) {
+    changed(before, now);
+  });
+  if (options_.does == units::mode::look)
+    objects_.start();
+  else
+    tasks_.start("KryptonDeployments", begin());
+}
+
+deployments_at_home::~deployments_at_home() = default;
+
+awaitable<void> deployments_at_home::begin() {
+  while (options_.kind == kind_on_cluster::ensured) {
+    k8s::resource kind = krypton_deployment_resource();
+    auto there = co_await ensure_crd(on_, std::move(kind));
+    if (there) break;
+    kind_problem_ = there.error().message();
+    co_await on_.loop().sleep_for(home_kind_retry);
+  }
+  kind_problem_.clear();
+  objects_.start();
+  (void)co_await objects_.synced();
+  controller_.start();
+  for (;;) {
+    (void)co_await regions_may_go_.wait();
+    let_regions_go();
+  }
+}
+
+awaitable<void> deployments_at_home::stop() {
+  stopping_ = true;
+  if (options_.on_stop) options_.on_stop();
+  co_await tasks_.cancel_and_join();
+  co_await controller_.stop();
+  std::vector<key_type> keys;
+  for (const auto& [key, m] : known_)
+    if (m.running) keys.push_back(key);
+  if (!keys.empty())
+    co_await reactor::side_by_side(
+        keys.size(), [&](std::size_t i) { return end_operation(keys[i], stop_limit); },
+        keys.size());
+  while (lookers_ > 0) (void)co_await nobody_looks_.wait();
+  std::vector<std::unique_ptr<region>> leaving;
+  for (auto& [secret, r] : regions_) leaving.push_back(std::move(r));
+  regions_.clear();
+  if (!leaving.empty())
+    co_await reactor::side_by_side(
+        leaving.size(), [&](std::size_t i) { return leaving[i]->stop(); }, leaving.size());
+  co_await closing_.join();
+  co_await objects_.stop();
+  co_await objects_.forget();
+  if (options_.charts) co_await options_.charts->leave();
+}
+
+awaitable<bool> deployments_at_home::synced(reactor::steady_time deadline) {
+  if (options_.does == units::mode::look && options_.kind == kind_on_cluster::ensured) {
+    k8s::resource wanted = krypton_deployment_resource();
+    auto served = co_await on_.discovery().serves(std::move(wanted));
+    kind_problem_ = served && !*served
+                        ? "the kind KryptonDeployment is not served; `windlass run` brings it"
+                        : "";
+  }
+  if (!kind_problem_.empty()) co_return false;
+  co_return co_await objects_.synced(deadline);
+}
+
+bool deployments_at_home::is_watched(const krypton_deployment& d) const {
+  const auto wanted = options_.wanted();
+  const std::vector<std::string>& in = wanted->all.watch_namespaces;
+  return in.empty() || std::ranges::find(in, d.meta.ns.str()) != in.end();
+}
+
+void deployments_at_home::reconsider() {
+  ++revision_;
+  objects_.objects().each([&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
+}
+
+void deployments_at_home::changed(const krypton_deployment* before, const krypton_deployment* now) {
+  ++revision_;
+  const key_type key = (now ? now : before)->meta.key();
+  if (!now)  // who shared its name may have the namespace now
+    objects_.objects().each_by("name", before->meta.name.str(),
+                               [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
+  show_phases();
+  if (!before || !now || wakes(*before, *now)) controller_.add(key);
+  regions_may_go_.wake_all();
+}
+
+deployments_at_home::memory* deployments_at_home::find(const key_type& key) {
+  const auto found = known_.find(key);
+  return found == known_.end() ? nullptr : &found->second;
+}
+
+void deployments_at_home::forget(const key_type& key) {
+  known_.erase(key);
+  ++revision_;
+  regions_may_go_.wake_all();
+}
+
+std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
+    const k8s::object_key& secret) {
+  std::unique_ptr<region>& r = regions_[secret];
+  if (!r) {
+    region::options o;
+    o.key = options_.wanted()->all.kubeconfig_key;
+    o.field_manager = names::field_manager;
+    o.limits = options_.limits;
+    o.log = on_.log().with({{"region", secret.text()}});
+    o.on_change = [this] { region_changed(); };
+    o.before_end = [this](const k8s::cluster& leaving) { return end_operations_on(leaving); };
+    r = std::make_unique<region>(on_.loop(), on_.api(), secret, std::move(o));
+  }
+  const auto way = r->way();
+  if (!way) return std::nullopt;
+  visit out;
+  out.secret = secret;
+  out.edge = *way;
+  out.at = r->connected();
+  out.hash = r->hash();
+  out.returns = r->returns();
+  return out;
+}
+
+void deployments_at_home::region_changed() {
+  if (!stopping_ && options_.does == units::mode::act) reconsider();
+}
+
+void deployments_at_home::let_regions_go() {
+  const std::string ns = options_.wanted()->all.ns;
+  std::set<k8s::object_key> used;
+  objects_.objects().each([&](const krypton_deployment& d) {
+    if (!is_watched(d)) return;
+    const k8s::object_key target = target_of(d, ns);
+    used.insert(target);
+    for (k8s::object_key& former : former_targets(d, target)) used.insert(std::move(former));
+  });
+  for (const auto& [key, m] : known_)
+    if (m.running) used.insert(m.running->to.secret);
+  for (auto it = regions_.begin(); it != regions_.end();) {
+    if (used.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    auto stop = [](std::unique_ptr<region> leaving) -> awaitable<void> {
+      co_await leaving->stop();
+    };
+    closing_.start("leave region " + it->first.text(), stop(std::move(it->second)));
+    it = regions_.erase(it);
+  }
+}
+
+std::vector<k8s::object_key> deployments_at_home::former_targets(const krypton_deployment& d,
+                                                                 const k8s::object_key& now) const {
+  std::vector<k8s::object_key> out;
+  const auto known = known_.find(d.meta.key());
+  for (const std::string& noted : noted_targets(d)) {
+    if (noted == noted_name(now)) continue;
+    k8s::object_key of;
+    if (known != known_.end())
+      for (const k8s::object_key& seen : known->second.targets)
+        if (noted_name(seen) == noted) of = seen;
+    // No namespace has a dot. A name that was cut leads nowhere after a restart.
+    const std::size_t dot = noted.find('.');
+    if (of.name.empty() && dot != std::string::npos)
+      of = {noted.substr(0, dot), noted.substr(dot + 1)};
+    if (!of.name.empty() && noted_name(of) == noted) out.push_back(std::move(of));
+  }
+  return out;
+}
+
+void deployments_at_home::add_claimants(deployment_world& w, const visit& to) {
+  const krypton_deployment& d = *w.object;
+  objects_.objects().each_by("name", d.meta.name.str(), [&](const krypton_deployment& other) {
+    if (other.meta.key() == d.meta.key() || !is_watched(other)) return;
+    const k8s::object_key target = target_of(other, w.discovery_ns);
+    bool same = target == to.secret;
+    const auto there = regions_.find(target);
+    if (!same && to.at && there != regions_.end())
+      if (const auto& at = there->second->connected())
+        same = at->api().server() == to.at->api().server() ||
+               (!at->uid().empty() && at->uid() == to.at->uid());
+    if (!same) return;
+    names::owner_reference who{std::string(names::deployment_kind), other.meta.key()};
+    w.others.push_back({std::move(who), other.created});
+  });
+}
+
+awaitable<k8s::result<k8s::next>> deployments_at_home::reconcile(key_type key) {
+  auto ended = co_await pass(key);
+  if (options_.metrics) {
+    reactor::metric_labels labels;
+    labels["api"] = deployments_api;
+    labels["cluster"] = on_.on().name();
+    labels["result"] = ended ? "success" : "failure";
+    options_.metrics->get_counter(tenant_metrics::reconciles, std::move(labels)).add();
+  }
+  co_return ended;
+}
+
+awaitable<bool> deployments_at_home::say(krypton_deployment about, deployment_verdict is,
+                                         std::string applied_chart) {
+  auto patch_of = [is = std::move(is), applied = std::move(applied_chart),
+                   this](const krypton_deployment& now) {
+    return status_patch(now.status, status_after(now, is, applied, on_.loop().wall()),
+                        now.meta.resource_version.text());
+  };
+  krypton_deployment before = about;
+  auto end = co_await writes_.set_status(std::move(about), std::move(patch_of));
+  if (end.is != write_end::failed) co_return true;
+  log(reactor::log_level::warning, "status cannot be written", before, end.why);
+  co_return false;
+}
+
+void deployments_at_home::tell(const krypton_deployment& about, const k8s::event_kind& what,
+                               std::string text) {
+  k8s::object_reference regarding{std::string(names::api_version),
+                                  std::string(names::deployment_kind), about.meta.ns.str(),
+                                  about.meta.name.str(), about.meta.uid.text()};
+  k8s::event_note note = k8s::tell_of(what, std::move(regarding), safe_message(text));
+  note.form = k8s::event_form::core_v1;
+  note.reporter = names::deployment_component;
+  note.component = names::deployment_component;
+  on_.on().events().record(std::move(note));
+}
+
+void deployments_at_home::tell_all(const krypton_deployment& about,
+                                   const std::vector<told>& events) {
+  for (const told& e : events) tell(about, e.what, e.note);
+  note_told(about.meta.key(), about, events);
+}
+
+/// What is told once, and again when it changes.
+void deployments_at_home::note_told(const key_type& key, const krypton_deployment& about,
+                                    const std::vector<told>& events) {
+  memory* m = find(key);
+  if (!m) return;
+  for (const told& e : events) {
+    if (e.what.reason == deployment_event::account_validated.reason)
+      m->account_told = about.account;
+    if (e.what.reason == deployment_event::routing.reason)
+      m->routing_told = target_of(about, options_.wanted()->all.ns);
+  }
+}
+
+void deployments_at_home::log(reactor::log_level level, std::string_view line,
+                              const krypton_deployment& about, const std::string& why) const {
+  const std::string name = about.meta.name.str();
+  const reactor::logger to =
+      on_.log().with({{"kryptondeployment", about.meta.key().text()},
+                      {"release", names::deployment_release_name(name)},
+                      {"region", target_of(about, options_.wanted()->all.ns).text()},
+                      {"workspace", name}});
+  if (why.empty())
+    to.write(level, line, {});
+  else
+    to.write(level, line, {{"why", why}});
+}
+
+attempt_key deployments_at_home::attempt_of(const krypton_deployment& about,
+                                            const visit& to) const {
+  attempt_key out;
+  out.generation = about.meta.generation;
+  out.fingerprint = of_regions(*options_.wanted()).release.fingerprint;
+  out.credentials = to.hash;
+  out.connection = to.returns;
+  out.asked = std::string(about.meta.annotations.get(names::retry));
+  return out;
+}
+
+void deployments_at_home::count_operation(operation what, const std::string& at,
+                                          const std::string& failure) {
+  if (!options_.metrics) return;
+  reactor::metric_labels labels;
+  labels["cluster"] = at;
+  labels["operation"] = what == operation::install   ? "install"
+                        : what == operation::upgrade ? "upgrade"
+                                                     : "uninstall";
+  labels["result"] = failure.empty() ? "success" : "failure";
+  options_.metrics->get_counter(tenant_metrics::operations, std::move(labels)).add();
+}
+
+void deployments_at_home::show_phases() {
+  if (!options_.metrics || options_.does != units::mode::act) return;
+  std::map<std::pair<std::string, std::string>, double> counts;
+  for (const auto& was : shown_) counts[was] = 0;
+  const std::string ns = options_.wanted()->all.ns;
+  objects_.objects().each([&](const krypton_deployment& d) {
+    if (is_watched(d)) ++counts[{phase_of(d), target_of(d, ns).text()}];
+  });
+  for (const auto& [of, n] : counts) {
+    reactor::metric_labels labels{{"phase", of.first}, {"region", of.second}};
+    reactor::gauge series = options_.metrics->get_gauge(tenant_metrics::deployments, labels);
+    if (n > 0) {
+      series.set(n);
+      shown_.insert(of);
+    } else {
+      options_.metrics->drop(tenant_metrics::deployments, labels, series);
+      shown_.erase(of);
+    }
+  }
+}
+
+void deployments_at_home::describe(boost::json::object& entry) const {
+  boost::json::object all;
+  for (const std::string_view phase : deployment_phases) all[phase] = 0;
+  objects_.objects().each([&](const krypton_deployment& d) {
+    if (!is_watched(d)) return;
+    boost::json::value& n = all[phase_of(d)];
+    n = n.is_int64() ? n.as_int64() + 1 : 1;
+  });
+  entry[deployments_api] = std::move(all);
+}
+
+units::unit deployments_at_home::shown(const krypton_deployment& d,
+                                       const deployment_plan* p) const {
+  units::unit u;
+  u.name = d.meta.name.str();  // as its namespace there: of several with one name one has that
+  const k8s::condition* ready = k8s::find_condition(d.status.conditions, "Ready");
+  if (ready && ready->reason == "NamespaceConflict") u.name += "." + d.meta.ns.str();
+  u.state = phase_of(d);
+  const bool rests = !p || p->next == deployment_step::none;
+  u.is = u.state == "Error"            ? units::standing::trouble
+         : u.state == "Ready" && rests ? units::standing::done
+                                       : units::standing::moving;
+  u.message = d.status.last_message;
+  const std::string step =
+      p && p->next != deployment_step::none ? std::string(name_of(p->next)) : std::string();
+  u.details = {
+      {.key = "step", .value = step},
+      {.key = "release",
+       .value = names::deployment_release_name(d.meta.name.str()),
+       .column = "RELEASE",
+       .label = "release"},
+      {.key = "deployment", .value = d.meta.key().text(), .label = "deployment"},
+      {.key = "account", .value = d.account, .label = "account"},
+      {.key = "region", .value = d.region, .label = "region"},
+  };
+  return u;
+}
+
+awaitable<std::vector<units::plan_row>> deployments_at_home::overview() {
+  // stop() waits for who looks.
+  struct presence {
+    deployments_at_home& at;
+    explicit presence(deployments_at_home& d) : at(d) { ++at.lookers_; }
+    ~presence() {
+      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
+    }
+  };
+  const presence here(*this);
+  co_return co_await look_at_all();
+}
+
+awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
+  const auto wanted = options_.wanted();
+  std::map<k8s::object_key, std::vector<krypton_deployment>> by_region;
+  objects_.objects().each([&](const krypton_deployment& d) {
+    if (is_watched(d)) by_region[target_of(d, wanted->all.ns)].push_back(d);
+  });
+  std::vector<units::plan_row> rows;
+  for (auto& [secret, all] : by_region) {
+    std::ranges::sort(all, {}, [](const krypton_deployment& d) { return d.meta.key(); });
+    units::plan_row row;
+    row.name = secret.name.empty() ? "no region" : secret.text();
+    row.target = reactor::redact(wanted->all.chart.text());
+    row.capacity = wanted->all.per_cluster;
+    for (const krypton_deployment& d : all) {
+      std::optional<deployment_plan> p;
+      if (options_.does == units::mode::act) {
+        if (const memory* m = find(d.meta.key())) p = m->last;
+      } else {
+        p = co_await look(d);
+      }
+      if (const memory* m = find(d.meta.key()); m && m->running) ++row.occupied;
+      units::unit u = shown(d, p ? &*p : nullptr);
+      row.updated += u.is == units::standing::done;
+      row.updating += u.is == units::standing::moving;
+      row.degraded += u.is == units::standing::trouble;
+      if (p && p->next != deployment_step::none) {
+        row.start.push_back(u.name);
+        row.actions.push_back({std::string(name_of(p->next)), u.name});
+      } else if (p) {
+        if (auto h = hold_of(d, *p)) {
+          h->unit = u.name;
+          row.holds.push_back(*h);
+          row.forecast.push_back(std::move(*h));
+        }
+      }
+      row.units.push_back(std::move(u));
+    }
+    rows.push_back(std::move(row));
+  }
+  co_return rows;
+}
+
+awaitable<std::optional<deployment_plan>> deployments_at_home::look(krypton_deployment d) {
+  const reactor::steady_time until = on_.loop().now() + region::patience + 1s;
+  for (;;) {
+    gathered g = co_await gather(d.meta.key(), d);
+    if (!g.again_soon) {
+      if (!g.unreadable.empty()) {
+        deployment_plan p;
+        p.is = unreadable_region(g.unreadable);
+        p.reason = g.unreadable;
+        co_return p;
+      }
+      // What comes behind fetching the chart is what somebody wants to know.
+      g.world.chart.is = chart_facts::state::loaded;
+      co_return plan_deployment(g.world);
+    }
+    if (on_.loop().now() >= until) co_return std::nullopt;
+    co_await on_.loop().sleep_for(100ms);
+  }
+}
+
+}  // namespace helm::tenants

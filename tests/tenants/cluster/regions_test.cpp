@@ -1,0 +1,605 @@
+// KryptonDeployments at home, and the release of each on the region cluster that it names.
+#include "formats/base64.hpp"
+#include "helm/tenants/home/deployments_api.hpp"
+#include "helm/tenants/home/deployments_at_home.hpp"
+#include "helm/tenants/kinds/events.hpp"
+#include "tests/tenants/cluster/stage.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace helm::tenants::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kinds_path = "/apis/mesh.openkcm.io/v1alpha1/namespaces/";
+
+std::string text_in(const json::value* v, std::string_view key) {
+  const json::value* t = v && v->is_object() ? v->get_object().if_contains(key) : nullptr;
+  return t && t->is_string() ? std::string(t->get_string()) : std::string();
+}
+
+/// A process that looks after the KryptonDeployments of `home`.
+class home_process {
+public:
+  home_process(reactor::loop& l, settings s, member& home, units::mode does = units::mode::act,
+               kind_on_cluster kind = kind_on_cluster::as_served)
+      : log_([&l] { return l.wall(); }, lines), packs_(l, {}), fleet_(l, {}, log_) {
+    api_settings a;
+    auto wanted = wanted_from(std::move(s), {});
+    if (!wanted) throw std::runtime_error(wanted.error().text);
+    a.wanted = *wanted;
+    a.on_clusters = kind;
+    api_ = deployments(std::move(a));
+    works_ = api_.make(units::house{l, log_, metrics, packs_, fleet_, does, {}});
+    k8s::cluster_options o;
+    o.name = "home";
+    o.metrics = &metrics;
+    home_ = std::make_unique<k8s::cluster>(l, home.to(), std::move(o), log_);
+    home_->engage(units::engaging(api_, api_.home_kinds,
+                                  [this](k8s::engagement& on) { return works_->at_home(on); }));
+    home_->start();
+  }
+  awaitable<void> stop() {
+    co_await home_->stop();
+    co_await fleet_.stop();
+  }
+  deployments_at_home* part() {
+    return dynamic_cast<deployments_at_home*>(home_->part("kryptondeployments"));
+  }
+  std::string state() { return std::string(name_of(home_->find("kryptondeployments")->state())); }
+
+  reactor::metrics metrics;
+  std::shared_ptr<reactor::log_capture> lines = std::make_shared<reactor::log_capture>();
+
+private:
+  units::api api_;
+  reactor::logger log_;
+  policies::host packs_;
+  k8s::fleet fleet_;
+  std::unique_ptr<units::running_api> works_;
+  std::unique_ptr<k8s::cluster> home_;
+};
+
+class KryptonAtHome : public TenantStage {
+protected:
+  member& home() { return cluster("home"); }
+
+  static std::string kubeconfig_of(const std::string& server, const std::string& user = "one") {
+    return "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: "
+           "{server: 'http://" +
+           server + ":6443'}}]\nusers: [{name: u, user: {username: " + user +
+           ", password: p}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n";
+  }
+  /// The Secret `name` leads to the API server `server`.
+  void put_way(const std::string& name, const std::string& server,
+               const std::string& ns = "default", const std::string& user = "one") {
+    json::object data, metadata, o;
+    data["kubeconfig"] = formats::encode_base64(kubeconfig_of(server, user));
+    metadata["name"] = name;
+    metadata["namespace"] = ns;
+    o["apiVersion"] = "v1";
+    o["kind"] = "Secret";
+    o["metadata"] = std::move(metadata);
+    o["data"] = std::move(data);
+    home().api.put(std::move(o));
+  }
+  static json::object deployment(const std::string& name, const std::string& ns,
+                                 const std::string& region, const std::string& account = "acme") {
+    json::object o = json::parse(R"({"apiVersion":"mesh.openkcm.io/v1alpha1",
+      "kind":"KryptonDeployment","metadata":{},"spec":{"account":{},"region":{}}})")
+                         .as_object();
+    o["metadata"].as_object()["name"] = name;
+    o["metadata"].as_object()["namespace"] = ns;
+    o["spec"].as_object()["account"].as_object()["name"] = account;
+    o["spec"].as_object()["region"].as_object()["name"] = region;
+    return o;
+  }
+  void put(const std::string& name, const std::string& region, const std::string& ns = "default",
+           const std::string& account = "acme") {
+    home().api.put(deployment(name, ns, region, account));
+  }
+  json::object get(const std::string& name, const std::string& ns = "default") {
+    auto o = home().api.get("mesh.openkcm.io", "kryptondeployments", ns, name);
+    return o ? *o : json::object();
+  }
+  bool is_gone(const std::string& name, const std::string& ns = "default") {
+    return get(name, ns).empty();
+  }
+  /// "Ready/Deployed": the phase and the reason of Ready.
+  std::string says(const std::string& name, const std::string& ns = "default") {
+    const json::object o = get(name, ns);
+    const json::value* status = o.if_contains("status");
+    const json::value* all =
+        status && status->is_object() ? status->get_object().if_contains("conditions") : nullptr;
+    const json::value* ready =
+        all && all->is_array() && !all->get_array().empty() ? &all->get_array()[0] : nullptr;
+    return text_in(status, "phase") + "/" + text_in(ready, "reason");
+  }
+  std::string message(const std::string& name) {
+    const json::object o = get(name);
+    return text_in(o.if_contains("status"), "lastMessage");
+  }
+  awaitable<bool> until_says(std::string name, std::string what,
+                             reactor::nanoseconds within = 60s) {
+    std::function<bool()> is = [this, name, what] { return says(name) == what; };
+    co_return co_await until(std::move(is), within);
+  }
+  void edit(const std::string& name, const std::string& merge_patch) {
+    const k8s::sim::request r = k8s::sim::make_request(
+        "PATCH", kinds_path + std::string("default/kryptondeployments/") + name, merge_patch,
+        "application/merge-patch+json");
+    (void)home().api.handle(r);
+  }
+  void remove(const std::string& name, const std::string& ns = "default") {
+    (void)home().api.handle(
+        k8s::sim::make_request("DELETE", kinds_path + ns + "/kryptondeployments/" + name));
+  }
+  static void remove_map(member& at, const std::string& ns) {
+    (void)at.api.handle(
+        k8s::sim::make_request("DELETE", "/api/v1/namespaces/" + ns + "/configmaps/web"));
+  }
+  std::unique_ptr<home_process> run(const std::string& version = "1.2.0") {
+    return std::make_unique<home_process>(l, of_version(version), home());
+  }
+};
+
+TEST_F(KryptonAtHome, K1_EachGetsItsReleaseOnTheRegionThatItNames) {
+  play([&]() -> awaitable<void> {
+    member &eu = cluster("eu"), &us = cluster("us");
+    put_way("eu-kubeconfig", "eu");
+    put_way("us-kubeconfig", "us");
+    home().put_namespace("other");
+    int n = 0;
+    for (const char* ns : {"default", "other"})
+      for (const char* region : {"eu", "us"})
+        for (int i = 0; i < 3; ++i) put("shop-" + std::to_string(n++), region, ns);
+    auto windlass = run();
+    for (int i = 0; i < n; ++i) {
+      const std::string name = "shop-" + std::to_string(i), ns = i < 6 ? "default" : "other";
+      const bool came = co_await until([&] { return says(name, ns) == "Ready/Deployed"; });
+      EXPECT_TRUE(came) << name << " " << says(name, ns);
+      member& there = i % 6 < 3 ? eu : us;
+      EXPECT_EQ(there.records(name, "ced-" + name), "1:deployed");
+      EXPECT_EQ(there.value(name), "standard 1.2.0");
+      EXPECT_FALSE((i % 6 < 3 ? us : eu).has("namespaces", "", name));
+    }
+    // Events are written at a pace.
+    const bool told = co_await until(
+        [&] { return home().told("HelmDeployed") == 12u && home().told("Ready") == 12u; }, 5min);
+    EXPECT_TRUE(told) << home().told("HelmDeployed") << " " << home().told("Ready");
+    const json::object o = get("shop-0");
+    EXPECT_EQ(text_in(o.if_contains("status"), "lastAppliedChart"), "http://charts/web:1.2.0");
+    EXPECT_THAT(json::serialize(o), HasSubstr("mesh.openkcm.io/fingerprint-default.eu-kubeconfig"));
+    EXPECT_THAT(windlass->metrics.text(),
+                HasSubstr("krypton_kryptondeployments{phase=\"Ready\",region=\"default/"
+                          "eu-kubeconfig\"} 6"));
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K2_WithoutAnAccountItIsAnErrorThatCanBeDeleted) {
+  play([&]() -> awaitable<void> {
+    put("shop", "eu", "default", "");
+    auto windlass = run();
+    const bool said = co_await until_says("shop", "Error/AccountMissing");
+    EXPECT_TRUE(said) << says("shop");
+    EXPECT_EQ(home().told("AccountMissing"), 1u);
+    remove("shop");
+    const bool gone = co_await until([&] { return is_gone("shop"); });
+    EXPECT_TRUE(gone);
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K3_TheSecretIsTheNamedOneThenTheDeprecatedThenTheRegions) {
+  play([&]() -> awaitable<void> {
+    member &a = cluster("a"), &b = cluster("b"), &c = cluster("c");
+    home().put_namespace("vault");
+    put_way("named", "a", "vault");
+    put_way("old", "b");
+    put_way("eu-kubeconfig", "c");
+    const auto with = [&](const std::string& name, const char* region) {
+      json::object o = deployment(name, "default", "eu");
+      o["spec"].as_object()["region"] = json::parse(region);
+      home().api.put(std::move(o));
+    };
+    with("first", R"({"name":"eu","kubeconfigSecretName":"old",
+      "kubeconfig":{"secret":{"name":"named","namespace":"vault"}}})");
+    with("second", R"({"name":"eu","kubeconfigSecretName":"old"})");
+    with("third", R"({"name":"eu"})");
+    auto windlass = run();
+    for (const char* name : {"first", "second", "third"}) {
+      const bool came = co_await until_says(name, "Ready/Deployed");
+      EXPECT_TRUE(came) << name;
+    }
+    EXPECT_EQ(a.records("first", "ced-first"), "1:deployed");
+    EXPECT_EQ(b.records("second", "ced-second"), "1:deployed");
+    EXPECT_EQ(c.records("third", "ced-third"), "1:deployed");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K4_ARotatedSecretReconnectsAndDeploysNothing) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    std::string last;
+    eu.answers = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+      last = r.method;
+      return std::nullopt;
+    };
+    put_way("eu-kubeconfig", "eu", "default", "two");
+    co_await l.sleep_for(3min);
+    EXPECT_FALSE(last.empty()) << "it goes on asking, with the new one: " << message("shop");
+    EXPECT_EQ(eu.records("shop", "ced-shop"), "1:deployed");
+    EXPECT_EQ(says("shop"), "Ready/Deployed");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K5_AMissingObjectIsPutBackAndThenItIsReady) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    remove_map(eu, "shop");
+    const bool back = co_await until([&] { return eu.has("configmaps", "shop", "web"); }, 70s);
+    EXPECT_TRUE(back);
+    const bool again = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(again);
+    EXPECT_EQ(eu.records("shop", "ced-shop"), "1:superseded 2:deployed");
+    EXPECT_EQ(home().told("RepairTriggered"), 2u) << "at the first install, and now";
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K6_AReleaseThatIsGoneIsMissingAndRepaired) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    (void)eu.api.handle(k8s::sim::make_request(
+        "DELETE", "/api/v1/namespaces/shop/secrets/sh.helm.release.v1.ced-shop.v1"));
+    remove_map(eu, "shop");
+    const bool noticed =
+        co_await until([&] { return says("shop") == "Pending/RepairTriggered"; }, 70s);
+    EXPECT_TRUE(noticed);
+    EXPECT_EQ(home().told("ReleaseMissing"), 1u) << "a second time counts in the first";
+    const bool again = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(again);
+    EXPECT_EQ(eu.records("shop", "ced-shop"), "1:deployed");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K7_WhatIsNotAvailableIsCounted) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    charts->offer(
+        "1.4.0",
+        archive_of("1.4.0", {{"templates/web.yaml",
+                              "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: "
+                              "web\nspec:\n  replicas: 2\n  selector:\n    matchLabels: "
+                              "{a: b}\n  template:\n    metadata:\n      labels: {a: b}\n"
+                              "    spec:\n      containers: [{name: c, image: none}]\n"}}));
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto windlass = run("1.4.0");
+    const bool said = co_await until_says("shop", "Pending/NotReady");
+    EXPECT_TRUE(said) << says("shop");
+    EXPECT_THAT(message("shop"), HasSubstr("Deployment/web (0/2 available)"));
+    EXPECT_EQ(home().told("NotReady"), 1u);
+    auto web = *eu.api.get("apps", "deployments", "shop", "web");
+    web["status"] = json::parse(R"({"availableReplicas":2,"replicas":2})");
+    eu.api.put(std::move(web));
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came) << says("shop");
+    EXPECT_EQ(eu.records("shop", "ced-shop"), "1:deployed");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K8_WhileNothingChangesNothingIsDone) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    co_await l.sleep_for(10s);
+    const std::size_t there = eu.writes, here = home().writes;
+    co_await l.sleep_for(10min);
+    EXPECT_EQ(eu.writes, there);
+    EXPECT_EQ(home().writes, here);
+    EXPECT_EQ(eu.records("shop", "ced-shop"), "1:deployed");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K9_ARegionThatIsDownIsTriedAgainAndAbandonedAfterTenMinutes) {
+  play([&]() -> awaitable<void> {
+    put_way("eu-kubeconfig", "nowhere");
+    put("shop", "eu");
+    put("lost", "us");  // no such Secret
+    auto windlass = run();
+    const bool said = co_await until_says("shop", "Error/EdgeUnavailable");
+    EXPECT_TRUE(said) << says("shop");
+    const bool missing = co_await until_says("lost", "Error/EdgeUnavailable");
+    EXPECT_TRUE(missing) << says("lost");
+    EXPECT_THAT(message("lost"), HasSubstr("Secret default/us-kubeconfig: it is not there"));
+    EXPECT_EQ(home().told("EdgeUnavailable"), 2u);
+    remove("lost");
+    const bool at_once = co_await until([&] { return is_gone("lost"); }, 20s);
+    EXPECT_TRUE(at_once) << "nobody leads there any more";
+    remove("shop");
+    co_await l.sleep_for(9min);
+    EXPECT_FALSE(is_gone("shop"));
+    const bool gone = co_await until([&] { return is_gone("shop"); }, 3min);
+    EXPECT_TRUE(gone);
+    EXPECT_EQ(home().told("CleanupAbandoned"), 2u);
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K10_AfterReadyInTheNewRegionTheOldOneIsLeft) {
+  play([&]() -> awaitable<void> {
+    member &eu = cluster("eu"), &us = cluster("us");
+    put_way("eu-kubeconfig", "eu");
+    put_way("us-kubeconfig", "us");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    edit("shop", R"({"spec":{"region":{"name":"us"}}})");
+    const bool left = co_await until([&] { return eu.records("shop", "ced-shop").empty(); });
+    EXPECT_TRUE(left);
+    EXPECT_EQ(us.records("shop", "ced-shop"), "1:deployed");
+    const bool noted = co_await until([&] {
+      return json::serialize(get("shop")).find("fingerprint-default.eu-") == std::string::npos;
+    });
+    EXPECT_TRUE(noted);
+    EXPECT_FALSE(eu.has("namespaces", "", "shop"));
+    EXPECT_EQ(home().told("Rerouted"), 1u);
+    EXPECT_EQ(says("shop"), "Ready/Deployed");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K11_ThoseOfOtherNamespacesAreIgnored) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    for (const char* ns : {"a", "b", "c"}) home().put_namespace(ns);
+    put_way("eu-kubeconfig", "eu");
+    put("in-a", "eu", "a");
+    put("in-b", "eu", "b");
+    put("in-c", "eu", "c");
+    settings s = of_version("1.2.0");
+    s.watch_namespaces = {"a", "b"};
+    home_process windlass(l, s, home());
+    const bool came = co_await until([&] {
+      return says("in-a", "a") == "Ready/Deployed" && says("in-b", "b") == "Ready/Deployed";
+    });
+    EXPECT_TRUE(came);
+    co_await l.sleep_for(2min);
+    EXPECT_EQ(says("in-c", "c"), "/");
+    EXPECT_FALSE(eu.has("namespaces", "", "in-c"));
+    co_await windlass.stop();
+  });
+}
+
+TEST_F(KryptonAtHome, K12_AReadyOneIsLookedAtAgainAfterTheCheckInterval) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    settings s = of_version("1.2.0");
+    s.check_interval = 10s;
+    home_process windlass(l, s, home());
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    remove_map(eu, "shop");
+    const bool back = co_await until([&] { return eu.has("configmaps", "shop", "web"); }, 12s);
+    EXPECT_TRUE(back);
+    co_await windlass.stop();
+  });
+}
+
+TEST_F(KryptonAtHome, DeletionTakesReleaseAndNamespaceWithIt) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    remove("shop");
+    const bool gone = co_await until([&] { return is_gone("shop"); });
+    EXPECT_TRUE(gone);
+    EXPECT_EQ(eu.records("shop", "ced-shop"), "");
+    EXPECT_FALSE(eu.has("namespaces", "", "shop"));
+    for (const char* reason :
+         {"FinalizerAdded", "Routing", "EdgeNamespaceCreated", "DeleteStarted", "HelmUninstalled",
+          "EdgeNamespaceDeleteRequested", "FinalizerRemoved"})
+      EXPECT_EQ(home().told(reason), 1u) << reason;
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, OfTwoOfOneNameTheOlderHasTheNamespace) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    home().put_namespace("other");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    co_await l.sleep_for(5s);
+    put("shop", "eu", "other");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    const bool lost =
+        co_await until([&] { return says("shop", "other") == "Error/NamespaceConflict"; });
+    EXPECT_TRUE(lost) << says("shop", "other");
+    remove("shop");
+    const bool next =
+        co_await until([&] { return says("shop", "other") == "Ready/Deployed"; }, 2min);
+    EXPECT_TRUE(next) << says("shop", "other");
+    EXPECT_EQ(eu.records("shop", "ced-shop"), "1:deployed");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, ARegionThatRefusesToSayWhatIsThereIsAnErrorAndNothingIsDone) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    eu.forbids = [](const k8s::sim::request& r) { return r.path.ends_with("/secrets"); };
+    auto windlass = run();
+    const bool said = co_await until_says("shop", "Error/HealthCheckFailed");
+    EXPECT_TRUE(said) << says("shop");
+    EXPECT_THAT(message("shop"), HasSubstr("not allowed"));
+    eu.forbids = {};
+    const bool cured = co_await until_says("shop", "Ready/Deployed", 40s);
+    EXPECT_TRUE(cured) << says("shop");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, AnUpgradeThatFailsIsTriedAgainAfterAMinuteAndThenLater) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto first = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    co_await l.sleep_for(5s);
+    co_await first->stop();
+    eu.forbids = [](const k8s::sim::request& r) {
+      return r.method == "PATCH" && r.path.ends_with("/configmaps/web");
+    };
+    auto windlass = run("1.3.0");
+    const bool failed = co_await until_says("shop", "Error/HelmFailed");
+    EXPECT_TRUE(failed) << says("shop");
+    co_await l.sleep_for(8min);  // at once, after 60, 120 and 240 s
+    EXPECT_EQ(windlass->lines->count("helm upgrade failed"), 4u);
+    eu.forbids = {};
+    const bool cured = co_await until_says("shop", "Ready/Deployed", 9min);
+    EXPECT_TRUE(cured);
+    EXPECT_EQ(eu.value("shop"), "standard 1.3.0");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, ACrashAfterAnyWriteEndsWithOneReleaseAndNothingPending) {
+  // Of the first install; the region's writes and those at home each in turn.
+  for (const bool at_region : {true, false}) {
+    for (std::size_t write = 1; write <= 6; ++write) {
+      play([&]() -> awaitable<void> {
+        member& eu = cluster("eu");
+        put_way("eu-kubeconfig", "eu");
+        put("shop", "eu");
+        member& dies = at_region ? eu : home();
+        dies.last_write = dies.all_writes + write;
+        auto first = run();
+        co_await l.sleep_for(20s);
+        co_await first->stop();
+        dies.last_write = 0;
+        dies.dead = false;
+        auto second = run();
+        const bool came = co_await until_says("shop", "Ready/Deployed", 8min);
+        EXPECT_TRUE(came) << at_region << write << says("shop") << eu.records("shop", "ced-shop");
+        EXPECT_EQ(eu.value("shop"), "standard 1.2.0");
+        EXPECT_EQ(eu.records("shop", "ced-shop").find("pending"), std::string::npos);
+        co_await second->stop();
+      });
+    }
+  }
+}
+
+TEST_F(KryptonAtHome, WhoOnlyLooksSaysWhatWouldBeDoneAndWritesNothing) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    put("lost", "us");
+    home_process looks(l, of_version("1.2.0"), home(), units::mode::look);
+    const bool up = co_await until([&] { return looks.part() && looks.state() == "Live"; });
+    EXPECT_TRUE(up);
+    const std::size_t before = home().writes + eu.writes;
+    const auto rows = co_await looks.part()->overview();
+    EXPECT_EQ(rows.size(), 2u);
+    if (rows.size() == 2) {
+      EXPECT_EQ(rows[0].name, "default/eu-kubeconfig");
+      EXPECT_EQ(rows[0].start, std::vector<std::string>{"shop"});
+      EXPECT_EQ(rows[1].name, "default/us-kubeconfig");
+      EXPECT_EQ(rows[1].holds.size(), 1u);
+      if (!rows[1].holds.empty()) {
+        EXPECT_EQ(rows[1].holds[0].code, "region-unavailable");
+      }
+    }
+    EXPECT_EQ(home().writes + eu.writes, before);
+    co_await looks.stop();
+  });
+}
+
+TEST_F(KryptonAtHome, TheKindIsMadeAtHomeWhereThatIsAskedFor) {
+  play([&]() -> awaitable<void> {
+    (void)home().api.handle(
+        k8s::sim::make_request("DELETE",
+                               "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                               "kryptondeployments.mesh.openkcm.io"));
+    home_process absent(l, of_version("1.2.0"), home());
+    co_await l.sleep_for(90s);
+    EXPECT_EQ(absent.state(), "CRDMissing");
+    co_await absent.stop();
+    home_process windlass(l, of_version("1.2.0"), home(), units::mode::act,
+                          kind_on_cluster::ensured);
+    const bool live = co_await until([&] { return windlass.state() == "Live"; });
+    EXPECT_TRUE(live) << windlass.state();
+    co_await windlass.stop();
+  });
+}
+
+TEST_F(KryptonAtHome, ARegionThatNobodyNamesAnyMoreIsLetGo) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    remove("shop");
+    const bool gone = co_await until([&] { return is_gone("shop"); });
+    EXPECT_TRUE(gone);
+    co_await l.sleep_for(5s);
+    std::size_t asked = 0;
+    eu.answers = [&](const k8s::sim::request&) -> std::optional<k8s::sim::answer> {
+      ++asked;
+      return std::nullopt;
+    };
+    co_await l.sleep_for(10min);
+    EXPECT_EQ(asked, 0u);
+    EXPECT_EQ(windlass->metrics.text().find("krypton_kryptondeployments{"), std::string::npos);
+    co_await windlass->stop();
+  });
+}
+
+}  // namespace
+}  // namespace helm::tenants::testing
