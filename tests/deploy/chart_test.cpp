@@ -57,6 +57,7 @@ std::map<fs::path, std::string> made_files() {
   one("components/releases", "releases", "releases.enabled=true");
   one("components/compose", "compose", "compose.enabled=true");
   one("components/tenants", "tenants", "tenants.enabled=true");
+  one("components/kryptondeployments", "kryptondeployments", "kryptondeployments.enabled=true");
   one("components/servicemonitor", "servicemonitor", "serviceMonitor.enabled=true");
   made["install.yaml"] = from("") + text_of({"--set", "namespace.create=true"});
   made["member/member.yaml"] =
@@ -204,6 +205,12 @@ TEST(Deploy, ValuesReachWhatTheyName) {
        {"- --apis=bootc,tenants", "- --chart-name=echo-server", "- --chart-install-crds",
         "windlass.dev/tenants: \"true\"", "resources: [tenants/status]"},
        {}},
+      {{"kryptondeployments.enabled=true,kryptondeployments.watchNamespaces=team",
+        "tenants.chart.name=echo-server"},
+       {"- --apis=bootc,kryptondeployments", "- --chart-name=echo-server", "- --ensure-watch-crds",
+        "- --watch-namespaces=team", "resources: [kryptondeployments/status]"},
+       {"resources: [tenants/status]"}},
+      {{"kryptondeployments.enabled=true,controller.enabled=false"}, {}, {"kryptondeployments"}},
       {{"tenants.enabled=true,controller.enabled=false"},
        {"name: bootc-operator-tenants\n"},
        {"kind: Deployment"}},
