@@ -233,6 +233,7 @@ void bootc_cluster::count_stage(const bootc_node* before, const bootc_node* now)
 void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_node* now) {
   ++revision_;
   keep_name(bootc_node_names_, before, now);
+  if (!now) reconciler_.gone(*before);
   count_slot(before, -1);
   count_slot(now, +1);
   count_stage(before, now);
@@ -249,6 +250,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
 
 void bootc_cluster::node_changed(const k8s::node* before, const k8s::node* now) {
   keep_name(node_names_, before, now);
+  if (!now) reconciler_.gone(*before);
   if (before && now && !matters(*before, *now)) return;
   ++revision_;
   const k8s::node& any = now ? *now : *before;

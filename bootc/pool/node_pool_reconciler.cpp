@@ -76,6 +76,14 @@ k8s::uid uid_of(const json::object& answer) {
   return k8s::uid(text_of(member(answer.if_contains("metadata"), "uid")));
 }
 
+/// Remembers what was written to an object that `seen` had: one that is missing there now has been
+/// deleted since, and nothing will be seen of it.
+template <class View>
+void note_patch(k8s::own_writes& writes, const k8s::store<View>& seen, const k8s::object_key& key,
+                const json::object& answer) {
+  if (seen.find(key)) writes.wrote(key, uid_of(answer), version_of(answer));
+}
+
 /// One line, and a count, when a rollout starts and when it is done, by what the pool's status said
 /// before.
 void tell_turn(const reactor::logger& log, units::row_figures* rows, const node_pool& pool,
@@ -619,7 +627,7 @@ awaitable<void> node_pool_reconciler::write_notes(notes all) {
     auto answer =
         co_await api_.merge_patch(bootc_nodes(), key, std::move(patch), std::string(), manager());
     if (answer) {
-      bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      note_patch(bootc_node_writes_, views_.bootc_nodes, key, *answer);
     } else if (!is_a_race(answer.error())) {
       co_return;
     }
@@ -710,7 +718,7 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool po
       auto answer =
           co_await api_.merge_patch(bootc_nodes(), key, std::move(patch), std::string(), manager());
       if (!answer) co_return answer.error();
-      bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      note_patch(bootc_node_writes_, views_.bootc_nodes, key, *answer);
       co_return version_of(*answer).text();
     }
     case action_kind::label:
@@ -723,7 +731,7 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool po
       auto answer = co_await api_.merge_patch(k8s::resources::nodes(), key, std::move(patch),
                                               std::string(), manager());
       if (!answer) co_return answer.error();
-      node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
+      note_patch(node_writes_, views_.nodes, key, *answer);
       co_return std::string();
     }
   }

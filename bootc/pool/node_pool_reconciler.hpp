@@ -85,6 +85,9 @@ public:
   enum class view { as_it_is, everybody_staged };
   /// What the next pass would do, without doing it; nothing when there is no such pool.
   awaitable<std::optional<rollout_plan>> preview(std::string pool, view of);
+  /// The view saw it disappear: of what was written to it nothing is awaited any more.
+  void gone(const bootc_node& b) { bootc_node_writes_.gone(b.meta.key(), b.meta.uid); }
+  void gone(const k8s::node& n) { node_writes_.gone(n.meta.key(), n.meta.uid); }
 
 private:
   struct reading;
