@@ -199,8 +199,8 @@ TEST(MembershipBehaviour, T017_ADeletedNodeTakesItsObjectAlong) {
 }
 
 /// Deletes an object of w1 as soon as the controller has written to it.
-void delete_after_patch(stage& s, std::string plural, std::string group,
-                        reactor::nanoseconds later, reactor::nanoseconds answer_takes) {
+void delete_after_patch(stage& s, std::string plural, std::string group, reactor::nanoseconds later,
+                        reactor::nanoseconds answer_takes) {
   const std::string path = "/" + plural + "/w1";
   s.embedded()->after = [=, &s, once = false](const k8s::sim::request& r,
                                               k8s::sim::answer& a) mutable {
