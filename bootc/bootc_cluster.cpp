@@ -25,10 +25,13 @@ k8s::informer_options all_of(const k8s::resource& r, std::size_t most,
   return out;
 }
 
+/// Its name stays known as long as it is there; a copy does not outlive a change.
 template <class View>
-void keep_name(std::set<std::string>& names, const View* before, const View* now) {
-  if (!before) names.insert(now->meta.name.str());
-  if (!now) names.erase(before->meta.name.str());
+void note_change(copies<View>& known, const View* before, const View* now) {
+  if (now)
+    known[now->meta.name.str()].reset();
+  else
+    known.erase(before->meta.name.str());
 }
 
 /// Heartbeats, capacity and images change all the time and must wake nobody.
@@ -72,7 +75,7 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                                              l, api, options_.lease_ns, options_.identity)),
       reconciler_(l, api,
                   cluster_views{pools_.objects(), bootc_nodes_.objects(), nodes_.objects(),
-                                bootc_node_names_, node_names_},
+                                copied_bootc_nodes_, copied_nodes_},
                   drains_,
                   [this] {
                     reconciler_settings s;
@@ -232,7 +235,7 @@ void bootc_cluster::count_stage(const bootc_node* before, const bootc_node* now)
 
 void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_node* now) {
   ++revision_;
-  keep_name(bootc_node_names_, before, now);
+  note_change(copied_bootc_nodes_, before, now);
   if (!now) reconciler_.gone(*before);
   count_slot(before, -1);
   count_slot(now, +1);
@@ -249,7 +252,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
 }
 
 void bootc_cluster::node_changed(const k8s::node* before, const k8s::node* now) {
-  keep_name(node_names_, before, now);
+  note_change(copied_nodes_, before, now);
   if (!now) reconciler_.gone(*before);
   if (before && now && !matters(*before, *now)) return;
   ++revision_;

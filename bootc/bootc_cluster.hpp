@@ -78,6 +78,8 @@ public:
   k8s::informer_base& pool_informer() noexcept { return pools_; }
   k8s::informer_base& bootc_node_informer() noexcept { return bootc_nodes_; }
   k8s::informer_base& node_informer() noexcept { return nodes_; }
+  /// Objects that passes have copied from the views so far; for tests.
+  std::size_t copied() const noexcept { return reconciler_.copied(); }
   bool idle() const noexcept { return controller_.idle() && drains_.running() == 0; }
 
 private:
@@ -103,7 +105,8 @@ private:
   std::optional<other_operator> other_;
   node_pool_reconciler reconciler_;
   k8s::controller<std::string> controller_;
-  std::set<std::string> bootc_node_names_, node_names_;
+  copies<bootc_node> copied_bootc_nodes_;
+  copies<k8s::node> copied_nodes_;
   std::map<std::string, std::size_t> slotted_;  // by pool, kept with each change of a BootcNode
   std::size_t lookers_ = 0;                     // overviews under way
   bool stopping_ = false;

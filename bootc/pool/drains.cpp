@@ -21,6 +21,8 @@ using phase = drain_progress::phase;
 
 constexpr reactor::nanoseconds retry_pod = 5s, look_at_pod = 1s;
 constexpr reactor::nanoseconds first_retry = 5s;
+/// A DaemonSet that is there is not asked about again by the drains of other nodes.
+constexpr reactor::nanoseconds known_for = 60s;
 constexpr unsigned most_doublings = 6;  // up to 320 s
 /// A second look finds pods that the scheduler bound while the Node was being cordoned.
 constexpr std::size_t bytes_a_turn = 256 * 1024;  // of pods that are read again
@@ -41,6 +43,27 @@ struct drains::drain {
   std::map<std::string, reactor::task_group::task_id> pods;  // being evicted, by "ns/name"
   reactor::task_group::task_id task = 0;
   reactor::waiters pods_changed;
+};
+
+/// Whether a DaemonSet is there, asked once for all drains that wonder.
+struct drains::question {
+  explicit question(reactor::loop& l) : ended(l) {}
+  reactor::event ended;
+  std::optional<k8s::result<bool>> answer;  // none: whoever asked was stopped
+  reactor::steady_time counts_until = reactor::never;
+};
+
+/// One question less, however its coroutine is left: only that a DaemonSet is there is remembered.
+struct drains::question_end {
+  drains& all;
+  const k8s::object_key& key;
+  question& asked;
+  ~question_end() {
+    asked.ended.set();
+    const bool exists = asked.answer && *asked.answer && **asked.answer;
+    asked.counts_until = all.loop_.now() + known_for;
+    if (!exists) all.questions_.erase(key);
+  }
 };
 
 /// One pod less, however its coroutine is left.
@@ -250,11 +273,31 @@ awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) 
   }
 }
 
+/// A pool drains a share of its nodes at once, and the same DaemonSets are on all of them.
 awaitable<k8s::result<bool>> drains::daemon_set_exists(k8s::object_key key) {
-  auto found = co_await api_.get(k8s::resources::daemon_sets(), std::move(key));
-  if (found) co_return true;
-  if (found.error().code == k8s::errc::not_found) co_return false;
-  co_return found.error();
+  for (;;) {
+    const auto now = loop_.now();
+    std::erase_if(questions_, [now](const auto& q) { return q.second->counts_until <= now; });
+    const auto known = questions_.find(key);
+    if (known == questions_.end()) break;
+    const auto asked = known->second;
+    (void)co_await asked->ended.wait();
+    if (asked->answer) co_return *asked->answer;
+  }
+  const auto mine = std::make_shared<question>(loop_);
+  questions_.emplace(key, mine);
+  question_end end{*this, key, *mine};
+  auto found = co_await api_.get(k8s::resources::daemon_sets(), key);
+  if (!found && found.error().cancelled) co_return found.error();
+  k8s::result<bool> answer = true;
+  if (!found) {
+    if (found.error().code == k8s::errc::not_found)
+      answer = false;
+    else
+      answer = found.error();
+  }
+  mine->answer = answer;
+  co_return answer;
 }
 
 awaitable<k8s::result<void>> drains::end_pod(k8s::object_key key, std::string uid) {
@@ -288,6 +331,7 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
     }
     const bool asked_to_wait = !is_refused_by_budget(why) && why.retry_after;
     co_await loop_.sleep_for(asked_to_wait ? std::max(*why.retry_after, retry_pod) : retry_pod);
+    // A budget refuses before anybody looks at the uid, so another pod of this name would keep us.
     const bool gone = co_await is_gone(key, uid);
     if (gone) co_return;
   }

@@ -31,7 +31,7 @@ using reactor::awaitable;
 /// through the Eviction API, so that budgets are respected, and waits until they are gone. The Node
 /// is already cordoned.
 /// Pace     a pod that a budget refuses is tried every 5 s; one that ends is looked at every
-///          second.
+///          second. A DaemonSet that is there is asked about once a minute for all drains.
 /// Errors   end the drain as failed, to be tried again after 5 s doubling to 320 s; other pods go
 ///          on meanwhile.
 /// Memory   nothing is stored: after a restart the annotations say which drains to begin again.
@@ -58,6 +58,8 @@ public:
 private:
   struct drain;
   struct pod_end;
+  struct question;
+  struct question_end;
   struct failed_before {
     unsigned count = 0;
     std::string last;
@@ -78,7 +80,8 @@ private:
   reactor::logger log_;
   node_figures figures_;
   std::map<std::string, std::shared_ptr<drain>> drains_;
-  std::map<std::string, failed_before> failures_;  // in a row, by node
+  std::map<std::string, failed_before> failures_;                   // in a row, by node
+  std::map<k8s::object_key, std::shared_ptr<question>> questions_;  // about DaemonSets
   reactor::task_group tasks_;
 };
 

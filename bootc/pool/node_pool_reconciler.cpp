@@ -133,29 +133,12 @@ node_pool_reconciler::node_pool_reconciler(reactor::loop& l, k8s::client& api, c
 
 /// What a plan is made from.
 struct node_pool_reconciler::reading {
-  std::vector<k8s::node> nodes;
-  std::vector<bootc_node> bootc_nodes;
+  std::vector<std::shared_ptr<const k8s::node>> nodes;
+  std::vector<std::shared_ptr<const bootc_node>> bootc_nodes;
   pool_world world;
 };
 
 namespace {
-
-/// Copies of what the store has of these names, which come and go meanwhile.
-template <class View>
-awaitable<void> copy_all(reactor::loop& l, const k8s::store<View>& from,
-                         const std::set<std::string>& names,
-                         std::vector<View>& into) {  // borrowed
-  into.reserve(names.size());
-  for (auto name = names.begin(); name != names.end();) {
-    std::size_t copied = 0;
-    for (; name != names.end() && copied < copies_a_turn; ++name, ++copied)
-      if (const View* v = from.find("", *name)) into.push_back(*v);
-    if (name == names.end()) break;
-    const std::string next = *name;
-    co_await l.yield();
-    name = names.lower_bound(next);
-  }
-}
 
 /// Gives many of them back, as many in a turn as were taken.
 template <class T>
@@ -169,15 +152,70 @@ awaitable<void> give_back(reactor::loop& l, std::vector<T>& all) {  // borrowed
 
 }  // namespace
 
+/// Copies of what the store has, which changes meanwhile.
+template <class View>
+awaitable<void> node_pool_reconciler::copy_all(const k8s::store<View>& from, copies<View>& known,
+                                               std::vector<std::shared_ptr<const View>>& into) {
+  into.reserve(known.size());
+  const bool keeps = !attending_.empty();
+  keeps_copies_ = keeps_copies_ || keeps;
+  for (auto one = known.begin(); one != known.end();) {
+    std::size_t looked_at = 0, taken = 0;
+    for (; one != known.end() && taken < copies_a_turn && looked_at < steps_a_turn; ++one) {
+      ++looked_at;
+      std::shared_ptr<const View> copy = one->second;
+      if (!copy) {
+        const View* v = from.find("", one->first);
+        if (!v) continue;
+        copy = std::make_shared<const View>(*v);
+        ++taken;
+        if (keeps) one->second = copy;
+      }
+      into.push_back(std::move(copy));
+    }
+    copied_ += taken;
+    if (one == known.end()) break;
+    const std::string next = one->first;
+    co_await loop_.yield();
+    one = known.lower_bound(next);
+  }
+}
+
+namespace {
+
+template <class View>
+awaitable<void> drop_all(reactor::loop& l, copies<View>& known) {  // borrowed
+  for (auto one = known.begin(); one != known.end();) {
+    for (std::size_t n = 0; n < copies_a_turn && one != known.end(); ++n, ++one)
+      one->second.reset();
+    if (one == known.end()) break;
+    const std::string next = one->first;
+    co_await l.yield();
+    one = known.lower_bound(next);
+  }
+}
+
+}  // namespace
+
+/// A fleet at rest has no use for them.
+awaitable<void> node_pool_reconciler::drop_unused_copies() {
+  if (!keeps_copies_ || !attending_.empty()) co_return;
+  keeps_copies_ = false;
+  co_await drop_all(loop_, views_.copied_nodes);
+  co_await drop_all(loop_, views_.copied_bootc_nodes);
+}
+
 awaitable<bool> node_pool_reconciler::gather(std::string pool, reading& into) {
-  co_await copy_all(loop_, views_.nodes, views_.node_names, into.nodes);
-  co_await copy_all(loop_, views_.bootc_nodes, views_.bootc_node_names, into.bootc_nodes);
+  co_await copy_all(views_.nodes, views_.copied_nodes, into.nodes);
+  co_await copy_all(views_.bootc_nodes, views_.copied_bootc_nodes, into.bootc_nodes);
   const node_pool* found = views_.pools.find("", pool);
   if (!found) co_return false;
   pool_world& world = into.world;
   world.pool = *found;
-  for (const k8s::node& n : into.nodes) world.nodes.push_back(&n);
-  for (const bootc_node& b : into.bootc_nodes) world.bootc_nodes.push_back(&b);
+  world.nodes.reserve(into.nodes.size());
+  world.bootc_nodes.reserve(into.bootc_nodes.size());
+  for (const auto& n : into.nodes) world.nodes.push_back(n.get());
+  for (const auto& b : into.bootc_nodes) world.bootc_nodes.push_back(b.get());
   for (auto& [node, progress] : drains_.progress()) {
     // A drain belongs to the pool that owns the node's object; without one it is nobody's.
     const bootc_node* b = views_.bootc_nodes.find("", node);
@@ -327,7 +365,7 @@ void node_pool_reconciler::follow_tag(const std::string& pool) {
 
 /// How long the next pass waits for more news; notes that it begins when it need not.
 reactor::nanoseconds node_pool_reconciler::rest_before(const node_pool& pool) {
-  const auto nodes = static_cast<std::int64_t>(views_.node_names.size());
+  const auto nodes = static_cast<std::int64_t>(views_.copied_nodes.size());
   const reactor::nanoseconds pace = std::min(pace_of_node * nodes, longest_pace);
   const auto [at, is_first] = last_passes_.try_emplace(pool.meta.name.str());
   last_pass& last = at->second;
@@ -358,6 +396,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     stop_drains_of_nobody();
     last_passes_.erase(pool);
     attend(pool, k8s::attention::none);
+    co_await drop_unused_copies();
     co_return k8s::await_change();
   }
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
@@ -378,6 +417,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   found = views_.pools.find("", pool);
   if (!found) {
     attend(pool, k8s::attention::none);
+    co_await drop_unused_copies();
     co_return k8s::await_change();
   }
   const bool under_way = !next.actions.empty() || next.occupied > 0;
@@ -385,6 +425,9 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     last_passes_.erase(pool);
     co_return k8s::requeue_after(wait_for_proof);
   }
+  co_await drop_unused_copies();
+  found = views_.pools.find("", pool);
+  if (!found) co_return k8s::await_change();
   if (settings_.on_plan) settings_.on_plan(pool, next);
   if (settings_.rows) settings_.rows->show(pool, by_state(next.counts), next.held);
   if (!other.empty()) {

@@ -18,9 +18,11 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace k8s {
 class client;
@@ -32,12 +34,18 @@ class row_figures;
 
 namespace bootc {
 
+/// What a store has, by name, each with the copy that the last reading took of it: none once it has
+/// changed since, or nobody took one.
+template <class View>
+using copies = std::map<std::string, std::shared_ptr<const View>>;
+
 /// What a reconciler reads: the stores of one cluster.
 struct cluster_views {
   const k8s::store<node_pool>& pools;
   const k8s::store<bootc_node>& bootc_nodes;
   const k8s::store<k8s::node>& nodes;
-  const std::set<std::string>&bootc_node_names, &node_names;  // what the two have, in order
+  copies<bootc_node>& copied_bootc_nodes;
+  copies<k8s::node>& copied_nodes;
 };
 
 struct reconciler_settings {
@@ -65,6 +73,8 @@ struct reconciler_settings {
 /// writes, and at most one status write at the end. Reading and planning thousands of nodes takes
 /// many turns of the loop: each object is as it was at some moment of the reading, as those of
 /// several watch streams are anyway.
+/// Copies      of what has not changed are kept from one pass to the next while a rollout is under
+///             way.
 /// Own writes  a pass does not act on a view older than what this process wrote; the event of that
 ///             write brings it back.
 /// Slots       while a write may be on its way that this process does not know of (its
@@ -88,11 +98,17 @@ public:
   /// The view saw it disappear: of what was written to it nothing is awaited any more.
   void gone(const bootc_node& b) { bootc_node_writes_.gone(b.meta.key(), b.meta.uid); }
   void gone(const k8s::node& n) { node_writes_.gone(n.meta.key(), n.meta.uid); }
+  /// Objects that readings have taken copies of so far.
+  std::size_t copied() const noexcept { return copied_; }
 
 private:
   struct reading;
   awaitable<bool> gather(std::string pool, reading& into);  // borrowed
-  awaitable<rollout_plan> decide(reading& world);           // borrowed; uses it up
+  template <class View>
+  awaitable<void> copy_all(const k8s::store<View>& from, copies<View>& known,
+                           std::vector<std::shared_ptr<const View>>& into);  // borrowed
+  awaitable<void> drop_unused_copies();
+  awaitable<rollout_plan> decide(reading& world);  // borrowed; uses it up
   void follow_tag(const std::string& pool);
   std::string follower(const std::string& pool) const { return settings_.cluster + "/" + pool; }
   bool sees_own_writes(const std::string& pool);
@@ -136,7 +152,9 @@ private:
   };
   std::map<std::string, last_pass> last_passes_;  // that did not fail, by pool
   std::set<std::string> attending_;               // pools with something under way
-  std::string other_said_;                        // of whom the log has told
+  std::size_t copied_ = 0;
+  bool keeps_copies_ = false;  // there may be some
+  std::string other_said_;     // of whom the log has told
   bool knows_every_slot_ = false;
   reactor::steady_time unknown_writes_land_by_;
 };

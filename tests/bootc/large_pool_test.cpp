@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <set>
 #include <string>
 
 namespace bootc {
@@ -32,9 +31,9 @@ std::string name_of(std::size_t i) {
 class large_cluster {
 public:
   explicit large_cluster(const situation& s) {
-    put(pools, s.world.pool, nullptr);
-    for (const k8s::node* n : s.world.nodes) put(nodes, *n, &node_names);
-    for (const bootc_node* b : s.world.bootc_nodes) put(bootc_nodes, *b, &bootc_node_names);
+    put<node_pool>(pools, s.world.pool, nullptr);
+    for (const k8s::node* n : s.world.nodes) put(nodes, *n, &copied_nodes);
+    for (const bootc_node* b : s.world.bootc_nodes) put(bootc_nodes, *b, &copied_bootc_nodes);
   }
 
   /// What the next pass would do, and how often others had their turn meanwhile.
@@ -60,8 +59,8 @@ public:
       reconciler_settings settings;
       settings.policy = &policy;
       node_pool_reconciler reconciler(
-          l, api, cluster_views{pools, bootc_nodes, nodes, bootc_node_names, node_names}, running,
-          std::move(settings));
+          l, api, cluster_views{pools, bootc_nodes, nodes, copied_bootc_nodes, copied_nodes},
+          running, std::move(settings));
       reactor::task_group others(l);
       others.start("others", [&]() -> reactor::awaitable<void> {
         for (;; ++out.turns_of_others) co_await l.yield();
@@ -85,13 +84,14 @@ public:
   k8s::store<node_pool> pools;
   k8s::store<bootc_node> bootc_nodes;
   k8s::store<k8s::node> nodes;
-  std::set<std::string> bootc_node_names, node_names;
+  copies<bootc_node> copied_bootc_nodes;
+  copies<k8s::node> copied_nodes;
 
 private:
   template <class View>
-  static void put(k8s::store<View>& into, const View& v, std::set<std::string>* names) {
+  static void put(k8s::store<View>& into, const View& v, copies<View>* known) {
     (void)into.put(v, k8s::origin::list);
-    if (names) names->insert(v.meta.name.str());
+    if (known) known->try_emplace(v.meta.name.str());
   }
 };
 

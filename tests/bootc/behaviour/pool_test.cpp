@@ -677,6 +677,29 @@ TEST(RolloutBehaviour, AnEvictionThatTheServerCannotDoFailsTheDrainAndIsNamed) {
   });
 }
 
+// Whose budget refuses it as well, whatever uid was asked for.
+TEST(RolloutBehaviour, APodOfTheSameNameElsewhereEndsTheWait) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    co_await s.budget("db", "db", "1");
+    co_await s.node("other", "nobody");
+    co_await s.node("w1", "p");
+    co_await s.pod("db-0", "w1", "db");
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until("refused", "w1", [](const bootc_node& b) {
+      return b.annotation("windlass.dev/hold") == "pdb";
+    });
+    s.embedded()->erase("", "pods", "default", "db-0");
+    co_await s.pod("db-0", "other", "db");
+    const auto moved = s.loop().now();
+    co_await s.until("told to boot", "w1", approved);
+    EXPECT_LE(s.loop().now() - moved, 8s);
+  });
+}
+
 TEST(RolloutBehaviour, ADrainWhosePoolVanishesEnds) {
   play([](stage& s) -> awaitable<void> {
     auto* server = s.embedded();
