@@ -28,7 +28,7 @@ const std::map<std::string, output_format> text_or_machine = {{"text", output_fo
 /// A setting that an environment variable, when not empty, overrides: the order the contract gives.
 struct overridable {
   CLI::Option* flag;
-  std::string variable;
+  std::vector<std::string> variables;  // the first that is not empty wins over the flag
   std::string* value;
 };
 
@@ -185,15 +185,25 @@ void add_tenants(CLI::App& app, fleet_arguments& to) {
 }
 
 void add_fleet(CLI::App& app, all_arguments& all, fleet_arguments& to, bool secrets) {
-  const auto overridden_by = [&all](CLI::Option* flag, std::string variable, std::string& value) {
-    flag->description(flag->get_description() + " [$" + variable + "]");
-    all.overridables.push_back({flag, std::move(variable), &value});
+  const auto overridden = [&all](CLI::Option* flag, std::vector<std::string> variables,
+                                 std::string& value) {
+    std::string named;
+    for (const std::string& v : variables) named += (named.empty() ? " [$" : ", else $") + v;
+    flag->description(flag->get_description() + named + "]");
+    all.overridables.push_back({flag, std::move(variables), &value});
   };
-  app.add_option("--kubeconfig,--watch-kubeconfig", to.kubeconfig,
-                 "kubeconfig of the home cluster; else $KUBECONFIG, in-cluster, ~/.kube/config")
-      ->option_text("FILE");
-  app.add_option("--context,--watch-context", to.context, "context of that kubeconfig")
-      ->option_text("NAME");
+  const auto overridden_by = [&](CLI::Option* flag, std::string variable, std::string& value) {
+    overridden(flag, {std::move(variable)}, value);
+  };
+  overridden(
+      app.add_option("--kubeconfig,--watch-kubeconfig", to.kubeconfig,
+                     "kubeconfig of the home cluster; else $KUBECONFIG, in-cluster, ~/.kube/config")
+          ->option_text("FILE"),
+      {"WATCH_KUBECONFIG", "WATCH_CLUSTER_KUBECONFIG"}, to.kubeconfig);
+  overridden_by(
+      app.add_option("--context,--watch-context", to.context, "context of that kubeconfig")
+          ->option_text("NAME"),
+      "WATCH_CONTEXT", to.context);
   app.add_option_function<std::string>(
          "--fleet",
          [&to](const std::string& name) {
@@ -1153,7 +1163,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
 
 /// Every named setting of a command with where its value came from.
 std::vector<setting> settings_of(const CLI::App& command, const all_arguments& all,
-                                 const std::vector<const CLI::Option*>& from_environment,
+                                 const std::map<const CLI::Option*, std::string>& from_environment,
                                  const std::set<std::string>& from_file) {
   std::vector<setting> settings;
   for (const CLI::Option* option : command.get_options()) {
@@ -1165,12 +1175,12 @@ std::vector<setting> settings_of(const CLI::App& command, const all_arguments& a
       one.value += (one.value.empty() ? "" : ",") + value;
     if (option->count() == 0) one.value = option->get_default_str();
     if (from_file.contains(one.name)) one.origin = "file " + all.config;
-    for (const overridable& o : all.overridables)
-      if (o.flag == option && std::find(from_environment.begin(), from_environment.end(), option) !=
-                                  from_environment.end()) {
-        one.value = *o.value;
-        one.origin = "env " + o.variable;
-      }
+    if (const auto said = from_environment.find(option); said != from_environment.end())
+      for (const overridable& o : all.overridables)
+        if (o.flag == option) {
+          one.value = *o.value;
+          one.origin = "env " + said->second;
+        }
     settings.push_back(std::move(one));
   }
   return settings;
@@ -1374,11 +1384,14 @@ parse_outcome parse_once(const std::vector<std::string>& arguments,
     CLI::App& command = leaf_of(app);
     if (!all.config.empty() && !from_file)
       return parse_with_file(arguments, command, all.config, environment, apis);
-    std::vector<const CLI::Option*> from_environment;
+    std::map<const CLI::Option*, std::string> from_environment;
     for (const overridable& o : all.overridables) {
-      if (std::string set = environment(o.variable); !set.empty()) {
+      for (const std::string& variable : o.variables) {
+        std::string set = environment(variable);
+        if (set.empty()) continue;
         *o.value = std::move(set);
-        from_environment.push_back(o.flag);
+        from_environment[o.flag] = variable;
+        break;
       }
     }
     parse_outcome outcome;

@@ -64,7 +64,7 @@ int dispatch(const std::vector<std::string>& arguments, const std::vector<units:
     const char* value = std::getenv(std::string(name).c_str());
     return std::string(value ? value : "");
   };
-  const parse_outcome outcome = parse_arguments(arguments, environment, names_of(known));
+  parse_outcome outcome = parse_arguments(arguments, environment, names_of(known));
   write_bytes(STDOUT_FILENO, outcome.out);
   write_bytes(STDERR_FILENO, outcome.err);
   if (!outcome.parsed) return outcome.exit_code;

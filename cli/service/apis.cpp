@@ -10,6 +10,7 @@
 #include "helm/tenants/api.hpp"
 #include "helm/tenants/home/deployments_api.hpp"
 #include "k8s/client/kubeconfig.hpp"
+#include "reactor/plain/secret.hpp"
 #include "releases/api.hpp"
 #include "simulation/node_world.hpp"
 
@@ -87,7 +88,7 @@ bool names_tenants(const fleet_arguments& fleet) {
 
 reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
                                                       const fleet_arguments& fleet,
-                                                      const std::vector<setting>& said,
+                                                      std::vector<setting>& said,
                                                       const registry::environment& environment) {
   const bool regions = names_api(fleet, "kryptondeployments");
   if (!names_tenants(fleet) && !regions) return all;
@@ -100,6 +101,16 @@ reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> al
   given.environment = environment;
   auto read = helm::tenants::read_settings(given);
   if (!read) return wrong(read.error().text);
+  for (helm::tenants::effective_setting& counts : read->effective) {
+    setting shown{std::move(counts.name), reactor::redact(counts.value), std::move(counts.origin)};
+    // Other names of --kubeconfig and --context, which are shown as those.
+    if (shown.name == "watch-kubeconfig" || shown.name == "watch-context") continue;
+    const auto known = std::ranges::find(said, shown.name, &setting::name);
+    if (known == said.end())
+      said.push_back(std::move(shown));
+    else if (known->origin == "default" || shown.origin.starts_with("env "))
+      *known = std::move(shown);
+  }
   auto wanted = helm::tenants::load_wanted(std::move(read->all));
   if (!wanted) return wrong(wanted.error().text);
   helm::tenants::api_settings s;

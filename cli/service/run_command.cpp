@@ -103,7 +103,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   };
   reactor::signals signals(loop, {.stop = [&r] { r.stop_wanted.set(); },
                                   .reload = [&windlass] { windlass.reload(); },
-                                  .exit_now = {}});
+                                  .exit_now = [](int) { std::_Exit(failure); }});
   run_to_end(loop, "serve", serve(r));
   return r.exit_code;
 }

@@ -9,11 +9,12 @@
 namespace cli {
 
 /// The same APIs, with what the command line, the environment and values files say about Tenants
-/// and KryptonDeployments, where somebody names them with --apis. Blocks on files.
+/// and KryptonDeployments, where somebody names them with --apis. `said` has all of these
+/// settings then, as they count. Blocks on files.
 /// Errors: one sentence that names the setting or the file.
 reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
                                                       const fleet_arguments& fleet,
-                                                      const std::vector<setting>& said,
+                                                      std::vector<setting>& said,
                                                       const registry::environment& environment);
 
 /// Whether somebody names Tenants.
