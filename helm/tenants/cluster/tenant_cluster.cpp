@@ -1,6 +1,7 @@
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 
 #include "helm/tenants/cluster/under_way.hpp"
+#include "helm/tenants/cluster/until_live.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
@@ -116,6 +117,7 @@ awaitable<void> tenant_cluster::begin() {
   kind_problem_.clear();
   tenants_.start();
   (void)co_await tenants_.synced();
+  co_await until_live(on_, on_.loop());
   controller_.start();
 }
 

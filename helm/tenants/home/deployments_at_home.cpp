@@ -1,5 +1,6 @@
 #include "helm/tenants/home/deployments_at_home.hpp"
 
+#include "helm/tenants/cluster/until_live.hpp"
 #include "helm/tenants/home/deployment_under_way.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace helm::tenants {
@@ -48,6 +50,25 @@ k8s::controller_options controller_of_deployments(reactor::metrics* metrics,
   o.metrics = metrics;
   o.log = log;
   return o;
+}
+
+/// What somebody wants to know is what comes behind finalizer, chart and namespace.
+deployment_plan behind_preparations(deployment_world w) {
+  w.chart.is = chart_facts::state::loaded;
+  deployment_plan p = plan_deployment(w);
+  if (p.next == deployment_step::add_finalizer) {
+    std::vector<k8s::interned> all(w.object->meta.finalizers.begin(),
+                                   w.object->meta.finalizers.end());
+    all.emplace_back(names::deployment_cleanup);
+    w.object->meta.finalizers = k8s::shared_array<k8s::interned>(std::span(all));
+    p = plan_deployment(w);
+  }
+  if (p.next == deployment_step::create_namespace) {
+    const names::owner_reference me{std::string(names::deployment_kind), w.object->meta.key()};
+    w.workspace = {workspace_facts::state::present, me.text()};
+    p = plan_deployment(w);
+  }
+  return p;
 }
 
 std::string phase_of(const krypton_deployment& d) {
@@ -94,6 +115,7 @@ awaitable<void> deployments_at_home::begin() {
   kind_problem_.clear();
   objects_.start();
   (void)co_await objects_.synced();
+  co_await until_live(on_, on_.loop());
   controller_.start();
   for (;;) {
     (void)co_await regions_may_go_.wait();
@@ -478,9 +500,7 @@ awaitable<std::optional<deployment_plan>> deployments_at_home::look(krypton_depl
         p.reason = g.unreadable;
         co_return p;
       }
-      // What comes behind fetching the chart is what somebody wants to know.
-      g.world.chart.is = chart_facts::state::loaded;
-      co_return plan_deployment(g.world);
+      co_return behind_preparations(std::move(g.world));
     }
     if (on_.loop().now() >= until) co_return std::nullopt;
     co_await on_.loop().sleep_for(100ms);

@@ -548,6 +548,7 @@ TEST_F(KryptonAtHome, WhoOnlyLooksSaysWhatWouldBeDoneAndWritesNothing) {
     if (rows.size() == 2) {
       EXPECT_EQ(rows[0].name, "default/eu-kubeconfig");
       EXPECT_EQ(rows[0].start, std::vector<std::string>{"shop"});
+      EXPECT_EQ(rows[0].actions, (std::vector<units::planned_action>{{"install", "shop"}}));
       EXPECT_EQ(rows[1].name, "default/us-kubeconfig");
       EXPECT_EQ(rows[1].holds.size(), 1u);
       if (!rows[1].holds.empty()) {

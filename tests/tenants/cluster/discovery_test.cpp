@@ -1,0 +1,223 @@
+// Tenants on clusters that come, change and go by their Secrets at home.
+#include "formats/base64.hpp"
+#include "k8s/client/client.hpp"
+#include "tests/tenants/cluster/stage.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace helm::tenants::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TenantDiscovery : public TenantStage {
+protected:
+  member& home() { return cluster("home"); }
+
+  /// The Secret `name` makes a cluster of that name of the API server `server`.
+  void put_way(const std::string& name, const std::string& server,
+               const std::string& token = "one") {
+    const std::string config =
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: "
+        "'http://" +
+        server + ":6443'}}]\nusers: [{name: u, user: {token: " + token +
+        "}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n";
+    json::object data, labels, metadata, o;
+    data["kubeconfig"] = formats::encode_base64(config);
+    labels["sigs.k8s.io/multicluster-runtime-kubeconfig"] = "true";
+    metadata["name"] = name;
+    metadata["namespace"] = "default";
+    metadata["labels"] = std::move(labels);
+    o["apiVersion"] = "v1";
+    o["kind"] = "Secret";
+    o["metadata"] = std::move(metadata);
+    o["data"] = std::move(data);
+    home().api.put(std::move(o));
+  }
+  void take_away(const std::string& name) {
+    (void)home().api.handle(
+        k8s::sim::make_request("DELETE", "/api/v1/namespaces/default/secrets/" + name));
+  }
+  std::unique_ptr<process> discover(settings s) {
+    home_api = std::make_unique<k8s::client>(l, home().to());
+    auto out =
+        std::make_unique<process>(l, std::move(s), std::vector<std::pair<std::string, member*>>());
+    out->fleet().discover(*home_api, nullptr);
+    return out;
+  }
+  awaitable<void> end(process& p) {  // borrowed
+    co_await p.stop();
+    co_await home_api->stop();
+    home_api.reset();
+  }
+  std::unique_ptr<k8s::client> home_api;
+};
+
+TEST_F(TenantDiscovery, D1_TheTenantsOfAClusterThatComesAreReconciledWithinSeconds) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    auto windlass = discover(of_version("1.2.0"));
+    co_await l.sleep_for(30s);
+    EXPECT_EQ(a.phase("acme"), "");
+    put_way("east", "a");
+    const bool came = co_await ready("a", "acme", 5s);
+    EXPECT_TRUE(came) << a.phase("acme");
+    EXPECT_EQ(a.records("acme", "tenant-acme-east"), "1:deployed");
+    co_await end(*windlass);
+  });
+}
+
+TEST_F(TenantDiscovery, D4_RotatedCredentialsReconnectOnceAndOperateOnNothing) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    put_way("east", "a");
+    auto windlass = discover(of_version("1.2.0"));
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    co_await l.sleep_for(5s);
+    const std::size_t before = a.writes;
+    put_way("east", "a", "two");
+    co_await l.sleep_for(3min);
+    EXPECT_EQ(windlass->lines->count("cluster reconnects"), 1u);
+    EXPECT_EQ(a.writes, before);
+    EXPECT_EQ(a.records("acme", "tenant-acme-east"), "1:deployed");
+    EXPECT_NE(windlass->on("east"), nullptr);
+    co_await end(*windlass);
+  });
+}
+
+TEST_F(TenantDiscovery, D7_ASecretThatGoesMidInstallEndsItInOrderAndBringsItBackLater) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    // A door that nobody opens keeps the install waiting.
+    charts->offer("1.4.0", archive_of("1.4.0", {{"templates/door.yaml",
+                                                 "apiVersion: v1\nkind: Service\nmetadata:\n  "
+                                                 "name: door\nspec:\n  type: LoadBalancer\n  "
+                                                 "ports: [{port: 80}]\n"}}));
+    a.put_tenant("acme");
+    put_way("east", "a");
+    auto windlass = discover(of_version("1.4.0"));
+    const bool begun = co_await until(
+        [&] { return a.records("acme", "tenant-acme-east") == "1:pending-install"; });
+    EXPECT_TRUE(begun) << a.records("acme", "tenant-acme-east");
+    co_await l.sleep_for(2s);
+    take_away("east");
+    co_await l.sleep_for(5s);
+    EXPECT_EQ(a.records("acme", "tenant-acme-east"), "1:failed");
+    const std::size_t before = a.all_writes;
+    co_await l.sleep_for(10min);
+    EXPECT_EQ(a.all_writes, before) << "nothing is written on a cluster that has left";
+    auto door = *a.api.get("", "services", "acme", "door");
+    door["status"] = json::parse(R"({"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}})");
+    a.api.put(std::move(door));
+    put_way("east", "a");
+    const bool came = co_await ready("a", "acme", 5min);
+    EXPECT_TRUE(came) << a.conditions("acme", "east") << a.records("acme", "tenant-acme-east");
+    EXPECT_EQ(a.records("acme", "tenant-acme-east").find("pending"), std::string::npos);
+    co_await end(*windlass);
+  });
+}
+
+TEST_F(TenantDiscovery, O7_ATokenThatEndsStopsItsClusterUntilTheSecretIsRenewed) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    std::string valid = "Bearer one";
+    a.answers = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+      if (r.fields.get("Authorization") == valid) return std::nullopt;
+      k8s::sim::answer no;
+      no.status = 401;
+      no.body =
+          R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","code":401})";
+      return no;
+    };
+    put_way("east", "a");
+    auto windlass = discover(of_version("1.2.0"));
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    valid = "Bearer two";
+    const bool refused = co_await until(
+        [&] { return windlass->fleet().find("east")->state() == k8s::cluster_state::unauthorized; },
+        5min);
+    EXPECT_TRUE(refused) << name_of(windlass->fleet().find("east")->state());
+    a.put_tenant("late");
+    co_await l.sleep_for(1min);
+    EXPECT_EQ(a.phase("late"), "");
+    put_way("east", "a", "two");
+    const bool goes_on = co_await ready("a", "late", 30s);
+    EXPECT_TRUE(goes_on);
+    EXPECT_EQ(a.records("acme", "tenant-acme-east"), "1:deployed");
+    co_await end(*windlass);
+  });
+}
+
+TEST_F(TenantDiscovery, M1_TheSeriesOfAClusterGoWithItsSecret) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    for (const char* name : {"one", "two", "three", "wrong"}) a.put_tenant(name);
+    a.forbids = [](const k8s::sim::request& r) {
+      return r.method == "POST" && r.path.find("/namespaces/wrong/") != std::string::npos;
+    };
+    put_way("a", "a");
+    auto windlass = discover(of_version("1.2.0"));
+    const bool came = co_await until([&] {
+      return a.phase("one") == "Ready" && a.phase("two") == "Ready" &&
+             a.phase("three") == "Ready" && a.phase("wrong") == "Error";
+    });
+    EXPECT_TRUE(came);
+    EXPECT_THAT(windlass->metrics.text(), HasSubstr("krypton_tenants_ready{cluster=\"a\"} 3\n"));
+    EXPECT_THAT(windlass->metrics.text(), HasSubstr("krypton_tenants_error{cluster=\"a\"} 1\n"));
+    take_away("a");
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(windlass->metrics.text().find("cluster=\"a\""), std::string::npos);
+    co_await end(*windlass);
+  });
+}
+
+TEST_F(TenantDiscovery, P2_AChangeOfTheChartProgressesOnEveryClusterWithinItsLimits) {
+  play([&]() -> awaitable<void> {
+    constexpr std::size_t clusters = 20, each = 10;
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < clusters; ++i) {
+      all.push_back("m" + std::to_string(i));
+      member& m = cluster(all.back());
+      for (std::size_t t = 0; t < each; ++t) m.put_tenant("t" + std::to_string(t));
+      put_way(all.back(), all.back());
+    }
+    const auto settled = [&](const std::string& chart) {
+      std::size_t n = 0;
+      for (const std::string& name : all)
+        for (std::size_t t = 0; t < each; ++t)
+          n += cluster(name).applied_chart("t" + std::to_string(t)) == chart;
+      return n;
+    };
+    auto first = discover(of_version("1.2.0"));
+    const bool came = co_await until(
+        [&] { return settled("http://charts/web:1.2.0") == clusters * each; }, 10min);
+    EXPECT_TRUE(came) << settled("http://charts/web:1.2.0");
+    co_await end(*first);
+    // One Tenant on one cluster cannot be upgraded.
+    cluster("m3").forbids = [](const k8s::sim::request& r) {
+      return r.method == "PATCH" && r.path == "/api/v1/namespaces/t5/configmaps/web";
+    };
+    settings s = of_version("1.3.0");
+    s.per_cluster = 2;
+    s.in_all = 8;
+    auto second = discover(s);
+    const reactor::steady_time began = l.now();
+    const bool moved = co_await until(
+        [&] { return settled("http://charts/web:1.3.0") == clusters * each - 1; }, 5min);
+    EXPECT_TRUE(moved) << settled("http://charts/web:1.3.0");
+    EXPECT_LT(l.now() - began, 2min) << "nobody waits for the one that fails";
+    EXPECT_EQ(cluster("m3").phase("t5"), "Error");
+    co_await end(*second);
+  });
+}
+
+}  // namespace
+}  // namespace helm::tenants::testing
