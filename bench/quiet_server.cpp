@@ -87,7 +87,7 @@ public:
     if (last == "deaf") deaf_.insert(cluster);
     if (last != "deaf" && deaf_.contains(cluster)) co_await never_.wait();
     if (target.get("watch")) {
-      co_await stay_quiet(cluster, target.get("timeoutSeconds").value_or("600"), to);
+      co_await stay_quiet(cluster, life_of(target), to);
       co_return;
     }
     reactor::http::response out;
@@ -110,7 +110,16 @@ private:
     return found == bodies_.end() ? std::string() : found->second;
   }
 
-  reactor::awaitable<void> stay_quiet(std::string cluster, std::string seconds,
+  /// As long as is asked for; of the first of its kind a part, as if it had begun before.
+  reactor::nanoseconds life_of(const reactor::http::target_parts& watch) {
+    const std::string asked = watch.get("timeoutSeconds").value_or("1800");
+    const reactor::nanoseconds whole =
+        std::chrono::seconds(std::strtol(asked.c_str(), nullptr, 10));
+    const bool first = begun_.insert(std::string(watch.path)).second;
+    return first && whole > 10s ? loop_.random().between(10s, whole) : whole;
+  }
+
+  reactor::awaitable<void> stay_quiet(std::string cluster, reactor::nanoseconds life,
                                       reactor::http::responder& to) {
     reactor::http::response_head head;
     head.status = 200;
@@ -119,8 +128,7 @@ private:
     const std::string bookmark =
         R"({"type":"BOOKMARK","object":{"kind":"Any","apiVersion":"v1","metadata":{"resourceVersion":")" +
         std::string(version) + "\"}}}\n";
-    const reactor::steady_time end =
-        loop_.now() + std::chrono::seconds(std::strtol(seconds.c_str(), nullptr, 10));
+    const reactor::steady_time end = loop_.now() + life;
     while (started) {
       // The last one comes just before the end, as that of kube-apiserver does.
       const reactor::steady_time last = end - 2s,
@@ -136,6 +144,7 @@ private:
   reactor::loop& loop_;
   std::map<std::string, std::string, std::less<>> bodies_;
   std::set<std::string> deaf_;
+  std::set<std::string, std::less<>> begun_;  // watches, by path
   reactor::event never_;
   std::uint64_t requests_ = 0;
 };

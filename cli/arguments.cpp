@@ -1115,7 +1115,7 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   streams->add_option("--sender", all.bench.sender, "")->group("");
   auto* idle = add_bench("idle", "Processor time and requests of a fleet in which nothing happens");
   idle->add_option("--clusters", all.bench.clusters, "how many (default: 2000)");
-  idle->add_option("--seconds", all.bench.seconds, "how long to look; watches live 300 to 600")
+  idle->add_option("--seconds", all.bench.seconds, "how long to look")
       ->check(CLI::Range(10u, 86'400u))
       ->capture_default_str();
   idle->add_option("--sender", all.bench.sender, "")->group("");

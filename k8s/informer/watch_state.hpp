@@ -29,8 +29,9 @@ struct watch_limits {
   reactor::nanoseconds backoff_most = 30s;
   reactor::nanoseconds stable_after = 30s;  // what lived this long makes the next failure the first
   // Asked of the server, random in between, so that not all streams of a fleet end together.
-  reactor::nanoseconds watch_shortest = 5min;
-  reactor::nanoseconds watch_longest = 10min;
+  // As long as a server lets them live whom nobody says how long (--min-request-timeout).
+  reactor::nanoseconds watch_shortest = 30min;
+  reactor::nanoseconds watch_longest = 60min;
   reactor::nanoseconds relist_jitter = 2s;  // a restarted server forgets every stream at once
   reactor::nanoseconds too_short = 1s;      // a stream that ends sooner without a word is a failure
   reactor::nanoseconds silence = 10s;  // without a proof: ask whether the stream missed something

@@ -166,7 +166,7 @@ TEST(TenantArguments, RunMayOnlyPlan) {
 
 /// Empty: the APIs can be made with what the command line and the environment say.
 std::string furnished(std::vector<std::string> words, std::map<std::string, std::string> env = {}) {
-  const parse_outcome run = parsed(std::move(words));
+  parse_outcome run = parsed(std::move(words));
   if (!run.parsed) return run.err;
   const auto variable = [&env](std::string_view name) {
     const auto found = env.find(std::string(name));
