@@ -14,13 +14,19 @@
 namespace helm::tenants {
 namespace {
 
+chart_supply::options supply_of_regions(const units::house& h, const api_settings& s) {
+  chart_supply::options o = supply_options(h, s);
+  o.without_index = true;
+  return o;
+}
+
 class deployments_running final : public units::running_api {
 public:
   deployments_running(const units::house& h, const api_settings& s)
       : house_(h),
         wanted_(s.wanted ? s.wanted : wanted_by_default()),
         kind_(s.on_clusters),
-        charts_(h.loop, supply_options(h, s)),
+        charts_(h.loop, supply_of_regions(h, s)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all) {}
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement&) override { return nullptr; }

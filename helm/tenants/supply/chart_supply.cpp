@@ -156,6 +156,14 @@ awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
 awaitable<chart_supply::archive> chart_supply::from_repository(chart_coordinates c) {
   archive out;
   const auto index = co_await index_of(c.repo, out.why);
+  if (!index && options_.without_index && !c.version.empty()) {
+    const auto beside = registry::resolve_reference(c.repo, c.name + "-" + c.version + ".tgz");
+    if (!beside) co_return out;
+    archive got = co_await archive_at(c.repo, *beside, c.name + "-" + c.version, std::string());
+    if (!got.came) co_return out;  // that there is no index says more
+    got.version = c.version;
+    co_return got;
+  }
   if (!index) co_return out;
   const auto named = index->find(c.name);
   if (named == index->end()) {
@@ -178,19 +186,27 @@ awaitable<chart_supply::archive> chart_supply::from_repository(chart_coordinates
     co_return out;
   }
   if (registry::is_oci(*at)) co_return co_await from_registry(*at, std::string());
+  out = co_await archive_at(c.repo, *at, c.name + "-" + *chosen, what.digest);
+  out.version = *chosen;
+  co_return out;
+}
+
+awaitable<chart_supply::archive> chart_supply::archive_at(std::string repo, std::string url,
+                                                          std::string what, std::string digest) {
+  archive out;
   auto known = co_await sources::load_repositories(loop_, options_.where.repository_config);
   sources::repository_entry from;
-  from.url = c.repo;
+  from.url = repo;
   if (known)
     for (const sources::repository_entry& e : known->entries)
-      if (registry::same_url(e.url, c.repo)) from = e;
-  auto bytes = co_await sources::fetch(online().web, std::move(from), *at,
+      if (registry::same_url(e.url, repo)) from = e;
+  auto bytes = co_await sources::fetch(online().web, std::move(from), url,
                                        sources::chart_archive_bytes_limit);
   if (!bytes) {
     out.why = not_loaded(bytes.error().text);
     co_return out;
   }
-  if (auto fits = sources::check_digest(what.digest, c.name + "-" + *chosen, *bytes); !fits) {
+  if (auto fits = sources::check_digest(digest, what, *bytes); !fits) {
     out.why = not_loaded(fits.error().text);
     co_return out;
   }

@@ -40,6 +40,8 @@ public:
   struct options {
     sources::settings where;  // of repositories and logins, as stock Helm has them
     registry::environment environment;
+    /// Of a repository without an index: <repo>/<name>-<version>.tgz is asked for (15.3).
+    bool without_index = false;
     std::size_t cache_bytes = 256u << 20;
     reactor::metrics* metrics = nullptr;  // outlives it
     reactor::logger log;
@@ -75,10 +77,11 @@ private:
   reactor::awaitable<void> fetch(chart_coordinates c);
   reactor::awaitable<supplied_chart> load(chart_coordinates c);
   reactor::awaitable<archive> from_repository(chart_coordinates c);
+  reactor::awaitable<archive> archive_at(std::string repo, std::string url, std::string what,
+                                         std::string digest);
   reactor::awaitable<archive> from_registry(std::string reference, std::string version);
   // borrowed
-  reactor::awaitable<std::shared_ptr<const offers>> index_of(std::string repo,
-                                                             chart_problem& why);
+  reactor::awaitable<std::shared_ptr<const offers>> index_of(std::string repo, chart_problem& why);
   reactor::awaitable<void> fetch_index(std::string repo, std::string etag);
 
   reactor::loop& loop_;
