@@ -93,6 +93,12 @@ deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
   objects_.add_index("name", [](const krypton_deployment& d, std::vector<k8s::interned>& values) {
     values.emplace_back(d.meta.name.str());
   });
+  objects_.add_index("region",
+                     [ns = options_.wanted()->all.ns](const krypton_deployment& d,
+                                                      std::vector<k8s::interned>& values) {
+                       values.emplace_back(noted_name(target_of(d, ns)));
+                       for (const std::string& noted : noted_targets(d)) values.emplace_back(noted);
+                     });
   objects_.on_change([this](const krypton_deployment* before, const krypton_deployment* now) {
     changed(before, now);
   });
@@ -202,7 +208,7 @@ std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
     o.field_manager = names::field_manager;
     o.limits = options_.limits;
     o.log = on_.log().with({{"region", secret.text()}});
-    o.on_change = [this] { region_changed(); };
+    o.on_change = [this, secret] { region_changed(secret); };
     o.before_end = [this](const k8s::cluster& leaving) { return end_operations_on(leaving); };
     r = std::make_unique<region>(on_.loop(), on_.api(), secret, std::move(o));
   }
@@ -217,8 +223,12 @@ std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
   return out;
 }
 
-void deployments_at_home::region_changed() {
-  if (!stopping_ && options_.does == units::mode::act) reconsider();
+/// Those that go there or were there; a region that comes and goes is nothing to the others.
+void deployments_at_home::region_changed(const k8s::object_key& secret) {
+  if (stopping_ || options_.does != units::mode::act) return;
+  ++revision_;
+  objects_.objects().each_by("region", noted_name(secret),
+                             [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
 }
 
 void deployments_at_home::let_regions_go() {

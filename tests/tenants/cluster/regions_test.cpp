@@ -357,6 +357,64 @@ TEST_F(KryptonAtHome, K9_ARegionThatIsDownIsTriedAgainAndAbandonedAfterTenMinute
   });
 }
 
+TEST_F(KryptonAtHome, K9_ARegionThatComesAndGoesIsNothingToTheOthers) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    (void)cluster("us");
+    std::size_t asked = 0;
+    eu.answers = [&](const k8s::sim::request&) -> std::optional<k8s::sim::answer> {
+      ++asked;
+      return std::nullopt;
+    };
+    put_way("eu-kubeconfig", "eu");
+    put_way("us-kubeconfig", "us");
+    put("shop", "eu");
+    put("far", "us");
+    auto windlass = run();
+    for (const char* name : {"shop", "far"}) {
+      const bool came = co_await until_says(name, "Ready/Deployed");
+      EXPECT_TRUE(came) << name << " " << says(name);
+    }
+    asked = 0;
+    co_await l.sleep_for(30min);
+    const std::size_t in_peace = asked;
+    asked = 0;
+    for (int i = 0; i < 60; ++i) {
+      put_way("us-kubeconfig", i % 2 == 0 ? "nowhere" : "us");
+      co_await l.sleep_for(30s);
+    }
+    EXPECT_LE(asked, in_peace + in_peace / 10) << "passes over what goes to the other region";
+    const bool back = co_await until_says("far", "Ready/Deployed", 3min);
+    EXPECT_TRUE(back) << says("far");
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(KryptonAtHome, ARepositoryWithoutAnIndexIsAskedForTheArchive) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    charts->instead_of_index = "<html>nothing here</html>";
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came) << says("shop");
+    EXPECT_EQ(eu.value("shop"), "standard 1.2.0");
+    co_await windlass->stop();
+    // Where neither is there it is the index that is missed.
+    charts->down = true;
+    put("late", "eu");
+    auto second = run("1.3.0");
+    const bool failed = co_await until_says("late", "Error/HelmFailed");
+    EXPECT_TRUE(failed) << says("late");
+    EXPECT_THAT(message("late"), HasSubstr("no chart repository"));
+    charts->down = false;
+    const bool cured = co_await until_says("late", "Ready/Deployed", 3min);
+    EXPECT_TRUE(cured) << says("late");
+    co_await second->stop();
+  });
+}
+
 TEST_F(KryptonAtHome, K10_AfterReadyInTheNewRegionTheOldOneIsLeft) {
   play([&]() -> awaitable<void> {
     member &eu = cluster("eu"), &us = cluster("us");
