@@ -709,7 +709,8 @@ void node_pool_reconciler::note_unanswered() {
 }
 
 /// The version that the BootcNode has afterwards; empty when none was written.
-awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(node_pool pool, action a,
+awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_pool& pool,
+                                                                    const action& a,
                                                                     json::object annotations) {
   const k8s::object_key key{"", a.node};
   switch (a.kind) {

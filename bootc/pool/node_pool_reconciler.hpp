@@ -121,8 +121,8 @@ private:
   std::optional<reactor::wall_time> told_to_boot_at(const std::string& node) const;
   awaitable<k8s::result<bool>> slots_are_as_seen();
   using notes = std::map<std::string, boost::json::object>;  // annotations, by node
-  awaitable<k8s::result<std::string>> carry_out(node_pool pool, action a,
-                                                boost::json::object annotations);
+  awaitable<k8s::result<std::string>> carry_out(const node_pool& pool, const action& a,
+                                                boost::json::object annotations);  // borrowed
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
   static bool takes_notes(action_kind k) noexcept;
   awaitable<notes> notes_of(const node_pool& pool, rollout_plan& plan);  // borrowed
