@@ -32,6 +32,32 @@ constexpr int most_rounds = 2;
 
 }  // namespace
 
+/// Of the requests of all drains, however its coroutine is left.
+class drains::place {
+public:
+  /// After take_place().
+  explicit place(drains& of) noexcept : of_(of) {}
+  ~place() {
+    if (of_.turn_.size() > 0)
+      of_.turn_.wake_one();  // the place goes along
+    else
+      ++of_.places_;
+  }
+  place(const place&) = delete;
+  place& operator=(const place&) = delete;
+
+private:
+  drains& of_;
+};
+
+/// Requests time out while they wait for each other, so thousands of drains wait here.
+awaitable<void> drains::take_place() {
+  if (places_ > 0)
+    --places_;
+  else
+    (void)co_await turn_.wait();
+}
+
 struct drains::drain {
   drain(reactor::loop& l, std::string n) : node(std::move(n)), pods_changed(l) {}
   std::string node;
@@ -85,6 +111,7 @@ drains::drains(reactor::loop& l, k8s::client& api, std::function<void(const std:
       on_end_(std::move(on_end)),
       log_(std::move(log)),
       figures_(std::move(figures)),
+      turn_(l),
       tasks_(l) {}
 
 drains::~drains() = default;
@@ -248,7 +275,10 @@ awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) 
   options.field_selector = k8s::field_is("spec.nodeName", node);
   k8s::list_pages pages(api_, k8s::resources::pods(), std::move(options));
   for (;;) {
+    co_await take_place();
+    std::optional<place> asks(std::in_place, *this);
     auto page = co_await pages.next();
+    asks.reset();
     if (!page) co_return page.error();
     if (!*page) co_return out;
     const auto* items = k8s::items_of(**page);
@@ -287,6 +317,8 @@ awaitable<k8s::result<bool>> drains::daemon_set_exists(k8s::object_key key) {
   const auto mine = std::make_shared<question>(loop_);
   questions_.emplace(key, mine);
   question_end end{*this, key, *mine};
+  co_await take_place();
+  const place asks(*this);
   auto found = co_await api_.get(k8s::resources::daemon_sets(), key);
   if (!found && found.error().cancelled) co_return found.error();
   k8s::result<bool> answer = true;
@@ -301,6 +333,8 @@ awaitable<k8s::result<bool>> drains::daemon_set_exists(k8s::object_key key) {
 }
 
 awaitable<k8s::result<void>> drains::end_pod(k8s::object_key key, std::string uid) {
+  co_await take_place();
+  const place asks(*this);
   if (keeps(safety_rule::budget)) co_return co_await api_.evict(std::move(key), std::move(uid));
   k8s::delete_options options;
   options.uid = std::move(uid);
@@ -346,6 +380,8 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
 
 /// Gone, or another one of that name. While the server does not answer it counts as there.
 awaitable<bool> drains::is_gone(k8s::object_key key, std::string uid) {
+  co_await take_place();
+  const place asks(*this);
   auto pod = co_await api_.get(k8s::resources::pods(), std::move(key));
   if (!pod) co_return pod.error().code == k8s::errc::not_found;
   auto view = k8s::parse_view<k8s::pod>(boost::json::serialize(*pod));

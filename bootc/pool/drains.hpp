@@ -32,6 +32,7 @@ using reactor::awaitable;
 /// is already cordoned.
 /// Pace     a pod that a budget refuses is tried every 5 s; one that ends is looked at every
 ///          second. A DaemonSet that is there is asked about once a minute for all drains.
+///          At most 50 requests of all drains are under way at once.
 /// Errors   end the drain as failed, to be tried again after 5 s doubling to 320 s; other pods go
 ///          on meanwhile.
 /// Memory   nothing is stored: after a restart the annotations say which drains to begin again.
@@ -60,6 +61,7 @@ private:
   struct pod_end;
   struct question;
   struct question_end;
+  class place;
   struct failed_before {
     unsigned count = 0;
     std::string last;
@@ -69,6 +71,7 @@ private:
   awaitable<bool> round(std::shared_ptr<drain> d);
   awaitable<k8s::result<std::vector<k8s::pod>>> pods_of(std::string node);
   awaitable<k8s::result<bool>> daemon_set_exists(k8s::object_key key);
+  awaitable<void> take_place();
   awaitable<k8s::result<void>> end_pod(k8s::object_key key, std::string uid);
   awaitable<void> evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid);
   awaitable<bool> is_gone(k8s::object_key key, std::string uid);
@@ -82,6 +85,8 @@ private:
   std::map<std::string, std::shared_ptr<drain>> drains_;
   std::map<std::string, failed_before> failures_;                   // in a row, by node
   std::map<k8s::object_key, std::shared_ptr<question>> questions_;  // about DaemonSets
+  std::size_t places_ = 50;                                         // that are free
+  reactor::waiters turn_;
   reactor::task_group tasks_;
 };
 

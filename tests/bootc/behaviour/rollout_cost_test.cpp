@@ -129,6 +129,26 @@ TEST(RolloutCost, ADaemonSetThatIsGoneIsNotRemembered) {
   });
 }
 
+// Each list takes as long as where there are tens of thousands of pods.
+TEST(RolloutCost, ManyDrainsOnASlowServerWaitForEachOtherAndNoneFails) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    constexpr int nodes = 300;
+    int failed = 0;
+    s.embedded()->after = [&failed](const k8s::sim::request& r, k8s::sim::answer& a) {
+      if (r.method == "GET" && r.path.ends_with("/pods")) a.delay = 8s;
+      if (r.method == "PATCH" && r.body.find("drain-failed") != r.body.npos) ++failed;
+    };
+    co_await ready_to_drain(s, nodes, R"({"maxUnavailable":"100%"})");
+    for (int i = 1; i <= nodes; ++i) {
+      const std::string name = "w" + std::to_string(i);
+      co_await s.until("told to boot", name, is_told_to_boot);
+    }
+    EXPECT_EQ(failed, 0);
+    s.embedded()->after = nullptr;
+  });
+}
+
 TEST(RolloutCost, APassCopiesOnlyWhatHasChangedSinceTheOneBefore) {
   constexpr int nodes = 40, changes = 5;
   play([](stage& s) -> awaitable<void> {
