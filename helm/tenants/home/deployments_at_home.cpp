@@ -30,7 +30,7 @@ constexpr std::size_t most_deployments = 10'000;
 /// Passes only ask and write; operations have a limit of their own.
 constexpr std::size_t deployment_passes_at_once = 8;
 constexpr std::array<std::string_view, 3> deployment_phases = {"Ready", "Pending", "Error"};
-constexpr reactor::nanoseconds home_kind_retry = 60s;
+constexpr reactor::nanoseconds home_kind_retry = 60s, all_looked_at_every = 1s;
 
 k8s::informer_options all_deployments(const settings& s, const k8s::watch_limits& limits) {
   k8s::informer_options o;
@@ -85,7 +85,7 @@ deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
       controller_(on.loop(), *this, controller_of_deployments(options_.metrics, on.log()),
                   [](const key_type& key) { return key.text(); }),
       nobody_looks_(on.loop()),
-      regions_may_go_(on.loop()),
+      changed_(on.loop()),
       closing_(on.loop()),
       tasks_(on.loop()) {
   if (options_.charts) options_.charts->enter();
@@ -123,9 +123,13 @@ awaitable<void> deployments_at_home::begin() {
   (void)co_await objects_.synced();
   co_await until_live(on_, on_.loop());
   controller_.start();
+  // Both look at every object, so that many changes at once are one.
   for (;;) {
-    (void)co_await regions_may_go_.wait();
+    show_phases();
     let_regions_go();
+    co_await on_.loop().sleep_for(all_looked_at_every);
+    if (!std::exchange(something_changed_, false)) (void)co_await changed_.wait();
+    something_changed_ = false;
   }
 }
 
@@ -183,9 +187,8 @@ void deployments_at_home::changed(const krypton_deployment* before, const krypto
   if (!now)  // who shared its name may have the namespace now
     objects_.objects().each_by("name", before->meta.name.str(),
                                [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
-  show_phases();
   if (!before || !now || wakes(*before, *now)) controller_.add(key);
-  regions_may_go_.wake_all();
+  look_at_all_again();
 }
 
 deployments_at_home::memory* deployments_at_home::find(const key_type& key) {
@@ -196,7 +199,12 @@ deployments_at_home::memory* deployments_at_home::find(const key_type& key) {
 void deployments_at_home::forget(const key_type& key) {
   known_.erase(key);
   ++revision_;
-  regions_may_go_.wake_all();
+  look_at_all_again();
+}
+
+void deployments_at_home::look_at_all_again() {
+  something_changed_ = true;
+  changed_.wake_all();
 }
 
 std::optional<deployments_at_home::visit> deployments_at_home::visit_to(

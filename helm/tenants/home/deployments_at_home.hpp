@@ -169,6 +169,8 @@ private:
   attempt_key attempt_of(const krypton_deployment& about, const visit& to) const;
   void count_operation(operation what, const std::string& region, const std::string& failure);
   void show_phases();
+  /// Soon: what is counted and connected is counted over all objects.
+  void look_at_all_again();
   /// What the next pass would find, of who only looks; none where the region says nothing in time.
   awaitable<std::optional<deployment_plan>> look(krypton_deployment d);
   awaitable<std::vector<units::plan_row>> look_at_all();
@@ -186,8 +188,8 @@ private:
   std::uint64_t revision_ = 0;
   k8s::controller<key_type> controller_;
   std::size_t lookers_ = 0;
-  bool stopping_ = false;
-  reactor::waiters nobody_looks_, regions_may_go_;
+  bool stopping_ = false, something_changed_ = false;
+  reactor::waiters nobody_looks_, changed_;
   reactor::task_group closing_;  // joined, never cancelled
   reactor::task_group tasks_;
 };

@@ -225,11 +225,11 @@ TEST_F(WatchState, ListsAroundAnEventThatStaysBroken) {
   EXPECT_EQ(s.failed(of(errc::malformed), now, rng).what, action::list);
 }
 
-TEST_F(WatchState, AsksForFiveToTenMinutes) {
+TEST_F(WatchState, AsksForThirtyToSixtyMinutes) {
   watch_state s = watching();
   for (int i = 0; i < 100; ++i) {
-    EXPECT_GE(s.watch_timeout(rng), 5min);
-    EXPECT_LE(s.watch_timeout(rng), 10min);
+    EXPECT_GE(s.watch_timeout(rng), 30min);
+    EXPECT_LE(s.watch_timeout(rng), 60min);
   }
 }
 
