@@ -1,6 +1,5 @@
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 
-#include "helm/tenants/cluster/under_way.hpp"
 #include "helm/tenants/cluster/until_live.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"

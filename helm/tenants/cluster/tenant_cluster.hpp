@@ -1,7 +1,9 @@
 #pragma once
 
+#include "helm/tenants/cluster/chart_memory.hpp"
 #include "helm/tenants/cluster/cluster_reads.hpp"
 #include "helm/tenants/cluster/operation_slots.hpp"
+#include "helm/tenants/cluster/operation_task.hpp"
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/tenant_writes.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
@@ -24,10 +26,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace helm {
-class prepared_chart;
-}
 
 namespace helm::tenants {
 
@@ -100,14 +98,11 @@ public:
   static constexpr reactor::nanoseconds stop_limit = std::chrono::seconds(2);
 
 private:
-  struct under_way;
   /// What is remembered of a Tenant between two passes; a process that forgets it has lost nothing
   /// but time.
   struct memory {
     k8s::uid uid;
-    chart_coordinates chart_of;
-    chart_facts chart;
-    std::shared_ptr<prepared_chart> loaded;  // from its arrival to the operation
+    chart_memory chart;
     attempts tries;
     std::optional<known_release> release;
     std::optional<reactor::wall_time> pending_seen;
@@ -124,7 +119,7 @@ private:
       std::string message, applied_chart;
     };
     std::optional<unsaid> unsaved;  // could not be written
-    std::unique_ptr<under_way> running;
+    std::unique_ptr<operation_task> running;
     std::optional<tenant_plan> last;
   };
   using key_type = k8s::object_key;
@@ -156,8 +151,8 @@ private:
 
   // tenant_operations.cpp
   void start_operation(const key_type& key, operation what);
-  awaitable<void> operate(key_type key, under_way* me);
-  awaitable<void> perform(key_type key, under_way* me);
+  awaitable<void> operate(key_type key, operation_task* me);
+  awaitable<void> perform(key_type key, operation_task* me);
   awaitable<void> conclude(key_type key, operation what, tenant_world w, tenant_plan p,
                            std::string failure);
   awaitable<bool> note_fingerprint(key_type key, tenant about, std::string fingerprint);

@@ -1,14 +1,12 @@
 // Operations of Helm's on the releases of one cluster: beside the passes, one for a Tenant at a
 // time, ended in good order.
 #include "helm/tenants/cluster/tenant_cluster.hpp"
-#include "helm/tenants/cluster/under_way.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
-#include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
 
 #include <algorithm>
@@ -32,16 +30,6 @@ bool still_wanted(operation what, step next) noexcept {
   return false;
 }
 
-std::string_view word_for(operation what) noexcept {
-  switch (what) {
-    case operation::install: return "install";
-    case operation::upgrade: return "upgrade";
-    case operation::uninstall: return "uninstall";
-    case operation::none: return "none";
-  }
-  return "";
-}
-
 happening success_of(operation what) noexcept {
   return what == operation::install ? happening::installed : happening::upgraded;
 }
@@ -49,11 +37,6 @@ happening success_of(operation what) noexcept {
 happening failure_of(operation what) noexcept {
   if (what == operation::install) return happening::install_failed;
   return what == operation::upgrade ? happening::upgrade_failed : happening::uninstall_failed;
-}
-
-awaitable<reactor::result<void>> settled(release_operation& o) {  // borrowed
-  (void)co_await o.settle();
-  co_return reactor::result<void>();
 }
 
 }  // namespace
@@ -66,13 +49,13 @@ void tenant_cluster::start_operation(const key_type& key, operation what) {
     if (memory* of = find(key); of && of->running) of->running->ended.set();
     controller_.add_after(key, pause_after(setback::operation, 1));
   };
-  m->running = std::make_unique<under_way>(on_.loop(), what, std::move(broken));
+  m->running = std::make_unique<operation_task>(on_.loop(), what, std::move(broken));
   ++operations_;
-  under_way* const me = m->running.get();
+  operation_task* const me = m->running.get();
   me->task.start(std::string(word_for(what)) + " " + key.text(), operate(key, me));
 }
 
-awaitable<void> tenant_cluster::operate(key_type key, under_way* me) {
+awaitable<void> tenant_cluster::operate(key_type key, operation_task* me) {
   me->slot = co_await options_.slots->take(on_.on().name());
   co_await perform(key, me);
   me->slot.give_back();
@@ -82,7 +65,7 @@ awaitable<void> tenant_cluster::operate(key_type key, under_way* me) {
 
 /// Decides once more, with the object as the server has it now: since it was planned there was a
 /// queue.
-awaitable<void> tenant_cluster::perform(key_type key, under_way* me) {
+awaitable<void> tenant_cluster::perform(key_type key, operation_task* me) {
   if (!on_.is_live()) co_return;
   auto now = co_await writes_.current(key);
   if (!now || !*now) co_return;
@@ -104,8 +87,7 @@ awaitable<void> tenant_cluster::perform(key_type key, under_way* me) {
   order.driver = wanted->all.driver;
   order.max_history = wanted->all.max_history;
   if (me->what != operation::uninstall) {
-    order.chart = std::move(m->loaded);
-    m->chart = {};
+    order.chart = m->chart.hand_over();
     if (!order.chart) co_return;
   }
   m->skip_told.reset();
@@ -189,15 +171,9 @@ awaitable<bool> tenant_cluster::note_fingerprint(key_type key, tenant about,
 awaitable<void> tenant_cluster::end_operation(key_type key, reactor::nanoseconds within) {
   memory* m = find(key);
   if (!m || !m->running) co_return;
-  const std::unique_ptr<under_way> op = std::move(m->running);
+  const std::unique_ptr<operation_task> op = std::move(m->running);
   --operations_;
-  const reactor::steady_time until = on_.loop().now() + within;
-  // What Helm has done is worth noting.
-  if (op->telling && !op->ended.is_set()) (void)co_await op->ended.wait(until);
-  co_await op->task.cancel_and_join();
-  if (!op->release || op->telling) co_return;
-  auto ended =
-      co_await reactor::with_deadline(on_.loop(), settled(*op->release), until, "end an operation");
+  auto ended = co_await op->end(on_.loop(), within);
   if (!ended)
     on_.log().warning("an operation was left as it was; it is recovered later",
                       {{"tenant", key.text()}, {"why", ended.error()}});

@@ -1,6 +1,5 @@
 // One pass over a Tenant: what is asked, what is planned, and the steps that are over in a moment.
 #include "helm/tenants/cluster/tenant_cluster.hpp"
-#include "helm/tenants/cluster/under_way.hpp"
 #include "helm/tenants/cluster/workspace_writes.hpp"
 #include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
@@ -115,11 +114,8 @@ awaitable<k8s::result<tenant_world>> tenant_cluster::gather(key_type key,
     m->pending_revision = w.release->revision;
   }
   w.pending_seen = m->pending_seen;
-  if (!(m->chart_of == w.wanted.chart)) {
-    m->chart = {};
-    m->loaded.reset();
-  }
-  w.chart = m->chart;
+  m->chart.want(w.wanted.chart);
+  w.chart = m->chart.facts();
   w.drift = m->drift;
   w.retry_in = m->tries.left(attempt_of(w), on_.loop().now());
   if (m->running) w.running = m->running->what;
@@ -409,26 +405,17 @@ awaitable<tenant_cluster::stepped> tenant_cluster::end_abandoned(key_type key, t
 
 void tenant_cluster::start_loading(const key_type& key, const tenant_world& w) {
   memory* m = find(key);
-  if (!m || m->chart.is == chart_facts::state::loading) return;
-  m->chart_of = w.wanted.chart;
-  m->chart.is = chart_facts::state::loading;
+  if (!m || !m->chart.ask(w.wanted.chart)) return;
   tasks_.start("chart for " + key.text(), load(key, w.wanted.chart, attempt_of(w)));
 }
 
 awaitable<void> tenant_cluster::load(key_type key, chart_coordinates c, attempt_key at) {
-  using state = chart_facts::state;
   supplied_chart got = co_await options_.charts->get(c);
   memory* m = find(key);
-  if (!m || !(m->chart_of == c) || m->chart.is != state::loading) co_return;
-  m->chart.problem = got.why.text;
-  if (got.chart) {
-    m->chart.is = state::loaded;
-    m->loaded = std::move(got.chart);
-  } else {
-    m->chart.is = got.why.is == chart_problem::kind::version_not_found ? state::version_not_found
-                                                                       : state::not_loaded;
-    m->tries.failed(setback::chart, at, on_.loop().now());
-  }
+  if (!m) co_return;
+  const chart_memory::arrival came = m->chart.take(c, std::move(got));
+  if (came == chart_memory::arrival::unwanted) co_return;
+  if (came == chart_memory::arrival::refused) m->tries.failed(setback::chart, at, on_.loop().now());
   controller_.add(key);
 }
 

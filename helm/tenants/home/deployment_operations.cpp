@@ -8,7 +8,6 @@
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/plan/tenant_status.hpp"
-#include "reactor/deadline.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/side_by_side.hpp"
 
@@ -25,11 +24,6 @@ bool is_still(deployment_step was, deployment_step now) noexcept {
     return s == deployment_step::uninstall || s == deployment_step::finish_uninstall;
   };
   return was == now || (uninstalls(was) && uninstalls(now));
-}
-
-awaitable<reactor::result<void>> settle(release_operation& o) {  // borrowed
-  (void)co_await o.settle();
-  co_return reactor::result<void>();
 }
 
 }  // namespace
@@ -86,8 +80,7 @@ awaitable<void> deployments_at_home::perform(key_type key, under_way* me) {
   order.timeout = order.uninstalls_in = deployment_timeout;
   order.ready = operation_order::workloads::left;
   if (me->what != operation::uninstall) {
-    order.chart = std::move(m->loaded);
-    m->chart = {};
+    order.chart = m->chart.hand_over();
     if (!order.chart) co_return;
   }
   tell_all(*g.world.object, p.events);
@@ -183,13 +176,7 @@ awaitable<void> deployments_at_home::end_operation(key_type key, reactor::nanose
   if (!m || !m->running) co_return;
   const std::unique_ptr<under_way> op = std::move(m->running);
   --operations_;
-  const reactor::steady_time until = on_.loop().now() + within;
-  // What Helm has done is worth noting.
-  if (op->telling && !op->ended.is_set()) (void)co_await op->ended.wait(until);
-  co_await op->task.cancel_and_join();
-  if (!op->release || op->telling) co_return;
-  auto ended =
-      co_await reactor::with_deadline(on_.loop(), settle(*op->release), until, "end an operation");
+  auto ended = co_await op->end(on_.loop(), within);
   if (!ended)
     on_.log().warning("an operation was left as it was; it is recovered later",
                       {{"kryptondeployment", key.text()}, {"why", ended.error()}});

@@ -87,11 +87,8 @@ awaitable<deployments_at_home::gathered> deployments_at_home::gather(key_type ke
     m->pending_revision = w.release->revision;
   }
   w.pending_seen = m->pending_seen;
-  if (!(m->chart_of == w.wanted.chart)) {
-    m->chart = {};
-    m->loaded.reset();
-  }
-  w.chart = m->chart;
+  m->chart.want(w.wanted.chart);
+  w.chart = m->chart.facts();
   w.workloads = m->workloads;
   w.retry_in = m->tries.left(attempt_of(*w.object, g.to), on_.loop().now());
   if (m->running && !m->running->ended.is_set()) w.running = m->running->what;
@@ -398,27 +395,18 @@ awaitable<deployments_at_home::stepped> deployments_at_home::note(key_type key, 
 
 void deployments_at_home::start_loading(const key_type& key, const gathered& g) {
   memory* m = find(key);
-  if (!m || m->chart.is == chart_facts::state::loading) return;
-  m->chart_of = g.world.wanted.chart;
-  m->chart.is = chart_facts::state::loading;
+  if (!m || !m->chart.ask(g.world.wanted.chart)) return;
   tasks_.start("chart for " + key.text(),
                load(key, g.world.wanted.chart, attempt_of(*g.world.object, g.to)));
 }
 
 awaitable<void> deployments_at_home::load(key_type key, chart_coordinates c, attempt_key at) {
-  using state = chart_facts::state;
   supplied_chart got = co_await options_.charts->get(c);
   memory* m = find(key);
-  if (!m || !(m->chart_of == c) || m->chart.is != state::loading) co_return;
-  m->chart.problem = got.why.text;
-  if (got.chart) {
-    m->chart.is = state::loaded;
-    m->loaded = std::move(got.chart);
-  } else {
-    m->chart.is = got.why.is == chart_problem::kind::version_not_found ? state::version_not_found
-                                                                       : state::not_loaded;
-    m->tries.failed(setback::chart, at, on_.loop().now());
-  }
+  if (!m) co_return;
+  const chart_memory::arrival came = m->chart.take(c, std::move(got));
+  if (came == chart_memory::arrival::unwanted) co_return;
+  if (came == chart_memory::arrival::refused) m->tries.failed(setback::chart, at, on_.loop().now());
   controller_.add(key);
 }
 

@@ -386,9 +386,7 @@ void deployments_at_home::count_operation(operation what, const std::string& at,
   if (!options_.metrics) return;
   reactor::metric_labels labels;
   labels["cluster"] = at;
-  labels["operation"] = what == operation::install   ? "install"
-                        : what == operation::upgrade ? "upgrade"
-                                                     : "uninstall";
+  labels["operation"] = word_for(what);
   labels["result"] = failure.empty() ? "success" : "failure";
   options_.metrics->get_counter(tenant_metrics::operations, std::move(labels)).add();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "helm/tenants/cluster/chart_memory.hpp"
 #include "helm/tenants/cluster/cluster_reads.hpp"
 #include "helm/tenants/cluster/object_writes.hpp"
 #include "helm/tenants/cluster/operation_slots.hpp"
@@ -24,10 +25,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace helm {
-class prepared_chart;
-}
 
 namespace helm::tenants {
 
@@ -78,9 +75,7 @@ private:
   /// but time.
   struct memory {
     k8s::uid uid;
-    chart_coordinates chart_of;
-    chart_facts chart;
-    std::shared_ptr<prepared_chart> loaded;  // from its arrival to the operation
+    chart_memory chart;
     attempts tries;
     std::optional<known_release> release;
     std::optional<reactor::wall_time> pending_seen;

@@ -2,16 +2,24 @@
 
 #include "helm/tenants/cluster/operation_slots.hpp"
 #include "helm/tenants/cluster/release_operation.hpp"
-#include "helm/tenants/cluster/tenant_cluster.hpp"
+#include "reactor/plain/result.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
+
+#include <memory>
 
 namespace helm::tenants {
 
 /// An operation of this process on one release, with the task that carries it out.
-struct tenant_cluster::under_way {
-  under_way(reactor::loop& l, operation o, reactor::task_group::failure_handler broken)
+struct operation_task {
+  operation_task(reactor::loop& l, operation o, reactor::task_group::failure_handler broken)
       : what(o), ended(l), task(l, std::move(broken)) {}
+
+  /// Cancels, joins and settles what runs; `within` is for all of it. What Helm has done already is
+  /// written down first.
+  /// Errors   the record could not be ended in time: somebody recovers it later.
+  reactor::awaitable<reactor::result<void>> end(reactor::loop& l, reactor::nanoseconds within);
+
   operation what;
   bool telling = false;  // Helm's part is over: what it led to is being written
   operation_slots::slot slot;
@@ -19,5 +27,7 @@ struct tenant_cluster::under_way {
   reactor::event ended;
   reactor::task_group task;
 };
+
+std::string_view word_for(operation what) noexcept;
 
 }  // namespace helm::tenants

@@ -1,0 +1,35 @@
+#include "helm/tenants/cluster/operation_task.hpp"
+
+#include "reactor/deadline.hpp"
+#include "reactor/loop.hpp"
+
+namespace helm::tenants {
+namespace {
+
+reactor::awaitable<reactor::result<void>> settled(release_operation& o) {  // borrowed
+  (void)co_await o.settle();
+  co_return reactor::result<void>();
+}
+
+}  // namespace
+
+std::string_view word_for(operation what) noexcept {
+  switch (what) {
+    case operation::install: return "install";
+    case operation::upgrade: return "upgrade";
+    case operation::uninstall: return "uninstall";
+    case operation::none: return "none";
+  }
+  return "";
+}
+
+reactor::awaitable<reactor::result<void>> operation_task::end(reactor::loop& l,
+                                                              reactor::nanoseconds within) {
+  const reactor::steady_time until = l.now() + within;
+  if (telling && !ended.is_set()) (void)co_await ended.wait(until);
+  co_await task.cancel_and_join();
+  if (!release || telling) co_return reactor::result<void>();
+  co_return co_await reactor::with_deadline(l, settled(*release), until, "end an operation");
+}
+
+}  // namespace helm::tenants
