@@ -42,11 +42,14 @@ def until(true, what, limit=20):
 class Service:
     """`windlass run`, with its log and its health port."""
 
+    all = []  # so that none outlives the test
+
     def __init__(self, folder, name, *arguments, **environment):
         self.log, self.at = folder / f"{name}.log", port()
         command = [BUILD / "windlass", "run", "--log-level", "debug", "--metrics-bind-address", "0", "--health-probe-bind-address", f"127.0.0.1:{self.at}"]
         with open(self.log, "w") as out:
             self.process = subprocess.Popen([*command, *arguments], stdout=out, stderr=out, env=QUIET | environment)
+        Service.all.append(self.process)
 
     def text(self):
         return self.log.read_text()
@@ -176,8 +179,9 @@ def main():
             for part in (settings_of, signals, pid_file, fleet):
                 part(folder, str(home), server)
         finally:
-            server.kill()
-            server.wait()
+            for process in [server, *Service.all]:
+                process.kill()
+                process.wait()
     print(json.dumps({"live": "lifecycle"} | counts))
 
 
