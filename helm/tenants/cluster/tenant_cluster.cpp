@@ -28,7 +28,6 @@ constexpr std::size_t most_tenants = 10'000;
 /// Passes only ask and write; operations have a limit of their own.
 constexpr std::size_t passes_at_once = 8, looks_at_once = 8;
 constexpr std::array<std::string_view, 3> phase_names = {"Ready", "Pending", "Error"};
-constexpr reactor::nanoseconds kind_retry = 60s;
 
 k8s::informer_options all_tenants(const k8s::watch_limits& limits) {
   k8s::informer_options o;
@@ -106,14 +105,10 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
 }
 
 awaitable<void> tenant_cluster::begin() {
-  while (options_.kind == kind_on_cluster::ensured) {
+  if (options_.kind == kind_on_cluster::ensured) {
     k8s::resource kind = tenant_resource();
-    auto there = co_await ensure_crd(on_, std::move(kind));
-    if (there) break;
-    kind_problem_ = there.error().message();
-    co_await on_.loop().sleep_for(kind_retry);
+    co_await until_kind_is_there(on_, std::move(kind), kind_problem_);
   }
-  kind_problem_.clear();
   tenants_.start();
   (void)co_await tenants_.synced();
   co_await until_live(on_, on_.loop());

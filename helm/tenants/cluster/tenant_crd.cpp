@@ -4,6 +4,7 @@
 #include "helm/tenants/cluster/object_writes.hpp"
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/plan/retries.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -144,6 +145,17 @@ awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
   }
   on.discovery().forget();
   co_return k8s::result<void>();
+}
+
+awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
+                                    std::string& problem) {
+  for (;;) {
+    auto there = co_await ensure_crd(on, kind);
+    if (there) break;
+    problem = there.error().message();
+    co_await on.loop().sleep_for(pause_after(setback::crd, 1));
+  }
+  problem.clear();
 }
 
 }  // namespace helm::tenants

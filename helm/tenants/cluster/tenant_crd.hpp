@@ -23,4 +23,8 @@ const std::vector<std::string>& crd_manifests();
 reactor::awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
                                                  k8s::resource kind);
 
+/// The same, tried again every minute until it is so; `problem` says why it is not.
+reactor::awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
+                                             std::string& problem);
+
 }  // namespace helm::tenants

@@ -15,6 +15,15 @@ desired_release release_of(const chart_coordinates& chart, const value& values) 
   return out;
 }
 
+wanted_in_regions in_regions(const chart_coordinates& chart, const value& central) {
+  wanted_in_regions out;
+  out.values = value{value::map_type{}};
+  out.values.entries()["replicaCount"] = value(1).box();
+  merge_maps(out.values, detached_copy(central));
+  out.release = release_of(chart, out.values);
+  return out;
+}
+
 }  // namespace
 
 outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
@@ -26,18 +35,10 @@ outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
   if (!values) return values.error();
   auto out = std::make_shared<wanted_everywhere>();
   out->release = release_of(s.chart, *values);
+  out->in_regions = in_regions(s.chart, *values);
   out->values = std::move(*values);
   out->all = std::move(s);
   return std::shared_ptr<const wanted_everywhere>(std::move(out));
-}
-
-wanted_in_regions of_regions(const wanted_everywhere& all) {
-  wanted_in_regions out;
-  out.values = value{value::map_type{}};
-  out.values.entries()["replicaCount"] = value(1).box();
-  merge_maps(out.values, detached_copy(all.values));
-  out.release = release_of(all.all.chart, out.values);
-  return out;
 }
 
 }  // namespace helm::tenants

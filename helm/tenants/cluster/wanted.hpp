@@ -10,23 +10,23 @@
 
 namespace helm::tenants {
 
+/// What KryptonDeployments shall have: {replicaCount: 1}, and the central values over it (15.3).
+struct wanted_in_regions {
+  value values;
+  desired_release release;
+};
+
 /// What this process is told to have everywhere: its settings, and the values of its files as they
 /// were read last.
 struct wanted_everywhere {
   settings all;
   value values;
   desired_release release;
+  wanted_in_regions in_regions;
 };
 
 /// Errors   of desired_values().
 outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
                                                               std::vector<values_file> files);
-
-/// The same for KryptonDeployments: {replicaCount: 1}, and the central values over it (15.3).
-struct wanted_in_regions {
-  value values;
-  desired_release release;
-};
-wanted_in_regions of_regions(const wanted_everywhere& all);
 
 }  // namespace helm::tenants

@@ -68,15 +68,16 @@ awaitable<void> deployments_at_home::perform(key_type key, under_way* me) {
   if (!m || !is_still(me->step, p.next)) co_return;
   if (p.leaving && !(*p.leaving == me->to.secret)) co_return;
 
-  const wanted_in_regions wanted = of_regions(*options_.wanted());
-  if (!(g.world.wanted == wanted.release)) co_return;  // read again meanwhile: it is planned anew
+  const auto wanted = options_.wanted();
+  if (!(g.world.wanted == wanted->in_regions.release))
+    co_return;  // read again meanwhile: it is planned anew
   operation_order order;
   order.what = me->what;
   order.release = p.release;
   order.ns = p.workspace;
-  order.values = detached_copy(wanted.values);
-  order.driver = options_.wanted()->all.driver;
-  order.max_history = options_.wanted()->all.max_history;
+  order.values = detached_copy(wanted->in_regions.values);
+  order.driver = wanted->all.driver;
+  order.max_history = wanted->all.max_history;
   order.timeout = order.uninstalls_in = deployment_timeout;
   order.ready = operation_order::workloads::left;
   if (me->what != operation::uninstall) {
@@ -108,11 +109,8 @@ awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathe
   const std::string text = safe_message(failure);
   memory* m = find(key);
   if (!failure.empty()) {
-    if (m) {
-      m->tries.failed(setback::edge_operation, attempt_of(about, g.to), on_.loop().now());
-      if (about.meta.deleting() && m->cleaning_since == reactor::wall_time{})
-        m->cleaning_since = on_.loop().wall();
-    }
+    if (m) m->tries.failed(setback::edge_operation, attempt_of(about, g.to), on_.loop().now());
+    note_failed_cleaning(about);
     const std::string_view line = me->what == operation::install   ? log_line::install_failed
                                   : me->what == operation::upgrade ? log_line::upgrade_failed
                                                                    : log_line::uninstall_failed;

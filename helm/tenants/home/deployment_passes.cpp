@@ -52,7 +52,7 @@ awaitable<deployments_at_home::gathered> deployments_at_home::gather(key_type ke
   const auto wanted = options_.wanted();
   w.discovery_ns = wanted->all.ns;
   w.check_interval = wanted->all.check_interval;
-  w.wanted = of_regions(*wanted).release;
+  w.wanted = wanted->in_regions.release;
   const k8s::object_key target = target_of(about, w.discovery_ns);
   w.object = std::move(about);
   if (target.name.empty()) {
@@ -173,7 +173,7 @@ awaitable<k8s::result<k8s::next>> deployments_at_home::pass(key_type key) {
     ++revision_;
     stepped led;
     if (!g.unreadable.empty())
-      led = co_await say_unreadable(key, std::move(g));
+      led = co_await say_unreadable(std::move(g));
     else
       led = co_await carry_out(key, std::move(g), std::move(p));
     if (!led.again) co_return led.then;
@@ -186,7 +186,7 @@ awaitable<k8s::result<k8s::next>> deployments_at_home::pass(key_type key) {
 awaitable<deployments_at_home::stepped> deployments_at_home::carry_out(key_type key, gathered g,
                                                                        deployment_plan p) {
   switch (p.next) {
-    case deployment_step::none: co_return co_await rest(key, std::move(g), std::move(p));
+    case deployment_step::none: co_return co_await rest(std::move(g), std::move(p));
     case deployment_step::add_finalizer:
     case deployment_step::remove_finalizer:
       co_return co_await change_finalizer(key, std::move(g), std::move(p));
@@ -232,15 +232,11 @@ awaitable<deployments_at_home::stepped> deployments_at_home::carry_out(key_type 
 }
 
 /// Nothing to do now: it is said, and when to look again.
-awaitable<deployments_at_home::stepped> deployments_at_home::rest(key_type key, gathered g,
-                                                                  deployment_plan p) {
+awaitable<deployments_at_home::stepped> deployments_at_home::rest(gathered g, deployment_plan p) {
   stepped out;
   const krypton_deployment& about = *g.world.object;
   tell_all(about, p.events);
-  memory* m = find(key);
-  if (m && about.meta.deleting() && g.world.edge.is != edge_facts::state::ready &&
-      m->cleaning_since == reactor::wall_time{})
-    m->cleaning_since = on_.loop().wall();
+  if (g.world.edge.is != edge_facts::state::ready) note_failed_cleaning(about);
   std::optional<nanoseconds> again = p.again_in;
   if (again && *again == nanoseconds::max()) again.reset();
   if (p.is) {
@@ -252,13 +248,10 @@ awaitable<deployments_at_home::stepped> deployments_at_home::rest(key_type key, 
   co_return out;
 }
 
-awaitable<deployments_at_home::stepped> deployments_at_home::say_unreadable(key_type key,
-                                                                            gathered g) {
+awaitable<deployments_at_home::stepped> deployments_at_home::say_unreadable(gathered g) {
   stepped out;
   const krypton_deployment& about = *g.world.object;
-  memory* m = find(key);
-  if (m && about.meta.deleting() && m->cleaning_since == reactor::wall_time{})
-    m->cleaning_since = on_.loop().wall();
+  note_failed_cleaning(about);
   (void)co_await say(about, unreadable_region(g.unreadable), std::string());
   out.then = k8s::requeue_after(unreadable_retry);
   co_return out;

@@ -30,7 +30,7 @@ constexpr std::size_t most_deployments = 10'000;
 /// Passes only ask and write; operations have a limit of their own.
 constexpr std::size_t deployment_passes_at_once = 8;
 constexpr std::array<std::string_view, 3> deployment_phases = {"Ready", "Pending", "Error"};
-constexpr reactor::nanoseconds home_kind_retry = 60s, all_looked_at_every = 1s;
+constexpr reactor::nanoseconds all_looked_at_every = 1s;
 
 k8s::informer_options all_deployments(const settings& s, const k8s::watch_limits& limits) {
   k8s::informer_options o;
@@ -50,29 +50,6 @@ k8s::controller_options controller_of_deployments(reactor::metrics* metrics,
   o.metrics = metrics;
   o.log = log;
   return o;
-}
-
-/// What somebody wants to know is what comes behind finalizer, chart and namespace.
-deployment_plan behind_preparations(deployment_world w) {
-  w.chart.is = chart_facts::state::loaded;
-  deployment_plan p = plan_deployment(w);
-  if (p.next == deployment_step::add_finalizer) {
-    std::vector<k8s::interned> all(w.object->meta.finalizers.begin(),
-                                   w.object->meta.finalizers.end());
-    all.emplace_back(names::deployment_cleanup);
-    w.object->meta.finalizers = k8s::shared_array<k8s::interned>(std::span(all));
-    p = plan_deployment(w);
-  }
-  if (p.next == deployment_step::create_namespace) {
-    const names::owner_reference me{std::string(names::deployment_kind), w.object->meta.key()};
-    w.workspace = {workspace_facts::state::present, me.text()};
-    p = plan_deployment(w);
-  }
-  return p;
-}
-
-std::string phase_of(const krypton_deployment& d) {
-  return d.status.phase.empty() ? "Pending" : d.status.phase;
 }
 
 }  // namespace
@@ -111,25 +88,21 @@ deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
 deployments_at_home::~deployments_at_home() = default;
 
 awaitable<void> deployments_at_home::begin() {
-  while (options_.kind == kind_on_cluster::ensured) {
+  if (options_.kind == kind_on_cluster::ensured) {
     k8s::resource kind = krypton_deployment_resource();
-    auto there = co_await ensure_crd(on_, std::move(kind));
-    if (there) break;
-    kind_problem_ = there.error().message();
-    co_await on_.loop().sleep_for(home_kind_retry);
+    co_await until_kind_is_there(on_, std::move(kind), kind_problem_);
   }
-  kind_problem_.clear();
   objects_.start();
   (void)co_await objects_.synced();
   co_await until_live(on_, on_.loop());
   controller_.start();
   // Both look at every object, so that many changes at once are one.
   for (;;) {
+    changed_.reset();
     show_phases();
     let_regions_go();
     co_await on_.loop().sleep_for(all_looked_at_every);
-    if (!std::exchange(something_changed_, false)) (void)co_await changed_.wait();
-    something_changed_ = false;
+    (void)co_await changed_.wait();
   }
 }
 
@@ -188,7 +161,7 @@ void deployments_at_home::changed(const krypton_deployment* before, const krypto
     objects_.objects().each_by("name", before->meta.name.str(),
                                [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
   if (!before || !now || wakes(*before, *now)) controller_.add(key);
-  look_at_all_again();
+  changed_.set();
 }
 
 deployments_at_home::memory* deployments_at_home::find(const key_type& key) {
@@ -199,12 +172,7 @@ deployments_at_home::memory* deployments_at_home::find(const key_type& key) {
 void deployments_at_home::forget(const key_type& key) {
   known_.erase(key);
   ++revision_;
-  look_at_all_again();
-}
-
-void deployments_at_home::look_at_all_again() {
-  something_changed_ = true;
-  changed_.wake_all();
+  changed_.set();
 }
 
 std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
@@ -339,21 +307,21 @@ void deployments_at_home::tell(const krypton_deployment& about, const k8s::event
 
 void deployments_at_home::tell_all(const krypton_deployment& about,
                                    const std::vector<told>& events) {
-  for (const told& e : events) tell(about, e.what, e.note);
-  note_told(about.meta.key(), about, events);
-}
-
-/// What is told once, and again when it changes.
-void deployments_at_home::note_told(const key_type& key, const krypton_deployment& about,
-                                    const std::vector<told>& events) {
-  memory* m = find(key);
-  if (!m) return;
+  memory* m = find(about.meta.key());
   for (const told& e : events) {
-    if (e.what.reason == deployment_event::account_validated.reason)
+    tell(about, e.what, e.note);
+    // Told once, and again when it changes.
+    if (m && e.what.reason == deployment_event::account_validated.reason)
       m->account_told = about.account;
-    if (e.what.reason == deployment_event::routing.reason)
+    if (m && e.what.reason == deployment_event::routing.reason)
       m->routing_told = target_of(about, options_.wanted()->all.ns);
   }
+}
+
+void deployments_at_home::note_failed_cleaning(const krypton_deployment& about) {
+  memory* m = find(about.meta.key());
+  if (m && about.meta.deleting() && m->cleaning_since == reactor::wall_time{})
+    m->cleaning_since = on_.loop().wall();
 }
 
 void deployments_at_home::log(reactor::log_level level, std::string_view line,
@@ -374,7 +342,7 @@ attempt_key deployments_at_home::attempt_of(const krypton_deployment& about,
                                             const visit& to) const {
   attempt_key out;
   out.generation = about.meta.generation;
-  out.fingerprint = of_regions(*options_.wanted()).release.fingerprint;
+  out.fingerprint = options_.wanted()->in_regions.release.fingerprint;
   out.credentials = to.hash;
   out.connection = to.returns;
   out.asked = std::string(about.meta.annotations.get(names::retry));
@@ -397,7 +365,7 @@ void deployments_at_home::show_phases() {
   for (const auto& was : shown_) counts[was] = 0;
   const std::string ns = options_.wanted()->all.ns;
   objects_.objects().each([&](const krypton_deployment& d) {
-    if (is_watched(d)) ++counts[{phase_of(d), target_of(d, ns).text()}];
+    if (is_watched(d)) ++counts[{phase_in(d), target_of(d, ns).text()}];
   });
   for (const auto& [of, n] : counts) {
     reactor::metric_labels labels{{"phase", of.first}, {"region", of.second}};
@@ -417,110 +385,10 @@ void deployments_at_home::describe(boost::json::object& entry) const {
   for (const std::string_view phase : deployment_phases) all[phase] = 0;
   objects_.objects().each([&](const krypton_deployment& d) {
     if (!is_watched(d)) return;
-    boost::json::value& n = all[phase_of(d)];
+    boost::json::value& n = all[phase_in(d)];
     n = n.is_int64() ? n.as_int64() + 1 : 1;
   });
   entry[deployments_api] = std::move(all);
-}
-
-units::unit deployments_at_home::shown(const krypton_deployment& d,
-                                       const deployment_plan* p) const {
-  units::unit u;
-  u.name = d.meta.name.str();  // as its namespace there: of several with one name one has that
-  const k8s::condition* ready = k8s::find_condition(d.status.conditions, "Ready");
-  if (ready && ready->reason == "NamespaceConflict") u.name += "." + d.meta.ns.str();
-  u.state = phase_of(d);
-  const bool rests = !p || p->next == deployment_step::none;
-  u.is = u.state == "Error"            ? units::standing::trouble
-         : u.state == "Ready" && rests ? units::standing::done
-                                       : units::standing::moving;
-  u.message = d.status.last_message;
-  const std::string step =
-      p && p->next != deployment_step::none ? std::string(name_of(p->next)) : std::string();
-  u.details = {
-      {.key = "step", .value = step},
-      {.key = "release",
-       .value = names::deployment_release_name(d.meta.name.str()),
-       .column = "RELEASE",
-       .label = "release"},
-      {.key = "deployment", .value = d.meta.key().text(), .label = "deployment"},
-      {.key = "account", .value = d.account, .label = "account"},
-      {.key = "region", .value = d.region, .label = "region"},
-  };
-  return u;
-}
-
-awaitable<std::vector<units::plan_row>> deployments_at_home::overview() {
-  // stop() waits for who looks.
-  struct presence {
-    deployments_at_home& at;
-    explicit presence(deployments_at_home& d) : at(d) { ++at.lookers_; }
-    ~presence() {
-      if (--at.lookers_ == 0) at.nobody_looks_.wake_all();
-    }
-  };
-  const presence here(*this);
-  co_return co_await look_at_all();
-}
-
-awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
-  const auto wanted = options_.wanted();
-  std::map<k8s::object_key, std::vector<krypton_deployment>> by_region;
-  objects_.objects().each([&](const krypton_deployment& d) {
-    if (is_watched(d)) by_region[target_of(d, wanted->all.ns)].push_back(d);
-  });
-  std::vector<units::plan_row> rows;
-  for (auto& [secret, all] : by_region) {
-    std::ranges::sort(all, {}, [](const krypton_deployment& d) { return d.meta.key(); });
-    units::plan_row row;
-    row.name = secret.name.empty() ? "no region" : secret.text();
-    row.target = reactor::redact(wanted->all.chart.text());
-    row.capacity = wanted->all.per_cluster;
-    for (const krypton_deployment& d : all) {
-      std::optional<deployment_plan> p;
-      if (options_.does == units::mode::act) {
-        if (const memory* m = find(d.meta.key())) p = m->last;
-      } else {
-        p = co_await look(d);
-      }
-      if (const memory* m = find(d.meta.key()); m && m->running) ++row.occupied;
-      units::unit u = shown(d, p ? &*p : nullptr);
-      row.updated += u.is == units::standing::done;
-      row.updating += u.is == units::standing::moving;
-      row.degraded += u.is == units::standing::trouble;
-      if (p && p->next != deployment_step::none) {
-        row.start.push_back(u.name);
-        row.actions.push_back({std::string(name_of(p->next)), u.name});
-      } else if (p) {
-        if (auto h = hold_of(d, *p)) {
-          h->unit = u.name;
-          row.holds.push_back(*h);
-          row.forecast.push_back(std::move(*h));
-        }
-      }
-      row.units.push_back(std::move(u));
-    }
-    rows.push_back(std::move(row));
-  }
-  co_return rows;
-}
-
-awaitable<std::optional<deployment_plan>> deployments_at_home::look(krypton_deployment d) {
-  const reactor::steady_time until = on_.loop().now() + region::patience + 1s;
-  for (;;) {
-    gathered g = co_await gather(d.meta.key(), d);
-    if (!g.again_soon) {
-      if (!g.unreadable.empty()) {
-        deployment_plan p;
-        p.is = unreadable_region(g.unreadable);
-        p.reason = g.unreadable;
-        co_return p;
-      }
-      co_return behind_preparations(std::move(g.world));
-    }
-    if (on_.loop().now() >= until) co_return std::nullopt;
-    co_await on_.loop().sleep_for(100ms);
-  }
 }
 
 }  // namespace helm::tenants

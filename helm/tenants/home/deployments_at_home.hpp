@@ -129,14 +129,14 @@ private:
   awaitable<gathered> gather(key_type key, krypton_deployment about);
   awaitable<void> look_at_region(key_type key, gathered& g);  // borrowed
   awaitable<stepped> carry_out(key_type key, gathered g, deployment_plan p);
-  awaitable<stepped> rest(key_type key, gathered g, deployment_plan p);
+  awaitable<stepped> rest(gathered g, deployment_plan p);
   awaitable<stepped> change_finalizer(key_type key, gathered g, deployment_plan p);
   awaitable<stepped> make_namespace(key_type key, gathered g, deployment_plan p);
   awaitable<stepped> remove_namespace(key_type key, gathered g, deployment_plan p);
   awaitable<stepped> tell_deletion(key_type key, gathered g, deployment_plan p);
   awaitable<stepped> end_abandoned(key_type key, gathered g, deployment_plan p);
   awaitable<stepped> note(key_type key, gathered g);
-  awaitable<stepped> say_unreadable(key_type key, gathered g);
+  awaitable<stepped> say_unreadable(gathered g);
   void start_loading(const key_type& key, const gathered& g);
   awaitable<void> load(key_type key, chart_coordinates c, attempt_key at);
 
@@ -157,15 +157,13 @@ private:
   awaitable<bool> say(krypton_deployment about, deployment_verdict is, std::string applied_chart);
   void tell(const krypton_deployment& about, const k8s::event_kind& what, std::string text);
   void tell_all(const krypton_deployment& about, const std::vector<told>& events);
-  void note_told(const key_type& key, const krypton_deployment& about,
-                 const std::vector<told>& events);
+  /// From when on cleaning up has failed; nothing while it is not cleaned up.
+  void note_failed_cleaning(const krypton_deployment& about);
   void log(reactor::log_level level, std::string_view line, const krypton_deployment& about,
            const std::string& why = {}) const;
   attempt_key attempt_of(const krypton_deployment& about, const visit& to) const;
   void count_operation(operation what, const std::string& region, const std::string& failure);
   void show_phases();
-  /// Soon: what is counted and connected is counted over all objects.
-  void look_at_all_again();
   /// What the next pass would find, of who only looks; none where the region says nothing in time.
   awaitable<std::optional<deployment_plan>> look(krypton_deployment d);
   awaitable<std::vector<units::plan_row>> look_at_all();
@@ -183,8 +181,9 @@ private:
   std::uint64_t revision_ = 0;
   k8s::controller<key_type> controller_;
   std::size_t lookers_ = 0;
-  bool stopping_ = false, something_changed_ = false;
-  reactor::waiters nobody_looks_, changed_;
+  bool stopping_ = false;
+  reactor::waiters nobody_looks_;
+  reactor::event changed_;       // since all were looked at last
   reactor::task_group closing_;  // joined, never cancelled
   reactor::task_group tasks_;
 };

@@ -51,6 +51,10 @@ std::size_t krypton_deployment::heap_bytes() const noexcept {
   return total;
 }
 
+std::string phase_in(const krypton_deployment& d) {
+  return d.status.phase.empty() ? "Pending" : d.status.phase;
+}
+
 bool wakes(const krypton_deployment& before, const krypton_deployment& after) {
   return before.meta.uid != after.meta.uid || before.meta.generation != after.meta.generation ||
          before.meta.deletion_timestamp != after.meta.deletion_timestamp ||

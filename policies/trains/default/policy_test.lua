@@ -1,4 +1,5 @@
 -- Run by the host before a changed pack takes over, and by `windlass policy test`.
+-- One file although it is long: every rule of a train is tried on one train in which everything fits.
 local policy = require("policy")
 local steps = require("steps")
 local promotion = require("promote")

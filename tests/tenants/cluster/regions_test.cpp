@@ -1,4 +1,5 @@
 // KryptonDeployments at home, and the release of each on the region cluster that it names.
+// One file although it is long: each row of the contract on the one stage of home and regions.
 #include "formats/base64.hpp"
 #include "helm/tenants/home/deployments_api.hpp"
 #include "helm/tenants/home/deployments_at_home.hpp"
