@@ -1,5 +1,5 @@
 // What other policies would change: two looks at one fleet, unit by unit.
-#include "cli/overview/overview.hpp"
+#include "cli/overview/changes.hpp"
 
 #include <boost/json.hpp>
 
@@ -19,15 +19,6 @@ verdict verdict_of(const plan_row& row, const units::unit& u) {
   return {u.is == units::standing::done ? "is done" : "is on its way", {}, {}};
 }
 
-const plan_row* row_of(const fleet_overview& f, const std::string& cluster, const std::string& api,
-                       const std::string& row) {
-  for (const cluster_overview& c : f.clusters)
-    for (const api_overview& a : c.apis)
-      for (const plan_row& r : a.rows)
-        if (c.name == cluster && a.name == api && r.name == row) return &r;
-  return nullptr;
-}
-
 json::object as_json(const verdict& v) {
   json::object o{{"verdict", v.what}};
   if (!v.code.empty()) o["code"] = v.code;
@@ -42,23 +33,30 @@ page as_text(const verdict& v) {
 
 }  // namespace
 
-std::vector<verdict_change> changes_between(const fleet_overview& before,
-                                            const fleet_overview& after) {
+std::vector<verdict_change> changes_between(const std::string& cluster, const plan_row& was,
+                                            const plan_row& is) {
   std::vector<verdict_change> out;
-  for (const cluster_overview& c : after.clusters)
-    for (const api_overview& a : c.apis)
-      for (const plan_row& r : a.rows) {
-        const plan_row* old = row_of(before, c.name, a.name, r.name);
-        if (!old) continue;
-        for (const units::unit& u : r.units) {
-          const auto known = std::ranges::find(old->units, u.name, &units::unit::name);
-          if (known == old->units.end()) continue;
-          verdict was = verdict_of(*old, *known), is = verdict_of(r, u);
-          if (was.what == is.what && was.code == is.code) continue;
-          out.push_back({c.name, r.name, u.name, std::move(was), std::move(is)});
-        }
-      }
+  for (const units::unit& u : is.units) {
+    const auto known = std::ranges::find(was.units, u.name, &units::unit::name);
+    if (known == was.units.end()) continue;
+    verdict before = verdict_of(was, *known), now = verdict_of(is, u);
+    if (before.what == now.what && before.code == now.code) continue;
+    out.push_back({cluster, is.name, u.name, std::move(before), std::move(now)});
+  }
   return out;
+}
+
+bool is_at_rest(const plan_row& earlier, const plan_row& later) {
+  const auto same_unit = [](const units::unit& a, const units::unit& b) {
+    return a.name == b.name && a.state == b.state && a.is == b.is;
+  };
+  const auto same_hold = [](const units::hold& a, const units::hold& b) {
+    return a.unit == b.unit && a.code == b.code;
+  };
+  return earlier.target == later.target && earlier.occupied == later.occupied &&
+         earlier.start == later.start &&
+         std::ranges::equal(earlier.units, later.units, same_unit) &&
+         std::ranges::equal(earlier.forecast, later.forecast, same_hold);
 }
 
 json::array changes_json(const std::vector<verdict_change>& all) {
@@ -72,16 +70,31 @@ json::array changes_json(const std::vector<verdict_change>& all) {
   return out;
 }
 
-page changes_text(const std::vector<verdict_change>& all, const std::vector<std::string>& in_force,
+json::array uncompared_json(const std::vector<uncompared_row>& all) {
+  json::array out;
+  for (const uncompared_row& u : all) {
+    json::object o{{"cluster", u.cluster}, {"why", u.why}};
+    if (!u.row.empty()) o["row"] = u.row;
+    out.push_back(std::move(o));
+  }
+  return out;
+}
+
+page changes_text(const comparison& all, const std::vector<std::string>& in_force,
                   std::size_t columns) {
   std::string against;
   for (const std::string& one : in_force) against += (against.empty() ? "" : ", ") + one;
+  const std::size_t n = all.changes.size();
   page text = page("\nagainst ") + (against.empty() ? page("the stock policies") : page(against)) +
-              ": " + std::to_string(all.size()) +
-              (all.size() == 1 ? page(" unit changes") : page(" units change")) + "\n";
-  for (const verdict_change& c : all)
+              ": " + std::to_string(n) + (n == 1 ? page(" unit changes") : page(" units change")) +
+              "\n";
+  for (const verdict_change& c : all.changes)
     text += folded(page("  ") + c.cluster + "/" + c.row + "/" + c.unit + ": " + as_text(c.was) +
                        " → " + as_text(c.is) + "\n",
+                   columns, 4);
+  for (const uncompared_row& u : all.uncompared)
+    text += folded(page("  not compared: ") + u.cluster + (u.row.empty() ? "" : "/") + u.row +
+                       ": " + u.why + "\n",
                    columns, 4);
   return text;
 }

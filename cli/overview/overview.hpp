@@ -75,22 +75,6 @@ boost::json::object status_document(const fleet_overview& f);
 boost::json::object plan_document(const fleet_overview& f);
 boost::json::object explain_document(const fleet_overview& f, std::string_view unit);
 
-/// A unit that other policies would let start, or hold for another reason.
-struct verdict_change {
-  std::string cluster, row, unit;
-  struct verdict {
-    std::string what;          // "starts", "waits", "is done", "is on its way"
-    std::string code, reason;  // of one that waits
-  } was, is;
-};
-/// What differs between two looks at the same fleet under two sets of policies: who starts, who
-/// waits, and the codes of holds. Units that only one of them saw are left out.
-std::vector<verdict_change> changes_between(const fleet_overview& before,
-                                            const fleet_overview& after);
-boost::json::array changes_json(const std::vector<verdict_change>& all);
-page changes_text(const std::vector<verdict_change>& all, const std::vector<std::string>& in_force,
-                  std::size_t columns = any_width);
-
 /// Every hold of the units as they are, with the cluster's name before the unit's.
 std::vector<units::hold> holds_of(const fleet_overview& f);
 

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/connect.hpp"
 #include "cli/output.hpp"
+#include "cli/overview/changes.hpp"
 #include "cli/overview/overview.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "reactor/loop.hpp"
@@ -8,6 +9,7 @@
 #include <boost/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -16,15 +18,20 @@ namespace {
 
 namespace json = boost::json;
 
+/// Rows that move get so long to rest also where the clusters took all the time that there was.
+constexpr reactor::nanoseconds shortest_comparison = std::chrono::seconds(5);
+
 struct overview_run {
   reactor::loop& loop;
-  std::vector<service*> services;  // one, or before it the one with the policies in force
+  service& windlass;
+  service* in_force;  // with the policies in force; null: nobody asked for a comparison
   const overview_arguments& arguments;
   int exit_code = success;
 };
 
-/// `before`: what the policies in force say; null: nobody asked for a comparison.
-int show(const fleet_overview& f, const fleet_overview* before, const overview_arguments& a) {
+/// `compared` with what the policies in force say; none: nobody asked for it.
+int show(const fleet_overview& f, const std::optional<comparison>& compared,
+         const overview_arguments& a) {
   const colours tint = colours_at(STDOUT_FILENO);
   const extent how = a.output == output_format::wide ? extent::wide : extent::usual;
   const bool machine = a.output == output_format::json || a.output == output_format::yaml;
@@ -44,11 +51,10 @@ int show(const fleet_overview& f, const fleet_overview* before, const overview_a
     }
   }
   using command = overview_arguments::command;
-  std::optional<std::vector<verdict_change>> changes;
-  if (before) changes = changes_between(*before, f);
-  if (machine && changes) {
+  if (machine && compared) {
     json::object all = plan_document(f);
-    all["changes"] = changes_json(*changes);
+    all["changes"] = changes_json(compared->changes);
+    all["uncompared"] = uncompared_json(compared->uncompared);
     return write_bytes(STDOUT_FILENO, machine_text(all, a.output)) ? success : failure;
   }
   if (machine)
@@ -62,32 +68,40 @@ int show(const fleet_overview& f, const fleet_overview* before, const overview_a
   const std::size_t columns =
       how == extent::wide ? any_width : size_of_terminal(STDOUT_FILENO).columns;
   return write_out(STDOUT_FILENO, a.what == command::status ? status_text(f, how, tint, columns)
-                                  : changes                 ? plan_text(f, how, tint, columns) +
-                                                  changes_text(*changes, a.in_force, columns)
+                                  : compared                ? plan_text(f, how, tint, columns) +
+                                                   changes_text(*compared, a.in_force, columns)
                                   : a.what == command::plan ? plan_text(f, how, tint, columns)
                                                             : explain_text(f, a.unit, tint))
              ? success
              : failure;
 }
 
+reactor::awaitable<bool> is_started(service& one, int& exit_code) {
+  auto started = co_await one.start();
+  if (!started) exit_code = complain(started.error().message());
+  co_return started.has_value();
+}
+
 reactor::awaitable<void> look_and_show(overview_run& s) {
-  std::vector<fleet_overview> seen;
-  for (service* windlass : s.services) {
-    auto started = co_await windlass->start();
-    if (!started) {
-      s.exit_code = complain(started.error().message());
-    } else {
-      fleet_overview f = co_await look_at(*windlass, s.loop, s.arguments.cluster,
-                                          s.loop.now() + s.arguments.timeout);
-      seen.push_back(std::move(f));
+  const reactor::steady_time deadline = s.loop.now() + s.arguments.timeout;
+  std::optional<fleet_overview> f;
+  std::optional<comparison> compared;
+  if (co_await is_started(s.windlass, s.exit_code) &&
+      (!s.in_force || co_await is_started(*s.in_force, s.exit_code))) {
+    f = co_await look_at(s.windlass, s.loop, s.arguments.cluster, deadline);
+    if (s.in_force) {
+      (void)co_await look_at(*s.in_force, s.loop, s.arguments.cluster, deadline);
+      compared = co_await compare(*s.in_force, s.windlass, s.loop, *f,
+                                  std::max(deadline, s.loop.now() + shortest_comparison));
     }
-    co_await windlass->stop();
   }
-  if (seen.size() == s.services.size()) {
-    if (seen.back().clusters.empty() && !s.arguments.cluster.empty()) {
+  co_await s.windlass.stop();
+  if (s.in_force) co_await s.in_force->stop();
+  if (f) {
+    if (f->clusters.empty() && !s.arguments.cluster.empty()) {
       s.exit_code = complain("the fleet has no cluster \"" + s.arguments.cluster + "\"");
     } else {
-      s.exit_code = show(seen.back(), seen.size() > 1 ? &seen.front() : nullptr, s.arguments);
+      s.exit_code = show(*f, compared, s.arguments);
     }
   }
   s.loop.stop();
@@ -101,15 +115,14 @@ int overview_command(const overview_arguments& a, const std::vector<units::api>&
   auto prepared = prepare_service(loop, a.fleet, known, code);
   if (!prepared) return code;
   prepared->options.does = units::mode::look;
-  overview_run s{loop, {}, a};
   std::optional<service> in_force;
   if (a.what == overview_arguments::command::plan && !a.fleet.policies.empty()) {
     service_options before = prepared->options;
     before.policies = a.in_force;
-    s.services.push_back(&in_force.emplace(loop, std::move(before), prepared->log));
+    in_force.emplace(loop, std::move(before), prepared->log);
   }
   service windlass(loop, std::move(prepared->options), prepared->log);
-  s.services.push_back(&windlass);
+  overview_run s{loop, windlass, in_force ? &*in_force : nullptr, a};
   run_to_end(loop, "overview", look_and_show(s));
   return s.exit_code;
 }

@@ -17,7 +17,7 @@ namespace json = boost::json;
 // How often is looked whether the views are current: what is Live and nobody acts upon seldom
 // becomes old.
 constexpr reactor::nanoseconds attended_interval = 1s, freshness_interval = 5s,
-                               unattended_interval = 15s;
+                               unattended_interval = 30s;
 
 }  // namespace
 

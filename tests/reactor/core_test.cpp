@@ -9,6 +9,8 @@
 #include <boost/system/system_error.hpp>
 #include <unistd.h>
 
+#include <map>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -71,6 +73,45 @@ TEST(TimerQueue, TellsTheLoopOnlyWhenTheFirstDeadlineChanged) {
   EXPECT_EQ(told, 1);
   timers.arm(steady_time(1s), [] {});
   EXPECT_EQ(told, 2);
+}
+
+/// Against a sorted list of the same, which cannot be wrong: places in the heap and their slots are
+/// used again and again here, in every order that chance offers.
+TEST(TimerQueue, IsInTheOrderOfASortedListWhateverIsArmedAndDisarmed) {
+  std::mt19937_64 random(1);
+  timer_queue timers;
+  std::map<std::pair<steady_time, int>, timer_id> model;
+  std::vector<timer_id> gone;
+  int names = 0;
+  int fired = 0;
+  steady_time now{};
+  for (int step = 0; step < 20'000; ++step) {
+    const auto chance = random() % 10;
+    if (chance < 5) {
+      const steady_time when = now + std::chrono::seconds(random() % 40);
+      const int name = ++names;
+      model[{when, name}] = timers.arm(when, [&fired, name] { fired = name; });
+    } else if (chance < 7 && !model.empty()) {
+      const auto chosen = std::next(model.begin(), static_cast<long>(random() % model.size()));
+      timers.disarm(chosen->second);
+      gone.push_back(chosen->second);
+      model.erase(chosen);
+    } else if (chance == 7 && !gone.empty()) {
+      timers.disarm(gone[random() % gone.size()]);  // of a slot that is another's now
+    } else {
+      now += 1s;
+      const bool due = !model.empty() && model.begin()->first.first <= now;
+      ASSERT_EQ(timers.fire_one(now), due);
+      if (due) {
+        ASSERT_EQ(fired, model.begin()->first.second);
+        gone.push_back(model.begin()->second);
+        model.erase(model.begin());
+      }
+    }
+    ASSERT_EQ(timers.size(), model.size());
+    ASSERT_EQ(timers.next(), model.empty() ? never : model.begin()->first.first);
+  }
+  EXPECT_GT(names, 9'000);
 }
 
 class Core : public testing::Test {

@@ -1,6 +1,7 @@
 // Policies tried on what was asked before, and on a fleet as it is.
 #include "cli/policy/replay.hpp"
 
+#include "cli/overview/changes.hpp"
 #include "cli/overview/overview.hpp"
 #include "cli/policy/explain.hpp"
 #include "cli/policy/hooks.hpp"
@@ -67,6 +68,20 @@ protected:
     cli::fleet_overview seen = co_await cli::look_at(*looking, loop_, {}, loop_.now() + 30s);
     co_await looking->stop();
     co_return seen;
+  }
+  reactor::awaitable<cli::comparison> compare_with(std::string in_force, std::string other,
+                                                   cli::fleet_overview& shown) {
+    auto before = windlass(units::mode::look, std::move(in_force));
+    auto after = windlass(units::mode::look, std::move(other));
+    const bool started = (co_await before->start()) && (co_await after->start());
+    EXPECT_TRUE(started);
+    const reactor::steady_time deadline = loop_.now() + 30s;
+    shown = co_await cli::look_at(*after, loop_, {}, deadline);
+    (void)co_await cli::look_at(*before, loop_, {}, deadline);
+    cli::comparison c = co_await cli::compare(*before, *after, loop_, shown, deadline);
+    co_await before->stop();
+    co_await after->stop();
+    co_return c;
   }
   void pause(json::value paused) {
     for (const auto& c : world_->clusters())
@@ -176,9 +191,10 @@ TEST_F(Tried, ThePlanNamesTheUnitsWhoseVerdictChangesAndThenThatIsWhatHappens) {
       c->api().edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
         pool["spec"].as_object()["rollout"].as_object()["maxUnavailable"] = 5;
       });
-    const cli::fleet_overview before = co_await look({}), after = co_await look(zones);
-    changes = cli::changes_between(before, after);
-    none = cli::changes_between(before, before);
+    cli::fleet_overview after;
+    changes = (co_await compare_with({}, zones, after)).changes;
+    none = (co_await compare_with({}, {}, after)).changes;
+    after = co_await look(zones);
     for (const cli::cluster_overview& c : after.clusters)
       for (const cli::api_overview& a : c.apis)
         for (const units::plan_row& r : a.rows)
@@ -208,6 +224,82 @@ TEST_F(Tried, ThePlanNamesTheUnitsWhoseVerdictChangesAndThenThatIsWhatHappens) {
   }
   EXPECT_EQ(planned.size(), 6u);
   EXPECT_EQ(started_now, planned);
+}
+
+TEST_F(Tried, WhatMovesMeanwhileIsNoAnswerOfAPolicy) {
+  std::size_t compared = 0, moved = 0;
+  std::vector<cli::verdict_change> changes;
+  run([&]() -> reactor::awaitable<void> {
+    auto acting = windlass(units::mode::act);
+    const bool started = bool(co_await acting->start());
+    EXPECT_TRUE(started);
+    co_await loop_.sleep_for(30s);
+    world_->roll_out(simulation::new_image);
+    std::vector<units::plan_row> last;
+    for (int i = 0; i < 60; ++i) {
+      cli::fleet_overview seen;
+      const cli::comparison c = co_await compare_with({}, {}, seen);
+      changes.insert(changes.end(), c.changes.begin(), c.changes.end());
+      EXPECT_TRUE(c.uncompared.empty()) << c.uncompared.front().row << c.uncompared.front().why;
+      std::vector<units::plan_row> rows;
+      for (const cli::cluster_overview& of : seen.clusters)
+        for (const cli::api_overview& a : of.apis)
+          rows.insert(rows.end(), a.rows.begin(), a.rows.end());
+      compared += rows.size();
+      if (rows != last) ++moved;
+      last = std::move(rows);
+      co_await loop_.sleep_for(1700ms);
+    }
+    co_await acting->stop();
+  });
+  EXPECT_EQ(compared, 120u);
+  EXPECT_GT(moved, 10u);  // else nothing is shown
+  EXPECT_TRUE(changes.empty()) << changes.front().unit << " " << changes.front().was.what << " → "
+                               << changes.front().is.what;
+}
+
+TEST_F(Tried, ARowThatNeverRestsAndAClusterThatIsSilentAreNamed) {
+  cli::comparison c;
+  run([&]() -> reactor::awaitable<void> {
+    auto before = windlass(units::mode::look), after = windlass(units::mode::look);
+    const bool started = (co_await before->start()) && (co_await after->start());
+    EXPECT_TRUE(started);
+    cli::fleet_overview f = co_await cli::look_at(*after, loop_, {}, loop_.now() + 30s);
+    (void)co_await cli::look_at(*before, loop_, {}, loop_.now() + 30s);
+    const std::string restless = f.clusters.front().name;
+    cli::api_overview& silent = f.clusters.back().apis.front();
+    silent.state = "Unreachable";
+    silent.last_error = "connection refused";
+    reactor::task_group mover(loop_);
+    int turn = 0;
+    mover.start("move", [&]() -> reactor::awaitable<void> {
+      for (;;) {
+        world_->clusters().front()->api().edit(
+            "node.bootc.dev", "bootcnodepools", "", "workers", [&](json::object& pool) {
+              pool["spec"].as_object()["image"].as_object()["ref"] =
+                  "registry.example.com/os@sha256:" + std::string(62, 'a') +
+                  std::to_string(10 + ++turn % 90);
+            });
+        co_await loop_.sleep_for(200ms);
+      }
+    });
+    EXPECT_EQ(world_->clusters().front()->name(), restless);
+    c = co_await cli::compare(*before, *after, loop_, f, loop_.now() + 3s);
+    co_await mover.cancel_and_join();
+    co_await before->stop();
+    co_await after->stop();
+  });
+  ASSERT_EQ(c.uncompared.size(), 2u);
+  EXPECT_EQ(c.uncompared[0].why, "it is Unreachable: connection refused");
+  EXPECT_EQ(c.uncompared[0].row, "");
+  EXPECT_EQ(c.uncompared[1].row, "workers");
+  EXPECT_EQ(c.uncompared[1].why, "it moves while it is looked at; ask again");
+  EXPECT_EQ(
+      cli::changes_text(c, {}).text(),
+      "\nagainst the stock policies: 0 units change\n  not compared: " + c.uncompared[0].cluster +
+          ": it is Unreachable: connection refused\n"
+          "  not compared: " +
+          c.uncompared[1].cluster + "/workers: it moves while it is looked at; ask again\n");
 }
 
 TEST_F(Tried, AnExplanationNamesThePackWhatItWasGivenAndWhatWasNotTaken) {
