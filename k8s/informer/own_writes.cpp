@@ -2,15 +2,23 @@
 
 #include "reactor/loop.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace k8s {
+namespace {
+
+constexpr std::size_t most_ended = 256;
+
+}  // namespace
 
 void own_writes::wrote(const object_key& key, const uid& id, const resource_version& version) {
+  if (has_ended(key, id)) return;
   remember(key, {id, version, loop_.now(), ++last_order_});
 }
 
 void own_writes::removed(const object_key& key, const uid& id) {
+  if (has_ended(key, id)) return;
   remember(key, {id, {}, loop_.now(), ++last_order_});
 }
 
@@ -29,6 +37,13 @@ void own_writes::forget(std::map<object_key, write>::iterator w) {
 void own_writes::gone(const object_key& key, const uid& id) {
   const auto known = writes_.find(key);
   if (known != writes_.end() && known->second.id == id) forget(known);
+  if (ended_.size() >= most_ended) ended_.pop_front();
+  ended_.push_back({key, id});
+}
+
+bool own_writes::has_ended(const object_key& key, const uid& id) const {
+  return !id.empty() &&
+         std::ranges::any_of(ended_, [&](const ended& e) { return e.id == id && e.key == key; });
 }
 
 bool own_writes::is_stale(const object_key& key, const object_meta* view) {

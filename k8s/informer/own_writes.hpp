@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 
@@ -26,7 +27,8 @@ public:
                       reactor::nanoseconds keep = std::chrono::seconds(60))
       : loop_(l), most_(most), keep_(keep) {}
 
-  /// The server answered a create, patch or update with this.
+  /// The server answered a create, patch or update with this. An answer that comes behind the news
+  /// of the object's end is no reason to wait for it.
   void wrote(const object_key& key, const uid& id, const resource_version& version);
   /// The server accepted a delete without finalizers holding it, so the object's absence is to be
   /// expected.
@@ -57,7 +59,12 @@ private:
     reactor::steady_time at;
     std::uint64_t order;
   };
+  struct ended {
+    object_key key;
+    uid id;
+  };
   void remember(const object_key& key, write w);
+  bool has_ended(const object_key& key, const uid& id) const;
   void forget(std::map<object_key, write>::iterator w);
 
   reactor::loop& loop_;
@@ -66,6 +73,7 @@ private:
   std::uint64_t last_order_ = 0;
   std::map<object_key, write> writes_;
   std::map<std::uint64_t, object_key> by_order_;
+  std::deque<ended> ended_;  // the last of them: an answer is not later than many
 };
 
 }  // namespace k8s

@@ -452,7 +452,7 @@ TEST_F(Cluster, CountsWhatItsInformersDo) {
     co_await l.sleep_for(6s);
     api.put("a", "x");
     api.put("a", "y");
-    co_await l.sleep_for(16s);
+    co_await l.sleep_for(31s);
     const auto value = [&](const std::string& name) {
       const auto kind = std::ranges::find(
           fleet_metrics::all, "windlass_informer_" + name + "_total", &reactor::metric_kind::name);

@@ -54,6 +54,18 @@ TEST_F(OwnWrites, NothingIsAwaitedOfAnObjectThatDisappeared) {
   EXPECT_FALSE(writes.is_stale(key, nullptr));
 }
 
+TEST_F(OwnWrites, AnAnswerBehindTheNewsOfTheEndIsNoReasonToWait) {
+  writes.gone(key, "u");
+  writes.wrote(key, "u", "9");
+  writes.removed(key, "u");
+  EXPECT_FALSE(writes.is_stale(key, nullptr));
+  writes.wrote(key, "its successor", "12");
+  EXPECT_TRUE(writes.is_stale(key, nullptr));
+  for (int i = 0; i < 300; ++i) writes.gone({"", "other"}, "o" + std::to_string(i));
+  writes.wrote(key, "u", "9");
+  EXPECT_TRUE(writes.is_stale(key, nullptr)) << "what is remembered has a limit";
+}
+
 TEST_F(OwnWrites, TimeForgets) {
   writes.wrote(key, "u", "9");
   l.run_until(l.now() + 61s);
