@@ -166,6 +166,12 @@ void add_tenants(CLI::App& app, fleet_arguments& to) {
       ->check(CLI::Range(1, 10'000));
   add("--max-concurrent-helm", "the same on all clusters together (default: 16)", "N")
       ->check(CLI::Range(1, 10'000));
+  add("--max-failures",
+      "Tenants in Error on clusters of earlier waves (label mesh.openkcm.io/wave of their Secrets) "
+      "that still let the next wave change: a number, or a share such as 10% (default: 0)",
+      "N|N%");
+  add("--wave-soak", "how long a wave is watched before the next one changes (default: 0s)",
+      "DURATION");
   app.add_flag_callback(
          "--chart-install-crds", [] {}, "add installCRDs: true to the chart's values")
       ->group("Tenants");

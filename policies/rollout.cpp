@@ -17,7 +17,7 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
-constexpr std::int64_t instructions_per_unit = 2'000;
+constexpr std::int64_t instructions_per_unit = 2'000, instructions_per_cluster = 500;
 constexpr std::size_t max_clamped = 20;
 
 const shape& answer_shape() {
@@ -98,8 +98,9 @@ std::vector<std::vector<argument>> typical_questions(const pack&) {
 
 }  // namespace
 
-std::int64_t rollout_instructions(std::size_t units) {
-  return unit_instructions + instructions_per_unit * static_cast<std::int64_t>(units);
+std::int64_t rollout_instructions(std::size_t units, std::size_t clusters) {
+  return unit_instructions + instructions_per_unit * static_cast<std::int64_t>(units) +
+         instructions_per_cluster * static_cast<std::int64_t>(clusters);
 }
 
 result<rollout_answer> read_rollout_answer(const value& answer, const rollout_input& input) {
@@ -171,7 +172,7 @@ hook rollout_hook() {
   h.asked = "for one pool of one cluster, whenever something in it changed and after `look_again`";
   h.failure =
       "nobody new starts; what is under way is finished. The error is the reason of the holds";
-  h.budget = "200,000 instructions and 2,000 a unit";
+  h.budget = "200,000 instructions and 2,000 a unit, 500 a cluster";
   h.arguments = {
       {"units",
        shape_of<std::vector<rollout_unit>>(),
@@ -203,8 +204,9 @@ reactor::awaitable<result<rollout_answer>> plan_rollout(host& packs, subject s,
     *answer = std::move(*read);
     return {};
   };
-  auto made = co_await packs.call("rollout.plan", std::move(s), std::move(arguments),
-                                  rollout_instructions(input->units.size()), std::move(accept));
+  auto made = co_await packs.call(
+      "rollout.plan", std::move(s), std::move(arguments),
+      rollout_instructions(input->units.size(), input->fleet.clusters.size()), std::move(accept));
   if (!made) co_return made.error();
   answer->pack = made->pack;
   answer->version = made->version;

@@ -52,9 +52,11 @@ struct guarded_object {
 
 /// The pool that is planned, and its surroundings.
 struct rollout_fleet {
+  std::string api;  // whose units these are
   std::string pool, cluster;
   k8s::string_map cluster_labels, pool_labels;
   k8s::string_map pool_annotations;  // those of bootc.dev and windlass.dev
+  k8s::string_map parameters;        // what flags of `run` say, by name; texts
   /// The state in which a unit may start, and in no other; the API's word, "Staged".
   std::string startable;
   std::uint64_t capacity = 0;  // maxUnavailable as a number
@@ -89,8 +91,9 @@ struct rollout_answer {
   call_cost cost;
 };
 
-/// The budget of one call: 200,000 instructions and as many as a policy may spend on each unit.
-std::int64_t rollout_instructions(std::size_t units);
+/// The budget of one call: 200,000 instructions and as many as a policy may spend on each unit, and
+/// on each cluster that it is told of.
+std::int64_t rollout_instructions(std::size_t units, std::size_t clusters = 0);
 
 /// Asks the pack that applies who may start now. A fault means: nobody new starts; its message is
 /// the hold's reason.

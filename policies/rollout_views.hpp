@@ -71,12 +71,16 @@ template <>
 struct view_record<rollout_fleet> {
   static constexpr const char* name = "fleet";
   static constexpr field fields[] = {
+      field_of<&rollout_fleet::api>("api", "whose units these are: bootc, tenants"),
       field_of<&rollout_fleet::pool>("pool"),
       field_of<&rollout_fleet::cluster>("cluster"),
       field_of<&rollout_fleet::cluster_labels>("cluster_labels", "of the cluster's Secret at home"),
       field_of<&rollout_fleet::pool_labels>("pool_labels"),
       field_of<&rollout_fleet::pool_annotations>("pool_annotations",
                                                  "those of bootc.dev and windlass.dev"),
+      field_of<&rollout_fleet::parameters>("parameters",
+                                           "what flags of `run` say, texts by name; tenants: "
+                                           "max_failures, soak_seconds, wave_label"),
       field_of<&rollout_fleet::startable>("startable", "the state in which a unit may start"),
       field_of<&rollout_fleet::capacity>("capacity", "maxUnavailable as a number"),
       field_of<&rollout_fleet::free>("free", "how many may start now"),

@@ -45,6 +45,7 @@ awaitable<k8s::result<void>> wait_for(k8s::engagement& on, part& made,  // borro
   while (on.loop().now() < until) {
     const bool complete = co_await made.synced(std::min(until, on.loop().now() + doubt_interval));
     if (complete) co_return k8s::result<void>();
+    if (auto refused = made.refusal()) co_return *std::move(refused);
     f.detail = made.doubt();
     f.code = k8s::errc::over_budget;
     f.doing = "watch " + says.watches;

@@ -66,6 +66,9 @@ public:
   virtual awaitable<bool> synced(reactor::steady_time deadline) = 0;
   /// Why a view is known not to be the truth; empty when nothing is.
   virtual std::string doubt() const { return {}; }
+  /// What the server said where it does not let the part begin: the cluster is Forbidden then, for
+  /// this API. None: nothing is refused.
+  virtual std::optional<k8s::fault> refusal() const { return std::nullopt; }
   /// Everything soon: a policy or the labels of the cluster changed.
   virtual void reconsider() {}
   /// The cluster answers again after it was down.

@@ -47,6 +47,7 @@ policies::rollout_unit as_unit(unit&& u, const policy_question& q) {
 
 policies::rollout_fleet as_fleet(const policy_question& q) {
   policies::rollout_fleet fleet;
+  fleet.api = "bootc";
   fleet.pool = q.pool;
   fleet.cluster = q.cluster;
   fleet.capacity = q.capacity;

@@ -13,13 +13,22 @@
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace helm::tenants {
 namespace {
 
 constexpr std::size_t values_bytes_limit = 4u << 20;
+/// Connecting to a cluster, and reading what is there, is over or has failed by then; a person who
+/// looks has less patience.
+constexpr reactor::nanoseconds longest_unheard = std::chrono::seconds(60),
+                               longest_unseen = std::chrono::seconds(10);
+/// Every cluster asks, and a fleet is large: a summary serves for so long.
+constexpr reactor::nanoseconds summary_serves = std::chrono::seconds(1);
 
 outcome<std::vector<values_file>> read_files(const std::vector<std::string>& paths) {
   std::vector<values_file> out;
@@ -50,6 +59,7 @@ public:
     o.known = [this](std::string_view name) { return is_known(name); };
     o.charts = &charts_;
     o.slots = &slots_;
+    o.ask_turn = [this](turn_question q) { return ask(std::move(q)); };
     o.limits = house_.limits;
     o.metrics = &house_.metrics;
     o.rows = &rows_;
@@ -68,6 +78,59 @@ public:
   }
 
 private:
+  /// Clusters that have neither answered nor failed: how far they are is not known.
+  std::vector<std::string> unheard() const {
+    std::vector<std::string> out;
+    for (const k8s::cluster* c : house_.fleet.clusters()) {
+      const k8s::engagement* e = c->find(api_name);
+      const bool is_known = c->is_connected() ? !e || e->is_settled() : k8s::is_failure(c->state());
+      if (!is_known) out.push_back(c->name());
+    }
+    return out;
+  }
+
+  /// Why nobody can say how far the fleet is; empty when it is known, or was not for too long.
+  std::string not_known() {
+    const std::vector<std::string> missing = unheard();
+    if (house_.fleet.is_discovered() && missing.empty()) {
+      unknown_since_.reset();
+      return {};
+    }
+    if (!unknown_since_) unknown_since_ = house_.loop.now();
+    const bool looks = house_.does == units::mode::look;
+    if (house_.loop.now() - *unknown_since_ >= (looks ? longest_unseen : longest_unheard))
+      return {};
+    return missing.empty() ? std::string("the fleet's clusters are being looked for")
+                           : std::to_string(missing.size()) + " clusters have not answered yet, " +
+                                 missing.front() + " among them";
+  }
+
+  const std::vector<policies::rollout_cluster>& progress_of_all() {
+    const reactor::steady_time now = house_.loop.now();
+    const std::string& shall_be = wanted_->release.fingerprint;
+    if (summary_.fingerprint == shall_be && now - summary_.at < summary_serves)
+      return summary_.clusters;
+    summary_ = {shall_be, now, {}};
+    for (tenant_cluster* part : parts_)
+      if (auto one = part->progress()) summary_.clusters.push_back(std::move(*one));
+    std::ranges::sort(summary_.clusters, {}, &policies::rollout_cluster::name);
+    return summary_.clusters;
+  }
+
+  units::awaitable<turn_answer> ask(turn_question q) {
+    std::string why = not_known();
+    while (!why.empty() && house_.does == units::mode::look) {
+      co_await house_.loop.sleep_for(std::chrono::milliseconds(50));
+      why = not_known();
+    }
+    if (!why.empty()) co_return all_wait(q, hold_code::fleet_loading, std::move(why));
+    if (const k8s::cluster* c = house_.fleet.find(q.cluster)) q.cluster_labels = c->labels();
+    q.clusters = progress_of_all();
+    q.max_failures = wanted_->all.max_failures;
+    q.soak = wanted_->all.wave_soak;
+    co_return co_await ask_turn(house_.packs, std::move(q));
+  }
+
   /// One API server may be in the fleet under several names: its UID says so, and before that was
   /// read of both its address.
   names_of_server names_of(k8s::cluster& c) const {
@@ -93,6 +156,12 @@ private:
   operation_slots slots_;
   units::row_budget rows_;
   std::set<tenant_cluster*> parts_;
+  std::optional<reactor::steady_time> unknown_since_;
+  struct {
+    std::string fingerprint;  // of what shall be
+    reactor::steady_time at{};
+    std::vector<policies::rollout_cluster> clusters;
+  } summary_;
 };
 
 }  // namespace

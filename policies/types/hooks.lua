@@ -50,11 +50,13 @@
 ---@field conditions string[] types of its Node's conditions that are True, Ready left out
 
 ---@class windlass.fleet
+---@field api string whose units these are: bootc, tenants
 ---@field pool string
 ---@field cluster string
 ---@field cluster_labels table<string, string> of the cluster's Secret at home
 ---@field pool_labels table<string, string>
 ---@field pool_annotations table<string, string> those of bootc.dev and windlass.dev
+---@field parameters table<string, string> what flags of `run` say, texts by name; tenants: max_failures, soak_seconds, wave_label
 ---@field startable string the state in which a unit may start
 ---@field capacity number maxUnavailable as a number
 ---@field free number how many may start now

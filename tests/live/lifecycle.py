@@ -161,6 +161,43 @@ def fleet(folder, home, _):
     s.end()
 
 
+def mid_operation(folder, home, _):
+    """L2: an install that waits for pods which never come is ended in order, and nothing is left pending."""
+    helm = [BUILD / "windlass", "helm"]
+    charts = folder / "charts"
+    charts.mkdir()
+    for command in (["create", "web"], ["package", "web", "--version", "1.0.0"], ["repo", "index", "."]):
+        subprocess.run([*helm, *command], cwd=charts, check=True, capture_output=True)
+    at = port()
+    served = subprocess.Popen([sys.executable, "-m", "http.server", str(at), "--bind", "127.0.0.1", "--directory", charts],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    Service.all.append(served)
+    ask = [kubectl(), "--kubeconfig", home]
+    tenant = {"apiVersion": "mesh.openkcm.io/v1alpha1", "kind": "Tenant", "metadata": {"name": "acme", "namespace": "default"}, "spec": {}}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "here", "namespace": "default",
+                                                                 "labels": {"sigs.k8s.io/multicluster-runtime-kubeconfig": "true"}},
+              "data": {"kubeconfig": base64.b64encode(pathlib.Path(home).read_bytes()).decode()}}
+
+    def records(status):
+        out = subprocess.run([*ask, "-n", "acme", "get", "secrets", "-l", f"owner=helm,status={status}", "-o", "name"], capture_output=True, text=True)
+        return out.stdout.split()
+
+    arguments = ["--kubeconfig", home, "--apis", "tenants", "--fleet", "secrets", "--no-self-cluster", "--chart-repo", f"http://127.0.0.1:{at}",
+                 "--chart-name", "web", "--chart-version", "1.0.0"]
+    subprocess.run([*ask, "apply", "-f", "-"], input=json.dumps(secret), text=True, check=True, capture_output=True)
+    s = Service(folder, "busy", *arguments).ready()
+    apply = lambda: subprocess.run([*ask, "apply", "-f", "-"], input=json.dumps(tenant), text=True, capture_output=True).returncode == 0  # noqa: E731
+    until(apply, "the kind is there")
+    until(lambda: records("pending-install"), "an install is under way")
+    counts["term_mid_operation_s"] = round(s.end(), 2)
+    check(not records("pending-install"), f"left pending: {s.text()[-800:]}")
+    check(records("failed"), "the record says how it ended")
+    again = Service(folder, "after", *arguments).ready()
+    until(lambda: records("pending-install") or records("pending-upgrade"), "the next one goes on", 60)
+    again.end()
+    check(not records("pending-install") and not records("pending-upgrade"), "left pending by the second")
+
+
 def kubectl():
     assets = os.environ.get("KUBEBUILDER_ASSETS") or pathlib.Path.home() / ".cache/windlass/envtest"
     return pathlib.Path(assets) / "kubectl"
@@ -176,7 +213,7 @@ def main():
         try:
             home = folder / "home" / "kubeconfig"
             until(home.exists, "an API server")
-            for part in (settings_of, signals, pid_file, fleet):
+            for part in (settings_of, signals, pid_file, mid_operation, fleet):
                 part(folder, str(home), server)
         finally:
             for process in [server, *Service.all]:

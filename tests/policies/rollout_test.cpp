@@ -231,6 +231,41 @@ TEST(RolloutPlan, FitsFiveThousandUnits) {
   });
 }
 
+TEST(RolloutPlan, FitsWavesOfTenThousandClusters) {
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  host packs(l, {});
+  auto input = std::make_shared<rollout_input>();
+  rollout_unit u;
+  u.name = "default/acme";
+  u.state = input->fleet.startable = "Staged";
+  input->units.push_back(std::move(u));
+  input->fleet.api = "tenants";
+  input->fleet.cluster = "last";
+  input->fleet.free = input->fleet.capacity = 1;
+  input->fleet.cluster_labels = {{"mesh.openkcm.io/wave", "9"}};
+  input->fleet.parameters = {
+      {"max_failures", "0"}, {"soak_seconds", "60"}, {"wave_label", "mesh.openkcm.io/wave"}};
+  for (int i = 0; i < 10'000; ++i) {
+    rollout_cluster c;
+    c.name = "cluster-" + std::to_string(i);
+    c.cluster_labels = {{"mesh.openkcm.io/wave", std::to_string(i % 9)}};
+    c.units = c.updated = 3;
+    c.updated_at = 1;
+    input->fleet.clusters.push_back(std::move(c));
+  }
+  run_task(l, [&]() -> reactor::awaitable<void> {
+    auto loaded = co_await packs.load();
+    EXPECT_TRUE(loaded.has_value());
+    subject s;
+    s.pack = "rollout/waves";
+    auto plan = co_await plan_rollout(packs, std::move(s), input, l.wall());
+    EXPECT_TRUE(plan.has_value()) << (plan ? "" : plan.error().message());
+    if (!plan) co_return;
+    EXPECT_EQ(plan->start, std::vector<std::string>{"default/acme"});
+    EXPECT_GT(plan->cost.instructions, rollout_instructions(1));
+  });
+}
+
 TEST(RolloutPlan, NamesPackAndPlaceOfANonsenseAnswer) {
   reactor::loop l(reactor::loop::mode::simulated, 1);
   EXPECT_EQ(rollout_instructions(0), unit_instructions);

@@ -50,8 +50,9 @@ TEST(TenantSettings, C1_WithoutAnythingTheDefaultsAreShown) {
       "(default), metrics-bind-address=:8080 (default), health-probe-bind-address=:8081 (default), "
       "leader-elect=false (default), apis=tenants,kryptondeployments (default), self-cluster=true "
       "(default), tenant-drift=report (default), allow-exec-auth=false (default), "
-      "max-concurrent-per-cluster=4 (default), max-concurrent-helm=16 (default), log-level=info "
-      "(default), log-format=console (default), ALLOW_CHART_SKIP= (default), "
+      "max-concurrent-per-cluster=4 (default), max-concurrent-helm=16 (default), max-failures=0 "
+      "(default), wave-soak=0s (default), log-level=info (default), log-format=console (default), "
+      "ALLOW_CHART_SKIP= (default), "
       "KRYPTON_CHECK_INTERVAL=60s (default), HELM_DRIVER= (default), HELM_MAX_HISTORY=10 "
       "(default), "
       "HELM_REPOSITORY_CONFIG=/.config/helm/repositories.yaml (default), "
@@ -155,12 +156,31 @@ TEST(TenantSettings, C3_AWrongValueIsNamedWithWhoSaidIt) {
       {"max-concurrent-helm", "0",
        "--max-concurrent-helm: must be a whole number from 1 to 10000, is \"0\""},
       {"log-format", "xml", "--log-format: must be one of console json, is \"xml\""},
+      {"max-failures", "-1", "--max-failures: must be a number, or a share such as 10%, is \"-1\""},
+      {"max-failures", "101%",
+       "--max-failures: must be a number, or a share such as 10%, is \"101%\""},
+      {"max-failures", "few",
+       "--max-failures: must be a number, or a share such as 10%, is \"few\""},
+      {"wave-soak", "soon",
+       "--wave-soak: must be a duration such as 30m, a year at most, is \"soon\""},
+      {"wave-soak", "-5m",
+       "--wave-soak: must be a duration such as 30m, a year at most, is \"-5m\""},
   };
   for (const auto& [flag, text, said] : rows) {
     process p;
     p.given.flags[flag] = {text};
     EXPECT_EQ(p.problem(), said);
   }
+}
+
+TEST(TenantSettings, V1_WavesAreToldByFlags) {
+  process p;
+  p.given.flags["max-failures"] = {"10%"};
+  p.given.flags["wave-soak"] = {"1h30m"};
+  EXPECT_EQ(p.read()->all.max_failures, "10%");
+  EXPECT_EQ(p.read()->all.wave_soak, 90min);
+  p.given.flags["wave-soak"] = {"0"};
+  EXPECT_EQ(p.read()->all.wave_soak, 0s);
 }
 
 TEST(TenantSettings, K11_NamespacesAreAListAndAStarIsAll) {

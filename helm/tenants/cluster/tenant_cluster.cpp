@@ -74,6 +74,7 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
                    : nullptr),
       controller_(on.loop(), *this, controller_of(options_.metrics, on.log()),
                   [](const key_type& key) { return key.text(); }),
+      turns_known_(on.loop()),
       nobody_looks_(on.loop()),
       tasks_(on.loop()) {
   if (options_.charts) options_.charts->enter();
@@ -107,7 +108,7 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
 awaitable<void> tenant_cluster::begin() {
   if (options_.kind == kind_on_cluster::ensured) {
     k8s::resource kind = tenant_resource();
-    co_await until_kind_is_there(on_, std::move(kind), kind_problem_);
+    co_await until_kind_is_there(on_, std::move(kind), kind_absence_);
   }
   tenants_.start();
   (void)co_await tenants_.synced();
@@ -139,15 +140,16 @@ awaitable<bool> tenant_cluster::synced(reactor::steady_time deadline) {
   if (options_.does == units::mode::look && options_.kind == kind_on_cluster::ensured) {
     k8s::resource wanted = tenant_resource();
     auto served = co_await on_.discovery().serves(std::move(wanted));
-    kind_problem_ =
+    kind_absence_.problem =
         served && !*served ? "the kind Tenant is not served; `windlass run` brings it" : "";
   }
-  if (!kind_problem_.empty()) co_return false;
+  if (!kind_absence_.problem.empty()) co_return false;
   co_return co_await tenants_.synced(deadline);
 }
 
 void tenant_cluster::reconsider() {
   ++revision_;
+  turns_.held.clear();  // asked again, maybe of another policy
   tenants_.objects().each([&](const tenant& t) { controller_.add(t.meta.key()); });
 }
 
@@ -182,6 +184,7 @@ tenant_cluster::memory* tenant_cluster::find(const key_type& key) {
 
 void tenant_cluster::forget(const key_type& key) {
   remember(key, std::nullopt);
+  forget_turn(key);
   known_.erase(key);
 }
 
@@ -368,6 +371,7 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     for (std::size_t i = 0; i < keys.size(); ++i)
       if (const memory* m = find(keys[i])) plans[i] = m->last;
   } else {
+    turns_ = {};  // who only looks lets nobody in
     const auto look = [&](std::size_t i) -> awaitable<void> {
       auto w = co_await gather(keys[i], std::nullopt);
       if (w && w->object && concern_of(*w->object, *w) == concern::ours) plans[i] = plan_tenant(*w);

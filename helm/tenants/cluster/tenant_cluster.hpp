@@ -9,6 +9,8 @@
 #include "helm/tenants/cluster/wanted.hpp"
 #include "helm/tenants/plan/object_changes.hpp"
 #include "helm/tenants/plan/retries.hpp"
+#include "helm/tenants/waves/standing.hpp"
+#include "helm/tenants/waves/turn.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
@@ -23,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +71,9 @@ public:
     std::function<bool(std::string_view)> known;
     chart_supply* charts = nullptr;
     operation_slots* slots = nullptr;
+    /// Who may move to a changed state; fills in what is known of the other clusters. May be empty:
+    /// everybody may.
+    std::function<awaitable<turn_answer>(turn_question)> ask_turn;
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;
@@ -79,8 +85,9 @@ public:
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
   std::string doubt() const override {
-    return kind_problem_.empty() ? tenants_.doubt() : kind_problem_;
+    return kind_absence_.problem.empty() ? tenants_.doubt() : kind_absence_.problem;
   }
+  std::optional<k8s::fault> refusal() const override { return kind_absence_.refused; }
   void reconsider() override;
   void recover() override;
   awaitable<std::vector<units::plan_row>> overview() override;
@@ -92,6 +99,9 @@ public:
   awaitable<outcome<tenant_preview>> preview(k8s::object_key key);
   /// The Tenant as it was seen last; null where it was not.
   const tenant* seen(const k8s::object_key& key) const { return tenants_.find(key); }
+  /// How far its Tenants are with what shall be everywhere, for the waves behind it. None: nobody
+  /// can reach it.
+  std::optional<policies::rollout_cluster> progress();
   bool idle() const noexcept { return controller_.idle() && operations_ == 0; }
 
   /// Half of what a process has to end: the rest is the others'.
@@ -121,6 +131,15 @@ private:
     std::optional<unsaid> unsaved;  // could not be written
     std::unique_ptr<operation_task> running;
     std::optional<tenant_plan> last;
+    standing stands;
+    bool planned = false;  // once at least, whosever it is
+  };
+  /// Who may move to one changed state.
+  struct turns {
+    std::string fingerprint;  // of that state
+    std::set<k8s::object_key> wanted, let_in;
+    std::map<k8s::object_key, units::hold> held;
+    reactor::nanoseconds look_again{};
   };
   using key_type = k8s::object_key;
 
@@ -148,6 +167,18 @@ private:
   awaitable<stepped> end_abandoned(key_type key, tenant_world w, tenant_plan p);
   void start_loading(const key_type& key, const tenant_world& w);
   awaitable<void> load(key_type key, chart_coordinates c, attempt_key at);
+
+  // tenant_turns.cpp
+  /// Why the Tenant must not move to that state yet; none: it may. The first who wants it asks for
+  /// all.
+  awaitable<std::optional<units::hold>> turn_of(key_type key, std::string fingerprint);
+  awaitable<void> ask_for_turns();
+  /// Asks again as long as somebody waits.
+  awaitable<void> watch_turns();
+  turn_question question_for_turns() const;
+  void forget_turn(const key_type& key);
+  /// Whether what is planned is a change that waits for its turn: no first install is.
+  bool is_change(const tenant& t, const tenant_world& w) const;
 
   // tenant_operations.cpp
   void start_operation(const key_type& key, operation what);
@@ -191,7 +222,7 @@ private:
   cluster_reads reads_;
   tenant_writes writes_;
   k8s::informer<tenant> tenants_;
-  std::string kind_problem_;  // why the kind is not there
+  kind_absence kind_absence_;  // why the kind is not there
   std::unique_ptr<units::row_figures> figures_;
   std::map<key_type, memory> known_;
   std::map<key_type, std::size_t> counted_;  // phase of each that is ours
@@ -203,10 +234,17 @@ private:
   std::string row_;  // with series of its own
   std::size_t operations_ = 0;
   std::uint64_t connection_ = 0, revision_ = 0;
+  turns turns_;
+  bool asks_for_turns_ = false, watches_turns_ = false;
+  struct {
+    std::uint64_t revision = 0;
+    std::string fingerprint;
+    wave_progress is;
+  } summed_;
   k8s::controller<key_type> controller_;
   std::size_t lookers_ = 0;
   bool stopping_ = false;
-  reactor::waiters nobody_looks_;
+  reactor::waiters turns_known_, nobody_looks_;
   reactor::task_group tasks_;
 };
 

@@ -148,14 +148,15 @@ awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
 }
 
 awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
-                                    std::string& problem) {
+                                    kind_absence& why) {
   for (;;) {
     auto there = co_await ensure_crd(on, kind);
+    why = {};
     if (there) break;
-    problem = there.error().message();
+    why.problem = there.error().message();
+    if (there.error().code == k8s::errc::forbidden) why.refused = std::move(there.error());
     co_await on.loop().sleep_for(pause_after(setback::crd, 1));
   }
-  problem.clear();
 }
 
 }  // namespace helm::tenants

@@ -23,8 +23,14 @@ const std::vector<std::string>& crd_manifests();
 reactor::awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
                                                  k8s::resource kind);
 
-/// The same, tried again every minute until it is so; `problem` says why it is not.
+/// Why a kind is not there.
+struct kind_absence {
+  std::string problem;                // empty: it is there, as far as is known
+  std::optional<k8s::fault> refused;  // where the server said that we may not make it
+};
+
+/// The same, tried again every minute until it is so.
 reactor::awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
-                                             std::string& problem);
+                                             kind_absence& why);
 
 }  // namespace helm::tenants

@@ -98,6 +98,11 @@ awaitable<k8s::result<tenant_world>> tenant_cluster::gather(key_type key,
     m->release.reset();
   }
 
+  if (is_change(t, w)) {
+    std::string changed = w.wanted.fingerprint;
+    w.held = co_await turn_of(key, std::move(changed));
+  }
+
   // From here on nothing is waited for, so that all of it is of one moment.
   tenants_.objects().each_by("name", name, [&](const tenant& other) {
     if (other.meta.key() == key || concern_of(other, world_of(other)) != concern::ours) return;
@@ -212,6 +217,11 @@ awaitable<k8s::result<k8s::next>> tenant_cluster::pass(key_type key) {
       if (!same) continue;
     }
     const bool ours = concern_of(*w.object, w) == concern::ours || p.action != "none";
+    if (memory* known = find(key)) {
+      known->stands = standing_after(known->stands, w.wanted.fingerprint,
+                                     w.object->fingerprint(w.cluster), p, w.now);
+      known->planned = true;
+    }
     remember(key, ours ? std::optional(p) : std::nullopt);
     stepped led = co_await carry_out(key, std::move(w), std::move(p));
     if (!led.again) co_return led.then;

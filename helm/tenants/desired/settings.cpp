@@ -43,6 +43,8 @@ constexpr auto setting_table = std::to_array<setting_kind>({
     {"allow-exec-auth", "false", {}, shape::boolean},
     {"max-concurrent-per-cluster", "4", {}, shape::whole_number},
     {"max-concurrent-helm", "16", {}, shape::whole_number},
+    {"max-failures", "0", {}, shape::share},
+    {"wave-soak", "0s", {}, shape::duration},
     {"log-level", "info"},
     {"log-format", "console", {}, shape::choice, "console json"},
     {"", "", {"ALLOW_CHART_SKIP"}},
@@ -95,6 +97,23 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return n;
 }
 
+/// "3", or "10%" of what there is.
+bool is_share(std::string_view text) {
+  const bool of_all = text.ends_with('%');
+  if (of_all) text.remove_suffix(1);
+  const auto n = whole(text);
+  return n && *n >= 0 && *n <= (of_all ? 100 : static_cast<std::int64_t>(most_concurrent));
+}
+
+/// Nothing, or a Go duration of a year at most.
+std::optional<reactor::nanoseconds> soak_of(std::string_view text) {
+  constexpr reactor::nanoseconds longest = std::chrono::hours(24 * 365);
+  if (text == "0") return reactor::nanoseconds();
+  const auto d = parse_duration(text);
+  if (!d || *d < 0 || *d > longest.count()) return std::nullopt;
+  return reactor::nanoseconds(*d);
+}
+
 /// What is wrong with the text of such a setting.
 std::optional<problem> problem_of(const setting_kind& kind, const said& s) {
   const std::string text = joined(s.values);
@@ -109,6 +128,12 @@ std::optional<problem> problem_of(const setting_kind& kind, const said& s) {
       if (n && *n >= 1 && *n <= static_cast<std::int64_t>(most_concurrent)) return std::nullopt;
       return complaint(s, "a whole number from 1 to " + std::to_string(most_concurrent));
     }
+    case shape::share:
+      if (is_share(text)) return std::nullopt;
+      return complaint(s, "a number, or a share such as 10%");
+    case shape::duration:
+      if (soak_of(text)) return std::nullopt;
+      return complaint(s, "a duration such as 30m, a year at most");
     case shape::choice:
       for (std::size_t at = 0; at <= kind.choices.size();) {
         const std::size_t end = std::min(kind.choices.find(' ', at), kind.choices.size());
@@ -244,6 +269,8 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
   s.drift = drift_of(from.text("tenant-drift"));
   s.per_cluster = static_cast<std::size_t>(*whole(from.text("max-concurrent-per-cluster")));
   s.in_all = static_cast<std::size_t>(*whole(from.text("max-concurrent-helm")));
+  s.max_failures = from.text("max-failures");
+  s.wave_soak = soak_of(from.text("wave-soak")).value_or(reactor::nanoseconds());
   s.skip = from.text("ALLOW_CHART_SKIP") == "true" ? chart_skip::allowed : chart_skip::forbidden;
   s.check_interval = read_check_interval(from.text("KRYPTON_CHECK_INTERVAL"));
   const auto driver = driver_of(from.text("HELM_DRIVER"));

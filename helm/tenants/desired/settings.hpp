@@ -18,7 +18,7 @@ namespace helm::tenants {
 
 /// One setting of the service as far as Tenants and KryptonDeployments go by it.
 struct setting_kind {
-  enum class shape : std::uint8_t { text, list, boolean, whole_number, choice };
+  enum class shape : std::uint8_t { text, list, boolean, whole_number, choice, share, duration };
   std::string_view flag;  // "chart-repo"; empty where only the environment has it
   std::string_view standard;
   // the first that is not empty wins over the flag
@@ -52,6 +52,8 @@ struct settings {
   drift_mode drift = drift_mode::report;
   std::size_t per_cluster = 4, in_all = 16;  // operations at once
   chart_skip skip = chart_skip::forbidden;
+  std::string max_failures = "0";  // of earlier waves: a number, or a share of them as "10%"
+  reactor::nanoseconds wave_soak{};
   reactor::nanoseconds check_interval = std::chrono::seconds(60);
   record_driver driver = record_driver::secrets;
   int max_history = 10;  // 0: no limit

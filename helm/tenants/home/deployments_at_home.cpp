@@ -90,7 +90,7 @@ deployments_at_home::~deployments_at_home() = default;
 awaitable<void> deployments_at_home::begin() {
   if (options_.kind == kind_on_cluster::ensured) {
     k8s::resource kind = krypton_deployment_resource();
-    co_await until_kind_is_there(on_, std::move(kind), kind_problem_);
+    co_await until_kind_is_there(on_, std::move(kind), kind_absence_);
   }
   objects_.start();
   (void)co_await objects_.synced();
@@ -135,11 +135,11 @@ awaitable<bool> deployments_at_home::synced(reactor::steady_time deadline) {
   if (options_.does == units::mode::look && options_.kind == kind_on_cluster::ensured) {
     k8s::resource wanted = krypton_deployment_resource();
     auto served = co_await on_.discovery().serves(std::move(wanted));
-    kind_problem_ = served && !*served
-                        ? "the kind KryptonDeployment is not served; `windlass run` brings it"
-                        : "";
+    kind_absence_.problem =
+        served && !*served ? "the kind KryptonDeployment is not served; `windlass run` brings it"
+                           : "";
   }
-  if (!kind_problem_.empty()) co_return false;
+  if (!kind_absence_.problem.empty()) co_return false;
   co_return co_await objects_.synced(deadline);
 }
 

@@ -57,8 +57,9 @@ public:
   awaitable<void> stop() override;
   awaitable<bool> synced(reactor::steady_time deadline) override;
   std::string doubt() const override {
-    return kind_problem_.empty() ? objects_.doubt() : kind_problem_;
+    return kind_absence_.problem.empty() ? objects_.doubt() : kind_absence_.problem;
   }
+  std::optional<k8s::fault> refusal() const override { return kind_absence_.refused; }
   void reconsider() override;
   void recover() override { reconsider(); }
   awaitable<std::vector<units::plan_row>> overview() override;
@@ -173,7 +174,7 @@ private:
   options options_;
   object_writes<krypton_deployment> writes_;
   k8s::informer<krypton_deployment> objects_;
-  std::string kind_problem_;
+  kind_absence kind_absence_;
   std::map<key_type, memory> known_;
   std::map<key_type, std::unique_ptr<region>> regions_;
   std::set<std::pair<std::string, std::string>> shown_;  // phase and region with a series

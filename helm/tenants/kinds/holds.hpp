@@ -36,6 +36,10 @@ inline constexpr auto of_tenants = std::to_array<hold_kind>({
     {"fingerprint-unsaved", hold_nature::trouble,
      "the release is as it shall be and could not be noted on the object",
      "the right to patch tenants is granted; tried again every 45 s", "the planner"},
+    {"fleet-loading", hold_nature::progress,
+     "clusters of the fleet have not answered since this process began, so nobody knows how far "
+     "earlier waves are",
+     "each has answered or failed, or a minute has passed", "the reconciler"},
 });
 inline constexpr hold_kind operating = hold_in(of_tenants, "operating"),
                            namespace_terminating = hold_in(of_tenants, "namespace-terminating"),
@@ -46,7 +50,8 @@ inline constexpr hold_kind operating = hold_in(of_tenants, "operating"),
                            chart_loading = hold_in(of_tenants, "chart-loading"),
                            backoff = hold_in(of_tenants, "backoff"),
                            release_pending = hold_in(of_tenants, "release-pending"),
-                           fingerprint_unsaved = hold_in(of_tenants, "fingerprint-unsaved");
+                           fingerprint_unsaved = hold_in(of_tenants, "fingerprint-unsaved"),
+                           fleet_loading = hold_in(of_tenants, "fleet-loading");
 
 inline constexpr auto of_deployments = std::to_array<hold_kind>({
     {"region-unavailable", hold_nature::trouble,

@@ -24,6 +24,8 @@ inline constexpr std::string_view fingerprint_prefix = "mesh.openkcm.io/fingerpr
 inline constexpr std::string_view deleting = "mesh.openkcm.io/deleting";
 /// Annotation on a Tenant, read only: "true" lets it go and leaves its release.
 inline constexpr std::string_view skip_uninstall = "mesh.openkcm.io/skip-uninstall";
+/// Label on a cluster's Secret at home: in which wave changes come to it, a number; absent = 0.
+inline constexpr std::string_view wave = "mesh.openkcm.io/wave";
 /// Annotation on a Tenant, read only: another text tries again at once what waits after a failure.
 inline constexpr std::string_view retry = "windlass.dev/retry";
 /// Annotation on a namespace that we made: "Tenant/<ns>/<name>".

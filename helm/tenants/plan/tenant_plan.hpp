@@ -58,7 +58,7 @@ struct tenant_world {
   drift_findings drift;  // of the last check of a release that is as it shall be
   drift_mode on_drift = drift_mode::report;
   chart_skip skip = chart_skip::forbidden;
-  std::optional<units::hold> held;  // what a policy says about a changed state
+  std::optional<units::hold> held;  // why a changed state is not let in yet
   nanoseconds retry_in{};           // how long it still has to wait after a failure
   operation running = operation::none;
   // Of this process:

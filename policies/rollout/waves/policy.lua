@@ -1,15 +1,27 @@
 -- rollout/waves: a cluster begins when every cluster of the waves before it is up to date, has proved itself for a while, and
 -- not more failed than the budget bears. Within a cluster the order is by name.
 --
--- Asked for pools that carry the label windlass.dev/rollout: waves. The waves are in waves.lua.
+-- Asked for pools that carry the label windlass.dev/rollout: waves, whose waves are in waves.lua; and for Tenants, whose waves,
+-- budget and soak are flags of `windlass run`. Clusters that cannot be reached are not among fleet.clusters.
 local waves = require("waves")
 
-local function rank_of(labels)
-  local wave = labels[waves.label]
-  for i, name in ipairs(waves.order) do
-    if name == wave then return i end
+-- What counts for these units: how a cluster's wave is found, how long it is watched, which failures are borne.
+local function rules_for(fleet)
+  local told = fleet.parameters
+  if fleet.api ~= "tenants" then
+    return { rank = function(labels)
+      local wave = labels[waves.label]
+      for i, name in ipairs(waves.order) do
+        if name == wave then return i end
+      end
+      return #waves.order + 1
+    end, soak = waves.soak_seconds, failures = tostring(waves.failures), done = "are up to date" }
   end
-  return #waves.order + 1
+  return { rank = function(labels)
+    local wave = labels[told.wave_label]
+    if wave == nil then return 0 end
+    return wave:match("^%d+$") and tonumber(wave) or nil
+  end, soak = tonumber(told.soak_seconds), failures = told.max_failures, done = "are settled" }
 end
 
 local function own_target(fleet)
@@ -19,48 +31,53 @@ local function own_target(fleet)
   return ""
 end
 
--- Why this cluster has to wait, or nothing.
-local function blocked(fleet)
-  local mine, failed, unfinished, other = rank_of(fleet.cluster_labels), 0, nil, nil
+-- "2", or "10%" of so many.
+local function borne(failures, of)
+  local share = failures:match("^(%d+)%%$")
+  return share and math.floor(of * tonumber(share) / 100) or tonumber(failures)
+end
+
+-- Why this cluster has to wait, or nothing; and since when all of the waves before are done.
+local function blocked(fleet, rules)
+  local mine = rules.rank(fleet.cluster_labels)
+  if not mine then
+    return { code = "WaveUnknown", reason = "the label " .. fleet.parameters.wave_label .. " of the cluster is no number: "
+      .. fleet.cluster_labels[fleet.parameters.wave_label] }
+  end
+  local failed, earlier, youngest, unfinished, other = 0, 0, 0, nil, nil
   local target = own_target(fleet)
   for _, cluster in ipairs(fleet.clusters) do
-    if cluster.name ~= fleet.cluster and rank_of(cluster.labels) < mine then
+    local rank = rules.rank(cluster.labels)
+    if cluster.name ~= fleet.cluster and rank and rank < mine then
       failed = failed + cluster.degraded
+      earlier = earlier + cluster.nodes
+      youngest = math.max(youngest, cluster.updated_at)
       -- Up to date with something else proves nothing about what we shall run.
       if target ~= "" and cluster.target ~= "" and cluster.target ~= target then other = other or cluster end
       if cluster.updated < cluster.nodes and not unfinished then unfinished = cluster end
     end
   end
-  if failed > waves.failures then
-    return { code = "WaveFailed", reason = "the waves before report " .. failed .. " failures, " .. waves.failures .. " are borne" }
+  if failed > borne(rules.failures, earlier) then
+    return { code = "WaveFailed", reason = "the waves before report " .. failed .. " failures, " .. rules.failures .. " are borne" }
   end
   if other then
     return { code = "EarlierWave", reason = "waits for " .. other.name .. " of an earlier wave, which is not to run the same image yet" }
   end
   if unfinished then
     return { code = "EarlierWave", reason = "waits for " .. unfinished.name .. " of an earlier wave ("
-      .. unfinished.updated .. " of " .. unfinished.nodes .. " are up to date)" }
+      .. unfinished.updated .. " of " .. unfinished.nodes .. " " .. rules.done .. ")" }
   end
-end
-
--- How long the youngest cluster of the earlier waves still has to prove itself.
-local function soak_left(fleet, now)
-  local mine, youngest = rank_of(fleet.cluster_labels), 0
-  for _, cluster in ipairs(fleet.clusters) do
-    if cluster.name ~= fleet.cluster and rank_of(cluster.labels) < mine and cluster.updated_at > youngest then
-      youngest = cluster.updated_at
-    end
-  end
-  return youngest + waves.soak_seconds - now.unix
+  return nil, youngest
 end
 
 local function plan(units, fleet, now)
   local start, holds, look_again = {}, {}, nil
-  local wait = blocked(fleet)
+  local rules = rules_for(fleet)
+  local wait, done_at = blocked(fleet, rules)
   if wait then
     look_again = 30
   else
-    local left = soak_left(fleet, now)
+    local left = done_at + rules.soak - now.unix -- how long the youngest of the earlier waves still has to prove itself
     if left > 0 then
       wait = { code = "WaveSoak", reason = "the wave before is watched for another " .. left .. " s" }
       look_again = left

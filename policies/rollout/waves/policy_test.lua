@@ -7,7 +7,7 @@ local function cluster(name, wave, updated, degraded, updated_at)
     updated_at = updated_at or 0 }
 end
 local function plan(wave, clusters, more)
-  local fleet = { cluster = "here", cluster_labels = { ["windlass.dev/wave"] = wave }, clusters = clusters, free = 1, capacity = 1,
+  local fleet = { api = "bootc", cluster = "here", cluster_labels = { ["windlass.dev/wave"] = wave }, clusters = clusters, free = 1, capacity = 1,
     startable = "Staged" }
   for key, value in pairs(more or {}) do fleet[key] = value end
   local units = { { name = "w1", state = "Staged" }, { name = "w2", state = "Staged" }, { name = "w3", state = "Staged", degraded = true },
@@ -59,4 +59,49 @@ end)
 test("who has no wave goes last", function()
   expect_equal(plan(nil, { cluster("a", "main", 0) }).holds.w1.code, "EarlierWave")
   expect_equal(plan("main", { cluster("a", nil, 0) }).start, { "w1" })
+end)
+
+-- Tenants: the same, by what flags say.
+
+local function tenants(wave, clusters, told)
+  local fleet = { api = "tenants", pool = "cert-manager", cluster = "here", cluster_labels = { ["mesh.openkcm.io/wave"] = wave },
+    clusters = clusters, free = 2, capacity = 2, startable = "Staged",
+    parameters = { max_failures = "0", soak_seconds = "0", wave_label = "mesh.openkcm.io/wave" } }
+  for key, value in pairs(told or {}) do fleet.parameters[key] = value end
+  return policy.rollout.plan({ { name = "default/a", state = "Staged" }, { name = "default/b", state = "Staged" } }, fleet, now)
+end
+local function has(name, wave, nodes, settled, failed, at)
+  return { name = name, labels = { ["mesh.openkcm.io/wave"] = wave }, nodes = nodes, updated = settled, degraded = failed or 0, updated_at = at or 0 }
+end
+
+test("tenants: without labels all clusters move at once", function()
+  expect_equal(tenants(nil, { has("other", nil, 3, 0) }).start, { "default/a", "default/b" })
+end)
+
+test("tenants: no label is wave 0, and a later wave waits for it", function()
+  local answer = tenants("1", { has("other", nil, 3, 2) })
+  expect_equal(answer.holds["default/a"], { code = "EarlierWave", reason = "waits for other of an earlier wave (2 of 3 are settled)" })
+  expect_equal(tenants("1", { has("other", nil, 3, 3) }).start, { "default/a", "default/b" })
+  expect_equal(tenants("2", { has("other", "10", 3, 0) }).start, { "default/a", "default/b" })
+end)
+
+test("tenants: failures are borne as a number or as a share", function()
+  local ten = { has("a", "0", 6, 6, 1), has("b", nil, 4, 4) }
+  expect_equal(tenants("1", ten).holds["default/b"].reason, "the waves before report 1 failures, 0 are borne")
+  expect_equal(tenants("1", ten, { max_failures = "1" }).start, { "default/a", "default/b" })
+  expect_equal(tenants("1", ten, { max_failures = "10%" }).start, { "default/a", "default/b" })
+  expect_equal(tenants("1", ten, { max_failures = "9%" }).holds["default/a"].code, "WaveFailed")
+end)
+
+test("tenants: a wave is watched for as long as the flag says", function()
+  local answer = tenants("1", { has("a", "0", 1, 1, 0, now.unix - 100) }, { soak_seconds = "300" })
+  expect_equal(answer.holds["default/a"].code, "WaveSoak")
+  expect_equal(answer.look_again, 200)
+  expect_equal(tenants("1", { has("a", "0", 1, 1, 0, now.unix - 301) }, { soak_seconds = "300" }).start, { "default/a", "default/b" })
+end)
+
+test("tenants: a wave that is no number holds the cluster that carries it, and no other", function()
+  expect_equal(tenants("one", {}).holds["default/a"],
+    { code = "WaveUnknown", reason = "the label mesh.openkcm.io/wave of the cluster is no number: one" })
+  expect_equal(tenants("1", { has("a", "one", 3, 0) }).start, { "default/a", "default/b" })
 end)

@@ -13,48 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class TenantDiscovery : public TenantStage {
-protected:
-  member& home() { return cluster("home"); }
-
-  /// The Secret `name` makes a cluster of that name of the API server `server`.
-  void put_way(const std::string& name, const std::string& server,
-               const std::string& token = "one") {
-    const std::string config =
-        "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: "
-        "'http://" +
-        server + ":6443'}}]\nusers: [{name: u, user: {token: " + token +
-        "}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n";
-    json::object data, labels, metadata, o;
-    data["kubeconfig"] = formats::encode_base64(config);
-    labels["sigs.k8s.io/multicluster-runtime-kubeconfig"] = "true";
-    metadata["name"] = name;
-    metadata["namespace"] = "default";
-    metadata["labels"] = std::move(labels);
-    o["apiVersion"] = "v1";
-    o["kind"] = "Secret";
-    o["metadata"] = std::move(metadata);
-    o["data"] = std::move(data);
-    home().api.put(std::move(o));
-  }
-  void take_away(const std::string& name) {
-    (void)home().api.handle(
-        k8s::sim::make_request("DELETE", "/api/v1/namespaces/default/secrets/" + name));
-  }
-  std::unique_ptr<process> discover(settings s) {
-    home_api = std::make_unique<k8s::client>(l, home().to());
-    auto out =
-        std::make_unique<process>(l, std::move(s), std::vector<std::pair<std::string, member*>>());
-    out->fleet().discover(*home_api, nullptr);
-    return out;
-  }
-  awaitable<void> end(process& p) {  // borrowed
-    co_await p.stop();
-    co_await home_api->stop();
-    home_api.reset();
-  }
-  std::unique_ptr<k8s::client> home_api;
-};
+using TenantDiscovery = DiscoveredStage;
 
 TEST_F(TenantDiscovery, D1_TheTenantsOfAClusterThatComesAreReconciledWithinSeconds) {
   play([&]() -> awaitable<void> {
@@ -87,6 +46,45 @@ TEST_F(TenantDiscovery, D4_RotatedCredentialsReconnectOnceAndOperateOnNothing) {
     EXPECT_EQ(a.writes, before);
     EXPECT_EQ(a.records("acme", "tenant-acme-east"), "1:deployed");
     EXPECT_NE(windlass->on("east"), nullptr);
+    co_await end(*windlass);
+  });
+}
+
+TEST_F(TenantDiscovery, D5_ABadKubeconfigIsItsOwnMatterAndCountsAtOnceWhenItIsMended) {
+  play([&]() -> awaitable<void> {
+    cluster("good").put_tenant("acme");
+    const auto put_text = [&](const std::string& name, const std::string& kubeconfig) {
+      cluster(name).put_tenant("acme");
+      put_way(name, name);
+      home().api.edit("", "secrets", "default", name, [&](json::object& o) {
+        o["data"].as_object()["kubeconfig"] = formats::encode_base64(kubeconfig);
+      });
+    };
+    const std::string head =
+        "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: "
+        "'http://x:6443'}}]\ncontexts: [{name: c, context: {cluster: c, user: "
+        "u}}]\n";
+    put_text("garbage", "\x01{[ no kubeconfig");
+    put_text("contextless", head + "current-context: another\nusers: [{name: u, user: {}}]\n");
+    put_text("filepath", head +
+                             "current-context: c\nusers: [{name: u, user: {tokenFile: "
+                             "/etc/shadow}}]\n");
+    put_text("execuser", head +
+                             "current-context: c\nusers: [{name: u, user: {exec: {apiVersion: "
+                             "client.authentication.k8s.io/v1, command: id}}}]\n");
+    put_way("good", "good");
+    auto windlass = discover(of_version("1.2.0"));
+    const bool good = co_await ready("good", "acme", 10s);
+    EXPECT_TRUE(good);
+    co_await l.sleep_for(1min);
+    EXPECT_EQ(windlass->fleet().without_connection().size(), 4u);
+    for (const char* name : {"garbage", "contextless", "filepath", "execuser"}) {
+      EXPECT_EQ(cluster(name).phase("acme"), "") << name;
+      put_way(name, name);
+      const bool mended = co_await ready(name, "acme", 5s);
+      EXPECT_TRUE(mended) << name;
+    }
+    EXPECT_TRUE(windlass->fleet().without_connection().empty());
     co_await end(*windlass);
   });
 }
@@ -175,6 +173,77 @@ TEST_F(TenantDiscovery, M1_TheSeriesOfAClusterGoWithItsSecret) {
     take_away("a");
     co_await l.sleep_for(10s);
     EXPECT_EQ(windlass->metrics.text().find("cluster=\"a\""), std::string::npos);
+    co_await end(*windlass);
+  });
+}
+
+TEST_F(TenantDiscovery, P1_ARestartConfirmsWhatIsUnchangedAndWritesNothing) {
+  constexpr int clusters = 8, tenants = 25;
+  play([&]() -> awaitable<void> {
+    std::vector<member*> all;
+    for (int c = 0; c < clusters; ++c) {
+      const std::string name = "c" + std::to_string(c);
+      all.push_back(&cluster(name));
+      for (int t = 0; t < tenants; ++t) all.back()->put_tenant("t" + std::to_string(t));
+      put_way(name, name);
+    }
+    const auto each = [&](const std::function<bool(member&, const std::string&)>& holds) {
+      return std::ranges::all_of(all, [&](member* m) {
+        for (int t = 0; t < tenants; ++t)
+          if (!holds(*m, "t" + std::to_string(t))) return false;
+        return true;
+      });
+    };
+    const auto ready = [](member& m, const std::string& t) { return m.phase(t) == "Ready"; };
+    auto first = discover(of_version("1.2.0"));
+    const bool came = co_await until([&] { return each(ready); }, 10min);
+    EXPECT_TRUE(came);
+    co_await l.sleep_for(30s);
+    co_await end(*first);
+    std::vector<std::size_t> writes, confirmed;
+    for (member* m : all) {
+      writes.push_back(m->writes);
+      confirmed.push_back(m->told("HelmSkip"));
+    }
+    const std::size_t fetched = charts->asked("/web-1.2.0.tgz");
+    auto again = discover(of_version("1.2.0"));
+    const bool told = co_await until([&] {
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i]->told("HelmSkip") < confirmed[i] + tenants) return false;
+      return true;
+    });
+    EXPECT_TRUE(told) << "each is looked at";
+    co_await l.sleep_for(5min);
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i]->writes, writes[i]) << i;
+    EXPECT_EQ(charts->asked("/web-1.2.0.tgz"), fetched);
+    EXPECT_TRUE(each(ready));
+    co_await end(*again);
+  });
+}
+
+TEST_F(TenantDiscovery, P3_RotatedCredentialsLeaveNothingBehind) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    put_way("east", "a", "token-0");
+    auto windlass = discover(of_version("1.2.0"));
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    std::size_t series = 0;
+    reactor::live_counts alive;
+    for (int i = 1; i <= 100; ++i) {
+      put_way("east", "a", "token-" + std::to_string(i));
+      co_await l.sleep_for(10s);
+      if (i != 10) continue;
+      series = windlass->metrics.text().size();
+      alive = l.live();
+    }
+    EXPECT_EQ(windlass->lines->count("cluster reconnects"), 100u);
+    EXPECT_LE(windlass->metrics.text().size(), series + 100) << "digits may grow, series may not";
+    EXPECT_LE(l.live().streams, alive.streams);
+    EXPECT_LE(l.live().tasks, alive.tasks);
+    EXPECT_LE(l.live().waits, alive.waits);
+    EXPECT_EQ(a.records("acme", "tenant-acme-east"), "1:deployed");
     co_await end(*windlass);
   });
 }

@@ -346,12 +346,16 @@ TEST_F(TenantMishaps, N3_WithoutTheRightToTheKindItIsSaidAndTriedAgainAfterAMinu
     EXPECT_EQ(windlass->lines->count("CRD ensure failed"), 1u);
     const tenant_cluster* on = windlass->on("a");
     EXPECT_TRUE(on && on->doubt().find("customresourcedefinitions") != std::string::npos);
+    const k8s::cluster* of = windlass->fleet().find("a");
+    EXPECT_EQ(of->state(), k8s::cluster_state::forbidden);
+    EXPECT_THAT(of->last_error(), HasSubstr("customresourcedefinitions"));
     a.forbids = {};
     const bool made = co_await until([&] { return has_kind(a); }, 65s);
     EXPECT_TRUE(made);
     a.put_tenant("acme");
     const bool came = co_await ready("a");
     EXPECT_TRUE(came);
+    EXPECT_EQ(of->state(), k8s::cluster_state::live);
     co_await windlass->stop();
   });
 }
@@ -394,6 +398,26 @@ TEST_F(TenantMishaps, X3_AMissingChartSpoilsThePhaseUnlessThatIsAllowed) {
       charts->down = false;
       const bool cured = co_await until([&] { return a.value("acme") == "standard 1.3.0"; }, 6min);
       EXPECT_TRUE(cured);
+      co_await windlass->stop();
+    });
+}
+
+TEST_F(TenantMishaps, X4_AnotherTextThanTrueLetsNoPhasePass) {
+  for (const char* text : {"TRUE", "1", "yes"})
+    play([&, text]() -> awaitable<void> {
+      given_settings told;
+      told.environment = [text](std::string_view name) {
+        return std::string(name == "ALLOW_CHART_SKIP" ? text : "");
+      };
+      member& a = cluster("a");
+      a.put_tenant("acme");
+      co_await installed();
+      charts->down = true;
+      settings s = of_version("1.3.0");
+      s.skip = read_settings(told)->all.skip;
+      auto windlass = start(std::move(s));
+      const bool wrong = co_await until([&] { return a.phase("acme") == "Error"; });
+      EXPECT_TRUE(wrong) << text;
       co_await windlass->stop();
     });
 }

@@ -1,5 +1,6 @@
 #include "tests/tenants/cluster/stage.hpp"
 
+#include "formats/base64.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "helm/release/record.hpp"
 
@@ -215,7 +216,11 @@ settings of_version(const std::string& version) {
 process::process(reactor::loop& l, settings s,
                  std::vector<std::pair<std::string, member*>> clusters, std::string values,
                  units::mode does, kind_on_cluster kind)
-    : log_([&l] { return l.wall(); }, lines), packs_(l, {}) {
+    : log_([&l] { return l.wall(); }, lines), packs_(l, {.run_tests = false}), loading_(l) {
+  loading_.start("packs", [this]() -> awaitable<void> {
+    const auto loaded = co_await packs_.load();
+    EXPECT_TRUE(loaded) << loaded.error().message();
+  });
   api_settings a;
   std::vector<values_file> files;
   if (!values.empty()) files.push_back({"values.yaml", std::move(values)});
@@ -239,6 +244,8 @@ process::process(reactor::loop& l, settings s,
 
 awaitable<void> process::stop() {
   co_await fleet_->stop();
+  co_await loading_.join();
+  co_await packs_.stop();
 }
 
 tenant_cluster* process::on(const std::string& cluster) {
@@ -282,6 +289,41 @@ awaitable<bool> TenantStage::ready(std::string of, std::string name, reactor::na
   member& m = cluster(of);
   std::function<bool()> is = [&m, name] { return m.phase(name) == "Ready"; };
   co_return co_await until(std::move(is), within);
+}
+
+void DiscoveredStage::put_way(const std::string& name, const std::string& server,
+                              const std::string& token, const std::string& wave) {
+  const std::string config =
+      "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: "
+      "'http://" +
+      server + ":6443'}}]\nusers: [{name: u, user: {token: " + token +
+      "}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n";
+  json::object o = named("v1", "Secret", "default", name), data, labels;
+  data["kubeconfig"] = formats::encode_base64(config);
+  labels["sigs.k8s.io/multicluster-runtime-kubeconfig"] = "true";
+  if (!wave.empty()) labels[names::wave] = wave;
+  o["metadata"].as_object()["labels"] = std::move(labels);
+  o["data"] = std::move(data);
+  home().api.put(std::move(o));
+}
+
+void DiscoveredStage::take_away(const std::string& name) {
+  (void)home().api.handle(
+      k8s::sim::make_request("DELETE", "/api/v1/namespaces/default/secrets/" + name));
+}
+
+std::unique_ptr<process> DiscoveredStage::discover(settings s, units::mode does) {
+  at_home_.push_back(std::make_unique<k8s::client>(l, home().to()));
+  auto out = std::make_unique<process>(
+      l, std::move(s), std::vector<std::pair<std::string, member*>>(), std::string(), does);
+  out->fleet().discover(*at_home_.back(), nullptr);
+  return out;
+}
+
+awaitable<void> DiscoveredStage::end(process& p) {
+  co_await p.stop();
+  for (const auto& c : at_home_) co_await c->stop();
+  at_home_.clear();
 }
 
 }  // namespace helm::tenants::testing

@@ -6,11 +6,13 @@
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/kinds/names.hpp"
+#include "k8s/client/client.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/server.hpp"
 #include "policies/host/host.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/task_group.hpp"
 #include "tests/registry/fixture.hpp"
 
 #include <boost/json/object.hpp>
@@ -116,6 +118,7 @@ private:
   policies::host packs_;
   std::unique_ptr<k8s::fleet> fleet_;
   std::unique_ptr<units::running_api> works_;
+  reactor::task_group loading_;
 };
 
 /// The settings of these tests: chart web of http://charts in that version.
@@ -137,6 +140,21 @@ protected:
   reactor::loop l{reactor::loop::mode::simulated, 7};
   std::unique_ptr<repository> charts;
   std::map<std::string, std::unique_ptr<member>> members;
+};
+
+/// Clusters that come, change and go by their Secrets on the API server `home`.
+class DiscoveredStage : public TenantStage {
+protected:
+  member& home() { return cluster("home"); }
+  /// The Secret `name` makes a cluster of that name of the API server `server`, in that wave.
+  void put_way(const std::string& name, const std::string& server, const std::string& token = "one",
+               const std::string& wave = {});
+  void take_away(const std::string& name);
+  std::unique_ptr<process> discover(settings s, units::mode does = units::mode::act);
+  awaitable<void> end(process& p);  // borrowed
+
+private:
+  std::vector<std::unique_ptr<k8s::client>> at_home_;
 };
 
 }  // namespace helm::tenants::testing

@@ -1,0 +1,94 @@
+#include "helm/tenants/waves/turn.hpp"
+
+#include "helm/tenants/kinds/names.hpp"
+#include "reactor/plain/reason.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace helm::tenants {
+namespace {
+
+units::hold held_by(const units::hold_kind& why, const std::string& unit, std::string sentence,
+                    std::string_view word = {}) {
+  std::string code(why.code);
+  if (!word.empty()) code += ":" + std::string(word);
+  return {unit, std::move(code), std::move(sentence), std::string(why.released)};
+}
+
+policies::labels as_labels(const k8s::string_map& from) {
+  policies::labels out;
+  for (const auto& [key, value] : from) out.emplace(key.str(), value.str());
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const policies::rollout_input> input_of(turn_question q) {
+  auto input = std::make_shared<policies::rollout_input>();
+  policies::rollout_fleet& fleet = input->fleet;
+  fleet.api = "tenants";
+  fleet.pool = std::move(q.chart);
+  fleet.cluster = std::move(q.cluster);
+  fleet.cluster_labels = std::move(q.cluster_labels);
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(q.soak).count();
+  fleet.parameters = {{k8s::interned("max_failures"), k8s::interned(q.max_failures)},
+                      {k8s::interned("soak_seconds"), k8s::interned(std::to_string(seconds))},
+                      {k8s::interned("wave_label"), k8s::interned(names::wave)}};
+  fleet.startable = turn_state::staged;
+  fleet.clusters = std::move(q.clusters);
+  input->units = std::move(q.units);
+  fleet.capacity = fleet.unit_count = input->units.size();
+  for (const policies::rollout_unit& u : input->units) {
+    if (u.state == turn_state::settled) ++fleet.updated;
+    if (!u.slotted) continue;
+    ++fleet.occupied;
+    fleet.in_slots.push_back(u.name);
+  }
+  fleet.free = fleet.capacity - fleet.occupied;
+  return input;
+}
+
+turn_answer answer_of(const policies::rollout_input& input,
+                      const reactor::result<policies::rollout_answer>& said) {
+  turn_answer out;
+  if (said) {
+    out.look_again = said->look_again;
+    out.may.insert(said->start.begin(), said->start.end());
+  }
+  for (const policies::rollout_unit& u : input.units) {
+    if (u.state != turn_state::staged || out.may.contains(u.name)) continue;
+    if (!said) {
+      out.holds.emplace(u.name, held_by(units::hold_code::policy_fault, u.name,
+                                        "the policy failed: " + reactor::reason_of(said.error())));
+      continue;
+    }
+    const auto given = said->holds.find(u.name);
+    out.holds.emplace(
+        u.name,
+        given == said->holds.end()
+            ? held_by(units::hold_code::policy, u.name, "the policy has not chosen it")
+            : held_by(units::hold_code::policy, u.name, given->second.reason, given->second.code));
+  }
+  return out;
+}
+
+turn_answer all_wait(const turn_question& q, const units::hold_kind& why, std::string sentence) {
+  turn_answer out;
+  for (const policies::rollout_unit& u : q.units)
+    if (u.state == turn_state::staged) out.holds.emplace(u.name, held_by(why, u.name, sentence));
+  return out;
+}
+
+reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q) {
+  policies::subject about;
+  about.api = "tenants";
+  about.pack = waves_pack;
+  about.cluster_labels = as_labels(q.cluster_labels);
+  const reactor::wall_time now = q.now;
+  const auto input = input_of(std::move(q));
+  const auto said = co_await policies::plan_rollout(packs, std::move(about), input, now);
+  co_return answer_of(*input, said);
+}
+
+}  // namespace helm::tenants

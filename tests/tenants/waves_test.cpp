@@ -1,0 +1,127 @@
+// What opens a wave: how Tenants stand to what shall be, and what a policy says of it.
+#include "helm/tenants/kinds/holds.hpp"
+#include "helm/tenants/waves/standing.hpp"
+#include "helm/tenants/waves/turn.hpp"
+
+#include <gtest/gtest.h>
+
+namespace helm::tenants {
+namespace {
+
+using namespace std::chrono_literals;
+using kind = standing::kind;
+
+const reactor::wall_time start(std::chrono::seconds(1'795'428'000));
+
+tenant_plan settled() {
+  tenant_plan p;
+  p.action = "skip";
+  return p;
+}
+tenant_plan held(std::string_view code) {
+  tenant_plan p;
+  p.action = "held";
+  p.hold = units::hold{"default/acme", std::string(code), "why", "how"};
+  return p;
+}
+tenant_plan moves() {
+  tenant_plan p;
+  p.action = "upgrade";
+  p.next = step::upgrade;
+  return p;
+}
+
+TEST(TenantStanding, OnlyTheNewStateCounts) {
+  const standing before{kind::ready, "old", start};
+  EXPECT_EQ(standing_after(before, "new", "old", moves(), start + 1h).is, kind::unsettled);
+  EXPECT_EQ(standing_after(before, "new", "old", settled(), start + 1h).is, kind::unsettled);
+  const standing after = standing_after(before, "new", "new", settled(), start + 1h);
+  EXPECT_EQ(after, (standing{kind::ready, "new", start + 1h}));
+  EXPECT_EQ(standing_after(after, "new", "new", settled(), start + 2h).since, start + 1h);
+}
+
+TEST(TenantStanding, AFailureLastsWhileItIsTriedAgain) {
+  const standing failed = standing_after({}, "new", "old", held("backoff"), start);
+  EXPECT_EQ(failed, (standing{kind::failed, "new", start}));
+  EXPECT_EQ(standing_after(failed, "new", "old", moves(), start + 1min), failed);
+  EXPECT_EQ(standing_after(failed, "newer", "old", moves(), start + 1min).is, kind::unsettled);
+  const standing cured = standing_after(failed, "new", "new", settled(), start + 2min);
+  EXPECT_EQ(cured, (standing{kind::ready, "new", start + 2min}));
+  EXPECT_EQ(standing_after(cured, "new", "new", moves(), start + 3min), cured) << "it is put back";
+}
+
+TEST(TenantStanding, WhoOnlyWaitsIsNotSettled) {
+  for (const std::string_view code : {"operating", "chart-loading", "policy:EarlierWave",
+                                      "release-pending", "namespace-terminating", "fleet-loading"})
+    EXPECT_EQ(standing_after({}, "new", "old", held(code), start).is, kind::unsettled) << code;
+  for (const std::string_view code : {"conflict", "chart-not-loaded", "version-invalid"})
+    EXPECT_EQ(standing_after({}, "new", "old", held(code), start).is, kind::failed) << code;
+}
+
+TEST(TenantStanding, AClusterIsSettledWhenItsLastTenantIs) {
+  wave_progress all;
+  all.add({kind::ready, "new", start});
+  all.add({kind::failed, "new", start + 5s});
+  EXPECT_TRUE(all.is_settled());
+  EXPECT_EQ(all.failed, 1u);
+  EXPECT_EQ(all.since, start + 5s);
+  all.add({});
+  EXPECT_FALSE(all.is_settled());
+  EXPECT_EQ(all.tenants, 3u);
+}
+
+turn_question two_that_wait() {
+  turn_question q;
+  q.cluster = "east";
+  q.chart = "web";
+  for (const char* name : {"default/a", "default/b", "default/c"}) {
+    policies::rollout_unit u;
+    u.name = name;
+    u.state = turn_state::staged;
+    q.units.push_back(std::move(u));
+  }
+  q.units.back().state = turn_state::moving;
+  q.units.back().slotted = true;
+  q.max_failures = "10%";
+  q.soak = 90s;
+  return q;
+}
+
+TEST(TenantTurn, ThePolicyIsToldWhatTheFlagsSay) {
+  const auto input = input_of(two_that_wait());
+  EXPECT_EQ(input->fleet.api, "tenants");
+  EXPECT_EQ(input->fleet.pool, "web");
+  EXPECT_EQ(input->fleet.free, 2u);
+  EXPECT_EQ(input->fleet.in_slots, std::vector<std::string>{"default/c"});
+  EXPECT_EQ(input->fleet.parameters.get("max_failures"), "10%");
+  EXPECT_EQ(input->fleet.parameters.get("soak_seconds"), "90");
+  EXPECT_EQ(input->fleet.parameters.get("wave_label"), "mesh.openkcm.io/wave");
+}
+
+TEST(TenantTurn, WhoIsNotNamedWaits) {
+  const auto input = input_of(two_that_wait());
+  policies::rollout_answer said;
+  said.start = {"default/b"};
+  said.look_again = 30s;
+  const turn_answer some = answer_of(*input, said);
+  EXPECT_TRUE(some.may.contains("default/b"));
+  ASSERT_EQ(some.holds.size(), 1u) << "who moves already is not asked about";
+  EXPECT_EQ(some.holds.begin()->second.code, "policy");
+  EXPECT_EQ(some.holds.begin()->second.sentence, "the policy has not chosen it");
+  said.start.clear();
+  said.holds["default/a"] = {"EarlierWave", "waits"};
+  EXPECT_EQ(answer_of(*input, said).holds.find("default/a")->second.code, "policy:EarlierWave");
+}
+
+TEST(TenantTurn, APolicyThatFailsLetsNobodyMove) {
+  const auto input = input_of(two_that_wait());
+  const auto failed = reactor::make_fault(reactor::errc::malformed, "rollout.plan", "line 7");
+  const turn_answer none = answer_of(*input, failed);
+  EXPECT_TRUE(none.may.empty());
+  ASSERT_EQ(none.holds.size(), 2u);
+  EXPECT_EQ(none.holds.begin()->second.code, "policy-fault");
+  EXPECT_EQ(none.holds.begin()->second.sentence, "the policy failed: line 7");
+}
+
+}  // namespace
+}  // namespace helm::tenants
