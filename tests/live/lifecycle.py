@@ -13,7 +13,7 @@ import tempfile
 import time
 import urllib.request
 
-BUILD = pathlib.Path(sys.argv[1])
+BUILD = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUIET = {k: v for k, v in os.environ.items() if not k.startswith(("WATCH_", "CHART_", "POD_", "KUBECONFIG"))}
 counts = {}
@@ -196,6 +196,7 @@ def mid_operation(folder, home, _):
     until(lambda: records("pending-install") or records("pending-upgrade"), "the next one goes on", 60)
     again.end()
     check(not records("pending-install") and not records("pending-upgrade"), "left pending by the second")
+    subprocess.run([*ask, "-n", "default", "delete", "secret", "here"], check=True, capture_output=True)
 
 
 def kubectl():
