@@ -118,13 +118,15 @@ private:
   }
 
   units::awaitable<turn_answer> ask(turn_question q) {
-    std::string why = not_known();
+    if (const k8s::cluster* c = house_.fleet.find(q.cluster)) q.cluster_labels = c->labels();
+    const std::string_view wave = q.cluster_labels.get(names::wave);
+    const bool is_first = wave.empty() || wave == "0";  // whom no other cluster concerns
+    std::string why = is_first ? std::string() : not_known();
     while (!why.empty() && house_.does == units::mode::look) {
       co_await house_.loop.sleep_for(std::chrono::milliseconds(50));
       why = not_known();
     }
     if (!why.empty()) co_return all_wait(q, hold_code::fleet_loading, std::move(why));
-    if (const k8s::cluster* c = house_.fleet.find(q.cluster)) q.cluster_labels = c->labels();
     q.clusters = progress_of_all();
     q.max_failures = wanted_->all.max_failures;
     q.soak = wanted_->all.wave_soak;

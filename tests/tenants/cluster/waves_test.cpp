@@ -208,6 +208,8 @@ TEST_F(TenantWaves, V3_AfterAReloadNobodyIsAheadOfTheWaveBefore) {
 
 TEST_F(TenantWaves, WhoHasNotHeardOfAllClustersLetsNobodyMove) {
   play([&]() -> awaitable<void> {
+    cluster("first").put_tenant("acme");
+    put_way("first", "first", "t", "0");
     co_await installed("1.2.0");
     // Its first answer takes twelve seconds: longer than the others need.
     reactor::memory_network::of(l).faults("zero").latency = 4s;
@@ -216,6 +218,7 @@ TEST_F(TenantWaves, WhoHasNotHeardOfAllClustersLetsNobodyMove) {
     const std::string why = co_await hold_on(*windlass, "two");
     EXPECT_THAT(why, HasSubstr("fleet-loading: 1 clusters have not answered yet, zero among them"));
     EXPECT_EQ(versions(), "1.2.0 1.2.0 1.2.0");
+    EXPECT_EQ(version_on("first"), "1.3.0") << "whoever waits for nobody";
     reactor::memory_network::of(l).faults("zero").latency = 1ms;
     const bool all = co_await until([&] { return versions() == "1.3.0 1.3.0 1.3.0"; }, 5min);
     EXPECT_TRUE(all) << versions();
