@@ -154,7 +154,7 @@ awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  //
     why = {};
     if (there) break;
     why.problem = there.error().message();
-    if (there.error().code == k8s::errc::forbidden) why.refused = std::move(there.error());
+    if (there.error().code == k8s::errc::forbidden) why.refused = there.error();
     co_await on.loop().sleep_for(pause_after(setback::crd, 1));
   }
 }
