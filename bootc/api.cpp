@@ -112,10 +112,7 @@ private:
     for (const condition& c : status.conditions) {
       if (c.type != pool_condition::up_to_date || !c.is_true()) continue;
       const auto since = reactor::parse_rfc3339(c.last_transition_time);
-      if (since)
-        return std::chrono::duration<double>(
-                   std::chrono::floor<std::chrono::seconds>(*since).time_since_epoch())
-            .count();
+      if (since) return policies::unix_seconds(*since);
     }
     return 0;
   }

@@ -2,6 +2,7 @@
 
 #include "formats/go/time.hpp"
 
+#include <chrono>
 #include <memory>
 
 namespace policies {
@@ -19,6 +20,11 @@ moment moment_of(reactor::wall_time t) {
   m.minute = date.minute;
   m.weekday = std::string(formats::weekday_name(date.weekday));
   return m;
+}
+
+double unix_seconds(reactor::wall_time t) {
+  return static_cast<double>(
+      std::chrono::floor<std::chrono::seconds>(t).time_since_epoch().count());
 }
 
 argument now_argument(reactor::wall_time now) {

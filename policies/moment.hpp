@@ -17,6 +17,9 @@ struct moment {
 
 moment moment_of(reactor::wall_time t);
 
+/// Whole seconds since 1970, as every time that hooks see beside `now`.
+double unix_seconds(reactor::wall_time t);
+
 template <>
 struct view_record<moment> {
   static constexpr const char* name = "time";

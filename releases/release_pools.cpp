@@ -3,6 +3,8 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/events.hpp"
 #include "k8s/fleet/cluster.hpp"
+#include "policies/moment.hpp"
+#include "policies/subject_labels.hpp"
 #include "policies/versions.hpp"
 #include "reactor/loop.hpp"
 #include "releases/events.hpp"
@@ -55,12 +57,6 @@ docs::pool_facts facts_of(const bootc::node_pool& p) {
   return f;
 }
 
-policies::labels as_labels(const k8s::string_map& all) {
-  policies::labels out;
-  for (const auto& [key, value] : all) out.emplace(key.str(), value.str());
-  return out;
-}
-
 /// Every node runs what the pool asks for, as whoever moves them has said of this very pool.
 bool is_settled(const bootc::node_pool& p) {
   const k8s::condition* c =
@@ -70,10 +66,7 @@ bool is_settled(const bootc::node_pool& p) {
 
 double unix_seconds(const std::string& date) {
   const auto at = reactor::parse_rfc3339(date);
-  return at ? std::chrono::duration<double>(
-                  std::chrono::floor<std::chrono::seconds>(*at).time_since_epoch())
-                  .count()
-            : 0;
+  return at ? policies::unix_seconds(*at) : 0;
 }
 
 units::standing standing_of(outlook::standing s) {
@@ -240,8 +233,8 @@ awaitable<void> release_pools::find_release(looking& at) {
   }
   policies::subject about;
   about.api = api_of_pools;
-  about.cluster_labels = as_labels(at.labels);
-  about.object_labels = as_labels(at.pool.meta.labels);
+  about.cluster_labels = policies::as_labels(at.labels);
+  about.object_labels = policies::as_labels(at.pool.meta.labels);
   about.pack = at.pool.policy();
   // The pack that a pool names may be there for its rollout alone.
   if (!about.pack.empty() && !packs_.select("versions.resolve", about)) about.pack.clear();

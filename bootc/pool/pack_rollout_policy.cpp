@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/names.hpp"
 #include "policies/disruption.hpp"
+#include "policies/subject_labels.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
 
@@ -12,12 +13,6 @@ namespace bootc {
 namespace {
 
 constexpr std::string_view zone_label = "topology.kubernetes.io/zone";
-
-policies::labels as_labels(const k8s::string_map& from) {
-  policies::labels out;
-  for (const auto& [key, value] : from) out.emplace(key.str(), value.str());
-  return out;
-}
 
 /// Below a millisecond a turn.
 constexpr std::size_t units_a_turn = 500;
@@ -35,10 +30,7 @@ policies::rollout_unit as_unit(unit&& u, const policy_question& q) {
   out.degraded = u.state == unit_state::degraded || !u.trouble.empty();
   out.ready = u.ready;
   out.control_plane = u.control_plane;
-  if (u.since)
-    out.since = std::chrono::duration<double>(
-                    std::chrono::floor<std::chrono::seconds>(*u.since).time_since_epoch())
-                    .count();
+  if (u.since) out.since = policies::unix_seconds(*u.since);
   out.image = std::move(u.booted_image);
   out.target = std::move(u.desired_image);
   for (const k8s::interned& one : u.conditions) out.conditions.push_back(one.str());
@@ -112,8 +104,8 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
   policies::rollout_fleet& fleet = input->fleet;
   if (known_.labels_of) fleet.cluster_labels = known_.labels_of(question.cluster);
   fleet.pool_labels = question.pool_labels;
-  about.cluster_labels = as_labels(fleet.cluster_labels);
-  about.object_labels = as_labels(fleet.pool_labels);
+  about.cluster_labels = policies::as_labels(fleet.cluster_labels);
+  about.object_labels = policies::as_labels(fleet.pool_labels);
   if (known_.clusters) fleet.clusters = known_.clusters(question.pool);
   fleet.pool_annotations = question.pool_annotations;
   std::string named_objects(question.pool_annotations.get(names::guard_objects));

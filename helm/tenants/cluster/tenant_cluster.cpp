@@ -139,9 +139,7 @@ awaitable<void> tenant_cluster::stop() {
 awaitable<bool> tenant_cluster::synced(reactor::steady_time deadline) {
   if (options_.does == units::mode::look && options_.kind == kind_on_cluster::ensured) {
     k8s::resource wanted = tenant_resource();
-    auto served = co_await on_.discovery().serves(std::move(wanted));
-    kind_absence_.problem =
-        served && !*served ? "the kind Tenant is not served; `windlass run` brings it" : "";
+    kind_absence_ = co_await look_for_kind(on_, std::move(wanted));
   }
   if (!kind_absence_.problem.empty()) co_return false;
   co_return co_await tenants_.synced(deadline);

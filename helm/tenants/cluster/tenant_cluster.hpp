@@ -132,7 +132,6 @@ private:
     std::unique_ptr<operation_task> running;
     std::optional<tenant_plan> last;
     standing stands;
-    bool planned = false;  // once at least, whosever it is
   };
   /// Who may move to one changed state.
   struct turns {

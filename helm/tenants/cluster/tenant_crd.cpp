@@ -147,6 +147,16 @@ awaitable<k8s::result<void>> ensure_crd(k8s::engagement& on,  // borrowed
   co_return k8s::result<void>();
 }
 
+awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
+                                      k8s::resource kind) {
+  kind_absence out;
+  const std::string name = kind.kind;
+  auto served = co_await on.discovery().serves(std::move(kind));
+  if (served && !*served)
+    out.problem = "the kind " + name + " is not served; `windlass run` brings it";
+  co_return out;
+}
+
 awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
                                     kind_absence& why) {
   for (;;) {

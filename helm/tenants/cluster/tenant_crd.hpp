@@ -29,7 +29,11 @@ struct kind_absence {
   std::optional<k8s::fault> refused;  // where the server said that we may not make it
 };
 
-/// The same, tried again every minute until it is so.
+/// Whether it is there, for who only looks and makes nothing.
+reactor::awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
+                                               k8s::resource kind);
+
+/// As ensure_crd(), tried again every minute until it is so.
 reactor::awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
                                              kind_absence& why);
 

@@ -217,11 +217,9 @@ awaitable<k8s::result<k8s::next>> tenant_cluster::pass(key_type key) {
       if (!same) continue;
     }
     const bool ours = concern_of(*w.object, w) == concern::ours || p.action != "none";
-    if (memory* known = find(key)) {
+    if (memory* known = find(key))
       known->stands = standing_after(known->stands, w.wanted.fingerprint,
                                      w.object->fingerprint(w.cluster), p, w.now);
-      known->planned = true;
-    }
     remember(key, ours ? std::optional(p) : std::nullopt);
     stepped led = co_await carry_out(key, std::move(w), std::move(p));
     if (!led.again) co_return led.then;

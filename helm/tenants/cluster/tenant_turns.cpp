@@ -5,7 +5,6 @@
 #include "reactor/loop.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace helm::tenants {
 namespace {
@@ -15,12 +14,6 @@ using reactor::nanoseconds;
 
 /// How soon it is seen that an earlier wave has settled.
 constexpr nanoseconds look_often = 1s, look_seldom = 5s;
-
-double unix_seconds(reactor::wall_time at) {
-  return std::chrono::duration<double>(
-             std::chrono::floor<std::chrono::seconds>(at).time_since_epoch())
-      .count();
-}
 
 }  // namespace
 
@@ -154,7 +147,7 @@ std::optional<policies::rollout_cluster> tenant_cluster::progress() {
       }
       const auto known = known_.find(t.meta.key());
       const memory* m = known == known_.end() ? nullptr : &known->second;
-      if (m && m->planned && !m->last) return;  // another cluster's, or another name's
+      if (m && m->stands.is_planned() && !m->last) return;  // another cluster's, or another name's
       summed_.is.add(m && m->stands.fingerprint == shall_be ? m->stands : standing());
     });
   }
@@ -166,7 +159,7 @@ std::optional<policies::rollout_cluster> tenant_cluster::progress() {
   out.updated = is.settled;
   out.degraded = is.failed;
   out.slotted = operations_;
-  if (is.tenants > 0 && is.is_settled()) out.updated_at = unix_seconds(is.since);
+  if (is.tenants > 0 && is.is_settled()) out.updated_at = policies::unix_seconds(is.since);
   return out;
 }
 

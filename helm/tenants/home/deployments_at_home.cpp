@@ -134,10 +134,7 @@ awaitable<void> deployments_at_home::stop() {
 awaitable<bool> deployments_at_home::synced(reactor::steady_time deadline) {
   if (options_.does == units::mode::look && options_.kind == kind_on_cluster::ensured) {
     k8s::resource wanted = krypton_deployment_resource();
-    auto served = co_await on_.discovery().serves(std::move(wanted));
-    kind_absence_.problem =
-        served && !*served ? "the kind KryptonDeployment is not served; `windlass run` brings it"
-                           : "";
+    kind_absence_ = co_await look_for_kind(on_, std::move(wanted));
   }
   if (!kind_absence_.problem.empty()) co_return false;
   co_return co_await objects_.synced(deadline);

@@ -18,6 +18,8 @@ struct standing {
   kind is = kind::unsettled;
   std::string fingerprint;     // of what shall be
   reactor::wall_time since{};  // when it became so
+  /// It was looked at once at least, whosever it is.
+  bool is_planned() const noexcept { return !fingerprint.empty(); }
   friend bool operator==(const standing&, const standing&) = default;
 };
 

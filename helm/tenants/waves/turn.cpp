@@ -1,6 +1,7 @@
 #include "helm/tenants/waves/turn.hpp"
 
 #include "helm/tenants/kinds/names.hpp"
+#include "policies/subject_labels.hpp"
 #include "reactor/plain/reason.hpp"
 
 #include <chrono>
@@ -14,12 +15,6 @@ units::hold held_by(const units::hold_kind& why, const std::string& unit, std::s
   std::string code(why.code);
   if (!word.empty()) code += ":" + std::string(word);
   return {unit, std::move(code), std::move(sentence), std::string(why.released)};
-}
-
-policies::labels as_labels(const k8s::string_map& from) {
-  policies::labels out;
-  for (const auto& [key, value] : from) out.emplace(key.str(), value.str());
-  return out;
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ reactor::awaitable<turn_answer> ask_turn(policies::host& packs, turn_question q)
   policies::subject about;
   about.api = "tenants";
   about.pack = waves_pack;
-  about.cluster_labels = as_labels(q.cluster_labels);
+  about.cluster_labels = policies::as_labels(q.cluster_labels);
   const reactor::wall_time now = q.now;
   const auto input = input_of(std::move(q));
   const auto said = co_await policies::plan_rollout(packs, std::move(about), input, now);
