@@ -44,7 +44,7 @@ bool is_at_rest(const units::plan_row& earlier, const units::plan_row& later);
 /// Compares what two services of other policies say of each row of `f`, which `after` was looked
 /// at for. A fleet moves while one looks at it, and what has moved is no answer of a policy; so
 /// each row is looked at twice under both, and counts when it was the same both times. What never
-/// is by `deadline` is named. `f` becomes what was compared.
+/// is by `deadline` is named. `f` (by name, as look_at() gives it) becomes what was compared.
 reactor::awaitable<comparison> compare(service& before, service& after, reactor::loop& l,
                                        fleet_overview& f, reactor::steady_time deadline);
 

@@ -19,12 +19,14 @@ constexpr reactor::nanoseconds between_looks = std::chrono::milliseconds(300);
 /// API and name of a row on one cluster.
 using row_name = std::pair<std::string, std::string>;
 
-const plan_row* row_of(const std::optional<cluster_overview>& c, const row_name& wanted) {
-  if (!c) return nullptr;
-  for (const api_overview& a : c->apis)
-    for (const plan_row& r : a.rows)
+plan_row* row_of(cluster_overview& c, const row_name& wanted) {
+  for (api_overview& a : c.apis)
+    for (plan_row& r : a.rows)
       if (a.name == wanted.first && r.name == wanted.second) return &r;
   return nullptr;
+}
+plan_row* row_of(std::optional<cluster_overview>& c, const row_name& wanted) {
+  return c ? row_of(*c, wanted) : nullptr;
 }
 
 /// Why nothing can be compared there; empty when it can.
@@ -71,17 +73,16 @@ reactor::awaitable<comparison> compare(service& before, service& after, reactor:
     co_await l.sleep_for(between_looks);
     co_await look(later);
     for (auto c = open.begin(); c != open.end();) {
-      const both &first = earlier.at(c->first), &second = later.at(c->first);
+      both &first = earlier.at(c->first), &second = later.at(c->first);
+      cluster_overview& shown =
+          *std::ranges::lower_bound(f.clusters, c->first, {}, &cluster_overview::name);
       std::erase_if(c->second, [&](const row_name& name) {
         const plan_row *was = row_of(first.before, name), *still = row_of(second.before, name);
         const plan_row *is = row_of(first.after, name), *yet = row_of(second.after, name);
         if (!was || !still || !is || !yet) return false;
         if (!is_at_rest(*was, *still) || !is_at_rest(*is, *yet)) return false;
         std::ranges::move(changes_between(c->first, *still, *yet), std::back_inserter(out.changes));
-        for (cluster_overview& shown : f.clusters)
-          for (api_overview& a : shown.apis)
-            for (plan_row& r : a.rows)
-              if (shown.name == c->first && row_name(a.name, r.name) == name) r = *yet;
+        *row_of(shown, name) = std::move(*yet);
         return true;
       });
       c = c->second.empty() ? open.erase(c) : std::next(c);
@@ -92,6 +93,7 @@ reactor::awaitable<comparison> compare(service& before, service& after, reactor:
   for (const auto& [cluster, rows] : open)
     for (const auto& [api, row] : rows)
       out.uncompared.push_back({cluster, row, "it moves while it is looked at; ask again"});
+  sum_up(f);
   std::ranges::stable_sort(out.changes, {}, &verdict_change::cluster);
   co_return out;
 }

@@ -43,16 +43,6 @@ reactor::awaitable<std::optional<refusal>> until_known(service& s, reactor::loop
   }
 }
 
-void add(api_totals& to, const std::vector<plan_row>& rows, std::size_t& held) {
-  for (const plan_row& r : rows) {
-    to.units += r.units.size();
-    to.updated += r.updated;
-    to.updating += r.updating;
-    to.degraded += r.degraded;
-    held += r.holds.size();
-  }
-}
-
 /// What an API has on the clusters of that name: home alone in its fleet is there twice, and one
 /// cluster all the same.
 const k8s::engagement* engagement_of(const service& s, const std::string& name,
@@ -70,6 +60,31 @@ void say_token_problem(cluster_overview& of, const k8s::cluster& c) {
   };
   say(of.last_error);
   for (api_overview& a : of.apis) say(a.last_error);
+}
+
+/// The names of all clusters, or of that one, once they are known.
+reactor::awaitable<std::vector<std::string>> names_of(service& s, std::string only_cluster,
+                                                      reactor::steady_time deadline) {
+  (void)co_await s.fleet().discovered(deadline);
+  std::vector<std::string> names;
+  for (const k8s::cluster* c : s.clusters())
+    if ((only_cluster.empty() || c->name() == only_cluster) &&
+        std::ranges::find(names, c->name()) == names.end())
+      names.push_back(c->name());
+  co_return names;
+}
+
+/// As until_known(), and what the parts there keep is complete.
+reactor::awaitable<std::optional<refusal>> until_complete(service& s, reactor::loop& l,
+                                                          std::string name,  // borrowed
+                                                          reactor::steady_time deadline) {
+  std::optional<refusal> refused = co_await until_known(s, l, name, deadline);
+  // Look again after each wait: a cluster or an API may be gone.
+  for (const units::api& what : s.apis()) {
+    const k8s::engagement* e = engagement_of(s, name, what.name);
+    if (units::part* part = e ? units::part_of(*e) : nullptr) (void)co_await part->synced(deadline);
+  }
+  co_return refused;
 }
 
 }  // namespace
@@ -111,29 +126,39 @@ reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, 
   co_return one;
 }
 
+void sum_up(fleet_overview& f) {
+  f.held = 0;
+  for (auto& [name, sum] : f.apis) {
+    sum = {.says = sum.says};
+    for (const cluster_overview& c : f.clusters)
+      for (const api_overview& a : c.apis) {
+        if (a.name != name) continue;
+        for (const plan_row& row : a.rows) {
+          sum.units += row.units.size();
+          sum.updated += row.updated;
+          sum.updating += row.updating;
+          sum.degraded += row.degraded;
+          f.held += row.holds.size();
+        }
+      }
+  }
+}
+
+reactor::awaitable<void> until_answered(service& s, reactor::loop& l, std::string only_cluster,
+                                        reactor::steady_time deadline) {
+  const std::vector<std::string> names = co_await names_of(s, std::move(only_cluster), deadline);
+  for (const std::string& name : names) (void)co_await until_complete(s, l, name, deadline);
+}
+
 reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::string only_cluster,
                                            reactor::steady_time deadline) {
-  (void)co_await s.fleet().discovered(deadline);
-  std::vector<std::string> names;
-  for (const k8s::cluster* c : s.clusters())
-    if ((only_cluster.empty() || c->name() == only_cluster) &&
-        std::ranges::find(names, c->name()) == names.end())
-      names.push_back(c->name());
+  const std::vector<std::string> names = co_await names_of(s, only_cluster, deadline);
   fleet_overview f;
   for (const units::api& a : s.apis()) f.apis.push_back({a.name, {.says = a.says}});
   for (const std::string& name : names) {
-    const std::optional<refusal> refused = co_await until_known(s, l, name, deadline);
-    // Look again after each wait: a cluster or an API may be gone.
-    for (const units::api& what : s.apis()) {
-      const k8s::engagement* e = engagement_of(s, name, what.name);
-      if (units::part* part = e ? units::part_of(*e) : nullptr)
-        (void)co_await part->synced(deadline);
-    }
+    const std::optional<refusal> refused = co_await until_complete(s, l, name, deadline);
     std::optional<cluster_overview> one = co_await look_at_cluster(s, name);
     if (!one) continue;
-    for (const api_overview& a : one->apis)
-      for (auto& [api, sum] : f.apis)
-        if (api == a.name) add(sum, a.rows, f.held);
     // It is dialled again meanwhile; what it said counts.
     if (refused) {
       one->state = refused->state;
@@ -151,6 +176,7 @@ reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::st
   for (const k8s::fleet::unusable& u : s.fleet().without_connection())
     if (only_cluster.empty() || u.name == only_cluster) f.clusters.push_back(overview_of(s, u));
   std::ranges::sort(f.clusters, {}, &cluster_overview::name);
+  sum_up(f);
   f.packs = s.packs().status();
   co_return f;
 }

@@ -46,6 +46,13 @@ struct fleet_overview {
 reactor::awaitable<fleet_overview> look_at(service& s, reactor::loop& l, std::string only_cluster,
                                            reactor::steady_time deadline);
 
+/// Waits until every cluster has said what it is, or was waited for as long as it deserves; for who
+/// looks at them afterwards.
+reactor::awaitable<void> until_answered(service& s, reactor::loop& l, std::string only_cluster,
+                                        reactor::steady_time deadline);
+/// Counts anew what the rows of all clusters come to: after some were taken out or looked at again.
+void sum_up(fleet_overview& f);
+
 /// One cluster at this moment, nothing waited for; none when it has left.
 reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, std::string name);
 /// A name of the fleet that there is no connection to.

@@ -90,7 +90,7 @@ reactor::awaitable<void> look_and_show(overview_run& s) {
       (!s.in_force || co_await is_started(*s.in_force, s.exit_code))) {
     f = co_await look_at(s.windlass, s.loop, s.arguments.cluster, deadline);
     if (s.in_force) {
-      (void)co_await look_at(*s.in_force, s.loop, s.arguments.cluster, deadline);
+      co_await until_answered(*s.in_force, s.loop, s.arguments.cluster, deadline);
       compared = co_await compare(*s.in_force, s.windlass, s.loop, *f,
                                   std::max(deadline, s.loop.now() + shortest_comparison));
     }

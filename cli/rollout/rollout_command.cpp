@@ -57,23 +57,11 @@ fleet_overview chosen_of(fleet_overview f, const rolling& r) {
       if (running->name() == c.name) return !r.selector.matches(running->labels());
     return true;
   });
-  f.held = 0;
-  for (auto& [name, sum] : f.apis) {
-    sum = {.says = sum.says};
-    for (cluster_overview& c : f.clusters)
-      for (api_overview& a : c.apis) {
-        if (a.name != name) continue;
-        std::erase_if(a.rows,
-                      [&](const units::plan_row& row) { return row.name != r.arguments.pool; });
-        for (const units::plan_row& row : a.rows) {
-          sum.units += row.units.size();
-          sum.updated += row.updated;
-          sum.updating += row.updating;
-          sum.degraded += row.degraded;
-          f.held += row.holds.size();
-        }
-      }
-  }
+  for (cluster_overview& c : f.clusters)
+    for (api_overview& a : c.apis)
+      std::erase_if(a.rows,
+                    [&](const units::plan_row& row) { return row.name != r.arguments.pool; });
+  sum_up(f);
   return f;
 }
 

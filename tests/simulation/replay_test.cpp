@@ -246,6 +246,13 @@ TEST_F(Tried, WhatMovesMeanwhileIsNoAnswerOfAPolicy) {
         for (const cli::api_overview& a : of.apis)
           rows.insert(rows.end(), a.rows.begin(), a.rows.end());
       compared += rows.size();
+      std::size_t updated = 0, held = 0;
+      for (const units::plan_row& row : rows) {
+        updated += row.updated;
+        held += row.holds.size();
+      }
+      EXPECT_EQ(seen.apis.front().second.updated, updated) << "sums are those of what was compared";
+      EXPECT_EQ(seen.held, held);
       if (rows != last) ++moved;
       last = std::move(rows);
       co_await loop_.sleep_for(1700ms);
