@@ -120,15 +120,20 @@ awaitable<void> node_daemon::run() {
       agent_.on_object(object);
     }
     agent_step step = agent_.decide(loop_.now(), loop_.wall());
-    if (step.publish) {
-      const bool written = co_await publish(*object, step.status);
-      if (!written) {
-        if (step.command) agent_.withdrawn();
-        (void)co_await wake_.wait(loop_.now() + api_backoff_.next(loop_.random()));
-        continue;
-      }
-      api_backoff_.reset();
+    const bool reboots = step.command && (step.command->action == host_action::reboot ||
+                                          step.command->action == host_action::roll_back);
+    bool may_go_on = true;
+    if (step.publish)
+      may_go_on =
+          co_await publish(*object, step.status, reboots ? consent::of_now : consent::as_seen);
+    else if (reboots)
+      may_go_on = co_await is_current(*object);
+    if (!may_go_on) {
+      if (step.command) agent_.withdrawn();
+      (void)co_await wake_.wait(loop_.now() + api_backoff_.next(loop_.random()));
+      continue;
     }
+    if (step.publish) api_backoff_.reset();
     if (step.cancel_stage && command_ != 0) tasks_.cancel(command_);
     if (step.command && step.command->adopted)
       log_.info("a stage goes on that was begun before", {{"image", step.command->image}});
@@ -221,12 +226,19 @@ awaitable<reactor::result<reactor::secret>> node_daemon::pull_secret(secret_ref 
   co_return reactor::secret(std::move(*bytes));
 }
 
-awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status) {
+awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status, consent needed) {
   boost::json::object patch = status_patch(object.status, status);
+  if (needed == consent::of_now)
+    patch["metadata"] =
+        boost::json::object{{"resourceVersion", object.meta.resource_version.text()}};
   k8s::object_key key{"", options_.node};
   auto answer =
       co_await api_.merge_patch(bootc_nodes(), std::move(key), std::move(patch), "status");
   if (!answer) {
+    if (needed == consent::of_now && answer.error().code == k8s::errc::conflict) {
+      (void)co_await is_current(std::move(object));
+      co_return false;
+    }
     if (!answer.error().cancelled)
       log_.warning("the status could not be published", {{"why", answer.error().message()}});
     co_return false;
@@ -234,6 +246,22 @@ awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status
   if (auto view = k8s::parse_view<bootc_node>(boost::json::serialize(*answer)))
     written_ = std::move(*view);
   co_return true;
+}
+
+awaitable<bool> node_daemon::is_current(bootc_node object) {
+  k8s::object_key key{"", options_.node};
+  auto answer = co_await api_.get(bootc_nodes(), std::move(key));
+  if (!answer) {
+    if (!answer.error().cancelled)
+      log_.warning("the node's object cannot be read before a reboot",
+                   {{"why", answer.error().message()}});
+    co_return false;
+  }
+  auto view = k8s::parse_view<bootc_node>(boost::json::serialize(*answer));
+  if (!view) co_return false;
+  const bool same = view->meta.uid == object.meta.uid && view->spec == object.spec;
+  written_ = std::move(*view);
+  co_return same;
 }
 
 awaitable<void> node_daemon::run_command(host_command command) {

@@ -54,7 +54,12 @@ private:
   awaitable<void> read_host();
   awaitable<void> bring_auth(bootc_node_spec spec);
   awaitable<reactor::result<reactor::secret>> pull_secret(secret_ref of);
-  awaitable<bool> publish(bootc_node object, bootc_node_status status);
+  /// Whether it changes anything that others counted on: then only what the server has now is acted
+  /// upon, for an approval may have been taken back that nobody here has heard of.
+  enum class consent { as_seen, of_now };
+  awaitable<bool> publish(bootc_node object, bootc_node_status status, consent needed);
+  /// Reads it anew; false where it is not the one that was decided on, or cannot be read.
+  awaitable<bool> is_current(bootc_node object);
   /// Our object as it is known: what our own last write answered, or what the watch brought since.
   std::optional<bootc_node> current();
 

@@ -232,6 +232,63 @@ TEST(DaemonBehaviour, T096_AnApprovedImageIsBooted) {
   });
 }
 
+/// Takes the approval back just before the server sees the daemon's next request of that kind.
+void take_back_at(daemon_stage& d, std::string method, std::string path_end) {
+  d.s.embedded()->before = [&d, method, path_end,
+                            done = false](const k8s::sim::request& r) mutable {
+    const bool other = r.method != method || !r.path.ends_with(path_end);
+    const bool reads = method == "GET" || r.body.find("Rebooting") != std::string::npos;
+    if (!done && !other && reads) {
+      done = true;
+      d.s.embedded()->edit("node.bootc.dev", "bootcnodes", "", d.s.named("w1"),
+                           [](json::object& o) {
+                             o["spec"].as_object()["desiredImageState"] = "Staged";
+                             json::value& generation = o["metadata"].as_object()["generation"];
+                             generation = generation.as_int64() + 1;
+                           });
+    }
+    return std::optional<k8s::sim::answer>();
+  };
+}
+
+TEST(DaemonBehaviour, AnApprovalThatWasTakenBackUnheardRebootsNothing) {
+  if (stage::live()) GTEST_SKIP() << "what comes between two requests is arranged in the server";
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.shown = status_of('a', 'b');
+    co_await d.object('b');
+    d.daemon.start();
+    co_await d.until("Staged");
+    take_back_at(d, "PATCH", "/status");
+    co_await d.desire('b', "Booted");
+    co_await d.s.loop().sleep_for(2min);
+    EXPECT_TRUE(d.machine.commands.empty());
+    co_await d.until("Staged");
+    d.s.embedded()->before = nullptr;
+    co_await d.desire('b', "Booted");
+    co_await d.until("Rebooting");
+  });
+}
+
+TEST(DaemonBehaviour, OneThatWasTakenBackWhileTheDaemonWasAwayRebootsNothing) {
+  if (stage::live()) GTEST_SKIP() << "what comes between two requests is arranged in the server";
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.shown = status_of('a', 'b');
+    co_await d.object('b', "Booted");
+    d.daemon.start();
+    co_await d.until("Rebooting");
+    for (int i = 0; i < 100 && d.machine.commands.empty(); ++i) co_await d.s.loop().sleep_for(50ms);
+    EXPECT_EQ(d.machine.commands.size(), 1u);
+    co_await d.daemon.stop();
+    take_back_at(d, "GET", "/bootcnodes/" + d.s.named("w1"));
+    node_daemon next(d.s.loop(), d.s.api(), d.machine, {d.s.named("w1")});
+    next.start();
+    co_await d.until("Staged");
+    EXPECT_EQ(d.machine.commands.size(), 1u);
+    d.s.embedded()->before = nullptr;
+    co_await next.stop();
+  });
+}
+
 TEST(DaemonBehaviour, T097_ANewImageReplacesTheStagedOne) {
   play_daemon([](daemon_stage& d) -> awaitable<void> {
     d.machine.shown = status_of('a', 'b');
