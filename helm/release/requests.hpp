@@ -22,6 +22,7 @@ struct work_options {
   bool no_hooks = false;
   bool force = false;        // replace instead of patching
   bool server_side = false;  // server-side apply instead of patches
+  bool recorded = false;     // done is what is on record; Helm has only a line for what is not
 };
 
 struct install_request {

@@ -49,6 +49,7 @@ Request release_operation::asked() const {
   r.values = detached_copy(order_.values);
   r.work.timeout = order_.timeout;
   r.work.wait = order_.ready == operation_order::workloads::waited_for;
+  r.work.recorded = true;
   return r;
 }
 

@@ -60,6 +60,27 @@ TEST_F(TenantMishaps, O2_AFailedUpgradeKeepsTheOldFingerprintAndIsTriedAgainWith
   });
 }
 
+TEST_F(TenantMishaps, AnInstallWhoseEndIsNotOnRecordIsNoSuccess) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    a.forbids = [](const k8s::sim::request& r) {
+      return r.method == "PUT" && r.path.find("/secrets/sh.helm.release") != std::string::npos;
+    };
+    auto windlass = start(of_version("1.2.0"));
+    const bool failed = co_await until([&] { return a.phase("acme") == "Error"; });
+    EXPECT_TRUE(failed);
+    EXPECT_EQ(a.records("acme", release), "1:pending-install");
+    EXPECT_EQ(a.fingerprint("acme", "a"), "");
+    EXPECT_THAT(a.conditions("acme", "a"), HasSubstr("Ready=False/InstallFailed"));
+    a.forbids = {};
+    const bool cured = co_await ready("a", "acme", 5min);  // recovered, and upgraded
+    EXPECT_TRUE(cured);
+    EXPECT_THAT(a.records("acme", release), HasSubstr("2:deployed"));
+    co_await windlass->stop();
+  });
+}
+
 TEST_F(TenantMishaps, O4_WhatIsForbiddenInANamespaceNamesVerbAndResource) {
   play([&]() -> awaitable<void> {
     member& a = cluster("a");
