@@ -8,6 +8,7 @@
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
+#include "helm/tenants/waves/fleet_progress.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "reactor/loop.hpp"
@@ -111,9 +112,15 @@ private:
     if (summary_.fingerprint == shall_be && now - summary_.at < summary_serves)
       return summary_.clusters;
     summary_ = {shall_be, now, {}};
-    for (tenant_cluster* part : parts_)
-      if (auto one = part->progress()) summary_.clusters.push_back(std::move(*one));
-    std::ranges::sort(summary_.clusters, {}, &policies::rollout_cluster::name);
+    std::vector<fleet_progress::seen> all;
+    for (const k8s::cluster* c : house_.fleet.clusters()) {
+      fleet_progress::seen& one = all.emplace_back();
+      one.name = c->name();
+      one.labels = c->labels();
+      one.was_reached = c->was_engaged();
+      if (auto* part = dynamic_cast<tenant_cluster*>(c->part(api_name))) one.is = part->progress();
+    }
+    summary_.clusters = last_known_.take(std::move(all), shall_be, now);
     return summary_.clusters;
   }
 
@@ -159,6 +166,7 @@ private:
   units::row_budget rows_;
   std::set<tenant_cluster*> parts_;
   std::optional<reactor::steady_time> unknown_since_;
+  fleet_progress last_known_;
   struct {
     std::string fingerprint;  // of what shall be
     reactor::steady_time at{};

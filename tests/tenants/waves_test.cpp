@@ -1,5 +1,6 @@
 // What opens a wave: how Tenants stand to what shall be, and what a policy says of it.
 #include "helm/tenants/kinds/holds.hpp"
+#include "helm/tenants/waves/fleet_progress.hpp"
 #include "helm/tenants/waves/standing.hpp"
 #include "helm/tenants/waves/turn.hpp"
 
@@ -29,6 +30,59 @@ tenant_plan moves() {
   p.action = "upgrade";
   p.next = step::upgrade;
   return p;
+}
+
+fleet_progress::seen reached(const std::string& name, std::uint64_t updated) {
+  fleet_progress::seen out;
+  out.name = name;
+  out.was_reached = true;
+  out.is.emplace();
+  out.is->name = name;
+  out.is->units = 3;
+  out.is->updated = updated;
+  return out;
+}
+fleet_progress::seen lost(const std::string& name, bool was_reached = true) {
+  fleet_progress::seen out;
+  out.name = name;
+  out.was_reached = was_reached;
+  return out;
+}
+/// "a 3/2 b 3/0": of each that counts units and updated.
+std::string text(const std::vector<policies::rollout_cluster>& all) {
+  std::string out;
+  for (const policies::rollout_cluster& c : all)
+    out += (out.empty() ? "" : " ") + c.name + " " + std::to_string(c.units) + "/" +
+           std::to_string(c.updated);
+  return out;
+}
+
+TEST(TenantFleetProgress, WhoIsLostForAMomentCountsAsItWasAndLaterNotAtAll) {
+  const reactor::steady_time t{};
+  fleet_progress p;
+  EXPECT_EQ(text(p.take({reached("b", 3), reached("a", 1)}, "new", t)), "a 3/1 b 3/3");
+  EXPECT_EQ(text(p.take({lost("a"), reached("b", 3)}, "new", t + 1h)), "a 3/1 b 3/3")
+      << "it was reached all the time in between, for all that is known";
+  EXPECT_EQ(text(p.take({lost("a"), lost("b")}, "new", t + 1h + 59s)), "a 3/1 b 3/3");
+  EXPECT_EQ(text(p.take({lost("a"), lost("b")}, "new", t + 1h + 60s)), "b 3/3");
+  EXPECT_EQ(text(p.take({reached("a", 2), lost("b")}, "new", t + 2h)), "a 3/2");
+  EXPECT_EQ(text(p.take({lost("a"), lost("b")}, "new", t + 2h + 1s)), "a 3/2");
+}
+
+TEST(TenantFleetProgress, WhatWasKnownOfAnotherStateSettlesNothing) {
+  const reactor::steady_time t{};
+  fleet_progress p;
+  (void)p.take({reached("a", 3)}, "old", t);
+  EXPECT_EQ(text(p.take({lost("a")}, "new", t + 1s)), "a 3/0");
+}
+
+TEST(TenantFleetProgress, WhoHasLeftTheFleetOrWasNeverThereDoesNotCount) {
+  const reactor::steady_time t{};
+  fleet_progress p;
+  (void)p.take({reached("a", 0)}, "new", t);
+  EXPECT_EQ(text(p.take({lost("dead", false)}, "new", t + 1s)), "");
+  EXPECT_EQ(text(p.take({lost("a", false)}, "new", t + 2s)), "") << "another one of that name";
+  EXPECT_EQ(text(p.take({lost("b")}, "new", t + 3s)), "b 1/0") << "nobody had asked yet";
 }
 
 TEST(TenantStanding, OnlyTheNewStateCounts) {

@@ -103,6 +103,8 @@ public:
   /// can reach it.
   std::optional<policies::rollout_cluster> progress();
   bool idle() const noexcept { return controller_.idle() && operations_ == 0; }
+  /// Lists the Tenants afresh and names what differs from what was seen; for simulations, at rest.
+  awaitable<k8s::result<std::vector<std::string>>> differences() { return tenants_.differences(); }
 
   /// Half of what a process has to end: the rest is the others'.
   static constexpr reactor::nanoseconds stop_limit = std::chrono::seconds(2);

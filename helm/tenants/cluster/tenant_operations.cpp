@@ -5,6 +5,7 @@
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/plan/safety.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
@@ -102,6 +103,8 @@ awaitable<void> tenant_cluster::perform(key_type key, operation_task* me) {
   me->release = std::make_unique<release_operation>(on_.loop(), on_.api(), on_.discovery(),
                                                     std::move(order), on_.log());
   const reactor::steady_time began = on_.loop().now();
+  if (!keeps(safety_rule::fingerprint_last) && me->what != operation::uninstall)
+    (void)co_await note_fingerprint(key, *w.object, w.wanted.fingerprint);
   auto ended = co_await me->release->run();
   me->telling = true;
   me->slot.give_back();

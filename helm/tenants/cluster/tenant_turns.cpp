@@ -5,6 +5,8 @@
 #include "reactor/loop.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace helm::tenants {
 namespace {
@@ -63,7 +65,7 @@ awaitable<void> tenant_cluster::ask_for_turns() {
   turn_question q = question_for_turns();
   turn_answer said = co_await options_.ask_turn(std::move(q));
   if (turns_.fingerprint != fingerprint) co_return;  // another state is asked for meanwhile
-  turns_.held.clear();
+  const std::map<key_type, units::hold> before = std::exchange(turns_.held, {});
   turns_.look_again = said.look_again;
   for (const key_type& key : turns_.wanted) {
     const std::string name = key.text();
@@ -72,6 +74,11 @@ awaitable<void> tenant_cluster::ask_for_turns() {
     } else if (const auto held = said.holds.find(name); held != said.holds.end()) {
       turns_.held.emplace(key, held->second);
     }
+  }
+  // Whoever asked: the others learn it, too.
+  for (const auto& [key, was] : before) {
+    const auto is = turns_.held.find(key);
+    if (is == turns_.held.end() || is->second.code != was.code) controller_.add(key);
   }
   if (turns_.held.empty() || watches_turns_ || options_.does == units::mode::look) co_return;
   watches_turns_ = true;
@@ -85,12 +92,7 @@ awaitable<void> tenant_cluster::watch_turns() {
         asked_for.count() > 0 ? std::clamp(asked_for, look_often, look_seldom) : look_seldom;
     co_await on_.loop().sleep_for(pause);
     if (asks_for_turns_ || !on_.is_live()) continue;
-    const std::map<key_type, units::hold> before = turns_.held;
     co_await ask_for_turns();
-    for (const auto& [key, was] : before) {
-      const auto is = turns_.held.find(key);
-      if (is == turns_.held.end() || is->second.code != was.code) controller_.add(key);
-    }
   }
   watches_turns_ = false;
 }

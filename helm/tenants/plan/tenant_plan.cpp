@@ -4,6 +4,7 @@
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/plan/safety.hpp"
 
 #include <algorithm>
 
@@ -210,7 +211,7 @@ private:
     const nanoseconds left = until_abandoned(*w_.release, w_.now, w_.pending_seen);
     const std::string what = out_.release + " revision " + std::to_string(w_.release->revision) +
                              " is " + std::string(to_string(w_.release->state));
-    if (left > nanoseconds(0)) {
+    if (left > nanoseconds(0) || !keeps(safety_rule::recovery)) {
       wait(hold_code::release_pending, what, left);
       return;
     }
@@ -414,7 +415,8 @@ concern concern_of(const tenant& t, const tenant_world& w) {
   const cluster_ref& ref = t.target;
   if (!ref.secret_ns.empty() && ref.secret_ns != w.discovery_ns) return concern::of_another_cluster;
   if (ref.secret_name == w.cluster) return concern::ours;
-  if (!ref.secret_name.empty() && !is_orphan(t, w)) return concern::of_another_cluster;
+  if (!ref.secret_name.empty() && !is_orphan(t, w) && keeps(safety_rule::target_filter))
+    return concern::of_another_cluster;
   const bool chosen = w.primary.empty() || w.primary == w.cluster;
   return chosen ? concern::ours : concern::of_another_name;
 }

@@ -226,6 +226,34 @@ TEST_F(TenantWaves, WhoHasNotHeardOfAllClustersLetsNobodyMove) {
   });
 }
 
+TEST_F(TenantWaves, WhatOneIsToldWakesTheOthers) {
+  play([&]() -> awaitable<void> {
+    co_await installed("1.2.0");
+    cluster("zero").forbids = [](const k8s::sim::request& r) {
+      return r.method == "PATCH" && r.path.ends_with("/configmaps/web");
+    };
+    auto windlass = discover(of_version("1.3.0"));
+    cluster("one").put_tenant("other");  // its first install waits for nobody
+    const bool other = co_await ready("one", "other");
+    EXPECT_TRUE(other);
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(versions(), "1.2.0 1.2.0 1.2.0");
+    cluster("zero").forbids = {};
+    const bool first =
+        co_await until([&] { return cluster("zero").phase("acme") == "Ready"; }, 5min);
+    EXPECT_TRUE(first);
+    co_await l.sleep_for(1100ms);  // what is known of the fleet serves for a second
+    // Another one asks before the cluster looks again, and the answer is for all.
+    cluster("one").api.edit("mesh.openkcm.io", "tenants", "default", "other", [](json::object& o) {
+      json::object& notes = o["metadata"].as_object()["annotations"].as_object();
+      notes["mesh.openkcm.io/fingerprint-one"] = "of something else";
+    });
+    const bool second = co_await until([&] { return version_on("one") == "1.3.0"; }, 2min);
+    EXPECT_TRUE(second) << versions();
+    co_await end(*windlass);
+  });
+}
+
 TEST_F(TenantWaves, WhoLooksSaysWhoWouldWait) {
   play([&]() -> awaitable<void> {
     co_await installed("1.2.0");
