@@ -320,6 +320,11 @@ void add_simulate(CLI::App& app, simulate_arguments& to) {
                    "nodes in each cluster (default: 20; with --fleet at most so many)")
       ->check(CLI::Range(3, 200));
   simulate
+      ->add_option("--tenants", to.tenants,
+                   "Tenants on each cluster, whose chart moves to another version meanwhile "
+                   "(default: 0; with --fleet at most so many)")
+      ->check(CLI::Range(0, 20));
+  simulate
       ->add_option("--faults", to.faults,
                    "what goes wrong, of " +
                        spaced(simulation::names_of(simulation::all_troubles())) +

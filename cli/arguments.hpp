@@ -93,10 +93,10 @@ struct demo_arguments {
 
 /// Fleets that exist nowhere, moved in virtual time while things go wrong.
 struct simulate_arguments {
-  std::vector<std::string> policies;           // folders that are compared; none: the stock packs
-  std::string fleet;                           // file; empty: `clusters` × `nodes`
-  std::optional<std::size_t> clusters, nodes;  // with a file: at most so many
-  std::string faults;                          // "cut,crashes", "none"; empty: the file's, or all
+  std::vector<std::string> policies;  // folders that are compared; none: the stock packs
+  std::string fleet;                  // file; empty: `clusters` × `nodes`
+  std::optional<std::size_t> clusters, nodes, tenants;  // with a file: at most so many
+  std::string faults;  // "cut,crashes", "none"; empty: the file's, or all
   std::uint64_t seed = 1, seeds = 10;
   std::size_t jobs = 0;  // processes side by side; 0: as many as there are processors
   bool html = false;     // a report that `output` does not know

@@ -16,7 +16,8 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 
 constexpr std::size_t most_bytes = 64 * 1024, most_clusters = 100, fewest_nodes = 3,
-                      most_nodes = 200, most_nodes_in_all = 2'000, most_labels = 50;
+                      most_nodes = 200, most_nodes_in_all = 2'000, most_labels = 50,
+                      most_tenants = 20;
 constexpr reactor::nanoseconds longest = 24h * 7;
 
 std::string shown(const json::value& v) {
@@ -189,7 +190,7 @@ private:
   void read_cluster(const std::string& path, const json::value& v,
                     std::vector<fleet_cluster>& into) {
     const json::object& o =
-        mapping(path, v, {"name", "count", "nodes", "maxUnavailable", "labels", "pool"});
+        mapping(path, v, {"name", "count", "nodes", "maxUnavailable", "labels", "pool", "tenants"});
     fleet_cluster c;
     std::size_t count = 0;
     const json::value* name = o.if_contains("name");
@@ -199,6 +200,8 @@ private:
       count = number(at(path, "count"), *n, 1, most_clusters);
     if (const json::value* n = o.if_contains("nodes"))
       c.nodes = number(at(path, "nodes"), *n, fewest_nodes, most_nodes);
+    if (const json::value* n = o.if_contains("tenants"))
+      c.tenants = number(at(path, "tenants"), *n, 0, most_tenants);
     if (const json::value* n = o.if_contains("maxUnavailable"))
       c.max_unavailable = amount(at(path, "maxUnavailable"), *n);
     if (const json::value* l = o.if_contains("labels")) c.labels = labels(at(path, "labels"), *l);
@@ -227,12 +230,14 @@ private:
 
 }  // namespace
 
-fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes) {
+fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes, std::size_t tenants) {
   fleet_plan plan;
   for (std::size_t i = 0; i < clusters; ++i) {
     fleet_cluster c;
     c.name = "cluster-" + std::to_string(i + 1);
     c.nodes = nodes;
+    c.tenants = tenants;
+    if (tenants > 0) c.labels["mesh.openkcm.io/wave"] = std::to_string(i / 2);
     plan.clusters.push_back(std::move(c));
   }
   return plan;

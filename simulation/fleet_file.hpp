@@ -20,6 +20,7 @@ struct fleet_cluster {
   std::map<std::string, std::string> labels;       // of its kubeconfig Secret at home
   std::map<std::string, std::string> pool_labels;  // of its pool, which packs apply by
   std::string policy;                              // the pack that the pool names; may be empty
+  std::size_t tenants = 0;                         // that one chart is installed for
 };
 
 /// A fleet to simulate, and what happens to it.
@@ -33,8 +34,9 @@ struct fleet_plan {
                        reboot_time = std::chrono::seconds(30);
 };
 
-/// So many clusters of so many nodes, with everything that may go wrong.
-fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes);
+/// So many clusters of so many nodes and Tenants each, with everything that may go wrong. With
+/// Tenants every second cluster begins a wave.
+fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes, std::size_t tenants = 0);
 
 /// Reads a fleet file:
 ///     clusters:
@@ -44,11 +46,13 @@ fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes);
 ///       maxUnavailable: 25%
 ///       labels: {windlass.dev/wave: main}
 ///       pool: {labels: {windlass.dev/max-per-zone: "1"}, policy: mine}
+///       tenants: 3
 ///     faults: [cut, crashes]            # all without it
 ///     disturbed: 5m
 ///     patience: 3h
 ///     hosts: {stage: 20s, reboot: 30s}
-/// Limits   64 KiB; 100 clusters, 3 to 200 nodes each, 2,000 in all; times up to a week.
+/// Limits   64 KiB; 100 clusters, 3 to 200 nodes each, 2,000 in all, 20 Tenants each; times up to a
+///          week.
 /// Errors   errc::malformed names the place by its path: "clusters[1].nodes: expected a whole
 ///          number from 3 to 200, got 1".
 reactor::result<fleet_plan> read_fleet(std::string_view yaml, std::string_view source);

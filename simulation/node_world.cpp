@@ -133,7 +133,7 @@ void node_world::fall_ill(std::size_t cluster, std::size_t node, reactor::nanose
 
 void node_world::lose(std::size_t cluster, std::size_t node, reactor::nanoseconds time) {
   machine& m = at(cluster, node);
-  if (m.host->going_down().is_set()) return;
+  if (m.host->going_down().is_set() || pools_[cluster]->says_it_reboots(m.node)) return;
   m.away = time;
   m.host->going_down().set();
 }

@@ -49,7 +49,8 @@ public:
   void refuse_new_image(std::size_t cluster, std::size_t node);
   /// After the next boot it is not Ready for that long.
   void fall_ill(std::size_t cluster, std::size_t node, reactor::nanoseconds time);
-  /// Power is off for that long. Nothing when it goes down already.
+  /// Power is off for that long. Nothing when it goes down already, or has said that it will: one
+  /// that comes back otherwise than it said counts as fallen.
   void lose(std::size_t cluster, std::size_t node, reactor::nanoseconds time);
 
   const story& tells() const noexcept override;

@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace simulation {
@@ -70,6 +71,17 @@ void pool_cluster::set_login(const std::string& docker_config) {
     json::value& generation = pool["metadata"].as_object()["generation"];
     generation = generation.is_int64() ? generation.get_int64() + 1 : 2;
   });
+}
+
+bool pool_cluster::says_it_reboots(const std::string& node) const {
+  const auto o = api().get("node.bootc.dev", "bootcnodes", "", node);
+  const json::value* status = o ? o->if_contains("status") : nullptr;
+  const json::value* all =
+      status && status->is_object() ? status->get_object().if_contains("conditions") : nullptr;
+  return all && all->is_array() && std::ranges::any_of(all->get_array(), [](const json::value& c) {
+           return k8s::sim::text(c.as_object(), {"type"}) == "Idle" &&
+                  k8s::sim::text(c.as_object(), {"reason"}) == "Rebooting";
+         });
 }
 
 pool_cluster::progress pool_cluster::pool_progress() const {

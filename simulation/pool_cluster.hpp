@@ -49,6 +49,9 @@ public:
   /// The pool's pull secret holds this `.dockerconfigjson` from now on.
   void set_login(const std::string& docker_config);
 
+  /// The node's status does.
+  bool says_it_reboots(const std::string& node) const;
+
   struct progress {
     std::size_t nodes = 0, updated = 0;
     std::string up_to_date, degraded;  // the pool's conditions' reasons

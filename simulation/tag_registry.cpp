@@ -16,7 +16,7 @@ namespace simulation {
 namespace {
 
 constexpr std::string_view manifests = "/v2/os/node/manifests/", tag = "stable", user = "puller";
-constexpr std::size_t most_bytes = 16UL * 1024;
+constexpr std::size_t most_request_bytes = 16UL * 1024;
 
 reactor::http::response failed(int status, std::string_view code) {
   reactor::http::response out;
@@ -39,7 +39,7 @@ tag_registry::tag_registry(reactor::loop& l) : named_(old_image) {
   o.at = l.simulated() ? reactor::endpoint{std::string(host), 5000}
                        : reactor::endpoint{"127.0.0.1", 0};
   o.max_connections = 50;
-  o.header_limit_bytes = o.body_limit_bytes = most_bytes;
+  o.header_limit_bytes = o.body_limit_bytes = most_request_bytes;
   server_ = std::make_unique<reactor::http::server>(
       l, std::move(o),
       [this](reactor::http::request r, reactor::http::responder& to) -> reactor::awaitable<void> {

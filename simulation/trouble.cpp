@@ -27,7 +27,12 @@ constexpr std::array<named, trouble_count> names{{{trouble::cut, "cut"},
                                                   {trouble::policy_swaps, "policy-swaps"},
                                                   {trouble::registries, "registries"},
                                                   {trouble::tag_moves, "tag-moves"},
-                                                  {trouble::secret_rotations, "secret-rotations"}}};
+                                                  {trouble::secret_rotations, "secret-rotations"},
+                                                  {trouble::dead_clusters, "dead-clusters"},
+                                                  {trouble::departures, "departures"},
+                                                  {trouble::credentials, "credentials"},
+                                                  {trouble::chart_repository, "chart-repository"},
+                                                  {trouble::tenant_changes, "tenant-changes"}}};
 
 }  // namespace
 
@@ -58,6 +63,10 @@ std::optional<trouble> trouble_named(std::string_view name) noexcept {
 bool with_registry(const troubles& all) {
   return all.contains(trouble::registries) || all.contains(trouble::tag_moves) ||
          all.contains(trouble::secret_rotations);
+}
+
+bool is_of_tenants(trouble t) noexcept {
+  return t == trouble::chart_repository || t == trouble::tenant_changes;
 }
 
 std::string names_of(const troubles& all) {

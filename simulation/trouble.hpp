@@ -30,17 +30,24 @@ enum class trouble {
   registries,        // the registry is away, throttles, fails or lies; pools follow its tag
   tag_moves,         // the tag names other images for a while
   secret_rotations,  // the registry's password changes, before or after the Secret does
+  dead_clusters,     // a cluster says nothing for minutes
+  departures,        // the Secret that names a cluster goes, and comes again
+  credentials,       // the token for a cluster changes, before or after its Secret does
+  chart_repository,  // it is away, fails, gives pages for an index or half an archive
+  tenant_changes,    // Tenants come and go
 };
 
 using troubles = std::set<trouble>;
 
-inline constexpr std::size_t trouble_count = 19;
+inline constexpr std::size_t trouble_count = 24;
 const std::array<trouble, trouble_count>& every_trouble() noexcept;
 troubles all_troubles();
 std::string_view name_of(trouble t) noexcept;
 std::optional<trouble> trouble_named(std::string_view name) noexcept;
 /// Pools follow a tag behind a login, rather than a digest.
 bool with_registry(const troubles& all);
+/// Only a fleet with Tenants knows it.
+bool is_of_tenants(trouble t) noexcept;
 /// "cut,crashes"; "none" without any.
 std::string names_of(const troubles& all);
 

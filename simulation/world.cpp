@@ -30,6 +30,7 @@ world::world(reactor::loop& l, world_options options, reactor::logger log)
 void world::add(std::unique_ptr<cluster> c) {
   c->on_write = [this, i = clusters_.size()](const k8s::sim::written& w) { note(i, w); };
   clusters_.push_back(std::move(c));
+  tokens_.emplace_back("demo");
 }
 
 world::~world() = default;
@@ -60,15 +61,7 @@ reactor::result<void> world::start() {
     if (!started) return started.error();
   }
   for (std::size_t i = 0; i < clusters_.size(); ++i) {
-    const std::string name = clusters_[i]->name();
-    boost::json::object labels{{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}};
-    for (const auto& [key, value] : clusters_[i]->options().labels) labels[key] = value;
-    home_->put(
-        {{"apiVersion", "v1"},
-         {"kind", "Secret"},
-         {"metadata", {{"name", name}, {"namespace", "default"}, {"labels", std::move(labels)}}},
-         {"type", "Opaque"},
-         {"data", {{"kubeconfig", formats::encode_base64(kubeconfig_of(name, url_of(i)))}}}});
+    bring(i);
     k8s::connection to;
     to.server = url_of(i);
     to.source = "demo";
@@ -77,6 +70,27 @@ reactor::result<void> world::start() {
   if (options_.mishaps && options_.clusters > 1)
     tasks_.start("unreachable cluster", be_unreachable(mishap_cluster(unreachable_cluster)));
   return {};
+}
+
+void world::bring(std::size_t i) {
+  const cluster& c = *clusters_[i];
+  boost::json::object labels{{"sigs.k8s.io/multicluster-runtime-kubeconfig", "true"}};
+  for (const auto& [key, value] : c.options().labels) labels[key] = value;
+  home_->put(
+      {{"apiVersion", "v1"},
+       {"kind", "Secret"},
+       {"metadata", {{"name", c.name()}, {"namespace", "default"}, {"labels", std::move(labels)}}},
+       {"type", "Opaque"},
+       {"data", {{"kubeconfig", formats::encode_base64(kubeconfig_of(i))}}}});
+}
+
+void world::take_away(std::size_t i) {
+  (void)home_->erase("", "secrets", "default", clusters_[i]->name());
+}
+
+void world::give_token(std::size_t i, std::string token) {
+  tokens_[i] = std::move(token);
+  bring(i);
 }
 
 reactor::awaitable<void> world::be_unreachable(std::size_t index) {
@@ -110,11 +124,12 @@ k8s::connection world::home() const {
   return to;
 }
 
-std::string world::kubeconfig_of(const std::string& name, const std::string& url) const {
+std::string world::kubeconfig_of(std::size_t i) const {
+  const std::string& name = clusters_[i]->name();
   return "apiVersion: v1\nkind: Config\ncurrent-context: " + name + "\nclusters:\n- name: " + name +
-         "\n  cluster: {server: \"" + url +
-         "\"}\nusers:\n- name: demo\n  user: {token: demo}\ncontexts:\n- name: " + name +
-         "\n  context: {cluster: " + name + ", user: demo}\n";
+         "\n  cluster: {server: \"" + url_of(i) +
+         "\"}\nusers:\n- name: demo\n  user: {token: " + tokens_[i] +
+         "}\ncontexts:\n- name: " + name + "\n  context: {cluster: " + name + ", user: demo}\n";
 }
 
 std::string world::kubeconfig() const {

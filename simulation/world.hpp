@@ -57,6 +57,12 @@ public:
   const std::vector<std::unique_ptr<cluster>>& clusters() const noexcept { return clusters_; }
   static std::string cluster_name(std::size_t i);
 
+  /// The Secret that names the cluster at home goes, comes again, or has another token in it; the
+  /// cluster itself goes on.
+  void take_away(std::size_t cluster);
+  void bring(std::size_t cluster);
+  void give_token(std::size_t cluster, std::string token);
+
   virtual const story& tells() const noexcept = 0;
   /// Asks for the new target everywhere.
   virtual void roll_out() = 0;
@@ -108,7 +114,7 @@ protected:
 private:
   reactor::awaitable<void> be_unreachable(std::size_t cluster);
   void note(std::size_t cluster, const k8s::sim::written& w);
-  std::string kubeconfig_of(const std::string& name, const std::string& url) const;
+  std::string kubeconfig_of(std::size_t cluster) const;
   std::string url_of(std::size_t cluster) const;
 
   reactor::loop& loop_;
@@ -116,6 +122,7 @@ private:
   reactor::logger log_;
   std::unique_ptr<k8s::sim::api_server> home_;
   std::vector<std::unique_ptr<cluster>> clusters_;
+  std::vector<std::string> tokens_;  // of each, in its kubeconfig
   // Real: one for all; simulated: home's, then one each.
   std::vector<std::unique_ptr<k8s::sim::server>> servers_;
   std::uint64_t trace_ = 0xcbf29ce484222325, writes_ = 0;

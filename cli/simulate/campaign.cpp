@@ -91,6 +91,7 @@ campaign_outcome run(const campaign& c) {
     out.disturbed_answers += o.disturbed_answers;
     out.swaps += o.swaps;
     out.writes += o.writes;
+    out.tenants_updated += o.tenants_updated;
     out.cpu_seconds += std::chrono::duration<double>(o.cpu).count();
     out.cluster_hours += std::chrono::duration<double>(o.simulated).count() / 3600 *
                          static_cast<double>(c.fleet.clusters.size());
@@ -155,6 +156,11 @@ failure shrink(trial bad, const trial_outcome& was) {
     smaller.faults.erase(t);
     (void)still_bad(smaller);
   }
+  simulation::fleet_plan without = bad.fleet;
+  bool had = false;
+  for (simulation::fleet_cluster& c : without.clusters)
+    had = std::exchange(c.tenants, 0) > 0 || had;
+  if (had) (void)still_bad(without);
   for (std::size_t n = 1; n < bad.fleet.clusters.size(); n *= 2) {
     simulation::fleet_plan smaller = bad.fleet;
     smaller.clusters.resize(n);

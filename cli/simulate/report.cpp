@@ -110,13 +110,17 @@ json::object as_json(const policy_summary& p) {
 }  // namespace
 
 std::string replay_command(const failure& f, const std::string& again) {
-  std::size_t nodes = 0;
-  for (const simulation::fleet_cluster& c : f.shrunk.clusters) nodes = std::max(nodes, c.nodes);
+  std::size_t nodes = 0, tenants = 0;
+  for (const simulation::fleet_cluster& c : f.shrunk.clusters) {
+    nodes = std::max(nodes, c.nodes);
+    tenants = std::max(tenants, c.tenants);
+  }
   std::string out = "windlass simulate" + again;
   if (!f.policies.empty()) out += " --policies " + shell_word(f.policies);
   return out + " --seed " + std::to_string(f.seed) + " --seeds 1 --clusters " +
          std::to_string(f.shrunk.clusters.size()) + " --nodes " + std::to_string(nodes) +
-         " --faults " + simulation::names_of(f.shrunk.faults);
+         (tenants > 0 ? " --tenants " + std::to_string(tenants) : std::string()) + " --faults " +
+         simulation::names_of(f.shrunk.faults);
 }
 
 json::object report_json(const campaign_outcome& o, const std::string& again) {
@@ -147,6 +151,7 @@ json::object report_json(const campaign_outcome& o, const std::string& again) {
           {"crashes", o.crashes},
           {"disturbed_answers", o.disturbed_answers},
           {"policy_swaps", o.swaps},
+          {"tenants_updated", o.tenants_updated},
           {"cluster_hours", bench::rounded(o.cluster_hours, 1)},
           {"cpu_seconds", bench::rounded(o.cpu_seconds, 1)},
           {"cluster_hours_per_cpu_minute", bench::rounded(hours_a_minute(o), 1)},

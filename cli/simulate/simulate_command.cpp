@@ -20,7 +20,7 @@ namespace {
 
 reactor::result<simulation::fleet_plan> fleet_of(const simulate_arguments& a) {
   simulation::fleet_plan plan =
-      simulation::usual_fleet(a.clusters.value_or(5), a.nodes.value_or(20));
+      simulation::usual_fleet(a.clusters.value_or(5), a.nodes.value_or(20), a.tenants.value_or(0));
   if (!a.fleet.empty()) {
     std::ifstream in(a.fleet, std::ios::binary);
     if (!in)
@@ -35,6 +35,9 @@ reactor::result<simulation::fleet_plan> fleet_of(const simulate_arguments& a) {
     if (a.clusters && *a.clusters < plan.clusters.size()) plan.clusters.resize(*a.clusters);
     if (a.nodes)
       for (simulation::fleet_cluster& c : plan.clusters) c.nodes = std::min(c.nodes, *a.nodes);
+    if (a.tenants)
+      for (simulation::fleet_cluster& c : plan.clusters)
+        c.tenants = std::min(c.tenants, *a.tenants);
   }
   if (a.faults.empty()) return plan;
   plan.faults.clear();

@@ -7,6 +7,7 @@
 #include "cli/arguments.hpp"
 #include "cli/service/service.hpp"
 #include "cli/simulate/edits.hpp"
+#include "cli/simulate/trial_tenants.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "simulation/node_world.hpp"
@@ -15,8 +16,10 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -74,6 +77,7 @@ public:
         log_([this] { return loop_.wall(); }, capture_, reactor::log_level::info),
         crash_(loop_),
         crashes_(loop_),
+        watch_(loop_),
         tasks_(loop_) {}
 
   trial_outcome go() {
@@ -86,6 +90,10 @@ public:
     world_ = std::make_unique<simulation::node_world>(loop_, o);
     if (simulation::with_registry(trial_.fleet.faults))
       registry_ = std::make_unique<simulation::tag_registry>(loop_);
+    bool any = false;
+    for (const simulation::fleet_cluster& c : trial_.fleet.clusters) any = any || c.tenants > 0;
+    if (any) tenants_ = std::make_unique<trial_tenants>(loop_, *world_, trial_.fleet);
+    if (!any) std::erase_if(trial_.fleet.faults, simulation::is_of_tenants);
     const reactor::steady_time began = loop_.now();
     tasks_.start("trial", live());
     loop_.run();
@@ -97,6 +105,8 @@ public:
     out_.most_disrupted = world_->max_disrupted();
     for (const auto& c : world_->clusters()) out_.moved_pods += c->moved_pods();
     for (std::string& v : world_->violations()) out_.violations.push_back(std::move(v));
+    if (tenants_)
+      for (const std::string& v : tenants_->checks().violations()) out_.violations.push_back(v);
     const reactor::live_counts alive = loop_.live();
     out_.left_alive = alive.tasks + alive.streams + alive.waits;
     if (!out_.is_good())
@@ -116,8 +126,16 @@ private:
       co_return;
     }
     if (registry_ && !follow_tag()) {
-      co_await world_->stop();
+      co_await stop_world();
       co_return;
+    }
+    world_->on_write = [this](std::size_t of, const k8s::sim::written& w) { saw_write(of, w); };
+    if (tenants_) {
+      if (auto started = tenants_->start(); !started) {
+        out_.violations.push_back(started.error().message());
+        co_await stop_world();
+        co_return;
+      }
     }
     out_.nodes = world_->node_count();
     choose_weak_hosts();
@@ -126,7 +144,6 @@ private:
     reactor::memory_network& net = reactor::memory_network::of(loop_);
     if (has(trouble::cut) || has(trouble::half_open) || has(trouble::split))
       net.on_connect = [this](const reactor::endpoint&, reactor::link_faults& f) { spoil(f); };
-    world_->on_write = [this](std::size_t, const k8s::sim::written&) { saw_write(); };
     calm_ = trial_.fleet.faults.empty();
     if (!trial_.editable.empty()) {
       auto ready = begin_edits(trial_.editable, trial_.policies);
@@ -134,12 +151,16 @@ private:
     }
     const bool up = co_await start_windlass();
     if (!up) {
-      co_await world_->stop();
-      if (registry_) co_await registry_->stop();
+      co_await stop_world();
       co_return;
     }
+    if (tenants_) watch_.start("what is reached", watch_reach());
     co_await loop_.sleep_for(30s);
     roll_out();
+    if (tenants_) {  // the chart's version is a setting of the process
+      tenants_->roll_out();
+      co_await start_again();
+    }
     began_ = loop_.now();
     if (has(trouble::crashes)) crashes_.start("crashes", crash_on_writes());
     const reactor::steady_time calm = loop_.now() + trial_.fleet.disturbed_for;
@@ -155,15 +176,35 @@ private:
     while (restarting_) co_await loop_.sleep_for(1s);
     co_await crashes_.cancel_and_join();
     co_await loop_.sleep_for(rest);
+    co_await watch_.cancel_and_join();
     out_.updated = world_->hosts_on(simulation::new_image);
     judge_end();
     world_->check_at_rest();
-    co_await compare_caches();
+    if (tenants_) tenants_->checks().check_at_rest();
+    // What is on its way while it is looked at is no difference.
+    for (int looks = 0; looks < 3 && (looks == 0 || !out_.divergent_caches.empty()); ++looks) {
+      if (looks > 0) co_await loop_.sleep_for(5s);
+      out_.divergent_caches.clear();
+      co_await compare_caches();
+    }
     world_->on_write = nullptr;
     if (windlass_) co_await windlass_->stop();
     windlass_.reset();
+    co_await stop_world();
+  }
+
+  reactor::awaitable<void> stop_world() {
     co_await world_->stop();
+    if (tenants_) co_await tenants_->stop();
     if (registry_) co_await registry_->stop();
+  }
+
+  /// Sees what the service reaches, and what it has let go of.
+  reactor::awaitable<void> watch_reach() {
+    for (;;) {
+      tenants_->look_at(restarting_ ? nullptr : windlass_.get());
+      co_await loop_.sleep_for(500ms);
+    }
   }
 
   /// Pools name a tag, which names the image that they run, and a login.
@@ -207,7 +248,7 @@ private:
       const simulation::pool_cluster::progress p = world_->pools()[i]->pool_progress();
       if (p.updated + fallen_.count(i) < trial_.fleet.clusters[i].nodes) return false;
     }
-    return true;
+    return !tenants_ || tenants_->checks().unfinished().empty();
   }
 
   void judge_end() {
@@ -222,6 +263,12 @@ private:
       left += (left.empty() ? "" : "; ") + world_->pools()[i]->name() + " has " +
               std::to_string(p.updated) + " of " + std::to_string(nodes) + " (" + p.up_to_date +
               (p.message.empty() ? "" : ": " + p.message) + ")";
+    }
+    if (tenants_) {
+      out_.tenants = tenants_->checks().tenants();
+      out_.tenants_updated = tenants_->checks().arrived();
+      const std::string waiting = tenants_->checks().unfinished();
+      left += (left.empty() || waiting.empty() ? "" : "; ") + waiting;
     }
     out_.unfinished = std::move(left);
   }
@@ -259,7 +306,11 @@ private:
         registry_arguments how;
         how.interval = 20s;
         how.allow_insecure = true;  // it speaks no TLS
-        o.apis = with_registries(apis(), how, std::string());
+        o.apis = with_registries(std::move(o.apis), how, std::string());
+      }
+      if (tenants_) {
+        o.apis = tenants_->with(std::move(o.apis));
+        tenants_->saw_start();
       }
       o.shelf = shelf_;
       windlass_ = std::make_unique<service>(loop_, std::move(o), log_);
@@ -280,14 +331,43 @@ private:
   reactor::awaitable<void> crash() {
     if (std::exchange(restarting_, true)) co_return;
     ++out_.crashes;
-    if (windlass_) co_await windlass_->stop();
-    windlass_.reset();
+    // Killed, or told to end.
+    co_await end_windlass(happens(0.5) ? ending::killed : ending::told);
     co_await loop_.sleep_for(loop_.random().between(100ms, 20s));
     (void)co_await start_windlass();
     restarting_ = false;
   }
 
-  void saw_write() {
+  /// With another setting, as a Deployment does it.
+  reactor::awaitable<void> start_again() {
+    while (std::exchange(restarting_, true)) co_await loop_.sleep_for(1s);
+    co_await end_windlass(ending::told);
+    (void)co_await start_windlass();
+    restarting_ = false;
+  }
+
+  enum class ending { told, killed };
+  reactor::awaitable<void> end_windlass(ending how) {
+    if (!windlass_) co_return;
+    dead_ = how == ending::killed;
+    if (tenants_) tenants_->look_at(nullptr);
+    co_await windlass_->stop();
+    windlass_.reset();
+    dead_ = false;
+    if (tenants_ && how == ending::told && is_heard()) tenants_->saw_stop();
+  }
+
+  /// Nothing comes between the service and the servers.
+  bool is_heard() const {
+    constexpr std::array disturbing = {
+        trouble::cut,       trouble::half_open,  trouble::conflict,      trouble::gone,
+        trouble::throttled, trouble::failing,    trouble::stale_lists,   trouble::lost_events,
+        trouble::restarts,  trouble::departures, trouble::dead_clusters, trouble::credentials};
+    return std::ranges::none_of(disturbing, [this](trouble t) { return has(t); });
+  }
+
+  void saw_write(std::size_t of, const k8s::sim::written& w) {
+    if (tenants_) tenants_->saw(of, w);
     if (calm_ || crash_at_ == 0 || --crash_at_ > 0) return;
     crash_.set();
   }
@@ -378,8 +458,33 @@ private:
           tell_password();
         break;
       }
+      case trouble::dead_clusters:
+        net.set_reach(c.name(), reach::blackhole);
+        co_await loop_.sleep_for(dice.between(30s, 2min));
+        net.set_reach(c.name(), reach::open);
+        break;
+      case trouble::departures:
+        world_->take_away(of);
+        co_await loop_.sleep_for(dice.between(1s, 60s));
+        world_->bring(of);
+        break;
+      case trouble::credentials: co_await change_token(of); break;
+      case trouble::chart_repository: co_await tenants_->spoil_repository(); break;
+      case trouble::tenant_changes: tenants_->change(of); break;
       default: break;  // of answers, links and hosts: they happen all the time
     }
+  }
+
+  /// The server has the new token before the Secret, or the Secret before the server.
+  reactor::awaitable<void> change_token(std::size_t of) {
+    const std::string token = "token-" + std::to_string(++tokens_);
+    std::map<std::string, std::string>& known = world_->clusters()[of]->api().access().tokens;
+    const bool first = happens(0.5);
+    if (first) known = {{token, "windlass"}};
+    if (!first) world_->give_token(of, token);
+    co_await loop_.sleep_for(loop_.random().between(0s, 40s));
+    known = {{token, "windlass"}};
+    if (first) world_->give_token(of, token);
   }
 
   void swap_policy() {
@@ -391,6 +496,11 @@ private:
   }
 
   std::optional<k8s::sim::answer> disturb(const k8s::sim::request& r) {
+    if (dead_ && k8s::sim::presents_token(r)) {  // hosts have none
+      k8s::sim::answer silence;
+      silence.drop = true;
+      return silence;
+    }
     if (calm_ || !happens(disturbed_share)) return std::nullopt;
     const bool write = r.method != "GET";
     const auto give = [&](trouble t, int code,
@@ -456,6 +566,9 @@ private:
       for (const std::string& d : *differences)
         out_.divergent_caches.push_back(c->name() + ": " + d);
     }
+    if (!tenants_) co_return;
+    const std::vector<std::string> differ = co_await tenants_->divergences(*windlass_);
+    out_.divergent_caches.insert(out_.divergent_caches.end(), differ.begin(), differ.end());
   }
 
   trial trial_;
@@ -464,8 +577,9 @@ private:
   reactor::logger log_;
   std::unique_ptr<simulation::node_world> world_;
   std::unique_ptr<simulation::tag_registry> registry_;
+  std::unique_ptr<trial_tenants> tenants_;
   std::string password_;
-  std::size_t passwords_ = 0;
+  std::size_t passwords_ = 0, tokens_ = 0;
   std::unique_ptr<service> windlass_;
   trial_outcome out_;
   std::shared_ptr<policies::pack_shelf> shelf_ = std::make_shared<policies::pack_shelf>();
@@ -473,11 +587,11 @@ private:
   std::set<std::string> held_;
   std::string last_problem_;
   reactor::steady_time began_{};
-  bool calm_ = false, restarting_ = false, tested_ = false, done_ = false;
+  bool calm_ = false, restarting_ = false, dead_ = false, tested_ = false, done_ = false;
   std::optional<std::uint64_t> judged_at_;  // after so many writes
   std::uint64_t crash_at_ = 0;
   reactor::event crash_;
-  reactor::task_group crashes_, tasks_;
+  reactor::task_group crashes_, watch_, tasks_;
 };
 
 }  // namespace

@@ -36,6 +36,9 @@ struct request {
 request make_request(std::string method, std::string_view target, std::string body = {},
                      std::string content_type = "application/json");
 
+/// Whether it carries a bearer token, whosever.
+bool presents_token(const request& r);
+
 /// What to answer, and how the transport should behave while it does.
 struct answer {
   int status = 200;

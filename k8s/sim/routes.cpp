@@ -274,4 +274,8 @@ outcome<answer> core::serve(call& c) {
   return method_not_allowed();
 }
 
+bool presents_token(const request& r) {
+  return r.fields.get("authorization").starts_with("Bearer ");
+}
+
 }  // namespace k8s::sim
