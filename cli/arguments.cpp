@@ -4,6 +4,7 @@
 
 #include "cli/completion.hpp"
 #include "cli/config_file.hpp"
+#include "helm/tenants/desired/settings.hpp"
 #include "simulation/trouble.hpp"
 
 #include <CLI/CLI.hpp>
@@ -129,6 +130,12 @@ CLI::Validator pair_of(std::string form) {
       "", "pair");
 }
 
+CLI::Validator tenants_setting(const std::string& flag) {
+  return CLI::Validator(
+      [flag](const std::string& text) { return helm::tenants::problem_with(flag, text); }, "",
+      "setting of Tenants");
+}
+
 /// Says what it knows where it does not know what it is given.
 CLI::Validator known_api(std::vector<std::string> known) {
   return CLI::Validator(
@@ -169,9 +176,11 @@ void add_tenants(CLI::App& app, fleet_arguments& to) {
   add("--max-failures",
       "Tenants in Error on clusters of earlier waves (label mesh.openkcm.io/wave of their Secrets) "
       "that still let the next wave change: a number, or a share such as 10% (default: 0)",
-      "N|N%");
+      "N|N%")
+      ->check(tenants_setting("max-failures"));
   add("--wave-soak", "how long a wave is watched before the next one changes (default: 0s)",
-      "DURATION");
+      "DURATION")
+      ->check(tenants_setting("wave-soak"));
   app.add_flag_callback(
          "--chart-install-crds", [] {}, "add installCRDs: true to the chart's values")
       ->group("Tenants");

@@ -222,6 +222,23 @@ TEST(Arguments, ApisAreChosenByNameAndAllOfThemRunByDefault) {
   }
 }
 
+TEST(Arguments, SettingsOfTenantsAreJudgedWhereTheyAreSaid) {
+  const std::pair<std::vector<std::string>, const char*> table[] = {
+      {{"run", "--max-failures", "x"},
+       "--max-failures: must be a number, or a share such as 10%, is \"x\""},
+      {{"run", "--max-failures", "101%"},
+       "--max-failures: must be a number, or a share such as 10%, is \"101%\""},
+      {{"plan", "--wave-soak", "soon"},
+       "--wave-soak: must be a duration such as 30m, a year at most, is \"soon\""},
+  };
+  for (const auto& [line, why] : table) {
+    const parse_outcome wrong = parse(line);
+    EXPECT_EQ(wrong.exit_code, 2) << line.back();
+    EXPECT_NE(wrong.err.find(why), std::string::npos) << wrong.err;
+  }
+  EXPECT_EQ(parse({"run", "--max-failures", "10%", "--wave-soak", "30m"}).exit_code, 0);
+}
+
 TEST(Arguments, HelpGoesToStandardOutputWithExamples) {
   for (const char* command :
        {"run", "daemon", "apiserver", "demo", "status", "plan", "explain", "completion"}) {

@@ -1,12 +1,12 @@
 // Each safety rule is there because the simulation finds out when it is gone. The rules are
 // switched off by this program's own answer to bootc::keeps(); the product's has no such thing.
 #include "bootc/pool/safety.hpp"
-#include "cli/simulate/campaign.hpp"
+#include "cli/simulate/trial.hpp"
 #include "reactor/system/private_folder.hpp"
+#include "tests/simulation/mutant_hunt.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <optional>
 
 namespace {
@@ -27,10 +27,7 @@ namespace {
 
 using bootc::safety_rule;
 using cli::simulate::trial;
-using cli::simulate::trial_outcome;
 using simulation::trouble;
-
-constexpr std::uint64_t most_seeds = 200;
 
 struct mutant {
   const char* name;
@@ -57,31 +54,18 @@ class Mutant : public testing::TestWithParam<mutant> {
 protected:
   void TearDown() override {
     broken.reset();
-    ++tried;
-    if (!HasFailure()) ++caught;
+    hunt.ended();
   }
-  /// When all run in one process, the sum.
-  static void TearDownTestSuite() {
-    if (tried > 1) std::printf("## {\"mutants\": %d, \"caught\": %d}\n", tried, caught);
-  }
-  static inline int tried = 0, caught = 0;
+  static void TearDownTestSuite() { hunt.say("mutants"); }
+  static inline simulation::MutantHunt hunt;
 };
 
 TEST_P(Mutant, IsCaughtWithin200SeedsAndTheWholeIsNot) {
   const mutant& m = GetParam();
   const reactor::private_folder editable("simulate");
   broken = m.rule;
-  std::uint64_t seed = 1;
-  std::string found;
-  for (; seed <= most_seeds && found.empty(); ++seed)
-    for (const std::string& f : run(trial_of(m, seed, editable.path())).findings())
-      if (f.find(m.finding) != std::string::npos) found = f;
-  ASSERT_FALSE(found.empty()) << "nobody noticed in " << most_seeds << " seeds";
-  std::printf("## mutant %s: seed %llu says: %s\n", m.name,
-              static_cast<unsigned long long>(seed - 1), found.c_str());
-  broken.reset();
-  const trial_outcome whole = run(trial_of(m, seed - 1, editable.path()));
-  EXPECT_TRUE(whole.is_good()) << whole.findings().front() << "\n" << whole.tail;
+  const auto made = [&](std::uint64_t seed) { return trial_of(m, seed, editable.path()); };
+  hunt.run(m.name, made, m.finding, [] { broken.reset(); });
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -104,11 +88,6 @@ INSTANTIATE_TEST_SUITE_P(
                     mutant{"cordon", safety_rule::cordon, 1, 3, {}, "without being cordoned"},
                     mutant{"drain", safety_rule::drain, 1, 4, {}, "still on it"},
                     mutant{"pods that are gone", safety_rule::gone, 1, 4, {}, "still on it"}),
-    [](const auto& info) {
-      std::string name;
-      for (const char c : std::string(info.param.name))
-        if (std::isalpha(static_cast<unsigned char>(c))) name += c;
-      return name;
-    });
+    [](const auto& info) { return simulation::MutantHunt::letters_of(info.param.name); });
 
 }  // namespace

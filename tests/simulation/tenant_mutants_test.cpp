@@ -1,13 +1,12 @@
 // Each rule for Tenants is there because the simulation finds out when it is gone. The rules are
 // switched off by this program's own answer to helm::tenants::keeps(); the product's has no such
 // thing.
-#include "cli/simulate/campaign.hpp"
+#include "cli/simulate/trial.hpp"
 #include "helm/tenants/plan/safety.hpp"
+#include "tests/simulation/mutant_hunt.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cctype>
-#include <cstdio>
 #include <optional>
 
 namespace {
@@ -27,11 +26,8 @@ bool keeps(safety_rule rule) noexcept {
 namespace {
 
 using cli::simulate::trial;
-using cli::simulate::trial_outcome;
 using helm::tenants::safety_rule;
 using simulation::trouble;
-
-constexpr std::uint64_t most_seeds = 200;
 
 struct mutant {
   const char* name;
@@ -57,30 +53,17 @@ class TenantMutant : public testing::TestWithParam<mutant> {
 protected:
   void TearDown() override {
     broken.reset();
-    ++tried;
-    if (!HasFailure()) ++caught;
+    hunt.ended();
   }
-  /// When all run in one process, the sum.
-  static void TearDownTestSuite() {
-    if (tried > 1) std::printf("## {\"tenant mutants\": %d, \"caught\": %d}\n", tried, caught);
-  }
-  static inline int tried = 0, caught = 0;
+  static void TearDownTestSuite() { hunt.say("tenant mutants"); }
+  static inline simulation::MutantHunt hunt;
 };
 
 TEST_P(TenantMutant, IsCaughtWithin200SeedsAndTheWholeIsNot) {
   const mutant& m = GetParam();
   broken = m.rule;
-  std::uint64_t seed = 1;
-  std::string found;
-  for (; seed <= most_seeds && found.empty(); ++seed)
-    for (const std::string& f : run(trial_of(m, seed)).findings())
-      if (f.find(m.finding) != std::string::npos) found = f;
-  ASSERT_FALSE(found.empty()) << "nobody noticed in " << most_seeds << " seeds";
-  std::printf("## mutant %s: seed %llu says: %s\n", m.name,
-              static_cast<unsigned long long>(seed - 1), found.c_str());
-  broken.reset();
-  const trial_outcome whole = run(trial_of(m, seed - 1));
-  EXPECT_TRUE(whole.is_good()) << whole.findings().front() << "\n" << whole.tail;
+  const auto made = [&](std::uint64_t seed) { return trial_of(m, seed); };
+  hunt.run(m.name, made, m.finding, [] { broken.reset(); });
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -107,11 +90,6 @@ INSTANTIATE_TEST_SUITE_P(
                "of wave 1 moves"},
         mutant{
             "settle skipped", safety_rule::settle, 1, 6, {trouble::crashes}, "is left pending-"}),
-    [](const auto& info) {
-      std::string name;
-      for (const char c : std::string(info.param.name))
-        if (std::isalpha(static_cast<unsigned char>(c))) name += c;
-      return name;
-    });
+    [](const auto& info) { return simulation::MutantHunt::letters_of(info.param.name); });
 
 }  // namespace

@@ -242,6 +242,14 @@ reactor::nanoseconds read_check_interval(std::string_view text) {
   return d && *d > 0 ? reactor::nanoseconds(*d) : reactor::nanoseconds(standard);
 }
 
+std::string problem_with(std::string_view flag, const std::string& text) {
+  const auto kinds = setting_kinds();
+  const auto kind = std::ranges::find(kinds, flag, &setting_kind::flag);
+  if (kind == kinds.end()) return {};
+  const auto wrong = problem_of(*kind, said{{text}, {}, {}});
+  return wrong ? wrong->text.substr(2) : std::string();  // behind ": "
+}
+
 outcome<read_settings_result> read_settings(const given_settings& given) {
   settings_reading from(given);
   for (const setting_kind& kind : setting_table)

@@ -88,6 +88,8 @@ struct read_settings_result {
 /// Errors      "--tenant-drift: must be one of off report heal, is \"x\"", with the variable's name
 ///             where it said so.
 outcome<read_settings_result> read_settings(const given_settings& given);
+/// What is wrong with that text of a flag: "must be a number, …, is \"x\""; empty: nothing.
+std::string problem_with(std::string_view flag, const std::string& text);
 
 /// KRYPTON_CHECK_INTERVAL: a Go duration or whole seconds, above zero; anything else is a minute.
 reactor::nanoseconds read_check_interval(std::string_view text);
