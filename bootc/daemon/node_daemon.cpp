@@ -127,7 +127,7 @@ awaitable<void> node_daemon::run() {
       may_go_on =
           co_await publish(*object, step.status, reboots ? consent::of_now : consent::as_seen);
     else if (reboots)
-      may_go_on = co_await is_current(*object);
+      may_go_on = co_await is_still_asked(*object);
     if (!may_go_on) {
       if (step.command) agent_.withdrawn();
       (void)co_await wake_.wait(loop_.now() + api_backoff_.next(loop_.random()));
@@ -236,32 +236,37 @@ awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status
       co_await api_.merge_patch(bootc_nodes(), std::move(key), std::move(patch), "status");
   if (!answer) {
     if (needed == consent::of_now && answer.error().code == k8s::errc::conflict) {
-      (void)co_await is_current(std::move(object));
+      (void)co_await read_object();
       co_return false;
     }
     if (!answer.error().cancelled)
       log_.warning("the status could not be published", {{"why", answer.error().message()}});
     co_return false;
   }
-  if (auto view = k8s::parse_view<bootc_node>(boost::json::serialize(*answer)))
-    written_ = std::move(*view);
+  (void)take(*answer);
   co_return true;
 }
 
-awaitable<bool> node_daemon::is_current(bootc_node object) {
+awaitable<bool> node_daemon::read_object() {
   k8s::object_key key{"", options_.node};
   auto answer = co_await api_.get(bootc_nodes(), std::move(key));
-  if (!answer) {
-    if (!answer.error().cancelled)
-      log_.warning("the node's object cannot be read before a reboot",
-                   {{"why", answer.error().message()}});
-    co_return false;
-  }
-  auto view = k8s::parse_view<bootc_node>(boost::json::serialize(*answer));
-  if (!view) co_return false;
-  const bool same = view->meta.uid == object.meta.uid && view->spec == object.spec;
+  if (answer) co_return take(*answer);
+  if (!answer.error().cancelled)
+    log_.warning("the node's object cannot be read before a reboot",
+                 {{"why", answer.error().message()}});
+  co_return false;
+}
+
+awaitable<bool> node_daemon::is_still_asked(bootc_node object) {
+  const bool read = co_await read_object();
+  co_return read && written_->meta.uid == object.meta.uid && written_->spec == object.spec;
+}
+
+bool node_daemon::take(const boost::json::object& answer) {
+  auto view = k8s::parse_view<bootc_node>(boost::json::serialize(answer));
+  if (!view) return false;
   written_ = std::move(*view);
-  co_return same;
+  return true;
 }
 
 awaitable<void> node_daemon::run_command(host_command command) {

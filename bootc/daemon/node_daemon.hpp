@@ -58,8 +58,12 @@ private:
   /// upon, for an approval may have been taken back that nobody here has heard of.
   enum class consent { as_seen, of_now };
   awaitable<bool> publish(bootc_node object, bootc_node_status status, consent needed);
-  /// Reads it anew; false where it is not the one that was decided on, or cannot be read.
-  awaitable<bool> is_current(bootc_node object);
+  /// Reads our object anew, for current(); false where it cannot be read.
+  awaitable<bool> read_object();
+  /// Whether the server still asks for what was decided on.
+  awaitable<bool> is_still_asked(bootc_node object);
+  /// What the server answered.
+  bool take(const boost::json::object& answer);
   /// Our object as it is known: what our own last write answered, or what the watch brought since.
   std::optional<bootc_node> current();
 

@@ -126,6 +126,12 @@ struct daemon_stage {
     }
   }
 
+  /// It has said so, and told the host.
+  awaitable<void> until_rebooting() {
+    co_await until("Rebooting");
+    for (int i = 0; i < 100 && machine.commands.empty(); ++i) co_await s.loop().sleep_for(50ms);
+  }
+
   stage& s;
   scripted_host machine;
   node_daemon daemon;
@@ -225,8 +231,7 @@ TEST(DaemonBehaviour, T096_AnApprovedImageIsBooted) {
     d.machine.shown = status_of('a', 'b');
     co_await d.object('b', "Booted");
     d.daemon.start();
-    co_await d.until("Rebooting");
-    for (int i = 0; i < 100 && d.machine.commands.empty(); ++i) co_await d.s.loop().sleep_for(50ms);
+    co_await d.until_rebooting();
     EXPECT_EQ(d.machine.commands, std::vector<std::string>{"reboot " + image_of('b')});
     EXPECT_TRUE(d.daemon.reboot_issued());
   });
@@ -275,8 +280,7 @@ TEST(DaemonBehaviour, OneThatWasTakenBackWhileTheDaemonWasAwayRebootsNothing) {
     d.machine.shown = status_of('a', 'b');
     co_await d.object('b', "Booted");
     d.daemon.start();
-    co_await d.until("Rebooting");
-    for (int i = 0; i < 100 && d.machine.commands.empty(); ++i) co_await d.s.loop().sleep_for(50ms);
+    co_await d.until_rebooting();
     EXPECT_EQ(d.machine.commands.size(), 1u);
     co_await d.daemon.stop();
     take_back_at(d, "GET", "/bootcnodes/" + d.s.named("w1"));
