@@ -172,14 +172,9 @@ awaitable<outcome<record>> install_action::perform(record r, install_request req
   }
   r.state = status::deployed;
   r.description = request.description.empty() ? "Install complete" : request.description;
-  if (work.recorded) {
-    auto written = co_await keep_.store_or_fail(r, work.timeout);
-    under_way_.reset();
-    if (!written) co_return problem{"it is installed and not on record: " + written.error().text};
-    co_return r;
-  }
-  co_await keep_.store(r, work.timeout);
+  auto written = co_await keep_.store_end(r, work);
   under_way_.reset();
+  if (!written) co_return problem{"it is installed and not on record: " + written.error().text};
   co_return r;
 }
 

@@ -100,6 +100,12 @@ awaitable<void> record_keeper::store(record r, reactor::nanoseconds timeout) {
     bench_.warn("warning: Failed to update release " + name + ": " + written.error().text);
 }
 
+awaitable<outcome<done>> record_keeper::store_end(record r, work_options work) {
+  if (work.recorded) co_return co_await store_or_fail(std::move(r), work.timeout);
+  co_await store(std::move(r), work.timeout);
+  co_return done{};
+}
+
 awaitable<outcome<done>> record_keeper::purge(history all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto gone = co_await bench_.records.remove(all[i].name, all[i].revision);

@@ -27,6 +27,8 @@ public:
   /// Writes the record; a failure is only a line, as in Helm.
   awaitable<void> store(record r, reactor::nanoseconds timeout);
   awaitable<outcome<done>> store_or_fail(record r, reactor::nanoseconds timeout);
+  /// What an action comes to: a failure is only a line, unless the work is to be recorded.
+  awaitable<outcome<done>> store_end(record r, work_options work);
   /// Forgets all of these.
   awaitable<outcome<done>> purge(history all);
 

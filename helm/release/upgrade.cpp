@@ -149,14 +149,10 @@ awaitable<outcome<record>> upgrade_action::perform(record original, record r,
     co_return shown;
   }
   original.state = status::superseded;
-  if (work.recorded) {  // or two would be deployed
-    auto replaced = co_await keep_.store_or_fail(std::move(original), work.timeout);
-    if (!replaced) {
-      under_way_.reset();
-      co_return problem{"it is upgraded and not on record: " + replaced.error().text};
-    }
-  } else {
-    co_await keep_.store(std::move(original), work.timeout);
+  auto replaced = co_await keep_.store_end(std::move(original), work);
+  if (!replaced) {  // or two would be deployed
+    under_way_.reset();
+    co_return problem{"it is upgraded and not on record: " + replaced.error().text};
   }
   r.state = status::deployed;
   r.description = request.description.empty() ? "Upgrade complete" : request.description;
