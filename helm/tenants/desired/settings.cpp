@@ -77,9 +77,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-problem complaint(const said& s, std::string_view wanted) {
-  return {s.where + ": must be " + std::string(wanted) + ", is \"" +
-          reactor::printable(reactor::redact(joined(s.values)), 256) + "\""};
+std::string is_wrong(std::string_view wanted, const std::string& text) {
+  return "must be " + std::string(wanted) + ", is \"" +
+         reactor::printable(reactor::redact(text), 256) + "\"";
 }
 
 std::optional<bool> truth_of(std::string_view text) {
@@ -114,35 +114,34 @@ std::optional<reactor::nanoseconds> soak_of(std::string_view text) {
   return reactor::nanoseconds(*d);
 }
 
-/// What is wrong with the text of such a setting.
-std::optional<problem> problem_of(const setting_kind& kind, const said& s) {
-  const std::string text = joined(s.values);
+/// What is wrong with the text of such a setting; empty: nothing.
+std::string wrong_with(const setting_kind& kind, const std::string& text) {
   switch (kind.form) {
     case shape::text:
-    case shape::list: return std::nullopt;
+    case shape::list: return {};
     case shape::boolean:
-      if (truth_of(text)) return std::nullopt;
-      return complaint(s, "true or false");
+      if (truth_of(text)) return {};
+      return is_wrong("true or false", text);
     case shape::whole_number: {
       const auto n = whole(text);
-      if (n && *n >= 1 && *n <= static_cast<std::int64_t>(most_concurrent)) return std::nullopt;
-      return complaint(s, "a whole number from 1 to " + std::to_string(most_concurrent));
+      if (n && *n >= 1 && *n <= static_cast<std::int64_t>(most_concurrent)) return {};
+      return is_wrong("a whole number from 1 to " + std::to_string(most_concurrent), text);
     }
     case shape::share:
-      if (is_share(text)) return std::nullopt;
-      return complaint(s, "a number, or a share such as 10%");
+      if (is_share(text)) return {};
+      return is_wrong("a number, or a share such as 10%", text);
     case shape::duration:
-      if (soak_of(text)) return std::nullopt;
-      return complaint(s, "a duration such as 30m, a year at most");
+      if (soak_of(text)) return {};
+      return is_wrong("a duration such as 30m, a year at most", text);
     case shape::choice:
       for (std::size_t at = 0; at <= kind.choices.size();) {
         const std::size_t end = std::min(kind.choices.find(' ', at), kind.choices.size());
-        if (kind.choices.substr(at, end - at) == text) return std::nullopt;
+        if (kind.choices.substr(at, end - at) == text) return {};
         at = end + 1;
       }
-      return complaint(s, "one of " + std::string(kind.choices));
+      return is_wrong("one of " + std::string(kind.choices), text);
   }
-  return std::nullopt;
+  return {};
 }
 
 /// Reads one setting after the other; later ones may look at earlier ones.
@@ -156,7 +155,8 @@ public:
     if (kind.flag == "ensure-watch-crds") switch_on(s);
     if (kind.flag == "watch-kubeconfig-secret-namespace" && s.values.front().empty())
       s.values.front() = text("namespace");
-    if (auto wrong = problem_of(kind, s)) return wrong;
+    const std::string wrong = wrong_with(kind, joined(s.values));
+    if (!wrong.empty()) return problem{s.where + ": " + wrong};
     all_.insert_or_assign(std::string(kind.name()), std::move(s));
     return std::nullopt;
   }
@@ -245,9 +245,7 @@ reactor::nanoseconds read_check_interval(std::string_view text) {
 std::string problem_with(std::string_view flag, const std::string& text) {
   const auto kinds = setting_kinds();
   const auto kind = std::ranges::find(kinds, flag, &setting_kind::flag);
-  if (kind == kinds.end()) return {};
-  const auto wrong = problem_of(*kind, said{{text}, {}, {}});
-  return wrong ? wrong->text.substr(2) : std::string();  // behind ": "
+  return kind == kinds.end() ? std::string() : wrong_with(*kind, text);
 }
 
 outcome<read_settings_result> read_settings(const given_settings& given) {
@@ -282,9 +280,12 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
   s.skip = from.text("ALLOW_CHART_SKIP") == "true" ? chart_skip::allowed : chart_skip::forbidden;
   s.check_interval = read_check_interval(from.text("KRYPTON_CHECK_INTERVAL"));
   const auto driver = driver_of(from.text("HELM_DRIVER"));
-  if (!driver)
-    return complaint(from.of("HELM_DRIVER"),
-                     "secret or configmap, where stock Helm reads releases");
+  if (!driver) {
+    const said& one = from.of("HELM_DRIVER");
+    return problem{
+        one.where + ": " +
+        is_wrong("secret or configmap, where stock Helm reads releases", joined(one.values))};
+  }
   s.driver = *driver;
   if (const auto n = whole(from.text("HELM_MAX_HISTORY"));
       n && *n >= 0 && *n <= std::numeric_limits<int>::max())
