@@ -2,14 +2,13 @@
 
 #include "formats/gzip.hpp"
 #include "formats/tar.hpp"
-#include "reactor/loop.hpp"
+#include "simulation/small_server.hpp"
 
 #include <utility>
 
 namespace simulation {
 namespace {
 
-constexpr std::size_t largest_request_bytes = 16UL * 1024;
 constexpr std::int64_t packed_at = 1'700'000'000;
 
 constexpr std::string_view config = R"(apiVersion: v1
@@ -47,17 +46,8 @@ chart_repository::chart_repository(reactor::loop& l, const std::vector<std::stri
     index_ += "  - {apiVersion: v2, name: " + std::string(chart) + ", version: " + version +
               ", urls: [" + file + "]}\n";
   }
-  reactor::http::server_options o;
-  o.at =
-      l.simulated() ? reactor::endpoint{std::string(host), 80} : reactor::endpoint{"127.0.0.1", 0};
-  o.max_connections = 50;
-  o.header_limit_bytes = o.body_limit_bytes = largest_request_bytes;
-  server_ = std::make_unique<reactor::http::server>(
-      l, std::move(o),
-      [this](reactor::http::request r, reactor::http::responder& to) -> reactor::awaitable<void> {
-        reactor::http::response out = answer(r);
-        (void)co_await to.send(std::move(out));
-      });
+  server_ =
+      small_server(l, host, 80, [this](const reactor::http::request& r) { return answer(r); });
 }
 
 reactor::result<void> chart_repository::start() {

@@ -230,6 +230,10 @@ private:
 
 }  // namespace
 
+bool with_tenants(const fleet_plan& fleet) {
+  return std::ranges::any_of(fleet.clusters, [](const fleet_cluster& c) { return c.tenants > 0; });
+}
+
 fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes, std::size_t tenants) {
   fleet_plan plan;
   for (std::size_t i = 0; i < clusters; ++i) {

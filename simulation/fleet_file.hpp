@@ -34,6 +34,9 @@ struct fleet_plan {
                        reboot_time = std::chrono::seconds(30);
 };
 
+/// Some cluster has Tenants.
+bool with_tenants(const fleet_plan& fleet);
+
 /// So many clusters of so many nodes and Tenants each, with everything that may go wrong. With
 /// Tenants every second cluster begins a wave.
 fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes, std::size_t tenants = 0);

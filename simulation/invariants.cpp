@@ -1,5 +1,7 @@
 #include "simulation/invariants.hpp"
 
+#include "simulation/conditions.hpp"
+
 #include <boost/json.hpp>
 
 #include <algorithm>
@@ -34,12 +36,8 @@ bool is_true(const json::value* v) {
 }
 
 bool has_condition(const json::object& o, std::string_view type) {
-  const json::value* conditions = at(&o, {"status", "conditions"});
-  if (!conditions || !conditions->is_array()) return false;
-  for (const json::value& c : conditions->get_array())
-    if (text(at(c.if_object(), {"type"})) == type)
-      return text(at(c.if_object(), {"status"})) == "True";
-  return false;
+  const json::object* c = condition_of(o, type);
+  return c && text(at(c, {"status"})) == "True";
 }
 
 /// `share` is "3" or "25%". Percentages of a budget and of maxUnavailable both round up.

@@ -3,10 +3,10 @@
 #include "formats/base64.hpp"
 #include "k8s/sim/objects/json.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/conditions.hpp"
 
 #include <boost/json.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace simulation {
@@ -75,13 +75,8 @@ void pool_cluster::set_login(const std::string& docker_config) {
 
 bool pool_cluster::says_it_reboots(const std::string& node) const {
   const auto o = api().get("node.bootc.dev", "bootcnodes", "", node);
-  const json::value* status = o ? o->if_contains("status") : nullptr;
-  const json::value* all =
-      status && status->is_object() ? status->get_object().if_contains("conditions") : nullptr;
-  return all && all->is_array() && std::ranges::any_of(all->get_array(), [](const json::value& c) {
-           return k8s::sim::text(c.as_object(), {"type"}) == "Idle" &&
-                  k8s::sim::text(c.as_object(), {"reason"}) == "Rebooting";
-         });
+  const json::object* idle = o ? condition_of(*o, "Idle") : nullptr;
+  return idle && k8s::sim::text(*idle, {"reason"}) == "Rebooting";
 }
 
 pool_cluster::progress pool_cluster::pool_progress() const {
@@ -99,18 +94,12 @@ pool_cluster::progress pool_cluster::pool_progress() const {
   if (k8s::sim::text(*pool, {"status", "targetDigest"}) !=
       new_image.substr(new_image.find('@') + 1))
     p.updated = 0;
-  if (const json::value* all = status->get_object().if_contains("conditions");
-      all && all->is_array()) {
-    for (const json::value& c : all->get_array()) {
-      const json::object& condition = c.as_object();
-      if (k8s::sim::text(condition, {"type"}) == "UpToDate") {
-        p.up_to_date = k8s::sim::text(condition, {"reason"});
-        p.message = k8s::sim::text(condition, {"message"});
-      }
-      if (k8s::sim::text(condition, {"type"}) == "Degraded")
-        p.degraded = k8s::sim::text(condition, {"reason"});
-    }
+  if (const json::object* c = condition_of(*pool, "UpToDate")) {
+    p.up_to_date = k8s::sim::text(*c, {"reason"});
+    p.message = k8s::sim::text(*c, {"message"});
   }
+  if (const json::object* c = condition_of(*pool, "Degraded"))
+    p.degraded = k8s::sim::text(*c, {"reason"});
   return p;
 }
 

@@ -5,6 +5,7 @@
 #include "reactor/http/authorization.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/pool_cluster.hpp"
+#include "simulation/small_server.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -16,7 +17,6 @@ namespace simulation {
 namespace {
 
 constexpr std::string_view manifests = "/v2/os/node/manifests/", tag = "stable", user = "puller";
-constexpr std::size_t most_request_bytes = 16UL * 1024;
 
 reactor::http::response failed(int status, std::string_view code) {
   reactor::http::response out;
@@ -35,17 +35,8 @@ std::string proof_of(const std::string& password) {
 }  // namespace
 
 tag_registry::tag_registry(reactor::loop& l) : named_(old_image) {
-  reactor::http::server_options o;
-  o.at = l.simulated() ? reactor::endpoint{std::string(host), 5000}
-                       : reactor::endpoint{"127.0.0.1", 0};
-  o.max_connections = 50;
-  o.header_limit_bytes = o.body_limit_bytes = most_request_bytes;
-  server_ = std::make_unique<reactor::http::server>(
-      l, std::move(o),
-      [this](reactor::http::request r, reactor::http::responder& to) -> reactor::awaitable<void> {
-        reactor::http::response out = answer(r);
-        (void)co_await to.send(std::move(out));
-      });
+  server_ =
+      small_server(l, host, 5000, [this](const reactor::http::request& r) { return answer(r); });
 }
 
 reactor::result<void> tag_registry::start() {

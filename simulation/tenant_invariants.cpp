@@ -4,6 +4,7 @@
 #include "formats/gzip.hpp"
 #include "k8s/sim/objects/json.hpp"
 #include "simulation/chart_repository.hpp"
+#include "simulation/conditions.hpp"
 
 #include <boost/json.hpp>
 
@@ -36,22 +37,6 @@ std::string chart_version_of(const json::object& secret) {
   const json::value v = json::parse(text.text, bad);
   if (bad || !v.is_object()) return {};
   return std::string(k8s::sim::text(v.get_object(), {"chart", "metadata", "version"}));
-}
-
-const json::object* member(const json::object& o, std::string_view key) {
-  const json::value* v = o.if_contains(key);
-  return v ? v->if_object() : nullptr;
-}
-
-/// "True", "False", or "" where the condition is not there.
-std::string condition(const json::object& o, const std::string& type) {
-  const json::object* status = member(o, "status");
-  const json::value* all = status ? status->if_contains("conditions") : nullptr;
-  if (!all || !all->is_array()) return {};
-  for (const json::value& c : all->get_array())
-    if (c.is_object() && k8s::sim::text(c.get_object(), {"type"}) == type)
-      return std::string(k8s::sim::text(c.get_object(), {"status"}));
-  return {};
 }
 
 }  // namespace
@@ -98,7 +83,7 @@ void tenant_invariants::saw_tenant(cluster_facts& c, const k8s::sim::written& w)
   t.target = k8s::sim::text(o, {"spec", "clusterRef", "secretName"});
   t.deleting = !k8s::sim::text(o, {"metadata", "deletionTimestamp"}).empty();
   if (!c.is_meant(t)) {
-    const json::object* status = member(o, "status");
+    const json::object* status = k8s::sim::find_object(o, {"status"});
     if (status && !status->empty())
       violated(c, name, "names cluster " + t.target + " and has a status from here");
     return;
@@ -134,7 +119,8 @@ void tenant_invariants::judge_fingerprint(cluster_facts& c, std::string_view nam
 void tenant_invariants::judge_status(cluster_facts& c, std::string_view name, tenant_facts& t,
                                      const json::object& o) {
   t.phase = k8s::sim::text(o, {"status", "phase"});
-  const std::string ready = condition(o, "ClusterReady/" + c.at.name);
+  const json::object* says = condition_of(o, "ClusterReady/" + c.at.name);
+  const std::string ready(says ? k8s::sim::text(*says, {"status"}) : std::string_view());
   const bool turned = ready == "True" && t.ready != "True";
   const bool changed = ready != t.ready;
   t.ready = ready;

@@ -35,7 +35,7 @@ keeper::keeper(reactor::loop& l, const std::string& repository, const std::strin
 
 std::size_t keeper::ready(std::string_view name) const {
   const k8s::cluster* c = fleet().find(name);
-  const auto* part = c ? dynamic_cast<helm::tenants::tenant_cluster*>(c->part("tenants")) : nullptr;
+  const auto* part = c ? helm::tenants::tenants_part(*c) : nullptr;
   if (!part) return 0;
   boost::json::object entry;
   part->describe(entry);

@@ -156,11 +156,11 @@ failure shrink(trial bad, const trial_outcome& was) {
     smaller.faults.erase(t);
     (void)still_bad(smaller);
   }
-  simulation::fleet_plan without = bad.fleet;
-  bool had = false;
-  for (simulation::fleet_cluster& c : without.clusters)
-    had = std::exchange(c.tenants, 0) > 0 || had;
-  if (had) (void)still_bad(without);
+  if (simulation::with_tenants(bad.fleet)) {
+    simulation::fleet_plan without = bad.fleet;
+    for (simulation::fleet_cluster& c : without.clusters) c.tenants = 0;
+    (void)still_bad(without);
+  }
   for (std::size_t n = 1; n < bad.fleet.clusters.size(); n *= 2) {
     simulation::fleet_plan smaller = bad.fleet;
     smaller.clusters.resize(n);

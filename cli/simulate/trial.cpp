@@ -8,6 +8,8 @@
 #include "cli/service/service.hpp"
 #include "cli/simulate/edits.hpp"
 #include "cli/simulate/trial_tenants.hpp"
+#include "helm/tenants/api.hpp"
+#include "helm/tenants/cluster/tenant_cluster.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "simulation/node_world.hpp"
@@ -90,10 +92,10 @@ public:
     world_ = std::make_unique<simulation::node_world>(loop_, o);
     if (simulation::with_registry(trial_.fleet.faults))
       registry_ = std::make_unique<simulation::tag_registry>(loop_);
-    bool any = false;
-    for (const simulation::fleet_cluster& c : trial_.fleet.clusters) any = any || c.tenants > 0;
-    if (any) tenants_ = std::make_unique<trial_tenants>(loop_, *world_, trial_.fleet);
-    if (!any) std::erase_if(trial_.fleet.faults, simulation::is_of_tenants);
+    if (simulation::with_tenants(trial_.fleet))
+      tenants_ = std::make_unique<trial_tenants>(loop_, *world_, trial_.fleet);
+    else
+      std::erase_if(trial_.fleet.faults, simulation::is_of_tenants);
     const reactor::steady_time began = loop_.now();
     tasks_.start("trial", live());
     loop_.run();
@@ -248,7 +250,7 @@ private:
       const simulation::pool_cluster::progress p = world_->pools()[i]->pool_progress();
       if (p.updated + fallen_.count(i) < trial_.fleet.clusters[i].nodes) return false;
     }
-    return !tenants_ || tenants_->checks().unfinished().empty();
+    return !tenants_ || tenants_->checks().have_all_arrived();
   }
 
   void judge_end() {
@@ -550,25 +552,28 @@ private:
     if (!windlass_) co_return;
     for (const auto& c : world_->clusters()) {
       k8s::cluster* seen = windlass_->fleet().find(c->name());
-      bootc::bootc_cluster* part = seen ? bootc::bootc_part(*seen) : nullptr;
-      if (!part) {
-        out_.divergent_caches.push_back(c->name() + " is not engaged");
-        continue;
-      }
-      // A pooled connection that went half-open while it was idle costs the first try its timeout.
-      auto differences = co_await part->differences();
-      for (int tries = 1; !differences && tries < 3; ++tries)
-        differences = co_await part->differences();
-      if (!differences) {
-        out_.divergent_caches.push_back(c->name() + ": " + differences.error().message());
-        continue;
-      }
-      for (const std::string& d : *differences)
-        out_.divergent_caches.push_back(c->name() + ": " + d);
+      bootc::bootc_cluster* pools = seen ? bootc::bootc_part(*seen) : nullptr;
+      co_await compare(c->name(), pools);
+      helm::tenants::tenant_cluster* tenants = seen ? helm::tenants::tenants_part(*seen) : nullptr;
+      if (tenants_) co_await compare(c->name() + " (tenants)", tenants);
     }
-    if (!tenants_) co_return;
-    const std::vector<std::string> differ = co_await tenants_->divergences(*windlass_);
-    out_.divergent_caches.insert(out_.divergent_caches.end(), differ.begin(), differ.end());
+  }
+
+  template <class Part>
+  reactor::awaitable<void> compare(std::string of, Part* part) {  // borrowed
+    if (!part) {
+      out_.divergent_caches.push_back(of + " is not engaged");
+      co_return;
+    }
+    // A pooled connection that went half-open while it was idle costs the first try its timeout.
+    auto differences = co_await part->differences();
+    for (int tries = 1; !differences && tries < 3; ++tries)
+      differences = co_await part->differences();
+    if (!differences) {
+      out_.divergent_caches.push_back(of + ": " + differences.error().message());
+      co_return;
+    }
+    for (const std::string& d : *differences) out_.divergent_caches.push_back(of + ": " + d);
   }
 
   trial trial_;

@@ -38,11 +38,6 @@ std::vector<simulation::tenant_invariants::place> places(const simulation::fleet
   return out;
 }
 
-tenants::tenant_cluster* part_of(service& windlass, const std::string& cluster) {
-  const k8s::cluster* c = windlass.fleet().find(cluster);
-  return c ? dynamic_cast<tenants::tenant_cluster*>(c->part(tenants::api_name)) : nullptr;
-}
-
 }  // namespace
 
 trial_tenants::trial_tenants(reactor::loop& l, simulation::node_world& world,
@@ -126,13 +121,13 @@ void trial_tenants::look_at(service* windlass) {
   for (std::size_t i = 0; i < seen_.size(); ++i) {
     sight& at = seen_[i];
     const std::string& name = world_.clusters()[i]->name();
-    tenants::tenant_cluster* part = part_of(*windlass, name);
+    const k8s::cluster* c = windlass->fleet().find(name);
+    tenants::tenant_cluster* part = c ? tenants::tenants_part(*c) : nullptr;
     const bool reached = part && part->progress();
     if (reached)
       at.unreached_since.reset();
     else if (!at.unreached_since)
       at.unreached_since = now;
-    const k8s::cluster* c = windlass->fleet().find(name);
     const bool is_down = at.unreached_since && now - *at.unreached_since > heard_within;
     const bool was_down = !reached && !at.was_reached && c && k8s::is_failure(c->state());
     if (is_down || was_down || !c) checks_.out_of_reach(i);
@@ -179,25 +174,6 @@ reactor::awaitable<void> trial_tenants::spoil_repository() {
   co_await loop_.sleep_for(loop_.random().between(5s, 60s));
   net.set_reach(host, reach::open);
   repository_.be(mood::well);
-}
-
-reactor::awaitable<std::vector<std::string>> trial_tenants::divergences(service& windlass) {
-  std::vector<std::string> out;
-  for (const auto& c : world_.clusters()) {
-    tenants::tenant_cluster* part = part_of(windlass, c->name());
-    if (!part) {
-      out.push_back(c->name() + ": its Tenants are not engaged");
-      continue;
-    }
-    auto differ = co_await part->differences();
-    for (int tries = 1; !differ && tries < 3; ++tries) differ = co_await part->differences();
-    if (!differ) {
-      out.push_back(c->name() + ": " + differ.error().message());
-      continue;
-    }
-    for (const std::string& d : *differ) out.push_back(c->name() + ": tenants " + d);
-  }
-  co_return out;
 }
 
 }  // namespace cli::simulate

@@ -53,8 +53,6 @@ public:
   reactor::awaitable<void> spoil_repository();
 
   simulation::tenant_invariants& checks() noexcept { return checks_; }
-  /// Names what the service's views have of Tenants and the servers do not, or otherwise.
-  reactor::awaitable<std::vector<std::string>> divergences(service& windlass);
 
 private:
   void put(std::size_t cluster, const std::string& name, const std::string& target = {});

@@ -4,6 +4,7 @@
 #include "cli/overview/overview.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "cli/tenant/tenant_view.hpp"
+#include "helm/tenants/api.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/side_by_side.hpp"
@@ -134,7 +135,7 @@ private:
   }
   tenants::tenant_cluster* part(const std::string& name) const {
     k8s::cluster* c = cluster(name);
-    return c ? dynamic_cast<tenants::tenant_cluster*>(c->part(api_name)) : nullptr;
+    return c ? tenants::tenants_part(*c) : nullptr;
   }
 
   std::string nowhere(const std::vector<tenants_of_cluster>& all) const {

@@ -118,7 +118,7 @@ private:
       one.name = c->name();
       one.labels = c->labels();
       one.was_reached = c->was_engaged();
-      if (auto* part = dynamic_cast<tenant_cluster*>(c->part(api_name))) one.is = part->progress();
+      if (tenant_cluster* part = tenants_part(*c)) one.is = part->progress();
     }
     summary_.clusters = last_known_.take(std::move(all), shall_be, now);
     return summary_.clusters;
@@ -230,6 +230,10 @@ units::api api(api_settings s) {
   a.metrics.assign(tenant_metrics::all.begin(), tenant_metrics::all.end());
   a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
   return a;
+}
+
+tenant_cluster* tenants_part(const k8s::cluster& c) noexcept {
+  return dynamic_cast<tenant_cluster*>(c.part(api_name));
 }
 
 }  // namespace helm::tenants

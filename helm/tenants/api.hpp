@@ -11,6 +11,8 @@
 
 namespace helm::tenants {
 
+class tenant_cluster;
+
 /// What the command line and the environment say about Tenants, read once.
 struct api_settings {
   std::shared_ptr<const wanted_everywhere> wanted;  // null: the defaults
@@ -35,5 +37,8 @@ chart_supply::options supply_options(const units::house& h, const api_settings& 
 
 /// One chart on every cluster for each of its Tenants.
 units::api api(api_settings s = {});
+
+/// What the API does on the cluster; null: it is not there.
+tenant_cluster* tenants_part(const k8s::cluster& c) noexcept;
 
 }  // namespace helm::tenants

@@ -250,7 +250,7 @@ awaitable<void> process::stop() {
 
 tenant_cluster* process::on(const std::string& cluster) {
   const k8s::cluster* c = fleet_->find(cluster);
-  return c ? dynamic_cast<tenant_cluster*>(c->part("tenants")) : nullptr;
+  return c ? tenants_part(*c) : nullptr;
 }
 
 void TenantStage::play(std::function<awaitable<void>()> body) {
