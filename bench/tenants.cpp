@@ -55,7 +55,7 @@ void measure_install(tenants_figures& out) {
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
     keeper k(l, repository_of(fleet), "ten");
     const reactor::nanoseconds began = monotonic();
-    k.add_all(fleet);
+    co_await k.add_all(fleet);
     std::function<bool()> done = all_ready(k, fleet.size());
     std::function<bool()> watched = [&out, done] {
       out.peak_mb = std::max(out.peak_mb, megabytes(resident_bytes()));
@@ -72,17 +72,16 @@ void measure_confirm(tenants_figures& out) {
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
     {
       keeper first(l, repository_of(fleet), "ten");
-      first.add_all(fleet);
+      co_await first.add_all(fleet);
       std::function<bool()> done = all_ready(first, fleet.size());
       co_await until(l, out, std::move(done), "1,000 releases on 100 clusters");
       co_await l.sleep_for(10s);  // the last Events
       co_await first.stop();
     }
     const json::object before = co_await fleet.ask(l, counts);
-    (void)l.take_health();
     keeper next(l, repository_of(fleet), "ten");
     const reactor::nanoseconds began = monotonic();
-    next.add_all(fleet);
+    co_await next.add_all(fleet);
     const auto sum = [&](const char* of) {
       double all = 0;
       for (std::size_t i = 0; i < fleet.size().clusters; ++i)
@@ -104,12 +103,15 @@ void measure_many(tenants_figures& out) {
   const served_fleet fleet(own, {500, 20});
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
     keeper k(l, repository_of(fleet), "one", {4, 32});
-    k.add_all(fleet);
+    co_await k.add_all(fleet);
     std::function<bool()> done = all_ready(k, fleet.size());
     co_await until(l, out, std::move(done), "20 releases on each of 500 clusters");
     co_await l.sleep_for(10s);
-    trim_heap();
-    out.fleet_rss_mb = megabytes(resident_bytes());
+    std::function<void()> weigh = [&out] {
+      trim_heap();
+      out.fleet_rss_mb = megabytes(resident_bytes());
+    };
+    co_await apart(l, out, std::move(weigh));
     co_await k.stop();
   });
 }
@@ -127,27 +129,29 @@ void measure_rotations(tenants_figures& out) {
   const served_fleet fleet(own, {clusters, 2});
   run(out, [&](reactor::loop& l) -> reactor::awaitable<void> {
     keeper k(l, repository_of(fleet), "one");
-    k.add_all(fleet);
+    co_await k.add_all(fleet);
     std::function<bool()> done = all_ready(k, fleet.size());
     co_await until(l, out, std::move(done), "two releases on 50 clusters");
     std::size_t resident = 0, series = 0, sockets = 0;
+    const std::function<void()> weigh = [&] {
+      trim_heap();
+      const auto grown = [](std::size_t now, std::size_t before) {
+        return static_cast<double>(now) - static_cast<double>(before);
+      };
+      out.rotations_rss_kb = grown(resident_bytes(), resident) / 1e3;
+      out.rotations_series = grown(k.metrics().series(), series);
+      out.rotations_sockets = grown(open_sockets(), sockets);
+      resident = resident_bytes();
+      series = k.metrics().series();
+      sockets = open_sockets();
+    };
     for (std::size_t round = 0; out.problem.empty() && round <= warm_up + rounds; ++round) {
-      if (round == warm_up || round == warm_up + rounds) {
-        trim_heap();
-        const auto grown = [](std::size_t now, std::size_t before) {
-          return static_cast<double>(now) - static_cast<double>(before);
-        };
-        out.rotations_rss_kb = grown(resident_bytes(), resident) / 1e3;
-        out.rotations_series = grown(k.metrics().series(), series);
-        out.rotations_sockets = grown(open_sockets(), sockets);
-        resident = resident_bytes();
-        series = k.metrics().series();
-        sockets = open_sockets();
-      }
+      if (round == warm_up || round == warm_up + rounds) co_await apart(l, out, weigh);
       for (std::size_t i = 0; i < clusters; ++i) {
         k8s::connection to = fleet.to(i);
         to.token.bytes = reactor::secret("token-" + std::to_string(round));
         k.add(served_fleet::name_of(i), std::move(to));
+        co_await l.yield();
       }
       std::function<bool()> again = all_ready(k, fleet.size());
       co_await until(l, out, std::move(again), "clusters after a rotation");

@@ -138,9 +138,13 @@ reactor::awaitable<void> measure(reactor::loop& l, trustee_figures& out) {  // b
   api_keeper k(l, api_with(mounted.path()));
   auto loaded = co_await k.packs().load();
   if (!loaded) throw std::runtime_error(loaded.error().message());
-  trim_heap();
-  const std::size_t empty = resident_bytes();
-  (void)l.take_health();
+  std::size_t empty = 0;
+  std::function<void()> weigh = [&empty] {
+    trim_heap();
+    empty = resident_bytes();
+  };
+  co_await apart(l, out, std::move(weigh));
+  out.stall = {};  // packs are loaded before there is anybody who waits
   const auto wait_for = [&](std::string figure, const char* what) -> reactor::awaitable<void> {
     std::function<reactor::awaitable<bool>()> reached = [&]() -> reactor::awaitable<bool> {
       const json::object so_far = co_await fleet.ask(l, "/counts");
@@ -160,7 +164,7 @@ reactor::awaitable<void> measure(reactor::loop& l, trustee_figures& out) {  // b
   };
 
   reactor::nanoseconds began = monotonic();
-  k.add_all(fleet);
+  co_await k.add_all(fleet);
   co_await wait_for("ready", "500 instances");
   out.settle_s = seconds_of(monotonic() - began);
 
@@ -175,7 +179,8 @@ reactor::awaitable<void> measure(reactor::loop& l, trustee_figures& out) {  // b
   if (number_in(after, "changed") == 0) out.problem = "no Secret changed";
 
   began = monotonic();
-  mounted.move();
+  std::function<void()> move = [&mounted] { mounted.move(); };
+  co_await apart(l, out, std::move(move));
   co_await wait_for("other", "a new catalogue for 500 instances");
   out.catalogue_s = seconds_of(monotonic() - began);
   out.stall = std::max(out.stall, l.take_health().longest_stall);

@@ -56,6 +56,9 @@ struct house {
   k8s::watch_limits limits = {};  // of its informers
   /// For what is only a part of the API and has a Lease of its own; null: nobody takes turns.
   units::turns* turns = nullptr;
+  /// Ends the process with 1 and says why: what somebody asked it to do at its start cannot be
+  /// done. Empty: the API goes on without.
+  std::function<void(std::string why)> give_up = {};
 };
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is

@@ -9,7 +9,7 @@
 namespace bench {
 
 api_keeper::api_keeper(reactor::loop& l, units::api what, policies::host::options packs)
-    : packs_(l, std::move(packs)), api_(std::move(what)) {
+    : loop_(l), packs_(l, std::move(packs)), api_(std::move(what)) {
   k8s::fleet_options f;
   f.metrics = &metrics_;
   f.on_recovered = [](k8s::cluster& c) {
@@ -22,8 +22,11 @@ api_keeper::api_keeper(reactor::loop& l, units::api what, policies::host::option
                                  [this](k8s::engagement& on) { return works_->on_cluster(on); }));
 }
 
-void api_keeper::add_all(const served_fleet& f) {
-  for (std::size_t i = 0; i < f.size().clusters; ++i) add(served_fleet::name_of(i), f.to(i));
+reactor::awaitable<void> api_keeper::add_all(const served_fleet& f) {  // borrowed
+  for (std::size_t i = 0; i < f.size().clusters; ++i) {
+    add(served_fleet::name_of(i), f.to(i));
+    co_await loop_.yield();
+  }
 }
 
 void api_keeper::reconsider() {

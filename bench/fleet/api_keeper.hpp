@@ -22,7 +22,8 @@ public:
 
   /// Another connection of the same name takes the place of the former.
   void add(const std::string& name, k8s::connection to) { fleet_->add(name, std::move(to)); }
-  void add_all(const served_fleet& f);
+  /// One after the other, as the fleet takes those that it discovers.
+  reactor::awaitable<void> add_all(const served_fleet& f);  // borrowed
   policies::host& packs() { return packs_; }
   reactor::metrics& metrics() { return metrics_; }
   k8s::fleet& fleet() { return *fleet_; }
@@ -32,6 +33,7 @@ public:
   reactor::awaitable<void> stop() { return fleet_->stop(); }
 
 private:
+  reactor::loop& loop_;
   reactor::metrics metrics_;
   policies::host packs_;
   units::api api_;

@@ -112,6 +112,15 @@ void run(course& c, const std::function<reactor::awaitable<void>(reactor::loop&)
   if (!c.problem.empty()) throw std::runtime_error(c.problem);
 }
 
+reactor::awaitable<void> apart(reactor::loop& l, course& c, std::function<void()> f) {  // borrowed
+  // A turn counts when it is over.
+  co_await l.yield();
+  c.stall = std::max(c.stall, l.take_health().longest_stall);
+  f();
+  co_await l.yield();
+  (void)l.take_health();
+}
+
 reactor::awaitable<void> until(reactor::loop& l, course& c,
                                std::function<reactor::awaitable<bool>()> is, const char* what) {
   const reactor::steady_time end = l.now() + longest_wait;

@@ -70,6 +70,8 @@ struct course {
 void run_on(reactor::loop& l, const std::function<reactor::awaitable<void>()>& body);
 /// Runs one measurement on a loop of its own. Throws std::runtime_error with its problem.
 void run(course& c, const std::function<reactor::awaitable<void>(reactor::loop&)>& body);
+/// What belongs to the harness: how long that takes is no stall of what is measured.
+reactor::awaitable<void> apart(reactor::loop& l, course& c, std::function<void()> f);  // borrowed
 /// Nothing more is waited for once something did not happen.
 reactor::awaitable<void> until(reactor::loop& l, course& c,  // borrowed
                                std::function<reactor::awaitable<bool>()> is, const char* what);

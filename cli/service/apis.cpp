@@ -133,6 +133,10 @@ reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> al
   return all;
 }
 
+bool asks_registries(const std::vector<units::api>& all) {
+  return std::ranges::find(all, bootc::api().name, &units::api::name) != all.end();
+}
+
 std::vector<units::api> with_registries(std::vector<units::api> all, const registry_arguments& a,
                                         const std::string& operator_ns) {
   bootc::settings s;

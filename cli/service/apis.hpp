@@ -22,6 +22,8 @@ struct fleet_arguments;
 std::vector<units::api> of_fleet(std::vector<units::api> all, const fleet_arguments& a);
 
 struct registry_arguments;
+/// Whether one of them asks registries, so that what the next one needs is worth reading.
+bool asks_registries(const std::vector<units::api>& all);
 /// The same APIs, with what the command line says about registries and where the operator's own
 /// objects are.
 std::vector<units::api> with_registries(std::vector<units::api> all, const registry_arguments& a,

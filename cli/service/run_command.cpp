@@ -78,9 +78,11 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   options->record = a.record;
   options->leader_elect = a.leader_elect;
   options->lease_ns = operator_namespace(a, options->home);
-  auto registries = registries_of(loop, options->home, a.registries, settings, *log);
-  if (!registries) return complain(registries.error().message());
-  options->apis = with_registries(options->apis, *registries, options->lease_ns);
+  if (asks_registries(options->apis)) {
+    auto registries = registries_of(loop, options->home, a.registries, settings, *log);
+    if (!registries) return complain(registries.error().message());
+    options->apis = with_registries(options->apis, *registries, options->lease_ns);
+  }
 
   std::string changed, all;
   for (const setting& s : settings) {

@@ -81,6 +81,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
           loop_, [this]() -> k8s::client& { return home_->api(); }, std::move(o), log_);
       house.turns = apis_.back()->turns.get();
     }
+    house.give_up = [this](const std::string& why) { fail(why); };
     apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
@@ -95,6 +96,7 @@ void service::make_home() {
   k8s::cluster_options h;
   h.name = options_.home_name;
   h.identity = options_.identity;
+  h.needs_uid = k8s::cluster_options::uid::where_allowed;
   h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
   home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
   fleet_->also_tell_of(*home_);
@@ -238,10 +240,14 @@ reactor::awaitable<void> service::follow_lease(running& a) {
     // The first that leads; who only stands by needs no connection to any cluster.
     auto started = co_await start_fleet();
     if (started) continue;
-    log_.error("could not start", {{"error", started.error()}});
-    if (on_failure) on_failure();
+    fail(started.error().message());
     co_return;
   }
+}
+
+void service::fail(const std::string& why) {
+  log_.error("could not start", {{"error", why}});
+  if (on_failure) on_failure();
 }
 
 void service::start_api(running& a) {

@@ -102,7 +102,8 @@ public:
   /// Others hold the Leases of all its APIs: it waits, and knows no cluster before its first Lease.
   bool stands_by() const noexcept { return options_.leader_elect && !leads_anything(); }
   reactor::metrics& metrics() noexcept { return metrics_; }
-  /// The clusters cannot be found, although an API has its Lease: the process must end.
+  /// The clusters cannot be found, although an API has its Lease, or an API cannot do what it was
+  /// asked to do at its start: the process must end.
   std::function<void()> on_failure;
   std::function<void(const policies::pack_event&)> on_pack_event;
 
@@ -128,6 +129,7 @@ private:
     reactor::gauge leads;
     bool wanted = false, on = false;
   };
+  void fail(const std::string& why);
   void start_api(running& a);
   reactor::awaitable<void> stop_api(running& a);  // borrowed
   reactor::awaitable<void> leave_home(std::string api);

@@ -34,6 +34,9 @@ struct cluster_options {
   string_map labels;  // of whatever named it: its kubeconfig Secret
   std::vector<cluster_api> apis;
   std::string identity = "windlass";  // who reports in its events
+  /// Whether somebody who may not read the UID of kube-system has that cluster. Home alone needs
+  /// none: nothing is told apart by it there (tenants.md §13 grants it on clusters only).
+  enum class uid { required, where_allowed } needs_uid = uid::required;
   /// The server answered and one of the APIs is complete there: the cluster is Live. Once per
   /// engagement.
   std::function<void(cluster& c)> on_engaged;

@@ -20,20 +20,32 @@ def request(method, url, body=None, fields=None):
         return answer.read(), answer.headers
 
 
+def certificate(folder):
+    """The files of a certificate for 127.0.0.1, which is its own authority, and of its key."""
+    crt, key = os.path.join(folder, "registry.crt"), os.path.join(folder, "registry.key")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=registry", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-keyout", key, "-out", crt], check=True, capture_output=True)
+    return crt, key
+
+
 class Registry:
-    def __init__(self, folder):
+    def __init__(self, folder, tls=None):
+        """tls: the files of certificate(); such a one is pushed to by others alone."""
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.host = "127.0.0.1:%d" % s.getsockname()[1]
         config = os.path.join(folder, "registry.yml")
         with open(config, "w") as f:
             f.write("version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\n"
-                    "storage: {filesystem: {rootdirectory: %s}, delete: {enabled: true}}\nhttp: {addr: '%s'}\n"
-                    % (os.path.join(folder, "registry"), self.host))
+                    "storage: {filesystem: {rootdirectory: %s}, delete: {enabled: true}}\nhttp: {addr: '%s'%s}\n"
+                    % (os.path.join(folder, "registry"), self.host, ", tls: {certificate: '%s', key: '%s'}" % tls if tls else ""))
         self.process = subprocess.Popen([program, "serve", config], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(100):
             try:
-                request("GET", "http://%s/v2/" % self.host)
+                if tls:
+                    socket.create_connection(self.host.split(":"), 1).close()
+                else:
+                    request("GET", "http://%s/v2/" % self.host)
                 return
             except OSError:
                 time.sleep(0.1)

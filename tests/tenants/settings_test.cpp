@@ -131,6 +131,15 @@ TEST(TenantSettings, K12_TheCheckIntervalIsADurationOrSecondsElseAMinute) {
   for (const char* wrong :
        {"-1", "x", "", "0", "0s", "-5s", "99999999999999999999", "9e9", "9223372036854775807"})
     EXPECT_EQ(read_check_interval(wrong), 60s) << wrong;
+  process p;
+  p.variables["KRYPTON_CHECK_INTERVAL"] = "30";
+  EXPECT_EQ(p.effective("KRYPTON_CHECK_INTERVAL"), "30 (env KRYPTON_CHECK_INTERVAL)");
+  p.variables["KRYPTON_CHECK_INTERVAL"] = "-1";
+  p.variables["HELM_MAX_HISTORY"] = "many";
+  EXPECT_EQ(p.effective("KRYPTON_CHECK_INTERVAL"),
+            "60s (default, for KRYPTON_CHECK_INTERVAL=-1 counts for nothing)");
+  EXPECT_EQ(p.effective("HELM_MAX_HISTORY"),
+            "10 (default, for HELM_MAX_HISTORY=many counts for nothing)");
 }
 
 TEST(TenantSettings, ADriverThatStockHelmCannotReadEndsTheStart) {

@@ -13,6 +13,7 @@
 #include <boost/json.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace helm::tenants {
 namespace {
@@ -158,13 +159,14 @@ awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
 }
 
 awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
-                                    kind_absence& why) {
+                                    kind_absence& why, std::function<void(std::string)> at_first) {
   for (;;) {
     auto there = co_await ensure_crd(on, kind);
     why = {};
     if (there) break;
     why.problem = there.error().message();
     if (there.error().code == k8s::errc::forbidden) why.refused = there.error();
+    if (auto tell = std::exchange(at_first, {})) tell(why.problem);
     co_await on.loop().sleep_for(pause_after(setback::crd, 1));
   }
 }

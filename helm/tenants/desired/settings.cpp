@@ -97,6 +97,25 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return n;
 }
 
+/// A Go duration or seconds, more than none.
+std::optional<reactor::nanoseconds> interval_of(std::string_view text) {
+  constexpr std::int64_t most_seconds = std::numeric_limits<std::int64_t>::max() / 1'000'000'000;
+  if (const auto n = whole(text)) {
+    if (*n <= 0 || *n > most_seconds) return std::nullopt;
+    return std::chrono::seconds(*n);
+  }
+  const auto d = parse_duration(text);
+  if (!d || *d <= 0) return std::nullopt;
+  return reactor::nanoseconds(*d);
+}
+
+/// How many revisions are kept; 0: all.
+std::optional<int> history_of(std::string_view text) {
+  const auto n = whole(text);
+  if (!n || *n < 0 || *n > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(*n);
+}
+
 /// "3", or "10%" of what there is.
 bool is_share(std::string_view text) {
   const bool of_all = text.ends_with('%');
@@ -155,6 +174,7 @@ public:
     if (kind.flag == "ensure-watch-crds") switch_on(s);
     if (kind.flag == "watch-kubeconfig-secret-namespace" && s.values.front().empty())
       s.values.front() = text("namespace");
+    fall_back(kind, s);
     const std::string wrong = wrong_with(kind, joined(s.values));
     if (!wrong.empty()) return problem{s.where + ": " + wrong};
     all_.insert_or_assign(std::string(kind.name()), std::move(s));
@@ -206,6 +226,18 @@ private:
       s = {{"true"}, "env ENSURE_WATCH_CRDS", "ENSURE_WATCH_CRDS"};
   }
 
+  /// A variable of the original's that says nothing of use is none, and that is shown.
+  void fall_back(const setting_kind& kind, said& s) const {
+    const bool counts =
+        kind.name() == "KRYPTON_CHECK_INTERVAL" ? interval_of(s.values.front()).has_value()
+        : kind.name() == "HELM_MAX_HISTORY"     ? history_of(s.values.front()).has_value()
+                                                : true;
+    if (counts) return;
+    s.origin = "default, for " + s.where + "=" +
+               reactor::printable(reactor::redact(s.values.front()), 64) + " counts for nothing";
+    s.values = {std::string(kind.standard)};
+  }
+
   const given_settings& given_;
   std::map<std::string, said, std::less<>> all_;
 };
@@ -232,14 +264,7 @@ std::span<const setting_kind> setting_kinds() noexcept {
 }
 
 reactor::nanoseconds read_check_interval(std::string_view text) {
-  constexpr auto standard = std::chrono::seconds(60);
-  constexpr std::int64_t most_seconds = std::numeric_limits<std::int64_t>::max() / 1'000'000'000;
-  if (const auto n = whole(text)) {
-    if (*n <= 0 || *n > most_seconds) return standard;
-    return std::chrono::seconds(*n);
-  }
-  const auto d = parse_duration(text);
-  return d && *d > 0 ? reactor::nanoseconds(*d) : reactor::nanoseconds(standard);
+  return interval_of(text).value_or(std::chrono::seconds(60));
 }
 
 std::string problem_with(std::string_view flag, const std::string& text) {
@@ -287,9 +312,7 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
         is_wrong("secret or configmap, where stock Helm reads releases", joined(one.values))};
   }
   s.driver = *driver;
-  if (const auto n = whole(from.text("HELM_MAX_HISTORY"));
-      n && *n >= 0 && *n <= std::numeric_limits<int>::max())
-    s.max_history = static_cast<int>(*n);
+  s.max_history = history_of(from.text("HELM_MAX_HISTORY")).value_or(s.max_history);
 
   for (const setting_kind& kind : setting_table) {
     const said& one = from.of(kind.name());

@@ -41,6 +41,8 @@ public:
     o.limits = house_.limits;
     o.metrics = &house_.metrics;
     o.on_stop = [this] { home_ = nullptr; };
+    if (wanted_->all.ensure_home_crds && house_.give_up)
+      o.give_up = [this](std::string why) { house_.give_up("--ensure-watch-crds: " + why); };
     auto made = std::make_unique<deployments_at_home>(on, std::move(o));
     home_ = made.get();
     return made;

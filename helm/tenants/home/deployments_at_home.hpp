@@ -50,6 +50,8 @@ public:
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     std::function<void()> on_stop;
+    /// The kind is not there and cannot be made when the part starts; empty: it is tried again.
+    std::function<void(std::string why)> give_up;
   };
   deployments_at_home(k8s::engagement& on, options o);
   ~deployments_at_home() override;

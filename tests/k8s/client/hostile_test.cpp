@@ -155,7 +155,7 @@ TEST_F(HostileAnswers, ADocumentOfMillionsOfValuesIsRefused) {
 }
 
 TEST_F(HostileAnswers, APageThatIsTooLargeIsAskedForInParts) {
-  run([this](scripted_server& server, client& api) -> awaitable<void> {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
     server.otherwise([](const scripted_server::received& r) {
       const bool rest = r.target.find("continue=rest") != std::string::npos;
       if (r.target.find("limit=62&") != std::string::npos || r.target.ends_with("limit=62"))

@@ -36,9 +36,12 @@ public:
     a.wanted = *wanted;
     a.on_clusters = kind;
     api_ = deployments(std::move(a));
-    works_ = api_.make(units::house{l, log_, metrics, packs_, fleet_, does, {}});
+    units::house house{l, log_, metrics, packs_, fleet_, does, {}};
+    house.give_up = [this](std::string why) { given_up.push_back(std::move(why)); };
+    works_ = api_.make(house);
     k8s::cluster_options o;
     o.name = "home";
+    o.needs_uid = k8s::cluster_options::uid::where_allowed;
     o.metrics = &metrics;
     home_ = std::make_unique<k8s::cluster>(l, home.to(), std::move(o), log_);
     home_->engage(units::engaging(api_, api_.home_kinds,
@@ -56,6 +59,7 @@ public:
 
   reactor::metrics metrics;
   std::shared_ptr<reactor::log_capture> lines = std::make_shared<reactor::log_capture>();
+  std::vector<std::string> given_up;  // why the process would have ended
 
 private:
   units::api api_;
@@ -634,6 +638,53 @@ TEST_F(KryptonAtHome, TheKindIsMadeAtHomeWhereThatIsAskedFor) {
     const bool live = co_await until([&] { return windlass.state() == "Live"; });
     EXPECT_TRUE(live) << windlass.state();
     co_await windlass.stop();
+  });
+}
+
+TEST_F(KryptonAtHome, AKindThatWasAskedForAndCannotBeMadeEndsTheProcess) {
+  play([&]() -> awaitable<void> {
+    (void)home().api.handle(
+        k8s::sim::make_request("DELETE",
+                               "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                               "kryptondeployments.mesh.openkcm.io"));
+    home().forbids = [](const k8s::sim::request& r) {
+      return r.method == "POST" && r.path.ends_with("/customresourcedefinitions");
+    };
+    settings s = of_version("1.2.0");
+    for (const bool asked : {false, true}) {
+      s.ensure_home_crds = asked;
+      home_process windlass(l, s, home(), units::mode::act, kind_on_cluster::ensured);
+      co_await l.sleep_for(5min);
+      if (asked) {
+        // Once: a second failure is none of the start.
+        const bool once = windlass.given_up.size() == 1;
+        EXPECT_TRUE(once) << windlass.given_up.size();
+        if (once) {
+          EXPECT_TRUE(windlass.given_up[0].starts_with("--ensure-watch-crds: "));
+          EXPECT_NE(windlass.given_up[0].find("not allowed"), std::string::npos);
+          EXPECT_NE(windlass.given_up[0].find("customresourcedefinitions"), std::string::npos);
+        }
+      } else {
+        EXPECT_TRUE(windlass.given_up.empty()) << windlass.given_up[0];
+        EXPECT_EQ(windlass.state(), "Forbidden");
+      }
+      co_await windlass.stop();
+    }
+  });
+}
+
+TEST_F(KryptonAtHome, AtHomeOneNeedsNoRightOnNamespaces) {
+  play([&]() -> awaitable<void> {
+    (void)cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    home().forbids = [](const k8s::sim::request& r) {
+      return r.path.starts_with("/api/v1/namespaces/kube-system");
+    };
+    auto windlass = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came) << windlass->state();
+    co_await windlass->stop();
   });
 }
 
