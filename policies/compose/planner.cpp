@@ -215,6 +215,13 @@ private:
     return found != o.annotations.end() && found->second == s_.about->manager;
   }
 
+  /// Which pods are its own is settled when it is made: nobody can take it over, so a younger
+  /// parent deletes it and the older one makes it anew.
+  static bool has_fixed_selector(const object& o) {
+    const value* selector = o.spec.find("selector");
+    return selector != nullptr && selector->find("matchLabels") != nullptr;
+  }
+
   bool is_ours_to_write(const child& c) {
     const object* there = live(c.id);
     const auto rival = s_.claims.find(c.id);
@@ -222,6 +229,10 @@ private:
       hold_child(hold_code::claimed, c.id,
                  rival->second.id.text(parent_.ns) + " asks for it too and is older",
                  "the other no longer asks for it");
+      if (there != nullptr && there->controller_uid == parent_.uid && !there->deleting &&
+          is_marked(*there) && has_fixed_selector(*there))
+        act(kind::remove, c.id, value(), there,
+            {rival->second.id.text(parent_.ns) + " asks for it too and is older"});
       return false;
     }
     if (there == nullptr) return true;
@@ -234,7 +245,8 @@ private:
     if (there->controller_uid == parent_.uid) return true;
     if (!there->controller_uid.empty()) {
       const auto other = s_.parents.find(there->controller_uid);
-      if (other != s_.parents.end() && is_marked(*there) && is_older(self(), other->second))
+      if (other != s_.parents.end() && is_marked(*there) && is_older(self(), other->second) &&
+          !has_fixed_selector(*there))
         return true;
       hold_child(hold_code::conflict, c.id,
                  "it belongs to " + reactor::printable(there->controller, 120),

@@ -153,6 +153,29 @@ TEST_F(ComposePlanner, TakesAChildOverFromAYoungerParent) {
   EXPECT_EQ(w.see(config()).controller_uid, "uid-1");
 }
 
+/// Who selects pods cannot be told to select others: the younger deletes it, the older makes it.
+TEST_F(ComposePlanner, AFixedSelectorIsMadeAnewByTheOlder) {
+  const std::string deployment =
+      R"({"children":[{"object":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},
+        "spec":{"selector":{"matchLabels":{"of":"blue"}},"template":{}}}}]})";
+  const object_name red{{"example.com/v1", "Shop"}, "shops", "red"};
+  w.settle(deployment);
+  w.claims[web()] = {red, "uid-red", 1};  // far older
+  EXPECT_EQ(said(w.plan(deployment)).front(), "delete Deployment web");
+  EXPECT_THAT(codes(w.settle(deployment)), ElementsAre("claimed Deployment web"));
+  EXPECT_FALSE(w.objects.contains(web()));
+
+  w.claims.clear();
+  w.put(json(
+      R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shops","uid":"web-1",
+        "annotations":{"windlass.dev/composed-by":"windlass-shops"},
+        "ownerReferences":[{"kind":"Shop","name":"red","controller":true,"uid":"uid-red"}]},
+        "spec":{"selector":{"matchLabels":{"of":"red"}}}})"));
+  w.parents["uid-red"] = {red, "uid-red", 1e12};  // far younger
+  EXPECT_THAT(codes(w.settle(deployment)), ElementsAre("conflict Deployment web"));
+  EXPECT_EQ(w.see(web()).controller_uid, "uid-red") << "it is the other's to delete";
+}
+
 TEST_F(ComposePlanner, RefusesAChildThatOwnsItsParent) {
   w.put(json(
       R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","namespace":"shops","uid":"top"}})"));
