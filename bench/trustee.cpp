@@ -8,15 +8,12 @@
 #include "compose/api.hpp"
 #include "policies/compose/answer.hpp"
 #include "policies/compose/declaration.hpp"
-#include "policies/host/embedded.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/system/private_folder.hpp"
+#include "simulation/mounted_catalogue.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,42 +28,10 @@ namespace json = boost::json;
 namespace composing = policies::compose;
 
 constexpr std::size_t clusters = 10, instances_of_each = 50, asked_each = 20;
-constexpr const char* catalogue = "versions.json";
 constexpr reactor::nanoseconds last_events = 10s, idle_window = 30s;
 
 struct trustee_figures : course {
   double settle_s = 0, idle_writes = 0, idle_share = 0, catalogue_s = 0, sync_ms = 0, rss_mb = 0;
-};
-
-/// The stock pack's own data, as somebody mounts it.
-class mounted_catalogue {
-public:
-  mounted_catalogue() : folder_("bench") {
-    constexpr std::string_view below = "trustee/data/";
-    for (const policies::embedded_file& f : policies::stock_files())
-      if (f.path.starts_with(below)) write(f.path.substr(below.size()), f.content);
-  }
-  const std::string& path() const { return folder_.path(); }
-
-  /// The same releases from another registry, at once as a mount changes.
-  void move() {
-    constexpr std::string_view before = "ghcr.io";
-    std::ifstream in(folder_.path() + "/" + catalogue);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    for (std::size_t at = 0; (at = text.find(before, at)) != text.npos;)
-      text.replace(at, before.size(), other_registry);
-    const std::string aside = folder_.path() + "/" + catalogue + ".new";
-    write(catalogue + std::string(".new"), text);
-    std::filesystem::rename(aside, folder_.path() + "/" + catalogue);
-  }
-
-private:
-  void write(std::string_view name, std::string_view text) {
-    const std::filesystem::path to = std::filesystem::path(folder_.path()) / name;
-    std::filesystem::create_directories(to.parent_path());
-    std::ofstream(to) << text;
-  }
-  reactor::private_folder folder_;
 };
 
 units::api api_with(const std::string& folder) {
@@ -134,7 +99,7 @@ private:
 reactor::awaitable<void> measure(reactor::loop& l, trustee_figures& out) {  // borrowed
   const served_fleet fleet("trustee", {clusters, instances_of_each});
   const double all = clusters * instances_of_each;
-  mounted_catalogue mounted;
+  simulation::mounted_catalogue mounted;
   api_keeper k(l, api_with(mounted.path()));
   auto loaded = co_await k.packs().load();
   if (!loaded) throw std::runtime_error(loaded.error().message());
@@ -179,7 +144,7 @@ reactor::awaitable<void> measure(reactor::loop& l, trustee_figures& out) {  // b
   if (number_in(after, "changed") == 0) out.problem = "no Secret changed";
 
   began = monotonic();
-  std::function<void()> move = [&mounted] { mounted.move(); };
+  std::function<void()> move = [&mounted] { mounted.move_to(mounted.other_registry); };
   co_await apart(l, out, std::move(move));
   co_await wait_for("other", "a new catalogue for 500 instances");
   out.catalogue_s = seconds_of(monotonic() - began);

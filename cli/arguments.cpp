@@ -334,6 +334,11 @@ void add_simulate(CLI::App& app, simulate_arguments& to) {
                    "(default: 0; with --fleet at most so many)")
       ->check(CLI::Range(0, 20));
   simulate
+      ->add_option("--trustees", to.trustees,
+                   "instances of Trustee on each cluster, which move to another release meanwhile "
+                   "(default: 0; with --fleet at most so many)")
+      ->check(CLI::Range(0, 20));
+  simulate
       ->add_option("--faults", to.faults,
                    "what goes wrong, of " +
                        spaced(simulation::names_of(simulation::all_troubles())) +

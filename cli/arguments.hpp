@@ -95,7 +95,7 @@ struct demo_arguments {
 struct simulate_arguments {
   std::vector<std::string> policies;  // folders that are compared; none: the stock packs
   std::string fleet;                  // file; empty: `clusters` × `nodes`
-  std::optional<std::size_t> clusters, nodes, tenants;  // with a file: at most so many
+  std::optional<std::size_t> clusters, nodes, tenants, trustees;  // with a file: at most so many
   std::string faults;  // "cut,crashes", "none"; empty: the file's, or all
   std::uint64_t seed = 1, seeds = 10;
   std::size_t jobs = 0;  // processes side by side; 0: as many as there are processors

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t most_bytes = 64 * 1024, most_clusters = 100, fewest_nodes = 3,
                       most_nodes = 200, most_nodes_in_all = 2'000, most_labels = 50,
-                      most_tenants = 20;
+                      most_tenants = 20, most_trustees = 20;
 constexpr reactor::nanoseconds longest = 24h * 7;
 
 std::string shown(const json::value& v) {
@@ -189,8 +189,9 @@ private:
 
   void read_cluster(const std::string& path, const json::value& v,
                     std::vector<fleet_cluster>& into) {
-    const json::object& o =
-        mapping(path, v, {"name", "count", "nodes", "maxUnavailable", "labels", "pool", "tenants"});
+    const json::object& o = mapping(
+        path, v,
+        {"name", "count", "nodes", "maxUnavailable", "labels", "pool", "tenants", "trustees"});
     fleet_cluster c;
     std::size_t count = 0;
     const json::value* name = o.if_contains("name");
@@ -202,6 +203,8 @@ private:
       c.nodes = number(at(path, "nodes"), *n, fewest_nodes, most_nodes);
     if (const json::value* n = o.if_contains("tenants"))
       c.tenants = number(at(path, "tenants"), *n, 0, most_tenants);
+    if (const json::value* n = o.if_contains("trustees"))
+      c.trustees = number(at(path, "trustees"), *n, 0, most_trustees);
     if (const json::value* n = o.if_contains("maxUnavailable"))
       c.max_unavailable = amount(at(path, "maxUnavailable"), *n);
     if (const json::value* l = o.if_contains("labels")) c.labels = labels(at(path, "labels"), *l);
@@ -234,14 +237,19 @@ bool with_tenants(const fleet_plan& fleet) {
   return std::ranges::any_of(fleet.clusters, [](const fleet_cluster& c) { return c.tenants > 0; });
 }
 
-fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes, std::size_t tenants) {
+bool with_trustees(const fleet_plan& fleet) {
+  return std::ranges::any_of(fleet.clusters, [](const fleet_cluster& c) { return c.trustees > 0; });
+}
+
+fleet_plan usual_fleet(std::size_t clusters, std::size_t nodes, lodgers each) {
   fleet_plan plan;
   for (std::size_t i = 0; i < clusters; ++i) {
     fleet_cluster c;
     c.name = "cluster-" + std::to_string(i + 1);
     c.nodes = nodes;
-    c.tenants = tenants;
-    if (tenants > 0) c.labels["mesh.openkcm.io/wave"] = std::to_string(i / 2);
+    c.tenants = each.tenants;
+    c.trustees = each.trustees;
+    if (c.tenants > 0) c.labels["mesh.openkcm.io/wave"] = std::to_string(i / 2);
     plan.clusters.push_back(std::move(c));
   }
   return plan;

@@ -5,7 +5,8 @@
 
 namespace simulation {
 
-/// The CRDs of deploy/crds as YAML texts, embedded when the program was built.
+/// CRDs of deploy/crds as YAML texts, embedded when the program was built: of pools, and of Trustee.
 const std::vector<std::string>& crd_manifests();
+const std::vector<std::string>& trustee_manifests();
 
 }  // namespace simulation

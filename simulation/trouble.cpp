@@ -32,7 +32,9 @@ constexpr std::array<named, trouble_count> names{{{trouble::cut, "cut"},
                                                   {trouble::departures, "departures"},
                                                   {trouble::credentials, "credentials"},
                                                   {trouble::chart_repository, "chart-repository"},
-                                                  {trouble::tenant_changes, "tenant-changes"}}};
+                                                  {trouble::tenant_changes, "tenant-changes"},
+                                                  {trouble::catalogue_swaps, "catalogue-swaps"},
+                                                  {trouble::trustee_changes, "trustee-changes"}}};
 
 }  // namespace
 
@@ -65,8 +67,12 @@ bool with_registry(const troubles& all) {
          all.contains(trouble::secret_rotations);
 }
 
-bool is_of_tenants(trouble t) noexcept {
-  return t == trouble::chart_repository || t == trouble::tenant_changes;
+troubles of_tenants() {
+  return {trouble::chart_repository, trouble::tenant_changes};
+}
+
+troubles of_trustees() {
+  return {trouble::catalogue_swaps, trouble::trustee_changes};
 }
 
 std::string names_of(const troubles& all) {

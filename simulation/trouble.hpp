@@ -35,19 +35,22 @@ enum class trouble {
   credentials,       // the token for a cluster changes, before or after its Secret does
   chart_repository,  // it is away, fails, gives pages for an index or half an archive
   tenant_changes,    // Tenants come and go
+  catalogue_swaps,   // the releases of Trustee are edited: from another registry, or broken
+  trustee_changes,   // instances come, go and change their version; people edit what is theirs
 };
 
 using troubles = std::set<trouble>;
 
-inline constexpr std::size_t trouble_count = 24;
+inline constexpr std::size_t trouble_count = 26;
 const std::array<trouble, trouble_count>& every_trouble() noexcept;
 troubles all_troubles();
 std::string_view name_of(trouble t) noexcept;
 std::optional<trouble> trouble_named(std::string_view name) noexcept;
 /// Pools follow a tag behind a login, rather than a digest.
 bool with_registry(const troubles& all);
-/// Only a fleet with Tenants knows it.
-bool is_of_tenants(trouble t) noexcept;
+/// What only a fleet with Tenants knows, or one with Trustee instances.
+troubles of_tenants();
+troubles of_trustees();
 /// "cut,crashes"; "none" without any.
 std::string names_of(const troubles& all);
 

@@ -1,9 +1,10 @@
 #include "bench/trustee/instances.hpp"
 
-#include "bench/trustee/manifests.hpp"
 #include "formats/base64.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/manifests.hpp"
+#include "simulation/mounted_catalogue.hpp"
 
 #include <boost/json.hpp>
 
@@ -17,7 +18,7 @@ using namespace std::chrono_literals;
 namespace json = boost::json;
 
 constexpr const char *group = "confidentialcontainers.org", *ns = "default", *source = "tls";
-constexpr const char* releases[] = {"v0.18.0", "v0.20.0", "v0.21.0"};
+constexpr const char* versions[] = {"v0.18.0", "v0.20.0", "v0.21.0"};
 constexpr std::size_t unnamed_secrets = 10;
 constexpr reactor::nanoseconds between_changes = 10ms;
 
@@ -35,7 +36,7 @@ std::string unnamed(std::size_t i) {
 
 json::object instance(std::size_t i) {
   const std::string name = "i-" + std::to_string(i);
-  json::object spec{{"instanceName", name}, {"version", releases[i % std::size(releases)]}};
+  json::object spec{{"instanceName", name}, {"version", versions[i % std::size(versions)]}};
   if (i % 3 == 0) {
     spec["profileType"] = "Restricted";
     for (const char* key : {"httpsSpec", "attestationTokenVerificationSpec"})
@@ -52,7 +53,7 @@ json::object instance(std::size_t i) {
 void instances::furnish(reactor::loop& l, k8s::sim::api_server& api, std::size_t each) {
   for (const char* name : {ns, "kube-system"})
     api.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
-  for (const std::string& text : trustee_manifests()) {
+  for (const std::string& text : simulation::trustee_manifests()) {
     auto read = formats::parse_yaml(text, "crd");
     if (!read) throw std::runtime_error(read.error().message());
     api.put(read->as_object());
@@ -105,7 +106,8 @@ void instances::saw(reactor::loop& l, std::size_t at, const k8s::sim::written& w
   const std::string name(w.name);
   const json::value* image = now.find_pointer("/spec/template/spec/containers/0/image", none);
   states_[{at, name.substr(std::string_view("trustee-deployment-").size())}].other =
-      image && image->is_string() && image->get_string().starts_with(other_registry);
+      image && image->is_string() &&
+      image->get_string().starts_with(simulation::mounted_catalogue::other_registry);
   l.timers().arm(l.now(), [this, at, name] {
     ours_ = true;
     clusters_[at]->edit("apps", "deployments", ns, name, [](json::object& d) {

@@ -15,13 +15,10 @@ class loop;
 
 namespace bench {
 
-/// Where the registries of the catalogue that replaces the first one are.
-inline constexpr const char* other_registry = "mirror.example.com";
-
 /// The side of the clusters: what a controller manager would do, what is counted, and who disturbs.
 /// What GET of these paths answers counts all clusters:
 ///   /counts     "writes" other than Events, Leases and our own, "events", "ready" instances, and those of
-///               them that run images of the `other` registry
+///               them that run images of the `other` registry (simulation::mounted_catalogue)
 ///   /disturb    Secrets that nobody names change from now on; /calm: no longer. "changed": how
 ///               often.
 class instances {

@@ -91,7 +91,8 @@ campaign_outcome run(const campaign& c) {
     out.disturbed_answers += o.disturbed_answers;
     out.swaps += o.swaps;
     out.writes += o.writes;
-    out.tenants_updated += o.tenants_updated;
+    out.tenants_updated += o.tenants.arrived;
+    out.trustees_ready += o.trustees.arrived;
     out.cpu_seconds += std::chrono::duration<double>(o.cpu).count();
     out.cluster_hours += std::chrono::duration<double>(o.simulated).count() / 3600 *
                          static_cast<double>(c.fleet.clusters.size());
@@ -156,10 +157,12 @@ failure shrink(trial bad, const trial_outcome& was) {
     smaller.faults.erase(t);
     (void)still_bad(smaller);
   }
-  if (simulation::with_tenants(bad.fleet)) {
+  for (auto lodgers : {&simulation::fleet_cluster::tenants, &simulation::fleet_cluster::trustees}) {
     simulation::fleet_plan without = bad.fleet;
-    for (simulation::fleet_cluster& c : without.clusters) c.tenants = 0;
-    (void)still_bad(without);
+    bool less = false;
+    for (simulation::fleet_cluster& c : without.clusters)
+      less = std::exchange(c.*lodgers, 0) > 0 || less;
+    if (less) (void)still_bad(without);
   }
   for (std::size_t n = 1; n < bad.fleet.clusters.size(); n *= 2) {
     simulation::fleet_plan smaller = bad.fleet;

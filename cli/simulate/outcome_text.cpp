@@ -10,9 +10,10 @@ namespace {
 template <class Way>
 void each_field(trial_outcome& o, Way& way) {
   for (std::uint64_t* n : {&o.seed, &o.trace, &o.writes}) way(*n);
-  for (std::size_t* n : {&o.nodes, &o.updated, &o.settled_clusters, &o.tenants, &o.tenants_updated,
-                         &o.reboots, &o.moved_pods, &o.most_disrupted, &o.holds, &o.crashes,
-                         &o.disturbed_answers, &o.swaps, &o.left_alive})
+  for (std::size_t* n :
+       {&o.nodes, &o.updated, &o.settled_clusters, &o.tenants.all, &o.tenants.arrived,
+        &o.trustees.all, &o.trustees.arrived, &o.reboots, &o.moved_pods, &o.most_disrupted,
+        &o.holds, &o.crashes, &o.disturbed_answers, &o.swaps, &o.left_alive})
     way(*n);
   for (reactor::nanoseconds* t : {&o.took, &o.simulated, &o.cpu}) way(*t);
   way(o.violations);

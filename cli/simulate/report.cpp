@@ -110,16 +110,20 @@ json::object as_json(const policy_summary& p) {
 }  // namespace
 
 std::string replay_command(const failure& f, const std::string& again) {
-  std::size_t nodes = 0, tenants = 0;
+  std::size_t nodes = 0, tenants = 0, trustees = 0;
   for (const simulation::fleet_cluster& c : f.shrunk.clusters) {
     nodes = std::max(nodes, c.nodes);
     tenants = std::max(tenants, c.tenants);
+    trustees = std::max(trustees, c.trustees);
   }
+  const auto lodgers = [](const char* flag, std::size_t n) {
+    return n > 0 ? " --" + std::string(flag) + " " + std::to_string(n) : std::string();
+  };
   std::string out = "windlass simulate" + again;
   if (!f.policies.empty()) out += " --policies " + shell_word(f.policies);
   return out + " --seed " + std::to_string(f.seed) + " --seeds 1 --clusters " +
          std::to_string(f.shrunk.clusters.size()) + " --nodes " + std::to_string(nodes) +
-         (tenants > 0 ? " --tenants " + std::to_string(tenants) : std::string()) + " --faults " +
+         lodgers("tenants", tenants) + lodgers("trustees", trustees) + " --faults " +
          simulation::names_of(f.shrunk.faults);
 }
 
@@ -152,6 +156,7 @@ json::object report_json(const campaign_outcome& o, const std::string& again) {
           {"disturbed_answers", o.disturbed_answers},
           {"policy_swaps", o.swaps},
           {"tenants_updated", o.tenants_updated},
+          {"trustees_ready", o.trustees_ready},
           {"cluster_hours", bench::rounded(o.cluster_hours, 1)},
           {"cpu_seconds", bench::rounded(o.cpu_seconds, 1)},
           {"cluster_hours_per_cpu_minute", bench::rounded(hours_a_minute(o), 1)},

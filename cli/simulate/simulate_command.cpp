@@ -19,8 +19,9 @@ namespace cli {
 namespace {
 
 reactor::result<simulation::fleet_plan> fleet_of(const simulate_arguments& a) {
+  const simulation::lodgers each{a.tenants.value_or(0), a.trustees.value_or(0)};
   simulation::fleet_plan plan =
-      simulation::usual_fleet(a.clusters.value_or(5), a.nodes.value_or(20), a.tenants.value_or(0));
+      simulation::usual_fleet(a.clusters.value_or(5), a.nodes.value_or(20), each);
   if (!a.fleet.empty()) {
     std::ifstream in(a.fleet, std::ios::binary);
     if (!in)
@@ -38,6 +39,9 @@ reactor::result<simulation::fleet_plan> fleet_of(const simulate_arguments& a) {
     if (a.tenants)
       for (simulation::fleet_cluster& c : plan.clusters)
         c.tenants = std::min(c.tenants, *a.tenants);
+    if (a.trustees)
+      for (simulation::fleet_cluster& c : plan.clusters)
+        c.trustees = std::min(c.trustees, *a.trustees);
   }
   if (a.faults.empty()) return plan;
   plan.faults.clear();

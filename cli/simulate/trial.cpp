@@ -8,8 +8,7 @@
 #include "cli/service/service.hpp"
 #include "cli/simulate/edits.hpp"
 #include "cli/simulate/trial_tenants.hpp"
-#include "helm/tenants/api.hpp"
-#include "helm/tenants/cluster/tenant_cluster.hpp"
+#include "cli/simulate/trial_trustees.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/net/memory_network.hpp"
 #include "simulation/node_world.hpp"
@@ -20,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -92,10 +92,8 @@ public:
     world_ = std::make_unique<simulation::node_world>(loop_, o);
     if (simulation::with_registry(trial_.fleet.faults))
       registry_ = std::make_unique<simulation::tag_registry>(loop_);
-    if (simulation::with_tenants(trial_.fleet))
-      tenants_ = std::make_unique<trial_tenants>(loop_, *world_, trial_.fleet);
-    else
-      std::erase_if(trial_.fleet.faults, simulation::is_of_tenants);
+    join(tenants_, simulation::with_tenants(trial_.fleet), simulation::of_tenants());
+    join(trustees_, simulation::with_trustees(trial_.fleet), simulation::of_trustees());
     const reactor::steady_time began = loop_.now();
     tasks_.start("trial", live());
     loop_.run();
@@ -107,8 +105,8 @@ public:
     out_.most_disrupted = world_->max_disrupted();
     for (const auto& c : world_->clusters()) out_.moved_pods += c->moved_pods();
     for (std::string& v : world_->violations()) out_.violations.push_back(std::move(v));
-    if (tenants_)
-      for (const std::string& v : tenants_->checks().violations()) out_.violations.push_back(v);
+    for (const companion* c : companions_)
+      for (const std::string& v : c->violations()) out_.violations.push_back(v);
     const reactor::live_counts alive = loop_.live();
     out_.left_alive = alive.tasks + alive.streams + alive.waits;
     if (!out_.is_good())
@@ -118,6 +116,15 @@ public:
   }
 
 private:
+  template <class Companion>
+  void join(std::unique_ptr<Companion>& who, bool lives_here,
+            const simulation::troubles& of_it_alone) {
+    if (!lives_here)
+      return (void)std::erase_if(trial_.fleet.faults,
+                                 [&](trouble t) { return of_it_alone.contains(t); });
+    who = std::make_unique<Companion>(loop_, *world_, trial_.fleet);
+    companions_.push_back(who.get());
+  }
   bool has(trouble t) const { return trial_.fleet.faults.contains(t); }
   bool happens(double share) { return loop_.random().fraction() < share; }
   std::size_t below(std::size_t n) { return loop_.random().between(std::uint64_t{0}, n - 1); }
@@ -132,8 +139,8 @@ private:
       co_return;
     }
     world_->on_write = [this](std::size_t of, const k8s::sim::written& w) { saw_write(of, w); };
-    if (tenants_) {
-      if (auto started = tenants_->start(); !started) {
+    for (companion* c : companions_) {
+      if (auto started = c->start(); !started) {
         out_.violations.push_back(started.error().message());
         co_await stop_world();
         co_return;
@@ -156,18 +163,19 @@ private:
       co_await stop_world();
       co_return;
     }
-    if (tenants_) watch_.start("what is reached", watch_reach());
+    if (!companions_.empty()) watch_.start("what is reached", watch_reach());
     co_await loop_.sleep_for(30s);
     roll_out();
-    if (tenants_) {  // the chart's version is a setting of the process
-      tenants_->roll_out();
-      co_await start_again();
-    }
+    bool by_settings = false;
+    for (companion* c : companions_)
+      by_settings = c->roll_out() == companion::known_by::settings || by_settings;
+    if (by_settings) co_await start_again();
     began_ = loop_.now();
     if (has(trouble::crashes)) crashes_.start("crashes", crash_on_writes());
     const reactor::steady_time calm = loop_.now() + trial_.fleet.disturbed_for;
     while (loop_.now() < calm && !trial_.fleet.faults.empty()) co_await cause_trouble();
     calm_ = true;
+    for (companion* c : companions_) c->calm();
     if (registry_) roll_out();
     net.on_connect = nullptr;
     // What was broken silently is noticed by probes; what is cut is noticed now.
@@ -182,7 +190,7 @@ private:
     out_.updated = world_->hosts_on(simulation::new_image);
     judge_end();
     world_->check_at_rest();
-    if (tenants_) tenants_->checks().check_at_rest();
+    for (companion* c : companions_) c->check_at_rest();
     // What is on its way while it is looked at is no difference.
     for (int looks = 0; looks < 3 && (looks == 0 || !out_.divergent_caches.empty()); ++looks) {
       if (looks > 0) co_await loop_.sleep_for(5s);
@@ -197,14 +205,14 @@ private:
 
   reactor::awaitable<void> stop_world() {
     co_await world_->stop();
-    if (tenants_) co_await tenants_->stop();
+    for (companion* c : companions_) co_await c->stop();
     if (registry_) co_await registry_->stop();
   }
 
   /// Sees what the service reaches, and what it has let go of.
   reactor::awaitable<void> watch_reach() {
     for (;;) {
-      tenants_->look_at(restarting_ ? nullptr : windlass_.get());
+      for (companion* c : companions_) c->look_at(restarting_ ? nullptr : windlass_.get());
       co_await loop_.sleep_for(500ms);
     }
   }
@@ -250,7 +258,10 @@ private:
       const simulation::pool_cluster::progress p = world_->pools()[i]->pool_progress();
       if (p.updated + fallen_.count(i) < trial_.fleet.clusters[i].nodes) return false;
     }
-    return !tenants_ || tenants_->checks().have_all_arrived();
+    return std::ranges::all_of(companions_, [](const companion* c) {
+      const companion::count n = c->counted();
+      return n.arrived == n.all;
+    });
   }
 
   void judge_end() {
@@ -266,12 +277,12 @@ private:
               std::to_string(p.updated) + " of " + std::to_string(nodes) + " (" + p.up_to_date +
               (p.message.empty() ? "" : ": " + p.message) + ")";
     }
-    if (tenants_) {
-      out_.tenants = tenants_->checks().tenants();
-      out_.tenants_updated = tenants_->checks().arrived();
-      const std::string waiting = tenants_->checks().unfinished();
+    for (const companion* c : companions_) {
+      const std::string waiting = c->unfinished();
       left += (left.empty() || waiting.empty() ? "" : "; ") + waiting;
     }
+    if (tenants_) out_.tenants = tenants_->counted();
+    if (trustees_) out_.trustees = trustees_->counted();
     out_.unfinished = std::move(left);
   }
 
@@ -310,9 +321,9 @@ private:
         how.allow_insecure = true;  // it speaks no TLS
         o.apis = with_registries(std::move(o.apis), how, std::string());
       }
-      if (tenants_) {
-        o.apis = tenants_->with(std::move(o.apis));
-        tenants_->saw_start();
+      for (companion* c : companions_) {
+        o.apis = c->with(std::move(o.apis));
+        c->saw_start();
       }
       o.shelf = shelf_;
       windlass_ = std::make_unique<service>(loop_, std::move(o), log_);
@@ -352,11 +363,12 @@ private:
   reactor::awaitable<void> end_windlass(ending how) {
     if (!windlass_) co_return;
     dead_ = how == ending::killed;
-    if (tenants_) tenants_->look_at(nullptr);
+    for (companion* c : companions_) c->look_at(nullptr);
     co_await windlass_->stop();
     windlass_.reset();
     dead_ = false;
-    if (tenants_ && how == ending::told && is_heard()) tenants_->saw_stop();
+    if (how != ending::told || !is_heard()) co_return;
+    for (companion* c : companions_) c->saw_stop();
   }
 
   /// Nothing comes between the service and the servers.
@@ -369,7 +381,7 @@ private:
   }
 
   void saw_write(std::size_t of, const k8s::sim::written& w) {
-    if (tenants_) tenants_->saw(of, w);
+    for (companion* c : companions_) c->saw(of, w);
     if (calm_ || crash_at_ == 0 || --crash_at_ > 0) return;
     crash_.set();
   }
@@ -471,9 +483,8 @@ private:
         world_->bring(of);
         break;
       case trouble::credentials: co_await change_token(of); break;
-      case trouble::chart_repository: co_await tenants_->spoil_repository(); break;
-      case trouble::tenant_changes: tenants_->change(of); break;
-      default: break;  // of answers, links and hosts: they happen all the time
+      default:  // of answers, links and hosts: they happen all the time
+        for (companion* one : companions_) co_await one->cause(*which, of);
     }
   }
 
@@ -548,32 +559,38 @@ private:
       note(cluster + "/" + text_field(n.arguments, "name"), &*n.answer);
   }
 
+  using differences = k8s::result<std::vector<std::string>>;
+
   reactor::awaitable<void> compare_caches() {
     if (!windlass_) co_return;
     for (const auto& c : world_->clusters()) {
       k8s::cluster* seen = windlass_->fleet().find(c->name());
       bootc::bootc_cluster* pools = seen ? bootc::bootc_part(*seen) : nullptr;
-      co_await compare(c->name(), pools);
-      helm::tenants::tenant_cluster* tenants = seen ? helm::tenants::tenants_part(*seen) : nullptr;
-      if (tenants_) co_await compare(c->name() + " (tenants)", tenants);
+      if (!pools) {
+        out_.divergent_caches.push_back(c->name() + " is not engaged");
+        continue;
+      }
+      std::function<reactor::awaitable<differences>()> ask = [pools] {
+        return pools->differences();
+      };
+      co_await compare(c->name(), std::move(ask));
+      for (companion* one : companions_) {
+        ask = [one, seen] { return one->differences(*seen); };
+        co_await compare(c->name(), std::move(ask));
+      }
     }
   }
 
-  template <class Part>
-  reactor::awaitable<void> compare(std::string of, Part* part) {  // borrowed
-    if (!part) {
-      out_.divergent_caches.push_back(of + " is not engaged");
-      co_return;
-    }
+  reactor::awaitable<void> compare(std::string of,
+                                   std::function<reactor::awaitable<differences>()> ask) {
     // A pooled connection that went half-open while it was idle costs the first try its timeout.
-    auto differences = co_await part->differences();
-    for (int tries = 1; !differences && tries < 3; ++tries)
-      differences = co_await part->differences();
-    if (!differences) {
-      out_.divergent_caches.push_back(of + ": " + differences.error().message());
+    auto found = co_await ask();
+    for (int tries = 1; !found && tries < 3; ++tries) found = co_await ask();
+    if (!found) {
+      out_.divergent_caches.push_back(of + ": " + found.error().message());
       co_return;
     }
-    for (const std::string& d : *differences) out_.divergent_caches.push_back(of + ": " + d);
+    for (const std::string& d : *found) out_.divergent_caches.push_back(of + ": " + d);
   }
 
   trial trial_;
@@ -583,6 +600,8 @@ private:
   std::unique_ptr<simulation::node_world> world_;
   std::unique_ptr<simulation::tag_registry> registry_;
   std::unique_ptr<trial_tenants> tenants_;
+  std::unique_ptr<trial_trustees> trustees_;
+  std::vector<companion*> companions_;  // those that live here
   std::string password_;
   std::size_t passwords_ = 0, tokens_ = 0;
   std::unique_ptr<service> windlass_;

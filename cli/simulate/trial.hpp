@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/simulate/companion.hpp"
 #include "reactor/plain/time.hpp"
 #include "simulation/fleet_file.hpp"
 
@@ -23,7 +24,7 @@ struct trial {
 struct trial_outcome {
   std::uint64_t seed = 0, trace = 0, writes = 0;
   std::size_t nodes = 0, updated = 0, settled_clusters = 0;
-  std::size_t tenants = 0, tenants_updated = 0;
+  companion::count tenants, trustees;
   std::size_t reboots = 0, moved_pods = 0, most_disrupted = 0;
   std::size_t holds = 0;  // units that began to wait because a policy said so, each reason once
   std::size_t crashes = 0, disturbed_answers = 0, swaps = 0;

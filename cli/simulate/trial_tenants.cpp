@@ -100,9 +100,10 @@ std::vector<units::api> trial_tenants::with(std::vector<units::api> all) const {
   return all;
 }
 
-void trial_tenants::roll_out() {
+companion::known_by trial_tenants::roll_out() {
   version_ = next_version;
   checks_.ask_for(version_);
+  return known_by::settings;
 }
 
 void trial_tenants::saw(std::size_t cluster, const k8s::sim::written& w) {
@@ -141,6 +142,18 @@ void trial_tenants::look_at(service* windlass) {
     else
       checks_.has(i);
   }
+}
+
+reactor::awaitable<void> trial_tenants::cause(simulation::trouble t, std::size_t cluster) {
+  if (t == simulation::trouble::tenant_changes) change(cluster);
+  if (t == simulation::trouble::chart_repository) co_await spoil_repository();
+}
+
+reactor::awaitable<k8s::result<std::vector<std::string>>> trial_tenants::differences(
+    k8s::cluster& seen) {
+  tenants::tenant_cluster* part = tenants::tenants_part(seen);
+  if (!part) co_return std::vector<std::string>{"is not engaged"};
+  co_return co_await part->differences();
 }
 
 void trial_tenants::change(std::size_t cluster) {

@@ -1,15 +1,12 @@
 #pragma once
 
-#include "k8s/sim/api_server.hpp"
-#include "reactor/awaitable.hpp"
+#include "cli/simulate/companion.hpp"
 #include "reactor/plain/entropy.hpp"
-#include "reactor/plain/result.hpp"
 #include "reactor/plain/time.hpp"
 #include "simulation/chart_repository.hpp"
 #include "simulation/fleet_file.hpp"
 #include "simulation/node_world.hpp"
 #include "simulation/tenant_invariants.hpp"
-#include "units/api.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,45 +14,37 @@
 #include <string>
 #include <vector>
 
-namespace cli {
-class service;
-}
-
 namespace cli::simulate {
 
 /// The Tenants of a trial's fleet: on each cluster some, and one that names another cluster; the
 /// repository of their chart, and the judge of what becomes of them.
-/// Lifetime  loop and world outlive it; co_await stop() before destruction.
-class trial_tenants {
+class trial_tenants final : public companion {
 public:
   trial_tenants(reactor::loop& l, simulation::node_world& world,
                 const simulation::fleet_plan& fleet);
 
-  /// After the world, whose clusters have the kind and the first Tenants from now on.
-  reactor::result<void> start();
-  reactor::awaitable<void> stop();
+  reactor::result<void> start() override;
+  reactor::awaitable<void> stop() override;
+  std::vector<units::api> with(std::vector<units::api> all) const override;
+  known_by roll_out() override;
+  void saw(std::size_t cluster, const k8s::sim::written& w) override;
+  void look_at(service* windlass) override;
+  void saw_start() override { checks_.saw_start(); }
+  void saw_stop() override { checks_.saw_stop(); }
+  reactor::awaitable<void> cause(simulation::trouble t, std::size_t cluster) override;
+  reactor::awaitable<k8s::result<std::vector<std::string>>> differences(
+      k8s::cluster& seen) override;
+  count counted() const override { return {checks_.tenants(), checks_.arrived()}; }
+  std::string unfinished() const override { return checks_.unfinished(); }
+  void check_at_rest() override { checks_.check_at_rest(); }
+  const std::vector<std::string>& violations() const override { return checks_.violations(); }
 
-  /// The same APIs, with what a service is told that is started now.
-  std::vector<units::api> with(std::vector<units::api> all) const;
-  /// Everybody shall have the next version of the chart: whoever is started from now on is told so.
-  void roll_out();
-
-  void saw(std::size_t cluster, const k8s::sim::written& w);
-  /// Looks at what the service can reach; null: there is none now.
-  void look_at(service* windlass);
-  /// A service starts, or ended and was let to: nothing of it may be left half done.
-  void saw_start() { checks_.saw_start(); }
-  void saw_stop() { checks_.saw_stop(); }
-
+private:
+  void put(std::size_t cluster, const std::string& name, const std::string& target = {});
   /// A Tenant comes to the cluster or goes from it.
   void change(std::size_t cluster);
   /// The repository fails for a while, one way or another.
   reactor::awaitable<void> spoil_repository();
-
-  simulation::tenant_invariants& checks() noexcept { return checks_; }
-
-private:
-  void put(std::size_t cluster, const std::string& name, const std::string& target = {});
 
   reactor::loop& loop_;
   simulation::node_world& world_;

@@ -42,7 +42,7 @@ std::ostream& operator<<(std::ostream& out, const mutant& m) {
 
 trial trial_of(const mutant& m, std::uint64_t seed) {
   trial t;
-  t.fleet = simulation::usual_fleet(m.clusters, 3, m.tenants);
+  t.fleet = simulation::usual_fleet(m.clusters, 3, {.tenants = m.tenants});
   t.fleet.faults = m.faults;
   t.fleet.patience = std::chrono::minutes(10);
   t.seed = seed;

@@ -216,7 +216,7 @@ TEST_F(TenantInvariants, ADeletionThatLeavesTheReleaseIsSeen) {
 
 cli::simulate::trial small(std::uint64_t seed) {
   cli::simulate::trial t;
-  t.fleet = usual_fleet(3, 3, 3);
+  t.fleet = usual_fleet(3, 3, {.tenants = 3});
   t.fleet.faults = all_troubles();
   t.fleet.faults.erase(trouble::policy_swaps);
   t.seed = seed;
@@ -228,8 +228,8 @@ class TenantFleet : public testing::TestWithParam<std::uint64_t> {};
 TEST_P(TenantFleet, MovesToTheNextVersionWhileEverythingGoesWrong) {
   const cli::simulate::trial_outcome o = run(small(GetParam()));
   EXPECT_TRUE(o.is_good()) << o.findings().front() << "\n" << o.tail;
-  EXPECT_GE(o.tenants, 3u);
-  EXPECT_EQ(o.tenants_updated, o.tenants);
+  EXPECT_GE(o.tenants.all, 3u);
+  EXPECT_EQ(o.tenants.arrived, o.tenants.all);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, TenantFleet, testing::Range<std::uint64_t>(1, 6));
@@ -243,12 +243,12 @@ TEST(TenantFleetRuns, AreTheSameForTheSameSeed) {
 
 TEST(TenantFleetRuns, WavesComeOneAfterTheOtherWithoutFaults) {
   cli::simulate::trial t = small(1);
-  t.fleet = usual_fleet(5, 3, 2);
+  t.fleet = usual_fleet(5, 3, {.tenants = 2});
   t.fleet.faults.clear();
   const cli::simulate::trial_outcome o = run(std::move(t));
   EXPECT_TRUE(o.is_good()) << o.findings().front() << "\n" << o.tail;
-  EXPECT_EQ(o.tenants, 10u);
-  EXPECT_EQ(o.tenants_updated, 10u);
+  EXPECT_EQ(o.tenants.all, 10u);
+  EXPECT_EQ(o.tenants.arrived, 10u);
 }
 
 }  // namespace
