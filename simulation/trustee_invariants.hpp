@@ -15,7 +15,7 @@ namespace simulation {
 
 /// What must never happen to instances of Trustee, checked at every write of every API server by
 /// looking at the objects alone: this shares no code with what it judges.
-///   keys      the bytes of a key pair never change while its Secret is there, and it has both halves
+///   keys      the bytes of a key pair never change while its Secret is there; it has both halves
 ///   content   what a person has written into a ConfigMap or a KbsConfig stays, and the ConfigMap
 ///             with it, for as long as the instance is there
 ///   inputs    pods are only given ConfigMaps, Secrets and claims that are there

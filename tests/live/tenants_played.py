@@ -1,7 +1,7 @@
 """What the live suites of Tenants and KryptonDeployments stand on: two real clusters, whose missing controllers are played, a chart
 repository whose failures can be switched on, stock helm of both major versions, and the service that is tried.
 
-The clusters are those of $WINDLASS_LIVE_KUBECONFIG and $WINDLASS_LIVE_SECOND, kubectl is in $KUBEBUILDER_ASSETS. Helm 3 is $HELM,
+The clusters are those of $WINDLASS_LIVE_KUBECONFIG and $WINDLASS_LIVE_SECOND, with `--embedded` two embedded API servers; kubectl is in $KUBEBUILDER_ASSETS. Helm 3 is $HELM,
 ~/go/bin/helm or the one on PATH; Helm 4 is $HELM4 or ~/.cache/windlass/helm4, else built by the Go toolchain (once, some minutes).
 """
 import base64
@@ -19,6 +19,7 @@ import ssl
 import subprocess
 import sys
 import tarfile
+import tempfile
 import threading
 import time
 import traceback
@@ -32,6 +33,8 @@ GROUP = "/apis/mesh.openkcm.io/v1alpha1"
 TENANTS = GROUP + "/tenants"
 KINDS = ("tenants", "kryptondeployments")
 PREFIX = "e2e-"
+KUBECTL = pathlib.Path(os.environ.get("KUBEBUILDER_ASSETS") or pathlib.Path.home() / ".cache/windlass/envtest") / "kubectl"
+EMBEDDED = "--embedded" in sys.argv
 
 
 def crd_of(kind):
@@ -69,11 +72,16 @@ def until(true, what, limit=60):
 class Cluster:
     def __init__(self, name, kubeconfig):
         self.name, self.kubeconfig = name, kubeconfig
-        text = pathlib.Path(kubeconfig).read_text()
-        field = lambda key: re.search(key + r':\s*"([^"]+)"', text).group(1)
-        self.host, self.token = field("server").removeprefix("https://"), field("token")
-        self.trust = ssl.create_default_context(cafile=field("certificate-authority"))
+        said = json.loads(self.kubectl("config", "view", "--raw", "--flatten", "--minify", "-o", "json"))
+        server, self.user = said["clusters"][0]["cluster"], said["users"][0]["user"]
+        self.host = server["server"].removeprefix("https://")
+        self.trust = ssl.create_default_context(cadata=base64.b64decode(server["certificate-authority-data"]).decode())
         self.trust.check_hostname = False  # the certificate names kubernetes, and the loopback address has no name
+        if "client-key-data" in self.user:
+            with tempfile.NamedTemporaryFile() as both:
+                both.write(base64.b64decode(self.user["client-certificate-data"]) + base64.b64decode(self.user["client-key-data"]))
+                both.flush()
+                self.trust.load_cert_chain(both.name)
         self.had = {kind for kind in KINDS if self.ask("GET", crd_of(kind))[0] == 200}
         self.unavailable = set()  # names of Deployments whose pods never come up
 
@@ -81,7 +89,7 @@ class Cluster:
         connection = http.client.HTTPSConnection(self.host, context=self.trust, timeout=60)
         try:
             connection.request(method, path, json.dumps(body) if body is not None else None,
-                               {"Authorization": "Bearer " + self.token, "Content-Type": kind, "Accept": "application/json"})
+                               {"Content-Type": kind, "Accept": "application/json"} | ({"Authorization": "Bearer " + self.user["token"]} if "token" in self.user else {}))
             answer = connection.getresponse()
             content = answer.read()
             # Of a group that nobody serves there is no JSON.
@@ -103,7 +111,7 @@ class Cluster:
         return (self.tenant(name)[1]["metadata"].get("annotations") or {}).get(f"mesh.openkcm.io/fingerprint-{self.name}")
 
     def kubectl(self, *arguments, text=None):
-        done = subprocess.run([os.environ["KUBEBUILDER_ASSETS"] + "/kubectl", "--kubeconfig", self.kubeconfig, *arguments], input=text, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([KUBECTL, "--kubeconfig", self.kubeconfig, *arguments], input=text, capture_output=True, text=True, timeout=60)
         if done.returncode:
             raise RuntimeError(f"{self.name}: kubectl {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
@@ -290,12 +298,17 @@ class Answer(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def real():
+    return os.environ["WINDLASS_LIVE_KUBECONFIG"], os.environ["WINDLASS_LIVE_SECOND"]
+
+
 class Scene:
     """The service, what it stands on, and what has been counted. `always`: arguments of every start."""
 
     def __init__(self, folder, always):
         self.folder, self.always, self.service, self.counts, self.behind = folder, always, None, {}, {}
-        self.home, self.remote = Cluster(HOME, os.environ["WINDLASS_LIVE_KUBECONFIG"]), Cluster(REMOTE, os.environ["WINDLASS_LIVE_SECOND"])
+        self.servers = None
+        self.home, self.remote = (Cluster(name, kubeconfig) for name, kubeconfig in zip((HOME, REMOTE), self.embedded() if EMBEDDED else real()))
         self.clusters = [self.home, self.remote]
         self.repository = Repository()
         self.log = open(folder / "run.log", "a")
@@ -310,6 +323,17 @@ class Scene:
                     c.play()
         except Exception as why:  # noqa: BLE001  whoever waits says it
             self.problem = why
+
+    def embedded(self):
+        """The kubeconfigs of two embedded API servers, which are ours to end."""
+        at = self.folder / "servers"
+        self.servers = subprocess.Popen([BUILD / "windlass", "apiserver", "--clusters", "2", "--tls", "--dir", at], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until((at / "kubeconfig").exists, "embedded API servers")
+        for context in ("cluster-001", "cluster-002"):
+            one = subprocess.run([KUBECTL, "--kubeconfig", at / "kubeconfig", "config", "view", "--raw", "--flatten", "--minify", "--context", context],
+                                 capture_output=True, check=True, timeout=60).stdout
+            (at / context).write_bytes(one)
+            yield str(at / context)
 
     def count(self, what, by=1):
         self.counts[what] = self.counts.get(what, 0) + by
@@ -381,6 +405,9 @@ class Scene:
         self.player.join()
         self.repository.shutdown()
         self.log.close()
+        if self.servers:
+            self.servers.terminate()
+            self.servers.wait(20)
         return problem
 
 
@@ -393,6 +420,20 @@ def kubeconfig_secret(c, name, kubeconfig, ns="default", labels=None):
 def join(s, name, kubeconfig):
     s.home.ask("POST", "/api/v1/namespaces/default/secrets",
                kubeconfig_secret(s.home, name, kubeconfig, labels={"sigs.k8s.io/multicluster-runtime-kubeconfig": "true"}))
+
+
+def scratch():
+    """A folder for a run, with the caches of stock helm in it; None, and said, without that."""
+    if not HELM:
+        print("live: SKIPPED: no stock helm ($HELM, ~/go/bin/helm or on PATH)")
+        return None
+    if not KUBECTL.exists():
+        print(f"live: SKIPPED: no kubectl at {KUBECTL}")
+        return None
+    folder = pathlib.Path(tempfile.mkdtemp())
+    os.environ["HELM_CACHE_HOME"], os.environ["HELM_CONFIG_HOME"] = str(folder / "cache"), str(folder / "config")
+    os.environ["HELM_REPOSITORY_CACHE"] = str(folder / "cache/repository")
+    return folder
 
 
 def play(name, folder, scene, parts):
