@@ -16,6 +16,9 @@ import tempfile
 import time
 import urllib.request
 
+sys.dont_write_bytecode = True
+import go_program
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WINDLASS = pathlib.Path(sys.argv[1]).resolve() / "windlass"
 RELEASE = "v0.305.0"  # of github.com/prometheus/prometheus: 3.5, which is supported for long
@@ -26,21 +29,7 @@ def promtool():
     found = shutil.which("promtool")
     if found:
         return found
-    kept = pathlib.Path.home() / ".cache/windlass/promtool"
-    if kept.exists():
-        return str(kept)
-    if not shutil.which("go"):
-        return None
-    print("## monitoring: building promtool, once", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        pathlib.Path(folder, "go.mod").write_text(f"module tool\ngo 1.24\nrequire github.com/prometheus/prometheus {RELEASE}\n")
-        pathlib.Path(folder, "tool.go").write_text("package tool\n")
-        built = subprocess.run(["go", "build", "-mod=mod", "-trimpath", "-o", str(kept), "github.com/prometheus/prometheus/cmd/promtool"],
-                               cwd=folder, capture_output=True, text=True)
-    if built.returncode != 0:
-        print(f"## monitoring: no promtool: {built.stderr.strip().splitlines()[-1]}")
-        return None
-    return str(kept)
+    return go_program.kept("promtool", "github.com/prometheus/prometheus", RELEASE, "cmd/promtool", "monitoring")
 
 
 def free_port():

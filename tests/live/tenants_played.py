@@ -12,7 +12,6 @@ import io
 import json
 import os
 import pathlib
-import re
 import shutil
 import socket
 import ssl
@@ -24,6 +23,8 @@ import threading
 import time
 import traceback
 import urllib.request
+
+import go_program
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 HOME, REMOTE = "self-cluster", "demo-remote-1"
@@ -43,19 +44,7 @@ def crd_of(kind):
 
 def helm4():
     """The next major version, which reads what we write; None where it is not here and cannot be built."""
-    kept = pathlib.Path(os.environ.get("HELM4") or pathlib.Path.home() / ".cache/windlass/helm4")
-    if kept.exists() or not shutil.which("go"):
-        return str(kept) if kept.exists() else None
-    print(f"## tenants: building helm {HELM4_RELEASE}, once", flush=True)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    folder = kept.parent / "helm4.building"
-    built = subprocess.run(["go", "install", "-trimpath", "helm.sh/helm/v4/cmd/helm@" + HELM4_RELEASE], env=os.environ | {"GOBIN": str(folder)}, capture_output=True, text=True)
-    if built.returncode:
-        print("## tenants: no Helm 4: " + built.stderr.strip().splitlines()[-1])
-        return None
-    os.replace(folder / "helm", kept)
-    folder.rmdir()
-    return str(kept)
+    return os.environ.get("HELM4") or go_program.kept("helm4", "helm.sh/helm/v4", HELM4_RELEASE, "cmd/helm", "tenants")
 
 
 def until(true, what, limit=60):
