@@ -103,9 +103,8 @@ void trustee_invariants::saw(std::size_t cluster, const k8s::sim::written& w) {
   one.version = k8s::sim::text(o, {"spec", "version"});
   one.instance_name = k8s::sim::text(o, {"spec", "instanceName"});
   one.deleting = !k8s::sim::text(o, {"metadata", "deletionTimestamp"}).empty();
-  one.ready = k8s::sim::flag(o, {"status", "isReady"})
-                  ? std::string("True")
-                  : std::string(k8s::sim::text(o, {"status", "statusDescription"}));
+  one.ready = k8s::sim::flag(o, {"status", "isReady"});
+  one.says = k8s::sim::text(o, {"status", "statusDescription"});
 }
 
 void trustee_invariants::saw_deletion(cluster_facts& c, const id& of, const k8s::sim::written&) {
@@ -212,8 +211,8 @@ bool trustee_invariants::is_rival(const cluster_facts& c, const std::string& nam
 std::string trustee_invariants::lacks(const cluster_facts& c, const std::string& name,
                                       const instance_facts& one) const {
   if (one.deleting) return "is not gone";
-  if (is_rival(c, name, one)) return one.ready == "True" ? "is Ready beside an older one" : "";
-  if (one.ready != "True") return "is not Ready (" + one.ready + ")";
+  if (is_rival(c, name, one)) return one.ready ? "is Ready beside an older one" : "";
+  if (!one.ready) return "is not Ready (" + one.says + ")";
   const auto image = c.images.find("trustee-deployment-" + one.instance_name);
   if (image == c.images.end()) return "has no Deployment";
   if (!image->second.starts_with(registry_) || !image->second.ends_with(one.version))

@@ -57,8 +57,8 @@ private:
     std::string uid, created, controller, mark;
   };
   struct instance_facts {
-    std::string version, instance_name, ready;
-    bool deleting = false;
+    std::string version, instance_name, says;
+    bool ready = false, deleting = false;
   };
   struct cluster_facts {
     std::string name;

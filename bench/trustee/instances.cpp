@@ -3,6 +3,7 @@
 #include "formats/base64.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/deployment.hpp"
 #include "simulation/manifests.hpp"
 #include "simulation/mounted_catalogue.hpp"
 
@@ -110,13 +111,7 @@ void instances::saw(reactor::loop& l, std::size_t at, const k8s::sim::written& w
       image->get_string().starts_with(simulation::mounted_catalogue::other_registry);
   l.timers().arm(l.now(), [this, at, name] {
     ours_ = true;
-    clusters_[at]->edit("apps", "deployments", ns, name, [](json::object& d) {
-      const json::value replicas = d["spec"].as_object()["replicas"];
-      d["status"] = json::object{{"observedGeneration", d["metadata"].as_object()["generation"]},
-                                 {"replicas", replicas},
-                                 {"readyReplicas", replicas},
-                                 {"updatedReplicas", replicas}};
-    });
+    clusters_[at]->edit("apps", "deployments", ns, name, simulation::bring_up);
     ours_ = false;
   });
 }

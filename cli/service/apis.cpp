@@ -43,18 +43,19 @@ compose::pack_data::variable variables_of(const fleet_arguments& a) {
 
 }  // namespace
 
+void put_in_place(std::vector<units::api>& all, const units::api& one) {
+  const auto former = std::ranges::find(all, one.name, &units::api::name);
+  if (former != all.end()) *former = one;
+}
+
 std::vector<units::api> of_fleet(std::vector<units::api> all, const fleet_arguments& a) {
   ::releases::settings s;
   s.ns = a.ns;
   s.labels.release = a.release_label;
   s.labels.provider = a.provider_label;
-  units::api set = ::releases::api(std::move(s));
-  const units::api composing = ::compose::api(variables_of(a));
-  for (units::api& one : all) {
-    if (one.name == set.name) one = set;
-    if (one.name == composing.name) one = composing;
-    one.where_served = one.where_served && !a.apis_named;
-  }
+  put_in_place(all, ::releases::api(std::move(s)));
+  put_in_place(all, ::compose::api(variables_of(a)));
+  for (units::api& one : all) one.where_served = one.where_served && !a.apis_named;
   return all;
 }
 
@@ -118,18 +119,14 @@ reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> al
   s.environment = environment;
   s.where = helm::sources::settings_from(environment);
   using kinds = helm::tenants::api_settings::kinds;
-  std::vector<units::api> furnished;
   if (names_tenants(fleet)) {
     s.on_clusters = kinds::ensured;
-    furnished.push_back(helm::tenants::api(s));
+    put_in_place(all, helm::tenants::api(s));
   }
   if (regions) {
     s.on_clusters = s.wanted->all.ensure_home_crds ? kinds::ensured : kinds::as_served;
-    furnished.push_back(helm::tenants::deployments(s));
+    put_in_place(all, helm::tenants::deployments(s));
   }
-  for (units::api& one : all)
-    for (const units::api& set : furnished)
-      if (one.name == set.name) one = set;
   return all;
 }
 
@@ -151,9 +148,7 @@ std::vector<units::api> with_registries(std::vector<units::api> all, const regis
   }
   s.registries.token_realms = a.token_realms;
   s.registries.ca_file = a.ca_file;
-  units::api set = bootc::api(std::move(s));
-  for (units::api& one : all)
-    if (one.name == set.name) one = set;
+  put_in_place(all, bootc::api(std::move(s)));
   return all;
 }
 

@@ -16,6 +16,9 @@ namespace cli {
 /// Every API of this program, in the order in which people see them.
 std::vector<units::api> apis();
 
+/// Takes the place of the one of its name.
+void put_in_place(std::vector<units::api>& all, const units::api& one);
+
 struct fleet_arguments;
 /// The same APIs, with what the command line says about the clusters' Secrets. Those that somebody
 /// names run whether or not home serves their kinds.

@@ -1,3 +1,5 @@
+// The life of a process in one place: its APIs start and stop in an order that home, fleet, Leases,
+// packs and ports share.
 #include "cli/service/service.hpp"
 
 #include "cli/metrics/metric_table.hpp"

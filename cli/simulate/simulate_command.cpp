@@ -34,14 +34,13 @@ reactor::result<simulation::fleet_plan> fleet_of(const simulate_arguments& a) {
     plan = std::move(*read);
     // So that a failing seed can be made smaller.
     if (a.clusters && *a.clusters < plan.clusters.size()) plan.clusters.resize(*a.clusters);
-    if (a.nodes)
-      for (simulation::fleet_cluster& c : plan.clusters) c.nodes = std::min(c.nodes, *a.nodes);
-    if (a.tenants)
-      for (simulation::fleet_cluster& c : plan.clusters)
-        c.tenants = std::min(c.tenants, *a.tenants);
-    if (a.trustees)
-      for (simulation::fleet_cluster& c : plan.clusters)
-        c.trustees = std::min(c.trustees, *a.trustees);
+    const auto at_most = [&plan](auto amount, const std::optional<std::size_t>& most) {
+      if (most)
+        for (simulation::fleet_cluster& c : plan.clusters) c.*amount = std::min(c.*amount, *most);
+    };
+    at_most(&simulation::fleet_cluster::nodes, a.nodes);
+    at_most(&simulation::fleet_cluster::tenants, a.tenants);
+    at_most(&simulation::fleet_cluster::trustees, a.trustees);
   }
   if (a.faults.empty()) return plan;
   plan.faults.clear();

@@ -1,5 +1,6 @@
 #include "cli/simulate/trial_tenants.hpp"
 
+#include "cli/service/apis.hpp"
 #include "cli/service/service.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "helm/tenants/api.hpp"
@@ -95,8 +96,7 @@ std::vector<units::api> trial_tenants::with(std::vector<units::api> all) const {
   a.wanted = *wanted;
   units::api set = tenants::api(std::move(a));
   set.where_served = false;  // as --apis does
-  for (units::api& one : all)
-    if (one.name == set.name) one = set;
+  put_in_place(all, set);
   return all;
 }
 

@@ -1,9 +1,11 @@
 #include "cli/simulate/trial_trustees.hpp"
 
+#include "cli/service/apis.hpp"
 #include "compose/api.hpp"
 #include "formats/base64.hpp"
 #include "formats/yaml/yaml.hpp"
 #include "reactor/loop.hpp"
+#include "simulation/deployment.hpp"
 #include "simulation/manifests.hpp"
 
 #include <boost/json.hpp>
@@ -16,7 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace json = boost::json;
-using simulation::mounted_catalogue;
 
 constexpr const char *group = "confidentialcontainers.org", *ns = "default", *tls = "tls",
                      *image = "registry.example.com/windlass:1", *eldest = "i-0";
@@ -47,8 +48,6 @@ trial_trustees::trial_trustees(reactor::loop& l, simulation::node_world& world,
     : loop_(l), world_(world), checks_(names_of(fleet), [&l] { return l.now(); }) {
   for (const simulation::fleet_cluster& c : fleet.clusters) counts_.push_back(c.trustees);
 }
-
-trial_trustees::~trial_trustees() = default;
 
 k8s::sim::api_server& trial_trustees::api(std::size_t cluster) {
   return world_.clusters()[cluster]->api();
@@ -106,8 +105,7 @@ std::vector<units::api> trial_trustees::with(std::vector<units::api> all) const 
                                            : std::string();
   });
   set.where_served = false;  // as --apis does
-  for (units::api& one : all)
-    if (one.name == set.name) one = set;
+  put_in_place(all, set);
   return all;
 }
 
@@ -135,13 +133,7 @@ void trial_trustees::run_pods(std::size_t cluster, const std::string& deployment
   rolling_[of] = loop_.timers().arm(at, [this, cluster, deployment] {
     rolling_.erase({cluster, deployment});
     plays_ = true;
-    api(cluster).edit("apps", "deployments", ns, deployment, [](json::object& d) {
-      const json::value replicas = d["spec"].as_object()["replicas"];
-      d["status"] = json::object{{"observedGeneration", d["metadata"].as_object()["generation"]},
-                                 {"replicas", replicas},
-                                 {"readyReplicas", replicas},
-                                 {"updatedReplicas", replicas}};
-    });
+    api(cluster).edit("apps", "deployments", ns, deployment, simulation::bring_up);
     plays_ = false;
   });
 }

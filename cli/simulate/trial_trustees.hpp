@@ -28,7 +28,6 @@ class trial_trustees final : public companion {
 public:
   trial_trustees(reactor::loop& l, simulation::node_world& world,
                  const simulation::fleet_plan& fleet);
-  ~trial_trustees() override;
 
   reactor::result<void> start() override;
   reactor::awaitable<void> stop() override;

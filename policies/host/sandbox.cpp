@@ -407,8 +407,9 @@ reactor::awaitable<result<call_answer>> sandbox::run(std::shared_ptr<sandbox> in
     for (const int reference : state.abandoned) luaL_unref(state.lua, LUA_REGISTRYINDEX, reference);
     state.abandoned.clear();
     ++turns;
-    r->aside = in_one_go || off_loop();  // as large an answer as any
-    if (r->aside && !in_one_go) {
+    const bool leaves = off_loop();
+    r->aside = leaves || in_one_go;  // as large an answer as any
+    if (leaves) {
       if (!state.loop.simulated()) {  // there the worker is the loop
         r->call.pause_every = worker_quantum;
         r->call.pause_after = worker_quantum_time;

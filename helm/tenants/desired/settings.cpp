@@ -48,9 +48,9 @@ constexpr auto setting_table = std::to_array<setting_kind>({
     {"log-level", "info"},
     {"log-format", "console", {}, shape::choice, "console json"},
     {"", "", {"ALLOW_CHART_SKIP"}},
-    {"", "60s", {"KRYPTON_CHECK_INTERVAL"}},
+    {"", "60s", {"KRYPTON_CHECK_INTERVAL"}, shape::interval},
     {"", "", {"HELM_DRIVER"}},
-    {"", "10", {"HELM_MAX_HISTORY"}},
+    {"", "10", {"HELM_MAX_HISTORY"}, shape::count},
     {"", "/.config/helm/repositories.yaml", {"HELM_REPOSITORY_CONFIG"}},
     {"", "/.cache/helm/repository", {"HELM_REPOSITORY_CACHE"}},
     {"", "/.config/helm/registry.json", {"HELM_REGISTRY_CONFIG"}},
@@ -109,8 +109,8 @@ std::optional<reactor::nanoseconds> interval_of(std::string_view text) {
   return reactor::nanoseconds(*d);
 }
 
-/// How many revisions are kept; 0: all.
-std::optional<int> history_of(std::string_view text) {
+/// From none on.
+std::optional<int> count_of(std::string_view text) {
   const auto n = whole(text);
   if (!n || *n < 0 || *n > std::numeric_limits<int>::max()) return std::nullopt;
   return static_cast<int>(*n);
@@ -137,7 +137,9 @@ std::optional<reactor::nanoseconds> soak_of(std::string_view text) {
 std::string wrong_with(const setting_kind& kind, const std::string& text) {
   switch (kind.form) {
     case shape::text:
-    case shape::list: return {};
+    case shape::list:
+    case shape::interval:
+    case shape::count: return {};
     case shape::boolean:
       if (truth_of(text)) return {};
       return is_wrong("true or false", text);
@@ -174,7 +176,7 @@ public:
     if (kind.flag == "ensure-watch-crds") switch_on(s);
     if (kind.flag == "watch-kubeconfig-secret-namespace" && s.values.front().empty())
       s.values.front() = text("namespace");
-    fall_back(kind, s);
+    if (counts_for_nothing(kind.form, s)) fall_back(kind, s);
     const std::string wrong = wrong_with(kind, joined(s.values));
     if (!wrong.empty()) return problem{s.where + ": " + wrong};
     all_.insert_or_assign(std::string(kind.name()), std::move(s));
@@ -226,13 +228,11 @@ private:
       s = {{"true"}, "env ENSURE_WATCH_CRDS", "ENSURE_WATCH_CRDS"};
   }
 
-  /// A variable of the original's that says nothing of use is none, and that is shown.
-  void fall_back(const setting_kind& kind, said& s) const {
-    const bool counts =
-        kind.name() == "KRYPTON_CHECK_INTERVAL" ? interval_of(s.values.front()).has_value()
-        : kind.name() == "HELM_MAX_HISTORY"     ? history_of(s.values.front()).has_value()
-                                                : true;
-    if (counts) return;
+  static bool counts_for_nothing(shape form, const said& s) {
+    return (form == shape::interval && !interval_of(s.values.front())) ||
+           (form == shape::count && !count_of(s.values.front()));
+  }
+  static void fall_back(const setting_kind& kind, said& s) {
     s.origin = "default, for " + s.where + "=" +
                reactor::printable(reactor::redact(s.values.front()), 64) + " counts for nothing";
     s.values = {std::string(kind.standard)};
@@ -312,7 +312,7 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
         is_wrong("secret or configmap, where stock Helm reads releases", joined(one.values))};
   }
   s.driver = *driver;
-  s.max_history = history_of(from.text("HELM_MAX_HISTORY")).value_or(s.max_history);
+  s.max_history = count_of(from.text("HELM_MAX_HISTORY")).value_or(s.max_history);
 
   for (const setting_kind& kind : setting_table) {
     const said& one = from.of(kind.name());

@@ -18,7 +18,19 @@ namespace helm::tenants {
 
 /// One setting of the service as far as Tenants and KryptonDeployments go by it.
 struct setting_kind {
-  enum class shape : std::uint8_t { text, list, boolean, whole_number, choice, share, duration };
+  /// What an interval or a count says wrongly is as if nobody had said it; of the others it is an
+  /// error.
+  enum class shape : std::uint8_t {
+    text,
+    list,
+    boolean,
+    whole_number,
+    choice,
+    share,
+    duration,
+    interval,
+    count
+  };
   std::string_view flag;  // "chart-repo"; empty where only the environment has it
   std::string_view standard;
   // the first that is not empty wins over the flag

@@ -90,8 +90,7 @@ deployments_at_home::~deployments_at_home() = default;
 awaitable<void> deployments_at_home::begin() {
   if (options_.kind == kind_on_cluster::ensured) {
     k8s::resource kind = krypton_deployment_resource();
-    auto give_up = options_.give_up;
-    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, std::move(give_up));
+    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, options_.give_up);
   }
   objects_.start();
   (void)co_await objects_.synced();

@@ -73,6 +73,12 @@ private:
 class KryptonAtHome : public TenantStage {
 protected:
   member& home() { return cluster("home"); }
+  void take_the_kind_away() {
+    (void)home().api.handle(
+        k8s::sim::make_request("DELETE",
+                               "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                               "kryptondeployments.mesh.openkcm.io"));
+  }
 
   static std::string kubeconfig_of(const std::string& server, const std::string& user = "one") {
     return "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: "
@@ -625,10 +631,7 @@ TEST_F(KryptonAtHome, WhoOnlyLooksSaysWhatWouldBeDoneAndWritesNothing) {
 
 TEST_F(KryptonAtHome, TheKindIsMadeAtHomeWhereThatIsAskedFor) {
   play([&]() -> awaitable<void> {
-    (void)home().api.handle(
-        k8s::sim::make_request("DELETE",
-                               "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
-                               "kryptondeployments.mesh.openkcm.io"));
+    take_the_kind_away();
     home_process absent(l, of_version("1.2.0"), home());
     co_await l.sleep_for(90s);
     EXPECT_EQ(absent.state(), "CRDMissing");
@@ -643,10 +646,7 @@ TEST_F(KryptonAtHome, TheKindIsMadeAtHomeWhereThatIsAskedFor) {
 
 TEST_F(KryptonAtHome, AKindThatWasAskedForAndCannotBeMadeEndsTheProcess) {
   play([&]() -> awaitable<void> {
-    (void)home().api.handle(
-        k8s::sim::make_request("DELETE",
-                               "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
-                               "kryptondeployments.mesh.openkcm.io"));
+    take_the_kind_away();
     home().forbids = [](const k8s::sim::request& r) {
       return r.method == "POST" && r.path.ends_with("/customresourcedefinitions");
     };
