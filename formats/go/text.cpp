@@ -137,6 +137,10 @@ std::size_t rune_count(std::string_view s) {
 
 bool valid_utf8(std::string_view s) {
   while (!s.empty()) {
+    if (static_cast<unsigned char>(s[0]) < 0x80) {
+      s.remove_prefix(1);
+      continue;
+    }
     auto d = decode_rune(s);
     if (!d.valid()) return false;
     s.remove_prefix(static_cast<std::size_t>(d.size));

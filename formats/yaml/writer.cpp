@@ -26,6 +26,7 @@ struct write_failure {
 
 std::u32string runes_of(std::string_view s) {
   std::u32string out;
+  out.reserve(s.size());
   while (!s.empty()) {
     auto d = decode_rune(s);
     out += d.rune;
@@ -140,6 +141,16 @@ bool is_break(char32_t r) {
 }
 bool is_blank(char32_t r) {
   return r == ' ' || r == '\t';
+}
+
+/// Nothing in it that any rule below looks at: most keys, names and images.
+bool is_word(std::string_view s) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '/';
+  };
+  if (s.empty() || !letter(s[0])) return false;
+  return std::ranges::all_of(s, [&](char c) { return letter(c) || c == '.' || c == '-'; });
 }
 
 analysis analyse(const std::u32string& s, dialect kind) {
@@ -365,8 +376,7 @@ private:
 
   void pair(const std::string& name, const value& v, int depth) {
     write_indent();
-    auto runes = runes_of(name);
-    if (!analyse(runes, kind_).multiline && name.size() <= 128) {
+    if (name.size() <= 128 && (is_word(name) || !analyse(runes_of(name), kind_).multiline)) {
       text(name, context::key, false);
       indicator(":", false, false, false);
     } else {
@@ -404,7 +414,8 @@ private:
 
   void plain(std::string_view s, context) {
     if (!white_) put(' ');
-    for (char c : s) put(c);
+    out_ += s;
+    column_ += static_cast<int>(s.size());
     white_ = false;
     indention_ = false;
   }
@@ -419,6 +430,10 @@ private:
 
   /// `json` is a JSON text holding the string, for bytes already written as base64.
   void text(std::string_view given, context where, bool json) {
+    if (!json && is_word(given) && !not_a_string(given)) {
+      plain(given, where);
+      return;
+    }
     std::string s(given);
     if (json) s = s.substr(1, s.size() - 2);
     if (kind_ == dialect::json_detour && where != context::key && where != context::complex_key)

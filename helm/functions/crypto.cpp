@@ -3,6 +3,7 @@
 #include "formats/digest.hpp"
 #include "formats/go/format.hpp"
 #include "helm/functions/functions.hpp"
+#include "helm/functions/rsa_key.hpp"
 #include "helm/go.hpp"
 #include "helm/template/executor.hpp"
 #include "reactor/plain/openssl.hpp"
@@ -223,7 +224,7 @@ value f_gen_private_key(executor& e, args a) {
   e.about_to_work();
   key_ptr key;
   if (kind.empty() || kind == "rsa")
-    key.reset(EVP_RSA_gen(4096));
+    key = new_rsa_key(4096);
   else if (kind == "ecdsa")
     key.reset(EVP_EC_gen("P-256"));
   else if (kind == "ed25519")
@@ -378,7 +379,7 @@ std::string make_certificate(executor& e, const request& r, EVP_PKEY* key, X509*
 
 key_ptr fresh_key(executor& e) {
   e.about_to_work();
-  key_ptr key(EVP_RSA_gen(2048));
+  key_ptr key(new_rsa_key(2048));
   if (!key) throw function_error("error generating rsa key: " + openssl_error());
   return key;
 }

@@ -62,7 +62,6 @@ outcome<const parsed_chart*> prepared_chart::parsed(const chart_ptr& tree) {
     found = shapes_.end() - 1;
   }
   std::rotate(shapes_.begin(), found, found + 1);
-  weigh();
   return &shapes_.front()->parsed;
 }
 
@@ -79,7 +78,9 @@ outcome<rendered_files> prepared_chart::render(const value& user, const release_
   if (auto unfit = kube_version_problem(*tree, caps)) return problem{*unfit};
   auto ready = parsed(tree);
   if (!ready) return ready.error();
-  return (*ready)->render(*tree, std::move(*values), release, caps, options);
+  auto out = (*ready)->render(*tree, std::move(*values), release, caps, options);
+  weigh();
+  return out;
 }
 
 std::shared_ptr<const std::string> prepared_chart::packed(
@@ -106,8 +107,9 @@ chart_ptr prepared_chart::copy() {
 }
 
 void prepared_chart::weigh() {
-  bytes_ = source_bytes_ * loaded_bytes_per_character +
-           shapes_.size() * template_bytes_ * parsed_bytes_per_character +
+  std::size_t parsed = shapes_.size() * template_bytes_;
+  for (const auto& s : shapes_) parsed += s->parsed.text_bytes();
+  bytes_ = source_bytes_ * loaded_bytes_per_character + parsed * parsed_bytes_per_character +
            (packed_ ? packed_->size() : 0);
 }
 

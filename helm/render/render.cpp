@@ -74,6 +74,7 @@ outcome<parsed_chart> parsed_chart::parse(chart_ptr c) {
   parsed_chart out;
   out.chart_ = std::move(c);
   out.templates_ = std::make_unique<template_set>();
+  out.texts_ = std::make_unique<parsed_texts>();
   struct source {
     file f;
     const std::string* text;
@@ -126,7 +127,8 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
   scopes.reserve(chart_files_.size());
   make_context(tree, true, values, release_value(release), capabilities_value(caps), chart_files_,
                scopes);
-  executor engine(*templates_, options.runtime, options.limits, options.missing, options.lint);
+  executor engine(*templates_, options.runtime, options.limits, options.missing, options.lint,
+                  texts_.get());
   walk_limit walks(options.limits.walk_steps == 0 ? ~std::uint64_t{0} : options.limits.walk_steps);
   rendered_files out;
   std::string failure;
@@ -136,6 +138,7 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
     context.entries()["Template"] =
         value(value::map_type{{"Name", f.name}, {"BasePath", f.base_path}}, type::values);
     std::string text;
+    text.reserve(f.printed);
     try {
       engine.run(text, f.name, context.as(type::values));
     } catch (const template_error& e) {
@@ -151,9 +154,8 @@ outcome<rendered_files> parsed_chart::render(const chart& tree, value values,
       failure = "rendering template failed: out of memory";
       break;
     }
-    out[f.name] = options.missing == missing_keys::zero || text.find("<no value>") != text.npos
-                      ? replace_all(text, "<no value>", "")
-                      : std::move(text);
+    f.printed = text.size();
+    out[f.name] = without_missing(std::move(text));
   }
   // The contexts refer to one another through their maps; taking them apart frees what a template
   // tied into a knot at the top.

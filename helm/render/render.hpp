@@ -28,6 +28,9 @@ public:
   /// Errors   "parse error at (c/templates/x.yaml:3): function "nope" not defined"
   static outcome<parsed_chart> parse(chart_ptr c);
 
+  /// What is kept of the texts that templates handed to `tpl`, in bytes of text.
+  std::size_t text_bytes() const { return texts_->bytes(); }
+
   /// Renders every template. `values` is the coalesced map of the root chart; templates may change
   /// it.
   /// Errors   Helm's: "execution error at (…): message", "template: …"; or why the render was
@@ -44,10 +47,12 @@ private:
     std::string name;
     std::string base_path;
     std::size_t scope;  // whose: an index into the charts, subcharts before what they belong to
+    mutable std::size_t printed = 0;  // bytes, by the last render: the next one has room at once
   };
   parsed_chart() = default;
   chart_ptr chart_;
   std::unique_ptr<template_set> templates_;
+  std::unique_ptr<parsed_texts> texts_;
   std::vector<file> files_;         // in the order in which they run
   std::vector<value> chart_files_;  // `.Files` by scope
 };

@@ -8,6 +8,7 @@
 #include "helm/go.hpp"
 #include "helm/template/parser.hpp"
 
+#include <boost/container/small_vector.hpp>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -20,6 +21,8 @@ namespace {
 
 constexpr std::uint64_t actions_between_looks = 64;  // at the clock and at cancellation
 constexpr std::uint64_t actions_per_work = 250'000;  // a key or a password hash takes as long
+
+constexpr std::string_view no_value = "<no value>";
 
 enum class flow : std::uint8_t { on, break_, continue_ };
 
@@ -96,6 +99,9 @@ private:
     value content;
   };
   using operand = std::optional<value>;  // nothing: no value piped in
+  // Most calls and templates have few: they cost no heap.
+  using operands = boost::container::small_vector<value, 6>;
+  using variables = boost::container::small_vector<variable, 4>;
 
   [[noreturn]] void fail(const std::string& message) const {
     std::string text = "template: ";
@@ -132,8 +138,7 @@ private:
                std::span<const node_ptr> arguments, operand final, const value& receiver);
   value call(const value& dot, const function& f, const value* receiver, const node& n,
              std::string_view name, std::span<const node_ptr> arguments, operand final);
-  value invoke(const function& f, const node& n, std::string_view name,
-               std::vector<value>& arguments);
+  value invoke(const function& f, const node& n, std::string_view name, operands& arguments);
   value argument(const value& dot, param p, const node& n);
   value literal(param p, const node& n);
   value validate(value v, param p) const;
@@ -152,7 +157,7 @@ private:
   int depth_;
   const template_set* set_;
   const node* node_ = nullptr;
-  std::vector<variable> variables_;
+  variables variables_;
 };
 
 value& frame::find_variable(std::string_view name) {
@@ -284,7 +289,7 @@ void frame::print(const node& n, const value& v) {
   auto before = out_.size();
   auto* o = v.object();
   if (v.is_nil())
-    out_ += "<no value>";
+    out_ += no_value;
   else if (auto text = o ? o->addressed_text() : std::nullopt)
     out_ += *text;
   else
@@ -428,7 +433,7 @@ value frame::call(const value& dot, const function& f, const value* receiver, co
     if (final) v = *final;
     return v;
   }
-  std::vector<value> values;
+  operands values;
   values.reserve(given + 1);
   if (receiver) values.push_back(receiver->unbox());
   auto type_at = [&](std::size_t i) {
@@ -466,8 +471,7 @@ value frame::call(const value& dot, const function& f, const value* receiver, co
 /// anew.
 constexpr std::uint64_t list_item_bytes = 4;
 
-value frame::invoke(const function& f, const node& n, std::string_view name,
-                    std::vector<value>& arguments) {
+value frame::invoke(const function& f, const node& n, std::string_view name, operands& arguments) {
   std::string problem;
   try {
     auto result = f.body(engine_, arguments);
@@ -574,13 +578,19 @@ value frame::constant(const node& n) {
   fail(n.text + " overflows int");
 }
 
+std::string without_missing(std::string text) {
+  if (text.find(no_value) == text.npos) return text;
+  return replace_all(text, no_value, "");
+}
+
 executor::executor(const template_set& templates, const render_runtime& runtime,
-                   render_limits limits, missing_keys missing, bool lint)
+                   render_limits limits, missing_keys missing, bool lint, parsed_texts* texts)
     : templates_(&templates),
       runtime_(runtime),
       limits_(limits),
       missing_(missing),
       lint_(lint),
+      texts_(texts ? texts : &own_texts_),
       start_(runtime.steady ? runtime.steady() : std::chrono::nanoseconds(0)) {}
 
 void executor::run(std::string& out, std::string_view name, const value& data) {
@@ -593,7 +603,8 @@ void executor::run(std::string& out, std::string_view name, const value& data) {
 }
 
 std::string executor::include(const std::string& name, const value& data) {
-  auto& count = includes_[name];
+  int* const known = includes_.find(name);
+  int& count = known ? *known : includes_[name];  // stays where it is while others are added
   if (count > limits_.include_depth)
     throw function_error("rendering template has a nested reference name: " + name +
                          ": unable to execute template");
@@ -602,22 +613,23 @@ std::string executor::include(const std::string& name, const value& data) {
   try {
     run(out, name, data);
   } catch (...) {
-    --includes_[name];
+    --count;
     throw;
   }
-  --includes_[name];
+  --count;
   return out;
 }
 
 std::string executor::tpl(const std::string& text, const value& data) {
-  if (text.find("{{") == text.npos) return replace_all(text, "<no value>", "");
+  if (text.find("{{") == text.npos) return without_missing(text);
   template_set local(templates_);
   template_ptr main;
+  std::shared_ptr<const parsed_texts::templates> parsed;
   try {
-    for (auto& t :
-         parse_template("gotpl", text, [](std::string_view name) { return find_function(name); })) {
+    parsed = texts_->parse(text);
+    for (const template_ptr& t : *parsed) {
       if (t->name == "gotpl") main = t;
-      local.add(std::move(t));
+      local.add(t);
     }
   } catch (const template_error& e) {
     throw function_error("cannot parse template " + quote(text) + ": " + e.what());
@@ -649,7 +661,7 @@ std::string executor::tpl(const std::string& text, const value& data) {
   templates_ = outer;
   if (failed)
     throw function_error("error during tpl function execution for " + quote(text) + ": " + problem);
-  return replace_all(out, "<no value>", "");
+  return without_missing(std::move(out));
 }
 
 void executor::random(std::span<unsigned char> bytes) const {

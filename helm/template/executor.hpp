@@ -2,6 +2,7 @@
 
 #include "helm/template/function.hpp"
 #include "helm/template/node.hpp"
+#include "helm/template/parsed_texts.hpp"
 #include "reactor/plain/keyed_map.hpp"
 
 #include <atomic>
@@ -56,10 +57,12 @@ struct render_stopped : std::runtime_error {
 enum class missing_keys : std::uint8_t { zero, error };
 
 /// Runs templates of one set against data.
+/// Lifetime the set, the runtime and `texts` outlive it. `texts` is what `tpl` keeps for the next
+///          run; without it, what it keeps for this one.
 class executor {
 public:
   executor(const template_set& templates, const render_runtime& runtime, render_limits limits,
-           missing_keys missing, bool lint);
+           missing_keys missing, bool lint, parsed_texts* texts = nullptr);
 
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
@@ -99,10 +102,15 @@ private:
   std::uint64_t actions_ = 0;
   std::uint64_t bytes_ = 0;
   int tpl_depth_ = 0;
+  parsed_texts own_texts_;
+  parsed_texts* texts_;
   std::chrono::nanoseconds start_{0};
   reactor::keyed_map<std::string, int> includes_;
   std::map<const void*, value> changed_;
 };
+
+/// The text without what Go prints for a missing key, as Helm leaves it.
+std::string without_missing(std::string text);
 
 /// What a `fail` or `required` message is wrapped in until the error is worded.
 inline constexpr std::string_view warning_start = "HELM_ERR_START";

@@ -7,9 +7,11 @@
 #include "helm/charts/chart_archive.hpp"
 #include "helm/go.hpp"
 #include "helm/render/chart_cache.hpp"
+#include "helm/template/parsed_texts.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace helm {
@@ -146,6 +148,38 @@ TEST(PreparedChart, BoundsHowDeepTemplatesIncludeOneAnother) {
   options.limits.include_depth = 10;
   EXPECT_NE(render(*c, "{}", options).find("rendering template has a nested reference name: a"),
             std::string::npos);
+}
+
+TEST(PreparedChart, RunsATextOfValuesAnewForEachRelease) {
+  auto c = prepared(small_chart(
+      R"({{ tpl .Values.text . }} {{ tpl .Values.text (dict "Values" (dict "name" "x")) }})"));
+  constexpr const char* text =
+      R"(text: '{{ define "own" }}{{ .Values.name }}!{{ end }}{{ include "own" . }}')";
+  EXPECT_EQ(render(*c, text), "c/templates/x.yaml: fallback! x!\n");
+  EXPECT_EQ(render(*c, (std::string(text) + "\nname: b").c_str()), "c/templates/x.yaml: b! x!\n");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_NE(render(*c, "text: '{{ nope }}'").find("function \"nope\" not defined"),
+              std::string::npos);
+  EXPECT_EQ(render(*c, "text: '{{ .Values.name }}'"), "c/templates/x.yaml: fallback x\n");
+}
+
+TEST(PreparedChart, KeepsABoundedAmountOfTexts) {
+  auto c = prepared(small_chart("{{ len (tpl .Values.text .) }}"));
+  std::size_t most = 0;
+  for (int i = 0; i < 400; ++i) {
+    const std::string text = "{{ 1 }}" + std::to_string(i) + std::string(4'000, 'x');
+    EXPECT_EQ(render(*c, ("text: '" + text + "'").c_str()),
+              "c/templates/x.yaml: " + std::to_string(text.size() - 6) + "\n");
+    most = std::max(most, c->bytes());
+  }
+  EXPECT_GT(most, parsed_texts::limit);  // they are weighed
+  EXPECT_LT(most, 2 * parsed_texts::limit * 12 + 64'000);
+  // One that is larger than all that may be kept is used and not kept.
+  const std::size_t before = c->bytes();
+  const std::string large = "{{ 1 }}" + std::string(parsed_texts::limit, 'x');
+  EXPECT_EQ(render(*c, ("text: '" + large + "'").c_str()),
+            "c/templates/x.yaml: " + std::to_string(large.size() - 6) + "\n");
+  EXPECT_EQ(c->bytes(), before);
 }
 
 TEST(PreparedChart, HasNoTimeOfItsOwn) {
