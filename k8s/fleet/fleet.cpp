@@ -364,7 +364,11 @@ std::optional<std::string> fleet::reading::next() {
 awaitable<void> fleet::stop() {
   co_await tasks_.cancel_and_join();
   if (secrets_) co_await secrets_->stop();
-  for (auto& [name, e] : entries_) disengage(name, e);
+  // One by one: what is left of the service, its health above all, is answered between them.
+  for (auto& [name, e] : entries_) {
+    disengage(name, e);
+    co_await loop_.yield();
+  }
   co_await closing_.join();
   entries_.clear();
 }
