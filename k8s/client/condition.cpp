@@ -97,12 +97,14 @@ std::vector<condition> parse_conditions(wire_value list) {
   std::vector<condition> out;
   list.elements([&](wire_value c) {
     condition one;
-    one.type = c["type"].text();
-    one.status = c["status"].text();
-    one.reason = c["reason"].text();
-    one.message = c["message"].text();
-    one.last_transition_time = c["lastTransitionTime"].text();
-    one.observed_generation = c["observedGeneration"].integer();
+    const auto [type, status, reason, message, since, generation] = c.fields(
+        "type", "status", "reason", "message", "lastTransitionTime", "observedGeneration");
+    one.type = type.text();
+    one.status = status.text();
+    one.reason = reason.text();
+    one.message = message.text();
+    one.last_transition_time = since.text();
+    one.observed_generation = generation.integer();
     if (!one.type.empty()) out.push_back(std::move(one));
   });
   return out;

@@ -128,15 +128,24 @@ const wire_reading& wire_value::reading() const noexcept {
 }
 
 wire_value wire_value::field(std::string_view key) const {
-  if (!document_) return *this;
+  wire_value found;
+  find_fields({&key, 1}, {&found, 1});
+  return found;
+}
+
+/// `found` as long as `keys`.
+void wire_value::find_fields(std::span<const std::string_view> keys,
+                             std::span<wire_value> found) const {
+  std::fill(found.begin(), found.end(), wire_access::absent(reading_));
+  if (!document_) return;
   const dom::element self = wire_access::element(*this);
   dom::object object;
   if (self.get(object) != simdjson::SUCCESS) {
     if (!self.is_null())
-      refuse("expected an object with \"" + std::string(key) + "\", found " + kind_name(kind()));
-    return wire_access::absent(reading_);
+      refuse("expected an object with \"" + std::string(keys.front()) + "\", found " +
+             kind_name(kind()));
+    return;
   }
-  wire_value found = wire_access::absent(reading_);
   const std::uint32_t allowed = wire_reading::most_steps - reading_->steps;
   std::uint32_t walked = 0;
   for (auto at = object.begin(); at != object.end(); ++at) {
@@ -145,13 +154,16 @@ wire_value wire_value::field(std::string_view key) const {
       refuse_more_steps(*reading_);
       break;
     }
-    if (at.key_length() != key.size() || std::memcmp(at.key_c_str(), key.data(), key.size()) != 0)
-      continue;
-    if (found.document_) refuse("key \"" + std::string(key) + "\" is there twice");
-    found = wire_access::value(at.value(), reading_);
+    const std::size_t length = at.key_length();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const std::string_view key = keys[i];
+      if (length != key.size() || std::memcmp(at.key_c_str(), key.data(), length) != 0) continue;
+      if (found[i].document_) refuse("key \"" + std::string(key) + "\" is there twice");
+      found[i] = wire_access::value(at.value(), reading_);
+      break;
+    }
   }
   reading_->steps += walked;
-  return found;
 }
 
 std::string_view wire_value::text() const {

@@ -2,10 +2,12 @@
 
 #include "k8s/client/fault.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -42,6 +44,14 @@ public:
   /// The member of an object. Refuses the object when the key is there twice.
   wire_value field(std::string_view key) const;
   wire_value operator[](std::string_view key) const { return field(key); }
+  /// Several members in one walk over the object: auto [name, uid] = o.fields("name", "uid").
+  template <class... Keys>
+  std::array<wire_value, sizeof...(Keys)> fields(const Keys&... keys) const {
+    const std::array<std::string_view, sizeof...(Keys)> wanted{keys...};
+    std::array<wire_value, sizeof...(Keys)> found;
+    find_fields(wanted, found);
+    return found;
+  }
   std::string_view text() const;
   std::int64_t integer(std::int64_t fallback = 0) const;
   bool boolean(bool fallback = false) const;
@@ -72,6 +82,7 @@ public:
 private:
   friend class wire_parser;
   friend struct wire_access;
+  void find_fields(std::span<const std::string_view> keys, std::span<wire_value> found) const;
   void visit_members(void* to, void (*call)(void*, std::string_view, wire_value)) const;
   void visit_elements(void* to, void (*call)(void*, wire_value)) const;
 

@@ -199,43 +199,51 @@ string_map parse_string_map(wire_value map, const annotation_filter& wanted) {
   sort_by_key(members);
   const auto twice = std::adjacent_find(members.begin(), members.end(), has_same_key);
   if (twice != members.end()) map.refuse("key \"" + twice->first.str() + "\" is there twice");
-  return string_map(std::move(members));
+  string_map out;
+  out.members_ = shared_array<string_map::member>(members);
+  return out;
 }
 
 object_meta parse_meta(wire_value object, const annotation_filter& annotations) {
-  const wire_value metadata = object.field("metadata");
+  const auto [name, ns, id, version, generation, deletion, labels, noted, owners,
+              all_finalizers] =
+      object.field("metadata").fields("name", "namespace", "uid", "resourceVersion", "generation",
+                                      "deletionTimestamp", "labels", "annotations",
+                                      "ownerReferences", "finalizers");
   object_meta m;
-  m.name = metadata["name"].text();
-  m.ns = metadata["namespace"].text();
-  m.uid = uid(metadata["uid"].text());
-  m.resource_version = metadata["resourceVersion"].text();
-  m.generation = metadata["generation"].integer();
+  m.name = name.text();
+  m.ns = ns.text();
+  m.uid = uid(id.text());
+  m.resource_version = version.text();
+  m.generation = generation.integer();
   if (std::max(m.name.size(), m.ns.view().size()) > name_limit_bytes)
     object.refuse("a name that no API server takes");
   if (m.name.empty()) object.refuse("an object without metadata.name");
   if (m.uid.empty()) object.refuse("object " + m.name.str() + " has no metadata.uid");
   if (m.resource_version.empty())
     object.refuse("object " + m.name.str() + " has no metadata.resourceVersion");
-  if (const std::string_view text = metadata["deletionTimestamp"].text(); !text.empty()) {
+  if (const std::string_view text = deletion.text(); !text.empty()) {
     const auto when = reactor::parse_rfc3339(text);
     if (when)
       m.deletion_timestamp = *when;
     else
       object.refuse("deletionTimestamp of " + m.name.str() + " is not a time");
   }
-  m.labels = parse_string_map(metadata["labels"]);
+  m.labels = parse_string_map(labels);
   if (annotations.all || !annotations.keys.empty())
-    m.annotations = parse_string_map(metadata["annotations"], annotations);
-  metadata["ownerReferences"].elements([&](wire_value reference) {
-    if (!reference["controller"].boolean()) return;
+    m.annotations = parse_string_map(noted, annotations);
+  owners.elements([&](wire_value reference) {
+    const auto [controls, api_version, kind, its_name, its_uid] =
+        reference.fields("controller", "apiVersion", "kind", "name", "uid");
+    if (!controls.boolean()) return;
     if (m.owner) object.refuse("object " + m.name.str() + " has two controllers");
-    m.owner.api_version = reference["apiVersion"].text();
-    m.owner.kind = reference["kind"].text();
-    m.owner.name = reference["name"].text();
-    m.owner.uid = uid(reference["uid"].text());
+    m.owner.api_version = api_version.text();
+    m.owner.kind = kind.text();
+    m.owner.name = its_name.text();
+    m.owner.uid = uid(its_uid.text());
   });
   std::vector<interned> finalizers;
-  metadata["finalizers"].elements([&](wire_value f) { finalizers.emplace_back(f.text()); });
+  all_finalizers.elements([&](wire_value f) { finalizers.emplace_back(f.text()); });
   m.finalizers = shared_array<interned>(finalizers);
   return m;
 }

@@ -18,6 +18,7 @@
 namespace k8s {
 
 class wire_value;
+struct annotation_filter;
 
 /// The server's counter as it wrote it. Two decimal ones compare as numbers of any size; where one
 /// of them is not decimal only equality is known (KEP-5504).
@@ -98,7 +99,8 @@ public:
   friend bool operator==(const string_map&, const string_map&) = default;
 
 private:
-  shared_array<member> members_;
+  friend string_map parse_string_map(wire_value map, const annotation_filter& wanted);
+  shared_array<member> members_;  // by key
 };
 
 /// The owner reference with controller: true; empty uid = none.

@@ -39,20 +39,21 @@ node node::parse(wire_value object) {
   const wire_value status = object["status"];
   std::vector<interned> troubles;
   status["conditions"].elements([&](wire_value condition) {
-    const auto is = condition["type"].text();
+    const auto [type, value, reason] = condition.fields("type", "status", "reason");
+    const auto is = type.text();
     if (is != "Ready") {
-      if (condition["status"].text() == "True" && troubles.size() < most_troubles)
-        troubles.emplace_back(is);
+      if (value.text() == "True" && troubles.size() < most_troubles) troubles.emplace_back(is);
       return;
     }
-    n.ready = parse_condition_status(condition["status"].text());
-    n.ready_reason = condition["reason"].text();
+    n.ready = parse_condition_status(value.text());
+    n.ready_reason = reason.text();
   });
   n.troubles = shared_array<interned>(troubles);
   const wire_value info = status["nodeInfo"];
-  n.boot_id = info["bootID"].text();
-  n.os_image = info["osImage"].text();
-  n.kubelet_version = info["kubeletVersion"].text();
+  const auto [boot_id, os_image, kubelet] = info.fields("bootID", "osImage", "kubeletVersion");
+  n.boot_id = boot_id.text();
+  n.os_image = os_image.text();
+  n.kubelet_version = kubelet.text();
   return n;
 }
 
