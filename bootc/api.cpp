@@ -7,6 +7,7 @@
 #include "bootc/pool/hold.hpp"
 #include "bootc/pool/metric_table.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
+#include "bootc/pool/others/published_policy.hpp"
 #include "formats/digest.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "reactor/loop.hpp"
@@ -46,11 +47,14 @@ public:
                  .guards =
                      [this](std::string cluster, std::string named) {
                        return guards_of(std::move(cluster), std::move(named));
-                     }}) {}
+                     }}),
+        published_(policy_) {}
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     bootc_cluster::options o;
     o.policy = &policy_;
+    if (house_.does == units::mode::look && house_.shows == units::verdicts::published)
+      o.policy = &published_;
     o.tags = &tags_;
     o.operator_ns = o.lease_ns = operator_ns_;
     o.identity = identity_;
@@ -124,6 +128,7 @@ private:
   tag_watcher tags_;
   units::row_budget rows_;
   pack_rollout_policy policy_;
+  published_policy published_;
   std::map<std::string, std::vector<policies::rollout_cluster>> summaries_;
   reactor::steady_time summarised_at_{};
   struct guards {

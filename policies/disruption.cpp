@@ -137,9 +137,11 @@ reactor::awaitable<disruption_answer> admit_disruption(host& packs, subject s,
       out.is_fault = true;
       out.reason = one_line(said.error().message());
       out.pack = one->about().name;
+      out.version = one->about().version;
       break;
     }
     out.pack = one->about().name;
+    out.version = one->about().version;
     if (read->look_again.count() > 0 &&
         (out.look_again.count() == 0 || read->look_again < out.look_again))
       out.look_again = read->look_again;

@@ -25,7 +25,7 @@ struct disruption_answer {
   bool is_fault = false;     // a pack failed: `reason` is how
   drain_options drain;       // of a yes
   reactor::nanoseconds look_again{0};
-  std::string pack;  // that said no, or the last that was asked
+  std::string pack, version;  // that said no, or the last that was asked
 };
 
 /// Every pack that applies is asked in order; the first no is the answer, so that a pack can only

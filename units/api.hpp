@@ -43,6 +43,10 @@ using reactor::awaitable;
 /// look: plans are made and shown, nothing is written.
 enum class mode { act, look };
 
+/// Whose word counts for who only looks: that of the packs at hand, or, where it has published one
+/// on the object, that of the service at work, whose packs may be others.
+enum class verdicts { of_packs_at_hand, published };
+
 class turns;
 
 /// What the process offers to an API; it outlives it.
@@ -56,6 +60,7 @@ struct house {
   k8s::watch_limits limits = {};  // of its informers
   /// For what is only a part of the API and has a Lease of its own; null: nobody takes turns.
   units::turns* turns = nullptr;
+  verdicts shows = verdicts::of_packs_at_hand;
   /// Ends the process with 1 and says why: what somebody asked it to do at its start cannot be
   /// done. Empty: the API goes on without.
   std::function<void(std::string why)> give_up = {};

@@ -72,6 +72,7 @@ struct hold {
   std::string sentence;
   std::string released_by;
   std::string since = {};  // RFC 3339; empty where nobody knows
+  std::string by = {};     // the pack whose word it is, and its version; empty: no pack's
   friend bool operator==(const hold&, const hold&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include "bootc/kinds/our_annotations.hpp"
 #include "k8s/client/wire.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <algorithm>
@@ -27,6 +28,35 @@ std::optional<int_or_string> read_int_or_string(k8s::wire_value value) {
   if (!value.present()) return std::nullopt;
   if (value.kind() == k8s::wire_kind::number) return value.integer();
   return std::string(value.text());
+}
+
+policy_wait read_policy_wait(k8s::wire_value v) {
+  policy_wait out;
+  out.code = v["code"].text();
+  out.reason = v["reason"].text();
+  out.by = v["by"].text();
+  out.since = v["since"].text();
+  out.asked_again = v["askedAgain"].text();
+  out.nodes = v["nodes"].integer();
+  v["names"].elements([&](k8s::wire_value name) {
+    if (out.names.size() < most_waiting_names) out.names.emplace_back(name.text());
+  });
+  return out;
+}
+
+json::array policy_waits_to_json(const std::vector<policy_wait>& all) {
+  json::array out;
+  for (const policy_wait& w : all) {
+    json::object one{{"code", w.code}, {"reason", w.reason}, {"since", w.since}};
+    one["nodes"] = w.nodes;
+    if (!w.by.empty()) one["by"] = w.by;
+    if (!w.asked_again.empty()) one["askedAgain"] = w.asked_again;
+    json::array names;
+    for (const std::string& name : w.names) names.emplace_back(name);
+    if (!names.empty()) one["names"] = std::move(names);
+    out.push_back(std::move(one));
+  }
+  return out;
 }
 
 }  // namespace
@@ -129,6 +159,9 @@ node_pool node_pool::parse(k8s::wire_value object) {
   status["held"].members([&](std::string_view code, k8s::wire_value n) {
     if (s.held.size() < most_held_codes) s.held.emplace(code, n.integer());
   });
+  status["policyHolds"].elements([&](k8s::wire_value v) {
+    if (s.policy_waits.size() < most_policy_waits) s.policy_waits.push_back(read_policy_wait(v));
+  });
   s.next_tag_resolution_time = status["nextTagResolutionTime"].text();
   s.resolved_ref = status["resolvedRef"].text();
   s.available_digest = status["availableDigest"].text();
@@ -164,6 +197,10 @@ json::object status_patch(const node_pool_status& from, const node_pool_status& 
     for (const auto& [code, n] : to.held) held[code] = n;
     status["held"] = to.held.empty() ? json::value(nullptr) : json::value(std::move(held));
   }
+  if (from.policy_waits != to.policy_waits)
+    status["policyHolds"] = to.policy_waits.empty()
+                                ? json::value(nullptr)
+                                : json::value(policy_waits_to_json(to.policy_waits));
   put_text("nextTagResolutionTime", from.next_tag_resolution_time, to.next_tag_resolution_time);
   put_text("resolvedRef", from.resolved_ref, to.resolved_ref);
   put_text("availableDigest", from.available_digest, to.available_digest);

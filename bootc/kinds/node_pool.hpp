@@ -66,6 +66,22 @@ inline constexpr reactor::nanoseconds default_stuck_after = std::chrono::minutes
 /// How long a node may be away for its reboot; nothing = as long as it takes.
 std::optional<reactor::nanoseconds> reboot_limit(const node_pool_spec& spec) noexcept;
 
+/// Why nodes of a pool wait for a policy, as whoever acts on the pool says it for those who only
+/// look and may have other packs; ours alone.
+struct policy_wait {
+  std::string code, reason;  // "policy:OutsideWindow" and a sentence
+  std::string by;            // the pack and its version
+  std::string since;         // RFC 3339
+  std::string asked_again;   // RFC 3339; empty: soon, or when something changes
+  std::int64_t nodes = 0;
+  /// Sorted, the first ones of very many; empty: whoever waits for the policy and is named by no
+  /// other entry.
+  std::vector<std::string> names;
+  friend bool operator==(const policy_wait&, const policy_wait&) = default;
+};
+/// What a pool may say of it: the entries, and the names in one.
+inline constexpr std::size_t most_policy_waits = 16, most_waiting_names = 50;
+
 struct node_pool_status {
   std::int64_t observed_generation = 0;
   std::string target_digest, deployed_digest;
@@ -73,6 +89,7 @@ struct node_pool_status {
   std::int64_t node_count = 0, updated_count = 0, updating_count = 0, degraded_count = 0;
   bool counts_shown = false;                 // zeros too, for kubectl get; others leave them off
   std::map<std::string, std::int64_t> held;  // nodes that wait, by code; ours alone
+  std::vector<policy_wait> policy_waits;     // the one without names first
   std::string next_tag_resolution_time;      // only for tags
   std::string resolved_ref;      // the tag that target_digest was resolved from; only for tags
   std::string available_digest;  // what the tag names by now and nobody has approved yet

@@ -33,6 +33,8 @@ constexpr reactor::nanoseconds wait_after_conflict = 200ms;
 constexpr reactor::nanoseconds pace_of_node = 20ms, longest_pace = 5s;
 /// Of holds, written in one pass; the others follow in the next.
 constexpr std::size_t most_notes = 20;
+/// A pool's kind that is older than us drops what it does not know of a status.
+constexpr reactor::nanoseconds pruned_for = 10min;
 /// Some microseconds each: below a millisecond a turn.
 constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000;
 /// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by
@@ -297,6 +299,8 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
     question.pool_labels = p->meta.labels;
     question.pool_annotations = p->meta.annotations;
     question.paused = p->spec.paused;
+    const bool is_about_this = p->status.observed_generation == p->meta.generation;
+    if (of == view::as_it_is && is_about_this) question.published = p->status.policy_waits;
   }
   for (unit& u : question.units) {
     if (is_staged(u)) u.state = unit_state::staged;
@@ -436,6 +440,10 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   }
   const node_pool seen = *found;
   say_new(seen, next.warnings);
+  if (loop_.now() < waits_pruned_until_) {
+    next.status.policy_waits = seen.status.policy_waits;
+    next.status_changed = next.status_changed && next.status != seen.status;
+  }
   const auto look_again = earlier(next.look_again, tell_of_drains(seen));
   const bool acted = !next.actions.empty() || next.status_changed;
   auto done = co_await act(seen, std::move(next));
@@ -790,6 +798,8 @@ awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
                                           manager());
   if (!answer) co_return answer.error();
   pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
+  if (!status.policy_waits.empty() && !member(answer->if_contains("status"), "policyHolds"))
+    waits_pruned_until_ = loop_.now() + pruned_for;
   tell_turn(settings_.log, settings_.rows, pool, status, loop_.wall());
   co_return k8s::result<void>();
 }

@@ -153,8 +153,9 @@ private:
   std::map<std::string, last_pass> last_passes_;  // that did not fail, by pool
   std::set<std::string> attending_;               // pools with something under way
   std::size_t copied_ = 0;
-  bool keeps_copies_ = false;  // there may be some
-  std::string other_said_;     // of whom the log has told
+  bool keeps_copies_ = false;                  // there may be some
+  reactor::steady_time waits_pruned_until_{};  // the server keeps nothing of who waits for policies
+  std::string other_said_;                     // of whom the log has told
   bool knows_every_slot_ = false;
   reactor::steady_time unknown_writes_land_by_;
 };

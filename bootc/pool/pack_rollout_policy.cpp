@@ -72,7 +72,8 @@ reactor::awaitable<pack_rollout_policy::admitted> pack_rollout_policy::admit(
       said.look_again = waits;
     if (!may.admit) {
       if (may.is_fault && out.fault.empty()) out.fault = may.reason;
-      out.holds[name] = {std::move(may.code), std::move(may.reason), may.is_fault};
+      out.holds[name] = {std::move(may.code), std::move(may.reason), may.is_fault,
+                         may.pack + " " + may.version};
       continue;
     }
     if (may.drain.timeout.count() > 0) out.drain_timeouts[name] = may.drain.timeout;
@@ -132,7 +133,7 @@ reactor::awaitable<policy_answer> pack_rollout_policy::ask(policy_question quest
     co_return out;
   }
   out.is = policy_answer::kind::given;
-  out.name = said->pack;
+  out.by = said->pack + " " + said->version;
   out.start = std::move(said->start);
   out.fault = std::move(let.fault);
   out.drain_timeouts = std::move(let.drain_timeouts);

@@ -57,6 +57,107 @@ hold_counts counted(const std::vector<hold>& holds) {
   return out;
 }
 
+bool is_of_policy(std::string_view code) noexcept {
+  return units::kind_in(code) == hold_code::policy || code == hold_code::policy_fault.code;
+}
+
+namespace {
+
+/// How holds are told apart, from fine to coarse.
+enum class apart { by_reason, by_code, not_at_all };
+
+/// Nothing when there are more of them than a pool may say.
+std::optional<std::vector<policy_wait>> waits_told(const std::vector<hold>& holds, apart how) {
+  using key = std::pair<std::string_view, std::string_view>;
+  const auto key_of = [how](const hold& h) {
+    return how == apart::by_reason ? key{h.code, h.sentence}
+           : how == apart::by_code ? key{h.code, {}}
+                                   : key{};
+  };
+  std::vector<policy_wait> out;
+  std::map<key, std::size_t> known;
+  const hold* last = nullptr;  // thousands in a row wait for the same
+  std::size_t at = 0;
+  for (const hold& h : holds) {
+    if (!is_of_policy(h.code)) continue;
+    if (!last || key_of(h) != key_of(*last)) {
+      const auto [found, is_new] = known.try_emplace(key_of(h), out.size());
+      if (is_new && out.size() == most_policy_waits) return std::nullopt;
+      if (is_new) {
+        policy_wait& w = out.emplace_back();
+        w.code = how == apart::not_at_all ? std::string(hold_code::policy) : h.code;
+        w.reason = h.sentence;
+        if (how != apart::by_reason) w.reason += " (the first of many reasons)";
+        w.by = h.by;
+      }
+      at = found->second;
+      last = &h;
+    }
+    policy_wait& w = out[at];
+    ++w.nodes;
+    if (w.names.size() < most_waiting_names) w.names.push_back(h.unit);
+  }
+  return out;
+}
+
+/// A text that only counts on, or down, is no news.
+bool same_but_for_numbers(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto skip = [&](std::string_view text, std::size_t& at) {
+    const std::size_t from = at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at > from;
+  };
+  std::size_t i = 0, j = 0;
+  for (;;) {
+    if (skip(a, i) != skip(b, j)) return false;
+    if (i == a.size() || j == b.size()) return i == a.size() && j == b.size();
+    if (a[i++] != b[j++]) return false;
+  }
+}
+
+/// What is asked again sooner is not worth a write each time.
+constexpr reactor::nanoseconds soon = std::chrono::minutes(5);
+
+bool is_after(const std::string& time, reactor::wall_time when) {
+  const auto at = reactor::parse_rfc3339(time);
+  return at && *at > when;
+}
+
+/// With what is known from before: since when, and the same words as long as they say the same.
+std::vector<policy_wait> waits_after(const std::vector<policy_wait>& before,
+                                     std::vector<policy_wait> now, reactor::wall_time at) {
+  bool is_same = before.size() == now.size();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    policy_wait& w = now[i];
+    if (!is_after(w.asked_again, at + soon)) w.asked_again.clear();
+    const auto known = std::ranges::find_if(
+        before, [&](const policy_wait& b) { return b.code == w.code && b.by == w.by; });
+    w.since = known == before.end() ? reactor::format_rfc3339(at) : known->since;
+    if (known != before.end() && is_after(known->asked_again, at))
+      w.asked_again = known->asked_again;
+    is_same = is_same && before[i].code == w.code && before[i].by == w.by &&
+              before[i].nodes == w.nodes && before[i].names == w.names &&
+              before[i].asked_again == w.asked_again &&
+              same_but_for_numbers(before[i].reason, w.reason);
+  }
+  return is_same ? before : now;
+}
+
+}  // namespace
+
+std::vector<policy_wait> policy_waits_in(const std::vector<hold>& holds,
+                                         std::optional<reactor::wall_time> asked_again) {
+  std::optional<std::vector<policy_wait>> told;
+  for (const apart how : {apart::by_reason, apart::by_code, apart::not_at_all})
+    if (!told) told = waits_told(holds, how);
+  std::ranges::stable_sort(*told, std::ranges::greater(), &policy_wait::nodes);
+  if (!told->empty()) told->front().names.clear();
+  for (policy_wait& w : *told)
+    if (asked_again) w.asked_again = reactor::format_rfc3339(*asked_again);
+  return std::move(*told);
+}
+
 std::string held_text(const hold_counts& held) {
   std::vector<std::pair<std::string, std::size_t>> most_first(held.begin(), held.end());
   std::ranges::stable_sort(most_first, std::ranges::greater(),
@@ -111,6 +212,7 @@ node_pool_status status_after(const node_pool& pool, const pool_findings& found,
   out.return_ref = found.back.ref;
   out.counts_shown = true;
   out.held = shown(found.held);
+  out.policy_waits = waits_after(pool.status.policy_waits, found.policy_waits, now);
 
   const bool all_updated = c.node_count() == c.up_to_date;
   if (all_updated) out.deployed_digest = out.target_digest;
@@ -152,6 +254,7 @@ node_pool_status status_that_is_wrong(const node_pool& pool, std::string_view re
   node_pool_status out = pool.status;
   out.observed_generation = pool.meta.generation;
   out.held = shown(held);
+  out.policy_waits.clear();
   condition degraded;
   degraded.type = pool_condition::degraded;
   degraded.status = "True";

@@ -38,6 +38,7 @@ struct pool_findings {
   std::string target_digest;
   std::vector<degradation> degradations;
   hold_counts held;
+  std::vector<policy_wait> policy_waits;  // since when is found out by status_after()
   tag_findings tag;
   way_back back;
 };
@@ -59,6 +60,14 @@ node_pool_status status_with_invalid_spec(const node_pool& pool, std::string mes
 /// `most_policy_words` of them, all count as "policy".
 hold_counts counted(const std::vector<hold>& holds);
 inline constexpr std::size_t most_policy_words = 16;
+
+/// A policy, or its fault, holds the unit.
+bool is_of_policy(std::string_view code) noexcept;
+/// The holds (sorted by unit) that are a policy's, those of one reason together, most units first
+/// and without names. Where there are more reasons than a pool may say, those of one code stand
+/// together, and in the end all of them.
+std::vector<policy_wait> policy_waits_in(const std::vector<hold>& holds,
+                                         std::optional<reactor::wall_time> asked_again);
 
 /// The status while nobody has said what the tag names: members, counts and the former target stay.
 node_pool_status status_of_unresolved(const node_pool& pool, const tag_findings& tag,

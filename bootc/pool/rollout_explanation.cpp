@@ -109,7 +109,8 @@ void pass::explain_staged(const member& m) {
     return hold_back(m.name, hold_code::halted, "the rollout is halted: " + unhealthy_text_,
                      "fewer than 2 unhealthy nodes hold slots");
   if (world_.policy.is == policy_answer::kind::failed)
-    return hold_back(m.name, hold_code::policy_fault, "the policy failed: " + world_.policy.detail,
+    return hold_back(m.name, hold_code::policy_fault,
+                     std::string(policy_failed_text) + world_.policy.detail,
                      "the policy is corrected");
   if (world_.policy.is == policy_answer::kind::given && !m.named) {
     const auto given = world_.policy.holds.find(m.name);
@@ -117,13 +118,16 @@ void pass::explain_staged(const member& m) {
                                 ? given->second
                                 : policy_hold{{}, "the policy has not chosen it"};
     if (why.is_fault)
-      return hold_back(m.name, hold_code::policy_fault, "the policy failed: " + why.reason,
-                       "the policy is corrected");
-    return hold_back(m.name, hold_code::policy, why.reason,
-                     world_.policy.look_again
-                         ? "the policy is asked again at " + in_words(*world_.policy.look_again)
-                         : "the policy chooses it",
-                     why.code);
+      hold_back(m.name, hold_code::policy_fault, std::string(policy_failed_text) + why.reason,
+                "the policy is corrected");
+    else
+      hold_back(m.name, hold_code::policy, why.reason,
+                world_.policy.look_again
+                    ? "the policy is asked again at " + in_words(*world_.policy.look_again)
+                    : "the policy chooses it",
+                why.code);
+    plan_.holds.back().by = why.by.empty() ? world_.policy.by : why.by;
+    return;
   }
   if (plan_.capacity == 0)
     return hold_back(m.name, hold_code::slot_full, "maxUnavailable allows no node",
@@ -188,6 +192,10 @@ void pass::explain_unit(const member& m) {
 
 /// Since when it waits for this: what was noted, else what its objects remember.
 std::string pass::since_when(const member& m, const hold& h) const {
+  if (is_of_policy(h.code)) {
+    const auto known = std::ranges::find(pool_.status.policy_waits, h.code, &policy_wait::code);
+    return known == pool_.status.policy_waits.end() ? std::string() : known->since;
+  }
   if (!m.object) return {};
   std::optional<wall_time> at;
   if (const auto noted = note_of(*m.object); noted && noted->code == h.code)
@@ -312,6 +320,7 @@ void pass::finish_status() {
   found.target_digest = target_.digest;
   found.counts = plan_.counts;
   found.held = plan_.held;
+  found.policy_waits = policy_waits_in(plan_.holds, world_.policy.look_again);
   if (!degraded_.empty())
     found.degradations.push_back(
         {pool_reason::node_degraded, "Degraded nodes: " + joined(std::move(degraded_))});

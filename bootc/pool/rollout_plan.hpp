@@ -21,6 +21,7 @@ namespace bootc {
 struct policy_hold {
   std::string code, reason;
   bool is_fault = false;  // the policy failed on it, and `reason` is how
+  std::string by = {};    // the pack and its version; empty: the one that answered for all
 };
 
 /// What the policy said about the units of a pool. The planner takes it as a wish: it never exceeds
@@ -37,8 +38,10 @@ struct policy_answer {
   std::string detail;  // failed: why
   /// Given, but one of those that are asked for each unit failed: the first, and why.
   std::string fault;
-  std::string name;  // the pack that answered
+  std::string by;  // the pack that answered, and its version
 };
+/// How the sentence of a hold begins when a policy failed; the fault follows.
+inline constexpr std::string_view policy_failed_text = "the policy failed: ";
 
 /// Everything one pass looks at: one consistent reading of the pool and its cluster. The pointers
 /// are borrowed for the call of the planner; Nodes and BootcNodes are sorted by name.

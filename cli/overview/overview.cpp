@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace cli {
 namespace {
@@ -24,6 +25,7 @@ json::object hold_json(const units::hold& h) {
   json::object o{
       {"unit", h.unit}, {"code", h.code}, {"reason", h.sentence}, {"releasedBy", h.released_by}};
   if (!h.since.empty()) o["since"] = h.since;
+  if (!h.by.empty()) o["by"] = h.by;
   return o;
 }
 
@@ -305,6 +307,24 @@ std::vector<place> find_unit(const fleet_overview& f, const std::string& name) {
   return found;
 }
 
+/// Packs whose word holds somebody and that are not among those of whoever looks.
+std::vector<std::string> packs_elsewhere(const fleet_overview& f) {
+  std::set<std::string> said;
+  for (const cluster_overview& c : f.clusters)
+    for (const api_overview& a : c.apis)
+      for (const plan_row& r : a.rows)
+        for (const units::hold& h : r.holds)
+          if (!h.by.empty()) said.insert(h.by);
+  for (const policies::pack_status& p : f.packs) said.erase(p.name + " " + p.version);
+  return {said.begin(), said.end()};
+}
+
+json::array packs_elsewhere_json(const fleet_overview& f) {
+  json::array out;
+  for (const std::string& pack : packs_elsewhere(f)) out.emplace_back(pack);
+  return out;
+}
+
 /// "  booted:   ": what follows stands in one column.
 page labelled(const std::string& label) {
   constexpr std::size_t column = 10;
@@ -361,6 +381,10 @@ page status_text(const fleet_overview& f, extent how, colours tint, std::size_t 
           text += page("\n") + c.name + "/" + r.name + "\n" +
                   grouped_holds(r.holds, how, tint, columns);
       }
+  if (const auto elsewhere = packs_elsewhere(f); !elsewhere.empty())
+    text += folded(page("\nthe service at work asks packs that are not at hand here: ") +
+                       joined(elsewhere, elsewhere.size()) + "\n",
+                   columns, 2);
   const page packs = packs_text(
       f.packs, how == extent::wide ? packs_shown::all : packs_shown::noteworthy, columns);
   if (!packs.empty()) text += page("\n") + packs;
@@ -399,6 +423,12 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
             text += page("  would ") + p.action + " " + p.unit + "\n";
       }
     }
+  if (const auto elsewhere = packs_elsewhere(f); !elsewhere.empty())
+    text +=
+        folded(page("\nthis is what the packs at hand answer; the service at work asks others: ") +
+                   joined(elsewhere, elsewhere.size()) +
+                   " (`status` and `explain` say what they hold; `--policies` asks them)\n",
+               columns, 2);
   return text;
 }
 
@@ -417,7 +447,8 @@ page explain_text(const fleet_overview& f, const std::string& unit, colours tint
     if (const units::hold* h = hold_of(*at.row, u.name)) {
       text += labelled("waits") + with_short_digests(h->sentence) + " [" + h->code + "]\n" +
               (h->since.empty() ? page() : labelled("since") + h->since + "\n") +
-              labelled("released") + h->released_by + "\n";
+              labelled("released") + h->released_by + "\n" +
+              (h->by.empty() ? page() : labelled("said by") + h->by + "\n");
     } else {
       text += labelled("waits") + (u.is == units::standing::done ? page("no, it runs the target\n")
                                                                  : page("no, it is on its way\n"));
@@ -441,11 +472,16 @@ json::array explain_json(const fleet_overview& f, const std::string& unit) {
 json::object status_document(const fleet_overview& f) {
   json::object all = status_json(f);
   all["policies"] = packs_json(f.packs);
+  if (json::array others = packs_elsewhere_json(f); !others.empty())
+    all["policiesElsewhere"] = std::move(others);
   return document("FleetStatus", std::move(all));
 }
 
 json::object plan_document(const fleet_overview& f) {
-  return document("FleetPlan", plan_json(f));
+  json::object all = plan_json(f);
+  if (json::array others = packs_elsewhere_json(f); !others.empty())
+    all["policiesElsewhere"] = std::move(others);
+  return document("FleetPlan", std::move(all));
 }
 
 json::object explain_document(const fleet_overview& f, std::string_view unit) {

@@ -115,6 +115,7 @@ int overview_command(const overview_arguments& a, const std::vector<units::api>&
   auto prepared = prepare_service(loop, a.fleet, known, code);
   if (!prepared) return code;
   prepared->options.does = units::mode::look;
+  if (a.fleet.policies.empty()) prepared->options.shows = units::verdicts::published;
   std::optional<service> in_force;
   if (a.what == overview_arguments::command::plan && !a.fleet.policies.empty()) {
     service_options before = prepared->options;

@@ -83,6 +83,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
           loop_, [this]() -> k8s::client& { return home_->api(); }, std::move(o), log_);
       house.turns = apis_.back()->turns.get();
     }
+    house.shows = options_.shows;
     house.give_up = [this](const std::string& why) { fail(why); };
     apis_.back()->works = what.make(house);
   }

@@ -66,6 +66,7 @@ struct service_options {
   std::string identity = "windlass";
   /// look: plans are made and shown, nothing is written.
   units::mode does = units::mode::act;
+  units::verdicts shows = units::verdicts::of_packs_at_hand;
   k8s::watch_limits limits;
 };
 

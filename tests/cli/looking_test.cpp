@@ -27,6 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace json = boost::json;
+using units::plan_row;
 
 struct looked {
   fleet_overview overview;
@@ -231,6 +232,106 @@ TEST(Documents, AreAsTheirSchemasSay) {
   json::object old = status_document(seen().overview);
   old["last_error"] = "x";
   EXPECT_NE(breaks_schema(old), "") << "the schema refuses keys with underscores";
+}
+
+struct looked_twice {
+  fleet_overview acting, plain, with_packs;  // the service, and who looks without and with packs
+};
+
+/// A service whose own pack holds everybody is at work; others look at what it does.
+looked_twice look_beside_a_freeze() {
+  looked_twice out;
+  const reactor::temporary_folder mine, theirs;
+  const auto pack = [](const std::string& name, const std::string& code) {
+    return "return { name = '" + name +
+           "', version = '7', rollout = { plan = function(units)\n  local holds = {}\n  for _, u "
+           "in "
+           "ipairs(units) do\n    holds[u.name] = { code = '" +
+           code + "', reason = 'says " + name + "' }\n  end\n  return { holds = holds }\nend } }\n";
+  };
+  mine.write("freeze/policy.lua", pack("freeze", "Freeze"));
+  theirs.write("other/policy.lua", pack("other", "Other"));
+  reactor::loop l(reactor::loop::mode::simulated, 12);
+  simulation::world_options o;
+  o.clusters = 1;
+  o.nodes = 3;
+  o.mishaps = false;
+  const auto world = std::make_unique<simulation::node_world>(l, o);
+  EXPECT_TRUE(world->start());
+  const auto with = [&](units::mode does, std::vector<std::string> policies) {
+    service_options options;
+    options.home = world->home();
+    options.does = does;
+    if (does == units::mode::look && policies.empty()) options.shows = units::verdicts::published;
+    options.policies = std::move(policies);
+    return std::make_unique<service>(l, std::move(options), reactor::logger());
+  };
+  reactor::task_group tasks(l);
+  tasks.start("look", [&]() -> reactor::awaitable<void> {
+    auto acting = with(units::mode::act, {mine.path()});
+    auto started = co_await acting->start();
+    EXPECT_TRUE(started);
+    co_await l.sleep_for(30s);
+    world->roll_out();
+    co_await l.sleep_for(120s);
+    out.acting = co_await look_at(*acting, l, {}, l.now() + 15s);
+    auto plain = with(units::mode::look, {});
+    started = co_await plain->start();
+    EXPECT_TRUE(started);
+    out.plain = co_await look_at(*plain, l, {}, l.now() + 15s);
+    co_await plain->stop();
+    auto with_packs = with(units::mode::look, {theirs.path()});
+    started = co_await with_packs->start();
+    EXPECT_TRUE(started);
+    out.with_packs = co_await look_at(*with_packs, l, {}, l.now() + 15s);
+    co_await with_packs->stop();
+    co_await acting->stop();
+    co_await world->stop();
+    l.stop();
+  });
+  l.run();
+  return out;
+}
+
+const looked_twice& seen_beside_a_freeze() {
+  static const looked_twice once = look_beside_a_freeze();
+  return once;
+}
+
+TEST(LookingWithoutPacks, SaysWhatTheServiceAtWorkHoldsAndWhoSaysIt) {
+  const auto holds = holds_of(seen_beside_a_freeze().plain);
+  ASSERT_EQ(holds.size(), 3u);
+  EXPECT_EQ(holds, holds_of(seen_beside_a_freeze().acting));
+  EXPECT_EQ(holds.front().code, "policy:Freeze");
+  EXPECT_EQ(holds.front().by, "freeze 7");
+  EXPECT_FALSE(holds.front().since.empty());
+  const std::string why =
+      explain_text(seen_beside_a_freeze().plain, "node-01", colours::none).text();
+  EXPECT_NE(why.find("says freeze [policy:Freeze]"), std::string::npos) << why;
+  EXPECT_NE(why.find("said by:  freeze 7"), std::string::npos) << why;
+  const std::string status =
+      status_text(seen_beside_a_freeze().plain, extent::usual, colours::none, 80).text();
+  EXPECT_NE(status.find("the service at work asks packs that are not at hand here: freeze 7"),
+            std::string::npos)
+      << status;
+}
+
+TEST(LookingWithoutPacks, OnlyThePlanSaysWhatThePacksAtHandWouldAnswer) {
+  const plan_row& row = seen_beside_a_freeze().plain.clusters.front().apis.front().rows.front();
+  EXPECT_EQ(row.start.size(), 1u) << "the stock pack would let one go";
+  const std::string plan =
+      plan_text(seen_beside_a_freeze().plain, extent::usual, colours::none, any_width).text();
+  EXPECT_NE(plan.find("the service at work asks others: freeze 7"), std::string::npos) << plan;
+  EXPECT_EQ(breaks_schema(plan_document(seen_beside_a_freeze().plain)), "");
+  EXPECT_EQ(breaks_schema(status_document(seen_beside_a_freeze().plain)), "");
+  EXPECT_EQ(breaks_schema(explain_document(seen_beside_a_freeze().plain, "node-01")), "");
+}
+
+TEST(LookingWithPacks, AsksThem) {
+  const auto holds = holds_of(seen_beside_a_freeze().with_packs);
+  ASSERT_EQ(holds.size(), 3u);
+  EXPECT_EQ(holds.front().code, "policy:Other");
+  EXPECT_EQ(holds.front().by, "other 7");
 }
 
 /// What a command writes to standard output.

@@ -1118,6 +1118,44 @@ TEST(PolicyBehaviour, ThePolicyChoosesAndAFailingOneStartsNobodyNew) {
   });
 }
 
+TEST(PolicyBehaviour, WhatAPolicyHoldsIsPublishedOnceAndNotAgainWhereItsKindIsOlder) {
+  for (const bool is_older : {false, true})
+    play([is_older](stage& s) -> awaitable<void> {
+      auto* server = s.embedded();
+      if (!server) co_return;
+      if (is_older)
+        server->edit("apiextensions.k8s.io", "customresourcedefinitions", "",
+                     "bootcnodepools.node.bootc.dev", [](json::object& crd) {
+                       json::value& schema =
+                           crd["spec"].at("versions").at(0).at("schema").at("openAPIV3Schema");
+                       schema.at("properties")
+                           .at("status")
+                           .at("properties")
+                           .as_object()
+                           .erase("policyHolds");
+                     });
+      fixed_policy policy;
+      s.start_controller(&policy);
+      co_await s.node("w1", "p");
+      co_await s.pool("p", 'b');
+      co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+      co_await s.report("w1", unit_state::staged, 'a', 'b');
+      co_await s.until_pool("held", "p",
+                            [](const node_pool& p) { return p.status.held.contains("policy"); });
+      auto pool = co_await s.see_pool("p");
+      EXPECT_EQ(pool && pool->status.policy_waits.size() == 1, !is_older);
+      std::size_t patches = 0;
+      server->access().authorize = [&](const std::string&, const k8s::sim::request& r) {
+        patches += r.method == "PATCH";
+        return true;
+      };
+      co_await s.loop().sleep_for(5min);
+      EXPECT_LE(patches, 1u);
+      server->access().authorize = {};
+      co_await s.stop_controller();
+    });
+}
+
 class slow_policy final : public rollout_policy {
 public:
   explicit slow_policy(reactor::loop& l) : loop_(l) {}

@@ -128,7 +128,7 @@ private:
   void answer() {
     policy_answer& a = s_.world.policy;
     a.is = static_cast<policy_answer::kind>(below(3));
-    a.name = "any";
+    a.by = "any";
     policies::value::array start;
     for (std::size_t n = below(12); n > 0; --n) start.emplace_back(any_name());
     // What the host lets through, or what no host would.
