@@ -78,7 +78,8 @@ int decode_yaml(lua_State* L) {
   return decode(L, "yaml.decode", [](std::string_view text) { return formats::read_yaml(text); });
 }
 
-/// json.encode(value), yaml.encode(value): names in order, so that equal values give equal texts.
+/// json.encode(value), yaml.encode(value), toml.encode(value): names in order, so that equal values
+/// give equal texts.
 template <class Write>
 int encode(lua_State* L, const char* function, Write write) {
   constexpr value_limits limits{.depth = 16, .nodes = 5'000, .text_bytes = most_toml_bytes};
@@ -88,19 +89,26 @@ int encode(lua_State* L, const char* function, Write write) {
   give(L, function, [&](value& held) {
     auto made = copy_out(L, 1, limits);
     if (!made) return made.error().detail;
-    held = write(made->what);
+    formats::outcome<std::string> text = write(made->what);
+    if (!text) return text.error().text;
+    held = std::move(*text);
     return std::string();
   });
   charge_bytes(L, 16 * steps_a_byte * lua_objlen(L, -1));
   return 1;
 }
 int encode_json(lua_State* L) {
-  return encode(L, "json.encode", [](const value& v) { return to_text(v); });
+  return encode(L, "json.encode",
+                [](const value& v) { return formats::outcome<std::string>(to_text(v)); });
 }
 int encode_yaml(lua_State* L) {
-  return encode(L, "yaml.encode", [](const value& v) {
-    auto text = formats::write_yaml(typed(v));
-    return text ? *text : std::string();
+  return encode(L, "yaml.encode", [](const value& v) { return formats::write_yaml(typed(v)); });
+}
+/// A table with names; a list of tables is [[name]].
+int encode_toml(lua_State* L) {
+  return encode(L, "toml.encode", [](const value& v) {
+    return v.if_object() ? formats::write_toml(typed(*v.if_object()))
+                         : formats::problem{"expected a table with names"};
   });
 }
 
@@ -217,11 +225,11 @@ int time_from_text(lua_State* L) {
 }
 
 constexpr luaL_Reg functions[] = {
-    {"decode_json", decode_json}, {"encode_json", encode_json},  {"decode_yaml", decode_yaml},
-    {"encode_yaml", encode_yaml}, {"decode_toml", decode_toml},  {"to_base64", to_base64},
-    {"from_base64", from_base64}, {"digest_of", digest_of_text}, {"digest_valid", digest_valid},
-    {"time_at", time_at_zone},    {"time_text", time_as_text},   {"time_parse", time_from_text},
-    {nullptr, nullptr},
+    {"decode_json", decode_json},   {"encode_json", encode_json}, {"decode_yaml", decode_yaml},
+    {"encode_yaml", encode_yaml},   {"decode_toml", decode_toml}, {"encode_toml", encode_toml},
+    {"to_base64", to_base64},       {"from_base64", from_base64}, {"digest_of", digest_of_text},
+    {"digest_valid", digest_valid}, {"time_at", time_at_zone},    {"time_text", time_as_text},
+    {"time_parse", time_from_text}, {nullptr, nullptr},
 };
 
 }  // namespace

@@ -292,7 +292,7 @@ globals = {
   digest = frozen({ of = c.digest_of, valid = c.digest_valid }, read_only("digest")),
   json = frozen({ decode = c.decode_json, encode = c.encode_json }, read_only("json")),
   yaml = frozen({ decode = c.decode_yaml, encode = c.encode_yaml }, read_only("yaml")),
-  toml = frozen({ decode = c.decode_toml }, read_only("toml")),
+  toml = frozen({ decode = c.decode_toml, encode = c.encode_toml }, read_only("toml")),
   time = frozen({ at = c.time_at, parse = c.time_parse, text = c.time_text }, read_only("time")),
   copy = copy, fill = fill,
   _VERSION = "Lua 5.1",

@@ -17,6 +17,21 @@ TEST(PolicyData, ReadsToml) {
               HasSubstr("more than 65536 bytes"));
 }
 
+TEST(PolicyData, WritesToml) {
+  EXPECT_EQ(
+      text_of("return toml.encode({ z = 1.5, a = 'x', n = { 1, 2 }, t = { b = true }, "
+              "l = { { k = 1 }, { k = 2 } } })"),
+      R"("a = \"x\"\u000an = [1, 2]\u000az = 1.5\u000a\u000a[[l]]\u000a  k = 1\u000a\u000a[[l]]\u000a  k = 2\u000a\u000a[t]\u000a  b = true\u000a")");
+  EXPECT_EQ(text_of("local t = { a = 'x\"\\n', b = { c = { 1, 2 } } } "
+                    "return json.encode(toml.decode(toml.encode(t))) == json.encode(t)"),
+            "true");
+  EXPECT_THAT(text_of("local v = toml.encode('x') return v"), HasSubstr("toml.encode: "));
+  EXPECT_THAT(text_of("local v = toml.encode({ { 1 } , a = 1}) return v"),
+              HasSubstr("toml.encode: "));
+  EXPECT_THAT(text_of("local t = {} t.t = t local v = toml.encode(t) return v"),
+              HasSubstr("toml.encode: t: contains itself"));
+}
+
 TEST(PolicyData, ReadsAndWritesJsonAndYaml) {
   EXPECT_EQ(text_of(R"(return json.decode('{"b":[1,true,null,"x"],"a":{}}').b[4])"), R"("x")");
   EXPECT_EQ(text_of("return json.encode({ b = { 1, 'x' }, a = true })"),
