@@ -359,6 +359,29 @@ TEST(PolicyTest, PassesOnlyWhenThereIsATest) {
   said_by({"policy", "test", std::string(nothing / "")}, 1);
 }
 
+TEST(PolicyTest, SpeaksJUnitToo) {
+  reactor::temporary_folder folder;
+  folder.write("policy.lua",
+               "return { name = 'a', version = '1', rollout = { plan = function() return { start = "
+               "{} } end } }\n");
+  folder.write(
+      "policy_test.lua",
+      "test('goes', function() end)\ntest('breaks <it>', function() error('a < b') end)\n");
+  const std::string said = said_by({"policy", "test", folder.path(), "-o", "junit"}, 1);
+  EXPECT_NE(said.find("tests=\"3\" failures=\"1\""), std::string::npos) << said;
+  EXPECT_NE(said.find("name=\"breaks &lt;it&gt;\""), std::string::npos) << said;
+  EXPECT_NE(said.find("a &lt; b"), std::string::npos) << said;
+}
+
+TEST(PolicyCheck, RefusesClustersThatWaitForEachOther) {
+  reactor::temporary_folder folder;
+  std::filesystem::copy(std::string(WINDLASS_SOURCE_DIR) + "/policies/rollout/dependencies",
+                        folder.path(), std::filesystem::copy_options::recursive);
+  folder.write("dependencies.lua", "return { a = { 'b' }, b = { 'a' } }\n");
+  const std::string said = said_by({"policy", "check", folder.path()}, 1);
+  EXPECT_NE(said.find("clusters wait for each other: a -> b -> a"), std::string::npos) << said;
+}
+
 std::vector<std::string> words_in(std::string_view name) {
   std::vector<std::string> out = {"helm"};
   for (std::size_t at = 0; at < name.size();) {

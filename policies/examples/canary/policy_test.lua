@@ -23,6 +23,16 @@ test("then the rest goes", function()
   expect_equal(answer.start, { "w1" })
 end)
 
+test("who reports a failure stays, and who comes too late waits for a slot", function()
+  local failed = unit("w1", "Staged")
+  failed.degraded = true
+  local answer = policy.rollout.plan({ failed, unit("w2", "Staged"), unit("w3", "Staged") },
+    { free = 1, capacity = 2, occupied = 1 }, { unix = 5000 })
+  expect_equal(answer.start, { "w2" })
+  expect_equal(answer.holds.w1.code, "Degraded")
+  expect_equal(answer.holds.w3.reason, "waits for a free slot (1 of 2 taken)")
+end)
+
 test("without canaries nobody waits for one", function()
   expect_equal(policy.rollout.plan({ unit("w1", "Staged") }, free_slots, { unix = 5000 }).start, { "w1" })
 end)

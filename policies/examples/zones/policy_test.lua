@@ -21,6 +21,16 @@ test("the next zone begins when the first is done", function()
   expect_equal(answer.start, { "w2" })
 end)
 
+test("who reports a failure stays, and who comes too late waits for a slot", function()
+  local failed = unit("w1", "a", "Staged")
+  failed.degraded = true
+  local answer = policy.rollout.plan({ failed, unit("w2", "a", "Staged"), unit("w3", "a", "Staged") },
+    { free = 1, capacity = 2, occupied = 1 }, {})
+  expect_equal(answer.start, { "w2" })
+  expect_equal(answer.holds.w1.code, "Degraded")
+  expect_equal(answer.holds.w3.reason, "waits for a free slot (1 of 2 taken)")
+end)
+
 test("a finished pool has nothing to say", function()
   expect_equal(policy.rollout.plan({ unit("w1", "a", "UpToDate") }, free_slots, {}), { start = {}, holds = {} })
 end)
