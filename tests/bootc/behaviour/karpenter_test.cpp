@@ -119,5 +119,25 @@ TEST(Karpenter, ANodeThatLeavesInItsSlotIsGivenBack) {
   });
 }
 
+TEST(Karpenter, ANodeOfAPoolThatIsDeletedInItsSlotIsGivenBack) {
+  play([](stage& s) -> awaitable<void> {
+    co_await s.budget("db", "db", "1");
+    co_await s.node("w1", "p");
+    co_await s.patch_node("w1", claimed);
+    co_await s.pod("db-0", "w1", "db");  // so that it stays in its slot
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until_node("shielded", "w1", [](const k8s::node& n) {
+      return n.meta.annotations.get(names::do_not_disrupt) == "true" && n.unschedulable;
+    });
+    co_await s.remove_pool("p");
+    co_await s.until_gone("w1");
+    auto node = co_await s.see_node("w1");
+    EXPECT_TRUE(node && said_of(*node).empty()) << (node ? said_of(*node) : "absent");
+  });
+}
+
 }  // namespace
 }  // namespace bootc::behaviour

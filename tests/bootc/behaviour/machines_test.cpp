@@ -192,6 +192,199 @@ TEST(MachineBehaviour, T115_AnImageBehindAPullSecretIsStaged) {
              });
 }
 
+TEST(MachineBehaviour, ASoftRebootIsEnoughWhereThePoolAllowsItAndTheImageCan) {
+  auto capable = machine::quick();
+  capable.soft_reboot_capable = true;
+  play_fleet({{"w1", capable}, {"w2", capable}}, R"({"maxUnavailable":2})",
+             [](stage& s, auto& machines) -> awaitable<void> {
+               co_await s.patch_pool(
+                   "p", R"({"spec":{"disruption":{"rebootPolicy":"AllowSoftReboot"}}})");
+               std::map<std::string, std::string> boots;
+               for (auto& [name, m] : machines) boots[name] = m->host.boot_id();
+               co_await move_to(s, 'b');
+               co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+                 return p.status.updated_count == 4 && p.status.deployed_digest == digest_of('b');
+               });
+               for (auto& [name, m] : machines) {
+                 EXPECT_EQ(m->host.booted(), image_of('b')) << name;
+                 EXPECT_EQ(m->host.reboots(), 1u) << name;
+                 EXPECT_EQ(m->host.boot_id() == boots[name], name < "w3")
+                     << name << ": a soft reboot keeps the kernel's boot id";
+                 co_await s.until("released", name, [](const bootc_node& b) {
+                   return !b.in_slot() && b.spec.desired_state == image_state::staged;
+                 });
+               }
+             });
+}
+
+/// A host below whose daemon the process dies, at the n-th thing that it does.
+class deadly_host final : public host {
+public:
+  deadly_host(reactor::loop& l, simulated_host& of, std::size_t dies_at)
+      : of_(of), dies_at_(dies_at), dying_(l), never_(l) {}
+
+  awaitable<reactor::result<host_traits>> inspect() override {
+    co_await step();
+    auto out = co_await of_.inspect();
+    co_await step();
+    co_return out;
+  }
+  awaitable<reactor::result<std::string>> status() override {
+    co_await step();
+    auto out = co_await of_.status();
+    co_await step();
+    co_return out;
+  }
+  awaitable<reactor::result<void>> run(host_command command) override {
+    co_await step();
+    auto out = co_await of_.run(std::move(command));
+    co_await step();
+    co_return out;
+  }
+  awaitable<void> changed() override { co_await of_.changed(); }
+
+  /// Also for what the daemon writes.
+  bool counts_to_the_end() { return ++steps_ == dies_at_ && (dying_.set(), true); }
+  bool is_dying() const { return dying_.is_set(); }
+  void revive() { dying_.reset(); }
+  bool has_died() const noexcept { return steps_ >= dies_at_; }
+
+private:
+  awaitable<void> step() {
+    if (counts_to_the_end()) (void)co_await never_.wait();
+  }
+
+  simulated_host& of_;
+  std::size_t steps_ = 0, dies_at_;
+  reactor::event dying_, never_;
+};
+
+/// One node from image a to image b, its daemon killed at its n-th step. False: it has no n steps.
+bool goes_once_although_killed_at(std::size_t n) {
+  bool died = false;
+  play([&, n](stage& s) -> awaitable<void> {
+    co_await s.node("w1", "p");
+    simulated_host below(s.loop(), image_of('a'), machine::quick());
+    deadly_host host(s.loop(), below, n);
+    s.embedded()->on_write = [&](const k8s::sim::written& w) {
+      if (w.plural == "bootcnodes" && w.before && w.after &&
+          w.before->at("spec") == w.after->at("spec"))
+        (void)host.counts_to_the_end();
+    };
+    s.start_controller();
+    std::unique_ptr<node_daemon> daemon;
+    reactor::task_group tasks(s.loop());
+    tasks.start("machine", [&]() -> awaitable<void> {
+      for (;;) {
+        daemon = std::make_unique<node_daemon>(s.loop(), s.api(), host,
+                                               node_daemon_options{s.named("w1")});
+        daemon->start();
+        while (!host.is_dying() && !below.going_down().is_set()) co_await s.loop().sleep_for(5ms);
+        co_await daemon->stop();
+        host.revive();
+        if (!below.going_down().is_set()) continue;
+        co_await s.set_ready("w1", false);
+        co_await s.loop().sleep_for(500ms);
+        (void)below.come_up();
+        co_await s.set_ready("w1", true);
+      }
+    });
+    co_await s.pool("p", 'a');
+    co_await s.until_pool("updated on a", "p",
+                          [](const node_pool& p) { return p.status.updated_count == 1; });
+    co_await move_to(s, 'b');
+    co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+      return p.status.updated_count == 1 && p.status.deployed_digest == digest_of('b');
+    });
+    co_await s.loop().sleep_for(30s);
+    EXPECT_EQ(below.booted(), image_of('b'));
+    EXPECT_EQ(below.reboots(), 1u) << "one reboot for one approval, killed at step " << n;
+    died = host.has_died();
+    s.embedded()->on_write = {};
+    co_await tasks.cancel_and_join();
+    co_await daemon->stop();
+    co_await s.stop_controller();
+  });
+  return died;
+}
+
+TEST(MachineBehaviour, ADaemonThatIsKilledAtAnyStepRebootsOnceForOneApproval) {
+  if (stage::live()) return;
+  std::size_t n = 1;
+  while (n < 200 && goes_once_although_killed_at(n) && !::testing::Test::HasFailure()) ++n;
+  EXPECT_GT(n, 15u) << "it has more steps than that";
+  EXPECT_LT(n, 200u);
+}
+
+/// As the reference operator writes a BootcNode: nothing of ours on it.
+json::object as_the_reference_writes(stage& s, const std::string& name, const node_pool& pool,
+                                     bool in_its_slot) {
+  json::object owner{{"apiVersion", names::api_version}, {"kind", "BootcNodePool"}};
+  owner["name"] = pool.meta.name.str();
+  owner["uid"] = pool.meta.uid.text();
+  owner["controller"] = true;
+  owner["blockOwnerDeletion"] = true;
+  json::object metadata{{"name", s.named(name)}};
+  metadata["ownerReferences"] = json::array{std::move(owner)};
+  if (in_its_slot)
+    metadata["annotations"] =
+        json::object{{names::in_reboot_slot, ""}, {names::was_cordoned, "false"}};
+  json::object body{{"apiVersion", names::api_version}, {"kind", "BootcNode"}};
+  body["metadata"] = std::move(metadata);
+  body["spec"] = json::object{{"desiredImage", image_of('b')},
+                              {"desiredImageState", in_its_slot ? "Booted" : "Staged"}};
+  return body;
+}
+
+TEST(MachineBehaviour, WhatTheReferenceHasBegunIsTakenOverInTheMiddle) {
+  play([](stage& s) -> awaitable<void> {
+    for (const char* name : {"w1", "w2", "w3"})
+      co_await s.node(name, "p", R"({"bootc.dev/managed":""})");
+    co_await s.pool("p", 'b', R"({"maxUnavailable":1})");
+    auto pool = co_await s.see_pool("p");
+    EXPECT_TRUE(pool);
+    if (!pool) co_return;
+    for (const char* name : {"w1", "w2", "w3"}) {
+      json::object body = as_the_reference_writes(s, name, *pool, name == std::string_view("w1"));
+      auto made = co_await s.api().create(bootc_nodes(), std::string(), std::move(body));
+      EXPECT_TRUE(made) << name;
+      co_await s.report(name, unit_state::staged, 'a', 'b');
+    }
+    co_await s.patch_node("w1", R"({"spec":{"unschedulable":true}})");
+    std::size_t writes = 0;
+    if (!stage::live())
+      s.embedded()->on_write = [&](const k8s::sim::written& w) {
+        if (w.plural == "bootcnodes" || w.plural == "bootcnodepools" || w.plural == "nodes")
+          ++writes;
+      };
+    s.start_controller();
+    co_await s.until_pool("taken over", "p", [](const node_pool& p) {
+      return p.status.node_count == 3 && p.status.updating_count == 3;
+    });
+    co_await s.loop().sleep_for(5s);
+    EXPECT_LE(writes, 8u) << "finalizer, status and a note on each node";
+    writes = 0;
+    if (!stage::live()) co_await s.loop().sleep_for(60s);
+    EXPECT_EQ(writes, 0u) << "then it waits for the node that was told to boot";
+    auto first = co_await s.see("w1"), second = co_await s.see("w2");
+    EXPECT_TRUE(first && first->in_slot() && first->spec.desired_state == image_state::booted);
+    EXPECT_TRUE(second && !second->in_slot());
+    if (!stage::live()) s.embedded()->on_write = {};
+    std::map<std::string, std::unique_ptr<machine>> machines;
+    for (const char* name : {"w1", "w2", "w3"}) machines[name] = std::make_unique<machine>(s, name);
+    co_await s.until_pool("updated on b", "p", [](const node_pool& p) {
+      return p.status.updated_count == 3 && p.status.deployed_digest == digest_of('b');
+    });
+    for (auto& [name, m] : machines) {
+      EXPECT_EQ(m->host.reboots(), 1u) << name;
+      co_await s.until_node("schedulable", name,
+                            [](const k8s::node& n) { return !n.unschedulable; });
+    }
+    co_await s.stop_controller();
+    for (auto& [name, m] : machines) co_await m->stop();
+  });
+}
+
 TEST(MachineBehaviour, HostsThatCannotLockStageInTheirSlotWhereThePoolWantsIt) {
   auto settings = machine::quick();
   settings.can_lock = false;
