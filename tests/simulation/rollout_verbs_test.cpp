@@ -1,9 +1,11 @@
 // `windlass rollout` as a person uses it beside a running service: what is shown, what is written,
 // and where.
 #include "cli/rollout/rollout.hpp"
+#include "cli/service/apis.hpp"
 #include "cli/service/service.hpp"
 #include "reactor/loop.hpp"
 #include "simulation/node_world.hpp"
+#include "simulation/tag_registry.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -86,7 +88,8 @@ protected:
     }
     return all;
   }
-  void go(std::function<awaitable<void>()> body) {
+  /// With `registry`, the pools follow its tag, and somebody has to approve what it names.
+  void go(std::function<awaitable<void>()> body, simulation::tag_registry* registry = nullptr) {
     reactor::task_group tasks(loop_);
     tasks.start("test", [&]() -> awaitable<void> {
       EXPECT_TRUE(world_->start());
@@ -95,18 +98,51 @@ protected:
       label(2, "prod");
       cli::service_options o;
       o.home = world_->home();
+      if (registry) {
+        EXPECT_TRUE(registry->start());
+        for (simulation::pool_cluster* c : world_->pools()) {
+          c->api().edit("node.bootc.dev", "bootcnodepools", "", "workers", [](json::object& pool) {
+            pool["spec"].as_object()["image"].as_object()["updates"] = "Manual";
+          });
+          c->set_image(registry->ref());
+        }
+        cli::registry_arguments how;
+        how.interval = 2s;
+        how.allow_insecure = true;  // it speaks no TLS
+        o.apis = cli::with_registries(cli::apis(), how, std::string());
+      }
       cli::service acting(loop_, std::move(o), reactor::logger());
       auto started = co_await acting.start();
       EXPECT_TRUE(started);
       co_await loop_.sleep_for(30s);
+      metrics_ = &acting.metrics();
       co_await body();
       co_await acting.stop();
       co_await world_->stop();
+      if (registry) co_await registry->stop();
     });
     loop_.run();
   }
+  /// Clusters whose hosts run the new image, by number.
+  std::string moved() {
+    std::string all;
+    for (std::size_t i = 0; i < world_->pools().size(); ++i)
+      if (world_->pools()[i]->pool_progress().updated == 2 && target_of(i) == new_digest())
+        all += (all.empty() ? "" : " ") + std::to_string(i + 1);
+    return all;
+  }
+  static std::string new_digest() {
+    return std::string(simulation::new_image.substr(simulation::new_image.find('@') + 1));
+  }
+  std::string target_of(std::size_t cluster) {
+    const auto pool =
+        world_->pools()[cluster]->api().get("node.bootc.dev", "bootcnodepools", "", "workers");
+    const json::value* digest = pool->at("status").as_object().if_contains("targetDigest");
+    return digest ? std::string(digest->as_string()) : std::string();
+  }
   reactor::loop loop_{reactor::loop::mode::simulated, 17};
   std::unique_ptr<simulation::node_world> world_;
+  reactor::metrics* metrics_ = nullptr;  // of the service, during the body
 };
 
 TEST_F(RolloutVerbs, ShowWhatTheyWouldWriteAndWriteNothing) {
@@ -141,6 +177,13 @@ TEST_F(RolloutVerbs, SetTheImageOfEveryClusterAndTheFleetMoves) {
               std::string::npos)
         << seen.text;
     EXPECT_EQ(world_->hosts_on(simulation::new_image), 6u);
+    co_await loop_.sleep_for(10s);  // the last slot is given back
+    const std::string counted = metrics_->text();
+    for (const char* line :
+         {R"(windlass_units{api="bootc",cluster="cluster-001",pool="workers",state="UpToDate"} 2)",
+          "windlass_stage_duration_seconds_count 6", "windlass_drain_duration_seconds_count 6",
+          "windlass_reboot_duration_seconds_count 6"})
+      EXPECT_NE(counted.find(std::string(line) + "\n"), std::string::npos) << line;
   });
 }
 
@@ -170,6 +213,45 @@ TEST_F(RolloutVerbs, PauseAndResumeWhatAPersonWouldEdit) {
     EXPECT_EQ(resumed.code, 0) << resumed.complaint;
     EXPECT_EQ(wishes(), "old old old");
   });
+}
+
+TEST_F(RolloutVerbs, ApproveWhatATagOffersWhereItIsAskedFor) {
+  simulation::tag_registry registry(loop_);
+  go(
+      [&]() -> awaitable<void> {
+        cli::rollout_arguments nothing = ask(verb::approve);
+        said s = co_await say(std::move(nothing));
+        EXPECT_EQ(s.code, 1);
+        EXPECT_NE(s.complaint.find("nothing of \"workers\" waits for approval"), std::string::npos)
+            << s.complaint;
+        registry.move(simulation::new_image);
+        co_await loop_.sleep_for(20s);
+        EXPECT_EQ(moved(), "") << "it is offered and nobody moves";
+        cli::rollout_arguments shows = ask(verb::approve);
+        s = co_await say(std::move(shows));
+        EXPECT_EQ(s.code, 0) << s.complaint;
+        EXPECT_NE(s.text.find("Nothing was written; --yes does it."), std::string::npos) << s.text;
+        cli::rollout_arguments one = ask(verb::approve);
+        one.yes = true;
+        one.clusters = {"cluster-002"};
+        s = co_await say(std::move(one));
+        EXPECT_EQ(s.code, 0) << s.complaint;
+        co_await loop_.sleep_for(60s);
+        EXPECT_EQ(moved(), "2");
+        cli::rollout_arguments wrong = ask(verb::approve);
+        wrong.yes = true;
+        wrong.digest = "latest";
+        s = co_await say(std::move(wrong));
+        EXPECT_EQ(s.code, 2) << s.complaint;
+        cli::rollout_arguments rest = ask(verb::approve);
+        rest.yes = true;
+        rest.digest = new_digest();
+        s = co_await say(std::move(rest));
+        EXPECT_EQ(s.code, 0) << s.complaint;
+        co_await loop_.sleep_for(60s);
+        EXPECT_EQ(moved(), "1 2 3");
+      },
+      &registry);
 }
 
 TEST_F(RolloutVerbs, OfAPoolThatNobodyHasSayWhereTheyLooked) {
