@@ -334,6 +334,74 @@ TEST(LookingWithPacks, AsksThem) {
   EXPECT_EQ(holds.front().by, "other 7");
 }
 
+TEST(PolicyFault, IsAHoldAConditionAnEventAMetricAndALineOfStatus) {
+  const reactor::temporary_folder mine;
+  mine.write(
+      "broken/policy.lua",
+      "return { name = 'broken', version = '2', rollout = { plan = function()\n  error('boom')"
+      "\nend } }\n");
+  reactor::loop l(reactor::loop::mode::simulated, 13);
+  simulation::world_options o;
+  o.clusters = 1;
+  o.nodes = 3;
+  o.mishaps = false;
+  const auto world = std::make_unique<simulation::node_world>(l, o);
+  EXPECT_TRUE(world->start());
+  fleet_overview acting, looking;
+  std::string counted;
+  json::value events, pool;
+  reactor::task_group tasks(l);
+  tasks.start("look", [&]() -> reactor::awaitable<void> {
+    service_options acts;
+    acts.home = world->home();
+    acts.policies = {mine.path()};
+    acts.metrics_at = reactor::endpoint{"windlass", 8080};
+    service at_work(l, std::move(acts), reactor::logger());
+    auto started = co_await at_work.start();
+    EXPECT_TRUE(started);
+    co_await l.sleep_for(30s);
+    world->roll_out();
+    co_await l.sleep_for(120s);
+    acting = co_await look_at(at_work, l, {}, l.now() + 15s);
+    counted = at_work.metrics().text();
+    const std::string server = world->clusters().front()->name();
+    const std::string at = at_work.fleet().find(server)->api().server();
+    events = co_await asked(l, at, "/apis/events.k8s.io/v1/events", "application/json");
+    pool = *world->clusters().front()->api().get("node.bootc.dev", "bootcnodepools", "", "workers");
+    service_options looks;
+    looks.home = world->home();
+    looks.does = units::mode::look;
+    looks.shows = units::verdicts::published;
+    service beside(l, std::move(looks), reactor::logger());
+    started = co_await beside.start();
+    EXPECT_TRUE(started);
+    looking = co_await look_at(beside, l, {}, l.now() + 15s);
+    co_await beside.stop();
+    co_await at_work.stop();
+    co_await world->stop();
+    l.stop();
+  });
+  l.run();
+  const auto holds = holds_of(acting);
+  ASSERT_EQ(holds.size(), 3u);
+  EXPECT_EQ(holds.front().code, "policy-fault");
+  EXPECT_NE(holds.front().sentence.find("boom"), std::string::npos) << holds.front().sentence;
+  EXPECT_EQ(holds_of(looking), holds) << "whoever looks says the same";
+  std::string degraded;
+  for (const json::value& c : pool.at("status").at("conditions").as_array())
+    if (c.at("type") == "Degraded") degraded = c.at("reason").as_string();
+  EXPECT_EQ(degraded, "PolicyFault");
+  std::size_t told = 0;
+  for (const json::value& e : events.at("items").as_array())
+    if (e.at("reason") == "PolicyFault" && e.at("type") == "Warning") ++told;
+  EXPECT_EQ(told, 1u);
+  EXPECT_NE(counted.find(R"(windlass_policy_failing{hook="rollout.plan",pack="broken"} 1)"),
+            std::string::npos);
+  EXPECT_EQ(counted.find("windlass_policy_faults_total 0\n"), std::string::npos);
+  const std::string status = status_text(acting, extent::usual, colours::none, any_width).text();
+  EXPECT_NE(status.find("rollout.plan fails since"), std::string::npos) << status;
+}
+
 /// What a command writes to standard output.
 std::string said_by(const std::vector<std::string>& arguments, int expected) {
   testing::internal::CaptureStdout();
