@@ -441,6 +441,43 @@ TEST(PolicyTest, SpeaksJUnitToo) {
   EXPECT_NE(said.find("a &lt; b"), std::string::npos) << said;
 }
 
+TEST(PolicyPacks, AreListedShownAndCheckedAsTheirSchemasSay) {
+  const reactor::temporary_folder folder;
+  folder.write(
+      "slip/policy.lua",
+      "return { name = 'slip', version = '3', order = 7, rollout = { plan = "
+      "function(units)\n  for _, u in ipairs(units) do if u.redy then return { start = {} } "
+      "end end\n  return { start = {} }\nend } }\n");
+  const json::object listed =
+      json::parse(said_by({"policy", "list", "--policies", folder.path(), "-o", "json"}, 0))
+          .as_object();
+  EXPECT_EQ(breaks_schema(listed), "");
+  std::set<std::string> names;
+  for (const json::value& p : listed.at("packs").as_array())
+    names.emplace(p.at("name").as_string());
+  EXPECT_TRUE(names.contains("slip") && names.contains("rollout/default"));
+  const json::object shown =
+      json::parse(said_by({"policy", "show", "slip", "--policies", folder.path(), "-o", "json"}, 0))
+          .as_object();
+  EXPECT_EQ(breaks_schema(shown), "");
+  EXPECT_EQ(shown.at("version"), "3");
+  EXPECT_EQ(shown.at("hooks"), json::array{"rollout.plan"});
+  said_by({"policy", "show", "nobody"}, 1);
+  folder.write("broken/policy.lua", "return {\n");
+  const json::object checked =
+      json::parse(said_by({"policy", "check", folder.path(), "-o", "json"}, 1)).as_object();
+  EXPECT_EQ(breaks_schema(checked), "");
+  for (const json::value& p : checked.at("packs").as_array()) {
+    if (p.at("folder") == "broken") {
+      EXPECT_TRUE(p.as_object().contains("refused"));
+    } else {
+      ASSERT_EQ(p.at("slips").as_array().size(), 1u);
+      EXPECT_EQ(p.at("slips").at(0).at("wrong"), "redy");
+      EXPECT_EQ(p.at("slips").at(0).at("right"), "ready");
+    }
+  }
+}
+
 TEST(PolicyCheck, RefusesClustersThatWaitForEachOther) {
   reactor::temporary_folder folder;
   std::filesystem::copy(std::string(WINDLASS_SOURCE_DIR) + "/policies/rollout/dependencies",
