@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -51,13 +52,28 @@ struct family {
   family(const family&) = delete;
   family& operator=(const family&) = delete;
 
+  /// Series have the same labels and are sorted by them, so those to drop stand together behind
+  /// each combination of the labels before this one: the others, a whole fleet's, are not looked
+  /// at.
   std::size_t drop(const std::string& label, const std::string& value) {
-    return std::erase_if(series, [&](auto& entry) {
-      const auto found = entry.first.find(label);
-      if (found == entry.first.end() || found->second != value) return false;
-      entry.second->dropped = true;
-      return true;
-    });
+    std::size_t dropped = 0;
+    for (auto at = series.begin(); at != series.end();) {
+      const auto here = at->first.find(label);
+      if (here == at->first.end()) break;
+      metric_labels sought(at->first.begin(), here);
+      sought[label] = value;
+      for (at = series.lower_bound(sought);
+           at != series.end() && std::equal(sought.begin(), sought.end(), at->first.begin());
+           at = series.erase(at)) {
+        at->second->dropped = true;
+        ++dropped;
+      }
+      sought.erase(label);
+      if (sought.empty()) break;
+      std::prev(sought.end())->second += '\0';  // the next text there is
+      at = series.lower_bound(sought);
+    }
+    return dropped;
   }
 
   std::string help, unit;

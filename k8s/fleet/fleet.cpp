@@ -365,9 +365,11 @@ awaitable<void> fleet::stop() {
   co_await tasks_.cancel_and_join();
   if (secrets_) co_await secrets_->stop();
   // One by one: what is left of the service, its health above all, is answered between them.
-  for (auto& [name, e] : entries_) {
-    disengage(name, e);
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    const std::string name = at->first;
+    disengage(name, at->second);
     co_await loop_.yield();
+    at = entries_.upper_bound(name);
   }
   co_await closing_.join();
   entries_.clear();

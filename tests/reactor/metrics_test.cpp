@@ -52,6 +52,28 @@ TEST(Metrics, AreWrittenAsPrometheusTextSortedByNameAndLabels) {
   EXPECT_LT(at("windlass_b{cluster=\"a\"} 1.5"), at("windlass_b{cluster=\"z\"} 2"));
 }
 
+TEST(Metrics, DropsASeriesWhereverItsLabelStandsAmongTheOthers) {
+  by_name all;
+  std::size_t of_b = 0;
+  for (const char* cluster : {"", "a", "b", "bb", "c"})
+    for (const char* other : {"", "1", "2"}) {
+      all.get_gauge("first", "x", {{"cluster", cluster}, {"pool", other}}).set(1);
+      all.get_gauge("last", "x", {{"api", other}, {"cluster", cluster}}).set(1);
+      all.get_gauge("between", "x", {{"api", other}, {"cluster", cluster}, {"pool", "p"}}).set(1);
+      of_b += std::string(cluster) == "b" ? 3 : 0;
+    }
+  all.get_gauge("lonely", "x", {{"api", "b"}, {"cluster", "b"}}).set(1);
+  all.get_gauge("without", "x", {{"api", "b"}}).set(1);
+  const std::size_t before = all.series();
+  EXPECT_EQ(all.drop("cluster", "b"), of_b + 1);
+  EXPECT_EQ(all.series(), before - of_b - 1);
+  EXPECT_EQ(all.text().find("cluster=\"b\""), std::string::npos);
+  EXPECT_NE(all.text().find("without{api=\"b\"} 1"), std::string::npos);
+  EXPECT_EQ(all.drop("cluster", "b"), 0u);
+  EXPECT_EQ(all.drop("cluster", ""), of_b);
+  EXPECT_EQ(all.drop("nobody", "b"), 0u);
+}
+
 TEST(Metrics, TheSameLabelsNameTheSameSeries) {
   by_name all;
   all.get_counter("c_total", "x", {{"k", "1"}}).add();
