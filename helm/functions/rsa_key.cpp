@@ -2,6 +2,7 @@
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 
@@ -26,8 +27,9 @@ constexpr std::size_t small_primes_below = 1u << 15;
 // Odd numbers from a start. Among as many of 2048 bits there is no prime once in 100,000 times.
 constexpr std::size_t window = 1u << 13;
 
+/// Marked as secret, so that OpenSSL wipes its own copies of it, too.
 number fresh() {
-  number out(BN_new());
+  number out(BN_secure_new());
   if (out) BN_set_flags(out.get(), BN_FLG_CONSTTIME);
   return out;
 }
@@ -74,20 +76,32 @@ verdict test(const BIGNUM* n, BN_CTX* c) {
   return verdict::prime;
 }
 
-/// Which of start, start + 2, … have no small factor and fit the exponent.
-std::vector<bool> sieve(const BIGNUM* start) {
-  std::vector<bool> out(window, true);
+/// Which of start, start + 2, … have no small factor and fit the exponent. Tells the remainders of
+/// the start, so it is wiped as the start is.
+class candidates {
+public:
+  explicit candidates(const BIGNUM* start);
+  ~candidates() { OPENSSL_cleanse(fit_.data(), fit_.size()); }
+  candidates(const candidates&) = delete;
+  candidates& operator=(const candidates&) = delete;
+  bool fits(std::size_t i) const { return fit_[i] != 0; }
+
+private:
+  std::array<unsigned char, window> fit_;
+};
+
+candidates::candidates(const BIGNUM* start) {
+  fit_.fill(1);
   for (const unsigned p : small_odd_primes()) {
     const auto rest = static_cast<unsigned>(BN_mod_word(start, p));
     // start + 2i is a multiple of p: i = -rest / 2 modulo p
     const unsigned distance = (p - rest) % p;
     for (std::size_t i = distance % 2 == 0 ? distance / 2 : (distance + p) / 2; i < window; i += p)
-      out[i] = false;
+      fit_[i] = 0;
   }
   const std::size_t rest = BN_mod_word(start, exponent);
   for (std::size_t i = 0; i < window; ++i)
-    if ((rest + 2 * i) % exponent == 1) out[i] = false;
-  return out;
+    if ((rest + 2 * i) % exponent == 1) fit_[i] = 0;
 }
 
 /// A prime whose two highest bits are set, so that the product of two has all its bits.
@@ -97,9 +111,9 @@ number new_prime(int bits, BN_CTX* c) {
   if (!start || !out) return nullptr;
   for (;;) {
     if (BN_priv_rand(start.get(), bits, BN_RAND_TOP_TWO, BN_RAND_BOTTOM_ODD) != 1) return nullptr;
-    const std::vector<bool> candidates = sieve(start.get());
+    const candidates near(start.get());
     for (std::size_t i = 0; i < window; ++i) {
-      if (!candidates[i]) continue;
+      if (!near.fits(i)) continue;
       if (!BN_copy(out.get(), start.get()) || BN_add_word(out.get(), 2 * i) != 1) return nullptr;
       if (BN_num_bits(out.get()) != bits) break;
       const verdict v = test(out.get(), c);
