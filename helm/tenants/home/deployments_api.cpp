@@ -27,7 +27,9 @@ public:
         wanted_(s.wanted ? s.wanted : wanted_by_default()),
         kind_(s.on_clusters),
         charts_(h.loop, supply_of_regions(h, s)),
-        slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all) {}
+        slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all) {
+    tell_build(h.metrics);
+  }
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement&) override { return nullptr; }
 
