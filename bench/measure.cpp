@@ -7,9 +7,11 @@
 #include <sched.h>
 #include <simdjson.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -54,6 +56,26 @@ std::size_t heap_bytes() {
 
 void trim_heap() {
   malloc_trim(0);
+}
+
+std::size_t trimmed_bytes() {
+  const std::size_t now = resident_bytes();
+  int ends[2];
+  if (pipe(ends) != 0) return now;
+  const pid_t copy = fork();
+  if (copy == 0) {
+    const std::size_t before = resident_bytes();
+    trim_heap();
+    const std::size_t after = resident_bytes();
+    const std::size_t freed = before > after ? before - after : 0;
+    _exit(write(ends[1], &freed, sizeof freed) == sizeof freed ? 0 : 1);
+  }
+  close(ends[1]);
+  std::size_t freed = 0;
+  if (copy < 0 || read(ends[0], &freed, sizeof freed) != sizeof freed) freed = 0;
+  close(ends[0]);
+  if (copy > 0) waitpid(copy, nullptr, 0);
+  return now - std::min(now, freed);
 }
 
 boost::json::object environment() {

@@ -108,8 +108,7 @@ void measure_many(tenants_figures& out) {
     co_await until(l, out, std::move(done), "20 releases on each of 500 clusters");
     co_await l.sleep_for(10s);
     std::function<void()> weigh = [&out] {
-      trim_heap();
-      out.fleet_rss_mb = megabytes(resident_bytes());
+      out.fleet_rss_mb = megabytes(trimmed_bytes());
     };
     co_await apart(l, out, std::move(weigh));
     co_await k.stop();
@@ -134,14 +133,14 @@ void measure_rotations(tenants_figures& out) {
     co_await until(l, out, std::move(done), "two releases on 50 clusters");
     std::size_t resident = 0, series = 0, sockets = 0;
     const std::function<void()> weigh = [&] {
-      trim_heap();
-      const auto grown = [](std::size_t now, std::size_t before) {
-        return static_cast<double>(now) - static_cast<double>(before);
+      const std::size_t now = trimmed_bytes();
+      const auto grown = [](std::size_t to, std::size_t from) {
+        return static_cast<double>(to) - static_cast<double>(from);
       };
-      out.rotations_rss_kb = grown(resident_bytes(), resident) / 1e3;
+      out.rotations_rss_kb = grown(now, resident) / 1e3;
       out.rotations_series = grown(k.metrics().series(), series);
       out.rotations_sockets = grown(open_sockets(), sockets);
-      resident = resident_bytes();
+      resident = now;
       series = k.metrics().series();
       sockets = open_sockets();
     };
