@@ -107,9 +107,7 @@ void measure_many(tenants_figures& out) {
     std::function<bool()> done = all_ready(k, fleet.size());
     co_await until(l, out, std::move(done), "20 releases on each of 500 clusters");
     co_await l.sleep_for(10s);
-    std::function<void()> weigh = [&out] {
-      out.fleet_rss_mb = megabytes(trimmed_bytes());
-    };
+    std::function<void()> weigh = [&out] { out.fleet_rss_mb = megabytes(trimmed_bytes()); };
     co_await apart(l, out, std::move(weigh));
     co_await k.stop();
   });

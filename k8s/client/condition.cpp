@@ -97,8 +97,8 @@ std::vector<condition> parse_conditions(wire_value list) {
   std::vector<condition> out;
   list.elements([&](wire_value c) {
     condition one;
-    const auto [type, status, reason, message, since, generation] = c.fields(
-        "type", "status", "reason", "message", "lastTransitionTime", "observedGeneration");
+    const auto [type, status, reason, message, since, generation] =
+        c.fields("type", "status", "reason", "message", "lastTransitionTime", "observedGeneration");
     one.type = type.text();
     one.status = status.text();
     one.reason = reason.text();

@@ -205,11 +205,10 @@ string_map parse_string_map(wire_value map, const annotation_filter& wanted) {
 }
 
 object_meta parse_meta(wire_value object, const annotation_filter& annotations) {
-  const auto [name, ns, id, version, generation, deletion, labels, noted, owners,
-              all_finalizers] =
-      object.field("metadata").fields("name", "namespace", "uid", "resourceVersion", "generation",
-                                      "deletionTimestamp", "labels", "annotations",
-                                      "ownerReferences", "finalizers");
+  const auto [name, ns, id, version, generation, deletion, labels, noted, owners, all_finalizers] =
+      object.field("metadata")
+          .fields("name", "namespace", "uid", "resourceVersion", "generation", "deletionTimestamp",
+                  "labels", "annotations", "ownerReferences", "finalizers");
   object_meta m;
   m.name = name.text();
   m.ns = ns.text();
