@@ -288,8 +288,14 @@ private:
         {"ownerReferences", std::move(owners)},
         {"annotations", value::object{{std::string(mark::manager), s_.about->manager}}},
         {"resourceVersion", there.resource_version}};
+    std::vector<std::string> lines;
+    if (there.controller_uid != parent_.uid)
+      lines.push_back("owner: nobody → " + parent_.kind + "/" + parent_.name);
+    if (!is_marked(there))
+      lines.push_back("metadata.annotations." + std::string(mark::manager) + ": nothing → \"" +
+                      s_.about->manager + "\"");
     act(kind::patch, c.id, value::object{{"metadata", std::move(metadata)}}, &there,
-        {"owner: nobody → " + parent_.kind + "/" + parent_.name});
+        std::move(lines));
     touched_.insert(c.id);
   }
 

@@ -134,6 +134,17 @@ TEST_F(ComposePlanner, TakesWhatIsNobodysOnlyWhenToldTo) {
   EXPECT_EQ(w.text(config(), {"data", "a"}), "1");
 }
 
+TEST_F(ComposePlanner, SaysThatWhatHasItsOwnerAlreadyIsOnlyMarked) {
+  foreign("uid-1");
+  std::string created = settings;
+  created.insert(created.find("{\"object\"") + 1, "\"way\":\"create\",");
+  const sync_plan p = w.plan(created);
+  ASSERT_EQ(p.actions.size(), 1u);
+  EXPECT_THAT(p.actions.front().lines,
+              ElementsAre("metadata.annotations.windlass.dev/composed-by: nothing → "
+                          "\"windlass-shops\""));
+}
+
 TEST_F(ComposePlanner, OfTwoThatAskForOneChildTheOlderHasIt) {
   const object_name red{{"example.com/v1", "Shop"}, "shops", "red"};
   w.claims[config()] = {red, "uid-red", 1};  // far older
