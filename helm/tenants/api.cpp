@@ -49,9 +49,7 @@ public:
         kind_(s.on_clusters),
         charts_(h.loop, supply_options(h, s)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all),
-        rows_(h.metrics, std::string(api_name)) {
-    tell_build(h.metrics);
-  }
+        rows_(h.metrics, std::string(api_name)) {}
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     tenant_cluster::options o;
@@ -182,10 +180,6 @@ std::shared_ptr<const wanted_everywhere> wanted_by_default() {
   auto read = read_settings({});
   auto wanted = wanted_from(read ? std::move(read->all) : settings(), {});
   return wanted ? *wanted : std::make_shared<const wanted_everywhere>();
-}
-
-void tell_build(reactor::metrics& m) {
-  m.get_gauge(tenant_metrics::build_info, {{"version", WINDLASS_VERSION}}).set(1);
 }
 
 chart_supply::options supply_options(const units::house& h, const api_settings& s) {

@@ -33,8 +33,6 @@ std::shared_ptr<const wanted_everywhere> wanted_by_default();
 /// values stay.
 reactor::awaitable<std::shared_ptr<const wanted_everywhere>> read_again(
     units::house h, std::shared_ptr<const wanted_everywhere> was, std::string whose);
-/// Which Windlass this is, under the name that krypton's dashboards have.
-void tell_build(reactor::metrics& m);
 chart_supply::options supply_options(const units::house& h, const api_settings& s);
 
 /// One chart on every cluster for each of its Tenants.

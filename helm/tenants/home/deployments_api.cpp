@@ -27,9 +27,7 @@ public:
         wanted_(s.wanted ? s.wanted : wanted_by_default()),
         kind_(s.on_clusters),
         charts_(h.loop, supply_of_regions(h, s)),
-        slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all) {
-    tell_build(h.metrics);
-  }
+        slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all) {}
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement&) override { return nullptr; }
 
