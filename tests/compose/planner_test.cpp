@@ -139,7 +139,7 @@ TEST_F(ComposePlanner, SaysThatWhatHasItsOwnerAlreadyIsOnlyMarked) {
   std::string created = settings;
   created.insert(created.find("{\"object\"") + 1, "\"way\":\"create\",");
   const sync_plan p = w.plan(created);
-  ASSERT_EQ(p.actions.size(), 1u);
+  ASSERT_THAT(said(p), Contains("change ConfigMap settings"));
   EXPECT_THAT(p.actions.front().lines,
               ElementsAre("metadata.annotations.windlass.dev/composed-by: nothing → "
                           "\"windlass-shops\""));
