@@ -1,3 +1,5 @@
+// What status, plan and explain say, as text and as documents: both tell of the same rows and
+// holds, so they stay beside each other.
 #include "cli/overview/overview.hpp"
 
 #include "cli/output.hpp"

@@ -1,3 +1,4 @@
+// Longer than most files: one scenario per thing that can happen to machines, each readable alone.
 #include "bootc/daemon/node_daemon.hpp"
 #include "bootc/daemon/simulated_host.hpp"
 #include "bootc/kinds/cluster_node.hpp"
