@@ -321,10 +321,10 @@ std::vector<std::string> packs_elsewhere(const fleet_overview& f) {
   return {said.begin(), said.end()};
 }
 
-json::array packs_elsewhere_json(const fleet_overview& f) {
+void add_packs_elsewhere(json::object& to, const fleet_overview& f) {
   json::array out;
   for (const std::string& pack : packs_elsewhere(f)) out.emplace_back(pack);
-  return out;
+  if (!out.empty()) to["policiesElsewhere"] = std::move(out);
 }
 
 /// "  booted:   ": what follows stands in one column.
@@ -474,15 +474,13 @@ json::array explain_json(const fleet_overview& f, const std::string& unit) {
 json::object status_document(const fleet_overview& f) {
   json::object all = status_json(f);
   all["policies"] = packs_json(f.packs);
-  if (json::array others = packs_elsewhere_json(f); !others.empty())
-    all["policiesElsewhere"] = std::move(others);
+  add_packs_elsewhere(all, f);
   return document("FleetStatus", std::move(all));
 }
 
 json::object plan_document(const fleet_overview& f) {
   json::object all = plan_json(f);
-  if (json::array others = packs_elsewhere_json(f); !others.empty())
-    all["policiesElsewhere"] = std::move(others);
+  add_packs_elsewhere(all, f);
   return document("FleetPlan", std::move(all));
 }
 
