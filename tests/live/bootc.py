@@ -197,7 +197,7 @@ def one_manifest(_folder, _namespace):
 
 
 class Machine(deploy.DaemonMachine):
-    fetch, boots = "", 0
+    fetch = ""
 
     def start(self):
         fetch = self.folder / "fetch"
@@ -205,12 +205,6 @@ class Machine(deploy.DaemonMachine):
             fetch.write_text(Machine.fetch)
             fetch.chmod(0o755)
         super().start()
-
-    def tick(self):
-        """Counts boots, not requests for one: a daemon that is killed once it has asked, asks again."""
-        was_down = self.daemon is None
-        super().tick()
-        self.boots += was_down and self.daemon is not None
 
 
 class Scene(deploy.Install):

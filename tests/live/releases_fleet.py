@@ -206,13 +206,13 @@ def run(s):
             check(again[cluster, name]["hold"]["code"] == unit["hold"]["code"], f"{cluster}/{name}: {again[cluster, name]['hold']}")
             total["held"] += 1
     check(s.booted(s.play.machines[0]) == s.digests[images["aws"][1]], f"the host runs {s.booted(s.play.machines[0])}")
-    check(s.booted(s.play.machines[1]) == s.digests[images["azure"][0]] and s.play.machines[1].reboots == 0, "a Release with an error moved a host")
+    check(s.booted(s.play.machines[1]) == s.digests[images["azure"][0]] and s.play.machines[1].boots == 0, "a Release with an error moved a host")
     print(f"live releases: plan and fact agree on {len(said)} units; one error moved nothing ({time.monotonic() - began:.0f} s)")
 
     # It is mended, and then it moves.
     s.home.apply(release("azure", "34.5.0"))
     s.until(lambda: s.settled(azure, images["azure"][1]), "prod-azure has the new Release", 90)
-    check(s.booted(s.play.machines[1]) == s.digests[images["azure"][1]] and s.play.machines[1].reboots == 1, "the host of prod-azure did not boot it once")
+    check(s.booted(s.play.machines[1]) == s.digests[images["azure"][1]] and s.play.machines[1].boots == 1, "the host of prod-azure did not boot it once")
     total["moved"] += 1
     total["held"] -= 1
     own = azure.pool("own")
