@@ -269,6 +269,11 @@ private:
                          {"blockOwnerDeletion", true}};
   }
 
+  /// How a plan says that a child becomes ours.
+  std::string owned_instead_of(const std::string& who) const {
+    return "owner: " + who + " → " + parent_.kind + "/" + parent_.name;
+  }
+
   /// Of a younger parent: the owner changes now, the rest with the next pass.
   void take_over(const child& c, const object& there) {
     value::array owners;
@@ -276,8 +281,7 @@ private:
     value::object metadata{{"ownerReferences", std::move(owners)},
                            {"resourceVersion", there.resource_version}};
     act(kind::patch, c.id, value::object{{"metadata", std::move(metadata)}}, &there,
-        {"owner: " + reactor::printable(there.controller, 120) + " → " + parent_.kind + "/" +
-         parent_.name});
+        {owned_instead_of(reactor::printable(there.controller, 120))});
     touched_.insert(c.id);
   }
 
@@ -290,7 +294,7 @@ private:
         {"resourceVersion", there.resource_version}};
     std::vector<std::string> lines;
     if (there.controller_uid != parent_.uid)
-      lines.push_back("owner: nobody → " + parent_.kind + "/" + parent_.name);
+      lines.push_back(owned_instead_of("nobody"));
     if (!is_marked(there))
       lines.push_back("metadata.annotations." + std::string(mark::manager) + ": nothing → \"" +
                       s_.about->manager + "\"");
@@ -369,7 +373,7 @@ private:
     std::erase_if(lines, [](const std::string& l) {
       return l.starts_with("metadata.annotations.windlass.dev/composed");
     });
-    if (!owned) lines.push_back("owner: nobody → " + parent_.kind + "/" + parent_.name);
+    if (!owned) lines.push_back(owned_instead_of("nobody"));
     if (lines.empty()) lines.push_back("fields that are no longer asked for");
     act(kind::apply, c.id, std::move(body), &there, std::move(lines)).asked = asked;
     touched_.insert(c.id);
@@ -525,7 +529,7 @@ private:
       const value now = as_sent(there);
       if (!owned) {
         inner(members, "metadata")["ownerReferences"] = std::move(owners);
-        change.lines.push_back("owner: nobody → " + parent_.kind + "/" + parent_.name);
+        change.lines.push_back(owned_instead_of("nobody"));
       }
       const value asked(std::move(wanted));
       if (!covers(now, asked)) {
