@@ -19,12 +19,18 @@ std::size_t resident_bytes();
 std::size_t heap_bytes();
 /// Gives freed memory back to the system, so that resident_bytes() means something.
 void trim_heap();
-/// What would be resident after trim_heap(), found in a copy of the process: a heap that was
-/// trimmed pays for its pages once more, and that is no part of what is measured afterwards.
+/// What would be resident after trim_heap(): a heap that was trimmed pays for its pages once more,
+/// and that is no part of what is measured afterwards. In builds without jemalloc (debug) what is
+/// resident.
 std::size_t trimmed_bytes();
 
 /// machine, cores, compiler, build and library versions; the head of every result.
 boost::json::object environment();
+
+/// How long the longest of many short pieces of work took by the thread's clock, in ten seconds. A
+/// virtual machine's clock goes on while the host has its processor, so a stall of this length may
+/// be nobody's: it stands beside every figure of the longest stall.
+double machine_stall_us();
 
 double seconds_of(reactor::nanoseconds d);
 /// Of a million bytes each.

@@ -260,6 +260,7 @@ boost::json::object measure_policy() {
   for (const boost::json::value& p : points)
     worst = std::max(worst, p.at("longest_stall_ms").to_number<double>());
   o["worst_stall_us"] = rounded(worst * 1e3, 0);
+  o["machine_stall_us"] = machine_stall_us();
   run([&](reactor::loop& l) { return measure_reload(l, o, problem); });
   ask_peers(o, question);
   o["points"] = std::move(points);

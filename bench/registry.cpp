@@ -165,6 +165,7 @@ boost::json::object measure_registry(std::size_t tags, std::chrono::seconds wind
   o["cpu_percent"] = rounded(f.cpu_percent);
   o["rss_mb"] = rounded(f.resident_mb, 1);
   o["longest_stall_ms"] = rounded(f.stall_ms);
+  o["machine_stall_us"] = machine_stall_us();
   return o;
 }
 

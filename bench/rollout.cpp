@@ -371,6 +371,7 @@ json::object measure_rollout(std::size_t clusters, std::size_t nodes) {
     points.push_back(measure({1, 10'000}));
   }
   out["points"] = std::move(points);
+  out["machine_stall_us"] = machine_stall_us();
   return out;
 }
 

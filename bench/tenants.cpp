@@ -245,6 +245,7 @@ json::object measure_tenants() {
   o["rotations_series_delta"] = f.rotations_series;
   o["rotations_sockets_delta"] = f.rotations_sockets;
   o["worst_stall_us"] = rounded(static_cast<double>(f.stall.count()) / 1e3, 0);
+  o["machine_stall_us"] = machine_stall_us();
   return o;
 }
 

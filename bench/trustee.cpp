@@ -175,6 +175,7 @@ json::object measure_trustee() {
   o["catalogue_s"] = rounded(f.catalogue_s);
   o["sync_ms"] = rounded(f.sync_ms, 3);
   o["worst_stall_us"] = rounded(static_cast<double>(f.stall.count()) / 1e3, 0);
+  o["machine_stall_us"] = machine_stall_us();
   o["rss_mb"] = rounded(f.rss_mb, 1);
   return o;
 }

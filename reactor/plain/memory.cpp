@@ -80,24 +80,3 @@ void end_when_memory_is_lost() noexcept {
 }
 
 }  // namespace reactor
-
-/// Asio takes what its handlers and coroutine frames live in from here and throws when there is
-/// none, past the new handler.
-extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  for (;;) {
-    // Nearly all of them want no more than malloc gives, whose short way is several times faster.
-    void* block = nullptr;
-    if (alignment <= alignof(std::max_align_t))
-      block = std::malloc(std::max<std::size_t>(size, 1));
-    else if (::posix_memalign(&block, alignment, size) != 0)
-      block = nullptr;
-    if (block != nullptr) return block;
-    const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) return nullptr;
-    try {
-      handler();
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-  }
-}
