@@ -17,6 +17,7 @@ namespace {
 /// Of the thread, which is to say of its loop.
 struct share {
   std::size_t bytes = 0, steps = 0;
+  std::uint64_t number = 0;
   std::chrono::steady_clock::time_point began{};
   // `began` is known: looked up with the first question, because a turn begins with a sleep
   bool running = false;
@@ -28,8 +29,14 @@ thread_local constinit share now_;
 
 void turn::begin(loop* of) noexcept {
   now_.bytes = now_.steps = 0;
+  ++now_.number;
   now_.running = false;
   now_.of = of;
+}
+
+std::optional<std::uint64_t> turn::number() noexcept {
+  if (!now_.of) return std::nullopt;
+  return now_.number;
 }
 
 void turn::spend(std::size_t bytes) noexcept {

@@ -4,8 +4,10 @@
 #include "reactor/plain/time.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace reactor {
 
@@ -33,6 +35,8 @@ public:
   static void spend(std::size_t bytes = 0) noexcept;
   /// The share is used up: whoever would go on now gives way or says "would block".
   static bool is_over() noexcept;
+  /// Which one of its thread it is; nothing outside a loop.
+  static std::optional<std::uint64_t> number() noexcept;
   /// Lets everything else that is ready, or becomes ready meanwhile, run first.
   static awaitable<void> give_way();
   /// What the present callback does is done for that peer. False when its allowance is used up:

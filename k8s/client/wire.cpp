@@ -7,8 +7,10 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace k8s {
@@ -83,6 +85,33 @@ bool one_step(wire_reading* reading) {
   return false;
 }
 
+/// The keys of one object, of which nearly all have a few.
+class key_list {
+public:
+  void add(std::string_view key) {
+    if (size_ < first_.size())
+      first_[size_++] = key;
+    else
+      more_.push_back(key);
+  }
+  std::optional<std::string_view> twice() {
+    if (more_.empty()) return twice_in({first_.data(), size_});
+    more_.insert(more_.end(), first_.begin(), first_.end());
+    return twice_in(more_);
+  }
+
+private:
+  static std::optional<std::string_view> twice_in(std::span<std::string_view> keys) {
+    std::sort(keys.begin(), keys.end());
+    const auto found = std::adjacent_find(keys.begin(), keys.end());
+    if (found == keys.end()) return std::nullopt;
+    return *found;
+  }
+  std::array<std::string_view, 16> first_;
+  std::size_t size_ = 0;
+  std::vector<std::string_view> more_;
+};
+
 void look_for_duplicates(dom::element e, const wire_value& root, wire_reading* reading) {
   if (dom::array a; e.get(a) == simdjson::SUCCESS) {
     for (const dom::element child : a) {
@@ -93,15 +122,74 @@ void look_for_duplicates(dom::element e, const wire_value& root, wire_reading* r
   }
   dom::object o;
   if (e.get(o) != simdjson::SUCCESS) return;
-  std::vector<std::string_view> keys;
+  key_list keys;
   for (const auto member : o) {
     if (!one_step(reading)) return;
-    keys.push_back(member.key);
+    keys.add(member.key);
     look_for_duplicates(member.value, root, reading);
   }
-  std::sort(keys.begin(), keys.end());
-  const auto twice = std::adjacent_find(keys.begin(), keys.end());
-  if (twice != keys.end()) root.refuse("key \"" + std::string(*twice) + "\" is there twice");
+  if (const auto twice = keys.twice())
+    root.refuse("key \"" + std::string(*twice) + "\" is there twice");
+}
+
+bool needs_escape(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+}
+
+/// Of valid UTF-8.
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (;;) {
+    const auto odd = std::find_if(text.begin(), text.end(), needs_escape);
+    out.append(text.begin(), odd);
+    if (odd == text.end()) break;
+    switch (*odd) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\b': out += "\\b"; break;
+      case '\f': out += "\\f"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default: {
+        constexpr char digits[] = "0123456789abcdef";
+        out += "\\u00";
+        out += digits[*odd >> 4];
+        out += digits[*odd & 0xf];
+      }
+    }
+    text.remove_prefix(static_cast<std::size_t>(odd - text.begin()) + 1);
+  }
+  out += '"';
+}
+
+void append_json(std::string& out, dom::element e) {
+  switch (e.type()) {
+    case dom::element_type::OBJECT: {
+      char before = '{';
+      for (const auto member : dom::object(e)) {
+        out += std::exchange(before, ',');
+        append_quoted(out, member.key);
+        out += ':';
+        append_json(out, member.value);
+      }
+      if (before == '{') out += before;
+      out += '}';
+      return;
+    }
+    case dom::element_type::ARRAY: {
+      char before = '[';
+      for (const dom::element element : dom::array(e)) {
+        out += std::exchange(before, ',');
+        append_json(out, element);
+      }
+      if (before == '[') out += before;
+      out += ']';
+      return;
+    }
+    case dom::element_type::STRING: append_quoted(out, std::string_view(e)); return;
+    default: out += simdjson::minify(e);
+  }
 }
 
 }  // namespace
@@ -228,10 +316,23 @@ void wire_value::refuse_duplicates() const {
 }
 
 std::string wire_value::json() const {
-  std::string text =
-      document_ ? simdjson::minify(wire_access::element(*this)) : std::string("null");
-  if (reading_) reading_->kept_bytes += text.size() + kept_text_bytes;
+  std::string text;
+  append_json_to(text);
   return text;
+}
+
+void wire_value::append_json_to(std::string& out) const {
+  const std::size_t before = out.size();
+  if (document_)
+    append_json(out, wire_access::element(*this));
+  else
+    out += "null";
+  if (reading_) reading_->kept_bytes += out.size() - before + kept_text_bytes;
+}
+
+void wire_value::append_key_to(std::string& out, std::string_view key) {
+  append_quoted(out, key);
+  out += ':';
 }
 
 struct wire_parser::impl {

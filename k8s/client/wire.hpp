@@ -74,6 +74,9 @@ public:
   void refuse_duplicates() const;
   /// The value as JSON text without spaces.
   std::string json() const;
+  void append_json_to(std::string& out) const;
+  /// A key as this hands it out, quoted, and the colon behind it.
+  static void append_key_to(std::string& out, std::string_view key);
   /// The text is not what it should be; the first reason stays.
   void refuse(std::string_view why) const;
   /// Of the whole text that this is a part of.

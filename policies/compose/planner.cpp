@@ -293,8 +293,7 @@ private:
         {"annotations", value::object{{std::string(mark::manager), s_.about->manager}}},
         {"resourceVersion", there.resource_version}};
     std::vector<std::string> lines;
-    if (there.controller_uid != parent_.uid)
-      lines.push_back(owned_instead_of("nobody"));
+    if (there.controller_uid != parent_.uid) lines.push_back(owned_instead_of("nobody"));
     if (!is_marked(there))
       lines.push_back("metadata.annotations." + std::string(mark::manager) + ": nothing → \"" +
                       s_.about->manager + "\"");

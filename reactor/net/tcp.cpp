@@ -94,10 +94,11 @@ public:
   result<std::optional<std::size_t>> try_read(std::span<char> into) override {
     if (auto code = not_usable()) return failed(code, "read from ");
     // Whoever wants more waits for it like for anything else, which lets the others run.
-    if (turn::is_over()) return std::optional<std::size_t>();
+    if (turn::is_over() || is_drained()) return std::optional<std::size_t>();
     for (;;) {
       const ssize_t n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
       if (n >= 0) {
+        if (n > 0 && static_cast<std::size_t>(n) < into.size()) drained_in_ = turn::number();
         turn::spend(static_cast<std::size_t>(n));
         return std::optional<std::size_t>(static_cast<std::size_t>(n));
       }
@@ -139,6 +140,7 @@ public:
   std::string peer() const override { return peer_; }
 
 private:
+  bool is_drained() const noexcept { return drained_in_ && drained_in_ == turn::number(); }
   void cancel() {
     error_code ignored;
     socket_.cancel(ignored);
@@ -156,6 +158,8 @@ private:
   tcp_socket socket_;
   std::string peer_;
   std::shared_ptr<allowance> peer_allowance_;
+  // the turn in which the kernel had less than was asked for: it is not asked again in it
+  std::optional<std::uint64_t> drained_in_;
   expiry expiry_;
 };
 
