@@ -6,8 +6,11 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <set>
+#include <tuple>
+#include <vector>
 
 namespace compose {
 namespace {
@@ -37,15 +40,19 @@ public:
   void name(std::string_view key) {
     if (!first_) text_ += ',';
     first_ = false;
-    text_ += json::serialize(json::value(key));
-    text_ += ':';
+    k8s::wire_value::append_key_to(text_, key);
   }
   void member(std::string_view key, k8s::wire_value v) {
     v.refuse_duplicates();
     name(key);
-    text_ += v.json();
+    v.append_json_to(text_);
   }
-  void text(std::string_view v) { text_ += json::serialize(json::value(v)); }
+  /// What needs no escape.
+  void digest(std::string_view v) {
+    text_ += '"';
+    text_ += v;
+    text_ += '"';
+  }
   std::string take() { return std::move(text_); }
 
 private:
@@ -56,12 +63,20 @@ private:
 void write_metadata(writer& out, k8s::wire_value metadata) {
   out.name("metadata");
   out.open();
-  for (const char* key : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
-                          "generation", "labels", "ownerReferences", "finalizers"}) {
-    const k8s::wire_value v = metadata[key];
-    if (v.present()) out.member(key, v);
-  }
-  const k8s::wire_value annotations = metadata["annotations"];
+  constexpr std::array keys = {"name",
+                               "namespace",
+                               "uid",
+                               "creationTimestamp",
+                               "deletionTimestamp",
+                               "generation",
+                               "labels",
+                               "ownerReferences",
+                               "finalizers",
+                               "annotations"};
+  const auto found = std::apply([&](const auto&... key) { return metadata.fields(key...); }, keys);
+  for (std::size_t i = 0; i + 1 < keys.size(); ++i)
+    if (found[i].present()) out.member(keys[i], found[i]);
+  const k8s::wire_value annotations = found.back();
   if (annotations.present()) {
     annotations.refuse_duplicates();
     out.name("annotations");
@@ -83,9 +98,9 @@ content_view<What> content_view<What>::parse(k8s::wire_value object) {
   writer out;
   out.open();
   write_metadata(out, object["metadata"]);
-  std::set<std::string, std::less<>> seen;
+  std::vector<std::string_view> seen;
   object.members([&](std::string_view key, k8s::wire_value member) {
-    if (!seen.insert(std::string(key)).second) object.refuse("a key is there twice");
+    seen.push_back(key);
     if (key == "metadata" || key == "apiVersion" || key == "kind") return;
     if constexpr (What == content::secret) {
       if (key == "stringData") return;
@@ -95,7 +110,7 @@ content_view<What> content_view<What>::parse(k8s::wire_value object) {
         out.open();
         member.members([&](std::string_view name, k8s::wire_value encoded) {
           out.name(name);
-          out.text(digest_of_encoded(encoded.text()));
+          out.digest(digest_of_encoded(encoded.text()));
         });
         out.close();
         return;
@@ -104,6 +119,9 @@ content_view<What> content_view<What>::parse(k8s::wire_value object) {
     if (member.present()) out.member(key, member);
   });
   out.close();
+  std::sort(seen.begin(), seen.end());
+  if (std::adjacent_find(seen.begin(), seen.end()) != seen.end())
+    object.refuse("a key is there twice");
   v.text = out.take();
   return v;
 }
@@ -195,7 +213,8 @@ public:
     });
     informer_.on_change([this, changed = std::move(changed)](const view* before, const view* now) {
       if (before && !now) writes.gone(before->meta.key(), before->meta.uid);
-      changed(before ? &before->meta : nullptr, now ? &now->meta : nullptr);
+      if (changed(before ? &before->meta : nullptr, now ? &now->meta : nullptr))
+        informer_.matters();
     });
   }
 
