@@ -79,6 +79,15 @@ answer openapi(const request& r, const catalogue& kinds) {
   answer a;
   const std::vector<kind_ptr> all = kinds.all();
   if (r.path == "/openapi/v2") {
+    // kubectl asks so for what version 3 does not have: nothing, so that it goes on to say that
+    // there is no such kind. {swagger: "2.0"} on the wire.
+    if (r.fields.get("accept").find("proto-openapi") != std::string_view::npos) {
+      a.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+      a.body =
+          "\x0a\x03"
+          "2.0";
+      return a;
+    }
     json::object definitions, paths;
     for (const kind_ptr& k : all) {
       definitions[schema_name(*k)] = described(*k);

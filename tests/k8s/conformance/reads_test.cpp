@@ -316,6 +316,16 @@ TEST(Discovery, ComesAggregatedOnDemand) {
   EXPECT_EQ(r.at("/apiVersion"), "apidiscovery.k8s.io/v2");
 }
 
+/// What kubectl asks for a kind that nobody serves: field 1 of the document, "swagger", is "2.0".
+TEST(OpenApi, OfVersion2ComesAsProtobufOnDemand) {
+  reply r = endpoint::get().send("GET", "/openapi/v2", {}, "",
+                                 "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+  EXPECT_EQ(r.status, 200);
+  EXPECT_EQ(r.text.substr(0, 5),
+            "\x0a\x03"
+            "2.0");
+}
+
 TEST(Server, SaysItsVersionAndHealth) {
   EXPECT_EQ(get("/version").at("/major"), "1");
   EXPECT_EQ(get("/healthz").text, "ok");
