@@ -523,7 +523,8 @@ protected:
     begin(std::move(o));
     run_for(1s);
     pods->attend(how);
-    while (stored() == "a@1" && l.now() < reactor::steady_time(60s)) run_for(1ms);
+    const reactor::steady_time give_up = l.now() + 60s;
+    while (stored() == "a@1" && l.now() < give_up) run_for(1ms);
     run_for(200ms);
     const std::string soon = stored();
     run_for(700ms);
