@@ -72,7 +72,6 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
     stream->last_byte = loop_.now();
     stream->bytes += piece_bytes;
     watch_.counters().bytes += piece_bytes;
-    mattered_ = false;
     pace.begin();
     ending outcome = take_lines(*stream, *piece);
     const bool full = pace.end(piece_bytes);
@@ -89,18 +88,8 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
     // Bytes that prove nothing put no question off.
     if (loop_.now() >= next_look(*stream))
       if (ending silent = judge_silence(stream)) co_return silent;
-    if (const nanoseconds rest = rest_of_lull(*stream); rest > 0ns)
-      co_await loop_.sleep_for(rest);
-    else if (full)
-      co_await reactor::turn::give_way();
+    if (full) co_await reactor::turn::give_way();
   }
-}
-
-/// Zero: what comes is to be read at once.
-nanoseconds informer_base::rest_of_lull(const stream_run& stream) const {
-  if (options_.lull == 0ns || mattered_ || attention_ != attention::none || stream.initial)
-    return {};
-  return options_.lull - loop_.now().time_since_epoch() % options_.lull;
 }
 
 /// A line that is parsed off the loop and those behind it; the piece that they came in is gone.

@@ -510,43 +510,6 @@ TEST_F(InformerTest, WhatNobodyActsUponIsAskedAboutOnlyWhenABookmarkIsLate) {
   EXPECT_LT(l.now() - pods->last_contact(), 20s);
 }
 
-/// What is stored 200 and 900 ms after `b`, when `c` came 100 ms after it.
-class Lull : public InformerTest {
-protected:
-  std::pair<std::string, std::string> seen(attention how) {
-    answer stream = answer::stream();
-    stream.piece(event("ADDED", "b", 11), 10s).piece(event("ADDED", "c", 12), 100ms).stay_open();
-    server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
-    server.on("GET", watch_path, stream);
-    informer_options o = pod_options();
-    o.lull = 500ms;
-    begin(std::move(o));
-    run_for(1s);
-    pods->attend(how);
-    const reactor::steady_time give_up = l.now() + 60s;
-    while (stored() == "a@1" && l.now() < give_up) run_for(1ms);
-    run_for(200ms);
-    const std::string soon = stored();
-    run_for(700ms);
-    return {soon, stored()};
-  }
-};
-
-TEST_F(Lull, WhatConcernsNobodyIsReadWithWhatComesNext) {
-  const auto [soon, later] = seen(attention::none);
-  EXPECT_EQ(soon, "a@1 b@11");
-  EXPECT_EQ(later, "a@1 b@11 c@12");
-}
-
-TEST_F(Lull, ThereIsNoneBehindAChangeThatMatters) {
-  changes_matter = true;
-  EXPECT_EQ(seen(attention::none).first, "a@1 b@11 c@12");
-}
-
-TEST_F(Lull, ThereIsNoneWhileSomebodyAttends) {
-  EXPECT_EQ(seen(attention::close).first, "a@1 b@11 c@12");
-}
-
 TEST_F(InformerTest, BookmarksSpareAllQuestions) {
   answer stream = watch_saying({});
   for (int i = 0; i < 5; ++i) stream.piece(bookmark_line(10), 60s);
