@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-/// jemalloc's, where it is linked in: as shipped.
+/// jemalloc's, where somebody preloads it to compare.
 extern "C" int mallctl(const char* name, void* old, size_t* old_size, void* now, size_t now_size)
     __attribute__((weak));
 
