@@ -19,8 +19,9 @@ std::size_t resident_bytes();
 std::size_t heap_bytes();
 /// Gives freed memory back to the system, so that resident_bytes() means something.
 void trim_heap();
-/// What would be resident after trim_heap(), found in a copy of the process: a heap that was
-/// trimmed pays for its pages once more, and that is no part of what is measured afterwards.
+/// What would be resident after trim_heap(): a heap that was trimmed pays for its pages once more,
+/// and that is no part of what is measured afterwards. In builds without jemalloc (debug) what is
+/// resident.
 std::size_t trimmed_bytes();
 
 /// machine, cores, compiler, build and library versions; the head of every result.

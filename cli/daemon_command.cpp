@@ -57,22 +57,25 @@ reactor::awaitable<k8s::result<reactor::nanoseconds>> interval_for(serving& s) {
   }
 }
 
-int leave_code_of(dl_phdr_info* object, std::size_t, void*) {
+int leave_pages_of(dl_phdr_info* object, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = object->dlpi_phdr[i];
-    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0 || (part.p_flags & PF_W) != 0)
-      continue;
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
     const std::uintptr_t first = object->dlpi_addr + part.p_vaddr, from = first / page * page;
     (void)::madvise(reinterpret_cast<void*>(from), first + part.p_memsz - from, MADV_DONTNEED);
   }
   return 0;
 }
 
-/// Half of what is resident is code that only the start needed, and the kernel maps generously. It
-/// is nobody's but the page cache's, which gives back what is needed.
-void leave_code_of_start() {
-  ::dl_iterate_phdr(leave_code_of, nullptr);
+/// Most of what is resident is code and constants that the start or one step of a rollout needed,
+/// with their neighbours: the kernel maps sixteen pages where one was touched. They are nobody's but
+/// the page cache's, which gives back what is needed; a pass costs less than a millisecond.
+reactor::awaitable<void> leave_unused_pages(reactor::loop& loop) {
+  for (;;) {
+    co_await loop.sleep_for(settling_time);
+    ::dl_iterate_phdr(leave_pages_of, nullptr);
+  }
 }
 
 reactor::awaitable<void> begin_daemon(serving& s) {  // borrowed
@@ -85,8 +88,7 @@ reactor::awaitable<void> begin_daemon(serving& s) {  // borrowed
   s.options.poll_interval = *every;
   s.daemon = std::make_unique<bootc::node_daemon>(s.loop, s.api, s.machine, s.options, s.log);
   s.daemon->start();
-  co_await s.loop.sleep_for(settling_time);
-  leave_code_of_start();
+  co_await leave_unused_pages(s.loop);
 }
 
 reactor::awaitable<void> serve(serving& s) {

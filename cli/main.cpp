@@ -5,6 +5,10 @@
 #include <exception>
 #include <new>
 
+/// jemalloc's settings: one thread does nearly everything. CMakeLists.txt says why it is used.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "narenas:1";
+
 int main(int argc, char** argv) {
   reactor::end_when_memory_is_lost();
   // a reader that is gone is a failed write, not the end of the process
