@@ -245,6 +245,29 @@ TEST(Comments, WrapAtTheCodesHundredColumns) {
   });
 }
 
+// A name in a table is in the reference; that somebody counts under it only its use shows.
+TEST(Metrics, EachThatATableHasIsSetSomewhere) {
+  const std::regex of_table(R"re(^namespace (?:\w+::)*(\w+) \{)re"),
+      kind(R"re((\w+) = (?:reactor::)?metric_in\()re");
+  std::map<std::string, std::string> unused;  // "table::name" → where it stands
+  std::string table;
+  read_all(shipped, [&](const std::string& path, int number, const std::string& line) {
+    if (!path.ends_with("metric_table.hpp")) return;
+    std::smatch found;
+    if (std::regex_search(line, found, of_table)) table = found[1];
+    if (std::regex_search(line, found, kind))
+      unused.emplace(table + "::" + found[1].str(), path + ":" + std::to_string(number));
+  });
+  EXPECT_GT(unused.size(), 50u);
+  const std::regex use(R"re(\w+::\w+)re");
+  read_all(shipped, [&](const std::string& path, int, const std::string& line) {
+    if (path.ends_with("metric_table.hpp")) return;
+    for (std::sregex_iterator at(line.begin(), line.end(), use), end; at != end; ++at)
+      unused.erase(at->str());
+  });
+  for (const auto& [name, where] : unused) ADD_FAILURE() << where << ": nobody sets " << name;
+}
+
 TEST(Parameters, NoBoolStandsBesideOthersInAHeader) {
   const std::set<std::string> known = {
       "bootc/daemon/simulated_host.hpp", "cli/service/service.hpp",

@@ -49,7 +49,9 @@ public:
         kind_(s.on_clusters),
         charts_(h.loop, supply_options(h, s)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all),
-        rows_(h.metrics, std::string(api_name)) {}
+        rows_(h.metrics, std::string(api_name)) {
+    h.metrics.get_gauge(tenant_metrics::build_info, {{"version", WINDLASS_VERSION}}).set(1);
+  }
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     tenant_cluster::options o;

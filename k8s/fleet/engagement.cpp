@@ -166,14 +166,13 @@ void engagement::count(reactor::metrics& into) {
       into.get_counter(what, std::move(labels)).add(static_cast<double>(n));
     };
     using c = watch_counters;
-    namespace m = fleet_metrics;
-    add(m::informer_events, &c::events);
-    add(m::informer_bytes, &c::bytes);
-    add(m::informer_lists, &c::lists, &c::streams);
-    add(m::informer_watches, &c::watches);
-    add(m::informer_failures, &c::failures);
-    add(m::informer_silent, &c::silent);
-    add(m::informer_oddities, &c::repeated, &c::regressed, &c::unknown, &c::replaced,
+    add(fleet_metrics::informer_events, &c::events);
+    add(fleet_metrics::informer_bytes, &c::bytes);
+    add(fleet_metrics::informer_lists, &c::lists, &c::streams);
+    add(fleet_metrics::informer_watches, &c::watches);
+    add(fleet_metrics::informer_failures, &c::failures);
+    add(fleet_metrics::informer_silent, &c::silent);
+    add(fleet_metrics::informer_oddities, &c::repeated, &c::regressed, &c::unknown, &c::replaced,
         &c::older_refused, &c::malformed);
   }
 }
