@@ -22,6 +22,8 @@ namespace {
 /// What is missing is looked for again after that long, doubling: most clusters never serve it.
 constexpr reactor::nanoseconds look_for_missing = 30s, look_for_missing_most = 5min,
                                look_for_lost = 30s, look_for_complete = 100ms;
+/// So long the changes of objects that nobody has named may lie unread.
+constexpr reactor::nanoseconds lull = 500ms;
 
 /// Every pack that has the hook, in order, for whomever it applies.
 std::vector<std::shared_ptr<const policies::pack>> having_sync(const policies::host& packs) {
@@ -308,11 +310,12 @@ awaitable<bool> compose_cluster::arrange() {
     k8s::informer_options o;
     o.collection = served.at(k);
     o.limits = options_.house.limits;
+    o.lull = lull;
     o.log = on_.log();
     auto made =
         watched_kind::make(on_.loop(), on_.api(), k, std::move(o),
                            [this, k](const k8s::object_meta* before, const k8s::object_meta* now) {
-                             changed(k, before, now);
+                             return changed(k, before, now);
                            });
     watched_kind& w = *made;
     kinds_.emplace(k, std::move(made));
@@ -399,30 +402,37 @@ void compose_cluster::look_at(const object_name& parent) {
   controller_.add(parent);
 }
 
-void compose_cluster::changed(const kind_name& kind, const k8s::object_meta* before,
+bool compose_cluster::changed(const kind_name& kind, const k8s::object_meta* before,
                               const k8s::object_meta* now) {
   const k8s::object_meta& any = now ? *now : *before;
   const object_name id{kind, any.ns.str(), any.name.str()};
-  if (is_parent(id)) {
+  bool concerned = is_parent(id);
+  if (concerned) {
     if (before && (!now || !(before->uid == now->uid))) by_uid_.erase(before->uid.text());
     if (now) by_uid_.insert_or_assign(now->uid.text(), id);
     look_at(id);
     count_parents();
   }
   const bool same = before && now && before->owner == now->owner && before->labels == now->labels;
-  if (before && !same) wake(id, *before);
-  if (now) wake(id, *now);
+  if (before && !same) concerned |= wake(id, *before);
+  if (now) concerned |= wake(id, *now);
+  return concerned;
 }
 
-void compose_cluster::wake(const object_name& id, const k8s::object_meta& m) {
+bool compose_cluster::wake(const object_name& id, const k8s::object_meta& m) {
+  bool concerned = false;
+  const auto look = [&](const object_name& parent) {
+    concerned = true;
+    look_at(parent);
+  };
   if (m.owner) {
     const auto owner = by_uid_.find(m.owner.uid.text());
-    if (owner != by_uid_.end()) look_at(owner->second);
+    if (owner != by_uid_.end()) look(owner->second);
   }
   if (const auto named = concerned_.find(id); named != concerned_.end())
-    for (const object_name& parent : named->second) look_at(parent);
+    for (const object_name& parent : named->second) look(parent);
   const auto asked = by_labels_.find(id.kind);
-  if (asked == by_labels_.end()) return;
+  if (asked == by_labels_.end()) return concerned;
   const policies::labels labels = plain(m.labels);
   for (const object_name& parent : asked->second) {
     const auto state = parents_.find(parent);
@@ -430,8 +440,9 @@ void compose_cluster::wake(const object_name& id, const k8s::object_meta& m) {
     const auto& all = state->second.related;
     if (std::any_of(all.begin(), all.end(),
                     [&](const auto& q) { return q.name.empty() && q.matches(id, labels); }))
-      look_at(parent);
+      look(parent);
   }
+  return concerned;
 }
 
 }  // namespace compose

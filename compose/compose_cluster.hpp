@@ -160,8 +160,9 @@ private:
   bool is_complete(const policies::compose::declaration& d) const;
   watched_kind* watched(const kind_name& k) const;
   std::shared_ptr<const object> find(const object_name& id) const;
-  void changed(const kind_name& kind, const k8s::object_meta* before, const k8s::object_meta* now);
-  void wake(const object_name& changed_one, const k8s::object_meta& m);
+  /// Whether it concerns a parent, who is then looked at.
+  bool changed(const kind_name& kind, const k8s::object_meta* before, const k8s::object_meta* now);
+  bool wake(const object_name& changed_one, const k8s::object_meta& m);
   void look_at(const object_name& parent);
   bool is_parent_kind(const kind_name& k) const;
   bool is_parent(const object_name& id) const;

@@ -213,7 +213,8 @@ public:
     });
     informer_.on_change([this, changed = std::move(changed)](const view* before, const view* now) {
       if (before && !now) writes.gone(before->meta.key(), before->meta.uid);
-      changed(before ? &before->meta : nullptr, now ? &now->meta : nullptr);
+      if (changed(before ? &before->meta : nullptr, now ? &now->meta : nullptr))
+        informer_.matters();
     });
   }
 

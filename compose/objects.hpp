@@ -59,8 +59,9 @@ std::shared_ptr<const object> object_from(const kind_name& kind, const std::stri
 /// One collection of a cluster, whole, for all packs that name it.
 class watched_kind {
 public:
-  /// Called for each change, with what was and what is; one of them may be null.
-  using change = std::function<void(const k8s::object_meta* before, const k8s::object_meta* now)>;
+  /// Called for each change, with what was and what is; one of them may be null. Says whether it
+  /// concerns anybody.
+  using change = std::function<bool(const k8s::object_meta* before, const k8s::object_meta* now)>;
 
   static std::unique_ptr<watched_kind> make(reactor::loop& l, k8s::client& api, kind_name kind,
                                             k8s::informer_options o, change on_change);

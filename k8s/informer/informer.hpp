@@ -41,6 +41,8 @@ struct informer_options {
   std::string ns, label_selector, field_selector;
   watch_limits limits;
   bool stream_initial = true;  // watch-list where the server offers it
+  /// How long what concerns nobody may lie unread: see matters(). Zero = not at all.
+  reactor::nanoseconds lull{0};
   /// Says failures and oddities, with the cluster's name among its fields.
   reactor::logger log;
   /// Called after each change of state().
@@ -82,6 +84,11 @@ public:
   /// Why what the store has is known not to be the truth; empty when nothing is known against it.
   /// While it says something is_synced() is false.
   const std::string& doubt() const noexcept { return doubt_; }
+  /// Said by a change handler: somebody is concerned by what it was told. Where nobody is by all
+  /// that came at once, and nobody attends, what comes next is read at the end of a lull, which is
+  /// the same moment for all: clusters on which much happens that nobody looks at wake the process
+  /// together, not one by one.
+  void matters() noexcept { mattered_ = true; }
   /// Called at once when there is a doubt.
   void on_doubt(std::function<void()> f) { on_doubt_ = std::move(f); }
   /// What the store takes together with those of others; before start().
@@ -154,6 +161,7 @@ private:
   ending judge_silence(std::shared_ptr<stream_run> stream);
   reactor::steady_time next_look(const stream_run& stream) const;
   reactor::nanoseconds silence() const noexcept;
+  reactor::nanoseconds rest_of_lull(const stream_run& stream) const;
   step settle(const line_outcome& outcome);
   step fail(const fault& why);
   fault malformed(std::string_view detail) const;
@@ -175,6 +183,7 @@ private:
   std::string said_;  // the last failure in the log
   reactor::steady_time said_at_{};
   std::size_t buffered_ = 0;
+  bool mattered_ = false;
   attention attention_ = attention::close;
   reactor::steady_time attended_since_{};
   std::weak_ptr<stream_run> stream_;  // the watch under way

@@ -6,6 +6,8 @@
 
 #include <boost/json/parse.hpp>
 
+#include <utility>
+
 namespace k8s {
 
 using reactor::nanoseconds;
@@ -59,9 +61,10 @@ awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stre
 
 awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stream_run> stream) {
   pacer pace(loop_);
+  nanoseconds lull{0};
   for (;;) {
     const nanoseconds patience = std::max(next_look(*stream) - loop_.now(), nanoseconds(1ms));
-    const auto piece = co_await stream->exchange->read(patience);
+    const auto piece = co_await stream->exchange->read(patience, std::exchange(lull, {}));
     if (!piece && piece.error().code == reactor::errc::timed_out) {
       if (ending outcome = judge_silence(stream)) co_return outcome;
       continue;
@@ -72,6 +75,7 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
     stream->last_byte = loop_.now();
     stream->bytes += piece_bytes;
     watch_.counters().bytes += piece_bytes;
+    mattered_ = false;
     pace.begin();
     ending outcome = take_lines(*stream, *piece);
     const bool full = pace.end(piece_bytes);
@@ -88,8 +92,16 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
     // Bytes that prove nothing put no question off.
     if (loop_.now() >= next_look(*stream))
       if (ending silent = judge_silence(stream)) co_return silent;
+    lull = rest_of_lull(*stream);
     if (full) co_await reactor::turn::give_way();
   }
+}
+
+/// How long what follows a piece may lie unread. Zero: not at all.
+nanoseconds informer_base::rest_of_lull(const stream_run& stream) const {
+  if (options_.lull == 0ns || mattered_ || attention_ != attention::none || stream.initial)
+    return {};
+  return options_.lull - loop_.now().time_since_epoch() % options_.lull;
 }
 
 /// A line that is parsed off the loop and those behind it; the piece that they came in is gone.

@@ -7,6 +7,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/plain/memory.hpp"
 #include "reactor/turn.hpp"
+#include "reactor/waiters.hpp"
 
 #include <optional>
 #include <utility>
@@ -53,6 +54,7 @@ public:
   steady_time last_byte() const noexcept override { return last_byte_; }
   void hurry() noexcept override {
     if (connection_) connection_->w.stream().expire_at(pool_->owner().now());
+    if (lull_) lull_->wake_all();
   }
   bool nothing_came() const noexcept { return last_byte_ == steady_time{}; }
 
@@ -96,13 +98,20 @@ public:
     }
   }
 
-  awaitable<result<std::string_view>> read(nanoseconds idle) override {
+  using exchange::read;
+  awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds lull) override {
     if (connection_) connection_->w.stream().expire_at(pool_->owner().now() + idle);
     // A piece that is here already would be handed on without waiting, and so would the next one.
     if (turn::is_over()) co_await turn::give_way();
     turn::spend();
     for (;;) {
       if (auto got = try_read()) co_return std::move(*got);
+      if (lull > nanoseconds::zero()) {
+        connection_->w.stream().expire_at(pool_->owner().now() + lull + idle);
+        if (co_await rest(std::exchange(lull, {})) == woken::by_call)
+          co_return named(make_fault(errc::timed_out, {}, "it was hurried"));
+        continue;
+      }
       auto readable = co_await connection_->w.stream().wait_readable();
       if (!readable) co_return not_readable(readable.error());
     }
@@ -145,6 +154,15 @@ private:
       if (!n) return n.error();
       if (!*n) return std::nullopt;
     }
+  }
+  awaitable<woken> rest(nanoseconds lull) {
+    waiters here(pool_->owner());
+    struct leaving {
+      waiters*& at;
+      ~leaving() { at = nullptr; }
+    } const afterwards{lull_};
+    lull_ = &here;
+    co_return co_await here.wait(pool_->owner().now() + lull);
   }
   fault not_readable(const fault& why) {
     // Silence is the caller's to judge: it may go on reading.
@@ -207,6 +225,7 @@ private:
   response_head head_;
   std::unique_ptr<fault> failed_;
   steady_time last_byte_{};
+  waiters* lull_ = nullptr;  // where a read() rests
 };
 
 awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection_pool> pool,

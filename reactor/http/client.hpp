@@ -69,7 +69,10 @@ public:
   /// suspension.
   /// Errors: errc::timed_out when nothing came for `idle` (the caller may read on);
   /// errc::malformed; the transport's own.
-  virtual awaitable<result<std::string_view>> read(nanoseconds idle) = 0;
+  awaitable<result<std::string_view>> read(nanoseconds idle) { return read(idle, {}); }
+  /// As read(idle). Where nothing is there yet it looks again after `lull`, and only then waits:
+  /// what comes meanwhile is read together, for one wake-up.
+  virtual awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds lull) = 0;
   /// Ends a read() that waits as if its time were over; the caller may read on. Does nothing when
   /// none waits.
   virtual void hurry() noexcept = 0;

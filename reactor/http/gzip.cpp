@@ -93,7 +93,8 @@ public:
   steady_time last_byte() const noexcept override { return from_->last_byte(); }
   void hurry() noexcept override { from_->hurry(); }
 
-  awaitable<result<std::string_view>> read(nanoseconds idle) override {
+  using exchange::read;
+  awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds lull) override {
     for (;;) {
       if (failed_) co_return *failed_;
       // A few bytes may be much text, or much work for none.
@@ -105,7 +106,7 @@ public:
         continue;
       }
       if (complete_) co_return std::string_view();
-      auto piece = co_await from_->read(idle);
+      auto piece = co_await from_->read(idle, lull);
       if (!piece) co_return piece.error();
       complete_ = piece->empty();
       if (complete_ && !inflater_.ended()) co_return failed(not_gzip("it ends too soon"));

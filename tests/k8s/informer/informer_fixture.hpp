@@ -39,6 +39,7 @@ protected:
   void begin(informer_options options) {
     pods = std::make_unique<informer<pod>>(l, *api, std::move(options));
     pods->on_change([this](const pod* before, const pod* now) {
+      if (changes_matter) pods->matters();
       changes.push_back((before ? before->meta.name.str() : "") + ">" +
                         (now ? now->meta.name.str() : "") + "@" +
                         (now ? now->meta.resource_version.text() : ""));
@@ -117,6 +118,7 @@ protected:
   }
   reactor::memory_network& net() { return reactor::memory_network::of(l); }
 
+  bool changes_matter = false;
   reactor::loop l;
   std::shared_ptr<reactor::log_capture> log = std::make_shared<reactor::log_capture>();
   std::unique_ptr<scripted_server> owned_server = std::make_unique<scripted_server>(l);
