@@ -174,7 +174,11 @@ awaitable<k8s::result<json::object>> compose_cluster::fill_in(std::shared_ptr<co
     f.detail = "it changed meanwhile";
     co_return f;
   }
-  auto made = make_material(a.asks, there, sources, on_.loop().random());
+  // A key takes a millisecond.
+  std::function<reactor::result<material>()> make =
+      [asks = a.asks, there = std::move(there), sources = std::move(sources),
+       &rng = on_.loop().random()] { return make_material(asks, there, sources, rng); };
+  auto made = co_await on_.loop().offload(std::move(make));
   if (!made) {
     k8s::fault f;
     f.code =
