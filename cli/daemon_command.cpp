@@ -69,8 +69,8 @@ int leave_pages_of(dl_phdr_info* object, std::size_t, void*) {
 }
 
 /// Most of what is resident is code and constants that the start or one step of a rollout needed,
-/// with their neighbours: the kernel maps sixteen pages where one was touched. They are nobody's but
-/// the page cache's, which gives back what is needed; a pass costs less than a millisecond.
+/// with their neighbours: the kernel maps sixteen pages where one was touched. They are nobody's
+/// but the page cache's, which gives back what is needed; a pass costs less than a millisecond.
 reactor::awaitable<void> leave_unused_pages(reactor::loop& loop) {
   for (;;) {
     co_await loop.sleep_for(settling_time);
