@@ -49,16 +49,15 @@ public:
         kind_(s.on_clusters),
         charts_(h.loop, supply_options(h, s)),
         slots_(h.loop, wanted_->all.per_cluster, wanted_->all.in_all),
-        rows_(h.metrics, std::string(api_name)) {
-    h.metrics.get_gauge(tenant_metrics::build_info, {{"version", WINDLASS_VERSION}}).set(1);
-  }
+        rows_(h.metrics, std::string(api_name)) {}
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
+    house_.metrics.get_gauge(tenant_metrics::build_info, {{"version", WINDLASS_VERSION}}).set(1);
     tenant_cluster::options o;
     o.does = house_.does;
     o.kind = kind_;
     o.wanted = [this] { return wanted_; };
-    o.server = [this, &on] { return names_of(on.on()); };
+    o.server = [this, &on] { return house_.fleet.names_of(on.on()); };
     o.known = [this](std::string_view name) { return is_known(name); };
     o.charts = &charts_;
     o.slots = &slots_;
@@ -142,17 +141,6 @@ private:
     co_return co_await ask_turn(house_.packs, std::move(q));
   }
 
-  /// One API server may be in the fleet under several names: its UID says so, and before that was
-  /// read of both its address.
-  names_of_server names_of(k8s::cluster& c) const {
-    names_of_server out;
-    for (k8s::cluster* other : house_.fleet.clusters())
-      if (other == &c || (!c.uid().empty() && other->uid() == c.uid()) ||
-          other->api().server() == c.api().server())
-        out.all.push_back(other->name());
-    out.primary = out.all.size() > 1 ? k8s::primary_name(out.all) : c.name();
-    return out;
-  }
   bool is_known(std::string_view name) const {
     if (!house_.fleet.is_discovered() || house_.fleet.find(name)) return true;
     for (const k8s::fleet::unusable& u : house_.fleet.without_connection())

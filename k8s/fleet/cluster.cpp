@@ -168,7 +168,11 @@ awaitable<result<void>> cluster::connect() {
     if (why.code == errc::not_found) why.code = errc::malformed;
     co_return why;
   }
-  uid_ = found ? uid_of(*found) : std::string();
+  std::string uid = found ? uid_of(*found) : std::string();
+  if (uid != uid_) {
+    uid_ = std::move(uid);
+    if (options_.on_uid) options_.on_uid();
+  }
   auto known = co_await discovery_.refresh();
   if (!known) co_return known.error();
   co_return result<void>();
@@ -286,6 +290,7 @@ void cluster::forget_observers() {
   options_.on_engaged = {};
   options_.on_state = {};
   options_.on_recovered = {};
+  options_.on_uid = {};
 }
 
 awaitable<void> cluster::stop() {

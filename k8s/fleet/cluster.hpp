@@ -45,6 +45,8 @@ struct cluster_options {
   /// It answers again after it was Unreachable or Unauthorized. Whoever queues work for it spreads
   /// that over recovery_spread.
   std::function<void(cluster& c)> on_recovered;
+  /// The UID of its kube-system was read, and is another than before.
+  std::function<void()> on_uid;
   reactor::metrics* metrics = nullptr;
   view_budget views;  // what is kept of it, all collections together
 };
@@ -73,6 +75,7 @@ public:
 
   const std::string& name() const noexcept { return options_.name; }
   client& api() noexcept { return api_; }
+  const client& api() const noexcept { return api_; }
   k8s::discovery& discovery() noexcept { return discovery_; }
   /// Made when it is first asked for: most clusters are told nothing.
   event_recorder& events();

@@ -209,6 +209,8 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
     if (options_.on_state) options_.on_state(c, before);
   };
   o.on_recovered = options_.on_recovered;
+  o.on_uid = [this] { servers_.reset(); };
+  servers_.reset();
   e.since = loop_.wall();
   e.running = std::make_unique<cluster>(loop_, std::move(to), std::move(o), log_);
   e.running->start();
@@ -244,6 +246,7 @@ void fleet::disengage(const std::string& name, entry& e) {
   if (!e.running) return;
   if (options_.on_disengaged) options_.on_disengaged(*e.running);
   e.running->forget_observers();
+  servers_.reset();
   if (options_.metrics) options_.metrics->drop("cluster", name);
   closing_.start("close cluster " + name, close(std::move(e.running)));
 }
@@ -311,13 +314,27 @@ std::vector<fleet::unusable> fleet::without_connection() const {
   return out;
 }
 
-bool fleet::is_primary(const cluster& c) const {
-  if (c.uid().empty()) return true;
-  std::vector<std::string> names;
-  for (const auto& [name, e] : entries_) {
-    if (e.running && e.running->uid() == c.uid()) names.push_back(name);
+server_names fleet::names_of(const cluster& c) const {
+  const auto by_address = [](const cluster& one) { return "address " + one.api().server(); };
+  const auto by_uid = [](const cluster& one) { return "uid " + one.uid(); };
+  if (!servers_) {
+    servers_.emplace();
+    for (const auto& [name, e] : entries_) {
+      if (!e.running) continue;
+      (*servers_)[by_address(*e.running)].push_back(name);
+      if (!e.running->uid().empty()) (*servers_)[by_uid(*e.running)].push_back(name);
+    }
   }
-  return primary_name(names) == c.name();
+  std::set<std::string> all{c.name()};
+  const auto take = [&](const std::string& server) {
+    if (const auto found = servers_->find(server); found != servers_->end())
+      all.insert(found->second.begin(), found->second.end());
+  };
+  take(by_address(c));
+  if (!c.uid().empty()) take(by_uid(c));
+  server_names out{{all.begin(), all.end()}, {}};
+  out.primary = primary_name(out.all);
+  return out;
 }
 
 json::object fleet::to_json(const std::string& name, const entry& e) const {

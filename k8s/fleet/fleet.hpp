@@ -51,6 +51,12 @@ struct fleet_options {
   std::optional<material> own_token = {};
 };
 
+/// The names of one API server, and which of them acts where no object names one.
+struct server_names {
+  std::vector<std::string> all;  // in order
+  std::string primary;
+};
+
 /// All clusters: those that labelled kubeconfig Secrets name on the home cluster, and those added
 /// by hand.
 /// Change     SHA-256 of the bytes under the key reconnects; labels are handed on; nothing else of
@@ -98,8 +104,9 @@ public:
   std::vector<unusable> without_connection() const;
   /// Names with and without a usable connection.
   std::size_t size() const noexcept { return entries_.size(); }
-  /// Of several names for one API server (same kube-system UID) one is primary (tenants.md §3.7).
-  bool is_primary(const cluster& c) const;
+  /// One API server may be in the fleet under several names: its UID says so, and where that was
+  /// not read its address.
+  server_names names_of(const cluster& c) const;
   /// Home, which is told after the clusters while APIs are on it, with `home: true`. It outlives
   /// the fleet's readings.
   void also_tell_of(const cluster& home) noexcept { home_ = &home; }
@@ -171,6 +178,8 @@ private:
   client* home_api_ = nullptr;  // where the Secrets are
   std::unique_ptr<informer<secret>> secrets_;
   std::map<std::string, entry, std::less<>> entries_;
+  /// Names by "uid " and "address " of their server; none when it is to be made anew.
+  mutable std::optional<std::map<std::string, std::vector<std::string>>> servers_;
   std::set<std::string> touched_;
   std::set<std::string> known_twins_;
   reactor::waiters changed_;

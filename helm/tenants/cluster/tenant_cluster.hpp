@@ -12,6 +12,7 @@
 #include "helm/tenants/waves/standing.hpp"
 #include "helm/tenants/waves/turn.hpp"
 #include "k8s/fleet/engagement.hpp"
+#include "k8s/fleet/fleet.hpp"
 #include "k8s/informer/controller.hpp"
 #include "k8s/informer/informer.hpp"
 #include "reactor/metrics.hpp"
@@ -37,13 +38,6 @@ class chart_supply;
 
 constexpr std::string_view api_name = "tenants";  // --apis, Lease, metrics, /clusters
 
-/// The names under which this API server is in the fleet, and which of them acts where no object
-/// names one.
-struct names_of_server {
-  std::vector<std::string> all;
-  std::string primary;
-};
-
 /// What a service with the same settings would do to one Tenant's release, object by object.
 struct tenant_preview {
   tenant about;
@@ -65,7 +59,7 @@ public:
     units::mode does = units::mode::act;
     kind_on_cluster kind = kind_on_cluster::as_served;
     std::function<std::shared_ptr<const wanted_everywhere>()> wanted;
-    std::function<names_of_server()> server;
+    std::function<k8s::server_names()> server;
     /// Whether a cluster of that name is in the fleet, reachable or not. May be empty: every name
     /// may be.
     std::function<bool(std::string_view)> known;

@@ -44,7 +44,7 @@ tenant_world tenant_cluster::world_of(const tenant& t) const {
   tenant_world w;
   w.object = t;
   w.cluster = on_.on().name();
-  names_of_server names = options_.server();
+  k8s::server_names names = options_.server();
   w.names_here = std::move(names.all);
   w.primary = std::move(names.primary);
   w.discovery_ns = wanted->all.ns;

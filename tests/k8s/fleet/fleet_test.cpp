@@ -317,9 +317,17 @@ TEST_F(Fleet, NamesOnePrimaryForOneApiServer) {
     w.home.put("self-cluster", kubeconfig_for("c2"));
     w.fleet.discover(w.home_api, &w.events);
     co_await l.sleep_for(2s);
-    EXPECT_TRUE(w.fleet.is_primary(*w.fleet.find("b")));
-    EXPECT_FALSE(w.fleet.is_primary(*w.fleet.find("self-cluster")));
+    for (const char* name : {"b", "self-cluster"}) {
+      const server_names both = w.fleet.names_of(*w.fleet.find(name));
+      EXPECT_EQ(both.all, (std::vector<std::string>{"b", "self-cluster"})) << name;
+      EXPECT_EQ(both.primary, "b") << name;
+    }
     EXPECT_EQ(log->count("two names for one API server"), 1u);
+    w.home.remove("b");
+    co_await l.sleep_for(2s);
+    const server_names alone = w.fleet.names_of(*w.fleet.find("self-cluster"));
+    EXPECT_EQ(alone.all, std::vector<std::string>{"self-cluster"});
+    EXPECT_EQ(alone.primary, "self-cluster");
   });
 }
 
