@@ -75,6 +75,7 @@ awaitable<void> running_api::reload() {
 k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, part_maker make) {
   k8s::cluster_api out;
   out.name = what.name;
+  out.state_metric = what.state_metric;
   wording says{what.name, what.remedy, what.watches, what.loads};
   if (says.watches.empty()) says.watches = what.says.rows;
   if (says.loads.empty()) says.loads = says.watches;

@@ -136,6 +136,8 @@ struct api {
   std::vector<k8s::event_kind> events = {};
   std::vector<condition_kind> conditions = {};
   std::vector<reactor::metric_kind> metrics = {};
+  /// Of these, the gauge that shows its state on each cluster (k8s::cluster_api::state_metric).
+  const reactor::metric_kind* state_metric = nullptr;
 };
 
 using part_maker = std::function<std::unique_ptr<part>(k8s::engagement& on)>;

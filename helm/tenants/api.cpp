@@ -218,6 +218,7 @@ units::api api(api_settings s) {
   a.events.assign(tenant_event::table.begin(), tenant_event::table.end());
   a.conditions.assign(tenant_conditions.begin(), tenant_conditions.end());
   a.metrics.assign(tenant_metrics::all.begin(), tenant_metrics::all.end());
+  a.state_metric = &tenant_metrics::cluster_state;
   a.make = [s = std::move(s)](const units::house& h) { return std::make_unique<running>(h, s); };
   return a;
 }

@@ -95,9 +95,7 @@ void cluster::note() {
     // A state gets its series when it is first seen: most clusters never see more than two.
     const auto show = [&](cluster_state s, double value) {
       reactor::metric_labels labels{{"cluster", options_.name}, {"state", std::string(name_of(s))}};
-      options_.metrics->get_gauge(fleet_metrics::cluster_state, labels).set(value);
-      options_.metrics->get_gauge(fleet_metrics::cluster_state_elsewhere, std::move(labels))
-          .set(value);
+      options_.metrics->get_gauge(fleet_metrics::cluster_state, std::move(labels)).set(value);
     };
     if (std::exchange(has_series_, true)) show(before, 0);
     show(now, 1);

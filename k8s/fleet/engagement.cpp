@@ -202,7 +202,10 @@ void engagement::hide(reactor::metrics* metrics) {
 void engagement::show(reactor::metrics& in, cluster_state s, double value) const {
   reactor::metric_labels labels{
       {"api", api_.name}, {"cluster", cluster_.name()}, {"state", std::string(name_of(s))}};
-  in.get_gauge(fleet_metrics::api_state, std::move(labels)).set(value);
+  in.get_gauge(fleet_metrics::api_state, labels).set(value);
+  if (!api_.state_metric) return;
+  labels.erase("api");
+  in.get_gauge(*api_.state_metric, std::move(labels)).set(value);
 }
 
 json::object engagement::to_json() const {

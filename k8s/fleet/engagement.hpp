@@ -7,6 +7,7 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/backoff.hpp"
 #include "reactor/log.hpp"
+#include "reactor/metrics.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
 
@@ -44,6 +45,9 @@ public:
 struct cluster_api {
   std::string name;  // "bootc"
   std::function<awaitable<result<void>>(engagement& on)> start;
+  /// A gauge of `cluster` and `state` that shows its state, too: dashboards of its users have that
+  /// name. May be null.
+  const reactor::metric_kind* state_metric = nullptr;
 };
 
 /// One API on one cluster: its part, the informers that it follows, and its health.

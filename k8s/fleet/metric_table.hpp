@@ -14,11 +14,6 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
      "",
      {"cluster", "state"},
      "1 for the state that a cluster is in, 0 for former ones."},
-    {"krypton_cluster_state",
-     gauge,
-     "",
-     {"cluster", "state"},
-     "1 for the state that a cluster is in, 0 for former ones."},
     {"windlass_api_state",
      gauge,
      "",
@@ -83,7 +78,6 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
 });
 inline constexpr reactor::metric_kind
     cluster_state = reactor::metric_in(all, "windlass_cluster_state"),
-    cluster_state_elsewhere = reactor::metric_in(all, "krypton_cluster_state"),
     api_state = reactor::metric_in(all, "windlass_api_state"),
     api_requests = reactor::metric_in(all, "windlass_api_requests_total"),
     token_renewals = reactor::metric_in(all, "windlass_cluster_token_renewals_total"),

@@ -209,9 +209,9 @@ TEST(TenantTables, HaveTheMetricsOfTheContractWithoutANameOfATenant) {
     is.emplace(k.name);
     for (const auto label : k.labels) EXPECT_NE(label, "tenant") << k.name;
   }
-  // krypton_cluster_state and krypton_kubeconfig_reloads_total are the fleet's.
+  // krypton_kubeconfig_reloads_total is the fleet's.
   EXPECT_EQ(is, words("krypton_tenants krypton_tenants_ready krypton_tenants_error "
-                      "krypton_helm_operations_total "
+                      "krypton_cluster_state krypton_helm_operations_total "
                       "krypton_helm_operation_seconds krypton_reconcile_total "
                       "krypton_reconcile_seconds krypton_queue_depth "
                       "krypton_fingerprint_updates_total krypton_chart_loads_total "

@@ -4,8 +4,7 @@
 
 /// What is counted of Tenants and KryptonDeployments, under the names that dashboards of the
 /// original operator's users have. No label is ever the name of a Tenant, and the series of a
-/// cluster go with it. (krypton_cluster_state and krypton_kubeconfig_reloads_total stand in the
-/// fleet's table.)
+/// cluster go with it. (krypton_kubeconfig_reloads_total stands in the fleet's table.)
 namespace helm::tenants::tenant_metrics {
 
 using enum reactor::metric_type;
@@ -18,6 +17,11 @@ inline constexpr auto all = std::to_array<reactor::metric_kind>({
     {"krypton_tenants", gauge, "", {"cluster", "phase"}, "Tenants by phase."},
     {"krypton_tenants_ready", gauge, "", {"cluster"}, "Tenants whose phase is Ready."},
     {"krypton_tenants_error", gauge, "", {"cluster"}, "Tenants whose phase is Error."},
+    {"krypton_cluster_state",
+     gauge,
+     "",
+     {"cluster", "state"},
+     "1 for the state that a cluster is in, 0 for former ones."},
     {"krypton_helm_operations_total",
      counter,
      "",
@@ -63,6 +67,7 @@ inline constexpr reactor::metric_kind
     by_phase = reactor::metric_in(all, "krypton_tenants"),
     ready = reactor::metric_in(all, "krypton_tenants_ready"),
     error = reactor::metric_in(all, "krypton_tenants_error"),
+    cluster_state = reactor::metric_in(all, "krypton_cluster_state"),
     operations = reactor::metric_in(all, "krypton_helm_operations_total"),
     operation_seconds = reactor::metric_in(all, "krypton_helm_operation_seconds"),
     reconciles = reactor::metric_in(all, "krypton_reconcile_total"),

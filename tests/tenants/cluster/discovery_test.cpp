@@ -171,6 +171,8 @@ TEST_F(TenantDiscovery, M1_TheSeriesOfAClusterGoWithItsSecret) {
     EXPECT_THAT(windlass->metrics.text(), HasSubstr("krypton_tenants_ready{cluster=\"a\"} 3\n"));
     EXPECT_THAT(windlass->metrics.text(), HasSubstr("krypton_tenants_error{cluster=\"a\"} 1\n"));
     EXPECT_THAT(windlass->metrics.text(), HasSubstr("krypton_build_info{version="));
+    EXPECT_THAT(windlass->metrics.text(),
+                HasSubstr("krypton_cluster_state{cluster=\"a\",state=\"Live\"} 1\n"));
     take_away("a");
     co_await l.sleep_for(10s);
     EXPECT_EQ(windlass->metrics.text().find("cluster=\"a\""), std::string::npos);
