@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace k8s {
 namespace {
@@ -224,24 +225,34 @@ TEST(SlotTable, FindsEverythingWhileItGrows) {
   }
 }
 
-TEST(StoreSize, NoPutTakesLongHoweverManyThereAre) {
-  store<pod> many;
+/// What each of that many puts takes; a store grows at the same ones each time.
+std::vector<reactor::nanoseconds> puts_into(store<pod>& many, int count) {
   const auto cpu = [] {
     timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return std::chrono::seconds(t.tv_sec) + reactor::nanoseconds(t.tv_nsec);
   };
-  reactor::nanoseconds longest{};
-  pod p = named("x", 1);
-  for (int i = 0; i < 200'000; ++i) {
+  std::vector<reactor::nanoseconds> out;
+  const pod p = named("x", 1);
+  for (int i = 0; i < count; ++i) {
     pod one = p;
     one.meta.name = "pod-" + std::to_string(i);
     one.meta.uid = uid("00000000-0000-4000-8000-" + std::to_string(100'000'000'000 + i));
     const auto before = cpu();
     many.put(std::move(one), origin::list);
-    longest = std::max<reactor::nanoseconds>(longest, cpu() - before);
+    out.push_back(cpu() - before);
   }
+  return out;
+}
+
+TEST(StoreSize, NoPutTakesLongHoweverManyThereAre) {
+  store<pod> many, more;
+  const auto once = puts_into(many, 200'000), again = puts_into(more, 200'000);
   EXPECT_EQ(many.size(), 200'000u);
+  // What the machine takes away does not hit the same put twice.
+  reactor::nanoseconds longest{};
+  for (std::size_t i = 0; i < once.size(); ++i)
+    longest = std::max(longest, std::min(once[i], again[i]));
   EXPECT_LT(longest, std::chrono::milliseconds(10));
   EXPECT_EQ(many.put(named("one more", 2), origin::watch), put_outcome::refused);
 }
