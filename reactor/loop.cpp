@@ -172,7 +172,7 @@ void loop::run() {
   const served_stop at_end{stopped_};
   context_->restart();
   nanoseconds before = thread_cpu();
-  auto measured = std::chrono::steady_clock::now();
+  steady_time measured = now();
   nanoseconds unmeasured{0};
   turn::begin(this);
   while (!stopped_) {
@@ -182,9 +182,9 @@ void loop::run() {
       break;
     }
     ++health_.callbacks;
-    const auto now = std::chrono::steady_clock::now();
-    if (!charged_ && now - measured < measured_together) {
-      unmeasured = now - measured;
+    const steady_time ended = now();
+    if (!charged_ && ended - measured < measured_together) {
+      unmeasured = ended - measured;
       turn::begin(this);
       continue;
     }
@@ -192,7 +192,7 @@ void loop::run() {
     const nanoseconds after = thread_cpu();
     const nanoseconds took = after - before;
     before = after;
-    measured = now;
+    measured = ended;
     health_.busy += took;
     if (took > health_.longest_stall) health_.longest_stall = took;
     spent_ += took;
