@@ -3,14 +3,20 @@
 #include "cli/service/run_to_end.hpp"
 #include "cli/service/stop_guard.hpp"
 #include "k8s/sim/fleet_server.hpp"
+#include "k8s/sim/workloads.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/signals.hpp"
 #include "reactor/task_group.hpp"
 
 #include <unistd.h>
 
+#include <chrono>
+#include <list>
+
 namespace cli {
 namespace {
+
+constexpr reactor::nanoseconds workloads_ready_after = std::chrono::seconds(1);
 
 reactor::awaitable<void> serve_until(k8s::sim::fleet_server& servers, reactor::event& stop,
                                      reactor::loop& l) {
@@ -30,6 +36,9 @@ int apiserver_command(const apiserver_arguments& a) {
   if (a.one_port) o.layout = k8s::sim::fleet_layout::one_port;
   if (a.tls) o.security = k8s::sim::transport_security::tls;
   k8s::sim::fleet_server servers(loop, std::move(o));
+  std::list<k8s::sim::workloads> workloads;
+  for (std::size_t i = 0; i < servers.size() && !a.no_workloads; ++i)
+    workloads.emplace_back(loop, servers.api(i), workloads_ready_after);
   auto started = servers.start();
   auto written = started ? servers.write(a.dir) : reactor::result<std::string>(started.error());
   reactor::event stop(loop);

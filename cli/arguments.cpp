@@ -978,6 +978,9 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   apiserver->add_flag("--one-port", all.apiserver.one_port,
                       "one port for all, one path prefix each");
   apiserver->add_flag("--tls", all.apiserver.tls, "TLS with a CA made at start");
+  apiserver->add_flag("--no-workloads", all.apiserver.no_workloads,
+                      "leave Deployments, Jobs and other workloads as they are put; without it "
+                      "they are ready a second later");
   apiserver->footer(
       "Example:\n  windlass apiserver --clusters 3 --dir /tmp/fleet &\n  kubectl --kubeconfig "
       "/tmp/fleet/kubeconfig --context cluster-001 get nodes");

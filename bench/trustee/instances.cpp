@@ -2,8 +2,8 @@
 
 #include "formats/base64.hpp"
 #include "formats/yaml/yaml.hpp"
+#include "k8s/sim/workloads.hpp"
 #include "reactor/loop.hpp"
-#include "simulation/deployment.hpp"
 #include "simulation/manifests.hpp"
 #include "simulation/mounted_catalogue.hpp"
 
@@ -111,7 +111,7 @@ void instances::saw(reactor::loop& l, std::size_t at, const k8s::sim::written& w
       image->get_string().starts_with(simulation::mounted_catalogue::other_registry);
   l.timers().arm(l.now(), [this, at, name] {
     ours_ = true;
-    clusters_[at]->edit("apps", "deployments", ns, name, simulation::bring_up);
+    clusters_[at]->edit("apps", "deployments", ns, name, k8s::sim::make_ready);
     ours_ = false;
   });
 }

@@ -4,8 +4,8 @@
 #include "compose/api.hpp"
 #include "formats/base64.hpp"
 #include "formats/yaml/yaml.hpp"
+#include "k8s/sim/workloads.hpp"
 #include "reactor/loop.hpp"
-#include "simulation/deployment.hpp"
 #include "simulation/manifests.hpp"
 
 #include <boost/json.hpp>
@@ -133,7 +133,7 @@ void trial_trustees::run_pods(std::size_t cluster, const std::string& deployment
   rolling_[of] = loop_.timers().arm(at, [this, cluster, deployment] {
     rolling_.erase({cluster, deployment});
     plays_ = true;
-    api(cluster).edit("apps", "deployments", ns, deployment, simulation::bring_up);
+    api(cluster).edit("apps", "deployments", ns, deployment, k8s::sim::make_ready);
     plays_ = false;
   });
 }

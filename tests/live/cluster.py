@@ -37,7 +37,7 @@ said = []  # all that any command printed
 class Scene:
     def __init__(self, folder):
         self.folder, self.steps = folder, 0
-        self.embedded = subprocess.Popen([BUILD / "windlass", "apiserver", "--dir", folder / "servers", "--tls"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.embedded = subprocess.Popen([BUILD / "windlass", "apiserver", "--dir", folder / "servers", "--tls", "--no-workloads"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 30
         while not (folder / "servers/kubeconfig").exists():
             if time.monotonic() > end:

@@ -152,7 +152,7 @@ def play(name, kubeconfig):
 
 
 embedded = pathlib.Path(tempfile.mkdtemp(prefix="windlass-embedded-"))
-server = subprocess.Popen([WINDLASS, "apiserver", "--clusters", "1", "--dir", str(embedded)], stdout=subprocess.DEVNULL)
+server = subprocess.Popen([WINDLASS, "apiserver", "--clusters", "1", "--no-workloads", "--dir", str(embedded)], stdout=subprocess.DEVNULL)
 try:
     for _ in range(100):
         if list(embedded.glob("*kubeconfig*")):

@@ -251,6 +251,27 @@ std::string ready_of(const json::object& o, std::string_view ready) {
          std::to_string(number(o, {"spec", "replicas"}));
 }
 
+/// Where a Service is reached from outside.
+std::string external_address(const json::object& o) {
+  std::string out;
+  const auto add = [&out](std::string_view one) {
+    if (!one.empty()) (out += out.empty() ? "" : ",") += one;
+  };
+  const std::string_view type = text(o, {"spec", "type"});
+  if (type == "ExternalName") add(text(o, {"spec", "externalName"}));
+  const json::array* given = find_array(o, {"status", "loadBalancer", "ingress"});
+  if (type == "LoadBalancer" && given)
+    for (const json::value& one : *given)
+      if (one.is_object()) {
+        const std::string_view ip = text(one.get_object(), {"ip"});
+        add(ip.empty() ? text(one.get_object(), {"hostname"}) : ip);
+      }
+  if (const json::array* also = find_array(o, {"spec", "externalIPs"}))
+    for (const json::value& one : *also)
+      if (one.is_string()) add(one.get_string());
+  return or_none(out, type == "LoadBalancer" ? "<pending>" : "<none>");
+}
+
 json::array service_cells(const json::object& o, reactor::wall_time now) {
   std::string ports;
   if (const json::array* all = find_array(o, {"spec", "ports"})) {
@@ -266,7 +287,7 @@ json::array service_cells(const json::object& o, reactor::wall_time now) {
   return {json::value(name_of(o)),
           json::value(text(o, {"spec", "type"})),
           json::value(or_none(text(o, {"spec", "clusterIP"}))),
-          json::value("<none>"),
+          json::value(external_address(o)),
           json::value(or_none(ports)),
           json::value(age_of(o, now)),
           json::value(joined_labels(find_object(o, {"spec", "selector"})))};

@@ -144,6 +144,29 @@ TEST(Table, ShowsPodsAsKubectlDoes) {
   EXPECT_EQ(r.at("/rows/0/object/kind"), "PartialObjectMetadata");
 }
 
+TEST(Table, SaysWhereAServiceIsReachedFromOutside) {
+  space s;
+  const auto service = [](std::string name, std::string spec) {
+    return R"({"apiVersion":"v1","kind":"Service","metadata":{"name":")" + name +
+           R"("},"spec":{"ports":[{"port":80}],)" + spec + "}}";
+  };
+  post(s.core("services"), service("a", R"("type":"ClusterIP")"));
+  post(s.core("services"), service("b", R"("type":"LoadBalancer")"));
+  post(s.core("services"), service("c", R"("type":"LoadBalancer")"));
+  merge(
+      s.core("services/c/status"),
+      R"({"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.7"},{"hostname":"lb.example"}]}}})");
+  post(s.core("services"), service("d", R"("type":"ExternalName","externalName":"away.example")"));
+  post(s.core("services"), service("e", R"("externalIPs":["192.0.2.8"])"));
+  reply r = table(s.core("services"));
+  EXPECT_EQ(r.at("/columnDefinitions/3/name"), "External-IP");
+  EXPECT_EQ(r.at("/rows/0/cells/3"), "<none>");
+  EXPECT_EQ(r.at("/rows/1/cells/3"), "<pending>");
+  EXPECT_EQ(r.at("/rows/2/cells/3"), "192.0.2.7,lb.example");
+  EXPECT_EQ(r.at("/rows/3/cells/3"), "away.example");
+  EXPECT_EQ(r.at("/rows/4/cells/3"), "192.0.2.8");
+}
+
 TEST(Accept, OfNothingWeSpeakIsRefused) {
   EXPECT_EQ(endpoint::get().send("GET", "/api/v1/namespaces", {}, "", "text/html").status, 406);
 }
