@@ -174,7 +174,8 @@ outcome<answer> core::list(call& c) {
   }
   const std::string prefix = list_prefix(c);
   const bool selective = !labels->empty() || !fields->empty();
-  const std::string* named = fields->required("metadata.name");
+  const std::string *named = fields->required("metadata.name"),
+                    *on_node = fields->required("spec.nodeName");  // of pods
   std::vector<version_ptr> page;
   std::vector<json::object> rows;
   std::string last;
@@ -191,6 +192,7 @@ outcome<answer> core::list(call& c) {
     }
     if (selective) {
       if (named && at->first.substr(at->first.rfind('/') + 1) != *named) continue;
+      if (on_node && at->second->node != *on_node) continue;
       const auto looked = at->second->look();
       const json::object elsewhere =
           c.kind->storage_elsewhere ? from_storage(*c.kind, *looked) : json::object();

@@ -26,6 +26,7 @@ version_ptr make_version(json::object& o, std::uint64_t revision, reading as) {
   if (const json::array* owners = find_array(o, {"metadata", "ownerReferences"}))
     for (const json::value& r : *owners)
       if (r.is_object()) v->owners.emplace_back(text(r.get_object(), {"uid"}));
+  v->node = text(o, {"spec", "nodeName"});
   v->revision = revision;
   v->as = as;
   v->bytes = "{\"kind\":" + quoted(text(o, {"kind"})) +

@@ -24,6 +24,7 @@ struct version {
   std::uint32_t type_meta_bytes = 0;  // length of `"kind":…,"apiVersion":…,` after the brace
   std::string bytes;
   std::vector<std::string> owners;  // uids of its metadata.ownerReferences
+  std::string node;                 // of a pod: spec.nodeName, which lists ask for most
 
   reading as = reading::thrown_away;  // kept: as long as this state
 
