@@ -13,7 +13,7 @@ std::vector<std::string> namespaces_in(std::string_view text) {
     word.remove_prefix(std::min(word.find_first_not_of(blanks), word.size()));
     word = word.substr(0, word.find_last_not_of(blanks) + 1);
     if (word == "*") return {};
-    if (!word.empty()) all.emplace_back(word);
+    if (!word.empty() && std::ranges::find(all, word) == all.end()) all.emplace_back(word);
     at = end + 1;
   }
   return all;

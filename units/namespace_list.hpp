@@ -6,7 +6,7 @@
 
 namespace units {
 
-/// The namespaces that a variable or a flag names, between commas: " a, b ,," are a and b. Empty
+/// The namespaces that a variable or a flag names, between commas: " a, b ,,a" are a and b. Empty
 /// means all of them, as does a "*" among them.
 std::vector<std::string> namespaces_in(std::string_view text);
 

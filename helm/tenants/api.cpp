@@ -52,7 +52,7 @@ public:
         rows_(h.metrics, std::string(api_name)) {}
 
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
-    house_.metrics.get_gauge(tenant_metrics::build_info, {{"version", WINDLASS_VERSION}}).set(1);
+    show_build(house_.metrics);
     tenant_cluster::options o;
     o.does = house_.does;
     o.kind = kind_;
@@ -170,6 +170,10 @@ std::shared_ptr<const wanted_everywhere> wanted_by_default() {
   auto read = read_settings({});
   auto wanted = wanted_from(read ? std::move(read->all) : settings(), {});
   return wanted ? *wanted : std::make_shared<const wanted_everywhere>();
+}
+
+void show_build(reactor::metrics& in) {
+  in.get_gauge(tenant_metrics::build_info, {{"version", WINDLASS_VERSION}}).set(1);
 }
 
 chart_supply::options supply_options(const units::house& h, const api_settings& s) {

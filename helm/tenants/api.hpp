@@ -34,6 +34,8 @@ std::shared_ptr<const wanted_everywhere> wanted_by_default();
 reactor::awaitable<std::shared_ptr<const wanted_everywhere>> read_again(
     units::house h, std::shared_ptr<const wanted_everywhere> was, std::string whose);
 chart_supply::options supply_options(const units::house& h, const api_settings& s);
+/// Which build it is that runs Tenants or KryptonDeployments.
+void show_build(reactor::metrics& in);
 
 /// One chart on every cluster for each of its Tenants.
 units::api api(api_settings s = {});

@@ -194,7 +194,7 @@ TEST(TenantSettings, V1_WavesAreToldByFlags) {
 
 TEST(TenantSettings, K11_NamespacesAreAListAndAStarIsAll) {
   process p;
-  p.variables["WATCH_NAMESPACES"] = " a, b ,,c";
+  p.variables["WATCH_NAMESPACES"] = " a, b ,,c,a";
   EXPECT_EQ(p.read()->all.watch_namespaces, (std::vector<std::string>{"a", "b", "c"}));
   p.variables["WATCH_NAMESPACES"] = "*";
   EXPECT_TRUE(p.read()->all.watch_namespaces.empty());

@@ -145,7 +145,7 @@ awaitable<k8s::result<k8s::next>> deployments_at_home::pass(key_type key) {
       continue;
     }
     if (!seen || other) forget(key);
-    if (!seen || !is_watched(*seen)) co_return k8s::await_change();
+    if (!seen) co_return k8s::await_change();
     if (!find(key)) known_[key].uid = seen->meta.uid;
     krypton_deployment about = fresh ? *fresh : *seen;
     gathered g = co_await gather(key, std::move(about));

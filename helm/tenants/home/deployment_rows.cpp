@@ -77,9 +77,8 @@ awaitable<std::vector<units::plan_row>> deployments_at_home::overview() {
 awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
   const auto wanted = options_.wanted();
   std::map<k8s::object_key, std::vector<krypton_deployment>> by_region;
-  objects_.objects().each([&](const krypton_deployment& d) {
-    if (is_watched(d)) by_region[target_of(d, wanted->all.ns)].push_back(d);
-  });
+  objects_.each(
+      [&](const krypton_deployment& d) { by_region[target_of(d, wanted->all.ns)].push_back(d); });
   std::vector<units::plan_row> rows;
   for (auto& [secret, all] : by_region) {
     std::ranges::sort(all, {}, [](const krypton_deployment& d) { return d.meta.key(); });

@@ -32,6 +32,7 @@ public:
   std::unique_ptr<units::part> on_cluster(k8s::engagement&) override { return nullptr; }
 
   std::unique_ptr<units::part> at_home(k8s::engagement& on) override {
+    show_build(house_.metrics);
     deployments_at_home::options o;
     o.does = house_.does;
     o.kind = kind_;

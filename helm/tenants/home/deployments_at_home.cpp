@@ -26,21 +26,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_deployments = 10'000;
 /// Passes only ask and write; operations have a limit of their own.
 constexpr std::size_t deployment_passes_at_once = 8;
 constexpr std::array<std::string_view, 3> deployment_phases = {"Ready", "Pending", "Error"};
 constexpr reactor::nanoseconds all_looked_at_every = 1s;
-
-k8s::informer_options all_deployments(const settings& s, const k8s::watch_limits& limits) {
-  k8s::informer_options o;
-  o.collection = krypton_deployment_resource();
-  // Who may see one namespace alone says so; of several the stream is narrowed here.
-  if (s.watch_namespaces.size() == 1) o.ns = s.watch_namespaces.front();
-  o.limits = limits;
-  o.limits.budget.most_objects = std::min(o.limits.budget.most_objects, most_deployments);
-  return o;
-}
 
 k8s::controller_options controller_of_deployments(reactor::metrics* metrics,
                                                   const reactor::logger& log) {
@@ -58,7 +47,7 @@ deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
     : on_(on),
       options_(std::move(o)),
       writes_(on.loop(), on.api(), krypton_deployment_resource(), names::deployment_cleanup),
-      objects_(on.loop(), on.api(), all_deployments(options_.wanted()->all, options_.limits)),
+      objects_(on.loop(), on.api(), options_.wanted()->all.watch_namespaces, options_.limits),
       controller_(on.loop(), *this, controller_of_deployments(options_.metrics, on.log()),
                   [](const key_type& key) { return key.text(); }),
       nobody_looks_(on.loop()),
@@ -66,18 +55,19 @@ deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
       closing_(on.loop()),
       tasks_(on.loop()) {
   if (options_.charts) options_.charts->enter();
-  on.follow(objects_);
-  objects_.add_index("name", [](const krypton_deployment& d, std::vector<k8s::interned>& values) {
-    values.emplace_back(d.meta.name.str());
-  });
-  objects_.add_index("region",
-                     [ns = options_.wanted()->all.ns](const krypton_deployment& d,
-                                                      std::vector<k8s::interned>& values) {
-                       values.emplace_back(noted_name(target_of(d, ns)));
-                       for (const std::string& noted : noted_targets(d)) values.emplace_back(noted);
-                     });
-  objects_.on_change([this](const krypton_deployment* before, const krypton_deployment* now) {
-    changed(before, now);
+  objects_.each_stream([&](watched_deployments::informer& one) {
+    on.follow(one);
+    one.add_index("name", [](const krypton_deployment& d, std::vector<k8s::interned>& values) {
+      values.emplace_back(d.meta.name.str());
+    });
+    one.add_index("region", [ns = options_.wanted()->all.ns](const krypton_deployment& d,
+                                                             std::vector<k8s::interned>& values) {
+      values.emplace_back(noted_name(target_of(d, ns)));
+      for (const std::string& noted : noted_targets(d)) values.emplace_back(noted);
+    });
+    one.on_change([this](const krypton_deployment* before, const krypton_deployment* now) {
+      changed(before, now);
+    });
   });
   if (options_.does == units::mode::look)
     objects_.start();
@@ -127,7 +117,6 @@ awaitable<void> deployments_at_home::stop() {
         leaving.size(), [&](std::size_t i) { return leaving[i]->stop(); }, leaving.size());
   co_await closing_.join();
   co_await objects_.stop();
-  co_await objects_.forget();
   if (options_.charts) co_await options_.charts->leave();
 }
 
@@ -140,23 +129,17 @@ awaitable<bool> deployments_at_home::synced(reactor::steady_time deadline) {
   co_return co_await objects_.synced(deadline);
 }
 
-bool deployments_at_home::is_watched(const krypton_deployment& d) const {
-  const auto wanted = options_.wanted();
-  const std::vector<std::string>& in = wanted->all.watch_namespaces;
-  return in.empty() || std::ranges::find(in, d.meta.ns.str()) != in.end();
-}
-
 void deployments_at_home::reconsider() {
   ++revision_;
-  objects_.objects().each([&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
+  objects_.each([&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
 }
 
 void deployments_at_home::changed(const krypton_deployment* before, const krypton_deployment* now) {
   ++revision_;
   const key_type key = (now ? now : before)->meta.key();
   if (!now)  // who shared its name may have the namespace now
-    objects_.objects().each_by("name", before->meta.name.str(),
-                               [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
+    objects_.each_by("name", before->meta.name.str(),
+                     [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
   if (!before || !now || wakes(*before, *now)) controller_.add(key);
   changed_.set();
 }
@@ -200,15 +183,14 @@ std::optional<deployments_at_home::visit> deployments_at_home::visit_to(
 void deployments_at_home::region_changed(const k8s::object_key& secret) {
   if (stopping_ || options_.does != units::mode::act) return;
   ++revision_;
-  objects_.objects().each_by("region", noted_name(secret),
-                             [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
+  objects_.each_by("region", noted_name(secret),
+                   [&](const krypton_deployment& d) { controller_.add(d.meta.key()); });
 }
 
 void deployments_at_home::let_regions_go() {
   const std::string ns = options_.wanted()->all.ns;
   std::set<k8s::object_key> used;
-  objects_.objects().each([&](const krypton_deployment& d) {
-    if (!is_watched(d)) return;
+  objects_.each([&](const krypton_deployment& d) {
     const k8s::object_key target = target_of(d, ns);
     used.insert(target);
     for (k8s::object_key& former : former_targets(d, target)) used.insert(std::move(former));
@@ -249,8 +231,8 @@ std::vector<k8s::object_key> deployments_at_home::former_targets(const krypton_d
 
 void deployments_at_home::add_claimants(deployment_world& w, const visit& to) {
   const krypton_deployment& d = *w.object;
-  objects_.objects().each_by("name", d.meta.name.str(), [&](const krypton_deployment& other) {
-    if (other.meta.key() == d.meta.key() || !is_watched(other)) return;
+  objects_.each_by("name", d.meta.name.str(), [&](const krypton_deployment& other) {
+    if (other.meta.key() == d.meta.key()) return;
     const k8s::object_key target = target_of(other, w.discovery_ns);
     bool same = target == to.secret;
     const auto there = regions_.find(target);
@@ -361,9 +343,8 @@ void deployments_at_home::show_phases() {
   std::map<std::pair<std::string, std::string>, double> counts;
   for (const auto& was : shown_) counts[was] = 0;
   const std::string ns = options_.wanted()->all.ns;
-  objects_.objects().each([&](const krypton_deployment& d) {
-    if (is_watched(d)) ++counts[{phase_in(d), target_of(d, ns).text()}];
-  });
+  objects_.each(
+      [&](const krypton_deployment& d) { ++counts[{phase_in(d), target_of(d, ns).text()}]; });
   for (const auto& [of, n] : counts) {
     reactor::metric_labels labels{{"phase", of.first}, {"region", of.second}};
     reactor::gauge series = options_.metrics->get_gauge(tenant_metrics::deployments, labels);
@@ -380,8 +361,7 @@ void deployments_at_home::show_phases() {
 void deployments_at_home::describe(boost::json::object& entry) const {
   boost::json::object all;
   for (const std::string_view phase : deployment_phases) all[phase] = 0;
-  objects_.objects().each([&](const krypton_deployment& d) {
-    if (!is_watched(d)) return;
+  objects_.each([&](const krypton_deployment& d) {
     boost::json::value& n = all[phase_in(d)];
     n = n.is_int64() ? n.as_int64() + 1 : 1;
   });

@@ -7,11 +7,11 @@
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/cluster/wanted.hpp"
 #include "helm/tenants/home/region.hpp"
+#include "helm/tenants/home/watched_deployments.hpp"
 #include "helm/tenants/kinds/krypton_deployment.hpp"
 #include "helm/tenants/plan/deployment_plan.hpp"
 #include "k8s/fleet/engagement.hpp"
 #include "k8s/informer/controller.hpp"
-#include "k8s/informer/informer.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/task_group.hpp"
 #include "reactor/waiters.hpp"
@@ -113,7 +113,6 @@ private:
 
   awaitable<k8s::result<k8s::next>> reconcile(key_type key) override;
   awaitable<void> begin();
-  bool is_watched(const krypton_deployment& d) const;
   void changed(const krypton_deployment* before, const krypton_deployment* now);
   memory* find(const key_type& key);
   void forget(const key_type& key);
@@ -175,7 +174,7 @@ private:
   k8s::engagement& on_;
   options options_;
   object_writes<krypton_deployment> writes_;
-  k8s::informer<krypton_deployment> objects_;
+  watched_deployments objects_;
   kind_absence kind_absence_;
   std::map<key_type, memory> known_;
   std::map<key_type, std::unique_ptr<region>> regions_;

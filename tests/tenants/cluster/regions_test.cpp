@@ -460,6 +460,10 @@ TEST_F(KryptonAtHome, K11_ThoseOfOtherNamespacesAreIgnored) {
     put("in-c", "eu", "c");
     settings s = of_version("1.2.0");
     s.watch_namespaces = {"a", "b"};
+    // A Role in each of them is all that it has.
+    home().api.access().authorize = [](const std::string&, const k8s::sim::request& r) {
+      return !r.path.ends_with("/kryptondeployments") || r.path.starts_with(kinds_path);
+    };
     home_process windlass(l, s, home());
     const bool came = co_await until([&] {
       return says("in-a", "a") == "Ready/Deployed" && says("in-b", "b") == "Ready/Deployed";
@@ -468,6 +472,8 @@ TEST_F(KryptonAtHome, K11_ThoseOfOtherNamespacesAreIgnored) {
     co_await l.sleep_for(2min);
     EXPECT_EQ(says("in-c", "c"), "/");
     EXPECT_FALSE(eu.has("namespaces", "", "in-c"));
+    EXPECT_EQ(windlass.state(), "Live");
+    EXPECT_THAT(windlass.metrics.text(), HasSubstr("krypton_build_info{version="));
     co_await windlass.stop();
   });
 }
