@@ -381,7 +381,7 @@ awaitable<void> compose_cluster::follow_data() {
     const std::vector<pack_in_force> packs = packs_;
     for (const pack_in_force& p : packs) {
       if (p.about->data_from.empty()) continue;
-      auto files = co_await options_.data.of(*p.about, p.pack);
+      auto files = co_await options_.data.of(*p.about, p.pack, pack_data::wants::newest);
       std::string now = digest_with_problem(*files);
       // As the first parent has seen it, or nobody has yet.
       const auto [before, fresh] = data_digests_.try_emplace(p.about->pack, now);

@@ -39,7 +39,7 @@ public:
     units::row_budget& rows;
     same_cluster& names;
     same_cluster::place at = same_cluster::place::member;
-    reactor::nanoseconds look_at_data = std::chrono::seconds(15);
+    reactor::nanoseconds look_at_data = std::chrono::seconds(10);
   };
   compose_cluster(k8s::engagement& on, options o);
   ~compose_cluster() override;

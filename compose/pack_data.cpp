@@ -17,13 +17,17 @@ constexpr reactor::nanoseconds fresh_for = 1s;
 /// As long as somebody reads; also who is cancelled no longer does.
 class under_way {
 public:
-  explicit under_way(bool& flag) : flag_(flag) { flag_ = true; }
-  ~under_way() { flag_ = false; }
+  under_way(bool& flag, reactor::waiters& others) : flag_(flag), others_(others) { flag_ = true; }
+  ~under_way() {
+    flag_ = false;
+    others_.wake_all();
+  }
   under_way(const under_way&) = delete;
   under_way& operator=(const under_way&) = delete;
 
 private:
   bool& flag_;
+  reactor::waiters& others_;
 };
 
 void read_environment(data_files& out, const policies::compose::declaration& about,
@@ -40,7 +44,8 @@ std::string digest_with_problem(const data_files& f) {
 }
 
 reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaration about,
-                                                   std::shared_ptr<const policies::pack> p) {
+                                                   std::shared_ptr<const policies::pack> p,
+                                                   wants w) {
   const std::string path = about.data_from.empty() ? std::string() : variable_(about.data_from);
   if (path.empty()) {
     auto& known = own_[about.pack];
@@ -50,10 +55,9 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
     known = {p, made};
     co_return made;
   }
-  if (const auto known = folders_.find(path);
-      known != folders_.end() && known->second.read &&
-      (known->second.reading || loop_.now() - known->second.read_at < fresh_for))
-    co_return known->second.last;
+  folder& f = folders_.try_emplace(path, loop_).first->second;
+  while (f.reading && (w == wants::newest || !f.read)) (void)co_await f.read_by_another.wait();
+  if (f.read && (f.reading || loop_.now() - f.read_at < fresh_for)) co_return f.last;
   std::function<reactor::result<std::shared_ptr<data_files>>()> read =
       [path]() -> reactor::result<std::shared_ptr<data_files>> {
     auto files = policies::read_data_folder(path);
@@ -63,8 +67,7 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
     policies::compose::seal(*made);
     return made;
   };
-  folder& f = folders_[path];
-  const under_way now(f.reading);
+  const under_way now(f.reading, f.read_by_another);
   auto got = co_await loop_.offload(std::move(read));
   std::string problem, refused;
   if (got) {
@@ -95,7 +98,7 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
 reactor::awaitable<std::string> pack_data::judge(std::string path,
                                                  std::shared_ptr<const policies::pack> p,
                                                  files found) {
-  folder& f = folders_[path];
+  folder& f = folders_.at(path);
   if (!p->has("compose.data")) co_return std::string();
   if (f.judged == found->digest && f.judge.lock() == p) co_return f.verdict;
   std::string verdict;

@@ -5,6 +5,7 @@
 #include "policies/host/pack.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/time.hpp"
+#include "reactor/waiters.hpp"
 
 #include <functional>
 #include <map>
@@ -33,17 +34,21 @@ public:
   using variable = std::function<std::string(const std::string& name)>;
   pack_data(reactor::loop& l, variable v) : loop_(l), variable_(std::move(v)) {}
 
+  /// at_once: while somebody reads the folder, what was read before; newest: waits for them.
+  enum class wants { at_once, newest };
   reactor::awaitable<files> of(policies::compose::declaration about,
-                               std::shared_ptr<const policies::pack> p);
+                               std::shared_ptr<const policies::pack> p, wants w = wants::at_once);
 
 private:
   struct folder {
+    explicit folder(reactor::loop& l) : read_by_another(l) {}
     reactor::steady_time read_at{};
     bool read = false, reading = false;
     files last;
     bool good = false;            // what `last` has was taken
     std::string judged, verdict;  // the digest of what was judged last, and what was said
     std::weak_ptr<const policies::pack> judge;
+    reactor::waiters read_by_another;
   };
   /// What the pack says against them; empty: nothing.
   reactor::awaitable<std::string> judge(std::string path, std::shared_ptr<const policies::pack> p,

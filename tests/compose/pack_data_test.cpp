@@ -1,0 +1,98 @@
+#include "compose/pack_data.hpp"
+
+#include "tests/compose/cluster_fixture.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+namespace compose {
+namespace {
+
+using namespace std::chrono_literals;
+using compose_test::file;
+using reactor::awaitable;
+
+/// The example pack, whose one file of data lies in a folder that the environment names.
+class PackData : public testing::Test {
+protected:
+  PackData() {
+    std::string lua = file("docs/compose/shop/policy.lua");
+    lua.replace(lua.find("data = \"data\""), 13, "data_from = \"SHOP_TEMPLATES_DIR\"");
+    packs_folder_.write("policy.lua", lua);
+    put("one");
+  }
+  void put(const std::string& text) { folder_.write("deployment.yaml", text); }
+  void go(std::function<awaitable<void>()> body) {
+    reactor::task_group tasks(loop_);
+    tasks.start("test", [&, this]() -> awaitable<void> {
+      policies::host::options o;
+      o.folders.push_back(packs_folder_.path());
+      o.stock = false;
+      o.run_tests = false;
+      o.limits.hooks = std::make_shared<const policies::hook_list>(
+          policies::hook_list{policies::compose::related_hook(), policies::compose::sync_hook(),
+                              policies::compose::data_hook()});
+      policies::host packs(loop_, o);
+      auto loaded = co_await packs.load();
+      EXPECT_TRUE(loaded.has_value());
+      policies::subject by_name;
+      by_name.pack = "shop";
+      auto found = packs.select("compose.sync", by_name);
+      EXPECT_TRUE(found.has_value());
+      pack_ = *found;
+      co_await body();
+      pack_.reset();
+      co_await packs.stop();
+    });
+    loop_.run();
+  }
+  awaitable<std::string> text(pack_data::wants w) {
+    const auto about = policies::compose::read_declaration(pack_->about());
+    auto files = co_await data_.of(*about, pack_, w);
+    co_return files->text.at("deployment.yaml");
+  }
+
+  reactor::temporary_folder packs_folder_, folder_;
+  reactor::loop loop_;  // in real time: a simulated one reads at once
+  pack_data data_{loop_, [this](const std::string& name) {
+                    return name == "SHOP_TEMPLATES_DIR" ? folder_.path() : std::string();
+                  }};
+  std::shared_ptr<const policies::pack> pack_;
+};
+
+TEST_F(PackData, WhoFollowsHearsWhatAnotherIsReadingWhoIsInHurryWhatWasReadBefore) {
+  std::map<std::string, std::string> heard;
+  go([&, this]() -> awaitable<void> {
+    EXPECT_EQ(co_await text(pack_data::wants::at_once), "one");
+    put("two");
+    EXPECT_EQ(co_await text(pack_data::wants::newest), "one") << "read within the last second";
+    co_await loop_.sleep_for(1100ms);
+    reactor::task_group side(loop_);
+    const auto hear = [&](std::string who, pack_data::wants w) {
+      side.start(who,
+                 [&heard, who, w, this]() -> awaitable<void> { heard[who] = co_await text(w); });
+    };
+    hear("reader", pack_data::wants::newest);
+    hear("follower", pack_data::wants::newest);
+    hear("in hurry", pack_data::wants::at_once);
+    co_await side.join();
+  });
+  EXPECT_EQ(heard, (std::map<std::string, std::string>{
+                       {"reader", "two"}, {"follower", "two"}, {"in hurry", "one"}}));
+}
+
+TEST_F(PackData, WhoeverReadsForAllMayLeaveInTheMiddle) {
+  std::string heard;
+  go([&, this]() -> awaitable<void> {
+    reactor::task_group side(loop_);
+    const auto first = side.start(
+        "first", [this]() -> awaitable<void> { (void)co_await text(pack_data::wants::at_once); });
+    side.start("second", [&heard, this]() -> awaitable<void> {
+      heard = co_await text(pack_data::wants::at_once);
+    });
+    side.cancel(first);
+    co_await side.join();
+  });
+  EXPECT_EQ(heard, "one");
+}
+
+}  // namespace
+}  // namespace compose
