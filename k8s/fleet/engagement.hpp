@@ -7,7 +7,6 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/backoff.hpp"
 #include "reactor/log.hpp"
-#include "reactor/metrics.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
 
@@ -21,6 +20,7 @@
 namespace reactor {
 class loop;
 class metrics;
+struct metric_kind;
 }  // namespace reactor
 
 namespace k8s {
