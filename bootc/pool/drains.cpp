@@ -6,6 +6,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -151,18 +152,26 @@ void drains::leave(const std::string& node) {
   for (const auto& [pod, task] : d->pods) tasks_.cancel(task);
 }
 
-std::map<std::string, drain_progress, std::less<>> drains::progress() const {
-  std::map<std::string, drain_progress, std::less<>> out;
-  for (const auto& [node, d] : drains_) {
-    drain_progress p = d->progress;
-    p.blocked.assign(d->blocked.begin(), d->blocked.end());
-    for (const auto& [pod, task] : d->pods) {
-      if (p.left.size() == most_named) break;
-      p.left.push_back(pod);
+awaitable<drains::progress_of_nodes> drains::progress(
+    std::function<bool(const std::string& node)> wanted) const {
+  progress_of_nodes out;
+  for (auto one = drains_.begin(); one != drains_.end();) {
+    const auto& [node, d] = *one;
+    if (wanted(node)) {
+      drain_progress p = d->progress;
+      p.blocked.assign(d->blocked.begin(), d->blocked.end());
+      for (const auto& [pod, task] : d->pods) {
+        if (p.left.size() == most_named) break;
+        p.left.push_back(pod);
+      }
+      out.emplace(node, std::move(p));
     }
-    out.emplace(node, std::move(p));
+    if (++one == drains_.end() || !reactor::turn::is_over()) continue;
+    const std::string next = one->first;
+    co_await reactor::turn::give_way();
+    one = drains_.lower_bound(next);
   }
-  return out;
+  co_return out;
 }
 
 std::vector<std::string> drains::nodes() const {

@@ -56,6 +56,10 @@ public:
     forget(pool, all);
     return out;
   }
+  /// The same in pieces: each drain, and then which there were.
+  void tell_one(const node_pool& pool, const std::string& node, const k8s::node* its,
+                const drain_progress& d, reactor::wall_time now, news& into);
+  void forget(const node_pool& pool, const progress& all);
 
 private:
   struct told {
@@ -63,9 +67,6 @@ private:
     reactor::wall_time started{};
     bool is_long = false, ended = false;
   };
-  void tell_one(const node_pool& pool, const std::string& node, const k8s::node* its,
-                const drain_progress& d, reactor::wall_time now, news& into);
-  void forget(const node_pool& pool, const progress& all);
   std::map<std::string, told> told_;
 };
 

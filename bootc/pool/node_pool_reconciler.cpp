@@ -9,6 +9,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
 #include "units/row_figures.hpp"
 
 #include <boost/json/array.hpp>
@@ -35,8 +36,8 @@ constexpr reactor::nanoseconds pace_of_node = 20ms, longest_pace = 5s;
 constexpr std::size_t most_notes = 20;
 /// A pool's kind that is older than us drops what it does not know of a status.
 constexpr reactor::nanoseconds pruned_for = 10min;
-/// Some microseconds each: below a millisecond a turn.
-constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000;
+/// Some microseconds each: below a millisecond a turn, which the clock sees to between steps.
+constexpr std::size_t copies_a_turn = 250, steps_a_turn = 1'000, steps_at_once = 25;
 /// kube-apiserver gives a request up after a minute (--request-timeout); what has not landed by
 /// then never will.
 constexpr reactor::nanoseconds longest_request = 60s;
@@ -163,7 +164,9 @@ awaitable<void> node_pool_reconciler::copy_all(const k8s::store<View>& from, cop
   keeps_copies_ = keeps_copies_ || keeps;
   for (auto one = known.begin(); one != known.end();) {
     std::size_t looked_at = 0, taken = 0;
-    for (; one != known.end() && taken < copies_a_turn && looked_at < steps_a_turn; ++one) {
+    for (; one != known.end() && taken < copies_a_turn && looked_at < steps_a_turn &&
+           !reactor::turn::is_over();
+         ++one) {
       ++looked_at;
       std::shared_ptr<const View> copy = one->second;
       if (!copy) {
@@ -210,19 +213,15 @@ awaitable<void> node_pool_reconciler::drop_unused_copies() {
 awaitable<bool> node_pool_reconciler::gather(std::string pool, reading& into) {
   co_await copy_all(views_.nodes, views_.copied_nodes, into.nodes);
   co_await copy_all(views_.bootc_nodes, views_.copied_bootc_nodes, into.bootc_nodes);
+  pool_world& world = into.world;
+  world.drains = co_await drains_of(pool);
   const node_pool* found = views_.pools.find("", pool);
   if (!found) co_return false;
-  pool_world& world = into.world;
   world.pool = *found;
   world.nodes.reserve(into.nodes.size());
   world.bootc_nodes.reserve(into.bootc_nodes.size());
   for (const auto& n : into.nodes) world.nodes.push_back(n.get());
   for (const auto& b : into.bootc_nodes) world.bootc_nodes.push_back(b.get());
-  for (auto& [node, progress] : drains_.progress()) {
-    // A drain belongs to the pool that owns the node's object; without one it is nobody's.
-    const bootc_node* b = views_.bootc_nodes.find("", node);
-    if (b && b->meta.owner.uid == found->meta.uid) world.drains.emplace(node, progress);
-  }
   if (settings_.secrets) {
     world.operator_ns = settings_.secrets->ns();
     if (found->spec.pull_secret) {
@@ -237,23 +236,39 @@ awaitable<bool> node_pool_reconciler::gather(std::string pool, reading& into) {
   co_return true;
 }
 
+/// A drain belongs to the pool that owns the node's object; without one it is nobody's.
+awaitable<drains::progress_of_nodes> node_pool_reconciler::drains_of(std::string pool) {
+  std::function<bool(const std::string&)> is_its = [this, pool](const std::string& node) {
+    const bootc_node* b = views_.bootc_nodes.find("", node);
+    const node_pool* of = views_.pools.find("", pool);
+    return b && of && b->meta.owner.uid == of->meta.uid;
+  };
+  co_return co_await drains_.progress(std::move(is_its));
+}
+
 awaitable<rollout_plan> node_pool_reconciler::decide(reading& from) {
   rollout_plan made;
   {
     rollout_planning planning(from.world);
-    while (!planning.advance(steps_a_turn)) co_await loop_.yield();
+    std::size_t in_turn = 0;
+    while (!planning.advance(steps_at_once)) {
+      if ((in_turn += steps_at_once) < steps_a_turn && !reactor::turn::is_over()) continue;
+      in_turn = 0;
+      co_await loop_.yield();
+    }
     made = planning.take();
+    while (!planning.give_back(copies_a_turn)) co_await loop_.yield();
   }
   co_await give_back(loop_, from.bootc_nodes);
   co_await give_back(loop_, from.nodes);
   co_return made;
 }
 
-bool node_pool_reconciler::sees_own_writes(const std::string& pool) {
-  if (!keeps(safety_rule::own_writes)) return true;
+awaitable<bool> node_pool_reconciler::sees_own_writes(std::string pool) {
+  if (!keeps(safety_rule::own_writes)) co_return true;
   const node_pool* found = views_.pools.find("", pool);
-  if (pool_writes_.is_stale({"", pool}, found ? &found->meta : nullptr)) return false;
-  const auto is_somebody = [&](const k8s::object_key& key) {
+  if (pool_writes_.is_stale({"", pool}, found ? &found->meta : nullptr)) co_return false;
+  const auto is_somebody = [this](const k8s::object_key& key) {
     return views_.nodes.find(key) || views_.bootc_nodes.find(key);
   };
   const auto meta_in = [](const auto& store) {
@@ -262,8 +277,12 @@ bool node_pool_reconciler::sees_own_writes(const std::string& pool) {
       return view ? &view->meta : nullptr;
     };
   };
-  return !bootc_node_writes_.any_is_stale(meta_in(views_.bootc_nodes), is_somebody) &&
-         !node_writes_.any_is_stale(meta_in(views_.nodes), is_somebody);
+  const auto object_meta = meta_in(views_.bootc_nodes);
+  const auto node_meta = meta_in(views_.nodes);
+  const bool object_is_old = co_await bootc_node_writes_.any_is_stale(object_meta, is_somebody);
+  if (object_is_old) co_return false;
+  const bool node_is_old = co_await node_writes_.any_is_stale(node_meta, is_somebody);
+  co_return !node_is_old;
 }
 
 awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
@@ -316,6 +335,8 @@ awaitable<rollout_plan> node_pool_reconciler::plan(std::string pool, view of) {
   now.world.assume_staged = of == view::everybody_staged;
   now.world.policy = std::move(answer);
   rollout_plan out = co_await decide(now);
+  const auto spent = std::make_shared<policy_answer>(std::move(now.world.policy));
+  reactor::turn::leave_to_a_worker([spent] { *spent = {}; });
   co_return out;
 }
 
@@ -404,7 +425,10 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     co_return k8s::await_change();
   }
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
-  if (!sees_own_writes(pool)) co_return k8s::requeue_after(wait_for_own_writes);
+  const bool is_seen = co_await sees_own_writes(pool);
+  if (!is_seen) co_return k8s::requeue_after(wait_for_own_writes);
+  found = views_.pools.find("", pool);
+  if (!found) co_return k8s::await_change();
   if (const auto rest = rest_before(*found); rest > 0s) co_return k8s::requeue_after(rest);
   // Once a pass and not at every piece of news: a large pool has thousands of drains.
   stop_drains_of_nobody();
@@ -444,7 +468,8 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     next.status.policy_waits = seen.status.policy_waits;
     next.status_changed = next.status_changed && next.status != seen.status;
   }
-  const auto look_again = earlier(next.look_again, tell_of_drains(seen));
+  const auto drains_look_again = co_await tell_of_drains(seen);
+  const auto look_again = earlier(next.look_again, drains_look_again);
   const bool acted = !next.actions.empty() || next.status_changed;
   auto done = co_await act(seen, std::move(next));
   if (!done) {
@@ -494,17 +519,16 @@ void node_pool_reconciler::tell(k8s::event_note note) {
 }
 
 /// When one of them becomes a long one, if none of them is yet.
-std::optional<reactor::wall_time> node_pool_reconciler::tell_of_drains(const node_pool& pool) {
-  drain_teller::progress ours = drains_.progress();
-  std::erase_if(ours, [&](const auto& one) {
-    const bootc_node* b = views_.bootc_nodes.find("", one.first);
-    return !b || !(b->meta.owner.uid == pool.meta.uid);
-  });
-  auto news = drain_teller_.tell(pool, ours, loop_.wall(), [this](const std::string& node) {
-    return views_.nodes.find("", node);
-  });
+awaitable<std::optional<reactor::wall_time>> node_pool_reconciler::tell_of_drains(node_pool pool) {
+  const drains::progress_of_nodes ours = co_await drains_of(pool.meta.name.str());
+  drain_teller::news news;
+  for (const auto& [node, progress] : ours) {
+    if (reactor::turn::is_over()) co_await loop_.yield();
+    drain_teller_.tell_one(pool, node, views_.nodes.find("", node), progress, loop_.wall(), news);
+  }
+  drain_teller_.forget(pool, ours);
   for (k8s::event_note& n : news.notes) tell(std::move(n));
-  return news.look_again;
+  co_return news.look_again;
 }
 
 /// The nodes that hold a slot now and shall not after `plan`.
@@ -535,7 +559,8 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
   }
   notes to_note = co_await notes_of(pool, plan);
   for (action& a : plan.actions) {
-    if (!is_current()) co_return k8s::result<void>();  // the cluster went stale: what is left waits
+    if (reactor::turn::is_over()) co_await loop_.yield();  // thousands of drains begin at once
+    if (!is_current()) co_return k8s::result<void>();      // the cluster went stale: the rest waits
     if (stopped.contains(a.node)) continue;
     if (a.kind == action_kind::take_slot && lost_slots > 0) {
       --lost_slots;
@@ -639,7 +664,7 @@ awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node
   auto why = plan.holds.begin();
   std::size_t alone = 0;
   for (std::size_t i = 0; i < plan.units.size(); ++i) {
-    if (i % steps_a_turn == steps_a_turn - 1) co_await loop_.yield();
+    if (i % steps_a_turn == steps_a_turn - 1 || reactor::turn::is_over()) co_await loop_.yield();
     const unit& u = plan.units[i];
     while (why != plan.holds.end() && why->unit < u.name) ++why;
     const bool matters = u.slotted || u.state == unit_state::degraded || !u.trouble.empty();

@@ -108,10 +108,11 @@ private:
   awaitable<void> copy_all(const k8s::store<View>& from, copies<View>& known,
                            std::vector<std::shared_ptr<const View>>& into);  // borrowed
   awaitable<void> drop_unused_copies();
+  awaitable<drains::progress_of_nodes> drains_of(std::string pool);
   awaitable<rollout_plan> decide(reading& world);  // borrowed; uses it up
   void follow_tag(const std::string& pool);
   std::string follower(const std::string& pool) const { return settings_.cluster + "/" + pool; }
-  bool sees_own_writes(const std::string& pool);
+  awaitable<bool> sees_own_writes(std::string pool);
   reactor::nanoseconds rest_before(const node_pool& pool);
   void stop_drains_of_nobody();
   awaitable<rollout_plan> plan(std::string pool, view of);
@@ -129,7 +130,7 @@ private:
   void note_step(const bootc_node& b, const node_pool& pool, boost::json::object& annotations);
   awaitable<void> write_notes(notes all);
   void say_new(const node_pool& pool, const std::vector<warning>& warnings);
-  std::optional<reactor::wall_time> tell_of_drains(const node_pool& pool);
+  awaitable<std::optional<reactor::wall_time>> tell_of_drains(node_pool pool);
   void tell(k8s::event_note note);
   void note_unanswered();
   bool attend(const std::string& pool, k8s::attention how);

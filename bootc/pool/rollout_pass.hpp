@@ -91,6 +91,11 @@ public:
         nodes_by_name_(world.nodes) {}
   bool advance(std::size_t steps);
   rollout_plan take() { return std::move(plan_); }
+  bool give_back(std::size_t nodes) {
+    members_.erase(members_.end() - static_cast<std::ptrdiff_t>(std::min(nodes, members_.size())),
+                   members_.end());
+    return members_.empty();
+  }
 
 private:
   struct walk {

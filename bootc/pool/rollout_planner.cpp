@@ -292,6 +292,10 @@ rollout_plan rollout_planning::take() {
   return pass_->take();
 }
 
+bool rollout_planning::give_back(std::size_t nodes) {
+  return pass_->give_back(nodes);
+}
+
 rollout_plan plan_rollout(const pool_world& world) {
   rollout_planning planning(world);
   while (!planning.advance(std::numeric_limits<std::size_t>::max())) continue;

@@ -32,10 +32,12 @@ public:
   rollout_planning(const rollout_planning&) = delete;
   rollout_planning& operator=(const rollout_planning&) = delete;
 
-  /// So many steps more, each about a microsecond; true once the plan is made.
+  /// So many steps more, each of some microseconds; true once the plan is made.
   bool advance(std::size_t steps);
   /// Once, after that.
   rollout_plan take();
+  /// What is left after that, so many nodes more; true once all is given back.
+  bool give_back(std::size_t nodes);
 
 private:
   std::unique_ptr<planning::pass> pass_;

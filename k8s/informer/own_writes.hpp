@@ -2,7 +2,9 @@
 
 #include "k8s/client/resource.hpp"
 #include "k8s/informer/meta.hpp"
+#include "reactor/awaitable.hpp"
 #include "reactor/plain/time.hpp"
+#include "reactor/turn.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,14 +43,19 @@ public:
   /// True while `view` (null = the store has no such object) does not show our last write yet.
   bool is_stale(const object_key& key, const object_meta* view);
   /// Whether that is so of any object; `view_of(key)` gives its view or null. `is_of_use(key)`:
-  /// false for objects that nobody looks at any more.
+  /// false for objects that nobody looks at any more. Of thousands some have their turn; what is
+  /// written meanwhile may be left out.
   template <class Find, class Filter>
-  bool any_is_stale(Find view_of, Filter is_of_use) {
+  reactor::awaitable<bool> any_is_stale(Find view_of, Filter is_of_use) {
     for (auto w = writes_.begin(); w != writes_.end();) {
       const object_key key = (w++)->first;  // it may be forgotten
-      if (is_of_use(key) && is_stale(key, view_of(key))) return true;
+      if (is_of_use(key) && is_stale(key, view_of(key))) co_return true;
+      if (w == writes_.end() || !reactor::turn::is_over()) continue;
+      const object_key next = w->first;
+      co_await reactor::turn::give_way();
+      w = writes_.lower_bound(next);
     }
-    return false;
+    co_return false;
   }
   std::size_t size() const noexcept { return writes_.size(); }
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -136,7 +135,8 @@ void workloads::bring_up(const key& k) {
     const auto service = api_.get("", plural, ns, name);
     if (!service || text(*service, {"spec", "type"}) != "LoadBalancer") return;
     return change([](json::object& o) {
-      const auto last = 1 + std::hash<std::string_view>()(text(o, {"metadata", "uid"})) % 254;
+      const std::string digest = formats::sha256_hex(text(o, {"metadata", "uid"}));
+      const auto last = 1 + std::strtoul(digest.substr(0, 4).c_str(), nullptr, 16) % 254;
       ensure_object(o, "status")["loadBalancer"] = json::object{
           {"ingress", json::array{json::object{{"ip", "192.0.2." + std::to_string(last)}}}}};
     });
