@@ -7,15 +7,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <utility>
-#include <vector>
 
 namespace k8s::sim {
 namespace {
 
 constexpr std::string_view revision_note = "deployment.kubernetes.io/revision",
                            hash_label = "pod-template-hash";
-constexpr std::size_t hash_length = 10;
+constexpr std::size_t hash_length = 10, longest_name = 253;
 constexpr std::int64_t kept_by_default = 10;  // former ReplicaSets
 
 struct role {
@@ -103,6 +103,8 @@ workloads::~workloads() {
 }
 
 void workloads::saw(const written& w) {
+  if (w.type == write_type::deleted && w.plural == "deployments" && w.after)
+    histories_.erase(std::string(text(*w.after, {"metadata", "uid"})));
   if (acts_ || w.type == write_type::deleted || !role_of(w.group, w.plural)) return;
   key k{w.plural, w.ns, w.name};
   if (coming_.contains(k)) return;
@@ -153,23 +155,6 @@ void workloads::bring_up(const key& k) {
   });
 }
 
-/// Its ReplicaSets, each with the revision that it notes.
-std::vector<workloads::replica_set> workloads::sets_of(const json::object& deployment) const {
-  std::vector<replica_set> out;
-  const std::string_view uid = text(deployment, {"metadata", "uid"});
-  for (json::object& o : api_.list("apps", "replicasets")) {
-    const json::array* owners = find_array(o, {"metadata", "ownerReferences"});
-    const bool ours = owners && std::ranges::any_of(*owners, [&](const json::value& r) {
-                        return r.is_object() && text(r.get_object(), {"uid"}) == uid;
-                      });
-    if (!ours || is_deleting(o)) continue;
-    const std::string noted(text(o, {"metadata", "annotations", revision_note}));
-    out.push_back({std::string(text(o, {"metadata", "name"})), std::atoll(noted.c_str())});
-  }
-  std::ranges::sort(out, {}, &replica_set::revision);
-  return out;
-}
-
 void workloads::roll_out(const key& k) {
   const auto& [plural, ns, name] = k;
   const auto deployment = api_.get("apps", plural, ns, name);
@@ -180,24 +165,26 @@ void workloads::roll_out(const key& k) {
     });
     return;
   }
-  std::vector<replica_set> sets = sets_of(*deployment);
-  const std::string hash = hash_of(*deployment), current = name + "-" + hash;
-  std::int64_t revision = sets.empty() ? 1 : sets.back().revision;
-  if (!sets.empty() && sets.back().name != current) ++revision;
-  std::erase_if(sets, [&](const replica_set& s) { return s.name == current; });
-  put_set(*deployment, current, hash, revision);
+  history& known = histories_[std::string(text(*deployment, {"metadata", "uid"}))];
+  const std::string hash = hash_of(*deployment),
+                    current = name.substr(0, longest_name - hash.size() - 1) + "-" + hash;
+  if (known.sets.empty() || known.sets.back() != current) ++known.revision;
+  const bool is_made = put_set(*deployment, current, hash, known.revision);
+  if (!is_made) return;
+  std::erase(known.sets, current);
   const auto kept = static_cast<std::size_t>(std::max<std::int64_t>(
       0, number(*deployment, {"spec", "revisionHistoryLimit"}, kept_by_default)));
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    if (sets.size() - i > kept) {
-      api_.erase("apps", "replicasets", ns, sets[i].name);
-      continue;
-    }
-    api_.edit("apps", "replicasets", ns, sets[i].name, [](json::object& o) {
+  while (known.sets.size() > kept) {
+    api_.erase("apps", "replicasets", ns, known.sets.front());
+    known.sets.erase(known.sets.begin());
+  }
+  for (const std::string& former : known.sets)
+    api_.edit("apps", "replicasets", ns, former, [](json::object& o) {
       ensure_object(o, "spec")["replicas"] = 0;
       o["status"] = json::object{{"replicas", 0}};
     });
-  }
+  known.sets.push_back(current);
+  const std::int64_t revision = known.revision;
   const std::string now = reactor::format_rfc3339(loop_.wall());
   api_.edit("apps", plural, ns, name, [&](json::object& o) {
     ensure_object(ensure_object(o, "metadata"), "annotations")[revision_note] =
@@ -210,8 +197,9 @@ void workloads::roll_out(const key& k) {
   });
 }
 
-/// The ReplicaSet of the present pod template, made or as it was, with all its pods.
-void workloads::put_set(const json::object& deployment, const std::string& name,
+/// The ReplicaSet of the present pod template, made or as it was, with all its pods. False: the
+/// server does not take it.
+bool workloads::put_set(const json::object& deployment, const std::string& name,
                         const std::string& hash, std::int64_t revision) {
   const std::string ns(text(deployment, {"metadata", "namespace"}));
   json::object set = api_.get("apps", "replicasets", ns, name).value_or(json::object());
@@ -246,8 +234,12 @@ void workloads::put_set(const json::object& deployment, const std::string& name,
                                {"fullyLabeledReplicas", replicas},
                                {"readyReplicas", replicas},
                                {"availableReplicas", replicas}};
-  api_.put(std::move(set));
-  api_.edit("apps", "replicasets", ns, name, [](json::object& o) {
+  try {
+    api_.put(std::move(set));
+  } catch (const std::exception&) {
+    return false;  // of foreign input: what may not be made is not made
+  }
+  return api_.edit("apps", "replicasets", ns, name, [](json::object& o) {
     ensure_object(o, "status")["observedGeneration"] = number(o, {"metadata", "generation"});
   });
 }

@@ -44,18 +44,18 @@ private:
   void saw(const written& w);
   void bring_up(const key& k);
   void roll_out(const key& k);
-  struct replica_set {
-    std::string name;
-    std::int64_t revision = 0;
-  };
-  std::vector<replica_set> sets_of(const boost::json::object& deployment) const;
-  void put_set(const boost::json::object& deployment, const std::string& name,
+  bool put_set(const boost::json::object& deployment, const std::string& name,
                const std::string& hash, std::int64_t revision);
+  struct history {
+    std::int64_t revision = 0;
+    std::vector<std::string> sets;  // ReplicaSets, the newest last
+  };
   reactor::loop& loop_;
   api_server& api_;
   reactor::nanoseconds ready_after_;
-  std::map<key, std::uint64_t> coming_;  // with their timers
-  bool acts_ = false;                    // what is written now is its own
+  std::map<key, std::uint64_t> coming_;       // with their timers
+  std::map<std::string, history> histories_;  // of Deployments, by uid
+  bool acts_ = false;                         // what is written now is its own
 };
 
 }  // namespace k8s::sim

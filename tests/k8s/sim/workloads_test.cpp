@@ -113,6 +113,15 @@ TEST_F(Workloads, APausedDeploymentRollsNothingOut) {
   EXPECT_THAT(sets(), IsEmpty());
 }
 
+TEST_F(Workloads, ANameThatIsAsLongAsNamesMayBeHasAReplicaSetToo) {
+  put_web("web:1");
+  json::object longest = *api_.get("apps", "deployments", "default", "web");
+  longest["metadata"] = json::object{{"name", std::string(253, 'w')}, {"namespace", "default"}};
+  api_.put(std::move(longest));
+  wait();
+  EXPECT_THAT(sets(), ElementsAre("1:3", "1:3"));
+}
+
 TEST_F(Workloads, WhatADeletedDeploymentOwnedGoesWithIt) {
   put_web("web:1");
   wait();
