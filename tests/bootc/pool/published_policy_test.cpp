@@ -17,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::noon;
 using testing::situation;
+using testing::steps;
 
 policy_answer given(std::map<std::string, policy_hold, std::less<>> holds) {
   policy_answer a;
