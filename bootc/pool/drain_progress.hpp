@@ -3,6 +3,8 @@
 #include "reactor/plain/time.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,5 +26,7 @@ struct drain_progress {
   std::string last_failure;          // of those before: what went wrong then
   friend bool operator==(const drain_progress&, const drain_progress&) = default;
 };
+
+using drains_by_node = std::map<std::string, drain_progress, std::less<>>;
 
 }  // namespace bootc

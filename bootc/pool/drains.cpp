@@ -152,9 +152,9 @@ void drains::leave(const std::string& node) {
   for (const auto& [pod, task] : d->pods) tasks_.cancel(task);
 }
 
-awaitable<drains::progress_of_nodes> drains::progress(
+awaitable<drains_by_node> drains::progress(
     std::function<bool(const std::string& node)> wanted) const {
-  progress_of_nodes out;
+  drains_by_node out;
   for (auto one = drains_.begin(); one != drains_.end();) {
     const auto& [node, d] = *one;
     if (wanted(node)) {

@@ -50,9 +50,8 @@ public:
   void start(const std::string& node, const std::string& image, reactor::nanoseconds timeout);
   /// Ends it and forgets what was known of it. Pods already evicted stay so.
   void cancel(const std::string& node);
-  using progress_of_nodes = std::map<std::string, drain_progress, std::less<>>;
   /// Of the nodes that are asked for. Of thousands some have their turn.
-  awaitable<progress_of_nodes> progress(std::function<bool(const std::string& node)> wanted) const;
+  awaitable<drains_by_node> progress(std::function<bool(const std::string& node)> wanted) const;
   /// The nodes that it knows a drain of, under way or ended.
   std::vector<std::string> nodes() const;
   std::size_t running() const noexcept { return tasks_.size(); }

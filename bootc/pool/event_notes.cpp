@@ -166,7 +166,7 @@ void drain_teller::tell_one(const node_pool& pool, const std::string& node, cons
   }
 }
 
-void drain_teller::forget(const node_pool& pool, const progress& all) {
+void drain_teller::forget(const node_pool& pool, const drains_by_node& all) {
   std::erase_if(told_, [&](const auto& one) {
     return pool.meta.name == one.second.pool && !all.contains(one.first);
   });

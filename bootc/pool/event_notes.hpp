@@ -47,19 +47,11 @@ public:
     std::vector<k8s::event_note> notes;
     std::optional<reactor::wall_time> look_again;  // when a drain becomes a long one
   };
-  using progress = std::map<std::string, drain_progress, std::less<>>;
-  /// `all` are the drains of `pool`, by node; `find` gives the Node of a name, or null.
-  template <class Find>
-  news tell(const node_pool& pool, const progress& all, reactor::wall_time now, Find&& find) {
-    news out;
-    for (const auto& [node, d] : all) tell_one(pool, node, find(node), d, now, out);
-    forget(pool, all);
-    return out;
-  }
-  /// The same in pieces: each drain, and then which there were.
+  /// One drain of `pool`; `its` Node may be null.
   void tell_one(const node_pool& pool, const std::string& node, const k8s::node* its,
                 const drain_progress& d, reactor::wall_time now, news& into);
-  void forget(const node_pool& pool, const progress& all);
+  /// After all of them were told: what is known of others goes.
+  void forget(const node_pool& pool, const drains_by_node& all);
 
 private:
   struct told {

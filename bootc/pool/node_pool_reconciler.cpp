@@ -237,7 +237,7 @@ awaitable<bool> node_pool_reconciler::gather(std::string pool, reading& into) {
 }
 
 /// A drain belongs to the pool that owns the node's object; without one it is nobody's.
-awaitable<drains::progress_of_nodes> node_pool_reconciler::drains_of(std::string pool) {
+awaitable<drains_by_node> node_pool_reconciler::drains_of(std::string pool) {
   std::function<bool(const std::string&)> is_its = [this, pool](const std::string& node) {
     const bootc_node* b = views_.bootc_nodes.find("", node);
     const node_pool* of = views_.pools.find("", pool);
@@ -520,7 +520,7 @@ void node_pool_reconciler::tell(k8s::event_note note) {
 
 /// When one of them becomes a long one, if none of them is yet.
 awaitable<std::optional<reactor::wall_time>> node_pool_reconciler::tell_of_drains(node_pool pool) {
-  const drains::progress_of_nodes ours = co_await drains_of(pool.meta.name.str());
+  const drains_by_node ours = co_await drains_of(pool.meta.name.str());
   drain_teller::news news;
   for (const auto& [node, progress] : ours) {
     if (reactor::turn::is_over()) co_await loop_.yield();

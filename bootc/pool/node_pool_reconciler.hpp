@@ -108,7 +108,7 @@ private:
   awaitable<void> copy_all(const k8s::store<View>& from, copies<View>& known,
                            std::vector<std::shared_ptr<const View>>& into);  // borrowed
   awaitable<void> drop_unused_copies();
-  awaitable<drains::progress_of_nodes> drains_of(std::string pool);
+  awaitable<drains_by_node> drains_of(std::string pool);
   awaitable<rollout_plan> decide(reading& world);  // borrowed; uses it up
   void follow_tag(const std::string& pool);
   std::string follower(const std::string& pool) const { return settings_.cluster + "/" + pool; }

@@ -49,8 +49,8 @@ struct pool_world {
   node_pool pool;
   // all Nodes of the cluster: quorum counts those outside the pool too
   std::vector<const k8s::node*> nodes;
-  std::vector<const bootc_node*> bootc_nodes;                 // all BootcNodes, of whatever pool
-  std::map<std::string, drain_progress, std::less<>> drains;  // of this process, by node
+  std::vector<const bootc_node*> bootc_nodes;  // all BootcNodes, of whatever pool
+  drains_by_node drains;                       // of this process, by node
   policy_answer policy;
   std::optional<tag_resolution> tag;  // of the pool's tag; nothing when nobody asks registries
   secret_state secret;                // of the pool's pull secret

@@ -25,10 +25,9 @@ constexpr role played[] = {{"apps", "deployments"}, {"apps", "statefulsets"},
                            {"apps", "daemonsets"},  {"batch", "jobs"},
                            {"", "services"},        {"", "persistentvolumeclaims"}};
 
-const role* role_of(std::string_view group, std::string_view plural) {
-  const auto* found = std::ranges::find_if(
-      played, [&](const role& r) { return r.group == group && r.plural == plural; });
-  return found == std::end(played) ? nullptr : found;
+bool is_played(std::string_view group, std::string_view plural) {
+  return std::ranges::any_of(played,
+                             [&](const role& r) { return r.group == group && r.plural == plural; });
 }
 
 bool is_deleting(const json::object& o) {
@@ -105,7 +104,7 @@ workloads::~workloads() {
 void workloads::saw(const written& w) {
   if (w.type == write_type::deleted && w.plural == "deployments" && w.after)
     histories_.erase(std::string(text(*w.after, {"metadata", "uid"})));
-  if (acts_ || w.type == write_type::deleted || !role_of(w.group, w.plural)) return;
+  if (acts_ || w.type == write_type::deleted || !is_played(w.group, w.plural)) return;
   key k{w.plural, w.ns, w.name};
   if (coming_.contains(k)) return;
   const auto due = loop_.now() + ready_after_;
@@ -122,9 +121,7 @@ void workloads::bring_up(const key& k) {
   const std::string now = reactor::format_rfc3339(loop_.wall());
   const std::size_t nodes = plural == "daemonsets" ? api_.list("", "nodes").size() : 0;
   const auto change = [&](auto&& how) {
-    const std::string_view group = role_of("apps", plural)    ? "apps"
-                                   : role_of("batch", plural) ? "batch"
-                                                              : "";
+    const std::string_view group = std::ranges::find(played, plural, &role::plural)->group;
     api_.edit(group, plural, ns, name, [&](json::object& o) {
       if (!is_deleting(o)) how(o);
     });
@@ -229,8 +226,7 @@ bool workloads::put_set(const json::object& deployment, const std::string& name,
   notes[revision_note] = std::to_string(revision);
   const std::int64_t replicas = wanted(deployment);
   ensure_object(set, "spec")["replicas"] = replicas;
-  set["status"] = json::object{{"observedGeneration", 1},
-                               {"replicas", replicas},
+  set["status"] = json::object{{"replicas", replicas},
                                {"fullyLabeledReplicas", replicas},
                                {"readyReplicas", replicas},
                                {"availableReplicas", replicas}};

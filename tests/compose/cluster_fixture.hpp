@@ -55,6 +55,18 @@ struct windlass_options {
   std::string identity;
 };
 
+inline policies::host::options pack_options(const windlass_options& from) {
+  policies::host::options o;
+  o.folders.push_back(from.policies);
+  o.stock = false;
+  o.run_tests = !from.packs_are_tested;
+  o.record = from.record;
+  o.limits.hooks = std::make_shared<const policies::hook_list>(
+      policies::hook_list{policies::compose::related_hook(), policies::compose::sync_hook(),
+                          policies::compose::data_hook()});
+  return o;
+}
+
 /// A process with this one API.
 class windlass {
 public:
@@ -138,17 +150,6 @@ public:
   k8s::fleet fleet;
 
 private:
-  static policies::host::options pack_options(const windlass_options& from) {
-    policies::host::options o;
-    o.folders.push_back(from.policies);
-    o.stock = false;
-    o.run_tests = !from.packs_are_tested;
-    o.record = from.record;
-    o.limits.hooks = std::make_shared<const policies::hook_list>(
-        policies::hook_list{policies::compose::related_hook(), policies::compose::sync_hook(),
-                            policies::compose::data_hook()});
-    return o;
-  }
   units::api what_;
   std::unique_ptr<units::turns> turns_;
   std::unique_ptr<units::running_api> works_;

@@ -23,14 +23,10 @@ protected:
   void go(std::function<awaitable<void>()> body) {
     reactor::task_group tasks(loop_);
     tasks.start("test", [&, this]() -> awaitable<void> {
-      policies::host::options o;
-      o.folders.push_back(packs_folder_.path());
-      o.stock = false;
-      o.run_tests = false;
-      o.limits.hooks = std::make_shared<const policies::hook_list>(
-          policies::hook_list{policies::compose::related_hook(), policies::compose::sync_hook(),
-                              policies::compose::data_hook()});
-      policies::host packs(loop_, o);
+      compose_test::windlass_options o;
+      o.policies = packs_folder_.path();
+      o.packs_are_tested = true;
+      policies::host packs(loop_, compose_test::pack_options(o));
       auto loaded = co_await packs.load();
       EXPECT_TRUE(loaded.has_value());
       policies::subject by_name;

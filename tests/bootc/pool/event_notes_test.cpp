@@ -142,24 +142,32 @@ TEST(NodeEvents, IdleBetweenTwoAttemptsIsNoArrival) {
   EXPECT_EQ(step_of({"False", "Staging", "False:Staging", 'a'}), "nothing") << "the next attempt";
 }
 
+/// Of Nodes that nobody finds.
+drain_teller::news tell(drain_teller& by, const node_pool& pool, const drains_by_node& all,
+                        reactor::wall_time now) {
+  drain_teller::news out;
+  for (const auto& [node, d] : all) by.tell_one(pool, node, nullptr, d, now, out);
+  by.forget(pool, all);
+  return out;
+}
+
 TEST(DrainEvents, T079_AFailedDrainIsToldOnTheNodeAndRelatedToThePool) {
   drain_teller teller;
   node_pool pool;
   pool.meta.name = "workers";
-  drain_teller::progress all;
+  drains_by_node all;
   all["w1"].started = noon;
   all["w1"].state = phase::failed;
   all["w1"].detail = "evict pod db/db-0: no";
-  const auto find = [](const std::string&) -> const k8s::node* { return nullptr; };
-  const auto news = teller.tell(pool, all, noon, find);
+  const auto news = tell(teller, pool, all, noon);
   ASSERT_EQ(told(news.notes),
             "Warning DrainFailed/Drain: Failed to drain node: evict pod db/db-0: no; the drain "
             "will be retried\n");
   EXPECT_EQ(news.notes[0].regarding.kind, "Node");
   EXPECT_EQ(news.notes[0].related.kind, "BootcNodePool");
-  EXPECT_EQ(told(teller.tell(pool, all, noon, find).notes), "");
+  EXPECT_EQ(told(tell(teller, pool, all, noon).notes), "");
   all["w1"].started = noon + 5s;
-  EXPECT_NE(told(teller.tell(pool, all, noon + 5s, find).notes), "") << "the next attempt";
+  EXPECT_NE(told(tell(teller, pool, all, noon + 5s).notes), "") << "the next attempt";
 }
 
 TEST(DrainEvents, T080_DigestsAreShortened) {
@@ -172,16 +180,15 @@ TEST(DrainEvents, T082_ALongDrainIsToldOnceAndTheNextIsAwaited) {
   drain_teller teller;
   node_pool pool;
   pool.meta.name = "workers";
-  drain_teller::progress all;
+  drains_by_node all;
   all["w1"].started = noon - 6min;
   all["w2"].started = noon;
-  const auto find = [](const std::string&) -> const k8s::node* { return nullptr; };
-  auto news = teller.tell(pool, all, noon, find);
+  auto news = tell(teller, pool, all, noon);
   EXPECT_EQ(told(news.notes),
             "Warning DrainTakingTooLong/Drain: Drain has been running for more than 5m0s; it may "
             "be blocked by a PodDisruptionBudget\n");
   EXPECT_EQ(news.look_again, noon + 5min);
-  news = teller.tell(pool, all, noon + 1s, find);
+  news = tell(teller, pool, all, noon + 1s);
   EXPECT_EQ(told(news.notes), "");
   EXPECT_EQ(news.look_again, noon + 5min);
 }
@@ -196,11 +203,10 @@ TEST(DrainEvents, T083_TheEarlierTimeWins) {
 
 TEST(DrainEvents, ADrainThatTookTooLongIsToldWithWhatWasLeft) {
   drain_teller teller;
-  drain_teller::progress all;
+  drains_by_node all;
   all["w1"].state = phase::timed_out;
   all["w1"].detail = "db/db-0";
-  const auto find = [](const std::string&) -> const k8s::node* { return nullptr; };
-  EXPECT_EQ(told(teller.tell({}, all, noon, find).notes),
+  EXPECT_EQ(told(tell(teller, {}, all, noon).notes),
             "Warning DrainTimedOut/Drain: Drain took longer than drainTimeoutSeconds and was given "
             "up; left: db/db-0\n");
 }

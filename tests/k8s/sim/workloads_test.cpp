@@ -4,13 +4,11 @@
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/loop.hpp"
-#include "reactor/task_group.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 
-#include <functional>
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <vector>
 
