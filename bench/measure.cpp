@@ -1,5 +1,8 @@
 #include "bench/measure.hpp"
 
+#include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
+
 #include <boost/json.hpp>
 #include <boost/version.hpp>
 #include <malloc.h>
@@ -11,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -108,16 +112,49 @@ boost::json::object environment() {
   return o;
 }
 
-double machine_stall_us() {
+void stalls::add(const reactor::loop_health& seen) {
+  longest = std::max(longest, seen.longest_stall);
+  busy += seen.busy;
+  count += seen.stalls;
+}
+
+stalls machine_stalls(reactor::nanoseconds busy) {
   const auto thread_cpu = [] { return clock_of(CLOCK_THREAD_CPUTIME_ID); };
-  reactor::nanoseconds longest{0};
-  const reactor::nanoseconds end = monotonic() + 10s;
-  for (volatile unsigned sum = 0; monotonic() < end;) {
+  std::atomic<bool> over{false};
+  std::thread beside([&over] {
+    pin_to_core(1);
+    for (volatile unsigned sum = 0; !over;) sum = sum + 1;
+  });
+  const reactor::nanoseconds wanted = std::clamp<reactor::nanoseconds>(busy, 10s, 60s);
+  stalls out;
+  for (volatile unsigned sum = 0; out.busy < wanted;) {
     const reactor::nanoseconds before = thread_cpu();
-    for (unsigned i = 0; i < 40'000; ++i) sum = sum + i;
-    longest = std::max(longest, thread_cpu() - before);
+    reactor::nanoseconds took{0};
+    while (took < reactor::turn::longest) {
+      for (unsigned i = 0; i < 10'000; ++i) sum = sum + i;
+      took = thread_cpu() - before;
+    }
+    out.busy += took;
+    out.longest = std::max(out.longest, took);
+    if (took > reactor::loop_health::a_stall) ++out.count;
   }
-  return rounded(static_cast<double>(longest.count()) / 1e3, 0);
+  over = true;
+  beside.join();
+  return out;
+}
+
+void tell_stalls(boost::json::object& to, const stalls& seen) {
+  const auto us = [](reactor::nanoseconds d) {
+    return rounded(static_cast<double>(d.count()) / 1e3, 0);
+  };
+  const auto a_minute = [](const stalls& s) {
+    return s.count == 0 ? 0 : rounded(static_cast<double>(s.count) * 60 / seconds_of(s.busy), 1);
+  };
+  const stalls machine = machine_stalls(seen.busy);
+  to["worst_stall_us"] = us(seen.longest);
+  to["stalls_per_minute"] = a_minute(seen);
+  to["machine_stall_us"] = us(machine.longest);
+  to["machine_stalls_per_minute"] = a_minute(machine);
 }
 
 double seconds_of(reactor::nanoseconds d) {

@@ -5,7 +5,12 @@
 #include <boost/json/fwd.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+
+namespace reactor {
+struct loop_health;
+}
 
 namespace bench {
 
@@ -27,10 +32,20 @@ std::size_t trimmed_bytes();
 /// machine, cores, compiler, build and library versions; the head of every result.
 boost::json::object environment();
 
-/// How long the longest of many short pieces of work took by the thread's clock, in ten seconds. A
-/// virtual machine's clock goes on while the host has its processor, so a stall of this length may
-/// be nobody's: it stands beside every figure of the longest stall.
-double machine_stall_us();
+/// How a loop held others up, by the thread's clock: the longest turn, and how many were stalls.
+struct stalls {
+  reactor::nanoseconds longest{}, busy{};
+  std::uint64_t count = 0;
+  void add(const reactor::loop_health& seen);
+};
+/// The same of work that is cut into pieces as long as a turn may be, in as much processor time as
+/// that one was busy (ten seconds at least, a minute at most), while another core works too. A
+/// virtual machine's clock goes on while the host has its processor, so stalls of that length and
+/// number are nobody's.
+stalls machine_stalls(reactor::nanoseconds busy);
+/// worst_stall_us, stalls_per_minute (of processor time), and the machine's own beside them as
+/// machine_stall_us, machine_stalls_per_minute.
+void tell_stalls(boost::json::object& to, const stalls& seen);
 
 double seconds_of(reactor::nanoseconds d);
 /// Of a million bytes each.

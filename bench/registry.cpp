@@ -51,7 +51,8 @@ struct quiet_registry {
 
 struct registry_figures {
   std::uint64_t questions = 0;
-  double requests = 0, bytes = 0, cpu_percent = 0, resident_mb = 0, stall_ms = 0;
+  double requests = 0, bytes = 0, cpu_percent = 0, resident_mb = 0;
+  stalls held_up;
   std::string problem;
 };
 
@@ -94,8 +95,7 @@ public:
     co_await loop_.sleep_for(window_);
     out.cpu_percent = 100.0 * static_cast<double>((process_cpu() - cpu).count()) /
                       static_cast<double>(window_.count());
-    out.stall_ms =
-        std::chrono::duration<double, std::milli>(loop_.take_health().longest_stall).count();
+    out.held_up.add(loop_.take_health());
     out.questions = watcher_.questions() - asked;
     const auto [more, further] = co_await counts();
     if (out.questions > 0) {
@@ -164,8 +164,8 @@ boost::json::object measure_registry(std::size_t tags, std::chrono::seconds wind
   o["body_bytes_per_tag"] = rounded(f.bytes);
   o["cpu_percent"] = rounded(f.cpu_percent);
   o["rss_mb"] = rounded(f.resident_mb, 1);
-  o["longest_stall_ms"] = rounded(f.stall_ms);
-  o["machine_stall_us"] = machine_stall_us();
+  o["longest_stall_ms"] = rounded(seconds_of(f.held_up.longest) * 1e3);
+  tell_stalls(o, f.held_up);
   return o;
 }
 

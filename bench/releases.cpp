@@ -190,7 +190,9 @@ reactor::awaitable<result<void>> measure(reactor::loop& l, policies::host& packs
   auto planned = co_await plan_clusters(l, packs, offered);
   if (!planned) co_return planned.error();
   o["plan_1000_s"] = rounded(seconds_since(begin), 3);
-  o["worst_stall_us"] = rounded(static_cast<double>(l.health().longest_stall.count()) / 1e3, 1);
+  stalls held_up;
+  held_up.add(l.health());
+  tell_stalls(o, held_up);
   o["rss_mb"] = rounded(static_cast<double>(resident_bytes()) / (1024.0 * 1024.0), 1);
   co_return result<void>();
 }

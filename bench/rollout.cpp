@@ -159,9 +159,10 @@ private:
 };
 
 struct rollout_figures {
-  double cpu_ms_per_node = 0, writes_per_node = 0, seconds = 0, idle_cpu_percent = 0, stall_ms = 0;
+  double cpu_ms_per_node = 0, writes_per_node = 0, seconds = 0, idle_cpu_percent = 0;
   double reads_per_node = 0, idle_writes = 0, passes = 0;
   json::object writes_by, reads_by;  // kind, for each node
+  stalls held_up;
   std::string problem;
 };
 
@@ -242,8 +243,7 @@ private:
                            std::chrono::duration<double>(idle_window).count();
     const json::object later = co_await counts();
     out.idle_writes = sum(later) - sum(at_rest);
-    out.stall_ms =
-        std::chrono::duration<double, std::milli>(loop_.take_health().longest_stall).count();
+    out.held_up.add(loop_.take_health());
   }
 
   bool runs(const k8s::cluster& c, const std::string& digest) const {
@@ -325,18 +325,20 @@ json::object measure(fleet_size p) {
   tasks.start("rollout", all.measure(f));
   l.run();
   if (!f.problem.empty()) throw std::runtime_error(f.problem);
-  return {{"clusters", p.clusters},
-          {"nodes", p.each},
-          {"cpu_ms_per_node", rounded(f.cpu_ms_per_node)},
-          {"writes_per_node", rounded(f.writes_per_node)},
-          {"writes_by_kind", std::move(f.writes_by)},
-          {"reads_per_node", rounded(f.reads_per_node)},
-          {"reads_by_kind", std::move(f.reads_by)},
-          {"passes_per_pool", rounded(f.passes)},
-          {"seconds", rounded(f.seconds)},
-          {"idle_writes", f.idle_writes},
-          {"idle_cpu_percent", rounded(f.idle_cpu_percent)},
-          {"longest_stall_ms", rounded(f.stall_ms)}};
+  json::object o{{"clusters", p.clusters},
+                 {"nodes", p.each},
+                 {"cpu_ms_per_node", rounded(f.cpu_ms_per_node)},
+                 {"writes_per_node", rounded(f.writes_per_node)},
+                 {"writes_by_kind", std::move(f.writes_by)},
+                 {"reads_per_node", rounded(f.reads_per_node)},
+                 {"reads_by_kind", std::move(f.reads_by)},
+                 {"passes_per_pool", rounded(f.passes)},
+                 {"seconds", rounded(f.seconds)},
+                 {"idle_writes", f.idle_writes},
+                 {"idle_cpu_percent", rounded(f.idle_cpu_percent)},
+                 {"longest_stall_ms", rounded(seconds_of(f.held_up.longest) * 1e3)}};
+  tell_stalls(o, f.held_up);
+  return o;
 }
 
 /// "PATCH bootcnodes", "POST pods/eviction", "GET pods".
@@ -371,7 +373,6 @@ json::object measure_rollout(std::size_t clusters, std::size_t nodes) {
     points.push_back(measure({1, 10'000}));
   }
   out["points"] = std::move(points);
-  out["machine_stall_us"] = machine_stall_us();
   return out;
 }
 

@@ -244,8 +244,7 @@ json::object measure_tenants() {
   o["rotations_rss_kb_per_1000"] = rounded(f.rotations_rss_kb, 1);
   o["rotations_series_delta"] = f.rotations_series;
   o["rotations_sockets_delta"] = f.rotations_sockets;
-  o["worst_stall_us"] = rounded(static_cast<double>(f.stall.count()) / 1e3, 0);
-  o["machine_stall_us"] = machine_stall_us();
+  tell_stalls(o, f.held_up);
   return o;
 }
 

@@ -109,7 +109,7 @@ reactor::awaitable<void> measure(reactor::loop& l, trustee_figures& out) {  // b
     empty = resident_bytes();
   };
   co_await apart(l, out, std::move(weigh));
-  out.stall = {};  // packs are loaded before there is anybody who waits
+  out.held_up = {};  // packs are loaded before there is anybody who waits
   const auto wait_for = [&](std::string figure, const char* what) -> reactor::awaitable<void> {
     std::function<reactor::awaitable<bool>()> reached = [&]() -> reactor::awaitable<bool> {
       const json::object so_far = co_await fleet.ask(l, "/counts");
@@ -148,7 +148,7 @@ reactor::awaitable<void> measure(reactor::loop& l, trustee_figures& out) {  // b
   co_await apart(l, out, std::move(move));
   co_await wait_for("other", "a new catalogue for 500 instances");
   out.catalogue_s = seconds_of(monotonic() - began);
-  out.stall = std::max(out.stall, l.take_health().longest_stall);
+  out.held_up.add(l.take_health());
 
   co_await all_told();
   questions asked;
@@ -174,8 +174,7 @@ json::object measure_trustee() {
   o["idle_cpu_percent"] = rounded(f.idle_share * 100);
   o["catalogue_s"] = rounded(f.catalogue_s);
   o["sync_ms"] = rounded(f.sync_ms, 3);
-  o["worst_stall_us"] = rounded(static_cast<double>(f.stall.count()) / 1e3, 0);
-  o["machine_stall_us"] = machine_stall_us();
+  tell_stalls(o, f.held_up);
   o["rss_mb"] = rounded(f.rss_mb, 1);
   return o;
 }

@@ -195,6 +195,7 @@ void loop::run() {
     measured = ended;
     health_.busy += took;
     if (took > health_.longest_stall) health_.longest_stall = took;
+    if (took > loop_health::a_stall) ++health_.stalls;
     spent_ += took;
     if (charged_)
       std::exchange(charged_, nullptr)->use(std::max(took - unmeasured, nanoseconds(0)));

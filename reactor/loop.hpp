@@ -29,7 +29,9 @@ struct live_counts {
 
 /// How the loop is doing since the last take_health().
 struct loop_health {
-  std::uint64_t callbacks = 0;
+  /// A callback that takes longer holds everybody else up.
+  static constexpr nanoseconds a_stall = std::chrono::milliseconds(2);
+  std::uint64_t callbacks = 0, stalls = 0;
   nanoseconds longest_stall{0};  // processor time of one callback
   nanoseconds busy{0};
   steady_time since{};

@@ -107,7 +107,7 @@ void run(course& c, const std::function<reactor::awaitable<void>(reactor::loop&)
   reactor::loop l;
   run_on(l, [&]() -> reactor::awaitable<void> {
     co_await body(l);
-    c.stall = std::max(c.stall, l.take_health().longest_stall);
+    c.held_up.add(l.take_health());
   });
   if (!c.problem.empty()) throw std::runtime_error(c.problem);
 }
@@ -115,7 +115,7 @@ void run(course& c, const std::function<reactor::awaitable<void>(reactor::loop&)
 reactor::awaitable<void> apart(reactor::loop& l, course& c, std::function<void()> f) {  // borrowed
   // A turn counts when it is over.
   co_await l.yield();
-  c.stall = std::max(c.stall, l.take_health().longest_stall);
+  c.held_up.add(l.take_health());
   f();
   co_await l.yield();
   (void)l.take_health();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bench/child.hpp"
+#include "bench/measure.hpp"
 #include "k8s/client/kubeconfig.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/plain/time.hpp"
@@ -63,7 +64,7 @@ int serve_fleet(const fleet_size& s,
 /// How a measurement goes.
 struct course {
   std::string problem;  // what did not happen in time
-  reactor::nanoseconds stall{};
+  stalls held_up;       // by what is measured
 };
 
 /// Until the body has ended.

@@ -343,6 +343,12 @@ private:
     return {};
   }
 
+  /// As nearly all keys are: scalar_type() would say "!!str" and copy it.
+  static bool is_text(const yaml_node& n) {
+    return n.tag.empty() &&
+           (!n.implicit || resolve_plain_scalar(n.text).is == plain_scalar::kind::text);
+  }
+
   resolved scalar_type(const yaml_node& n) {
     auto tag = short_tag(n.tag);
     if (tag.empty() && !n.implicit) return {"!!str", value(n.text)};
@@ -427,6 +433,7 @@ private:
       static_cast<void>(decode(key));  // it may be wrong itself, or hold itself
       throw read_failure{"yaml: invalid map key: " + go_syntax(*k)};
     }
+    if (is_text(*k)) return valid_utf8(k->text) ? k->text : to_valid_utf8(k->text);
     auto r = scalar_type(*k);
     const auto& v = r.content;
     switch (v.kind()) {
