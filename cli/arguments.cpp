@@ -1085,6 +1085,8 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   add_output(*policy_check, all.policy.output);
   policy_test->add_flag("--allow-none", all.policy.allow_none,
                         "a pack without tests is no failure");
+  policy_test->add_flag("--fail-fast", all.policy.fail_fast,
+                        "end with the first test that fails, and count no lines");
   auto* report = policy_test->add_option_function<std::string>(
       "-o,--output",
       [&all](const std::string& name) {

@@ -135,6 +135,7 @@ struct policy_arguments {
   std::string record;                 // replay: a file of `run --record`
   fleet_arguments fleet;              // explain; `name` is [cluster/]unit there
   bool allow_none = false;            // test: no test is no failure
+  bool fail_fast = false;             // test: the first that fails ends it
   bool junit = false;                 // test: the report of JUnit, which `output` does not know
   output_format output = output_format::text;
 };

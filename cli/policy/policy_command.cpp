@@ -138,8 +138,10 @@ page text_of_tests(const pack_report& r, colours tint) {
   counted c;
   count(r, c);
   text += page(", ") + std::to_string(r.tests.size()) +
-          (r.tests.size() == 1 ? page(" test, ") : page(" tests, ")) + percent_text(c.percent()) +
-          " of " + std::to_string(c.lines) + " lines\n";
+          (r.tests.size() == 1 ? page(" test") : page(" tests"));
+  if (c.lines > 0)
+    text += page(", ") + percent_text(c.percent()) + " of " + std::to_string(c.lines) + " lines";
+  text += "\n";
   for (const policies::test_outcome& t : r.tests)
     text += page("  ") +
             toned(t.passed ? "ok  " : "FAIL", t.passed ? tone::good : tone::bad, tint) + " " +
@@ -198,7 +200,9 @@ int test(const policy_arguments& a) {
   reactor::loop loop;
   reports found = std::vector<pack_report>();
   run_once(loop, [&]() -> reactor::awaitable<void> {
-    found = co_await policies::test_packs(loop, a.dir, all_hooks());
+    using policies::run_tests;
+    found = co_await policies::test_packs(
+        loop, a.dir, all_hooks(), a.fail_fast ? run_tests::until_one_fails : run_tests::all);
   });
   if (!found) return complain(found.error().message());
   counted all;
@@ -213,9 +217,11 @@ int test(const policy_arguments& a) {
     const colours tint = colours_at(STDOUT_FILENO);
     page text;
     for (const pack_report& r : *found) text += text_of_tests(r, tint);
-    text += page(std::to_string(all.tests)) + " tests, " + std::to_string(all.failed) +
-            " failed; " + percent_text(all.percent()) + " of " + std::to_string(all.lines) +
-            " lines are reached\n";
+    text += page(std::to_string(all.tests)) + " tests, " + std::to_string(all.failed) + " failed";
+    if (all.lines > 0)
+      text += page("; ") + percent_text(all.percent()) + " of " + std::to_string(all.lines) +
+              " lines are reached";
+    text += "\n";
     write_out(STDOUT_FILENO, text);
   } else {
     json::array packs;

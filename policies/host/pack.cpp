@@ -205,8 +205,8 @@ awaitable<result<call_answer>> pack::call(std::shared_ptr<const pack> self, std:
 }
 
 awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, std::string folder,
-                                                            pack_files files,
-                                                            sandbox_limits limits) {
+                                                            pack_files files, sandbox_limits limits,
+                                                            run_tests which_ones) {
   const std::string doing = "test policy pack " + folder;
   std::vector<std::string> test_files;
   for (const auto& [name, content] : files) {
@@ -233,6 +233,7 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
       test_outcome outcome{file + ".lua", (*names)[i], ran.has_value(), {}};
       if (!ran) outcome.message = ran.error().message();
       outcomes.push_back(std::move(outcome));
+      if (!ran && which_ones == run_tests::until_one_fails) co_return outcomes;
     }
   }
   co_return outcomes;
@@ -271,7 +272,7 @@ awaitable<std::vector<hook_trial>> try_hooks(std::shared_ptr<const pack> of, sha
 
 namespace {
 
-enum class depth { tests, source };
+enum class depth { source, tests, tests_until_one_fails };
 
 awaitable<pack_report> examine(reactor::loop& l, pack_source source, shared_hooks hooks,
                                depth how) {
@@ -295,6 +296,15 @@ awaitable<pack_report> examine(reactor::loop& l, pack_source source, shared_hook
       if (const hook* h = hooks ? find_hook(*hooks, name) : nullptr) answered.push_back(*h);
     }
     report.slips = find_slips(source.files, answered);
+  } else if (how == depth::tests_until_one_fails) {
+    auto tests =
+        co_await run_pack_tests(l, source.folder, source.files, limits, run_tests::until_one_fails);
+    if (!tests) {
+      report.fault = tests.error();
+      co_return report;
+    }
+    report.tests = std::move(*tests);
+    if (!report.passed()) co_return report;
   } else {
     limits.coverage = std::make_shared<line_coverage>();
     auto tests = co_await run_pack_tests(l, source.folder, source.files, limits);
@@ -320,6 +330,7 @@ awaitable<result<std::vector<pack_report>>> examine_all(reactor::loop& l, std::s
   for (pack_source& source : *sources) {
     auto report = co_await examine(l, std::move(source), hooks, how);
     reports.push_back(std::move(report));
+    if (how == depth::tests_until_one_fails && !reports.back().passed()) break;
   }
   co_return reports;
 }
@@ -327,8 +338,9 @@ awaitable<result<std::vector<pack_report>>> examine_all(reactor::loop& l, std::s
 }  // namespace
 
 awaitable<result<std::vector<pack_report>>> test_packs(reactor::loop& l, std::string root,
-                                                       shared_hooks hooks) {
-  return examine_all(l, std::move(root), std::move(hooks), depth::tests);
+                                                       shared_hooks hooks, run_tests which) {
+  return examine_all(l, std::move(root), std::move(hooks),
+                     which == run_tests::all ? depth::tests : depth::tests_until_one_fails);
 }
 
 awaitable<result<std::vector<pack_report>>> check_packs(reactor::loop& l, std::string root,

@@ -101,10 +101,13 @@ struct test_outcome {
   std::string message;  // why not: "default/policy_test.lua:12: expected 1, got 2"
 };
 
+enum class run_tests : std::uint8_t { all, until_one_fails };
+
 /// Runs each `*_test.lua` of the pack in a sandbox of its own. A test file that does not load is a
 /// fault.
 reactor::awaitable<reactor::result<std::vector<test_outcome>>> run_pack_tests(
-    reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {});
+    reactor::loop& l, std::string folder, pack_files files, sandbox_limits limits = {},
+    run_tests which = run_tests::all);
 
 /// One pack as found on disk, or why it cannot be read.
 struct pack_source {
@@ -159,10 +162,10 @@ struct pack_report {
   bool passed() const;
 };
 
-/// Loads every pack below `root`, runs its tests and tries its hooks.
-reactor::awaitable<reactor::result<std::vector<pack_report>>> test_packs(reactor::loop& l,
-                                                                         std::string root,
-                                                                         shared_hooks hooks = {});
+/// Loads every pack below `root`, runs its tests and tries its hooks. Until one fails: lines are not
+/// counted, which takes most of the time, and nothing is tried of that pack and of those after it.
+reactor::awaitable<reactor::result<std::vector<pack_report>>> test_packs(
+    reactor::loop& l, std::string root, shared_hooks hooks = {}, run_tests which = run_tests::all);
 /// The same without tests, but with the names in its source that nothing has.
 reactor::awaitable<reactor::result<std::vector<pack_report>>> check_packs(reactor::loop& l,
                                                                           std::string root,

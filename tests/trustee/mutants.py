@@ -79,7 +79,7 @@ def survives(name, old, new):
         if text.count(old) != 1:
             return f"its text is there {text.count(old)} times"
         (pack / name).write_text(text.replace(old, new))
-        done = subprocess.run([windlass, "policy", "test", pack], capture_output=True, text=True)
+        done = subprocess.run([windlass, "policy", "test", "--fail-fast", pack], capture_output=True, text=True)
     if done.returncode == 0:
         return "no test notices"
     return None if "FAIL" in done.stdout else "it does not load: " + done.stdout[:200]

@@ -553,6 +553,37 @@ TEST(PolicyPacks, OfTheProgramAndTheExamplesPassTheirTests) {
   }
 }
 
+TEST(PolicyPacks, AreTestedToTheFirstFailureWithoutCountingLines) {
+  temporary_folder folder;
+  folder.write("a/policy.lua", pack_text("a", "1"));
+  folder.write("a/policy_test.lua",
+               "test('one', function() end)\n"
+               "test('two', function() error('as it should be') end)\n"
+               "test('three', function() end)\n");
+  folder.write("b/policy.lua", pack_text("b", "1"));
+  folder.write("b/policy_test.lua", "test('fine', function() end)\n");
+  reactor::loop l(reactor::loop::mode::simulated, 1);
+  const auto tested = [&](run_tests which) {
+    std::vector<pack_report> out;
+    run_task(l, [&]() -> reactor::awaitable<void> {
+      auto reports = co_await test_packs(l, folder.path(), {}, which);
+      EXPECT_TRUE(reports.has_value());
+      if (reports) out = std::move(*reports);
+    });
+    return out;
+  };
+  const std::vector<pack_report> whole = tested(run_tests::all);
+  ASSERT_EQ(whole.size(), 2u);
+  EXPECT_EQ(whole[0].tests.size(), 3u);
+  EXPECT_FALSE(whole[0].coverage.empty());
+  const std::vector<pack_report> cut = tested(run_tests::until_one_fails);
+  ASSERT_EQ(cut.size(), 1u);
+  EXPECT_FALSE(cut[0].passed());
+  ASSERT_EQ(cut[0].tests.size(), 2u);
+  EXPECT_THAT(cut[0].tests[1].message, HasSubstr("as it should be"));
+  EXPECT_TRUE(cut[0].coverage.empty());
+}
+
 TEST(PolicyPacks, BuiltInEqualTheFiles) {
   std::map<std::string, pack_files> on_disk;
   for (const char* family : {"disruption", "releases", "rollout", "trains", "versions"}) {
