@@ -162,8 +162,9 @@ struct pack_report {
   bool passed() const;
 };
 
-/// Loads every pack below `root`, runs its tests and tries its hooks. Until one fails: lines are not
-/// counted, which takes most of the time, and nothing is tried of that pack and of those after it.
+/// Loads every pack below `root`, runs its tests and tries its hooks.
+/// Until one fails: lines are not counted, which takes most of the time, and neither that pack's
+///           hooks are tried nor the packs after it.
 reactor::awaitable<reactor::result<std::vector<pack_report>>> test_packs(
     reactor::loop& l, std::string root, shared_hooks hooks = {}, run_tests which = run_tests::all);
 /// The same without tests, but with the names in its source that nothing has.
