@@ -192,8 +192,8 @@ reactor::awaitable<result<void>> measure(reactor::loop& l, policies::host& packs
   o["plan_1000_s"] = rounded(seconds_since(begin), 3);
   stalls held_up;
   held_up.add(l.health());
-  tell_stalls(o, held_up);
   o["rss_mb"] = rounded(static_cast<double>(resident_bytes()) / (1024.0 * 1024.0), 1);
+  tell_stalls(o, held_up);
   co_return result<void>();
 }
 

@@ -296,26 +296,22 @@ awaitable<pack_report> examine(reactor::loop& l, pack_source source, shared_hook
       if (const hook* h = hooks ? find_hook(*hooks, name) : nullptr) answered.push_back(*h);
     }
     report.slips = find_slips(source.files, answered);
-  } else if (how == depth::tests_until_one_fails) {
-    auto tests =
-        co_await run_pack_tests(l, source.folder, source.files, limits, run_tests::until_one_fails);
-    if (!tests) {
-      report.fault = tests.error();
-      co_return report;
-    }
-    report.tests = std::move(*tests);
-    if (!report.passed()) co_return report;
   } else {
-    limits.coverage = std::make_shared<line_coverage>();
-    auto tests = co_await run_pack_tests(l, source.folder, source.files, limits);
+    const bool whole = how == depth::tests;
+    if (whole) limits.coverage = std::make_shared<line_coverage>();
+    auto tests = co_await run_pack_tests(l, source.folder, source.files, limits,
+                                         whole ? run_tests::all : run_tests::until_one_fails);
     if (!tests) {
       report.fault = tests.error();
       co_return report;
     }
     report.tests = std::move(*tests);
-    std::function<std::vector<file_coverage>()> count =
-        [files = source.files, seen = limits.coverage] { return lines_of(files, *seen); };
-    report.coverage = co_await l.offload(std::move(count));
+    if (!whole && !report.passed()) co_return report;
+    if (whole) {
+      std::function<std::vector<file_coverage>()> count =
+          [files = source.files, seen = limits.coverage] { return lines_of(files, *seen); };
+      report.coverage = co_await l.offload(std::move(count));
+    }
   }
   report.trials = co_await try_hooks(*loaded, hooks);
   co_return report;

@@ -586,6 +586,7 @@ TEST(RealLoop, MeasuresItsLongestStallInProcessorTime) {
   const loop_health health = l.take_health();
   EXPECT_GT(health.longest_stall, 1ms);
   EXPECT_GE(health.busy, health.longest_stall);
+  EXPECT_EQ(health.stalls > 0, health.longest_stall > loop_health::a_stall);
   EXPECT_GT(health.callbacks, 3u);
   EXPECT_EQ(l.health().callbacks, 0u);
   EXPECT_GE(l.health().since, health.since);
