@@ -5,6 +5,7 @@
 #include "k8s/client/events.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/printable.hpp"
+#include "reactor/turn.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,8 +30,8 @@ namespace {
 constexpr reactor::nanoseconds look_when_live = 5s, look_for_own_write = 1s, wait_for_proof = 1s,
                                after_race = 1s, after_race_most = 1min, after_fault = 1min;
 constexpr std::size_t most_related_objects = 500;
-/// What one turn of the loop reads, and plans; more is done on the worker.
-constexpr std::size_t bytes_a_turn = 32 * 1024, bytes_planned_at_once = 128 * 1024;
+/// What the loop reads, and plans, in one piece; more is done on the worker.
+constexpr std::size_t bytes_read_at_once = 32 * 1024, bytes_planned_at_once = 128 * 1024;
 constexpr std::size_t children_planned_at_once = 20;
 
 }  // namespace
@@ -76,9 +77,9 @@ awaitable<std::shared_ptr<const object>> compose_cluster::read(std::shared_ptr<o
   std::string version(w->meta(key_for(id))->resource_version.text());
   const auto known = o->read.find(id);
   if (known != o->read.end() && known->second->resource_version == version) co_return known->second;
-  const std::size_t before = o->read_bytes / bytes_a_turn;
-  o->read_bytes += text->size();
-  if (text->size() > bytes_a_turn) {
+  const std::size_t bytes = text->size();
+  o->read_bytes += bytes;
+  if (bytes > bytes_read_at_once) {
     std::function<std::shared_ptr<const object>()> parse = [kind = id.kind, kept = *text,
                                                             version = std::move(version)] {
       return object_from(kind, kept, version);
@@ -86,7 +87,8 @@ awaitable<std::shared_ptr<const object>> compose_cluster::read(std::shared_ptr<o
     out = co_await on_.loop().offload(std::move(parse));
   } else {
     out = object_from(id.kind, *text, std::move(version));
-    if (o->read_bytes / bytes_a_turn != before) co_await on_.loop().yield();
+    reactor::turn::spend(bytes);
+    if (reactor::turn::is_over()) co_await on_.loop().yield();
   }
   o->read.insert_or_assign(id, out);
   co_return out;

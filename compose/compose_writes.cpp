@@ -9,6 +9,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/metrics.hpp"
 #include "reactor/plain/printable.hpp"
+#include "reactor/turn.hpp"
 
 #include <boost/json.hpp>
 
@@ -62,6 +63,7 @@ awaitable<compose_cluster::outcome> compose_cluster::carry_out_all(object_name i
   bool unprotected = false;  // what is made for it would stay behind
   for (std::size_t i = 0; i < o->plan.actions.size(); ++i) {
     const action& one = o->plan.actions[i];  // nobody changes a plan that is carried out
+    if (reactor::turn::is_over()) co_await on_.loop().yield();
     if (!on_.is_live() || !has_turn(*o->by.about)) {
       out.raced = true;
       co_return out;

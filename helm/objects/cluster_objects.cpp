@@ -26,7 +26,8 @@ using namespace std::chrono_literals;
 
 constexpr int conflict_tries = 5;
 constexpr auto conflict_pause = 10ms;
-constexpr auto definition_wait = 60s;
+constexpr auto definition_wait = 60s, discovery_wait = 10s;
+constexpr reactor::backoff_settings discovery_looks{50ms, 1s, 2, 0.1};
 const char* const apply_manager = "windlass-helm";
 
 using act_on = std::function<awaitable<void>(std::size_t)>;
@@ -111,6 +112,7 @@ struct cluster_objects::impl {
   // borrowed
   awaitable<std::optional<std::string>> apply(const object& target, const update_options& how);
   awaitable<bool> remove_dropped(const object& o);  // borrowed
+  awaitable<void> discover(object_list definitions, reactor::steady_time deadline);
 
   reactor::loop& loop;
   k8s::client& api;
@@ -502,6 +504,26 @@ awaitable<outcome<done>> cluster_objects::pod_logs(std::string ns, std::string s
   co_return done{};
 }
 
+/// A server says that a kind is established some moments before its discovery lists it. One that is
+/// missing at the end is for whoever needs it to tell.
+awaitable<void> cluster_objects::impl::discover(object_list definitions,
+                                                reactor::steady_time deadline) {
+  kinds.forget();
+  reactor::backoff pace(discovery_looks);
+  for (const object& definition : definitions) {
+    const std::vector<k8s::resource> wanted = defined_by(definition.body);
+    for (const k8s::resource& one : wanted) {
+      for (;;) {
+        auto found = co_await kinds.find(one.api_version(), one.kind);
+        if (found && *found) break;
+        if (loop.now() >= deadline) co_return;
+        co_await loop.sleep_until(std::min(deadline, loop.now() + pace.next(loop.random())));
+      }
+    }
+  }
+  kinds.forget();
+}
+
 awaitable<outcome<done>> cluster_objects::install_crds(
     std::vector<std::pair<std::string, std::string>> files, reactor::steady_time deadline) {
   object_list made;
@@ -525,9 +547,13 @@ awaitable<outcome<done>> cluster_objects::install_crds(
   }
   if (made.empty()) co_return done{};
   const reactor::steady_time limit = std::min(deadline, impl_->loop.now() + definition_wait);
-  auto waited = co_await impl_->wait.until_ready(std::move(made), false, limit);
-  impl_->kinds.forget();
-  co_return without_value(std::move(waited));
+  auto waited = co_await impl_->wait.until_ready(made, false, limit);
+  if (!waited) {
+    impl_->kinds.forget();
+    co_return waited.error();
+  }
+  co_await impl_->discover(std::move(made), std::min(limit, impl_->loop.now() + discovery_wait));
+  co_return done{};
 }
 
 }  // namespace helm::objects

@@ -239,6 +239,24 @@ readiness definition_ready(const json::object& definition) {
               condition(definition, "NamesAccepted") == "False");
 }
 
+std::vector<k8s::resource> defined_by(const json::object& definition) {
+  std::vector<k8s::resource> all;
+  if (text(definition, {"kind"}) != "CustomResourceDefinition") return all;
+  const json::value* versions = at(definition, {"spec", "versions"});
+  if (!versions || !versions->is_array()) return all;
+  for (const json::value& one : versions->get_array()) {
+    const json::object* version = one.if_object();
+    const json::value* served = version ? version->if_contains("served") : nullptr;
+    if (!served || !served->is_bool() || !served->get_bool()) continue;
+    all.push_back({std::string(text(definition, {"spec", "group"})),
+                   std::string(text(*version, {"name"})),
+                   std::string(text(definition, {"spec", "names", "plural"})),
+                   std::string(text(definition, {"spec", "names", "kind"})),
+                   text(definition, {"spec", "scope"}) == "Namespaced"});
+  }
+  return all;
+}
+
 readiness hook_job_done(const json::object& job) {
   if (condition(job, "Complete") == "True") return readiness::yes();
   std::string reason;

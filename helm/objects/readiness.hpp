@@ -47,6 +47,10 @@ readiness volume_claim_ready(const boost::json::object& claim);
 readiness service_ready(const boost::json::object& service);
 readiness definition_ready(const boost::json::object& definition);
 
+/// The collections that a CustomResourceDefinition says the server shall serve; none of any other
+/// object.
+std::vector<k8s::resource> defined_by(const boost::json::object& definition);
+
 /// What a hook of that kind is waited for.
 readiness hook_job_done(const boost::json::object& job);
 readiness hook_pod_done(const boost::json::object& pod);

@@ -15,6 +15,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
@@ -114,7 +115,7 @@ public:
     while (!bytes.empty()) {
       if (auto code = not_usable()) co_return failed(code, "write to ");
       auto [code, n] =
-          co_await socket_.async_write_some(asio::buffer(bytes.data(), bytes.size()), token);
+          co_await socket_.async_write_some(asio::buffer(bytes.data(), piece(bytes)), token);
       if (code) co_return failed(code, "write to ");
       bytes = bytes.subspan(n);
     }
@@ -124,7 +125,7 @@ public:
   std::size_t try_write(std::span<const char> bytes) noexcept override {
     if (not_usable()) return 0;
     const ssize_t n =
-        ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        ::send(socket_.native_handle(), bytes.data(), piece(bytes), MSG_DONTWAIT | MSG_NOSIGNAL);
     return n > 0 ? static_cast<std::size_t>(n) : 0;
   }
 
@@ -140,6 +141,10 @@ public:
   std::string peer() const override { return peer_; }
 
 private:
+  /// How much of it the kernel is handed at once: it would copy megabytes in one call.
+  static std::size_t piece(std::span<const char> bytes) noexcept {
+    return std::min(bytes.size(), turn::most_bytes);
+  }
   bool is_drained() const noexcept { return drained_in_ && drained_in_ == turn::number(); }
   void cancel() {
     error_code ignored;

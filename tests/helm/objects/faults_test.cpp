@@ -166,5 +166,27 @@ TEST(SideBySide, EndsWhenAllHaveEnded) {
   });
 }
 
+TEST(InstallCrds, WaitsUntilDiscoveryListsTheKind) {
+  for (const bool ever : {true, false}) {
+    play([=](stage& s) -> awaitable<void> {
+      const std::string group = s.ns() + ".example.com";
+      std::vector<std::pair<std::string, std::string>> files{{"crds/w.yaml", definition(group)}};
+      const reactor::steady_time begin = s.loop().now();
+      const reactor::steady_time listed = ever ? begin + 3s : reactor::never;
+      s.embedded()->before = [&s, listed, path = "/apis/" + group](
+                                 const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+        if (!r.path.starts_with(path) || s.loop().now() >= listed) return std::nullopt;
+        return refusal(404, "NotFound");
+      };
+      auto made = co_await s.objects().install_crds(files, s.soon());
+      const auto took = s.loop().now() - begin;
+      s.embedded()->before = nullptr;
+      EXPECT_EQ(problem_of(made), "");
+      EXPECT_GE(took, ever ? 3s : 10s);
+      EXPECT_LT(took, ever ? 5s : 12s) << "whoever needs it says that it is missing";
+    });
+  }
+}
+
 }  // namespace
 }  // namespace helm::objects::testing

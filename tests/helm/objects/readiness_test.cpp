@@ -242,5 +242,18 @@ TEST(Selector, BecomesTheTextOfAListRequest) {
   EXPECT_EQ(selector_text(parse(R"({"spec":{}})")), "");
 }
 
+TEST(Definition, NamesTheCollectionsThatAreServed) {
+  const json::value definition = json::parse(R"({"kind":"CustomResourceDefinition","spec":{
+      "group":"shop.example.com","scope":"Cluster","names":{"plural":"carts","kind":"Cart"},
+      "versions":[{"name":"v1","served":true},{"name":"v1alpha1","served":false},
+                  {"name":"v2","served":true},7,{"name":"v3"}]}})");
+  EXPECT_EQ(defined_by(definition.as_object()),
+            (std::vector<k8s::resource>{{"shop.example.com", "v1", "carts", "Cart", false},
+                                        {"shop.example.com", "v2", "carts", "Cart", false}}));
+  json::object other = definition.as_object();
+  other["kind"] = "ConfigMap";
+  EXPECT_TRUE(defined_by(other).empty());
+}
+
 }  // namespace
 }  // namespace helm::objects

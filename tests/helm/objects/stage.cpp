@@ -95,6 +95,16 @@ k8s::resource resource_of(std::string group, std::string plural, std::string kin
   return {std::move(group), "v1", std::move(plural), std::move(kind), true};
 }
 
+std::string definition(const std::string& group) {
+  return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "
+         "widgets." +
+         group + "}\nspec:\n  group: " + group +
+         "\n  scope: Namespaced\n  names: {plural: widgets, singular: widget, kind: Widget}\n"
+         "  versions:\n  - name: v1\n    served: true\n    storage: true\n"
+         "    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: "
+         "true}}\n";
+}
+
 std::string config_map(std::string name, std::string data, std::string annotations) {
   return "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n" +
          (annotations.empty() ? "" : "  annotations: {" + annotations + "}\n") + "data: {" + data +

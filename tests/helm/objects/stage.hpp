@@ -73,6 +73,8 @@ private:
 void play(std::function<awaitable<void>(stage&)> scenario);
 
 k8s::resource resource_of(std::string group, std::string plural, std::string kind);
+/// The definition of a kind Widget, v1, of that group.
+std::string definition(const std::string& group);
 std::string config_map(std::string name, std::string data, std::string annotations = "");
 /// The string at a JSON pointer, or empty.
 std::string at(const boost::json::object& o, std::string_view pointer);

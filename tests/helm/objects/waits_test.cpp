@@ -205,16 +205,6 @@ TEST(WaitHook, OfOtherKindsIsOverAtOnce) {
   });
 }
 
-std::string definition(const std::string& group) {
-  return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "
-         "widgets." +
-         group + "}\nspec:\n  group: " + group +
-         "\n  scope: Namespaced\n  names: {plural: widgets, singular: widget, kind: Widget}\n"
-         "  versions:\n  - name: v1\n    served: true\n    storage: true\n"
-         "    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: "
-         "true}}\n";
-}
-
 TEST(InstallCrds, MakesTheKindUsableAndSkipsWhatIsThere) {
   play([](stage& s) -> awaitable<void> {
     const std::string group = s.ns() + ".example.com";
