@@ -5,9 +5,10 @@
 #include <exception>
 #include <new>
 
-/// jemalloc's settings: one thread does nearly everything. CMakeLists.txt says why it is used.
+/// jemalloc's settings: one thread does nearly everything, and none of its turns gives memory back
+/// to the kernel. CMakeLists.txt says why it is used.
 extern "C" const char* malloc_conf;
-const char* malloc_conf = "narenas:1";
+const char* malloc_conf = "narenas:1,background_thread:true,max_background_threads:1";
 
 int main(int argc, char** argv) {
   reactor::end_when_memory_is_lost();

@@ -3,6 +3,7 @@
 #include "bootc/pool/drain_decision.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/safety.hpp"
+#include "formats/json/member.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"
 #include "reactor/loop.hpp"
@@ -30,6 +31,15 @@ constexpr std::size_t bytes_a_turn = 256 * 1024;  // of pods that are read again
 /// A kubelet runs 110 unless told otherwise, and nobody tests more than 2,500.
 constexpr std::size_t most_pods = 2'500, evictions_a_turn = 100;
 constexpr int most_rounds = 2;
+
+/// Not the same as a node without pods.
+k8s::fault not_understood(const std::string& node) {
+  k8s::fault f;
+  f.code = k8s::errc::malformed;
+  f.doing = "list the pods of " + node;
+  f.detail = "the answer is no list of pods";
+  return f;
+}
 
 }  // namespace
 
@@ -60,7 +70,7 @@ awaitable<void> drains::take_place() {
 }
 
 struct drains::drain {
-  drain(reactor::loop& l, std::string n) : node(std::move(n)), pods_changed(l) {}
+  drain(reactor::loop& l, std::string n) : node(std::move(n)), pods_changed(l), looked(l) {}
   std::string node;
   drain_progress progress;
   reactor::steady_time deadline = reactor::never;
@@ -70,6 +80,18 @@ struct drains::drain {
   std::map<std::string, reactor::task_group::task_id> pods;  // being evicted, by "ns/name"
   reactor::task_group::task_id task = 0;
   reactor::waiters pods_changed;
+
+  // Its pods that were told to end are looked at together.
+  std::string version;                                // of the list that named them
+  std::set<std::string> ending;                       // their uids
+  std::optional<reactor::task_group::task_id> looks;  // while there are some
+  reactor::waiters looked;
+};
+
+/// Looking has ended, however its coroutine is left.
+struct drains::look_end {
+  std::shared_ptr<drain> d;
+  ~look_end() { d->looks.reset(); }
 };
 
 /// Whether a DaemonSet is there, asked once for all drains that wonder.
@@ -149,7 +171,12 @@ void drains::leave(const std::string& node) {
   drains_.erase(known);
   if (d->progress.state != phase::running) return;
   tasks_.cancel(d->task);
-  for (const auto& [pod, task] : d->pods) tasks_.cancel(task);
+  stop_pods(*d);
+}
+
+void drains::stop_pods(const drain& d) {
+  for (const auto& [pod, task] : d.pods) tasks_.cancel(task);
+  if (d.looks) tasks_.cancel(*d.looks);
 }
 
 awaitable<drains_by_node> drains::progress(
@@ -206,7 +233,7 @@ void drains::finish(const std::shared_ptr<drain>& d, phase how, std::string deta
         loop_.wall() + first_retry * (1u << std::min(before.count++, most_doublings));
     d->progress.failures = before.count;
   }
-  for (const auto& [pod, task] : d->pods) tasks_.cancel(task);
+  stop_pods(*d);
   log_.info("drain ended", {{"node", d->node},
                             {"outcome", how == phase::succeeded ? "done"
                                         : how == phase::failed  ? "failed"
@@ -225,7 +252,7 @@ awaitable<void> drains::run(std::shared_ptr<drain> d) {
 
 /// Evicts what is there. False when there was nothing, or the drain has ended.
 awaitable<bool> drains::round(std::shared_ptr<drain> d) {
-  auto pods = co_await pods_of(d->node);
+  auto pods = co_await pods_of(d->node, d->version);
   if (!pods) {
     finish(d, phase::failed, pods.error().message());
     co_return false;
@@ -278,7 +305,9 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
   co_return true;
 }
 
-awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) {
+/// `version` becomes that of the list.
+awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node,
+                                                              std::string& version) {
   std::vector<k8s::pod> out;
   k8s::list_options options;
   options.field_selector = k8s::field_is("spec.nodeName", node);
@@ -290,8 +319,9 @@ awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) 
     asks.reset();
     if (!page) co_return page.error();
     if (!*page) co_return out;
+    version = k8s::version_of(**page);
     const auto* items = k8s::items_of(**page);
-    if (!items) continue;
+    if (!items) co_return not_understood(node);
     std::size_t read = 0;
     for (const auto& item : *items) {
       const std::string text = boost::json::serialize(item);
@@ -310,6 +340,36 @@ awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node) 
       co_await loop_.yield();
     }
   }
+}
+
+/// As any moment since that version had them: who was there then and is missing is gone. The server
+/// has that in its cache, by node; where it is not asked by version it reads every pod there is.
+awaitable<k8s::result<std::set<std::string>>> drains::uids_on(std::string node,
+                                                              std::string version) {
+  k8s::list_options options;
+  options.field_selector = k8s::field_is("spec.nodeName", node);
+  options.metadata_only = true;
+  options.limit = 0;  // pages are not cached
+  if (!version.empty()) options.resource_version_match = "NotOlderThan";
+  options.resource_version = std::move(version);
+  k8s::resource pods = k8s::resources::pods();
+  co_await take_place();
+  const place asks(*this);
+  auto page = co_await api_.list(std::move(pods), std::move(options));
+  if (!page) co_return page.error();
+  std::set<std::string> out;
+  const auto* items = k8s::items_of(*page);
+  bool understood = items != nullptr;
+  for (std::size_t i = 0; understood && i < items->size(); ++i) {
+    const auto* pod = (*items)[i].if_object();
+    const auto* metadata = pod ? pod->if_contains("metadata") : nullptr;
+    const auto* known = metadata ? metadata->if_object() : nullptr;
+    std::string uid = known ? formats::text_member(*known, "uid") : std::string();
+    understood = !uid.empty();
+    out.insert(std::move(uid));
+  }
+  if (understood) co_return out;
+  co_return not_understood(node);
 }
 
 /// A pool drains a share of its nodes at once, and the same DaemonSets are on all of them.
@@ -379,11 +439,24 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
     if (gone) co_return;
   }
   d->blocked.erase(end.pod);
-  // Not at once: a pod that was just told to end has its grace.
-  while (keeps(safety_rule::gone)) {
+  d->ending.insert(uid);
+  if (!d->looks) d->looks = tasks_.start("look at the pods of " + d->node, look(d));
+  while (keeps(safety_rule::gone) && d->ending.contains(uid)) (void)co_await d->looked.wait();
+}
+
+/// For as long as pods of the node end. While the server does not answer they count as there.
+awaitable<void> drains::look(std::shared_ptr<drain> d) {
+  const look_end end{d};
+  while (!d->ending.empty()) {
+    // Not at once: a pod that was just told to end has its grace.
     co_await loop_.sleep_for(look_at_pod);
-    const bool gone = co_await is_gone(key, uid);
-    if (gone) co_return;
+    auto there = co_await uids_on(d->node, d->version);
+    if (!there) {
+      d->version.clear();  // its cache may not have come so far, or never will
+      continue;
+    }
+    std::erase_if(d->ending, [&](const std::string& uid) { return !there->contains(uid); });
+    d->looked.wake_all();
   }
 }
 

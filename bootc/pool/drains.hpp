@@ -30,9 +30,9 @@ using reactor::awaitable;
 /// The drains under way on one cluster, at most one per node. A drain evicts every pod of the node
 /// through the Eviction API, so that budgets are respected, and waits until they are gone. The Node
 /// is already cordoned.
-/// Pace     a pod that a budget refuses is tried every 5 s; one that ends is looked at every
-///          second. A DaemonSet that is there is asked about once a minute for all drains.
-///          At most 50 requests of all drains are under way at once.
+/// Pace     a pod that a budget refuses is tried every 5 s; those that end are looked at together,
+///          every second. A DaemonSet that is there is asked about once a minute for all drains. At
+///          most 50 requests of all drains are under way at once.
 /// Errors   end the drain as failed, to be tried again after 5 s doubling to 320 s; other pods go
 ///          on meanwhile.
 /// Memory   nothing is stored: after a restart the annotations say which drains to begin again.
@@ -60,6 +60,7 @@ public:
 private:
   struct drain;
   struct pod_end;
+  struct look_end;
   struct question;
   struct question_end;
   class place;
@@ -70,12 +71,16 @@ private:
   void leave(const std::string& node);
   awaitable<void> run(std::shared_ptr<drain> d);
   awaitable<bool> round(std::shared_ptr<drain> d);
-  awaitable<k8s::result<std::vector<k8s::pod>>> pods_of(std::string node);
+  // borrowed
+  awaitable<k8s::result<std::vector<k8s::pod>>> pods_of(std::string node, std::string& version);
+  awaitable<k8s::result<std::set<std::string>>> uids_on(std::string node, std::string version);
   awaitable<k8s::result<bool>> daemon_set_exists(k8s::object_key key);
   awaitable<void> take_place();
   awaitable<k8s::result<void>> end_pod(k8s::object_key key, std::string uid);
   awaitable<void> evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid);
+  awaitable<void> look(std::shared_ptr<drain> d);
   awaitable<bool> is_gone(k8s::object_key key, std::string uid);
+  void stop_pods(const drain& d);
   void finish(const std::shared_ptr<drain>& d, drain_progress::phase how, std::string detail);
 
   reactor::loop& loop_;

@@ -25,7 +25,11 @@ outcome<std::string> text_of(std::string_view packed) {
 outcome<std::string> encode_record(const record& r) {
   auto text = write_record(r);
   if (!text) return text.error();
-  return encode_base64(gzip(*text, {.how = gzip_form::effort::most, .comment = ""}));
+  return pack_record(*text);
+}
+
+std::string pack_record(const std::string& written) {
+  return encode_base64(gzip(written, {.how = gzip_form::effort::most, .comment = ""}));
 }
 
 outcome<record> decode_record(std::string_view text) {

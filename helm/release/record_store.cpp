@@ -42,9 +42,16 @@ const k8s::resource& cluster_records::collection() const {
   return kind_ == driver::secrets ? k8s::resources::secrets() : k8s::resources::config_maps();
 }
 
-outcome<json::object> cluster_records::body_of(const record& r, const char* stamp) const {
-  auto text = encode_record(r);
-  if (!text) return text.error();
+/// What a record shares with others is written on the loop, and packed on the worker.
+awaitable<outcome<json::object>> cluster_records::body_of(const record& r, const char* stamp) {
+  auto written = write_record(r);
+  if (!written) co_return written.error();
+  const bool twice = kind_ == driver::secrets;  // as every value of a Secret is
+  std::function<std::string()> pack = [text = std::move(*written), twice] {
+    std::string packed = pack_record(text);
+    return twice ? formats::encode_base64(packed) : packed;
+  };
+  std::string packed = co_await loop_.offload(std::move(pack));
   json::object labels;
   for (const auto& [name, value] : stored_labels(r, stamp, unix_seconds(loop_.wall())))
     labels[name] = value;
@@ -54,13 +61,9 @@ outcome<json::object> cluster_records::body_of(const record& r, const char* stam
   o["metadata"] = json::object{{"name", storage_name(r.name, r.revision)},
                                {"namespace", ns_},
                                {"labels", std::move(labels)}};
-  if (kind_ == driver::secrets) {
-    o["type"] = "helm.sh/release.v1";
-    o["data"] = json::object{{"release", formats::encode_base64(*text)}};
-  } else {
-    o["data"] = json::object{{"release", *text}};
-  }
-  return o;
+  if (kind_ == driver::secrets) o["type"] = "helm.sh/release.v1";
+  o["data"] = json::object{{"release", packed}};
+  co_return o;
 }
 
 outcome<record> cluster_records::record_of(const json::object& o) const {
@@ -136,7 +139,7 @@ awaitable<outcome<history>> cluster_records::list() {
 }
 
 awaitable<outcome<done>> cluster_records::create(record r) {
-  auto body = body_of(r, "createdAt");
+  auto body = co_await body_of(r, "createdAt");
   if (!body)
     co_return problem{"create: failed to encode release " + quote(r.name) + ": " +
                       body.error().text};
@@ -148,7 +151,7 @@ awaitable<outcome<done>> cluster_records::create(record r) {
 }
 
 awaitable<outcome<done>> cluster_records::update(record r) {
-  auto body = body_of(r, "modifiedAt");
+  auto body = co_await body_of(r, "modifiedAt");
   if (!body)
     co_return problem{"update: failed to encode release " + quote(r.name) + ": " +
                       body.error().text};

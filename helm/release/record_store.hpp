@@ -66,7 +66,8 @@ public:
 
 private:
   const k8s::resource& collection() const;
-  outcome<boost::json::object> body_of(const record& r, const char* stamp) const;
+  // borrowed
+  awaitable<outcome<boost::json::object>> body_of(const record& r, const char* stamp);
   outcome<record> record_of(const boost::json::object& o) const;
   awaitable<outcome<history>> query(std::string selector, std::string doing);
 

@@ -1,5 +1,6 @@
 #include "k8s/client/list_pages.hpp"
 
+#include "formats/json/member.hpp"
 #include "k8s/client/fault.hpp"
 
 #include <boost/json/array.hpp>
@@ -36,6 +37,12 @@ awaitable<result<std::optional<json::object>>> list_pages::next() {
   }
   ended_ = options_.continue_token.empty();
   co_return std::optional<json::object>(std::move(*page));
+}
+
+std::string version_of(const json::object& page) {
+  const json::value* metadata = page.if_contains("metadata");
+  const json::object* of = metadata ? metadata->if_object() : nullptr;
+  return of ? formats::text_member(*of, "resourceVersion") : std::string();
 }
 
 const json::array* items_of(const json::object& page) noexcept {

@@ -32,6 +32,8 @@ private:
   bool ended_ = false;
 };
 
+/// metadata.resourceVersion of a page; empty where it has none.
+std::string version_of(const boost::json::object& page);
 /// The items of a page; null where it has none.
 const boost::json::array* items_of(const boost::json::object& page) noexcept;
 

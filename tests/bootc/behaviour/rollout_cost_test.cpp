@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace bootc::behaviour {
@@ -145,6 +146,97 @@ TEST(RolloutCost, ManyDrainsOnASlowServerWaitForEachOtherAndNoneFails) {
       co_await s.until("told to boot", name, is_told_to_boot);
     }
     EXPECT_EQ(failed, 0);
+    s.embedded()->after = nullptr;
+  });
+}
+
+bool asks_since(const k8s::sim::request& r) {
+  return std::any_of(r.query.begin(), r.query.end(),
+                     [](const auto& q) { return q.first == "resourceVersionMatch"; });
+}
+
+awaitable<void> five_pods(stage& s) {  // borrowed
+  for (int i = 1; i <= 5; ++i) co_await s.pod("web-" + std::to_string(i), "w1", "web");
+}
+
+// A pod takes two seconds to end.
+TEST(RolloutCost, PodsThatEndAreLookedAtTogether) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    const request_counts requests(s);
+    co_await five_pods(s);
+    co_await ready_to_drain(s, 1, "{}");
+    co_await s.until("told to boot", "w1", is_told_to_boot);
+    EXPECT_EQ(requests.of("POST", "/eviction"), 5);
+    for (int i = 1; i <= 5; ++i)
+      EXPECT_EQ(requests.of("GET", "/" + s.named("web-" + std::to_string(i))), 0);
+    EXPECT_LE(requests.of("GET", "/pods"), 5) << "before, three looks, after";
+    EXPECT_GE(requests.of("GET", "/pods"), 3);
+  });
+}
+
+// Whose store was restored to an earlier state, for one.
+TEST(RolloutCost, AServerThatDoesNotKnowTheVersionOfALookIsAskedWithoutOne) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    int refused = 0;
+    s.embedded()->after = [&refused](const k8s::sim::request& r, k8s::sim::answer& a) {
+      if (!r.path.ends_with("/pods") || !asks_since(r)) return;
+      ++refused;
+      a.status = 504;
+      a.body = R"({"kind":"Status","status":"Failure","reason":"Timeout","code":504})";
+    };
+    co_await five_pods(s);
+    co_await ready_to_drain(s, 1, "{}");
+    co_await s.until("told to boot", "w1", is_told_to_boot);
+    EXPECT_EQ(refused, 1);
+    s.embedded()->after = nullptr;
+  });
+}
+
+TEST(RolloutCost, ALookThatIsNotUnderstoodSaysOfNoPodThatItIsGone) {
+  const std::string head =
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"})";
+  for (const std::string rest :
+       {"}", R"(,"items":null})", R"(,"items":[{"metadata":{}}]})", R"(,"items":[]})"}) {
+    const std::string body = head + rest;
+    const bool is_none = rest.find("[]") != std::string::npos;
+    play([=](stage& s) -> awaitable<void> {
+      if (!s.embedded()) co_return;
+      bool answers = false;
+      s.embedded()->after = [&answers, body](const k8s::sim::request& r, k8s::sim::answer& a) {
+        if (answers || r.method != "GET" || !r.path.ends_with("/pods") ||
+            a.body.find("PartialObjectMetadata") == a.body.npos)
+          return;
+        a.body = body;
+      };
+      co_await five_pods(s);
+      co_await ready_to_drain(s, 1, "{}");
+      co_await s.loop().sleep_for(30s);
+      auto now = co_await s.see("w1");
+      EXPECT_EQ(now && is_told_to_boot(*now), is_none) << body;
+      answers = true;
+      co_await s.until("told to boot", "w1", is_told_to_boot);
+      s.embedded()->after = nullptr;
+    });
+  }
+}
+
+TEST(RolloutCost, AListThatIsNotUnderstoodIsNoNodeWithoutPods) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    bool answers = false;
+    s.embedded()->after = [&answers](const k8s::sim::request& r, k8s::sim::answer& a) {
+      if (!answers && r.method == "GET" && r.path.ends_with("/pods"))
+        a.body = R"({"kind":"PodList","apiVersion":"v1","metadata":{}})";
+    };
+    co_await five_pods(s);
+    co_await ready_to_drain(s, 1, "{}");
+    co_await s.loop().sleep_for(30s);
+    auto now = co_await s.see("w1");
+    EXPECT_FALSE(now && is_told_to_boot(*now));
+    answers = true;
+    co_await s.until("told to boot", "w1", is_told_to_boot);
     s.embedded()->after = nullptr;
   });
 }
