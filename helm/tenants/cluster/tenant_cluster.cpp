@@ -76,6 +76,7 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
                   [](const key_type& key) { return key.text(); }),
       turns_known_(on.loop()),
       nobody_looks_(on.loop()),
+      ending_(on.loop()),
       tasks_(on.loop()) {
   if (options_.charts) options_.charts->enter();
   if (options_.metrics && options_.does == units::mode::act) {
@@ -130,6 +131,7 @@ awaitable<void> tenant_cluster::stop() {
     co_await reactor::side_by_side(
         keys.size(), [&](std::size_t i) { return end_operation(keys[i], stop_limit); },
         keys.size());
+  co_await ending_.join();
   co_await tenants_.stop();
   while (lookers_ > 0) (void)co_await nobody_looks_.wait();
   co_await tenants_.forget();

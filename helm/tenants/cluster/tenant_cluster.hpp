@@ -184,6 +184,7 @@ private:
   awaitable<bool> note_fingerprint(key_type key, tenant about, std::string fingerprint);
   /// Cancels, joins and settles what runs; `within` is for all of it.
   awaitable<void> end_operation(key_type key, reactor::nanoseconds within);
+  awaitable<void> end_running(key_type key, reactor::nanoseconds within);
 
   struct said {
     bool well = true;           // false: it has to be tried again
@@ -240,6 +241,7 @@ private:
   std::size_t lookers_ = 0;
   bool stopping_ = false;
   reactor::waiters turns_known_, nobody_looks_;
+  reactor::task_group ending_;  // operations; joined, never cancelled
   reactor::task_group tasks_;
 };
 

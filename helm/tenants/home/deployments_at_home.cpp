@@ -53,6 +53,7 @@ deployments_at_home::deployments_at_home(k8s::engagement& on, options o)
       nobody_looks_(on.loop()),
       changed_(on.loop()),
       closing_(on.loop()),
+      ending_(on.loop()),
       tasks_(on.loop()) {
   if (options_.charts) options_.charts->enter();
   objects_.each_stream([&](watched_deployments::informer& one) {
@@ -108,6 +109,7 @@ awaitable<void> deployments_at_home::stop() {
     co_await reactor::side_by_side(
         keys.size(), [&](std::size_t i) { return end_operation(keys[i], stop_limit); },
         keys.size());
+  co_await ending_.join();
   while (lookers_ > 0) (void)co_await nobody_looks_.wait();
   std::vector<std::unique_ptr<region>> leaving;
   for (auto& [secret, r] : regions_) leaving.push_back(std::move(r));

@@ -153,6 +153,7 @@ private:
   awaitable<bool> note_fingerprint(key_type key, const krypton_deployment& about,  // borrowed
                                    k8s::object_key target, std::string fingerprint);
   awaitable<void> end_operation(key_type key, reactor::nanoseconds within);
+  awaitable<void> end_running(key_type key, reactor::nanoseconds within);
   awaitable<void> end_operations_on(const k8s::cluster& leaving);  // borrowed
 
   /// False: it has to be tried again.
@@ -186,7 +187,7 @@ private:
   bool stopping_ = false;
   reactor::waiters nobody_looks_;
   reactor::event changed_;       // since all were looked at last
-  reactor::task_group closing_;  // joined, never cancelled
+  reactor::task_group closing_, ending_;  // joined, never cancelled
   reactor::task_group tasks_;
 };
 

@@ -13,6 +13,7 @@ namespace helm::tenants::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string release = "tenant-acme-a";
 
@@ -326,6 +327,35 @@ TEST_F(TenantOnCluster, R2_L2_AnInstallUnderWayIsEndedInOrder) {
     EXPECT_TRUE(came_20);
     EXPECT_FALSE(a.has("namespaces", "", "acme"));
     co_await two->stop();
+  });
+}
+
+// The chart is installed, the server is slow to take down that it is, and the Tenant is deleted: a
+// pass waits for the operation when everything is told to stop.
+TEST_F(TenantOnCluster, AnOperationOutlivesThePassThatEndsIt) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    bool telling = false;
+    a.answers = [&](const k8s::sim::request& r) {
+      std::optional<k8s::sim::answer> slow;
+      const bool of_tenant = r.method == "PATCH" && r.path.ends_with("/tenants/acme");
+      if (!of_tenant || r.body.find("fingerprint") == std::string::npos) return slow;
+      telling = true;
+      slow.emplace().status = 503;
+      slow->delay = 1500ms;
+      return slow;
+    };
+    auto windlass = start(of_version("1.2.0"));
+    const bool came = co_await until([&] { return telling; });
+    EXPECT_TRUE(came);
+    (void)a.api.handle(k8s::sim::make_request(
+        "DELETE", "/apis/mesh.openkcm.io/v1alpha1/namespaces/default/tenants/acme"));
+    co_await l.sleep_for(500ms);
+    const reactor::steady_time asked = l.now();
+    co_await windlass->stop();
+    EXPECT_LT(l.now() - asked, 3s);
+    EXPECT_EQ(a.records("acme", release), "1:deployed");
   });
 }
 
