@@ -25,8 +25,8 @@ struct operation_task {
   operation_slots::slot slot;
   std::unique_ptr<release_operation> release;
   reactor::event ended;
-  std::shared_ptr<reactor::event>
-      ending;  // set once it is over and forgotten; none: nobody ends it
+  /// Set once it is over and forgotten; none: nobody ends it.
+  std::shared_ptr<reactor::event> ending;
   reactor::task_group task;
 };
 

@@ -182,8 +182,8 @@ awaitable<void> tenant_cluster::end_operation(key_type key, reactor::nanoseconds
   if (over) (void)co_await over->wait();
 }
 
-/// In a task that nobody cancels: whoever waits may be told to stop, and an operation that ends must
-/// stay the one of its key until it has ended.
+/// In a task that nobody cancels: whoever waits may be told to stop, and an operation stays the one
+/// of its key until it has ended.
 awaitable<void> tenant_cluster::end_running(key_type key, reactor::nanoseconds within) {
   operation_task* const op = find(key)->running.get();
   const auto over = op->ending;

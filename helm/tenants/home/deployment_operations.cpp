@@ -180,8 +180,8 @@ awaitable<void> deployments_at_home::end_operation(key_type key, reactor::nanose
   if (over) (void)co_await over->wait();
 }
 
-/// In a task that nobody cancels: whoever waits may be told to stop, and an operation that ends must
-/// stay the one of its key until it has ended.
+/// In a task that nobody cancels: whoever waits may be told to stop, and an operation stays the one
+/// of its key until it has ended.
 awaitable<void> deployments_at_home::end_running(key_type key, reactor::nanoseconds within) {
   under_way* const op = find(key)->running.get();
   const auto over = op->ending;
