@@ -24,8 +24,26 @@ std::string_view word_for(operation what) noexcept {
   return "";
 }
 
-reactor::awaitable<reactor::result<void>> operation_task::end(reactor::loop& l,
-                                                              reactor::nanoseconds within) {
+std::shared_ptr<reactor::event> operation_task::end(
+    reactor::loop& l, reactor::task_group& in, reactor::nanoseconds within,
+    std::function<void(const reactor::result<void>&)> over) {
+  if (ending_) return ending_;
+  const auto ended_and_gone = ending_ = std::make_shared<reactor::event>(l);
+  in.start("end an operation", run_end(l, within, std::move(over)));  // may be over with that
+  return ended_and_gone;
+}
+
+reactor::awaitable<void> operation_task::run_end(
+    reactor::loop& l, reactor::nanoseconds within,
+    std::function<void(const reactor::result<void>&)> over) {
+  const auto gone = ending_;
+  auto done = co_await settle(l, within);
+  over(done);
+  gone->set();
+}
+
+reactor::awaitable<reactor::result<void>> operation_task::settle(reactor::loop& l,
+                                                                 reactor::nanoseconds within) {
   const reactor::steady_time until = l.now() + within;
   if (telling && !ended.is_set()) (void)co_await ended.wait(until);
   co_await task.cancel_and_join();

@@ -184,7 +184,6 @@ private:
   awaitable<bool> note_fingerprint(key_type key, tenant about, std::string fingerprint);
   /// Cancels, joins and settles what runs; `within` is for all of it.
   awaitable<void> end_operation(key_type key, reactor::nanoseconds within);
-  awaitable<void> end_running(key_type key, reactor::nanoseconds within);
 
   struct said {
     bool well = true;           // false: it has to be tried again

@@ -174,26 +174,15 @@ awaitable<bool> tenant_cluster::note_fingerprint(key_type key, tenant about,
 awaitable<void> tenant_cluster::end_operation(key_type key, reactor::nanoseconds within) {
   memory* m = find(key);
   if (!m || !m->running) co_return;
-  if (!m->running->ending) {
-    m->running->ending = std::make_shared<reactor::event>(on_.loop());
-    ending_.start("end the operation for " + key.text(), end_running(key, within));
-  }
-  const auto over = m->running ? m->running->ending : nullptr;
-  if (over) (void)co_await over->wait();
-}
-
-/// In a task that nobody cancels: whoever waits may be told to stop, and an operation stays the one
-/// of its key until it has ended.
-awaitable<void> tenant_cluster::end_running(key_type key, reactor::nanoseconds within) {
-  operation_task* const op = find(key)->running.get();
-  const auto over = op->ending;
-  auto ended = co_await op->end(on_.loop(), within);
-  if (!ended)
-    on_.log().warning("an operation was left as it was; it is recovered later",
-                      {{"tenant", key.text()}, {"why", ended.error()}});
-  find(key)->running.reset();
-  --operations_;
-  over->set();
+  auto over = [this, key](const reactor::result<void>& ended) {
+    if (!ended)
+      on_.log().warning("an operation was left as it was; it is recovered later",
+                        {{"tenant", key.text()}, {"why", ended.error()}});
+    find(key)->running.reset();
+    --operations_;
+  };
+  const auto gone = m->running->end(on_.loop(), ending_, within, std::move(over));
+  (void)co_await gone->wait();
 }
 
 }  // namespace helm::tenants

@@ -153,7 +153,6 @@ private:
   awaitable<bool> note_fingerprint(key_type key, const krypton_deployment& about,  // borrowed
                                    k8s::object_key target, std::string fingerprint);
   awaitable<void> end_operation(key_type key, reactor::nanoseconds within);
-  awaitable<void> end_running(key_type key, reactor::nanoseconds within);
   awaitable<void> end_operations_on(const k8s::cluster& leaving);  // borrowed
 
   /// False: it has to be tried again.
