@@ -20,6 +20,7 @@ struct drain_progress {
   std::size_t pods_left = 0;
   std::vector<std::string> left;     // "ns/pod": the first of them
   std::vector<std::string> blocked;  // "ns/pod": a budget refuses them now
+  std::string unseen;                // why it is not known which of those that end are gone
   std::string detail;                // why it failed
   reactor::wall_time retry_at{};     // failed: not again before
   unsigned failures = 0;             // in a row, before this attempt or with it

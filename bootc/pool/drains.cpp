@@ -294,7 +294,9 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
     if (loop_.now() >= d->deadline && !d->pods.empty()) {
       std::vector<std::string> left;
       for (const auto& [pod, task] : d->pods) left.push_back(pod);
-      finish(d, phase::timed_out, joined(std::move(left)));
+      std::string which = joined(std::move(left));
+      if (!d->progress.unseen.empty()) which += "; not seen: " + d->progress.unseen;
+      finish(d, phase::timed_out, std::move(which));
       co_return false;
     }
   }
@@ -444,6 +446,13 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
   while (keeps(safety_rule::gone) && d->ending.contains(uid)) (void)co_await d->looked.wait();
 }
 
+void drains::not_seen(drain& d, const k8s::fault& why) {
+  if (why.cancelled) return;
+  if (d.progress.unseen.empty())
+    log_.warning("pods that end are not seen", {{"node", d.node}, {"error", why.message()}});
+  d.progress.unseen = why.message();
+}
+
 /// For as long as pods of the node end. While the server does not answer they count as there.
 awaitable<void> drains::look(std::shared_ptr<drain> d) {
   const look_end end{d};
@@ -452,9 +461,12 @@ awaitable<void> drains::look(std::shared_ptr<drain> d) {
     co_await loop_.sleep_for(look_at_pod);
     auto there = co_await uids_on(d->node, d->version);
     if (!there) {
-      d->version.clear();  // its cache may not have come so far, or never will
+      // Its cache may not have come so far, or never will; what fails without it fails.
+      if (d->version.empty()) not_seen(*d, there.error());
+      d->version.clear();
       continue;
     }
+    d->progress.unseen.clear();
     std::erase_if(d->ending, [&](const std::string& uid) { return !there->contains(uid); });
     d->looked.wake_all();
   }

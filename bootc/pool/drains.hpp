@@ -79,6 +79,7 @@ private:
   awaitable<k8s::result<void>> end_pod(k8s::object_key key, std::string uid);
   awaitable<void> evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid);
   awaitable<void> look(std::shared_ptr<drain> d);
+  void not_seen(drain& d, const k8s::fault& why);
   awaitable<bool> is_gone(k8s::object_key key, std::string uid);
   void stop_pods(const drain& d);
   void finish(const std::shared_ptr<drain>& d, drain_progress::phase how, std::string detail);

@@ -23,13 +23,14 @@ std::string in_words(wall_time t) {
   return reactor::format_rfc3339(t);
 }
 
-/// "2 pods are left: db/db-0, web/web-1"
+/// "2 pods are left: db/db-0, web/web-1", and why that may be too many.
 std::string left_of(const drain_progress& d) {
   std::string out =
       d.pods_left == 1 ? "1 pod is left" : std::to_string(d.pods_left) + " pods are left";
   for (std::size_t i = 0; i < d.left.size(); ++i) out += (i == 0 ? ": " : ", ") + d.left[i];
   if (!d.left.empty() && d.left.size() < d.pods_left)
     out += " and " + std::to_string(d.pods_left - d.left.size()) + " more";
+  if (!d.unseen.empty()) out += "; which of them are gone is not seen: " + words_of(d.unseen);
   return out;
 }
 

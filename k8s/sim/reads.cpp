@@ -218,7 +218,12 @@ outcome<answer> core::list(call& c) {
   a.body.reserve(bytes);
   a.body += "{\"kind\":" + quoted(c.as.list_kind()) +
             ",\"apiVersion\":" + quoted(c.as.list_api_version()) +
-            ",\"metadata\":" + json::serialize(meta) + ",\"items\":[";
+            ",\"metadata\":" + json::serialize(meta) + ",\"items\":";
+  if (page.empty() && c.as.as == representation::form::partial) {
+    a.body += "null}";  // as API servers say it
+    return a;
+  }
+  a.body += '[';
   for (std::size_t i = 0; i < page.size(); ++i) {
     if (i) a.body += ',';
     a.body += c.as.render_item(*page[i]);

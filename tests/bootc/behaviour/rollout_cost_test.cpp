@@ -197,10 +197,10 @@ TEST(RolloutCost, AServerThatDoesNotKnowTheVersionOfALookIsAskedWithoutOne) {
 TEST(RolloutCost, ALookThatIsNotUnderstoodSaysOfNoPodThatItIsGone) {
   const std::string head =
       R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"})";
-  for (const std::string rest :
-       {"}", R"(,"items":null})", R"(,"items":[{"metadata":{}}]})", R"(,"items":[]})"}) {
+  for (const std::string rest : {"}", R"(,"items":7})", R"(,"items":[{"metadata":{}}]})",
+                                 R"(,"items":[]})", R"(,"items":null})"}) {
     const std::string body = head + rest;
-    const bool is_none = rest.find("[]") != std::string::npos;
+    const bool is_none = rest.find("[]") != rest.npos || rest.find("null") != rest.npos;
     play([=](stage& s) -> awaitable<void> {
       if (!s.embedded()) co_return;
       bool answers = false;
@@ -220,6 +220,26 @@ TEST(RolloutCost, ALookThatIsNotUnderstoodSaysOfNoPodThatItIsGone) {
       s.embedded()->after = nullptr;
     });
   }
+}
+
+TEST(RolloutCost, ADrainThatSeesNotWhichPodsAreGoneSaysSoWhenItsTimeIsOver) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    s.embedded()->after = [](const k8s::sim::request& r, k8s::sim::answer& a) {
+      if (r.method == "GET" && r.path.ends_with("/pods") &&
+          a.body.find("PartialObjectMetadata") != a.body.npos)
+        a.body = R"({"kind":"PodList","apiVersion":"v1","metadata":{}})";
+    };
+    co_await five_pods(s);
+    co_await ready_to_drain(s, 1, R"({"drainTimeoutSeconds":10})");
+    co_await s.until("noted", "w1", [](const bootc_node& b) {
+      const auto reason = b.annotation("windlass.dev/hold-reason");
+      return b.annotation("windlass.dev/hold") == "drain-timeout" && reason &&
+             reason->find("; not seen: list the pods of w1: the answer is no list of pods") !=
+                 reason->npos;
+    });
+    s.embedded()->after = nullptr;
+  });
 }
 
 TEST(RolloutCost, AListThatIsNotUnderstoodIsNoNodeWithoutPods) {

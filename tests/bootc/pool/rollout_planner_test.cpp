@@ -399,6 +399,10 @@ TEST(RolloutDrain, ThePodsThatAreLeftAreNamed) {
   d.left = {"db/db-0", "web/web-1"};
   EXPECT_EQ(s.plan().holds.at(0).sentence,
             "it is being drained, 3 pods are left: db/db-0, web/web-1 and 1 more");
+  d.unseen = "list the pods of w1: the answer is no list of pods";
+  EXPECT_EQ(s.plan().holds.at(0).sentence,
+            "it is being drained, 3 pods are left: db/db-0, web/web-1 and 1 more; which of them "
+            "are gone is not seen: list the pods of w1: the answer is no list of pods");
 }
 
 TEST(RolloutDrain, ABudgetThatBlocksIsNamed) {

@@ -130,6 +130,23 @@ TEST(List, AsPartialMetadataHasNothingElse) {
   EXPECT_EQ(r.at("/items/0/metadata/name"), "a");
 }
 
+TEST(List, WithoutItemsSaysNullAsPartialMetadataAndAnEmptyListAsItself) {
+  space s;
+  for (const char* selected : {"", "&fieldSelector=spec.nodeName%3Dn1"}) {
+    const std::string pods = s.core("pods?limit=0" + std::string(selected));
+    reply whole = endpoint::get().send("GET", pods);
+    ASSERT_TRUE(whole.find("/items")) << whole.text;
+    EXPECT_TRUE(whole.find("/items")->is_array()) << whole.text;
+    reply partial = endpoint::get().send(
+        "GET", pods, {}, "", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+    ASSERT_TRUE(partial.find("/items")) << partial.text;
+    EXPECT_TRUE(partial.find("/items")->is_null()) << partial.text;
+  }
+  reply rows = table(s.core("pods"));
+  ASSERT_TRUE(rows.find("/rows")) << rows.text;
+  EXPECT_TRUE(rows.find("/rows")->is_array()) << rows.text;
+}
+
 TEST(Table, ShowsPodsAsKubectlDoes) {
   space s;
   post(s.core("pods"), pod("p"));
