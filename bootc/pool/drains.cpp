@@ -26,10 +26,10 @@ constexpr reactor::nanoseconds first_retry = 5s;
 /// A DaemonSet that is there is not asked about again by the drains of other nodes.
 constexpr reactor::nanoseconds known_for = 60s;
 constexpr unsigned most_doublings = 6;  // up to 320 s
-/// A second look finds pods that the scheduler bound while the Node was being cordoned.
 constexpr std::size_t bytes_a_turn = 256 * 1024;  // of pods that are read again
 /// A kubelet runs 110 unless told otherwise, and nobody tests more than 2,500.
 constexpr std::size_t most_pods = 2'500, evictions_a_turn = 100;
+/// A second one finds pods that the scheduler bound while the Node was being cordoned.
 constexpr int most_rounds = 2;
 
 /// Not the same as a node without pods.
@@ -84,6 +84,8 @@ struct drains::drain {
   // Its pods that were told to end are looked at together.
   std::string version;                                // of the list that named them
   std::set<std::string> ending;                       // their uids
+  std::set<std::string> staying;                      // uids of those that may
+  bool is_bare = false;                               // the last look showed nobody else
   std::optional<reactor::task_group::task_id> looks;  // while there are some
   reactor::waiters looked;
 };
@@ -272,10 +274,15 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
     (*exists ? d->daemon_sets : gone).insert(std::move(key));
   }
   d->errors.clear();
+  d->staying.clear();
+  d->is_bare = false;
   for (const k8s::pod& p : *pods) {
     const bool exists = d->daemon_sets.contains({p.meta.ns.str(), p.meta.owner.name.str()});
     const pod_verdict v = judge_pod(p, exists ? daemon_set::exists : daemon_set::gone);
-    if (!v.evict) continue;
+    if (!v.evict) {
+      d->staying.insert(p.meta.uid.text());
+      continue;
+    }
     const k8s::object_key key = p.meta.key();
     if (!v.warning.empty())
       log_.warning("a pod is evicted although " + std::string(v.warning),
@@ -304,7 +311,7 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
     finish(d, phase::failed, joined(d->errors));
     co_return false;
   }
-  co_return true;
+  co_return !d->is_bare;
 }
 
 /// `version` becomes that of the list.
@@ -467,6 +474,7 @@ awaitable<void> drains::look(std::shared_ptr<drain> d) {
       continue;
     }
     d->progress.unseen.clear();
+    d->is_bare = std::ranges::includes(d->staying, *there);
     std::erase_if(d->ending, [&](const std::string& uid) { return !there->contains(uid); });
     d->looked.wake_all();
   }
