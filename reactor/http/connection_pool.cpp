@@ -6,7 +6,6 @@
 
 #include <boost/asio/error.hpp>
 
-#include <algorithm>
 #include <optional>
 
 namespace reactor::http {
@@ -89,8 +88,7 @@ std::unique_ptr<connection> connection_pool::take_idle() {
 
 void connection_pool::give_back(std::unique_ptr<connection> c, place at) {
   in_use_.erase(at);
-  const bool keep = !stopping_ && c->generation == generation_ && c->w.window().empty() &&
-                    idle_.size() < options_.max_idle_connections;
+  const bool keep = !stopping_ && c->generation == generation_ && c->w.window().empty();
   if (!keep) {
     --open_;
     return;
@@ -114,15 +112,24 @@ void connection_pool::drop_idle() {
   loop_.timers().disarm(std::exchange(reaper_, 0));
 }
 
+steady_time connection_pool::next_close() const {
+  const bool is_spare = idle_.size() > options_.max_idle_connections;
+  return idle_.front()->idle_since +
+         (is_spare ? options_.spare_connection : options_.idle_connection);
+}
+
 void connection_pool::arm_reaper() {
-  if (reaper_ != 0 || idle_.empty()) return;
-  const auto oldest =
-      std::min_element(idle_.begin(), idle_.end(),
-                       [](const auto& a, const auto& b) { return a->idle_since < b->idle_since; });
-  reaper_ = loop_.timers().arm((*oldest)->idle_since + options_.idle_connection, [this] {
+  if (idle_.empty()) return;
+  const steady_time due = next_close();
+  if (reaper_ != 0 && reaped_at_ <= due) return;
+  loop_.timers().disarm(reaper_);
+  reaped_at_ = due;
+  reaper_ = loop_.timers().arm(due, [this] {
     reaper_ = 0;
-    const steady_time limit = loop_.now() - options_.idle_connection;
-    open_ -= std::erase_if(idle_, [&](const auto& c) { return c->idle_since <= limit; });
+    while (!idle_.empty() && next_close() <= loop_.now()) {
+      --open_;
+      idle_.erase(idle_.begin());
+    }
     arm_reaper();
   });
 }

@@ -98,6 +98,8 @@ public:
 
 private:
   void release_permit();
+  /// When the longest unused one is closed.
+  steady_time next_close() const;
   void arm_reaper();
   awaitable<void> wait_for_session();
   bool wants_introduction() const;
@@ -117,8 +119,9 @@ private:
   bool no_session_ = false;   // the server offers none
   std::shared_ptr<tls_resumption> session_;
   std::shared_ptr<tls_context> context_;  // kept between connections
-  std::vector<std::unique_ptr<connection>> idle_;
+  std::vector<std::unique_ptr<connection>> idle_;  // the longest unused first
   timer_id reaper_ = 0;
+  steady_time reaped_at_ = never;
   std::list<connection*> in_use_;
   task_group tasks_{loop_};
 };

@@ -260,9 +260,41 @@ TEST_F(Client, BoundsConcurrentRequestsByItsConnections) {
     EXPECT_EQ(answered, 1000u);
     EXPECT_EQ(handled, 1000u);
     EXPECT_EQ(most, 16u);
-    EXPECT_LE(c.connections(), 8u);
+    EXPECT_LE(c.connections(), 16u);
     co_await c.stop();
     co_await s.stop();
+  });
+}
+
+TEST_F(Client, KeepsTheConnectionsOfABurstForAWhileAndEightForLonger) {
+  run([&]() -> awaitable<void> {
+    scripted_server peer(l, server_at, {answers(hello)});
+    client c(l, options());
+    const auto burst = [&]() -> awaitable<void> {
+      task_group tasks(l);
+      for (int i = 0; i < 20; ++i) {
+        tasks.start("fetch", [&]() -> awaitable<void> {
+          request r = get("/");
+          auto got = co_await c.fetch(std::move(r));
+          EXPECT_EQ(summary(got), "200 hello");
+        });
+      }
+      co_await tasks.join();
+    };
+    for (int second = 0; second < 20; ++second) {
+      co_await burst();
+      EXPECT_EQ(c.connections(), 20u);
+      co_await l.sleep_for(1s);
+    }
+    EXPECT_EQ(peer.accepted(), 20u);
+    co_await l.sleep_for(5s);
+    EXPECT_EQ(c.connections(), 8u);
+    co_await l.sleep_for(80s);
+    EXPECT_EQ(c.connections(), 8u);
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(c.connections(), 0u);
+    co_await c.stop();
+    co_await peer.stop();
   });
 }
 
