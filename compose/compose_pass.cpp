@@ -31,7 +31,7 @@ constexpr reactor::nanoseconds look_when_live = 5s, look_for_own_write = 1s, wai
                                after_race = 1s, after_race_most = 1min, after_fault = 1min;
 constexpr std::size_t most_related_objects = 500;
 /// What the loop reads, and plans, in one piece; more is done on the worker.
-constexpr std::size_t bytes_read_at_once = 32 * 1024, bytes_planned_at_once = 128 * 1024;
+constexpr std::size_t bytes_read_at_once = 32 * 1024, bytes_planned_at_once = 16 * 1024;
 constexpr std::size_t children_planned_at_once = 20;
 
 }  // namespace
