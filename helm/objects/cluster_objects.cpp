@@ -12,6 +12,7 @@
 #include "reactor/loop.hpp"
 #include "reactor/plain/entropy.hpp"
 #include "reactor/side_by_side.hpp"
+#include "reactor/turn.hpp"
 
 #include <boost/json/serialize.hpp>
 
@@ -89,6 +90,18 @@ bool brings_kinds(const object_list& list) {
   });
 }
 
+/// What the loop reads in its turn; more is read on the worker.
+constexpr std::size_t read_at_once_bytes = 2 * 1024;
+
+outcome<std::vector<json::object>> objects_in(std::string_view manifest) {
+  auto documents = read_manifest(manifest);
+  if (!documents) return documents.error();
+  std::vector<json::object> out;
+  for (json::object& document : *documents)
+    for (json::object& one : flatten(std::move(document))) out.push_back(std::move(one));
+  return out;
+}
+
 }  // namespace
 
 struct cluster_objects::impl {
@@ -99,6 +112,7 @@ struct cluster_objects::impl {
     if (on_line) on_line(std::move(line));
   }
 
+  awaitable<outcome<std::vector<json::object>>> read(std::string manifest);
   awaitable<outcome<object>> map(json::object body, std::string default_namespace);
   awaitable<std::optional<k8s::fault>> create_one(object& o);  // borrowed
   // borrowed
@@ -186,21 +200,28 @@ awaitable<outcome<object>> cluster_objects::impl::map(json::object body,
   co_return o;
 }
 
+awaitable<outcome<std::vector<json::object>>> cluster_objects::impl::read(std::string manifest) {
+  // A chart with many definitions has a megabyte of YAML.
+  if (manifest.size() < read_at_once_bytes) co_return objects_in(manifest);
+  std::function<outcome<std::vector<json::object>>()> work = [text = std::move(manifest)] {
+    return objects_in(text);
+  };
+  co_return co_await loop.offload(std::move(work));
+}
+
 awaitable<outcome<object_list>> cluster_objects::build(std::string manifest,
                                                        std::string default_namespace) {
-  auto documents = read_manifest(manifest);
-  if (!documents) co_return problem{documents.error()};
+  auto all = co_await impl_->read(std::move(manifest));
+  if (!all) co_return all.error();
   object_list out;
   std::vector<std::string> problems;
-  for (std::size_t i = 0; i < documents->size(); ++i) {
-    std::vector<json::object> all = flatten(std::move((*documents)[i]));
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      auto mapped = co_await impl_->map(std::move(all[j]), default_namespace);
-      if (mapped)
-        out.push_back(std::move(*mapped));
-      else
-        problems.push_back(mapped.error().text);
-    }
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    auto mapped = co_await impl_->map(std::move((*all)[i]), default_namespace);
+    if (mapped)
+      out.push_back(std::move(*mapped));
+    else
+      problems.push_back(mapped.error().text);
+    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
   }
   if (!problems.empty()) co_return problem{joined(problems)};
   co_return out;

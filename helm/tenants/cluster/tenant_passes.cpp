@@ -12,6 +12,7 @@
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/turn.hpp"
 
 #include <algorithm>
 
@@ -225,6 +226,7 @@ awaitable<k8s::result<k8s::next>> tenant_cluster::pass(key_type key) {
     if (!led.again) co_return led.then;
     fresh = std::move(led.fresh);
     is_fresh = fresh.has_value();
+    if (reactor::turn::is_over()) co_await reactor::turn::give_way();
   }
   co_return k8s::requeue_after(1s);
 }

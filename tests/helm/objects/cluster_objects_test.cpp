@@ -39,6 +39,21 @@ TEST(Build, FillsInNamespacesAndFlattensLists) {
   });
 }
 
+// Read on the worker.
+TEST(Build, KeepsTheOrderOfALongManifestAndSaysWhatIsWrongWithIt) {
+  play([](stage& s) -> awaitable<void> {
+    std::string manifest;
+    for (int i = 0; i < 200; ++i) manifest += config_map("c" + std::to_string(i), "k: v");
+    const object_list all = co_await s.built(manifest);
+    EXPECT_EQ(all.size(), 200u);
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].name, "c" + std::to_string(i));
+    auto none = co_await s.objects().build(manifest + "---\n[1]\n", s.ns());
+    EXPECT_EQ(problem_of(none),
+              "unable to decode \"\": json: cannot unmarshal array into Go value of type "
+              "unstructured.detector");
+  });
+}
+
 TEST(Build, SaysWhichKindsTheClusterLacks) {
   play([](stage& s) -> awaitable<void> {
     auto none = co_await s.objects().build(
