@@ -448,8 +448,12 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
   if (options.metadata_only)
     request.fields.set("Accept",
                        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
-  return impl_->object_call(std::move(request), std::move(doing), request_deadline,
-                            page_limit_bytes);
+  auto page = co_await impl_->object_call(std::move(request), std::move(doing), request_deadline,
+                                          page_limit_bytes);
+  // Servers say null where a list of PartialObjectMetadata has none.
+  json::value* items = page ? page->if_contains("items") : nullptr;
+  if (items && items->is_null()) items->emplace_array();
+  co_return page;
 }
 
 awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,

@@ -46,10 +46,8 @@ std::string version_of(const json::object& page) {
 }
 
 const json::array* items_of(const json::object& page) noexcept {
-  static const json::array none;
   const json::value* items = page.if_contains("items");
-  if (items && items->is_null()) return &none;
-  return items ? items->if_array() : nullptr;
+  return items && items->is_array() ? &items->get_array() : nullptr;
 }
 
 }  // namespace k8s

@@ -34,8 +34,7 @@ private:
 
 /// metadata.resourceVersion of a page; empty where it has none.
 std::string version_of(const boost::json::object& page);
-/// The items of a page; null where it is no list. A list without items may say `"items":null`: API
-/// servers do for PartialObjectMetadata.
+/// The items of a page; null where it has none.
 const boost::json::array* items_of(const boost::json::object& page) noexcept;
 
 }  // namespace k8s
