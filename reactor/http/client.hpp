@@ -54,7 +54,7 @@ struct client_options {
   nanoseconds idle_connection = 90s;  // an unused pooled connection is closed after this
   // Further requests wait their turn, bounded by response_timeout.
   std::size_t max_connections = 64;
-  // Kept that long; what a burst needed beyond them is closed after spare_connection.
+  // Kept for idle_connection; what a burst needed beyond them is closed after spare_connection.
   std::size_t max_idle_connections = 8;
   nanoseconds spare_connection = 5s;
   std::size_t header_limit_bytes = 64 * 1024;  // at most 96 KiB

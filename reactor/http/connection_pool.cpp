@@ -46,7 +46,8 @@ connection_pool::connection_pool(loop& l, client_options options)
       ended_(l),
       introduced_(l),
       permits_(options_.max_connections),
-      peer_(std::make_shared<allowance>()) {
+      peer_(std::make_shared<allowance>()),
+      reaper_(l, [this] { reap(); }) {
   new_session();
 }
 
@@ -96,7 +97,7 @@ void connection_pool::give_back(std::unique_ptr<connection> c, place at) {
   c->w.stream().expire_at(never);
   c->idle_since = loop_.now();
   idle_.push_back(std::move(c));
-  arm_reaper();
+  reap();
 }
 
 void connection_pool::drop(std::unique_ptr<connection> c, place at) {
@@ -109,7 +110,7 @@ void connection_pool::drop(std::unique_ptr<connection> c, place at) {
 void connection_pool::drop_idle() {
   open_ -= idle_.size();
   idle_.clear();
-  loop_.timers().disarm(std::exchange(reaper_, 0));
+  reaper_.clear();
 }
 
 steady_time connection_pool::next_close() const {
@@ -118,20 +119,12 @@ steady_time connection_pool::next_close() const {
          (is_spare ? options_.spare_connection : options_.idle_connection);
 }
 
-void connection_pool::arm_reaper() {
-  if (idle_.empty()) return;
-  const steady_time due = next_close();
-  if (reaper_ != 0 && reaped_at_ <= due) return;
-  loop_.timers().disarm(reaper_);
-  reaped_at_ = due;
-  reaper_ = loop_.timers().arm(due, [this] {
-    reaper_ = 0;
-    while (!idle_.empty() && next_close() <= loop_.now()) {
-      --open_;
-      idle_.erase(idle_.begin());
-    }
-    arm_reaper();
-  });
+void connection_pool::reap() {
+  while (!idle_.empty() && next_close() <= loop_.now()) {
+    --open_;
+    idle_.erase(idle_.begin());
+  }
+  reaper_.set(idle_.empty() ? never : next_close());
 }
 
 /// The first connection to an https origin is made alone. Those that are asked for meanwhile wait

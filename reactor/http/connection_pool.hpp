@@ -1,11 +1,11 @@
 #pragma once
 
 #include "reactor/awaitable.hpp"
+#include "reactor/expiry.hpp"
 #include "reactor/http/client.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/task_group.hpp"
-#include "reactor/timer_queue.hpp"
 #include "reactor/waiters.hpp"
 
 #include <cstddef>
@@ -100,7 +100,7 @@ private:
   void release_permit();
   /// When the longest unused one is closed.
   steady_time next_close() const;
-  void arm_reaper();
+  void reap();
   awaitable<void> wait_for_session();
   bool wants_introduction() const;
   void end_introduction();
@@ -120,8 +120,7 @@ private:
   std::shared_ptr<tls_resumption> session_;
   std::shared_ptr<tls_context> context_;  // kept between connections
   std::vector<std::unique_ptr<connection>> idle_;  // the longest unused first
-  timer_id reaper_ = 0;
-  steady_time reaped_at_ = never;
+  expiry reaper_;
   std::list<connection*> in_use_;
   task_group tasks_{loop_};
 };

@@ -261,6 +261,8 @@ TEST_F(Client, BoundsConcurrentRequestsByItsConnections) {
     EXPECT_EQ(handled, 1000u);
     EXPECT_EQ(most, 16u);
     EXPECT_LE(c.connections(), 16u);
+    co_await l.sleep_for(5s);
+    EXPECT_LE(c.connections(), 8u);
     co_await c.stop();
     co_await s.stop();
   });
