@@ -32,7 +32,7 @@ constexpr reactor::nanoseconds look_when_live = 5s, look_for_own_write = 1s, wai
 constexpr std::size_t most_related_objects = 500;
 /// What the loop reads, and plans, in one piece; more is done on the worker.
 constexpr std::size_t bytes_read_at_once = 32 * 1024, bytes_planned_at_once = 16 * 1024;
-constexpr std::size_t children_planned_at_once = 20;
+constexpr std::size_t children_planned_at_once = 40;
 
 }  // namespace
 
@@ -224,7 +224,7 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(objec
 /// which owns both meanwhile.
 awaitable<void> compose_cluster::plan(std::shared_ptr<outlook> o) {
   const std::size_t children = o->answer.children.size() + o->scene.live.size();
-  if (o->read_bytes < bytes_planned_at_once && children < 2 * children_planned_at_once) {
+  if (o->read_bytes < bytes_planned_at_once && children < children_planned_at_once) {
     co_await on_.loop().yield();
     o->plan = policies::compose::plan_sync(o->scene, o->answer);
     co_await on_.loop().yield();
