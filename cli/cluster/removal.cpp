@@ -92,6 +92,10 @@ reactor::awaitable<reactor::result<void>> removal::look_at_member() {
   }
   k8s::list_options all;
   auto left = co_await member_->list(pools(), std::move(all));
+  // Kinds go with all objects of theirs.
+  if (!left && kinds_go && left.error().code != k8s::errc::not_found)
+    co_return sentence("on " + wanted_.name + ": " +
+                       explained(left.error(), "list", pools(), "to see whether pools are left"));
   const json::value* items = left ? left->if_contains("items") : nullptr;
   const std::size_t n = items && items->is_array() ? items->get_array().size() : 0;
   if (n > 0 && kinds_go)

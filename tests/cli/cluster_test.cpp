@@ -334,6 +334,25 @@ TEST_F(Cluster, KeepsItsKindsWhileThereIsAPool) {
   });
 }
 
+TEST_F(Cluster, KeepsItsKindsWhereItsPoolsCannotBeListed) {
+  run([&](world& w) -> awaitable<void> {
+    (void)co_await add(w);
+    w.member.before = [](const k8s::sim::request& r) {
+      std::optional<k8s::sim::answer> out;
+      if (r.method == "GET" && r.path.ends_with("/bootcnodepools")) {
+        out.emplace().status = 403;
+        out->body = R"({"kind":"Status","status":"Failure","reason":"Forbidden","code":403})";
+      }
+      return out;
+    };
+    const outcome o = co_await remove(w, true, removal_request::kinds::remove);
+    EXPECT_NE(o.error.find("the right to list bootcnodepools"), std::string::npos) << o.error;
+    EXPECT_FALSE(secret_of(w).empty()) << "nothing was touched";
+    EXPECT_EQ(w.member.list("apiextensions.k8s.io", "customresourcedefinitions").size(), 3u);
+    w.member.before = nullptr;
+  });
+}
+
 TEST_F(Cluster, IsNotRemovedThroughAnothersContext) {
   run([&](world& w) -> awaitable<void> {
     (void)co_await add(w);
