@@ -31,4 +31,26 @@ std::string regex_syntax_text(const RE2& re, const std::string& pattern) {
   return std::string("error parsing regexp: ") + what + ": `" + argument + "`";
 }
 
+std::shared_ptr<const regex> regex::compile(std::string_view source, std::string* why) {
+  RE2::Options quiet;
+  quiet.set_log_errors(false);
+  const std::string text(source);
+  auto compiled = std::make_shared<const RE2>(text, quiet);
+  if (!compiled->ok()) {
+    if (why) *why = regex_syntax_text(*compiled, text);
+    return nullptr;
+  }
+  auto made = std::make_shared<regex>();
+  made->compiled_ = std::move(compiled);
+  return made;
+}
+
+bool regex::found_in(std::string_view text) const {
+  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
+}
+
+const std::string& regex::source() const noexcept {
+  return compiled_->pattern();
+}
+
 }  // namespace formats

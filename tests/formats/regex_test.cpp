@@ -1,0 +1,46 @@
+#include "formats/go/regex.hpp"
+
+#include <gtest/gtest.h>
+
+namespace formats {
+namespace {
+
+bool matches(std::string_view p, std::string_view text) {
+  auto compiled = regex::compile(p);
+  EXPECT_TRUE(compiled) << p;
+  return compiled && compiled->found_in(text);
+}
+
+TEST(Regex, IsFoundWhereGoFindsIt) {
+  EXPECT_TRUE(matches("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "Abc_d"));
+  EXPECT_FALSE(matches("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "Abc,"));
+  EXPECT_TRUE(matches("b+", "abbbc"));
+  EXPECT_TRUE(matches("^(a|bc){2,3}$", "abcbc"));
+  EXPECT_FALSE(matches("^(a|bc){2,3}$", "a"));
+  EXPECT_TRUE(matches("^\\d{3}-\\w*$", "123-x_"));
+  EXPECT_TRUE(matches("^[^/]+$", "ü"));
+  EXPECT_FALSE(matches("^.$", "\n"));
+  EXPECT_TRUE(matches("^$", ""));
+  EXPECT_TRUE(matches("\\bx\\b", "a x b"));
+  EXPECT_TRUE(matches("^(?:[[:digit:]]+|none)$", "none"));
+}
+
+TEST(Regex, SaysInGosWordsWhatItCannotRead) {
+  for (const char* bad : {"(", "[", "a{2,1}", "*", "\\", "(?=a)", "[z-a]", "a{2000}", "\\q"}) {
+    std::string why;
+    EXPECT_FALSE(regex::compile(bad, &why)) << bad;
+    EXPECT_TRUE(why.starts_with("error parsing regexp: ")) << bad << ": " << why;
+  }
+  std::string why;
+  EXPECT_FALSE(regex::compile("x[", &why));
+  EXPECT_EQ(why, "error parsing regexp: missing closing ]: `[`");
+}
+
+TEST(Regex, TakesLinearTimeOnLongTexts) {
+  auto p = regex::compile("^(a*)*$");
+  ASSERT_TRUE(p);
+  EXPECT_FALSE(p->found_in(std::string(50'000, 'a') + "b"));
+}
+
+}  // namespace
+}  // namespace formats
