@@ -8,8 +8,7 @@ namespace k8s::sim {
 core::core(api_server& face, api_options o)
     : outside(face),
       options(std::move(o)),
-      objects({options.history_changes, options.history_age,
-               options.keep_parsed ? reading::kept : reading::thrown_away}) {
+      objects({options.history_changes, options.history_age}) {
   kind_ptr namespaces = kinds.find("", "v1", "namespaces");
   for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
     json::object ns{{"kind", "Namespace"}, {"apiVersion", "v1"}};
@@ -19,7 +18,7 @@ core::core(api_server& face, api_options o)
                                   {"labels", json::object{{"kubernetes.io/metadata.name", name}}}};
     ns["spec"] = json::object{{"finalizers", json::array{"kubernetes"}}};
     ns["status"] = json::object{{"phase", "Active"}};
-    commit_put(*namespaces, name, ns);
+    commit_put(*namespaces, name, std::move(ns));
   }
   reactions.clear();
   objects.compact();
@@ -60,12 +59,13 @@ json::object api_server::put(json::object o) {
   json::object& meta = ensure_object(o, "metadata");
   if (k->namespaced) set_default(meta, "namespace", "default");
   const std::string key = key_of(o);
+  core::stored now;
   if (version_ptr old = c.find(*k, key)) {
-    const json::object before_it = old->parsed();
+    const core::stored before_it = old->look();
     for (const char* f : {"uid", "creationTimestamp", "generation"}) {
-      put_or_erase(meta, f, find(before_it, {"metadata", f}));
+      put_or_erase(meta, f, find(*before_it, {"metadata", f}));
     }
-    c.commit_put(*k, key, o);
+    now = c.commit_put(*k, key, std::move(o));
   } else {
     const json::value status = o.contains("status") ? o["status"] : json::value(nullptr);
     call made;
@@ -76,17 +76,19 @@ json::object api_server::put(json::object o) {
     made.manager = "simulation";
     auto created = c.create_object(made, std::move(o));
     if (!created) throw_exception_from_error(created.error(), BOOST_CURRENT_LOCATION);
-    o = std::move(*created);
-    if (!status.is_null() && (!o.contains("status") || o["status"] != status)) {
-      json::object& merged = ensure_object(o, "status");
+    now = *created;
+    const json::value* has = now->if_contains("status");
+    if (!status.is_null() && (!has || !same(*has, status))) {
+      json::object with_status(*now, json::storage_ptr());
+      json::object& merged = ensure_object(with_status, "status");
       if (status.is_object()) {
         for (const auto& [name, v] : status.get_object()) merged[name] = v;
       }
-      c.commit_put(*k, key_of(o), o);
+      now = c.commit_put(*k, key_of(*now), std::move(with_status));
     }
   }
   c.react();
-  return o;
+  return json::object(*now, json::storage_ptr());
 }
 
 std::optional<json::object> api_server::get(std::string_view group, std::string_view plural,
@@ -114,7 +116,7 @@ bool api_server::edit(std::string_view group, std::string_view plural, std::stri
   json::object o = v->parsed();
   const json::object before_it = o;
   change(o);
-  if (!same(o, before_it)) core_->commit_put(*k, key, o);
+  if (!same(o, before_it)) core_->commit_put(*k, key, std::move(o));
   core_->react();
   return true;
 }
@@ -126,7 +128,7 @@ bool api_server::erase(std::string_view group, std::string_view plural, std::str
   version_ptr v = k ? core_->find(*k, key) : nullptr;
   if (!v) return false;
   json::object o = v->parsed();
-  core_->commit_remove(*k, key, o);
+  core_->commit_remove(*k, key, std::move(o));
   core_->react();
   return true;
 }

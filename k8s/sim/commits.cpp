@@ -15,15 +15,19 @@ write_type type_of(change::what w) {
 
 }  // namespace
 
-void core::commit_put(const kind_info& kind, std::string_view key, json::object& o) {
-  publish(objects.put(kind.collection(), key, o, now()), kind, o);
+core::stored core::commit_put(const kind_info& kind, std::string_view key, json::object&& o) {
+  change c = objects.put(kind.collection(), key, o, now());
+  return publish(std::move(c), kind, std::make_shared<const json::object>(std::move(o)));
 }
 
-void core::commit_remove(const kind_info& kind, std::string_view key, json::object& o) {
-  publish(objects.remove(kind.collection(), key, o, now()), kind, o);
+core::stored core::commit_remove(const kind_info& kind, std::string_view key, json::object&& o) {
+  change c = objects.remove(kind.collection(), key, o, now());
+  return publish(std::move(c), kind, std::make_shared<const json::object>(std::move(o)));
 }
 
-void core::publish(change c, const kind_info& kind, const json::object& o) {
+core::stored core::publish(change c, const kind_info& kind, stored object) {
+  const json::object& o = *object;
+  if (options.keep_parsed) c.object->keep(object);
   shared_lines shared;
   bool expired = false;
   for (std::size_t i = 0; i < watches.size(); ++i) {
@@ -62,6 +66,7 @@ void core::publish(change c, const kind_info& kind, const json::object& o) {
     }
   }
   if (options.controllers) reactions.push_back(std::move(c));
+  return object;
 }
 
 void core::end_watches() {

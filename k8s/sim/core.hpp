@@ -89,40 +89,43 @@ struct core {
     return objects.get(kind.collection(), key);
   }
 
+  /// An object as it is stored, its version included; of a dry run as it would be.
+  using stored = std::shared_ptr<const json::object>;
+
   // writes.cpp
   outcome<answer> create(call& c);
   outcome<answer> replace(call& c);
   outcome<answer> remove(call& c);
   outcome<answer> remove_collection(call& c);
-  outcome<json::object> create_object(call& c, json::object o);
+  outcome<stored> create_object(call& c, json::object o);
   /// `o` replaces what is stored under c.key(); it is in stored form.
-  outcome<json::object> update_object(call& c, const version& old, json::object o,
-                                      update_plan plan = {});
+  outcome<stored> update_object(call& c, const version& old, json::object o, update_plan plan = {});
   outcome<deletion> read_deletion(const call& c, const json::object* options) const;
   /// What a DELETE says in its query and body; a dryRun in the body makes the call a dry run.
   outcome<deletion> asked_deletion(call& c) const;
   /// Returns the object as it stands, and whether it is gone.
-  outcome<std::pair<json::object, bool>> delete_object(const kind_info& kind, std::string_view key,
-                                                       const deletion& how, bool dry_run);
+  outcome<std::pair<stored, bool>> delete_object(const kind_info& kind, std::string_view key,
+                                                 const deletion& how, bool dry_run);
   outcome<json::object> body_object(const call& c) const;
   outcome<void> check_body(call& c, json::object& o) const;
-  answer object_answer(const call& c, int status, const json::object& stored) const;
+  answer object_answer(const call& c, int status, const json::object& o) const;
 
   // patch_requests.cpp
   outcome<answer> patch(call& c);
 
   // commits.cpp
-  void commit_put(const kind_info& kind, std::string_view key, json::object& o);
-  void commit_remove(const kind_info& kind, std::string_view key, json::object& o);
-  // by value: an observer may compact
-  void publish(change c, const kind_info& kind, const json::object& o);
+  stored commit_put(const kind_info& kind, std::string_view key, json::object&& o);
+  stored commit_remove(const kind_info& kind, std::string_view key, json::object&& o);
+  stored publish(change c, const kind_info& kind, stored object);
   void end_watches();
 
   // reactions.cpp: what the controllers do after a write
   void react();
   void collect_garbage(const change& c);
   void settle_namespace(const std::string& name);
-  void refresh_budgets(std::string_view ns);
+  /// Pods that were written in one namespace, before and after; none: any may have been.
+  using written_pods = std::optional<std::vector<version_ptr>>;
+  void refresh_budgets(std::string_view ns, const written_pods& pods);
   bool namespace_is_empty(std::string_view ns) const;
   void terminate_pod(std::string_view key, std::string_view uid);
 

@@ -173,7 +173,7 @@ void core::uninstall_crd(const json::object& crd) {
       version_ptr v = find(*k, key);
       if (!v) continue;
       json::object o = v->parsed();
-      commit_remove(*k, key, o);
+      commit_remove(*k, key, std::move(o));
     }
     for (const auto& w : watches) {
       if (auto s = w.lock(); s && s->filter().collection == k->collection()) s->end();

@@ -49,7 +49,7 @@ outcome<deletion> core::read_deletion(const call& c, const json::object* body) c
   return d;
 }
 
-outcome<std::pair<json::object, bool>> core::delete_object(const kind_info& kind,
+outcome<std::pair<core::stored, bool>> core::delete_object(const kind_info& kind,
                                                            std::string_view key,
                                                            const deletion& how, bool dry_run) {
   version_ptr v = find(kind, key);
@@ -101,9 +101,9 @@ outcome<std::pair<json::object, bool>> core::delete_object(const kind_info& kind
   const bool waits = grace > 0 || (finalizers && !finalizers->empty()) ||
                      (ns_finalizers && !ns_finalizers->empty());
   if (!waits) {
-    if (dry_run) return std::pair{std::move(o), true};
-    commit_remove(kind, key, o);
-    return std::pair{std::move(o), true};
+    return std::pair{dry_run ? std::make_shared<const json::object>(std::move(o))
+                             : commit_remove(kind, key, std::move(o)),
+                     true};
   }
   if (!deleting || number(meta, {"deletionGracePeriodSeconds"}) != grace) {
     if (!deleting && meta.contains("generation") && number(meta, {"generation"}) > 0) {
@@ -118,8 +118,9 @@ outcome<std::pair<json::object, bool>> core::delete_object(const kind_info& kind
     if (before != o) changed = true;
     if (is_namespace && deleting) changed = false;
   }
-  if (changed && !dry_run) commit_put(kind, key, o);
-  return std::pair{std::move(o), false};
+  return std::pair{changed && !dry_run ? commit_put(kind, key, std::move(o))
+                                       : std::make_shared<const json::object>(std::move(o)),
+                   false};
 }
 
 outcome<deletion> core::asked_deletion(call& c) const {
@@ -138,11 +139,11 @@ outcome<answer> core::remove(call& c) {
   if (!gone) return gone.error();
   const bool returns_object =
       !c.kind->custom && (c.kind->kind == "Pod" || c.kind->kind == "Service");
-  if (!gone->second || returns_object) return object_answer(c, 200, gone->first);
+  if (!gone->second || returns_object) return object_answer(c, 200, *gone->first);
   json::object details{{"name", c.name}};
   if (!c.kind->group.empty()) details["group"] = c.kind->group;
   details["kind"] = c.kind->plural;
-  details["uid"] = gone->first["metadata"].as_object()["uid"];
+  details["uid"] = json::string(text(*gone->first, {"metadata", "uid"}));
   answer a;
   a.body = json::serialize(json::object{{"kind", "Status"},
                                         {"apiVersion", "v1"},

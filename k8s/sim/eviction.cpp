@@ -111,7 +111,7 @@ outcome<answer> core::evict(call& c) {
   if (!c.dry_run) {
     status["disruptionsAllowed"] = allowed - 1;
     ensure_object(status, "disruptedPods")[c.name] = timestamp();
-    commit_put(*budget_kind, key, budget);
+    commit_put(*budget_kind, key, std::move(budget));
   }
   return delete_pod();
 }
@@ -139,7 +139,7 @@ outcome<answer> core::bind(call& c) {
                                                 {"status", "True"},
                                                 {"lastProbeTime", nullptr},
                                                 {"lastTransitionTime", timestamp()}});
-  if (!c.dry_run) commit_put(*c.kind, c.key(), pod);
+  if (!c.dry_run) commit_put(*c.kind, c.key(), std::move(pod));
   return success();
 }
 

@@ -60,7 +60,7 @@ outcome<answer> core::patch(call& c) {
       if (!made) return made.error();
       auto created = create_object(c, std::move(*made));
       if (!created) return created.error();
-      return object_answer(c, 201, *created);
+      return object_answer(c, 201, **created);
     }
     const std::string rv(text(applied, {"metadata", "resourceVersion"}));
     if (!rv.empty() && rv != std::to_string(old->revision)) return modified_meanwhile(kind, c.name);
@@ -73,7 +73,7 @@ outcome<answer> core::patch(call& c) {
       plan.managed = *m;
     auto updated = update_object(c, *old, std::move(*merged), std::move(plan));
     if (!updated) return updated.error();
-    return object_answer(c, 200, *updated);
+    return object_answer(c, 200, **updated);
   }
 
   const merge_type* merges = kind.custom ? nullptr : merge_type_of(kind.api_version(), kind.kind);
@@ -119,7 +119,7 @@ outcome<answer> core::patch(call& c) {
   }
   auto updated = update_object(c, *old, to_storage(kind, std::move(o)));
   if (!updated) return updated.error();
-  return object_answer(c, 200, *updated);
+  return object_answer(c, 200, **updated);
 }
 
 }  // namespace k8s::sim

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace k8s::sim {
 
@@ -72,23 +75,26 @@ void core::react() {
   if (reacting) return;
   reacting = true;
   std::size_t steps = 0;
-  std::set<std::string> budgets_of;
+  std::map<std::string, written_pods> budgets_of;
   for (;;) {
     while (!reactions.empty() && ++steps < kReactionLimit) {
       change c = std::move(reactions.front());
       reactions.pop_front();
       const std::size_t slash = c.key.find('/');
       const std::string ns = slash == std::string::npos ? std::string() : c.key.substr(0, slash);
-      if (c.collection == "/pods" || c.collection == "policy/poddisruptionbudgets")
-        budgets_of.insert(ns);
+      if (c.collection == "policy/poddisruptionbudgets") {
+        budgets_of[ns] = std::nullopt;
+      } else if (c.collection == "/pods") {
+        written_pods& there = budgets_of.try_emplace(ns, std::in_place).first->second;
+        if (there) there->push_back(c.object);
+        if (there && c.before) there->push_back(c.before);
+      }
       if (c.collection == "/namespaces") settle_namespace(c.key);
       collect_garbage(c);
       if (c.type == change::what::deleted && !ns.empty()) settle_namespace(ns);
     }
     if (budgets_of.empty()) break;
-    std::set<std::string> now_due;
-    now_due.swap(budgets_of);
-    for (const std::string& ns : now_due) refresh_budgets(ns);
+    for (const auto& [ns, pods] : std::exchange(budgets_of, {})) refresh_budgets(ns, pods);
     // Their own status writes need no second look.
     reactions.erase(std::remove_if(reactions.begin(), reactions.end(),
                                    [](const change& c) {
@@ -103,7 +109,7 @@ void core::react() {
 void core::collect_garbage(const change& c) {
   const bool gone = c.type == change::what::deleted;
   const bool has_owner = !c.object->owners.empty();
-  const bool deleting = c.object->bytes.find("\"deletionTimestamp\"") != std::string::npos;
+  const bool deleting = c.object->is_ending;
   if (!gone && !deleting && !has_owner) return;
   const auto looked = c.object->look();
   const json::object& o = *looked;
@@ -139,7 +145,7 @@ void core::collect_garbage(const change& c) {
         if (orphan || all.size() > 1) {
           all.erase(mine);
           if (all.empty()) erase(d["metadata"].as_object(), "ownerReferences");
-          commit_put(*k, key, d);
+          commit_put(*k, key, std::move(d));
         } else if (!d["metadata"].as_object().contains("deletionTimestamp")) {
           deletion how;
           if (foreground) how.propagation = "Foreground";
@@ -158,9 +164,9 @@ void core::collect_garbage(const change& c) {
         json::object now_object = v->parsed();
         drop_finalizer(now_object, orphan ? "orphan" : "foregroundDeletion");
         if (find_array(now_object, {"metadata", "finalizers"})) {
-          commit_put(*k, c.key, now_object);
+          commit_put(*k, c.key, std::move(now_object));
         } else {
-          commit_remove(*k, c.key, now_object);
+          commit_remove(*k, c.key, std::move(now_object));
         }
       }
     }
@@ -220,7 +226,7 @@ bool core::namespace_is_empty(std::string_view ns) const {
 void core::settle_namespace(const std::string& name) {
   version_ptr v = objects.get("/namespaces", name);
   if (!v) return;
-  if (text(*v->look(), {"metadata", "deletionTimestamp"}).empty()) return;
+  if (!v->is_ending) return;
   json::object ns = v->parsed();
   const std::string prefix = name + "/";
   for (const kind_ptr& k : kinds.all()) {
@@ -230,8 +236,7 @@ void core::settle_namespace(const std::string& name) {
     const auto& all = objects.objects(k->collection());
     for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix);
          ++at) {
-      if (at->second->bytes.find("\"deletionTimestamp\"") == std::string::npos)
-        keys.push_back(at->first);
+      if (!at->second->is_ending) keys.push_back(at->first);
     }
     for (const std::string& key : keys) (void)delete_object(*k, key, {}, false);
   }
@@ -247,10 +252,10 @@ void core::settle_namespace(const std::string& name) {
     erase(ns["spec"].as_object(), "finalizers");
   }
   kind_ptr k = kinds.find("", "v1", "namespaces");
-  if (!find_array(ns, {"metadata", "finalizers"})) commit_remove(*k, name, ns);
+  if (!find_array(ns, {"metadata", "finalizers"})) commit_remove(*k, name, std::move(ns));
 }
 
-void core::refresh_budgets(std::string_view ns) {
+void core::refresh_budgets(std::string_view ns, const written_pods& changed) {
   const std::string prefix = std::string(ns) + "/";
   const auto& budgets = objects.objects("policy/poddisruptionbudgets");
   auto first = budgets.lower_bound(prefix);
@@ -258,12 +263,9 @@ void core::refresh_budgets(std::string_view ns) {
   std::vector<std::pair<std::string, version_ptr>> here;
   for (; first != budgets.end() && first->first.starts_with(prefix); ++first)
     here.push_back(*first);
-  std::vector<std::shared_ptr<const json::object>> pods;
-  const auto& all_pods = objects.objects("/pods");
-  for (auto at = all_pods.lower_bound(prefix);
-       at != all_pods.end() && at->first.starts_with(prefix); ++at) {
-    pods.push_back(at->second->look());
-  }
+  using looked_at = std::vector<std::shared_ptr<const json::object>>;
+  looked_at touched, pods;
+  if (changed) std::ranges::transform(*changed, std::back_inserter(touched), &version::look);
   kind_ptr k = kinds.find("policy", "v1", "poddisruptionbudgets");
   for (const auto& [key, v] : here) {
     json::object budget = v->parsed();
@@ -271,6 +273,14 @@ void core::refresh_budgets(std::string_view ns) {
     if (!selector) continue;
     auto wanted = label_selector::from_object(*selector);
     if (!wanted) continue;
+    const auto is_meant = [&](const auto& pod) { return wanted->matches_object(*pod); };
+    if (changed && std::ranges::none_of(touched, is_meant)) continue;
+    if (pods.empty()) {
+      const auto& all = objects.objects("/pods");
+      for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix);
+           ++at)
+        pods.push_back(at->second->look());
+    }
     json::object& status = ensure_object(budget, "status");
     json::object disrupted;
     if (const json::object* d = find_object(status, {"disruptedPods"})) disrupted = *d;
@@ -336,7 +346,7 @@ void core::refresh_budgets(std::string_view ns) {
     set_condition(status, "DisruptionAllowed", allowed > 0,
                   allowed > 0 ? "SufficientPods" : "InsufficientPods",
                   number(budget, {"metadata", "generation"}), timestamp());
-    if (!same(budget, *v->look())) commit_put(*k, key, budget);
+    if (!same(budget, *v->look())) commit_put(*k, key, std::move(budget));
   }
 }
 

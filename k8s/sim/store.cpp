@@ -5,30 +5,36 @@
 
 namespace k8s::sim {
 
+namespace {
+
+/// For what is made once and given back as a whole: it lies in a few blocks.
+json::storage_ptr few_blocks(std::size_t bytes) {
+  return json::make_shared_resource<json::monotonic_resource>(2 * bytes + 256);
+}
+
+}  // namespace
+
 json::object version::parsed() const {
-  // Read once and thrown away: all of it lies in a few blocks that are given back together.
-  auto memory = json::make_shared_resource<json::monotonic_resource>(2 * bytes.size() + 256);
+  json::storage_ptr memory = few_blocks(bytes.size());
+  if (seen_) return json::object(*seen_, std::move(memory));
   boost::system::error_code code;
   json::value v = formats::parse_json(bytes, code, 256, std::move(memory));
   return std::move(v.as_object());
 }
 
 std::shared_ptr<const json::object> version::look() const {
-  if (seen_) return seen_;
-  if (as == reading::thrown_away) return std::make_shared<const json::object>(parsed());
-  seen_ = std::make_shared<const json::object>(parsed());
-  return seen_;
+  return seen_ ? seen_ : std::make_shared<const json::object>(parsed());
 }
 
-version_ptr make_version(json::object& o, std::uint64_t revision, reading as) {
+version_ptr make_version(json::object& o, std::uint64_t revision) {
   ensure_object(o, "metadata")["resourceVersion"] = std::to_string(revision);
   auto v = std::make_shared<version>();
   if (const json::array* owners = find_array(o, {"metadata", "ownerReferences"}))
     for (const json::value& r : *owners)
       if (r.is_object()) v->owners.emplace_back(text(r.get_object(), {"uid"}));
   v->node = text(o, {"spec", "nodeName"});
+  v->is_ending = !text(o, {"metadata", "deletionTimestamp"}).empty();
   v->revision = revision;
-  v->as = as;
   v->bytes = "{\"kind\":" + quoted(text(o, {"kind"})) +
              ",\"apiVersion\":" + quoted(text(o, {"apiVersion"}));
   // less the brace, plus the comma
@@ -80,7 +86,7 @@ const change& store::put(std::string_view collection, std::string_view key, json
   c.revision = ++revision_;
   c.collection = std::string(collection);
   c.key = std::string(key);
-  c.object = make_version(o, c.revision, limits_.as);
+  c.object = make_version(o, c.revision);
   c.when = now;
   version_ptr& slot = at->second[c.key];
   c.before = slot;
@@ -97,7 +103,7 @@ const change& store::remove(std::string_view collection, std::string_view key, j
   c.collection = std::string(collection);
   c.key = std::string(key);
   c.when = now;
-  c.object = make_version(o, c.revision, limits_.as);
+  c.object = make_version(o, c.revision);
   if (auto at = collections_.find(collection); at != collections_.end()) {
     if (auto slot = at->second.find(key); slot != at->second.end()) {
       c.before = slot->second;

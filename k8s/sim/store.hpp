@@ -15,9 +15,6 @@
 
 namespace k8s::sim {
 
-/// What becomes of an object that was read from its bytes to be looked at.
-enum class reading { thrown_away, kept };
-
 /// One state of one object, kept as the bytes that lists and watches send.
 struct version {
   std::uint64_t revision = 0;
@@ -25,13 +22,15 @@ struct version {
   std::string bytes;
   std::vector<std::string> owners;  // uids of its metadata.ownerReferences
   std::string node;                 // of a pod: spec.nodeName, which lists ask for most
-
-  reading as = reading::thrown_away;  // kept: as long as this state
+  bool is_ending = false;           // it has a metadata.deletionTimestamp
 
   /// To change.
   json::object parsed() const;
   /// To look at. It lies in blocks that only grow: a copy is given memory of its own.
   std::shared_ptr<const json::object> look() const;
+
+  /// What `bytes` say, for those who look at it as long as this state is remembered.
+  void keep(std::shared_ptr<const json::object> o) const { seen_ = std::move(o); }
 
 private:
   mutable std::shared_ptr<const json::object> seen_;
@@ -39,8 +38,7 @@ private:
 using version_ptr = std::shared_ptr<const version>;
 
 /// Serialises `o` with kind and apiVersion first and `revision` as its resourceVersion.
-version_ptr make_version(json::object& o, std::uint64_t revision,
-                         reading as = reading::thrown_away);
+version_ptr make_version(json::object& o, std::uint64_t revision);
 
 /// One committed write.
 struct change {
@@ -56,7 +54,6 @@ struct change {
 struct history_limits {
   std::size_t changes = 1000;
   reactor::nanoseconds age = std::chrono::minutes(5);
-  reading as = reading::thrown_away;
 };
 
 /// "ns/name", or "name" for what has no namespace: the key inside a collection.

@@ -186,10 +186,14 @@ outcome<void> core::check_body(call& c, json::object& o) const {
   return {};
 }
 
-answer core::object_answer(const call& c, int status, const json::object& stored) const {
+answer core::object_answer(const call& c, int status, const json::object& o) const {
   answer a;
   a.status = status;
-  a.body = c.as.render(stored);
+  // Most answers are what has just been stored, whose bytes are there.
+  const version_ptr as_stored = c.as.raw() && !c.dry_run ? find(*c.kind, key_of(o)) : nullptr;
+  const bool is_it =
+      as_stored && text(o, {"metadata", "resourceVersion"}) == std::to_string(as_stored->revision);
+  a.body = is_it ? as_stored->bytes : c.as.render(o);
   for (const std::string& w : c.warnings) a.fields.emplace_back("Warning", "299 - " + quoted(w));
   return a;
 }
@@ -204,10 +208,10 @@ outcome<answer> core::create(call& c) {
   json::object o = to_storage(*c.kind, std::move(*body));
   auto made = create_object(c, std::move(o));
   if (!made) return made.error();
-  return object_answer(c, 201, *made);
+  return object_answer(c, 201, **made);
 }
 
-outcome<json::object> core::create_object(call& c, json::object o) {
+outcome<core::stored> core::create_object(call& c, json::object o) {
   const kind_info& kind = *c.kind;
   json::object& meta = ensure_object(o, "metadata");
   std::string name(text(meta, {"name"}));
@@ -224,8 +228,7 @@ outcome<json::object> core::create_object(call& c, json::object o) {
       static const kind_ptr namespaces = kinds.find("", "v1", "namespaces");
       return not_found(*namespaces, c.ns);
     }
-    if (ns->bytes.find("\"deletionTimestamp\"") != std::string::npos &&
-        !text(*ns->look(), {"metadata", "deletionTimestamp"}).empty()) {
+    if (ns->is_ending) {
       failure f = forbidden(
           kind, name,
           "unable to create new content in namespace " + c.ns + " because it is being terminated");
@@ -270,9 +273,8 @@ outcome<json::object> core::create_object(call& c, json::object o) {
     erase(m, "managedFields");
   }
   allocate(kind, nullptr, o, *options.entropy);
-  if (c.dry_run) return o;
-  commit_put(kind, key, o);
-  return o;
+  if (c.dry_run) return std::make_shared<const json::object>(std::move(o));
+  return commit_put(kind, key, std::move(o));
 }
 
 outcome<answer> core::replace(call& c) {
@@ -295,7 +297,7 @@ outcome<answer> core::replace(call& c) {
     if (!c.kind->create_on_update || !c.subresource.empty()) return not_found(*c.kind, c.name);
     auto made = create_object(c, std::move(o));
     if (!made) return made.error();
-    return object_answer(c, 201, *made);
+    return object_answer(c, 201, **made);
   }
   if (text(o, {"metadata", "resourceVersion"}).empty() && !c.kind->unconditional_update) {
     return invalid(
@@ -304,10 +306,10 @@ outcome<answer> core::replace(call& c) {
   }
   auto updated = update_object(c, *old, std::move(o));
   if (!updated) return updated.error();
-  return object_answer(c, 200, *updated);
+  return object_answer(c, 200, **updated);
 }
 
-outcome<json::object> core::update_object(call& c, const version& old_version, json::object o,
+outcome<core::stored> core::update_object(call& c, const version& old_version, json::object o,
                                           update_plan plan) {
   const kind_info& kind = *c.kind;
   const auto looked = old_version.look();
@@ -325,7 +327,7 @@ outcome<json::object> core::update_object(call& c, const version& old_version, j
   }
   const bool status_only = c.subresource == "status";
   if (status_only) {
-    json::object kept(old, json::storage_ptr());
+    json::object kept(old, o.storage());  // so that it takes its place without a copy
     put_or_erase(kept, "status", o.if_contains("status"));
     if (!kind.custom) {
       for (const char* f : {"labels", "annotations", "finalizers"}) {
@@ -358,7 +360,7 @@ outcome<json::object> core::update_object(call& c, const version& old_version, j
   set_defaults(kind, o);
   if (kind.schema) kind.schema->set_defaults(o);
   field_errors errors = validate_update(kind, old, o);
-  if (kind.schema) kind.schema->validate(o, errors);
+  if (kind.schema) kind.schema->validate(o, errors, &old);
   if (m.contains("deletionTimestamp")) {
     const json::array* before = find_array(old_meta, {"finalizers"});
     if (const json::array* after = find_array(m, {"finalizers"})) {
@@ -396,15 +398,12 @@ outcome<json::object> core::update_object(call& c, const version& old_version, j
       m.contains("finalizers") || number(m, {"deletionGracePeriodSeconds"}) > 0 ||
       (kind.kind == "Namespace" && !kind.custom && find_array(o, {"spec", "finalizers"}) &&
        !find_array(o, {"spec", "finalizers"})->empty());
-  if (deleting && !held) {
-    if (!c.dry_run) commit_remove(kind, c.key(), o);
-    return o;
-  }
+  const auto as_it_would_be = [&] { return std::make_shared<const json::object>(std::move(o)); };
+  if (deleting && !held)
+    return c.dry_run ? as_it_would_be() : commit_remove(kind, c.key(), std::move(o));
   allocate(kind, &old, o, *options.entropy);
-  if (same_content(old, o)) return json::object(old, json::storage_ptr());
-  if (c.dry_run) return o;
-  commit_put(kind, c.key(), o);
-  return o;
+  if (same_content(old, o)) return looked;
+  return c.dry_run ? as_it_would_be() : commit_put(kind, c.key(), std::move(o));
 }
 
 }  // namespace k8s::sim

@@ -1,5 +1,7 @@
 #include "k8s/sim/objects/catalogue.hpp"
 
+#include <algorithm>
+
 namespace k8s::sim {
 
 kind_ptr catalogue::find(std::string_view group, std::string_view version,
@@ -40,18 +42,20 @@ kind_ptr catalogue::find_collection(std::string_view group, std::string_view plu
   return nullptr;
 }
 
+template <class Predicate>
+bool catalogue::any(Predicate fits) const {
+  return std::ranges::any_of(built_in_kinds(), fits) ||
+         std::ranges::any_of(custom_, [&](const auto& collection) {
+           return std::ranges::any_of(collection.second, fits);
+         });
+}
+
 bool catalogue::has_group(std::string_view group) const {
-  for (const kind_ptr& k : all()) {
-    if (k->group == group) return true;
-  }
-  return false;
+  return any([&](const kind_ptr& k) { return k->group == group; });
 }
 
 bool catalogue::has_group_version(std::string_view group, std::string_view version) const {
-  for (const kind_ptr& k : all()) {
-    if (k->group == group && k->version == version) return true;
-  }
-  return false;
+  return any([&](const kind_ptr& k) { return k->group == group && k->version == version; });
 }
 
 void catalogue::set_custom(std::string_view group, std::string_view plural,

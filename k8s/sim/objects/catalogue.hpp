@@ -31,6 +31,9 @@ public:
   std::vector<kind_ptr> custom() const;
 
 private:
+  template <class Predicate>
+  bool any(Predicate fits) const;
+
   std::map<std::pair<std::string, std::string>, std::vector<kind_ptr>> custom_;
 };
 

@@ -86,11 +86,9 @@ bool erase(json::object& o, std::string_view name) {
 }
 
 void put_or_erase(json::object& o, std::string_view name, const json::value* v) {
-  if (v) {
-    o[name] = *v;
-  } else {
-    erase(o, name);
-  }
+  if (!v) return (void)erase(o, name);
+  json::value& there = o[name];
+  if (!same(there, *v)) there = *v;
 }
 
 bool set_default(json::object& o, std::string_view name, json::value v) {

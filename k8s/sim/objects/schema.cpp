@@ -127,7 +127,7 @@ std::shared_ptr<schema> schema::read(const json::object& p) {
   s->exclusive_maximum = flag(p, {"exclusiveMaximum"});
   s->unique_items = flag(p, {"uniqueItems"});
   if (std::string_view source = text(p, {"pattern"}); !source.empty())
-    s->matches = pattern::compile(source);
+    s->matches = formats::regex::compile(source);
   return s;
 }
 
@@ -214,14 +214,14 @@ bool schema::type_fits(const json::value& v) const {
   return type_name(v) == type;
 }
 
-void schema::validate(json::object& o, field_errors& errors) const {
+void schema::validate(json::object& o, field_errors& errors, const json::object* old) const {
   json::value v(std::move(o));
-  validate_value(v, {}, true, errors);
+  validate_value(v, {}, true, errors, old);
   o = std::move(v.get_object());
 }
 
 void schema::validate_value(const json::value& v, const place& where, bool root,
-                            field_errors& errors) const {
+                            field_errors& errors, const json::object* old) const {
   const auto at = [&where] { return where.text(); };
   if (!type_fits(v)) {
     const std::string want = int_or_string ? "integer,string" : type;
@@ -320,6 +320,8 @@ void schema::validate_value(const json::value& v, const place& where, bool root,
     }
     for (const auto& member : o) {
       if (root && implicit_at_root(member.key())) continue;
+      const json::value* before = old ? old->if_contains(member.key()) : nullptr;
+      if (before && same(*before, member.value())) continue;
       if (auto p = properties.find(member.key()); p != properties.end()) {
         p->second->validate_value(member.value(), {&where, member.key()}, false, errors);
       } else if (additional) {

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "formats/go/regex.hpp"
 #include "k8s/sim/objects/failure.hpp"
 #include "k8s/sim/objects/json.hpp"
-#include "k8s/sim/objects/pattern.hpp"
 #include "k8s/sim/objects/shape.hpp"
 
 #include <map>
@@ -41,7 +41,7 @@ struct schema {
   bool exclusive_minimum = false, exclusive_maximum = false, unique_items = false;
   std::optional<std::size_t> min_length, max_length, min_items, max_items, min_properties,
       max_properties;
-  std::shared_ptr<const pattern> matches;
+  std::shared_ptr<const formats::regex> matches;
   std::string list_type, map_type;
   std::vector<std::string> list_keys;
 
@@ -50,16 +50,18 @@ struct schema {
   /// Removes unknown fields of a whole object and names them ("spec.colour").
   void prune(json::object& o, std::vector<std::string>* unknown) const;
   void set_defaults(json::object& o) const;
-  /// Changes nothing: the object is only lent to the value that is read.
-  void validate(json::object& o, field_errors& errors) const;
+  /// Changes nothing: the object is only lent to the value that is read. What is as in `old`, the
+  /// state before an update, was accepted once and is not judged again: a schema that has become
+  /// stricter must not keep others from writing the rest.
+  void validate(json::object& o, field_errors& errors, const json::object* old = nullptr) const;
   std::shared_ptr<shape> merge_shape(bool root = true) const;
 
 private:
   void prune_value(json::value& v, const place& where, bool root,
                    std::vector<std::string>* unknown) const;
   void default_value(json::value& v, bool root) const;
-  void validate_value(const json::value& v, const place& where, bool root,
-                      field_errors& errors) const;
+  void validate_value(const json::value& v, const place& where, bool root, field_errors& errors,
+                      const json::object* old = nullptr) const;
   bool type_fits(const json::value& v) const;
 };
 

@@ -28,18 +28,26 @@ constexpr std::string_view kCrd = R"({
      {"name":"v1beta1","served":true,"storage":false,
       "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
 
+constexpr std::string_view kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// True once `done` is: the real server takes a moment to serve what a definition says.
+bool in_time(const std::function<bool()>& done) {
+  for (int tries = 0; tries < 100; ++tries) {
+    if (done()) return true;
+    // A watch that ends by its timeout is a pause of one second.
+    endpoint::get().watch(
+        "/api/v1/namespaces?watch=1&timeoutSeconds=1&resourceVersion=" +
+            get("/api/v1/namespaces").at("/metadata/resourceVersion"),
+        [](const auto&) { return false; }, std::chrono::seconds(2));
+  }
+  return false;
+}
+
 struct Custom : testing::Test {
   static void SetUpTestSuite() {
-    reply made = post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", std::string(kCrd));
+    reply made = post(std::string(kCrds), std::string(kCrd));
     ASSERT_TRUE(made.status == 201 || made.status == 409) << made.text;
-    for (int tries = 0; tries < 100 && get("/apis/conf.example/v1/gadgets").status != 200;
-         ++tries) {
-      // The real server takes a moment; a watch that ends by its timeout is a pause of one second.
-      endpoint::get().watch(
-          "/api/v1/namespaces?watch=1&timeoutSeconds=1&resourceVersion=" +
-              get("/api/v1/namespaces").at("/metadata/resourceVersion"),
-          [](const auto&) { return false; }, std::chrono::seconds(2));
-    }
+    ASSERT_TRUE(in_time([] { return get("/apis/conf.example/v1/gadgets").status == 200; }));
   }
   space s;
   std::string at(std::string_view rest = "") const {
@@ -149,6 +157,38 @@ TEST_F(Custom, TakesIntegersAndStringsWhereBothMayBe) {
   EXPECT_EQ(post(at(), gadget(R"({"size":1,"limit":3})", "g1")).status, 201);
   EXPECT_EQ(post(at(), gadget(R"({"size":1,"limit":"3%"})", "g2")).status, 201);
   EXPECT_EQ(post(at(), gadget(R"({"size":1,"limit":true})", "g3")).status, 422);
+}
+
+TEST_F(Custom, WhatWasAcceptedOnceIsNotJudgedAgain) {
+  const std::string definition = std::string(kCrds) + "/ratchets.conf.example";
+  ASSERT_EQ(post(std::string(kCrds), R"({
+    "apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+    "metadata":{"name":"ratchets.conf.example"},
+    "spec":{"group":"conf.example","scope":"Namespaced",
+      "names":{"plural":"ratchets","kind":"Ratchet"},
+      "versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+        "schema":{"openAPIV3Schema":{"type":"object","properties":{
+          "spec":{"type":"object","properties":{"size":{"type":"integer","maximum":9}}},
+          "status":{"type":"object","properties":{"phase":{"type":"string"}}}}}}}]}})")
+                .status,
+            201);
+  const std::string all = s.group("conf.example/v1", "ratchets"), one = all + "/r";
+  const auto made = [&](std::string_view target) {
+    return post(std::string(target),
+                R"({"apiVersion":"conf.example/v1","kind":"Ratchet","metadata":{"name":"r"},
+                    "spec":{"size":8}})")
+        .status;
+  };
+  EXPECT_TRUE(in_time([&] { return made(all) == 201; }));
+  EXPECT_EQ(json_patch(definition, R"([{"op":"replace","value":5,"path":
+                "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size/maximum"}])")
+                .status,
+            200);
+  EXPECT_TRUE(in_time([&] { return made(all + "?dryRun=All") == 422; }));
+  EXPECT_EQ(merge(one, R"({"metadata":{"labels":{"a":"b"}}})").status, 200);
+  EXPECT_EQ(merge(one + "/status", R"({"status":{"phase":"y"}})").status, 200);
+  EXPECT_EQ(merge(one, R"({"spec":{"size":9}})").status, 422);
+  EXPECT_EQ(remove(definition).status, 200);
 }
 
 TEST_F(Custom, KeepsStatusApart) {

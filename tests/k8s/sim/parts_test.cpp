@@ -3,7 +3,6 @@
 #include "k8s/sim/objects/field_set.hpp"
 #include "k8s/sim/objects/json_path.hpp"
 #include "k8s/sim/objects/patch.hpp"
-#include "k8s/sim/objects/pattern.hpp"
 #include "k8s/sim/objects/schema.hpp"
 #include "k8s/sim/objects/shape.hpp"
 #include "k8s/sim/protobuf.hpp"
@@ -16,38 +15,6 @@ namespace {
 using namespace std::string_literals;
 
 using namespace std::chrono_literals;
-
-bool matches(std::string_view p, std::string_view text) {
-  auto compiled = pattern::compile(p);
-  EXPECT_TRUE(compiled) << p;
-  return compiled && compiled->found_in(text);
-}
-
-TEST(Pattern, MatchesAsRe2Does) {
-  EXPECT_TRUE(matches("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "Abc_d"));
-  EXPECT_FALSE(matches("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "Abc,"));
-  EXPECT_TRUE(matches("b+", "abbbc"));
-  EXPECT_TRUE(matches("^(a|bc){2,3}$", "abcbc"));
-  EXPECT_FALSE(matches("^(a|bc){2,3}$", "a"));
-  EXPECT_TRUE(matches("^\\d{3}-\\w*$", "123-x_"));
-  EXPECT_TRUE(matches("^[^/]+$", "ü"));
-  EXPECT_FALSE(matches("^.$", "\n"));
-  EXPECT_TRUE(matches("^$", ""));
-  EXPECT_TRUE(matches("\\bx\\b", "a x b"));
-  EXPECT_TRUE(matches("^(?:[[:digit:]]+|none)$", "none"));
-}
-
-TEST(Pattern, RefusesWhatItCannotRead) {
-  for (const char* bad : {"(", "[", "a{2,1}", "*", "\\", "(?i)a", "[z-a]", "a{2000}", "\\q"}) {
-    EXPECT_FALSE(pattern::compile(bad)) << bad;
-  }
-}
-
-TEST(Pattern, TakesLinearTimeOnLongTexts) {
-  auto p = pattern::compile("^(a*)*$");
-  ASSERT_TRUE(p);
-  EXPECT_FALSE(p->found_in(std::string(50'000, 'a') + "b"));
-}
 
 TEST(Same, SaysWhatEqualitySays) {
   json::array all;
