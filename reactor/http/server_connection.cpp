@@ -357,7 +357,7 @@ awaitable<void> connection::watch(share) {
     if (more && *more) continue;
     if (!more && more.error().code == errc::limit) co_return;
     // Ended by us: the answer is complete, and nothing is known about the client.
-    if (!more && is_cancelled(more.error())) co_return;
+    if (handled.is_set() || (!more && is_cancelled(more.error()))) co_return;
     keep_alive = false;
     tasks.cancel(handler_task);
     co_return;
@@ -373,15 +373,15 @@ awaitable<bool> connection::answer(request r) {
       tasks.start("request", handle_one(std::move(r), share(shared_from_this(), handled)));
   if (handler_task == 0) co_return false;
   // Most answers are at hand; only those that wait are worth a watcher.
-  co_await loop_.yield();
-  co_await loop_.yield();
+  for (int turns = 0; turns < 2 && !handled.is_set(); ++turns) co_await loop_.yield();
   if (!handled.is_set()) {
     unwatched.reset();
     const auto watcher = tasks.start("watch client", watch(share(shared_from_this(), unwatched)));
     if (watcher != 0) {
       co_await handled.wait();
-      tasks.cancel(watcher);
+      w.stream().expire_at(loop_.now());  // costs less than a cancellation, which unwinds it
       co_await unwatched.wait();
+      w.stream().expire_at(never);
     }
   }
   co_return keep_alive;

@@ -264,8 +264,8 @@ result<void> append_fields(Text& out, const headers& fields) {
 result<wiped_string> write_request_head(const request& r, std::string_view target,
                                         std::string_view host,
                                         std::string_view proxy_authorization) {
-  const bool target_ok =
-      !target.empty() && is_single_line(target) && target.find_first_of(" \t") == target.npos;
+  const auto is_in_line = [](unsigned char c) { return c > ' ' && c != 0x7f; };
+  const bool target_ok = !target.empty() && std::ranges::all_of(target, is_in_line);
   if (!is_token(r.method) || !target_ok)
     return make_fault(errc::refused, "write HTTP request",
                       "the method or the target has characters that are not allowed");

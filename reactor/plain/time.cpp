@@ -1,7 +1,6 @@
 #include "reactor/plain/time.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 
@@ -31,8 +30,12 @@ std::string format(wall_time t, int decimals) {
 /// Takes exactly `digits` decimal digits off the front.
 bool take_number(std::string_view& text, std::size_t digits, int& value) {
   if (text.size() < digits) return false;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + digits, value);
-  if (ec != std::errc{} || end != text.data() + digits || value < 0) return false;
+  int read = 0;
+  for (const char c : text.substr(0, digits)) {
+    if (c < '0' || c > '9') return false;
+    read = 10 * read + (c - '0');
+  }
+  value = read;
   text.remove_prefix(digits);
   return true;
 }
