@@ -4,6 +4,8 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
+
 namespace formats {
 namespace {
 
@@ -39,8 +41,9 @@ std::string digest_of(std::string_view bytes) {
 }
 
 bool is_digest(std::string_view text) noexcept {
+  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   return text.size() == 71 && text.starts_with("sha256:") &&
-         text.find_first_not_of("0123456789abcdef", 7) == text.npos;
+         std::all_of(text.begin() + 7, text.end(), is_hex);
 }
 
 }  // namespace formats

@@ -52,24 +52,20 @@ awaitable<reactor::result<host_traits>> simulated_host::inspect() {
 }
 
 std::string simulated_host::entry(const std::string& image, bool locked) const {
-  json::object reference{{"image", image}, {"transport", "registry"}};
-  json::object status{{"image", std::move(reference)},
-                      {"imageDigest", std::string(digest_in(image))},
-                      {"architecture", "amd64"}};
-  json::object out{{"image", std::move(status)},
-                   {"incompatible", false},
-                   {"pinned", false},
-                   {"softRebootCapable", settings_.soft_reboot_capable},
-                   {"downloadOnly", locked}};
+  // Asked for by every daemon at each look, hence put together as text.
+  const auto truth = [](bool b) { return b ? "true" : "false"; };
+  const std::string digest(digest_in(image));
+  std::string out = R"({"image":{"image":{"image":)" + json::serialize(json::string(image)) +
+                    R"(,"transport":"registry"},"imageDigest":")" + digest +
+                    R"(","architecture":"amd64"},"incompatible":false,"pinned":false)";
+  out.append(R"(,"softRebootCapable":)").append(truth(settings_.soft_reboot_capable));
+  out.append(R"(,"downloadOnly":)").append(truth(locked));
   if (settings_.composefs)
-    out["composefs"] = json::object{{"verity", std::string(digest_in(image))},
-                                    {"bootType", "Bls"},
-                                    {"bootloader", "grub"},
-                                    {"missingVerityAllowed", false}};
+    out += R"(,"composefs":{"verity":")" + digest +
+           R"(","bootType":"Bls","bootloader":"grub","missingVerityAllowed":false}})";
   else
-    out["ostree"] = json::object{
-        {"stateroot", "default"}, {"checksum", std::string(digest_in(image))}, {"deploySerial", 0}};
-  return json::serialize(out);
+    out += R"(,"ostree":{"stateroot":"default","checksum":")" + digest + R"(","deploySerial":0}})";
+  return out;
 }
 
 awaitable<reactor::result<std::string>> simulated_host::status() {
