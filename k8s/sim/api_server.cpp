@@ -79,7 +79,7 @@ json::object api_server::put(json::object o) {
     now = *created;
     const json::value* has = now->if_contains("status");
     if (!status.is_null() && (!has || !same(*has, status))) {
-      json::object with_status(*now, json::storage_ptr());
+      json::object with_status = *now;
       json::object& merged = ensure_object(with_status, "status");
       if (status.is_object()) {
         for (const auto& [name, v] : status.get_object()) merged[name] = v;
@@ -88,7 +88,7 @@ json::object api_server::put(json::object o) {
     }
   }
   c.react();
-  return json::object(*now, json::storage_ptr());
+  return *now;
 }
 
 std::optional<json::object> api_server::get(std::string_view group, std::string_view plural,

@@ -76,6 +76,7 @@ void core::react() {
   reacting = true;
   std::size_t steps = 0;
   std::map<std::string, written_pods> budgets_of;
+  std::vector<version_ptr> replaced;
   for (;;) {
     while (!reactions.empty() && ++steps < kReactionLimit) {
       change c = std::move(reactions.front());
@@ -92,6 +93,7 @@ void core::react() {
       if (c.collection == "/namespaces") settle_namespace(c.key);
       collect_garbage(c);
       if (c.type == change::what::deleted && !ns.empty()) settle_namespace(ns);
+      if (c.before) replaced.push_back(std::move(c.before));
     }
     if (budgets_of.empty()) break;
     for (const auto& [ns, pods] : std::exchange(budgets_of, {})) refresh_budgets(ns, pods);
@@ -103,6 +105,7 @@ void core::react() {
                     reactions.end());
   }
   reactions.clear();
+  for (const version_ptr& v : replaced) v->keep(nullptr);  // whoever comes late reads the bytes
   reacting = false;
 }
 

@@ -5,20 +5,10 @@
 
 namespace k8s::sim {
 
-namespace {
-
-/// For what is made once and given back as a whole: it lies in a few blocks.
-json::storage_ptr few_blocks(std::size_t bytes) {
-  return json::make_shared_resource<json::monotonic_resource>(2 * bytes + 256);
-}
-
-}  // namespace
-
 json::object version::parsed() const {
-  json::storage_ptr memory = few_blocks(bytes.size());
-  if (seen_) return json::object(*seen_, std::move(memory));
+  if (seen_) return *seen_;
   boost::system::error_code code;
-  json::value v = formats::parse_json(bytes, code, 256, std::move(memory));
+  json::value v = formats::parse_json(bytes, code, 256);
   return std::move(v.as_object());
 }
 
@@ -41,7 +31,8 @@ version_ptr make_version(json::object& o, std::uint64_t revision) {
   v->type_meta_bytes = static_cast<std::uint32_t>(v->bytes.size());
   for (const auto& [name, value] : o) {
     if (name == "kind" || name == "apiVersion") continue;
-    v->bytes += "," + quoted(name) + ":" + json::serialize(value);
+    v->bytes.append(1, ',').append(quoted(name)).append(1, ':');
+    append_text(v->bytes, value);
   }
   v->bytes += '}';
   v->bytes.shrink_to_fit();

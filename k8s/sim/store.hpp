@@ -26,10 +26,10 @@ struct version {
 
   /// To change.
   json::object parsed() const;
-  /// To look at. It lies in blocks that only grow: a copy is given memory of its own.
+  /// To look at.
   std::shared_ptr<const json::object> look() const;
 
-  /// What `bytes` say, for those who look at it as long as this state is remembered.
+  /// What `bytes` say, for those who look at it while it is the object's state.
   void keep(std::shared_ptr<const json::object> o) const { seen_ = std::move(o); }
 
 private:

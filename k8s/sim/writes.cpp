@@ -327,7 +327,7 @@ outcome<core::stored> core::update_object(call& c, const version& old_version, j
   }
   const bool status_only = c.subresource == "status";
   if (status_only) {
-    json::object kept(old, o.storage());  // so that it takes its place without a copy
+    json::object kept = old;
     put_or_erase(kept, "status", o.if_contains("status"));
     if (!kind.custom) {
       for (const char* f : {"labels", "annotations", "finalizers"}) {

@@ -1,7 +1,5 @@
 #include "reactor/plain/time.hpp"
 
-#include <array>
-#include <cstdio>
 #include <optional>
 
 namespace reactor {
@@ -13,18 +11,25 @@ std::string format(wall_time t, int decimals) {
   const auto day = std::chrono::floor<std::chrono::days>(seconds);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{seconds - day};
-  std::array<char, 64> text;
-  int n = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d",
-                        static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                        static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                        static_cast<int>(clock.minutes().count()),
-                        static_cast<int>(clock.seconds().count()));
-  if (decimals == 6) {
-    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(t - seconds).count();
-    n += std::snprintf(text.data() + n, text.size() - static_cast<std::size_t>(n), ".%06d",
-                       static_cast<int>(micros));
-  }
-  return std::string(text.data(), static_cast<std::size_t>(n)) + "Z";
+  std::string out;
+  out.reserve(32);
+  const auto add = [&](auto number, std::size_t digits, char after) {
+    const std::size_t at = out.size();
+    out.resize(at + digits, '0');
+    auto left = static_cast<std::uint64_t>(number);
+    for (std::size_t i = at + digits; i-- > at; left /= 10)
+      out[i] = static_cast<char>('0' + left % 10);
+    out += after;
+  };
+  add(static_cast<int>(date.year()), 4, '-');
+  add(static_cast<unsigned>(date.month()), 2, '-');
+  add(static_cast<unsigned>(date.day()), 2, 'T');
+  add(clock.hours().count(), 2, ':');
+  add(clock.minutes().count(), 2, ':');
+  add(clock.seconds().count(), 2, decimals == 6 ? '.' : 'Z');
+  if (decimals == 6)
+    add(std::chrono::duration_cast<std::chrono::microseconds>(t - seconds).count(), 6, 'Z');
+  return out;
 }
 
 /// Takes exactly `digits` decimal digits off the front.

@@ -3,6 +3,7 @@
 #include "formats/json/exact.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace k8s::sim {
 
@@ -108,7 +109,21 @@ std::optional<json::value> parse(std::string_view bytes, std::string* why) {
 }
 
 std::string quoted(std::string_view s) {
-  return json::serialize(json::string(s));
+  const auto is_plain = [](unsigned char c) {
+    return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+  };
+  if (!std::ranges::all_of(s, is_plain)) return json::serialize(json::string(s));
+  std::string out;
+  out.reserve(s.size() + 2);
+  out.append(1, '"').append(s).append(1, '"');
+  return out;
+}
+
+void append_text(std::string& to, const json::value& v) {
+  std::array<char, 4096> piece;
+  json::serializer writer;
+  writer.reset(&v);
+  while (!writer.done()) to += std::string_view(writer.read(piece.data(), piece.size()));
 }
 
 }  // namespace k8s::sim

@@ -43,5 +43,6 @@ bool same(const json::object& a, const json::object& b) noexcept;
 /// `why` explains.
 std::optional<json::value> parse(std::string_view bytes, std::string* why = nullptr);
 std::string quoted(std::string_view s);
+void append_text(std::string& to, const json::value& v);
 
 }  // namespace k8s::sim
