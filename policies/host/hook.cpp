@@ -136,12 +136,19 @@ const hook* find_hook(const hook_list& all, std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-value described(const hook_list& all) {
-  value::object families, hooks;
+value names_of(const hook_list& all) {
+  value::object families;
   for (const hook& h : all) {
     value& family = families[h.family()];
     if (family.is_null()) family = value::array();
     std::get<value::array>(family.data).emplace_back(h.function());
+  }
+  return families;
+}
+
+value arguments_of(const hook_list& all) {
+  value::object hooks;
+  for (const hook& h : all) {
     if (!h.is_described()) continue;
     value::array arguments;
     for (const shape_member& a : h.arguments)
@@ -149,7 +156,7 @@ value described(const hook_list& all) {
           value::object{{"name", a.name}, {"is", described(a.is)}, {"optional", a.optional}});
     hooks[h.name] = value::object{{"arguments", std::move(arguments)}};
   }
-  return value::object{{"families", std::move(families)}, {"hooks", std::move(hooks)}};
+  return hooks;
 }
 
 std::string reference_page(const hook_list& all) {

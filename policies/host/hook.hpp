@@ -45,9 +45,10 @@ using shared_hooks = std::shared_ptr<const hook_list>;
 
 const hook* find_hook(const hook_list& all, std::string_view name);
 
-/// For the sandbox's own use: {families = {rollout = {"plan"}}, hooks = {["rollout.plan"] =
-/// {arguments, answer}}}
-value described(const hook_list& all);
+/// For the sandbox's own use, a pack's: {rollout = {"plan"}}.
+value names_of(const hook_list& all);
+/// The same, its tests': {["rollout.plan"] = {arguments}}.
+value arguments_of(const hook_list& all);
 
 /// docs/hooks.md
 std::string reference_page(const hook_list& all);

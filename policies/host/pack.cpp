@@ -4,6 +4,7 @@
 #include "reactor/loop.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace policies {
 namespace {
@@ -18,10 +19,11 @@ constexpr std::int64_t load_instructions = 2'000'000, test_instructions = 20'000
 constexpr value_limits about_limits{.depth = 6, .nodes = 2'000, .text_bytes = 64 * 1024};
 constexpr std::size_t max_version_bytes = 63;
 
-/// What the prelude is told about hooks.
-std::vector<argument> what_is_known(const sandbox_limits& limits) {
+/// What the prelude is told about hooks; nothing where none are known.
+std::vector<argument> what_is_known(const sandbox_limits& limits,
+                                    value (*in_words)(const hook_list&)) {
   std::vector<argument> out;
-  if (limits.hooks && !limits.hooks->empty()) out.emplace_back(described(*limits.hooks));
+  if (limits.hooks && !limits.hooks->empty()) out.emplace_back(in_words(*limits.hooks));
   return out;
 }
 
@@ -124,8 +126,10 @@ result<manifest> read_manifest(const value& about) {
   return m;
 }
 
-std::string shelf_key(const std::string& folder, author by, const std::string& digest) {
-  return folder + (by == author::ourselves ? " ours " : " theirs ") + digest;
+/// What we have written stays as it is while the program runs.
+std::string shelf_key(const std::string& folder, author by,
+                      const std::function<std::string()>& digest) {
+  return by == author::ourselves ? folder + " ours" : folder + " theirs " + digest();
 }
 
 }  // namespace
@@ -139,12 +143,12 @@ std::string digest_of(const pack_files& files) {
 
 std::shared_ptr<pack> pack_shelf::find(const std::string& folder, const pack_files& files,
                                        author by) const {
-  const auto found = packs_.find(shelf_key(folder, by, digest_of(files)));
+  const auto found = packs_.find(shelf_key(folder, by, [&] { return digest_of(files); }));
   return found == packs_.end() ? nullptr : found->second;
 }
 
 void pack_shelf::keep(const std::shared_ptr<pack>& loaded, author by) {
-  packs_[shelf_key(loaded->folder(), by, loaded->digest())] = loaded;
+  packs_[shelf_key(loaded->folder(), by, [&] { return loaded->digest(); })] = loaded;
 }
 
 bool matches(const label_selector& selector, const labels& of) {
@@ -174,7 +178,7 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
     co_return make_fault(errc::not_found, doing, "it has no policy.lua");
   auto opened = co_await sandbox::open_aside(l, folder, std::move(files), limits, by);
   if (!opened) co_return reactor::while_doing(doing, opened.error());
-  std::vector<argument> about_hooks = what_is_known(limits);
+  std::vector<argument> about_hooks = what_is_known(limits, names_of);
   auto loaded = co_await sandbox::run(*opened, "load_pack", std::move(about_hooks),
                                       load_instructions, {}, about_limits);
   if (!loaded) co_return reactor::while_doing(doing, loaded.error());
@@ -219,7 +223,7 @@ awaitable<result<std::vector<test_outcome>>> run_pack_tests(reactor::loop& l, st
   for (const std::string& file : test_files) {
     std::string name = file;
     std::replace(name.begin(), name.end(), '/', '.');
-    std::vector<argument> which = what_is_known(limits);
+    std::vector<argument> which = what_is_known(limits, arguments_of);
     which.insert(which.begin(), argument(value(name)));
     auto tests = co_await sandbox::run(*opened, "load_tests", std::move(which), load_instructions,
                                        {}, about_limits);

@@ -320,9 +320,8 @@ local function meant(wrong, names)
   return ""
 end
 
--- `known` is what the host knows of hooks: families = {rollout = {"plan"}}. Without it every name is taken.
-local function load_pack(known)
-  local families = known and known.families
+-- `families` are the hooks that the host knows, {rollout = {"plan"}}. Without them every name is taken.
+local function load_pack(families)
   pack = require("policy")
   if type(pack) ~= "table" or is_view(pack) then
     error("policy.lua: it must end with `return {…}`, the table of its hooks; it returned " .. c.describe(pack), 0)
@@ -538,7 +537,7 @@ local test_environment = setmetatable({}, {
 
 local function load_tests(file, known)
   tests = {}
-  hooks_of_tests = known and known.hooks or {}
+  hooks_of_tests = known or {}
   c.compile(file, test_environment)()
   local names = {}
   for i = 1, #tests do names[i] = tests[i].name end
