@@ -271,6 +271,17 @@ TEST_F(Core, ATaskThatIsCancelledBeforeItsFirstTurnLeavesNothing) {
   });
 }
 
+TEST_F(Core, ATaskThatIsCancelledBeforeTheLoopRunsHasNotFailed) {
+  std::vector<std::string> failed;
+  task_group tasks(l,
+                   [&](std::string_view task, std::exception_ptr) { failed.emplace_back(task); });
+  tasks.start("early", [&]() -> awaitable<void> { co_await l.sleep_for(1h); });
+  tasks.cancel();
+  EXPECT_NO_THROW(l.run());
+  EXPECT_TRUE(tasks.empty());
+  EXPECT_EQ(failed, std::vector<std::string>());
+}
+
 /// What a task does around cancelling its own group.
 enum class habit { returns, waits_before, waits_after, waits_around };
 
