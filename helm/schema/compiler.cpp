@@ -1,7 +1,6 @@
 #include "helm/schema/compiler.hpp"
 
 #include "formats/go/deep_stack.hpp"
-#include "formats/go/regex.hpp"
 #include "helm/go.hpp"
 #include "helm/schema/metaschemas.hpp"
 #include "helm/schema/validator.hpp"
@@ -224,14 +223,11 @@ private:
     return {remainder::what::schema, below(n, pointer_step(name))};
   }
   /// Errors   "invalid regex … at …"
-  static outcome<std::shared_ptr<const RE2>> expression(const std::string& text,
-                                                        const std::string& where) {
-    RE2::Options options;
-    options.set_log_errors(false);
-    auto out = std::make_shared<const RE2>(text, options);
-    if (!out->ok())
-      return problem{"invalid regex " + quote(text) + " at " + quote(where) + ": " +
-                     regex_syntax_text(*out, text)};
+  static outcome<std::shared_ptr<const formats::regex>> expression(const std::string& text,
+                                                                   const std::string& where) {
+    std::string why;
+    auto out = formats::regex::compile(text, &why);
+    if (!out) return problem{"invalid regex " + quote(text) + " at " + quote(where) + ": " + why};
     return out;
   }
 

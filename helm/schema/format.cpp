@@ -7,7 +7,6 @@
 #include "helm/go.hpp"
 
 #include <arpa/inet.h>
-#include <re2/re2.h>
 
 #include <array>
 #include <cstdlib>
@@ -339,11 +338,9 @@ verdict uri_template(const std::string& s) {
 }
 
 verdict regex(const std::string& s) {
-  RE2::Options quiet;
-  quiet.set_log_errors(false);
-  const RE2 re(s, quiet);
-  if (re.ok()) return std::nullopt;
-  return regex_syntax_text(re, s);
+  std::string why;
+  if (formats::regex::compile(s, &why)) return std::nullopt;
+  return why;
 }
 
 struct format {

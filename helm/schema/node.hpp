@@ -1,9 +1,8 @@
 #pragma once
 
+#include "formats/go/regex.hpp"
 #include "helm/go.hpp"
 #include "helm/schema/document.hpp"
-
-#include <re2/re2.h>
 
 #include <map>
 #include <memory>
@@ -22,7 +21,7 @@ struct remainder {
 };
 
 struct pattern_schema {
-  std::shared_ptr<const RE2> pattern;
+  std::shared_ptr<const formats::regex> pattern;
   const node* schema;
 };
 
@@ -85,7 +84,7 @@ struct node {
   const node* unevaluated_items = nullptr;
 
   std::optional<double> min_length, max_length;
-  std::shared_ptr<const RE2> pattern;
+  std::shared_ptr<const formats::regex> pattern;
   std::optional<double> minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of;
 
   // Which members it evaluates whatever they are.

@@ -398,7 +398,7 @@ private:
         member(f, *found->second, item, inside, all);
       }
       for (const auto& p : s.pattern_properties) {
-        if (!RE2::PartialMatch(name, *p.pattern)) continue;
+        if (!p.pattern->found_in(name)) continue;
         evaluated = true;
         member(f, *p.schema, item, inside, all);
       }
@@ -517,9 +517,9 @@ private:
       limit(f, bound::least, s.min_length, "minLength", n, all);
       limit(f, bound::most, s.max_length, "maxLength", n, all);
     }
-    if (s.pattern && !RE2::PartialMatch(v.text(), *s.pattern))
+    if (s.pattern && !s.pattern->found_in(v.text()))
       all.push_back(because(f, [&] {
-        return quoted(v.text()) + " does not match pattern " + quoted(s.pattern->pattern());
+        return quoted(v.text()) + " does not match pattern " + quoted(s.pattern->source());
       }));
   }
 

@@ -52,7 +52,7 @@ core::stored core::publish(change c, const kind_info& kind, stored object) {
     outside.on_write(w);
   }
   if (kind.kind == "Pod" && !kind.custom && options.pod_termination &&
-      c.type == change::what::modified && !text(o, {"metadata", "deletionTimestamp"}).empty()) {
+      c.type == change::what::modified && c.object->is_ending) {
     const auto grace = std::chrono::seconds(number(o, {"metadata", "deletionGracePeriodSeconds"}));
     terminations.emplace(now() + std::min<reactor::nanoseconds>(*options.pod_termination, grace),
                          std::pair{c.key, std::string(text(o, {"metadata", "uid"}))});

@@ -355,10 +355,8 @@ void core::refresh_budgets(std::string_view ns, const written_pods& changed) {
 
 void core::terminate_pod(std::string_view key, std::string_view uid) {
   version_ptr v = objects.get("/pods", key);
-  if (!v) return;
-  json::object pod = v->parsed();
-  if (!uid.empty() && text(pod, {"metadata", "uid"}) != uid) return;
-  if (text(pod, {"metadata", "deletionTimestamp"}).empty()) return;
+  if (!v || !v->is_ending) return;
+  if (!uid.empty() && text(*v->look(), {"metadata", "uid"}) != uid) return;
   kind_ptr k = kinds.find("", "v1", "pods");
   deletion how;
   how.grace = 0;
