@@ -18,7 +18,7 @@ def run(command):
 
 
 def random_lines(a, b):
-    """Numbers of the lines that differ between two runs; None when not even their number is the same."""
+    """Numbers of the lines that differ between two outputs; None when not even their number is the same."""
     x, y = a.split(b"\n"), b.split(b"\n")
     return {i for i, (p, q) in enumerate(zip(x, y)) if p != q} if len(x) == len(y) else None
 
@@ -32,14 +32,17 @@ def one(ours, helm, chart, values):
     name = f"{os.path.basename(chart)} {os.path.basename(values) if values else ''}".strip()
     if a[0] != b[0] or a[0]:
         return f"{name}: exit codes {a[0]} and {b[0]}: {a[2][:300]!r} and {b[2][:300]!r}"
-    random = random_lines(b[1], run([helm] + rest)[1]) or set()
     x, y = a[1].split(b"\n"), b[1].split(b"\n")
-    if len(x) != len(y):
+    differing = random_lines(a[1], b[1])
+    if differing is None:
         return f"{name}: {len(x)} and {len(y)} lines"
-    for i, (p, q) in enumerate(zip(x, y)):
-        if p != q and i not in random:
-            return f"{name}: line {i + 1}: {p[:200]!r} and {q[:200]!r}"
-    return "masked"
+    # Once more would not do: an order of two keys turns round in one run of eight (see compare.settled).
+    for _ in range(16):
+        differing -= random_lines(b[1], run([helm] + rest)[1]) or set()
+        if not differing:
+            return "masked"
+    i = min(differing)
+    return f"{name}: line {i + 1}: {x[i][:200]!r} and {y[i][:200]!r}"
 
 
 def compare(ours, helm, charts):
