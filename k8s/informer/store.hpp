@@ -208,7 +208,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t chunk_size = 16;  // most collections of a cluster are small
+  static constexpr std::size_t chunk_size = 8;  // most collections of a cluster are small
   enum class mark : unsigned char { free, stale, seen };
   struct index {
     std::string name;
