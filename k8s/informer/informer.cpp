@@ -26,8 +26,8 @@ std::string_view name_of(informer_state s) noexcept {
 informer_base::informer_base(reactor::loop& l, client& api, informer_options options)
     : loop_(l),
       api_(api),
-      options_(std::move(options)),
-      watch_(options_.limits, options_.stream_initial),
+      options_(static_cast<informer_settings&&>(options)),
+      watch_(options.limits, options_.stream_initial),
       since_(l.now()),
       synced_(l),
       tasks_(l) {}
@@ -79,7 +79,7 @@ void informer_base::set_state(informer_state s) {
 }
 
 fault informer_base::no_room() const {
-  const store_budget& own = options_.limits.budget;
+  const store_budget& own = limits().budget;
   fault f;
   f.code = errc::over_budget;
   f.doing = doing("follow");
@@ -94,7 +94,7 @@ fault informer_base::too_slow(std::uint64_t bytes) const {
   f.code = errc::unavailable;
   f.doing = doing("list");
   f.detail = "the list comes too slowly: " + std::to_string(bytes) + " bytes in " +
-             std::to_string(options_.limits.list_allowance(bytes) / 1s) + " s";
+             std::to_string(limits().list_allowance(bytes) / 1s) + " s";
   return f;
 }
 

@@ -36,10 +36,10 @@ struct list_options;
 enum class informer_state { idle, listing, live, retrying, stopped };
 std::string_view name_of(informer_state s) noexcept;
 
-struct informer_options {
+/// What an informer is told and keeps.
+struct informer_settings {
   resource collection;
   std::string ns, label_selector, field_selector;
-  watch_limits limits;
   bool stream_initial = true;  // watch-list where the server offers it
   /// How long what concerns nobody may lie unread: see matters(). Zero = not at all.
   reactor::nanoseconds lull{0};
@@ -47,6 +47,9 @@ struct informer_options {
   reactor::logger log;
   /// Called after each change of state().
   std::function<void(informer_state)> on_state;
+};
+struct informer_options : informer_settings {
+  watch_limits limits;  // kept once for all who have the same
 };
 
 /// Everything of an informer that does not depend on its view.
@@ -97,6 +100,7 @@ public:
   /// The version up to which the store has followed the server.
   const resource_version& version() const noexcept { return watch_.version(); }
   const resource& collection() const noexcept { return options_.collection; }
+  const watch_limits& limits() const noexcept { return watch_.limits(); }
   /// Buffers held right now; an idle informer has none.
   std::size_t buffer_bytes() const noexcept { return buffered_; }
 
@@ -142,10 +146,11 @@ private:
   awaitable<std::optional<step>> list_page(step s);
   awaitable<result<void>> read_page(list_options options, page& into);  // borrowed
   awaitable<std::optional<step>> follow(step s);
-  awaitable<ending> open_stream(std::shared_ptr<stream_run> stream, step s);
-  awaitable<ending> read_stream(std::shared_ptr<stream_run> stream);
-  awaitable<ending> take_queued(std::shared_ptr<stream_run> stream);
-  awaitable<void> complete(std::shared_ptr<stream_run> stream);
+  awaitable<ending> open_stream(const std::shared_ptr<stream_run>& stream,
+                                const step& s);                              // borrowed
+  awaitable<ending> read_stream(const std::shared_ptr<stream_run>& stream);  // borrowed
+  awaitable<ending> take_queued(stream_run& stream);                         // borrowed
+  awaitable<void> complete(stream_run& stream);                              // borrowed
   awaitable<void> sweep();
   awaitable<void> make_room();
   void completed();
@@ -172,7 +177,7 @@ private:
 
   reactor::loop& loop_;
   client& api_;
-  informer_options options_;
+  informer_settings options_;
   watch_state watch_;
   informer_state state_ = informer_state::idle;
   reactor::steady_time since_{};
@@ -201,7 +206,7 @@ class informer final : public informer_base {
 public:
   informer(reactor::loop& l, client& api, informer_options options)
       : informer_base(l, api, std::move(options)) {
-    store_.set_budget(options_.limits.budget, nullptr);
+    store_.set_budget(limits().budget, nullptr);
   }
 
   const store<View>& objects() const noexcept { return store_; }
@@ -211,7 +216,7 @@ public:
   }
   void on_change(typename store<View>::change_handler f) { store_.on_change(std::move(f)); }
   void share(std::shared_ptr<view_budget> with) override {
-    store_.set_budget(options_.limits.budget, std::move(with));
+    store_.set_budget(limits().budget, std::move(with));
   }
 
 private:

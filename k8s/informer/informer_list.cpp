@@ -16,7 +16,7 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
   if (!opened) co_return opened.error();
   const std::unique_ptr<reactor::http::exchange> exchange = std::move(*opened);
 
-  list_splitter splitter(options_.limits.line_limit_bytes);
+  list_splitter splitter(limits().line_limit_bytes);
   bool begun = false, outer_seen = false;
   std::vector<reactor::wiped_string> held;   // objects that came before the list's version
   std::vector<reactor::wiped_string> large;  // to be parsed off the loop
@@ -65,10 +65,10 @@ awaitable<result<void>> informer_base::read_page(list_options options, page& int
   const reactor::steady_time began = loop_.now();
   std::uint64_t bytes = 0;
   for (;;) {
-    const reactor::steady_time until = began + options_.limits.list_allowance(bytes);
+    const reactor::steady_time until = began + limits().list_allowance(bytes);
     const nanoseconds left = until - loop_.now();
     if (left <= nanoseconds{}) co_return too_slow(bytes);
-    const auto piece = co_await exchange->read(std::min(left, options_.limits.list_idle));
+    const auto piece = co_await exchange->read(std::min(left, limits().list_idle));
     if (!piece && piece.error().code == reactor::errc::timed_out && loop_.now() >= until)
       co_return too_slow(bytes);
     if (!piece) co_return from_transport(piece.error(), doing_this);
@@ -135,7 +135,7 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
   options.ns = options_.ns;
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
-  options.limit = options_.limits.page_limit;
+  options.limit = limits().page_limit;
   options.continue_token = s.continue_token;
   page p;
   p.begin = [this](const resource_version& version) { return !watch_.is_past(version); };
@@ -155,7 +155,7 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
     co_return settle(*past);
   }
   if (p.continue_token.empty()) co_await sweep();
-  if (!p.continue_token.empty() && watch_.pages_under_way() >= options_.limits.most_pages)
+  if (!p.continue_token.empty() && watch_.pages_under_way() >= limits().most_pages)
     co_return fail(malformed("the list does not end"));
   step next = watch_.page_ended(p.version, std::move(p.continue_token));
   record_proof();
@@ -177,7 +177,7 @@ awaitable<result<std::vector<std::string>>> informer_base::differences() {
     options.ns = options_.ns;
     options.label_selector = options_.label_selector;
     options.field_selector = options_.field_selector;
-    options.limit = options_.limits.page_limit;
+    options.limit = limits().page_limit;
     options.continue_token = std::exchange(p.continue_token, {});
     const auto read = co_await read_page(std::move(options), p);
     if (!read) co_return read.error();

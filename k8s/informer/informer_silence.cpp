@@ -20,8 +20,7 @@ constexpr std::size_t probe_limit_bytes = 1024 * 1024;
 }  // namespace
 
 nanoseconds informer_base::silence() const noexcept {
-  return attention_ == attention::close ? options_.limits.silence
-                                        : options_.limits.unattended_silence;
+  return attention_ == attention::close ? limits().silence : limits().unattended_silence;
 }
 
 void informer_base::attend(attention how) {
@@ -33,18 +32,18 @@ void informer_base::attend(attention how) {
 
 bool informer_base::may_be_acted_upon() const noexcept {
   return attention_ == attention::close && is_synced() &&
-         loop_.now() - current_.at() <= options_.limits.stale_after(options_.limits.silence);
+         loop_.now() - current_.at() <= limits().stale_after(limits().silence);
 }
 
 bool informer_base::is_old() const noexcept {
   const steady_time known =
       attention_ == attention::close ? std::max(current_.at(), attended_since_) : current_.at();
-  return loop_.now() - known > options_.limits.stale_after(silence());
+  return loop_.now() - known > limits().stale_after(silence());
 }
 
 /// When to ask for a proof, or to look at what was asked; the initial events are expected to flow.
 steady_time informer_base::next_look(const stream_run& stream) const {
-  const watch_limits& limits = options_.limits;
+  const watch_limits& limits = watch_.limits();
   if (stream.initial)
     return std::min({stream.last_byte + limits.silence,
                      stream.opened + limits.list_allowance(stream.bytes), stream.ends_by});
@@ -57,7 +56,7 @@ steady_time informer_base::next_look(const stream_run& stream) const {
 /// Nothing came for a while. Starts a probe, or looks at what one has found.
 informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> stream) {
   const steady_time now = stream->looked = loop_.now();
-  const watch_limits& limits = options_.limits;
+  const watch_limits& limits = watch_.limits();
   const auto give_up = [&](std::string_view why) {
     ++watch_.counters().silent;
     fault f;
@@ -149,11 +148,10 @@ awaitable<result<resource_version>> informer_base::newest_after(resource_version
     if (piece->empty()) break;
     total += piece->size();
     bool too_long = false;
-    split_lines(carry, *piece, options_.limits.line_limit_bytes, too_long,
-                [&](std::string_view line) {
-                  lines.emplace_back(line);
-                  return true;
-                });
+    split_lines(carry, *piece, limits().line_limit_bytes, too_long, [&](std::string_view line) {
+      lines.emplace_back(line);
+      return true;
+    });
     if (too_long) break;
   }
   pacer pace(loop_);

@@ -18,9 +18,9 @@ static constexpr nanoseconds over_time = 30s;
 
 awaitable<std::optional<step>> informer_base::follow(step s) {
   auto stream = std::make_shared<stream_run>();
-  ending outcome = co_await open_stream(stream, std::move(s));
+  ending outcome = co_await open_stream(stream, s);
   if (!outcome) outcome = co_await read_stream(stream);
-  if (!stream->swept) co_await complete(stream);
+  if (!stream->swept) co_await complete(*stream);
   if (outcome->how == line_outcome::what::cancelled) co_return std::nullopt;
   if (stream->probe) tasks_.cancel(stream->probe);
   stream->exchange.reset();
@@ -29,8 +29,8 @@ awaitable<std::optional<step>> informer_base::follow(step s) {
 }
 
 /// A coroutine of its own, so that an idle stream does not keep what opening it took.
-awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stream_run> stream,
-                                                            step s) {
+awaitable<informer_base::ending> informer_base::open_stream(
+    const std::shared_ptr<stream_run>& stream, const step& s) {  // borrowed
   stream->initial = s.what == step::action::stream;
   watch_options options;
   options.ns = options_.ns;
@@ -59,7 +59,8 @@ awaitable<informer_base::ending> informer_base::open_stream(std::shared_ptr<stre
   co_return nullptr;
 }
 
-awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stream_run> stream) {
+awaitable<informer_base::ending> informer_base::read_stream(
+    const std::shared_ptr<stream_run>& stream) {  // borrowed
   pacer pace(loop_);
   nanoseconds lull{0};
   for (;;) {
@@ -79,8 +80,8 @@ awaitable<informer_base::ending> informer_base::read_stream(std::shared_ptr<stre
     pace.begin();
     ending outcome = take_lines(*stream, *piece);
     const bool full = pace.end(piece_bytes);
-    if (!outcome && !stream->queued.empty()) outcome = co_await take_queued(stream);
-    if (!stream->swept) co_await complete(stream);
+    if (!outcome && !stream->queued.empty()) outcome = co_await take_queued(*stream);
+    if (!stream->swept) co_await complete(*stream);
     if (outcome) co_return outcome;
     if (const auto proof = watch_.take_proof()) {
       current_.record(*proof, loop_.now());
@@ -105,21 +106,21 @@ nanoseconds informer_base::rest_of_lull(const stream_run& stream) const {
 }
 
 /// A line that is parsed off the loop and those behind it; the piece that they came in is gone.
-awaitable<informer_base::ending> informer_base::take_queued(std::shared_ptr<stream_run> stream) {
+awaitable<informer_base::ending> informer_base::take_queued(stream_run& stream) {  // borrowed
   std::vector<reactor::wiped_string> lines;
-  lines.swap(stream->queued);
+  lines.swap(stream.queued);
   pacer pace(loop_);
   for (reactor::wiped_string& line : lines) {
     const std::size_t bytes = line.size();
     ending outcome;
     pace.begin();
     if (bytes <= parsed_on_loop_bytes) {
-      outcome = take_line(*stream, line);
+      outcome = take_line(stream, line);
     } else {
       const auto event = co_await api_.off_loop().parse(std::move(line));
       pace.begin();
       outcome = event->problem().empty()
-                    ? take_event(*stream, event->root(), bytes)
+                    ? take_event(stream, event->root(), bytes)
                     : line_outcome::failure(malformed("an event is not JSON: " + event->problem()));
     }
     if (outcome) co_return outcome;
@@ -130,9 +131,9 @@ awaitable<informer_base::ending> informer_base::take_queued(std::shared_ptr<stre
 
 /// The initial events are over. Events that came in the same piece are in the store already, and
 /// what they put stays.
-awaitable<void> informer_base::complete(std::shared_ptr<stream_run> stream) {
+awaitable<void> informer_base::complete(stream_run& stream) {  // borrowed
   co_await sweep();
-  stream->swept = true;
+  stream.swept = true;
   completed();
   set_state(informer_state::live);
 }
@@ -151,15 +152,14 @@ informer_base::ending informer_base::take_last(stream_run& stream) {
 informer_base::ending informer_base::take_lines(stream_run& stream, std::string_view bytes) {
   ending outcome;
   bool too_long = false;
-  split_lines(stream.carry, bytes, options_.limits.line_limit_bytes, too_long,
-              [&](std::string_view line) {
-                if (line.size() > parsed_on_loop_bytes || !stream.queued.empty()) {
-                  stream.queued.emplace_back(line);
-                  return true;
-                }
-                outcome = take_line(stream, line);
-                return !outcome;
-              });
+  split_lines(stream.carry, bytes, limits().line_limit_bytes, too_long, [&](std::string_view line) {
+    if (line.size() > parsed_on_loop_bytes || !stream.queued.empty()) {
+      stream.queued.emplace_back(line);
+      return true;
+    }
+    outcome = take_line(stream, line);
+    return !outcome;
+  });
   if (too_long) return line_outcome::failure(malformed("an event is longer than the limit"));
   return outcome;
 }

@@ -10,6 +10,7 @@ namespace k8s {
 struct store_budget {
   std::size_t most_objects = 200'000;
   std::size_t most_bytes = 256 * 1024 * 1024;
+  friend bool operator==(const store_budget&, const store_budget&) = default;
 };
 
 /// What all collections of one cluster take together, shared by their stores.

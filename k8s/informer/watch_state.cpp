@@ -23,6 +23,11 @@ bool is_too_large(const fault& f) {
 
 }  // namespace
 
+std::shared_ptr<const watch_limits> shared_limits(const watch_limits& limits) {
+  static const auto defaults = std::make_shared<const watch_limits>();
+  return limits == *defaults ? defaults : std::make_shared<const watch_limits>(limits);
+}
+
 std::string_view name_of(oddity o) noexcept {
   switch (o) {
     case oddity::fits: return "fits";
@@ -71,13 +76,13 @@ void watch_state::advance(const resource_version& version) {
 }
 
 reactor::nanoseconds watch_state::backoff(reactor::steady_time now, reactor::entropy& rng) {
-  if (opened_ != reactor::steady_time{} && now - opened_ >= limits_.stable_after) attempt_ = 0;
+  if (opened_ != reactor::steady_time{} && now - opened_ >= limits_->stable_after) attempt_ = 0;
   opened_ = {};
-  reactor::nanoseconds delay = limits_.backoff_first;
-  for (std::uint32_t i = 0; i < attempt_ && delay < limits_.backoff_most; ++i) delay *= 2;
+  reactor::nanoseconds delay = limits_->backoff_first;
+  for (std::uint32_t i = 0; i < attempt_ && delay < limits_->backoff_most; ++i) delay *= 2;
   ++attempt_;
-  return std::min(rng.jitter(std::min(delay, limits_.backoff_most), jitter_share),
-                  limits_.backoff_most);
+  return std::min(rng.jitter(std::min(delay, limits_->backoff_most), jitter_share),
+                  limits_->backoff_most);
 }
 
 step watch_state::page_ended(const resource_version& list_version, std::string continue_token) {
@@ -112,7 +117,7 @@ bool watch_state::probed(const resource_version& newest) {
 step watch_state::past_refused(reactor::steady_time now, reactor::entropy& rng) {
   ++counters_.older_refused;
   if (!past_since_) past_since_ = now;
-  if (now - *past_since_ >= limits_.older_patience) {
+  if (now - *past_since_ >= limits_->older_patience) {
     // Its history is another one now (restored from a backup): what we know of the old one has no
     // meaning any more.
     highest_ = {};
@@ -162,7 +167,7 @@ oddity watch_state::bookmark(const resource_version& version) {
 step watch_state::stream_ended(reactor::steady_time now, reactor::entropy& rng) {
   if (current_.what != step::action::watch) return list_again(backoff(now, rng));
   // Streams that end at once would be asked for in a circle.
-  if (now - opened_ < limits_.too_short) {
+  if (now - opened_ < limits_->too_short) {
     ++counters_.failures;
     return watch_again(backoff(now, rng));
   }
@@ -185,7 +190,7 @@ step watch_state::failed(const fault& why, reactor::steady_time now, reactor::en
     return list_again(backoff(now, rng));
   }
   if (is_too_large(why)) {
-    if (++too_large_ < limits_.too_large_patience) return same_again(backoff(now, rng));
+    if (++too_large_ < limits_->too_large_patience) return same_again(backoff(now, rng));
     too_large_ = 0;
     step s = list_again(backoff(now, rng));
     // A list without a version asks for the truth, whatever it is; only is_past() judges it then.
@@ -198,13 +203,13 @@ step watch_state::failed(const fault& why, reactor::steady_time now, reactor::en
       ++counters_.gone;
       const reactor::nanoseconds wait = backoff(now, rng);
       if (attempt_ > 1) return list_again(wait);
-      return list_again(rng.between(reactor::nanoseconds{}, limits_.relist_jitter));
+      return list_again(rng.between(reactor::nanoseconds{}, limits_->relist_jitter));
     }
     case errc::throttled: {
       ++counters_.throttled;
       const reactor::nanoseconds least = backoff(now, rng);
       const auto asked =
-          std::min(why.retry_after.value_or(reactor::nanoseconds{}), limits_.longest_retry_after);
+          std::min(why.retry_after.value_or(reactor::nanoseconds{}), limits_->longest_retry_after);
       // Never sooner than asked, and not all at the same moment.
       return same_again(std::max(
           least, asked + reactor::nanoseconds(static_cast<std::int64_t>(
@@ -219,7 +224,7 @@ step watch_state::failed(const fault& why, reactor::steady_time now, reactor::en
       return same_again(backoff(now, rng));
     case errc::over_budget:
       ++counters_.over_budget;
-      return list_again(rng.jitter(limits_.over_budget_retry, jitter_share));
+      return list_again(rng.jitter(limits_->over_budget_retry, jitter_share));
     default: return same_again(backoff(now, rng));
   }
 }
@@ -229,7 +234,7 @@ step watch_state::repair(reactor::steady_time now, reactor::entropy& rng) {
 }
 
 reactor::nanoseconds watch_state::watch_timeout(reactor::entropy& rng) const {
-  return rng.between(limits_.watch_shortest, limits_.watch_longest);
+  return rng.between(limits_->watch_shortest, limits_->watch_longest);
 }
 
 }  // namespace k8s

@@ -8,6 +8,7 @@
 #include "reactor/plain/time.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,7 +62,10 @@ struct watch_limits {
   reactor::nanoseconds list_allowance(std::uint64_t bytes) const {
     return list_patience + std::chrono::seconds(bytes / list_slowest_bytes);
   }
+  friend bool operator==(const watch_limits&, const watch_limits&) = default;
 };
+/// One copy for all who have the defaults, which thousands of streams do.
+std::shared_ptr<const watch_limits> shared_limits(const watch_limits& limits);
 
 /// What to do next. `delay` comes first.
 struct step {
@@ -97,7 +101,8 @@ struct watch_counters {
 /// informer carries it out.
 class watch_state {
 public:
-  watch_state(watch_limits limits, bool may_stream) : limits_(limits), may_stream_(may_stream) {}
+  watch_state(const watch_limits& limits, bool may_stream)
+      : limits_(shared_limits(limits)), may_stream_(may_stream) {}
 
   step first();
 
@@ -144,7 +149,7 @@ public:
   const resource_version& version() const noexcept { return version_; }
   /// Nothing older is taken.
   const resource_version& highest() const noexcept { return highest_; }
-  const watch_limits& limits() const noexcept { return limits_; }
+  const watch_limits& limits() const noexcept { return *limits_; }
   watch_counters& counters() noexcept { return counters_; }
   const watch_counters& counters() const noexcept { return counters_; }
 
@@ -155,7 +160,7 @@ private:
   reactor::nanoseconds backoff(reactor::steady_time now, reactor::entropy& rng);
   void advance(const resource_version& version);
 
-  watch_limits limits_;
+  std::shared_ptr<const watch_limits> limits_;
   bool may_stream_;
   step current_;
   bool proven_ = false;

@@ -189,9 +189,12 @@ TEST_F(StoreTest, IsGivenBackInSteps) {
   pods.remove(named("p3", 2).meta);
   EXPECT_EQ(pods.weight(), 99 * sizeof(pod));
   seen.clear();
-  std::size_t steps = 0;
-  while (pods.forget_some(20) > 0) ++steps;
-  EXPECT_EQ(steps, 4u);
+  std::size_t forgotten = 0;
+  while (const std::size_t some = pods.forget_some(20)) {
+    EXPECT_LT(some, 40u) << "about as many as were asked for";
+    forgotten += some;
+  }
+  EXPECT_EQ(forgotten, 100u);
   EXPECT_EQ(pods.size(), 0u);
   EXPECT_EQ(pods.weight(), 0u);
   EXPECT_TRUE(seen.empty());
