@@ -172,7 +172,8 @@ private:
   /// True when there is something new to look at.
   result<bool> fill() {
     auto n = connection_->w.try_fill();
-    if (!n) return failed(n.error());
+    // The deadline may pass between the socket's word that there is something and this.
+    if (!n) return not_readable(n.error());
     if (!*n) return false;
     if (**n > 0) {
       last_byte_ = pool_->owner().now();
