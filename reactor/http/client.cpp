@@ -124,6 +124,9 @@ private:
   }
   /// Nothing more comes of this exchange.
   fault failed(fault f) {
+    // A deadline that passed between the socket's word and its reading; TLS keeps it for good.
+    // Under timed_out a reader would go on for ever.
+    if (f.code == errc::timed_out) f.code = errc::closed;
     failed_ = std::make_unique<fault>(named(std::move(f)));
     close();
     return *failed_;
@@ -172,8 +175,7 @@ private:
   /// True when there is something new to look at.
   result<bool> fill() {
     auto n = connection_->w.try_fill();
-    // The deadline may pass between the socket's word that there is something and this.
-    if (!n) return not_readable(n.error());
+    if (!n) return failed(n.error());
     if (!*n) return false;
     if (**n > 0) {
       last_byte_ = pool_->owner().now();
