@@ -5,7 +5,6 @@
 #include "k8s/client/client.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace bootc {
 namespace {
@@ -82,7 +81,7 @@ bootc_cluster::bootc_cluster(reactor::loop& l, k8s::client& api, options o)
                     s.cluster = options_.name;
                     s.policy = options_.policy;
                     s.is_current = [this] { return is_current(); };
-                    s.attend = options_.attend;
+                    s.attend = [this](k8s::attention how) { attend(how); };
                     s.may_act = [this] {
                       return is_current() && pools_.may_be_acted_upon() &&
                              bootc_nodes_.may_be_acted_upon() && nodes_.may_be_acted_upon();
@@ -147,8 +146,7 @@ awaitable<void> bootc_cluster::stop() {
   co_await bootc_nodes_.stop();
   co_await nodes_.stop();
   while (lookers_ > 0) (void)co_await nobody_looks_.wait();
-  const std::array<k8s::informer_base*, 3> informers = {&pools_, &bootc_nodes_, &nodes_};
-  for (k8s::informer_base* i : informers) co_await i->forget();
+  for (k8s::informer_base* i : informers()) co_await i->forget();
 }
 
 awaitable<bool> bootc_cluster::synced(reactor::steady_time deadline) {
@@ -161,6 +159,11 @@ awaitable<bool> bootc_cluster::synced(reactor::steady_time deadline) {
 bool bootc_cluster::is_current() const {
   const bool complete = pools_.is_synced() && bootc_nodes_.is_synced() && nodes_.is_synced();
   return complete && (!options_.is_current || options_.is_current());
+}
+
+void bootc_cluster::attend(k8s::attention how) {
+  if (options_.attend) return options_.attend(how);
+  for (k8s::informer_base* i : informers()) i->attend(how);
 }
 
 std::string bootc_cluster::doubt() const {
@@ -184,8 +187,7 @@ awaitable<std::optional<rollout_plan>> bootc_cluster::preview(std::string pool,
 
 awaitable<k8s::result<std::vector<std::string>>> bootc_cluster::differences() {
   std::vector<std::string> all;
-  const std::array<k8s::informer_base*, 3> informers = {&pools_, &bootc_nodes_, &nodes_};
-  for (k8s::informer_base* i : informers) {
+  for (k8s::informer_base* i : informers()) {
     auto some = co_await i->differences();
     if (!some) co_return some.error();
     for (std::string& d : *some) all.push_back(i->collection().plural + " " + std::move(d));

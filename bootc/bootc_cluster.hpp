@@ -10,6 +10,7 @@
 #include "units/api.hpp"
 #include "units/row_figures.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,8 +31,8 @@ public:
     rollout_policy* policy = nullptr;  // outlives it; none: name order
     // decisions may be acted upon; empty = once the informers are synced
     std::function<bool()> is_current;
-    /// Told when a rollout begins or ends to need views that are proved current all the time. May
-    /// be empty.
+    /// Told when a rollout begins or ends to need views that are proved current all the time.
+    /// Empty: the informers are told by this itself.
     std::function<void(k8s::attention how)> attend;
     std::function<void(const std::string& pool, const rollout_plan& plan)> on_plan;
     k8s::event_recorder* events = nullptr;  // of the cluster, outlives it; none: nothing is told
@@ -91,6 +92,10 @@ private:
   void wake_matching(const k8s::string_map& labels);
   void wake_owner_of(const std::string& node);
   bool is_current() const;
+  void attend(k8s::attention how);
+  std::array<k8s::informer_base*, 3> informers() noexcept {
+    return {&pools_, &bootc_nodes_, &nodes_};
+  }
 
   reactor::loop& loop_;
   options options_;

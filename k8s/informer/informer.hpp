@@ -78,7 +78,7 @@ public:
   const std::optional<fault>& last_error() const noexcept { return last_error_; }
   /// When the server last proved that this view of it is current.
   reactor::steady_time last_contact() const noexcept { return current_.at(); }
-  /// Whether somebody is about to act on what the store has. At first somebody is.
+  /// Whether somebody is about to act on what the store has. At first nobody is.
   void attend(attention how);
   /// Somebody attends, and it was proved current as recently as is asked for then.
   bool may_be_acted_upon() const noexcept;
@@ -189,7 +189,7 @@ private:
   reactor::steady_time said_at_{};
   std::size_t buffered_ = 0;
   bool mattered_ = false;
-  attention attention_ = attention::close;
+  attention attention_ = attention::none;
   reactor::steady_time attended_since_{};
   std::weak_ptr<stream_run> stream_;  // the watch under way
   reactor::event synced_;

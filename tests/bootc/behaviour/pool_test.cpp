@@ -895,6 +895,34 @@ TEST(SecretBehaviour, T052_AMissingSecretIsReportedAndNodesJoinAllTheSame) {
   });
 }
 
+TEST(SecretBehaviour, AtRestNobodyIsAskedWhetherASecretChanged) {
+  play([](stage& s) -> awaitable<void> {
+    auto* server = s.embedded();
+    if (!server) co_return;
+    co_await s.pull_secret("pull", R"({"auths":{}})");
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'b');
+    std::string patch = with_secret(s, "pull");
+    co_await s.patch_pool("p", std::move(patch));
+    co_await s.until("carries it", "w1", [](const bootc_node& n) {
+      return n.spec.pull_secret_hash == formats::digest_of(R"({"auths":{}})");
+    });
+    co_await s.report("w1", unit_state::up_to_date, 'b');
+    co_await s.until_pool("done", "p", [](const node_pool& p) {
+      return testing::up_to_date_of(p.status) == "True/AllUpdated/";
+    });
+    int asked = 0;
+    server->before = [&asked](const k8s::sim::request& r) {
+      if (r.path.ends_with("/secrets")) ++asked;
+      return std::optional<k8s::sim::answer>();
+    };
+    co_await s.loop().sleep_for(10min);
+    server->before = nullptr;
+    EXPECT_LE(asked, 1) << "a stream that ends is opened again";
+  });
+}
+
 TEST(SecretBehaviour, AnotherNamespaceIsInvalid) {
   play([](stage& s) -> awaitable<void> {
     s.start_controller();

@@ -44,6 +44,7 @@ protected:
                         (now ? now->meta.name.str() : "") + "@" +
                         (now ? now->meta.resource_version.text() : ""));
     });
+    pods->attend(attention::close);
     pods->start();
   }
   void run_for(reactor::nanoseconds d) { l.run_until(l.now() + d); }

@@ -510,6 +510,21 @@ TEST_F(InformerTest, WhatNobodyActsUponIsAskedAboutOnlyWhenABookmarkIsLate) {
   EXPECT_LT(l.now() - pods->last_contact(), 20s);
 }
 
+TEST_F(InformerTest, AtFirstNobodyAttends) {
+  server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
+  server.on("GET", watch_path, watch_saying({}));
+  server.always("GET", watch_path, answer::stream());
+  informer<pod> alone(l, *api, pod_options());
+  alone.start();
+  run_for(80s);
+  EXPECT_TRUE(alone.is_synced());
+  EXPECT_EQ(watches(), 1) << "it asks nothing for whoever never says that it is about to act";
+  EXPECT_FALSE(alone.may_be_acted_upon());
+  reactor::task_group stopping(l);
+  stopping.start("stop", alone.stop());
+  run_for(1s);
+}
+
 TEST_F(InformerTest, BookmarksSpareAllQuestions) {
   answer stream = watch_saying({});
   for (int i = 0; i < 5; ++i) stream.piece(bookmark_line(10), 60s);
