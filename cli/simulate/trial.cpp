@@ -317,7 +317,7 @@ private:
       o.packs_are_tested = tested_;
       if (registry_) {
         registry_arguments how;
-        how.interval = 20s;
+        how.interval = 1min;
         how.allow_insecure = true;  // it speaks no TLS
         o.apis = with_registries(std::move(o.apis), how, std::string());
       }
