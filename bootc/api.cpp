@@ -2,10 +2,10 @@
 
 #include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
-#include "bootc/pool/events.hpp"
 #include "bootc/pool/guard/guarded.hpp"
 #include "bootc/pool/hold.hpp"
 #include "bootc/pool/metric_table.hpp"
+#include "bootc/pool/notes/events.hpp"
 #include "bootc/pool/others/published_policy.hpp"
 #include "bootc/pool/pack_rollout_policy.hpp"
 #include "formats/digest.hpp"

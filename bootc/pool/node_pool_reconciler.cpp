@@ -4,7 +4,7 @@
 
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/action_patch.hpp"
-#include "bootc/pool/hold_note.hpp"
+#include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/safety.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/list_pages.hpp"

@@ -2,7 +2,7 @@
 
 #include "bootc/kinds/node_pool.hpp"
 #include "bootc/pool/drains.hpp"
-#include "bootc/pool/event_notes.hpp"
+#include "bootc/pool/notes/event_notes.hpp"
 #include "bootc/pool/others/other_operator.hpp"
 #include "bootc/pool/rollout_planner.hpp"
 #include "bootc/pool/rollout_policy.hpp"

@@ -1,5 +1,5 @@
 #include "bootc/kinds/cluster_node.hpp"
-#include "bootc/pool/hold_note.hpp"
+#include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
 #include "k8s/client/events.hpp"

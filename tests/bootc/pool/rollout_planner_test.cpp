@@ -2,7 +2,7 @@
 #include "bootc/pool/rollout_planner.hpp"
 
 #include "bootc/pool/action_patch.hpp"
-#include "bootc/pool/hold_note.hpp"
+#include "bootc/pool/notes/hold_note.hpp"
 #include "tests/bootc/builders.hpp"
 
 #include <boost/json.hpp>

@@ -1,5 +1,5 @@
 #include "bootc/pool/action_patch.hpp"
-#include "bootc/pool/hold_note.hpp"
+#include "bootc/pool/notes/hold_note.hpp"
 #include "tests/bootc/builders.hpp"
 
 #include <boost/json/object.hpp>

@@ -1,4 +1,4 @@
-#include "bootc/pool/hold_note.hpp"
+#include "bootc/pool/notes/hold_note.hpp"
 
 #include "bootc/pool/pool_status.hpp"
 #include "tests/bootc/builders.hpp"

@@ -1,4 +1,4 @@
-#include "bootc/pool/event_notes.hpp"
+#include "bootc/pool/notes/event_notes.hpp"
 
 #include "bootc/kinds/names.hpp"
 #include "registry/image_ref.hpp"

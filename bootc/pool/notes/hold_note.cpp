@@ -1,7 +1,7 @@
-#include "bootc/pool/hold_note.hpp"
+#include "bootc/pool/notes/hold_note.hpp"
 
 #include "bootc/kinds/names.hpp"
-#include "bootc/pool/events.hpp"
+#include "bootc/pool/notes/events.hpp"
 
 #include <boost/json/object.hpp>
 
