@@ -2,6 +2,7 @@
 
 #include "bootc/kinds/cluster_node.hpp"
 #include "bootc/kinds/conditions.hpp"
+#include "bootc/pool/news.hpp"
 #include "k8s/client/client.hpp"
 
 #include <algorithm>
@@ -31,13 +32,6 @@ void note_change(copies<View>& known, const View* before, const View* now) {
     known[now->meta.name.str()].reset();
   else
     known.erase(before->meta.name.str());
-}
-
-/// Heartbeats, capacity and images change all the time and must wake nobody.
-bool matters(const k8s::node& before, const k8s::node& now) {
-  return !(before.meta.labels == now.meta.labels) || before.ready != now.ready ||
-         before.unschedulable != now.unschedulable || !(before.boot_id == now.boot_id) ||
-         before.meta.deleting() != now.meta.deleting();
 }
 
 }  // namespace
@@ -202,7 +196,8 @@ void bootc_cluster::reconsider() {
 
 void bootc_cluster::pool_changed(const node_pool* before, const node_pool* now) {
   ++revision_;
-  controller_.add((now ? now : before)->meta.name.str());
+  const node_pool& any = now ? *now : *before;
+  if (!before || !now || reconciler_.is_news(*before, *now)) controller_.add(any.meta.name.str());
   if (!now && figures_) figures_->forget(before->meta.name.str());
   // A pool that let go, or stopped matching, may leave nodes to others.
   if (!now || (before && !(before->spec.node_selector == now->spec.node_selector))) reconsider();
@@ -242,6 +237,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
   count_slot(before, -1);
   count_slot(now, +1);
   count_stage(before, now);
+  if (before && now && !is_news(*before, *now)) return;
   for (const bootc_node* b : {before, now})
     if (b && b->meta.owner) controller_.add(b->meta.owner.name.str());
   const bootc_node& any = now ? *now : *before;
@@ -256,7 +252,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
 void bootc_cluster::node_changed(const k8s::node* before, const k8s::node* now) {
   note_change(copied_nodes_, before, now);
   if (!now) reconciler_.gone(*before);
-  if (before && now && !matters(*before, *now)) return;
+  if (before && now && !is_news(*before, *now)) return;
   ++revision_;
   const k8s::node& any = now ? *now : *before;
   if (is_control_plane(any)) return reconsider();

@@ -1,6 +1,7 @@
 #include "bootc/daemon/node_daemon.hpp"
 
 #include "bootc/daemon/host_status.hpp"
+#include "bootc/kinds/names.hpp"
 #include "bootc/pool/secrets/secret_state.hpp"
 #include "formats/base64.hpp"
 #include "k8s/client/client.hpp"
@@ -37,6 +38,15 @@ k8s::attention attention_for(const std::optional<bootc_node>& object) {
   return arrived ? k8s::attention::none : k8s::attention::close;
 }
 
+/// Whether it is asked for something else. Most annotations are between the controller and people,
+/// and each look at an object costs a `bootc status` on the host.
+bool is_asked_anew(const bootc_node& before, const bootc_node& now) {
+  return !(before.meta.uid == now.meta.uid) || before.spec != now.spec ||
+         before.meta.generation != now.meta.generation ||
+         before.annotation(names::stage) != now.annotation(names::stage) ||
+         before.annotation(names::reboot_policy) != now.annotation(names::reboot_policy);
+}
+
 }  // namespace
 
 /// Tells the agent how a command ended, whichever way its coroutine is left: a cancelled one
@@ -66,10 +76,7 @@ node_daemon::node_daemon(reactor::loop& l, k8s::client& api, host& machine,
   // Our own status writes come back here too; reacting to them would bypass every backoff.
   informer_.on_change([this](const bootc_node* before, const bootc_node* now) {
     const bool ours = (before ? before : now)->meta.name == options_.node;
-    const bool asked = !before || !now || before->spec != now->spec ||
-                       before->meta.generation != now->meta.generation ||
-                       !(before->meta.annotations == now->meta.annotations);
-    if (ours && asked) wake_.set();
+    if (ours && (!before || !now || is_asked_anew(*before, *now))) wake_.set();
   });
 }
 

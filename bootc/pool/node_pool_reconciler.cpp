@@ -4,6 +4,7 @@
 
 #include "bootc/kinds/names.hpp"
 #include "bootc/pool/action_patch.hpp"
+#include "bootc/pool/news.hpp"
 #include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/safety.hpp"
 #include "k8s/client/client.hpp"
@@ -415,11 +416,12 @@ void node_pool_reconciler::stop_drains_of_nobody() {
 }
 
 awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string pool) {
-  follow_tag(pool);
   const node_pool* found = views_.pools.find("", pool);
   if (!found) {
+    follow_tag(pool);
     stop_drains_of_nobody();
     last_passes_.erase(pool);
+    written_.erase(pool);
     attend(pool, k8s::attention::none);
     co_await drop_unused_copies();
     co_return k8s::await_change();
@@ -427,9 +429,11 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
   const bool is_seen = co_await sees_own_writes(pool);
   if (!is_seen) co_return k8s::requeue_after(wait_for_own_writes);
+  written_.erase(pool);
   found = views_.pools.find("", pool);
   if (!found) co_return k8s::await_change();
   if (const auto rest = rest_before(*found); rest > 0s) co_return k8s::requeue_after(rest);
+  follow_tag(pool);
   // Once a pass and not at every piece of news: a large pool has thousands of drains.
   stop_drains_of_nobody();
   rollout_plan next = co_await plan_alone(pool, view::as_it_is);
@@ -470,7 +474,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   }
   const auto drains_look_again = co_await tell_of_drains(seen);
   const auto look_again = earlier(next.look_again, drains_look_again);
-  const bool acted = !next.actions.empty() || next.status_changed;
+  const bool acted = !next.actions.empty();
   auto done = co_await act(seen, std::move(next));
   if (!done) {
     last_passes_.erase(pool);  // what failed has delays of its own
@@ -481,7 +485,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     co_return k8s::requeue_after(std::max<reactor::nanoseconds>(*look_again - loop_.wall(), 100ms));
   // What was written comes back as an event. A lost one would leave the pool waiting, so look once
   // more.
-  if (acted) co_return k8s::requeue_after(wait_for_own_writes);
+  if (acted || notes_are_left_) co_return k8s::requeue_after(wait_for_own_writes);
   co_return k8s::await_change();
 }
 
@@ -658,6 +662,7 @@ void node_pool_reconciler::note_step(const bootc_node& b, const node_pool& pool,
 awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node_pool& pool,
                                                                       rollout_plan& plan) {
   notes out;
+  notes_are_left_ = false;
   std::set<std::string> written_anyway;
   for (const action& a : plan.actions)
     if (takes_notes(a.kind)) written_anyway.insert(a.node);
@@ -678,7 +683,11 @@ awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node
     const bool goes_along = written_anyway.contains(u.name);
     // What leaves is deleted in this pass.
     const bool leaves = now && now->code == hold_code::leaving;
-    if (!b || leaves || (!goes_along && alone == most_notes)) continue;
+    if (!b || leaves) continue;
+    if (!goes_along && alone == most_notes) {
+      notes_are_left_ = true;
+      continue;
+    }
     json::object annotations;
     if (!is_noted(*b, now)) {
       annotations = note_annotations(*b, now, loop_.wall());
@@ -815,10 +824,18 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_p
   co_return std::string();
 }
 
+bool node_pool_reconciler::is_news(const node_pool& before, const node_pool& now) {
+  const auto written = written_.find(now.meta.name.str());
+  if (written == written_.end() || bootc::is_news(before, now, written->second)) return true;
+  written_.erase(written);
+  return false;
+}
+
 awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
                                                                 node_pool_status status) {
   json::object patch = status_patch(pool.status, status);
   if (patch.empty()) co_return k8s::result<void>();
+  written_[pool.meta.name.str()] = status;  // its event may come before its answer
   auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch), "status",
                                           manager());
   if (!answer) co_return answer.error();

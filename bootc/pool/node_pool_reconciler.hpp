@@ -98,6 +98,8 @@ public:
   /// The view saw it disappear: of what was written to it nothing is awaited any more.
   void gone(const bootc_node& b) { bootc_node_writes_.gone(b.meta.key(), b.meta.uid); }
   void gone(const k8s::node& n) { node_writes_.gone(n.meta.key(), n.meta.uid); }
+  /// False for the event of its own status where no pass need look at it (pool/news.hpp).
+  bool is_news(const node_pool& before, const node_pool& now);
   /// Objects that readings have taken copies of so far.
   std::size_t copied() const noexcept { return copied_; }
 
@@ -145,6 +147,8 @@ private:
   drain_teller drain_teller_;
   std::map<std::string, std::string> told_steps_;  // by node, until its object remembers them
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
+  std::map<std::string, node_pool_status> written_;  // by pool, until it is seen
+  bool notes_are_left_ = false;                      // for a later pass: these were enough
   struct last_pass {
     reactor::steady_time began;
     std::int64_t generation = 0;

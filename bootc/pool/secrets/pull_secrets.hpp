@@ -37,14 +37,18 @@ public:
   static constexpr std::size_t most_watched = 100;
 
 private:
-  const k8s::secret* find(const secret_ref& ref) const;
+  struct watched {
+    std::unique_ptr<k8s::informer<k8s::secret>> of;
+    std::shared_ptr<const registry::pull_secret> content;  // as state_of and content_of say it
+  };
+  const watched* find(const secret_ref& ref) const;
 
   reactor::loop& loop_;
   k8s::client& api_;
   std::string ns_;
   k8s::watch_limits limits_;
   std::function<void()> changed_;
-  std::map<std::string, std::unique_ptr<k8s::informer<k8s::secret>>> watched_;  // by name
+  std::map<std::string, watched> watched_;  // by name
 };
 
 }  // namespace bootc

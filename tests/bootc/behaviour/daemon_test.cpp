@@ -60,7 +60,9 @@ public:
     t.boot.id = "boot-1";
     co_return t;
   }
+  std::size_t looks = 0;  // bootc status so far
   awaitable<reactor::result<std::string>> status() override {
+    ++looks;
     if (!begun.empty() && commands.empty()) {  // as the sysroot lock makes it
       (void)co_await off_.wait();
     }
@@ -458,6 +460,34 @@ TEST(DaemonBehaviour, AsksWhetherItMissedSomethingOnlyWhileItIsToldToBoot) {
     const std::size_t told = co_await in_five_minutes();
     EXPECT_GE(told, 15u) << "who is told to boot must hear soon when that is taken back";
     d.s.embedded()->before = nullptr;
+  });
+}
+
+TEST(DaemonBehaviour, WhatIsNotedForPeopleCostsTheHostNothing) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until("Idle");
+    const auto looks_after = [&](std::string annotation,
+                                 std::string value) -> awaitable<std::size_t> {
+      const std::size_t before = d.machine.looks;
+      json::object annotations, metadata, patch;
+      annotations[annotation] = value;
+      metadata["annotations"] = std::move(annotations);
+      patch["metadata"] = std::move(metadata);
+      k8s::object_key key{"", d.s.named("w1")};
+      auto done = co_await d.s.api().merge_patch(bootc_nodes(), std::move(key), std::move(patch));
+      EXPECT_TRUE(done);
+      co_await d.s.loop().sleep_for(1s);
+      co_return d.machine.looks - before;
+    };
+    for (const std::string key : {"windlass.dev/hold", "windlass.dev/hold-reason",
+                                  "bootc.dev/last-observed-state", "bootc.dev/in-reboot-slot"}) {
+      const std::size_t looks = co_await looks_after(key, "another");
+      EXPECT_EQ(looks, 0u) << key;
+    }
+    const std::size_t asked = co_await looks_after("windlass.dev/stage", "in-slot");
+    EXPECT_GE(asked, 1u) << "how it stages is its own business";
   });
 }
 

@@ -976,6 +976,34 @@ TEST(TagBehaviour, T110_ATagThatMovesIsRolledOut) {
   });
 }
 
+TEST(TagBehaviour, AnAnswerThatChangesNothingCostsOnePass) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    testing::scripted_tags source(s.loop());
+    const std::string os = "quay.io/example/os:latest";
+    source.now[os] = testing::digest_of('a');
+    tag_watcher tags(s.loop(), source, {.interval = 1min});
+    s.start_controller(nullptr, &tags);
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'a');
+    std::string by_tag = R"({"spec":{"image":{"ref":")" + os + R"("}}})";
+    co_await s.patch_pool("p", std::move(by_tag));
+    co_await s.until("on a", "w1",
+                     [](const bootc_node& n) { return n.spec.desired_image == image_of('a'); });
+    co_await s.report("w1", unit_state::up_to_date, 'a');
+    co_await s.loop().sleep_for(2min);
+    const auto questions = tags.questions();
+    const auto before = s.controller()->revision();
+    co_await s.loop().sleep_for(10min);
+    const auto asked = tags.questions() - questions;
+    EXPECT_GE(asked, 9u);
+    // The pass that writes the time of the next question, and its event.
+    EXPECT_LE(*s.controller()->revision() - *before, 2 * asked + 1);
+    co_await s.stop_controller();
+    co_await tags.stop();
+  });
+}
+
 /// What a predecessor's last request does, whenever it lands.
 awaitable<void> take_slot(stage& s, std::string node) {
   json::object patch =
