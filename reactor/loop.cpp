@@ -109,7 +109,9 @@ struct loop::real_parts {
 
 loop::loop(mode m, std::uint64_t seed)
     : mode_(m),
-      context_(std::make_unique<asio::io_context>(1)),  // a hint: one thread runs it
+      // One thread runs it. A simulated one has no others beside it, and takes no locks.
+      context_(std::make_unique<asio::io_context>(
+          m == mode::simulated ? BOOST_ASIO_CONCURRENCY_HINT_UNSAFE : 1)),
       later_(std::make_unique<waiters>(*this)) {
   if (simulated()) {
     virtual_now_ = steady_time(1h);
