@@ -216,12 +216,12 @@ bool schema::type_fits(const json::value& v) const {
 
 void schema::validate(json::object& o, field_errors& errors, const json::object* old) const {
   json::value v(std::move(o));
-  validate_value(v, {}, true, errors, old);
+  validate_value(v, {}, true, errors, {old, nullptr});
   o = std::move(v.get_object());
 }
 
 void schema::validate_value(const json::value& v, const place& where, bool root,
-                            field_errors& errors, const json::object* old) const {
+                            field_errors& errors, former before) const {
   const auto at = [&where] { return where.text(); };
   if (!type_fits(v)) {
     const std::string want = int_or_string ? "integer,string" : type;
@@ -287,24 +287,11 @@ void schema::validate_value(const json::value& v, const place& where, bool root,
           at() + " in body should have at least " + std::to_string(*min_items) + " items"));
     }
     for (std::size_t i = 0; items && i < all.size(); ++i) {
-      items->validate_value(all[i], {&where, {}, i, true}, false, errors);
+      const json::value* was = twin_of(all[i], before);
+      if (was && same(*was, all[i])) continue;
+      items->validate_value(all[i], {&where, {}, i, true}, false, errors, former::of(was));
     }
-    if (list_type == "map" || list_type == "set" || unique_items) {
-      std::set<std::string> seen;
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        json::value key = all[i];
-        if (list_type == "map" && key.is_object()) {
-          json::object only;
-          for (const std::string& k : list_keys) {
-            if (const json::value* part = key.get_object().if_contains(k)) only[k] = *part;
-          }
-          key = std::move(only);
-        }
-        if (!seen.insert(json::serialize(key)).second) {
-          errors.push_back(field_error::duplicate(place{&where, {}, i, true}.text(), key));
-        }
-      }
-    }
+    if (list_type == "map" || list_type == "set" || unique_items) validate_keys(all, where, errors);
   } else if (v.is_object()) {
     const json::object& o = v.get_object();
     for (const std::string& name : required) {
@@ -320,13 +307,12 @@ void schema::validate_value(const json::value& v, const place& where, bool root,
     }
     for (const auto& member : o) {
       if (root && implicit_at_root(member.key())) continue;
-      const json::value* before = old ? old->if_contains(member.key()) : nullptr;
-      if (before && same(*before, member.value())) continue;
-      if (auto p = properties.find(member.key()); p != properties.end()) {
-        p->second->validate_value(member.value(), {&where, member.key()}, false, errors);
-      } else if (additional) {
-        additional->validate_value(member.value(), {&where, member.key()}, false, errors);
-      }
+      const json::value* was = before.object ? before.object->if_contains(member.key()) : nullptr;
+      if (was && same(*was, member.value())) continue;
+      const auto p = properties.find(member.key());
+      const schema* of = p != properties.end() ? p->second.get() : additional.get();
+      if (of)
+        of->validate_value(member.value(), {&where, member.key()}, false, errors, former::of(was));
     }
   }
   for (const auto& s : all_of) s->validate_value(v, where, root, errors);
@@ -348,6 +334,35 @@ void schema::validate_value(const json::value& v, const place& where, bool root,
   if (negated && fits(*negated)) {
     errors.push_back(field_error::invalid(at(), json::string(),
                                           quoted(at()) + " must not validate the schema (not)"));
+  }
+}
+
+/// The element with the same key before; only those of a "map" have one.
+const json::value* schema::twin_of(const json::value& element, former before) const {
+  if (list_type != "map" || !before.array || !element.is_object()) return nullptr;
+  const json::object& e = element.get_object();
+  const auto is_twin = [&](const json::value& other) {
+    return other.is_object() && std::ranges::all_of(list_keys, [&](const std::string& k) {
+             const json::value *mine = e.if_contains(k), *its = other.get_object().if_contains(k);
+             return mine && its && same(*mine, *its);
+           });
+  };
+  const auto found = std::ranges::find_if(*before.array, is_twin);
+  return found == before.array->end() ? nullptr : &*found;
+}
+
+/// No two elements are the same, or have the same key.
+void schema::validate_keys(const json::array& all, const place& where, field_errors& errors) const {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const json::object* element = list_type == "map" ? all[i].if_object() : nullptr;
+    json::object key;
+    for (const std::string& k : list_keys)
+      if (const json::value* part = element ? element->if_contains(k) : nullptr) key[k] = *part;
+    std::string text = element ? json::serialize(key) : json::serialize(all[i]);
+    if (seen.insert(std::move(text)).second) continue;
+    errors.push_back(field_error::duplicate(place{&where, {}, i, true}.text(),
+                                            element ? json::value(std::move(key)) : all[i]));
   }
 }
 

@@ -60,8 +60,18 @@ private:
   void prune_value(json::value& v, const place& where, bool root,
                    std::vector<std::string>* unknown) const;
   void default_value(json::value& v, bool root) const;
+  /// What stood there before; nothing at a new place.
+  struct former {  // null = none
+    const json::object* object;
+    const json::array* array;
+    static former of(const json::value* v) noexcept {
+      return v ? former{v->if_object(), v->if_array()} : former{};
+    }
+  };
   void validate_value(const json::value& v, const place& where, bool root, field_errors& errors,
-                      const json::object* old = nullptr) const;
+                      former before = {}) const;
+  const json::value* twin_of(const json::value& element, former before) const;
+  void validate_keys(const json::array& all, const place& where, field_errors& errors) const;
   bool type_fits(const json::value& v) const;
 };
 

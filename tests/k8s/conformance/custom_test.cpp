@@ -168,7 +168,11 @@ TEST_F(Custom, WhatWasAcceptedOnceIsNotJudgedAgain) {
       "names":{"plural":"ratchets","kind":"Ratchet"},
       "versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
         "schema":{"openAPIV3Schema":{"type":"object","properties":{
-          "spec":{"type":"object","properties":{"size":{"type":"integer","maximum":9}}},
+          "spec":{"type":"object","properties":{"size":{"type":"integer","maximum":9},
+            "note":{"type":"string"},
+            "parts":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["id"],
+              "items":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},
+                "n":{"type":"integer","maximum":9},"note":{"type":"string"}}}}}},
           "status":{"type":"object","properties":{"phase":{"type":"string"}}}}}}}]}})")
                 .status,
             201);
@@ -176,7 +180,7 @@ TEST_F(Custom, WhatWasAcceptedOnceIsNotJudgedAgain) {
   const auto made = [&](std::string_view target) {
     return post(std::string(target),
                 R"({"apiVersion":"conf.example/v1","kind":"Ratchet","metadata":{"name":"r"},
-                    "spec":{"size":8}})")
+                    "spec":{"size":8,"parts":[{"id":"a","n":8}]}})")
         .status;
   };
   EXPECT_TRUE(in_time([&] { return made(all) == 201; }));
@@ -185,8 +189,21 @@ TEST_F(Custom, WhatWasAcceptedOnceIsNotJudgedAgain) {
                 .status,
             200);
   EXPECT_TRUE(in_time([&] { return made(all + "?dryRun=All") == 422; }));
+  EXPECT_EQ(json_patch(definition, R"([{"op":"replace","value":5,"path":
+                "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/parts/items/properties/n/maximum"}])")
+                .status,
+            200);
+  EXPECT_TRUE(in_time([&] {
+    return merge(one + "?dryRun=All", R"({"spec":{"parts":[{"id":"b","n":6}]}})").status == 422;
+  }));
   EXPECT_EQ(merge(one, R"({"metadata":{"labels":{"a":"b"}}})").status, 200);
   EXPECT_EQ(merge(one + "/status", R"({"status":{"phase":"y"}})").status, 200);
+  EXPECT_EQ(merge(one, R"({"spec":{"note":"beside it"}})").status, 200);
+  EXPECT_EQ(merge(one, R"({"spec":{"parts":[{"id":"b","n":3},{"id":"a","n":8}]}})").status, 200)
+      << "an element is known by its key";
+  EXPECT_EQ(merge(one, R"({"spec":{"parts":[{"id":"a","n":8,"note":"in it"}]}})").status, 200);
+  EXPECT_EQ(merge(one, R"({"spec":{"parts":[{"id":"c","n":8}]}})").status, 422);
+  EXPECT_EQ(merge(one, R"({"spec":{"parts":[{"id":"a","n":9}]}})").status, 422);
   EXPECT_EQ(merge(one, R"({"spec":{"size":9}})").status, 422);
   EXPECT_EQ(remove(definition).status, 200);
 }
