@@ -33,6 +33,7 @@ policies::host::options pack_options(const service_options& from, const config_m
   o.run_tests = !from.packs_are_tested;
   o.record = from.record;
   o.shelf = from.shelf;
+  o.watch = from.policy_watch;
   o.limits.hooks = all_hooks();
   return o;
 }

@@ -57,6 +57,7 @@ struct service_options {
   bool packs_are_tested = false;
   /// Packs that a service before this one has loaded.
   std::shared_ptr<policies::pack_shelf> shelf = {};
+  reactor::file_watch_settings policy_watch = {};  // of its folders
   std::string record;  // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
   /// Each API acts only while this process holds its Lease, in this namespace or, where none is

@@ -315,6 +315,7 @@ private:
       const std::string& packs = trial_.editable.empty() ? trial_.policies : trial_.editable;
       if (!packs.empty()) o.policies.push_back(packs);
       o.packs_are_tested = tested_;
+      o.policy_watch.poll = 10s;  // each look reads them all, and hours pass in a second
       if (registry_) {
         registry_arguments how;
         how.interval = 1min;

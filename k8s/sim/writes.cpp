@@ -73,6 +73,20 @@ bool spec_differs(const kind_info& kind, const json::object& a, const json::obje
   return !std::ranges::all_of(a, is_in(b)) || !std::ranges::all_of(b, is_in(a));
 }
 
+/// Everything in `o` but these members becomes what it is in `from`. Most is so already.
+void restore(json::object& o, const json::object& from,
+             std::initializer_list<std::string_view> but) {
+  const auto stays = [&](std::string_view name) {
+    return std::find(but.begin(), but.end(), name) != but.end();
+  };
+  for (auto at = o.begin(); at != o.end();) {
+    const bool is_new = !stays(at->key()) && !from.contains(at->key());
+    at = is_new ? o.stable_erase(at) : at + 1;
+  }
+  for (const auto& [name, v] : from)
+    if (!stays(name)) put_or_erase(o, name, &v);
+}
+
 }  // namespace
 
 std::string key_of(const json::object& o) {
@@ -327,15 +341,11 @@ outcome<core::stored> core::update_object(call& c, const version& old_version, j
   }
   const bool status_only = c.subresource == "status";
   if (status_only) {
-    json::object kept = old;
-    put_or_erase(kept, "status", o.if_contains("status"));
-    if (!kind.custom) {
-      for (const char* f : {"labels", "annotations", "finalizers"}) {
-        put_or_erase(kept["metadata"].as_object(), f, meta.if_contains(f));
-      }
-    }
-    put_or_erase(kept["metadata"].as_object(), "managedFields", meta.if_contains("managedFields"));
-    o = std::move(kept);
+    restore(o, old, {"status", "metadata"});
+    if (kind.custom)
+      restore(meta, old_meta, {"managedFields"});
+    else
+      restore(meta, old_meta, {"managedFields", "labels", "annotations", "finalizers"});
   } else if (kind.status_subresource) {
     put_or_erase(o, "status", old.if_contains("status"));
   }

@@ -3,7 +3,6 @@
 #include "policies/host/host.hpp"
 
 #include "reactor/loop.hpp"
-#include "reactor/system/file_watch.hpp"
 
 #include <algorithm>
 #include <set>
@@ -131,7 +130,8 @@ awaitable<result<void>> host::load() {
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     // What changes while we read counts as a change, so the watch comes first.
     if (!roots_[i]->path.empty() && !roots_[i]->feed && !roots_[i]->watch)
-      roots_[i]->watch = std::make_unique<reactor::file_watch>(loop_, roots_[i]->path);
+      roots_[i]->watch =
+          std::make_unique<reactor::file_watch>(loop_, roots_[i]->path, options_.watch);
     auto looked = co_await look(i, reason::somebody_asked);
     if (!looked) co_return looked.error();
   }

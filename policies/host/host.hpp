@@ -4,6 +4,7 @@
 #include "policies/host/pack_feed.hpp"
 #include "policies/host/record/record.hpp"
 #include "reactor/plain/time.hpp"
+#include "reactor/system/file_watch.hpp"
 #include "reactor/task_group.hpp"
 
 #include <cstdint>
@@ -82,6 +83,7 @@ public:
     sandbox_limits limits;
     std::shared_ptr<pack_shelf> shelf;  // of the hosts before this one on this loop; null: none
     std::string record;                 // a file for every question and answer; empty: none is kept
+    reactor::file_watch_settings watch = {};  // of `folders`
   };
   host(reactor::loop& l, options o);
   ~host();
