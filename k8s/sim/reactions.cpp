@@ -271,13 +271,14 @@ void core::refresh_budgets(std::string_view ns, const written_pods& changed) {
   if (changed) std::ranges::transform(*changed, std::back_inserter(touched), &version::look);
   kind_ptr k = kinds.find("policy", "v1", "poddisruptionbudgets");
   for (const auto& [key, v] : here) {
-    json::object budget = v->parsed();
-    const json::object* selector = find_object(budget, {"spec", "selector"});
+    const auto seen_budget = v->look();
+    const json::object* selector = find_object(*seen_budget, {"spec", "selector"});
     if (!selector) continue;
     auto wanted = label_selector::from_object(*selector);
     if (!wanted) continue;
     const auto is_meant = [&](const auto& pod) { return wanted->matches_object(*pod); };
     if (changed && std::ranges::none_of(touched, is_meant)) continue;
+    json::object budget = *seen_budget;
     if (pods.empty()) {
       const auto& all = objects.objects("/pods");
       for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix);
