@@ -237,7 +237,7 @@ void bootc_cluster::bootc_node_changed(const bootc_node* before, const bootc_nod
   count_slot(before, -1);
   count_slot(now, +1);
   count_stage(before, now);
-  if (before && now && !is_news(*before, *now)) return;
+  if (before && now && !reconciler_.is_news(*before, *now)) return;
   for (const bootc_node* b : {before, now})
     if (b && b->meta.owner) controller_.add(b->meta.owner.name.str());
   const bootc_node& any = now ? *now : *before;

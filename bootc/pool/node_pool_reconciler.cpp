@@ -421,6 +421,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     follow_tag(pool);
     stop_drains_of_nobody();
     last_passes_.erase(pool);
+    waits_to_see_.erase(pool);
     written_.erase(pool);
     attend(pool, k8s::attention::none);
     co_await drop_unused_copies();
@@ -428,7 +429,11 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
   }
   if (!is_current()) co_return k8s::requeue_after(wait_for_own_writes);
   const bool is_seen = co_await sees_own_writes(pool);
-  if (!is_seen) co_return k8s::requeue_after(wait_for_own_writes);
+  if (!is_seen) {
+    waits_to_see_.insert(pool);
+    co_return k8s::requeue_after(wait_for_own_writes);
+  }
+  waits_to_see_.erase(pool);
   written_.erase(pool);
   found = views_.pools.find("", pool);
   if (!found) co_return k8s::await_change();
@@ -485,7 +490,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     co_return k8s::requeue_after(std::max<reactor::nanoseconds>(*look_again - loop_.wall(), 100ms));
   // What was written comes back as an event. A lost one would leave the pool waiting, so look once
   // more.
-  if (acted || notes_are_left_) co_return k8s::requeue_after(wait_for_own_writes);
+  if (acted || *done) co_return k8s::requeue_after(wait_for_own_writes);
   co_return k8s::await_change();
 }
 
@@ -545,7 +550,7 @@ std::set<std::string> node_pool_reconciler::gives_back(const rollout_plan& plan)
   return out;
 }
 
-awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_plan plan) {
+awaitable<k8s::result<bool>> node_pool_reconciler::act(node_pool pool, rollout_plan plan) {
   std::optional<k8s::fault> first_failure;
   std::set<std::string> stopped;                // nodes of which a step failed
   std::map<std::string, std::string> versions;  // of BootcNodes written in this pass
@@ -561,10 +566,11 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
       for (const action& a : plan.actions)
         if (a.kind == action_kind::take_slot) stopped.insert(a.node);
   }
-  notes to_note = co_await notes_of(pool, plan);
+  noted found = co_await notes_of(pool, plan);
+  notes to_note = std::move(found.all);
   for (action& a : plan.actions) {
     if (reactor::turn::is_over()) co_await loop_.yield();  // thousands of drains begin at once
-    if (!is_current()) co_return k8s::result<void>();      // the cluster went stale: the rest waits
+    if (!is_current()) co_return true;                     // the cluster went stale: the rest waits
     if (stopped.contains(a.node)) continue;
     if (a.kind == action_kind::take_slot && lost_slots > 0) {
       --lost_slots;
@@ -603,18 +609,19 @@ awaitable<k8s::result<void>> node_pool_reconciler::act(node_pool pool, rollout_p
     stopped.insert(node);
     lost_slots += giving_back.erase(node);
   }
-  if (plan.status_changed && is_current()) {
+  const bool is_unwritten = plan.status_changed && !is_current();
+  if (plan.status_changed && !is_unwritten) {
     for (k8s::event_note& n : pool_events(pool, plan.status)) tell(std::move(n));
     auto written = co_await write_status(pool, plan.status);
     if (!written && !first_failure) first_failure = written.error();
   }
   // What goes along with a step is said once the step is made.
   for (const std::string& node : stopped) to_note.erase(node);
-  co_await write_notes(std::move(to_note));
+  const bool all_are_noted = co_await write_notes(std::move(to_note));
   co_await give_back(loop_, plan.actions);
   co_await give_back(loop_, plan.units);
   if (first_failure) co_return *first_failure;
-  co_return k8s::result<void>();
+  co_return found.are_left || !all_are_noted || is_unwritten;
 }
 
 std::optional<reactor::wall_time> node_pool_reconciler::told_to_boot_at(
@@ -659,10 +666,9 @@ void node_pool_reconciler::note_step(const bootc_node& b, const node_pool& pool,
 /// What everybody may read on the objects of those that hold a slot or are in trouble: why they
 /// wait. Who waits for a turn is in the pool's count. Nothing depends on a note; most go along with
 /// a step, and one that fails is tried again by a later pass.
-awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node_pool& pool,
+awaitable<node_pool_reconciler::noted> node_pool_reconciler::notes_of(const node_pool& pool,
                                                                       rollout_plan& plan) {
-  notes out;
-  notes_are_left_ = false;
+  noted out;
   std::set<std::string> written_anyway;
   for (const action& a : plan.actions)
     if (takes_notes(a.kind)) written_anyway.insert(a.node);
@@ -685,7 +691,7 @@ awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node
     const bool leaves = now && now->code == hold_code::leaving;
     if (!b || leaves) continue;
     if (!goes_along && alone == most_notes) {
-      notes_are_left_ = true;
+      out.are_left = true;
       continue;
     }
     json::object annotations;
@@ -697,12 +703,12 @@ awaitable<node_pool_reconciler::notes> node_pool_reconciler::notes_of(const node
     note_step(*b, pool, annotations);
     if (annotations.empty()) continue;
     if (!goes_along) ++alone;
-    out.emplace(u.name, std::move(annotations));
+    out.all.emplace(u.name, std::move(annotations));
   }
   co_return out;
 }
 
-awaitable<void> node_pool_reconciler::write_notes(notes all) {
+awaitable<bool> node_pool_reconciler::write_notes(notes all) {
   while (!all.empty() && is_current()) {
     auto one = all.extract(all.begin());
     const k8s::object_key key{"", one.key()};
@@ -714,9 +720,10 @@ awaitable<void> node_pool_reconciler::write_notes(notes all) {
     if (answer) {
       note_patch(bootc_node_writes_, views_.bootc_nodes, key, *answer);
     } else if (!is_a_race(answer.error())) {
-      co_return;
+      co_return true;  // it fails again in a second
     }
   }
+  co_return all.empty();
 }
 
 /// Compares the slots that the view shows with those of a consistent read. True: no other slot is
@@ -825,10 +832,17 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_p
 }
 
 bool node_pool_reconciler::is_news(const node_pool& before, const node_pool& now) {
-  const auto written = written_.find(now.meta.name.str());
-  if (written == written_.end() || bootc::is_news(before, now, written->second)) return true;
+  const std::string name = now.meta.name.str();
+  const auto written = written_.find(name);
+  if (written == written_.end() || waits_to_see_.contains(name) ||
+      bootc::is_news(before, now, written->second))
+    return true;
   written_.erase(written);
   return false;
+}
+
+bool node_pool_reconciler::is_news(const bootc_node& before, const bootc_node& now) const {
+  return bootc::is_news(before, now) || waits_to_see_.contains(now.meta.owner.name.str());
 }
 
 awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,

@@ -98,8 +98,10 @@ public:
   /// The view saw it disappear: of what was written to it nothing is awaited any more.
   void gone(const bootc_node& b) { bootc_node_writes_.gone(b.meta.key(), b.meta.uid); }
   void gone(const k8s::node& n) { node_writes_.gone(n.meta.key(), n.meta.uid); }
-  /// False for the event of its own status where no pass need look at it (pool/news.hpp).
+  /// False for events that no pass need look at (pool/news.hpp): of its own status, of its notes. A
+  /// pass that waits to see what was written looks at all of them.
   bool is_news(const node_pool& before, const node_pool& now);
+  bool is_news(const bootc_node& before, const bootc_node& now) const;
   /// Objects that readings have taken copies of so far.
   std::size_t copied() const noexcept { return copied_; }
 
@@ -119,18 +121,23 @@ private:
   void stop_drains_of_nobody();
   awaitable<rollout_plan> plan(std::string pool, view of);
   awaitable<rollout_plan> plan_alone(std::string pool, view of);
-  awaitable<k8s::result<void>> act(node_pool pool, rollout_plan plan);
+  /// True: something is left for a later pass.
+  awaitable<k8s::result<bool>> act(node_pool pool, rollout_plan plan);
   std::set<std::string> gives_back(const rollout_plan& plan) const;
   std::optional<reactor::wall_time> told_to_boot_at(const std::string& node) const;
   awaitable<k8s::result<bool>> slots_are_as_seen();
   using notes = std::map<std::string, boost::json::object>;  // annotations, by node
+  struct noted {
+    notes all;
+    bool are_left = false;  // these are enough for one pass
+  };
   awaitable<k8s::result<std::string>> carry_out(const node_pool& pool, const action& a,
                                                 boost::json::object annotations);  // borrowed
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
   static bool takes_notes(action_kind k) noexcept;
-  awaitable<notes> notes_of(const node_pool& pool, rollout_plan& plan);  // borrowed
+  awaitable<noted> notes_of(const node_pool& pool, rollout_plan& plan);  // borrowed
   void note_step(const bootc_node& b, const node_pool& pool, boost::json::object& annotations);
-  awaitable<void> write_notes(notes all);
+  awaitable<bool> write_notes(notes all);  // false: the cluster went stale, the rest waits
   void say_new(const node_pool& pool, const std::vector<warning>& warnings);
   awaitable<std::optional<reactor::wall_time>> tell_of_drains(node_pool pool);
   void tell(k8s::event_note note);
@@ -148,7 +155,7 @@ private:
   std::map<std::string, std::string> told_steps_;  // by node, until its object remembers them
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
   std::map<std::string, node_pool_status> written_;  // by pool, until it is seen
-  bool notes_are_left_ = false;                      // for a later pass: these were enough
+  std::set<std::string> waits_to_see_;               // pools whose pass waits for their own writes
   struct last_pass {
     reactor::steady_time began;
     std::int64_t generation = 0;

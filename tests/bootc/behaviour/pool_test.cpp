@@ -937,20 +937,25 @@ TEST(SecretBehaviour, AnotherNamespaceIsInvalid) {
   });
 }
 
+/// A pool whose one node runs what the tag names, image a.
+awaitable<void> run_by_tag(stage& s, tag_watcher& tags, std::string tag) {
+  s.start_controller(nullptr, &tags);
+  co_await s.node("w1", "p");
+  co_await s.pool("p", 'a');
+  std::string by_tag = R"({"spec":{"image":{"ref":")" + tag + R"("}}})";
+  co_await s.patch_pool("p", std::move(by_tag));
+  co_await s.until("on a", "w1",
+                   [](const bootc_node& n) { return n.spec.desired_image == image_of('a'); });
+  co_await s.report("w1", unit_state::up_to_date, 'a');
+}
+
 TEST(TagBehaviour, T110_ATagThatMovesIsRolledOut) {
   play([](stage& s) -> awaitable<void> {
     testing::scripted_tags source(s.loop());
     const std::string os = "quay.io/example/os:latest";
     source.now[os] = testing::digest_of('a');
     tag_watcher tags(s.loop(), source, {.interval = 2s});
-    s.start_controller(nullptr, &tags);
-    co_await s.node("w1", "p");
-    co_await s.pool("p", 'a');
-    std::string by_tag = R"({"spec":{"image":{"ref":")" + os + R"("}}})";
-    co_await s.patch_pool("p", std::move(by_tag));
-    co_await s.until("on a", "w1",
-                     [](const bootc_node& n) { return n.spec.desired_image == image_of('a'); });
-    co_await s.report("w1", unit_state::up_to_date, 'a');
+    co_await run_by_tag(s, tags, os);
     {
       std::function<bool(const node_pool&)> resolved = [os](const node_pool& p) {
         return p.status.resolved_ref == os && !p.status.next_tag_resolution_time.empty();
@@ -983,14 +988,7 @@ TEST(TagBehaviour, AnAnswerThatChangesNothingCostsOnePass) {
     const std::string os = "quay.io/example/os:latest";
     source.now[os] = testing::digest_of('a');
     tag_watcher tags(s.loop(), source, {.interval = 1min});
-    s.start_controller(nullptr, &tags);
-    co_await s.node("w1", "p");
-    co_await s.pool("p", 'a');
-    std::string by_tag = R"({"spec":{"image":{"ref":")" + os + R"("}}})";
-    co_await s.patch_pool("p", std::move(by_tag));
-    co_await s.until("on a", "w1",
-                     [](const bootc_node& n) { return n.spec.desired_image == image_of('a'); });
-    co_await s.report("w1", unit_state::up_to_date, 'a');
+    co_await run_by_tag(s, tags, os);
     co_await s.loop().sleep_for(2min);
     const auto questions = tags.questions();
     const auto before = s.controller()->revision();
