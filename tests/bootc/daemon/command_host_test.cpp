@@ -1,5 +1,5 @@
-// One host's commands from the first to the last: the fake host, its files and what was run on it are
-// shared by all of these, and each test is a few lines of what a node does.
+// One host's commands from the first to the last: the stand-in for a host, its files and what was
+// run on it are shared by all of these, and each test is a few lines of what a node does.
 #include "bootc/daemon/command_host.hpp"
 
 #include "bootc/daemon/host_status.hpp"
