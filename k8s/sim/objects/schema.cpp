@@ -286,8 +286,9 @@ void schema::validate_value(const json::value& v, const place& where, bool root,
           at(), all.size(),
           at() + " in body should have at least " + std::to_string(*min_items) + " items"));
     }
+    by_key known;
     for (std::size_t i = 0; items && i < all.size(); ++i) {
-      const json::value* was = twin_of(all[i], before);
+      const json::value* was = twin_of(all[i], i, before, known);
       if (was && same(*was, all[i])) continue;
       items->validate_value(all[i], {&where, {}, i, true}, false, errors, former::of(was));
     }
@@ -337,32 +338,36 @@ void schema::validate_value(const json::value& v, const place& where, bool root,
   }
 }
 
-/// The element with the same key before; only those of a "map" have one.
-const json::value* schema::twin_of(const json::value& element, former before) const {
-  if (list_type != "map" || !before.array || !element.is_object()) return nullptr;
-  const json::object& e = element.get_object();
-  const auto is_twin = [&](const json::value& other) {
-    return other.is_object() && std::ranges::all_of(list_keys, [&](const std::string& k) {
-             const json::value *mine = e.if_contains(k), *its = other.get_object().if_contains(k);
-             return mine && its && same(*mine, *its);
-           });
-  };
-  const auto found = std::ranges::find_if(*before.array, is_twin);
-  return found == before.array->end() ? nullptr : &*found;
+/// What tells an element from the others: of a "map" its keys, else all of it.
+json::value schema::key_of(const json::value& element) const {
+  if (list_type != "map" || !element.is_object()) return element;
+  json::object key;
+  for (const std::string& k : list_keys)
+    if (const json::value* part = element.get_object().if_contains(k)) key[k] = *part;
+  return key;
+}
+
+/// The element with the same key before; only those of a "map" have one. It is where it was, as a
+/// rule: `known` is filled for the first that is not.
+const json::value* schema::twin_of(const json::value& element, std::size_t at, former before,
+                                   by_key& known) const {
+  if (list_type != "map" || !before.array) return nullptr;
+  const json::array& all = *before.array;
+  const json::value key = key_of(element);
+  if (at < all.size() && same(key_of(all[at]), key)) return &all[at];
+  if (known.empty())
+    for (const json::value& v : all) known.emplace(json::serialize(key_of(v)), &v);
+  const auto found = known.find(json::serialize(key));
+  return found == known.end() ? nullptr : found->second;
 }
 
 /// No two elements are the same, or have the same key.
 void schema::validate_keys(const json::array& all, const place& where, field_errors& errors) const {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const json::object* element = list_type == "map" ? all[i].if_object() : nullptr;
-    json::object key;
-    for (const std::string& k : list_keys)
-      if (const json::value* part = element ? element->if_contains(k) : nullptr) key[k] = *part;
-    std::string text = element ? json::serialize(key) : json::serialize(all[i]);
-    if (seen.insert(std::move(text)).second) continue;
-    errors.push_back(field_error::duplicate(place{&where, {}, i, true}.text(),
-                                            element ? json::value(std::move(key)) : all[i]));
+    json::value key = key_of(all[i]);
+    if (!seen.insert(json::serialize(key)).second)
+      errors.push_back(field_error::duplicate(place{&where, {}, i, true}.text(), std::move(key)));
   }
 }
 

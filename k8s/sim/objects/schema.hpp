@@ -70,7 +70,10 @@ private:
   };
   void validate_value(const json::value& v, const place& where, bool root, field_errors& errors,
                       former before = {}) const;
-  const json::value* twin_of(const json::value& element, former before) const;
+  using by_key = std::map<std::string, const json::value*>;
+  json::value key_of(const json::value& element) const;
+  const json::value* twin_of(const json::value& element, std::size_t at, former before,
+                             by_key& known) const;
   void validate_keys(const json::array& all, const place& where, field_errors& errors) const;
   bool type_fits(const json::value& v) const;
 };
