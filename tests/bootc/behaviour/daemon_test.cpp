@@ -1,3 +1,5 @@
+// Longer than most files: one scenario per behaviour of a node's daemon against an API server, each
+// readable alone.
 #include "bootc/daemon/node_daemon.hpp"
 #include "tests/bootc/behaviour/stage.hpp"
 #include "tests/bootc/builders.hpp"
