@@ -14,13 +14,14 @@ constexpr std::size_t arity = 4;
 timer_id timer_queue::arm(steady_time when, std::function<void()> fire) {
   if (when == never) return 0;
   if (free_ == none) {
-    slots_.emplace_back().at = none;
+    at_.resize(slots_.size() + 1, none);
+    slots_.emplace_back();
     free_ = static_cast<std::uint32_t>(slots_.size() - 1);
   }
   heap_.emplace_back();  // the last that may throw
   const std::uint32_t mine = free_;
   slot& s = slots_[mine];
-  free_ = s.at;
+  free_ = at_[mine];
   s.fire = std::move(fire);
   const bool first = heap_.size() == 1 || when < heap_.front().when;
   rise(heap_.size() - 1, {when, ++turns_, mine});
@@ -35,7 +36,7 @@ void timer_queue::disarm(timer_id id) noexcept {
   if (s.use != id >> 32) return;
   // The loop's own timer may then fire for nothing, which costs less than re-arming it at each
   // disarm; only with nothing left is it told, so that an idle loop can end.
-  const std::function<void()> forgotten = take(s.at);
+  const std::function<void()> forgotten = take(at_[named - 1]);
   if (heap_.empty() && on_next_changed) on_next_changed();
 }
 
@@ -57,13 +58,13 @@ std::function<void()> timer_queue::take(std::size_t at) noexcept {
   }
   slot& s = slots_[freed];
   ++s.use;
-  s.at = std::exchange(free_, freed);
+  at_[freed] = std::exchange(free_, freed);
   return std::exchange(s.fire, nullptr);
 }
 
 void timer_queue::put(std::size_t at, place p) noexcept {
   heap_[at] = p;
-  slots_[p.slot].at = static_cast<std::uint32_t>(at);
+  at_[p.slot] = static_cast<std::uint32_t>(at);
 }
 
 void timer_queue::rise(std::size_t at, place p) noexcept {

@@ -49,7 +49,6 @@ private:
   struct slot {
     std::function<void()> fire;
     std::uint32_t use = 0;  // tells the ids of one slot apart
-    std::uint32_t at = 0;   // in the heap; of a free slot the next one that is free
   };
 
   /// Both put `p` where its time wants it, from the hole at `at` on.
@@ -61,6 +60,9 @@ private:
 
   std::vector<place> heap_;
   std::deque<slot> slots_;  // which do not move
+  // Of each slot: its place in the heap; of a free slot the next one that is free. Apart, because
+  // whoever rises or sinks writes it at each level.
+  std::vector<std::uint32_t> at_;
   std::uint32_t free_ = none;
   std::uint64_t turns_ = 0;
 

@@ -25,7 +25,7 @@ struct waiters::entry {
   void finish(outcome how) {
     if (finished_) return;
     finished_ = true;
-    owner_->waiting_.erase(place_);
+    owner_->remove(*this);
     owner_ = nullptr;
     loop_.timers().disarm(timer_);
     deliver(std::unique_ptr<entry>(this), how);
@@ -33,7 +33,8 @@ struct waiters::entry {
 
   loop& loop_;
   waiters* owner_;
-  std::list<entry*>::iterator place_;
+  entry* before_ = nullptr;  // in the owner's line
+  entry* after_ = nullptr;
   timer_id timer_ = 0;
   bool finished_ = false;
 };
@@ -48,7 +49,9 @@ struct waiter_access {
         if (auto slot = asio::get_associated_cancellation_slot(me.handler); slot.is_connected())
           slot.clear();
         Handler h = std::move(me.handler);
-        std::move(h)(how);
+        const bool cancelled = how == waiters::outcome::cancelled;
+        std::move(h)(cancelled ? error_code(asio::error::operation_aborted) : error_code(),
+                     how == waiters::outcome::expired ? woken::by_deadline : woken::by_call);
       });
     }
     Handler handler;
@@ -58,7 +61,7 @@ struct waiter_access {
   static void suspend(waiters& w, steady_time deadline, Handler handler) {
     auto slot = asio::get_associated_cancellation_slot(handler);
     auto* e = new suspended<Handler>(w.loop_, w, std::move(handler));
-    e->place_ = w.waiting_.insert(w.waiting_.end(), e);
+    w.append(*e);
     e->timer_ = w.loop_.timers().arm(deadline, [e] { e->finish(waiters::outcome::expired); });
     if (slot.is_connected())
       slot.assign([e](asio::cancellation_type) { e->finish(waiters::outcome::cancelled); });
@@ -66,26 +69,39 @@ struct waiter_access {
 };
 
 waiters::~waiters() {
-  while (!waiting_.empty()) waiting_.front()->finish(outcome::cancelled);
+  while (first_) first_->finish(outcome::cancelled);
 }
 
+void waiters::append(entry& e) noexcept {
+  e.before_ = last_;
+  (last_ ? last_->after_ : first_) = &e;
+  last_ = &e;
+  ++size_;
+}
+
+void waiters::remove(entry& e) noexcept {
+  (e.before_ ? e.before_->after_ : first_) = e.after_;
+  (e.after_ ? e.after_->before_ : last_) = e.before_;
+  --size_;
+}
+
+// Not a coroutine itself: each would be one more frame to make, and to unwind where it is
+// cancelled.
 awaitable<woken> waiters::wait(steady_time deadline) {
   asio::use_awaitable_t<executor> token;
   const auto suspend = [this, deadline](auto handler) {
     waiter_access::suspend(*this, deadline, std::move(handler));
   };
-  const outcome how =
-      co_await asio::async_initiate<asio::use_awaitable_t<executor>, void(outcome)>(suspend, token);
-  if (how == outcome::cancelled) throw boost::system::system_error(asio::error::operation_aborted);
-  co_return how == outcome::called ? woken::by_call : woken::by_deadline;
+  return asio::async_initiate<asio::use_awaitable_t<executor>, void(error_code, woken)>(suspend,
+                                                                                        token);
 }
 
 void waiters::wake_one() {
-  if (!waiting_.empty()) waiting_.front()->finish(outcome::called);
+  if (first_) first_->finish(outcome::called);
 }
 
 void waiters::wake_all() {
-  while (!waiting_.empty()) waiting_.front()->finish(outcome::called);
+  while (first_) first_->finish(outcome::called);
 }
 
 awaitable<bool> event::wait(steady_time deadline) {

@@ -4,7 +4,6 @@
 #include "reactor/plain/time.hpp"
 
 #include <cstddef>
-#include <list>
 
 namespace reactor {
 
@@ -27,14 +26,19 @@ public:
   awaitable<woken> wait(steady_time deadline = never);
   void wake_one();
   void wake_all();
-  std::size_t size() const noexcept { return waiting_.size(); }
+  std::size_t size() const noexcept { return size_; }
 
 private:
   struct entry;
   enum class outcome;
   friend struct waiter_access;
+  void append(entry& e) noexcept;
+  void remove(entry& e) noexcept;
+
   loop& loop_;
-  std::list<entry*> waiting_;
+  entry* first_ = nullptr;
+  entry* last_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 /// A flag that coroutines can wait for. set() wakes all and stays until reset().

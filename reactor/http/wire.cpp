@@ -8,7 +8,7 @@
 #include <boost/beast/http/status.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 
 namespace reactor::http {
 namespace {
@@ -305,8 +305,10 @@ result<std::string> write_response_head(int status, const headers& fields, frami
 
 std::string chunk_header(std::size_t size_bytes) {
   char text[24];
-  const int n = std::snprintf(text, sizeof text, "%zx\r\n", size_bytes);
-  return std::string(text, static_cast<std::size_t>(n));
+  char* end = std::to_chars(text, text + 16, size_bytes, 16).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  return std::string(text, end);
 }
 
 std::string_view reason_phrase(int status) noexcept {

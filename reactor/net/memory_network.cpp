@@ -72,8 +72,9 @@ struct connection : std::enable_shared_from_this<connection> {
 
   void start() {
     if (faults.cut_after) {
-      cut_timer = loop_.timers().arm(loop_.now() + *faults.cut_after, [weak = weak_from_this()] {
-        if (auto c = weak.lock()) c->cut();
+      cut_timer = loop_.timers().arm(loop_.now() + *faults.cut_after, [this] {
+        const auto alive = shared_from_this();
+        cut();
       });
     }
   }
@@ -134,11 +135,11 @@ struct connection : std::enable_shared_from_this<connection> {
   void arm(side from) {
     direction& d = sent_by[from];
     if (d.timer != 0 || d.under_way.empty() || host_->how == memory_network::reach::stalled) return;
-    d.timer = loop_.timers().arm(d.under_way.front().when, [weak = weak_from_this(), from] {
-      if (auto c = weak.lock()) {
-        c->sent_by[from].timer = 0;
-        c->deliver(from);
-      }
+    // Small enough to be kept without an allocation; whoever destroys this disarms it.
+    d.timer = loop_.timers().arm(d.under_way.front().when, [this, from] {
+      const auto alive = shared_from_this();
+      sent_by[from].timer = 0;
+      deliver(from);
     });
   }
 
@@ -161,6 +162,8 @@ struct connection : std::enable_shared_from_this<connection> {
       } else if (closed[other(from)]) {  // nobody there: the answer to the bytes is a reset
         fail(from, asio::error::connection_reset, asio::error::broken_pipe);
         return;
+      } else if (d.ready.empty()) {
+        d.ready = std::move(p.bytes);
       } else {
         d.ready += p.bytes;
       }
