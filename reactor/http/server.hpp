@@ -30,6 +30,10 @@ public:
   /// One chunk, flushed at once. Fails when the client is gone.
   virtual awaitable<result<void>> write(std::string bytes) = 0;
   virtual awaitable<result<void>> finish() = 0;
+  /// Calls `told` once when the client goes away, instead of cancelling the handler, which then
+  /// ends soon: what it still writes fails. For streams that rest, because a cancellation unwinds
+  /// frame by frame. Null: as before.
+  virtual void when_gone(std::function<void()> told) = 0;
   /// Ends the connection with no answer or no further one, as a server that crashes does.
   virtual void abandon() noexcept {}
   /// "127.0.0.1:53122"
@@ -53,8 +57,9 @@ struct server_options {
   std::size_t max_connections = 10'000;
 };
 
-/// One handler call per request; it runs as a task that is cancelled when the client goes away or
-/// the server stops. An exception of the handler answers 500 and ends that connection only.
+/// One handler call per request; it runs as a task that is cancelled when the client goes away,
+/// unless it asked to be told, or the server stops. An exception of the handler answers 500 and
+/// ends that connection only.
 using handler = std::function<awaitable<void>(request r, responder& to)>;
 
 /// An HTTP/1.1 server with keep-alive on the loop's network.

@@ -77,6 +77,7 @@ struct connection : std::enable_shared_from_this<connection> {
   std::shared_ptr<connection_place> place;
   event handled, unwatched;
   task_group::task_id handler_task = 0;
+  std::function<void()> tell_gone;  // the handler's wish
   bool keep_alive = false;
   bool head_request = false;
   bool first_request = true;
@@ -133,6 +134,8 @@ public:
     if (!chunked_ || c_.head_request) co_return result<void>();
     co_return co_await write_now("0\r\n\r\n");
   }
+
+  void when_gone(std::function<void()> told) override { c_.tell_gone = std::move(told); }
 
   void abandon() noexcept override {
     state_ = state::finished;
@@ -359,7 +362,12 @@ awaitable<void> connection::watch(share) {
     // Ended by us: the answer is complete, and nothing is known about the client.
     if (handled.is_set() || (!more && is_cancelled(more.error()))) co_return;
     keep_alive = false;
-    tasks.cancel(handler_task);
+    if (const auto told = std::exchange(tell_gone, nullptr)) {
+      w.stream().close();  // ends a write that waits for room
+      told();
+    } else {
+      tasks.cancel(handler_task);
+    }
     co_return;
   }
 }
@@ -369,6 +377,7 @@ awaitable<bool> connection::answer(request r) {
   w.stream().expire_at(never);
   place->wait_for(waits_for::nobody, loop_.now());
   handled.reset();
+  tell_gone = nullptr;
   handler_task =
       tasks.start("request", handle_one(std::move(r), share(shared_from_this(), handled)));
   if (handler_task == 0) co_return false;

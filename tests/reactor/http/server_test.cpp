@@ -191,6 +191,84 @@ TEST_F(Server, CancelsTheHandlerWhenTheClientGoesAway) {
   }
 }
 
+TEST_F(Server, TellsAHandlerThatAskedForIt) {
+  // one rests, the other is in the middle of a write that the client does not read
+  for (const bool writing : {false, true}) {
+    run([&]() -> awaitable<void> {
+      int told = 0;
+      bool cancelled = true;
+      std::optional<bool> written;
+      server s(l, at(80), [&](request, responder& to) -> awaitable<void> {
+        event ended(l);
+        to.when_gone([&] {
+          ++told;
+          ended.set();
+        });
+        response_head head{200, {}};
+        (void)co_await to.start(std::move(head));
+        if (writing) {
+          auto sent = co_await to.write(std::string(200'000, 'x'));
+          written = sent.has_value();
+        } else {
+          const bool heard = co_await ended.wait(l.now() + 1h);
+          EXPECT_TRUE(heard);
+        }
+        co_await l.yield();
+        auto more = co_await to.write("more");
+        EXPECT_FALSE(more.has_value());
+        to.when_gone(nullptr);
+        cancelled = false;
+      });
+      EXPECT_TRUE(s.start().has_value());
+      endpoint to{"api", 80};
+      auto c = co_await l.net().connect(to, never);
+      (void)co_await (*c)->write_all(std::string_view("GET /watch HTTP/1.1\r\nHost: x\r\n\r\n"));
+      co_await l.sleep_for(1s);
+      EXPECT_EQ(told, 0);
+      EXPECT_EQ(s.connections(), 1u);
+      (*c)->close();
+      co_await l.sleep_for(1s);
+      // A write that is under way may hear of it first.
+      EXPECT_LE(told, 1);
+      EXPECT_TRUE(writing ? written == false : told == 1);
+      EXPECT_FALSE(cancelled);
+      EXPECT_EQ(s.connections(), 0u);
+      co_await s.stop();
+    });
+  }
+}
+
+TEST_F(Server, AWishToBeToldIsOfOneRequest) {
+  run([&]() -> awaitable<void> {
+    bool told = false, cancelled = false;
+    server s(l, at(80), [&](request r, responder& to) -> awaitable<void> {
+      if (r.target == "/first") {
+        to.when_gone([&] { told = true; });
+        response all{200, {}, "first"};
+        (void)co_await to.send(std::move(all));
+        co_return;
+      }
+      struct guard {
+        bool& flag;
+        ~guard() { flag = true; }
+      } at_end{cancelled};
+      co_await l.sleep_for(1h);
+    });
+    EXPECT_TRUE(s.start().has_value());
+    endpoint to{"api", 80};
+    auto c = co_await l.net().connect(to, never);
+    (void)co_await (*c)->write_all(
+        std::string_view("GET /first HTTP/1.1\r\nHost: x\r\n\r\n"
+                         "GET /second HTTP/1.1\r\nHost: x\r\n\r\n"));
+    co_await l.sleep_for(1s);
+    (*c)->close();
+    co_await l.sleep_for(1s);
+    EXPECT_FALSE(told);
+    EXPECT_TRUE(cancelled);
+    co_await s.stop();
+  });
+}
+
 TEST_F(Server, EndsAClientThatDoesNotRead) {
   run([&]() -> awaitable<void> {
     std::optional<result<void>> last;
