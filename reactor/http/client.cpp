@@ -9,6 +9,7 @@
 #include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -30,6 +31,7 @@ result<wiped_string> head_of(const client_options& options, const request& r) {
   const bool v6 = o.host.find(':') != std::string::npos;
   const std::string host =
       usual_port ? (v6 ? "[" + o.host + "]" : o.host) : endpoint{o.host, o.port}.text();
+  if (options.proxy.url.empty()) return write_request_head(r, r.target, host, {});
   auto via = parse_proxy(options.proxy);
   if (!via) return via.error();
   if (!via->used() || o.tls) return write_request_head(r, r.target, host, {});
@@ -40,10 +42,11 @@ result<wiped_string> head_of(const client_options& options, const request& r) {
 class http1_exchange final : public exchange {
 public:
   http1_exchange(std::shared_ptr<connection_pool> pool, connection_pool::permit p,
-                 std::unique_ptr<connection> c, wire_parser::body b)
+                 std::unique_ptr<connection> c, wire_parser::body b, steady_time deadline)
       : pool_(std::move(pool)),
         permit_(std::move(p)),
         connection_(std::move(c)),
+        deadline_(deadline),
         parser_(std::in_place, wire_parser::kind::response, pool_->options().header_limit_bytes, b),
         body_(b) {
     place_ = pool_->note_in_use(*connection_);
@@ -62,20 +65,20 @@ public:
     wire& w = connection_->w;
     if (r.body.size() <= body_slice_bytes) {
       head += r.body;
-      w.stream().expire_at(pool_->owner().now() + pool_->options().response_timeout);
+      w.stream().expire_at(after(pool_->options().response_timeout));
       co_return co_await w.write_secret(std::move(head));
     }
-    w.stream().expire_at(pool_->owner().now() + pool_->options().response_timeout);
+    w.stream().expire_at(after(pool_->options().response_timeout));
     auto sent = co_await w.write_secret(std::move(head));
     for (std::size_t done = 0; sent && done < r.body.size(); done += body_slice_bytes) {
-      w.stream().expire_at(pool_->owner().now() + pool_->options().response_timeout);
+      w.stream().expire_at(after(pool_->options().response_timeout));
       sent = co_await w.write(r.body.substr(done, body_slice_bytes));
     }
     co_return sent;
   }
 
   awaitable<result<void>> read_head() {
-    connection_->w.stream().expire_at(pool_->owner().now() + pool_->options().response_timeout);
+    connection_->w.stream().expire_at(after(pool_->options().response_timeout));
     for (;;) {
       auto step = next_step();
       if (!step) co_return step.error();
@@ -100,14 +103,14 @@ public:
 
   using exchange::read;
   awaitable<result<std::string_view>> read(nanoseconds idle, nanoseconds lull) override {
-    if (connection_) connection_->w.stream().expire_at(pool_->owner().now() + idle);
+    if (connection_) connection_->w.stream().expire_at(after(idle));
     // A piece that is here already would be handed on without waiting, and so would the next one.
     if (turn::is_over()) co_await turn::give_way();
     turn::spend();
     for (;;) {
       if (auto got = try_read()) co_return std::move(*got);
       if (lull > nanoseconds::zero()) {
-        connection_->w.stream().expire_at(pool_->owner().now() + lull + idle);
+        connection_->w.stream().expire_at(after(lull + idle));
         if (co_await rest(std::exchange(lull, {})) == woken::by_call)
           co_return named(make_fault(errc::timed_out, {}, "it was hurried"));
         continue;
@@ -118,6 +121,10 @@ public:
   }
 
 private:
+  /// So long from now, unless all of it has to be over before.
+  steady_time after(nanoseconds wait) const {
+    return std::min(pool_->owner().now() + wait, deadline_);
+  }
   fault named(fault f) const {
     f.doing = "request to " + pool_->options().origin.text();
     return f;
@@ -222,6 +229,7 @@ private:
   std::optional<connection_pool::permit> permit_;
   std::unique_ptr<connection> connection_;  // none once the message is complete or has failed
   connection_pool::place place_;
+  steady_time deadline_;
   std::optional<wire_parser> parser_;
   wire_parser::body body_;
   unsigned interim_ = 0;
@@ -232,12 +240,12 @@ private:
 };
 
 awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection_pool> pool,
-                                                      const request& r, bool fresh,
-                                                      bool& died) {  // borrowed
+                                                      const request& r, steady_time deadline,
+                                                      bool fresh, bool& died) {  // borrowed
   auto head = head_of(pool->options(), r);
   if (!head) co_return head.error();
-  const bool acquired =
-      co_await pool->acquire(pool->owner().now() + pool->options().response_timeout);
+  const bool acquired = co_await pool->acquire(
+      std::min(pool->owner().now() + pool->options().response_timeout, deadline));
   if (!acquired) {
     co_return make_fault(
         errc::timed_out, "request to " + pool->options().origin.text(),
@@ -251,13 +259,13 @@ awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection
   std::unique_ptr<connection> c;
   if (!fresh) c = pool->take_idle();
   if (!c) {
-    auto opened = co_await pool->open_connection();
+    auto opened = co_await pool->open_connection(deadline);
     if (!opened) co_return opened.error();
     c = std::move(*opened);
   }
   const bool reused = c->reused;
   const auto body = r.method == "HEAD" ? wire_parser::body::none : wire_parser::body::expected;
-  auto x = std::make_unique<http1_exchange>(pool, std::move(right), std::move(c), body);
+  auto x = std::make_unique<http1_exchange>(pool, std::move(right), std::move(c), body, deadline);
   auto sent = co_await x->write(r, std::move(*head));
   if (!sent && (is_cancelled(sent.error()) || sent.error().code == errc::timed_out))
     co_return sent.error();
@@ -270,7 +278,7 @@ awaitable<result<std::unique_ptr<exchange>>> try_once(std::shared_ptr<connection
 }
 
 awaitable<result<std::unique_ptr<exchange>>> send_on(std::shared_ptr<connection_pool> pool,
-                                                     request r) {
+                                                     request r, steady_time deadline) {
   const connection_pool::request_under_way here(pool);
   // It may have held a Secret.
   struct wiping {
@@ -278,9 +286,9 @@ awaitable<result<std::unique_ptr<exchange>>> send_on(std::shared_ptr<connection_
     ~wiping() { wipe(text); }
   } const afterwards{r.body};
   bool died = false;
-  auto first = co_await try_once(pool, r, false, died);
+  auto first = co_await try_once(pool, r, deadline, false, died);
   if (first || !died || !is_idempotent(r.method)) co_return first;
-  co_return co_await try_once(pool, r, true, died);
+  co_return co_await try_once(pool, r, deadline, true, died);
 }
 
 }  // namespace
@@ -293,16 +301,22 @@ client::~client() {
 }
 
 awaitable<result<std::unique_ptr<exchange>>> client::send(request r) {
-  return send_on(pool_, std::move(r));
+  return send_on(pool_, std::move(r), never);
 }
 
-awaitable<result<response>> client::fetch(request r, std::size_t limit_bytes) {
+awaitable<result<response>> client::fetch(request r, std::size_t limit_bytes,
+                                          steady_time deadline) {
   const std::shared_ptr<connection_pool> pool = pool_;
-  auto got = co_await send_on(pool, std::move(r));
-  if (!got) co_return got.error();
+  const auto judged = [&](const fault& why) {
+    return pool->owner().now() < deadline || is_cancelled(why)
+               ? why
+               : make_fault(errc::timed_out, "request to " + pool->options().origin.text());
+  };
+  auto got = co_await send_on(pool, std::move(r), deadline);
+  if (!got) co_return judged(got.error());
   std::unique_ptr<exchange> x = std::move(*got);
   auto body = co_await read_body(x, limit_bytes, pool->options().response_timeout);
-  if (!body) co_return body.error();
+  if (!body) co_return judged(body.error());
   response out;
   out.status = x->head().status;
   out.fields = x->head().fields;

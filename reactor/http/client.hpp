@@ -100,8 +100,10 @@ public:
 
   /// Sends and returns when the head of the response is here.
   awaitable<result<std::unique_ptr<exchange>>> send(request r);
-  /// Sends and reads the whole body. Errors: errc::limit past `limit_bytes`.
-  awaitable<result<response>> fetch(request r, std::size_t limit_bytes = 16 * 1024 * 1024);
+  /// Sends and reads the whole body, all of it by `deadline`. Errors: errc::limit past
+  /// `limit_bytes`; errc::timed_out.
+  awaitable<result<response>> fetch(request r, std::size_t limit_bytes = 16 * 1024 * 1024,
+                                    steady_time deadline = never);
 
   /// New credentials or trust for connections made from now on; pooled idle ones are dropped.
   void set_tls(tls_settings tls);

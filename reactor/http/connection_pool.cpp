@@ -6,6 +6,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace reactor::http {
@@ -130,8 +131,8 @@ void connection_pool::reap() {
 /// The first connection to an https origin is made alone. Those that are asked for meanwhile wait
 /// for the session that it is given, so that a fleet of watches costs each server one certificate's
 /// work, not one for each watch.
-awaitable<void> connection_pool::wait_for_session() {
-  const steady_time until = loop_.now() + session_patience;
+awaitable<void> connection_pool::wait_for_session(steady_time deadline) {
+  const steady_time until = std::min(loop_.now() + session_patience, deadline);
   while (introducing_ && wants_introduction() && loop_.now() < until)
     (void)co_await introduced_.wait(until);
   introducing_ = wants_introduction();
@@ -170,8 +171,9 @@ void connection_pool::replace_tls(tls_settings tls) {
   drop_idle();
 }
 
-awaitable<result<std::unique_ptr<connection>>> connection_pool::open_connection() {
-  co_await wait_for_session();
+awaitable<result<std::unique_ptr<connection>>> connection_pool::open_connection(
+    steady_time deadline) {
+  co_await wait_for_session(deadline);
   if (stopping_) co_return stopped();
   auto how = plan_connection(options_);
   if (!how) {
@@ -193,9 +195,10 @@ awaitable<result<std::unique_ptr<connection>>> connection_pool::open_connection(
     task_group& tasks;
     task_group::task_id id;
     ~started() { tasks.cancel(id); }
-  } connecting{tasks_, tasks_.start("connect", run(loop_, std::move(*how),
-                                                   loop_.now() + options_.connect_timeout,
-                                                   finishing(shared)))};
+  } connecting{tasks_, tasks_.start("connect",
+                                    run(loop_, std::move(*how),
+                                        std::min(loop_.now() + options_.connect_timeout, deadline),
+                                        finishing(shared)))};
   if (connecting.id != 0) co_await shared->done.wait();
   if (stopping_ || !shared->outcome) co_return stopped();
   if (!*shared->outcome) {

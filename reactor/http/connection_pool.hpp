@@ -55,7 +55,7 @@ public:
   /// The most recently used connection that is still good, so that the others can age; null when
   /// there is none.
   std::unique_ptr<connection> take_idle();
-  awaitable<result<std::unique_ptr<connection>>> open_connection();
+  awaitable<result<std::unique_ptr<connection>>> open_connection(steady_time deadline);
 
   /// Connections that carry a message; stop() closes them.
   using place = std::list<connection*>::iterator;
@@ -101,7 +101,7 @@ private:
   /// When the longest unused one is closed.
   steady_time next_close() const;
   void reap();
-  awaitable<void> wait_for_session();
+  awaitable<void> wait_for_session(steady_time deadline);
   bool wants_introduction() const;
   void end_introduction();
   void new_session();

@@ -356,6 +356,61 @@ TEST_F(Client, TimesOutConnecting) {
   EXPECT_EQ(l.now() - start, 5s);
 }
 
+TEST_F(Client, AWholeFetchEndsAtItsDeadline) {
+  const script silent = [](stream& s) -> awaitable<void> {
+    (void)co_await read_head(s);
+    (void)co_await s.wait_readable();
+  };
+  // each byte comes in time, all of them do not
+  const script trickle = [&](stream& s) -> awaitable<void> {
+    (void)co_await read_head(s);
+    (void)co_await s.write_all(std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"));
+    for (;;) {
+      co_await l.sleep_for(300ms);
+      auto sent = co_await s.write_all(std::string_view("x"));
+      if (!sent) co_return;
+    }
+  };
+  struct {
+    std::string name;
+    script peer;
+    memory_network::reach reach;
+    std::size_t connections;  // that may be open at once
+  } const table[] = {
+      {"no connection", silent, memory_network::reach::blackhole, 2},
+      {"no head", silent, memory_network::reach::open, 2},
+      {"a trickle of a body", trickle, memory_network::reach::open, 2},
+      {"no turn", silent, memory_network::reach::open, 1},
+  };
+  for (const auto& t : table) {
+    net().set_reach("api", t.reach);
+    run([&]() -> awaitable<void> {
+      std::vector<script> scripts{t.peer};
+      scripted_server server(l, {"api", 80}, std::move(scripts));
+      client_options options;
+      options.origin = api;
+      options.max_connections = t.connections;
+      client c(l, std::move(options));
+      task_group others(l);
+      if (t.connections == 1) {
+        others.start("other", [&]() -> awaitable<void> {
+          request r;
+          (void)co_await c.fetch(std::move(r));
+        });
+        co_await l.sleep_for(100ms);
+      }
+      const steady_time start = l.now();
+      request r;
+      auto got = co_await c.fetch(std::move(r), 10'000, start + 2s);
+      EXPECT_TRUE(!got && got.error().code == errc::timed_out) << t.name;
+      EXPECT_EQ(l.now() - start, 2s) << t.name;
+      co_await others.cancel_and_join();
+      co_await c.stop();
+      co_await server.stop();
+    });
+  }
+}
+
 TEST_F(Client, ReportsWhoRefused) {
   run([&]() -> awaitable<void> {
     client c(l, options());
