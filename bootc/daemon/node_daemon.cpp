@@ -240,7 +240,7 @@ awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status
         boost::json::object{{"resourceVersion", object.meta.resource_version.text()}};
   k8s::object_key key{"", options_.node};
   auto answer =
-      co_await api_.merge_patch(bootc_nodes(), std::move(key), std::move(patch), "status");
+      co_await api_.merge_patch_text(bootc_nodes(), std::move(key), std::move(patch), "status");
   if (!answer) {
     if (needed == consent::of_now && answer.error().code == k8s::errc::conflict) {
       (void)co_await read_object();
@@ -257,7 +257,7 @@ awaitable<bool> node_daemon::publish(bootc_node object, bootc_node_status status
 awaitable<bool> node_daemon::read_object() {
   k8s::object_key key{"", options_.node};
   auto answer = co_await api_.get(bootc_nodes(), std::move(key));
-  if (answer) co_return take(*answer);
+  if (answer) co_return take(boost::json::serialize(*answer));
   if (!answer.error().cancelled)
     log_.warning("the node's object cannot be read before a reboot",
                  {{"why", answer.error().message()}});
@@ -269,8 +269,8 @@ awaitable<bool> node_daemon::is_still_asked(bootc_node object) {
   co_return read && written_->meta.uid == object.meta.uid && written_->spec == object.spec;
 }
 
-bool node_daemon::take(const boost::json::object& answer) {
-  auto view = k8s::parse_view<bootc_node>(boost::json::serialize(answer));
+bool node_daemon::take(std::string_view answer) {
+  auto view = k8s::parse_view<bootc_node>(answer);
   if (!view) return false;
   written_ = std::move(*view);
   return true;

@@ -63,7 +63,7 @@ private:
   /// Whether the server still asks for what was decided on.
   awaitable<bool> is_still_asked(bootc_node object);
   /// What the server answered.
-  bool take(const boost::json::object& answer);
+  bool take(std::string_view answer);
   /// Our object as it is known: what our own last write answered, or what the watch brought since.
   std::optional<bootc_node> current();
 

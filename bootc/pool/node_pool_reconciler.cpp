@@ -72,20 +72,34 @@ std::string_view text_of(const json::value* v) noexcept {
   return v && v->is_string() ? std::string_view(v->get_string()) : std::string_view();
 }
 
-k8s::resource_version version_of(const json::object& answer) {
-  return k8s::resource_version(text_of(member(answer.if_contains("metadata"), "resourceVersion")));
-}
+/// What is read of a write's answer.
+struct receipt {
+  k8s::object_meta meta;
+  bool has_policy_holds = false;
 
-k8s::uid uid_of(const json::object& answer) {
-  return k8s::uid(text_of(member(answer.if_contains("metadata"), "uid")));
+  static receipt parse(k8s::wire_value object) {
+    receipt r;
+    const auto [metadata, status] = object.fields("metadata", "status");
+    const auto [uid, version] = metadata.fields("uid", "resourceVersion");
+    r.meta.uid = k8s::uid(uid.text());
+    r.meta.resource_version = k8s::resource_version(version.text());
+    r.has_policy_holds = status["policyHolds"].kind() != k8s::wire_kind::absent;
+    return r;
+  }
+  friend bool operator==(const receipt&, const receipt&) = default;
+};
+
+k8s::result<receipt> receipt_of(const k8s::result<std::string>& answer) {
+  if (!answer) return answer.error();
+  return k8s::parse_view<receipt>(*answer);
 }
 
 /// Remembers what was written to an object that `seen` had: one that is missing there now has been
 /// deleted since, and nothing will be seen of it.
 template <class View>
 void note_patch(k8s::own_writes& writes, const k8s::store<View>& seen, const k8s::object_key& key,
-                const json::object& answer) {
-  if (seen.find(key)) writes.wrote(key, uid_of(answer), version_of(answer));
+                const receipt& answer) {
+  if (seen.find(key)) writes.wrote(key, answer.meta.uid, answer.meta.resource_version);
 }
 
 /// One line, and a count, when a rollout starts and when it is done, by what the pool's status said
@@ -651,7 +665,7 @@ void node_pool_reconciler::note_step(const bootc_node& b, const node_pool& pool,
                                      json::object& annotations) {
   if (!settings_.events) return;
   const std::string name = b.meta.name.str();
-  auto step = next_step(b, views_.nodes.find("", name), pool);
+  auto step = is_told(b) ? std::nullopt : next_step(b, views_.nodes.find("", name), pool);
   if (!step) {
     told_steps_.erase(name);
     return;
@@ -715,8 +729,8 @@ awaitable<bool> node_pool_reconciler::write_notes(notes all) {
     json::object metadata, patch;
     metadata["annotations"] = std::move(one.mapped());
     patch["metadata"] = std::move(metadata);
-    auto answer =
-        co_await api_.merge_patch(bootc_nodes(), key, std::move(patch), std::string(), manager());
+    const auto answer = receipt_of(co_await api_.merge_patch_text(
+        bootc_nodes(), key, std::move(patch), std::string(), manager()));
     if (answer) {
       note_patch(bootc_node_writes_, views_.bootc_nodes, key, *answer);
     } else if (!is_a_race(answer.error())) {
@@ -772,21 +786,20 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_p
     case action_kind::remove_finalizer: {
       json::object patch = a.kind == action_kind::add_finalizer ? add_finalizer_patch(pool)
                                                                 : remove_finalizer_patch(pool);
-      auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch),
-                                              std::string(), manager());
+      const auto answer = receipt_of(co_await api_.merge_patch_text(
+          node_pools(), pool.meta.key(), std::move(patch), std::string(), manager()));
       if (!answer) co_return answer.error();
       if (a.kind == action_kind::add_finalizer)
-        pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
+        pool_writes_.wrote(pool.meta.key(), pool.meta.uid, answer->meta.resource_version);
       co_return std::string();
     }
     case action_kind::create_node: {
       json::object body = new_bootc_node(pool, a);
-      auto answer =
-          co_await api_.create(bootc_nodes(), std::string(), std::move(body), std::string(),
-                               std::string(), k8s::request_deadline, manager());
+      const auto answer = receipt_of(
+          co_await api_.create_text(bootc_nodes(), std::string(), std::move(body), manager()));
       if (!answer) co_return answer.error();
-      bootc_node_writes_.wrote(key, uid_of(*answer), version_of(*answer));
-      co_return version_of(*answer).text();
+      bootc_node_writes_.wrote(key, answer->meta.uid, answer->meta.resource_version);
+      co_return answer->meta.resource_version.text();
     }
     case action_kind::delete_node: {
       k8s::delete_options options;
@@ -808,11 +821,11 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_p
         if (!all.is_object()) all.emplace_object();
         for (auto& [key, value] : annotations) all.as_object()[key] = std::move(value);
       }
-      auto answer =
-          co_await api_.merge_patch(bootc_nodes(), key, std::move(patch), std::string(), manager());
+      const auto answer = receipt_of(co_await api_.merge_patch_text(
+          bootc_nodes(), key, std::move(patch), std::string(), manager()));
       if (!answer) co_return answer.error();
       note_patch(bootc_node_writes_, views_.bootc_nodes, key, *answer);
-      co_return version_of(*answer).text();
+      co_return answer->meta.resource_version.text();
     }
     case action_kind::label:
     case action_kind::unlabel:
@@ -821,8 +834,8 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_p
     case action_kind::shield:
     case action_kind::unshield: {
       json::object patch = node_patch(a);
-      auto answer = co_await api_.merge_patch(k8s::resources::nodes(), key, std::move(patch),
-                                              std::string(), manager());
+      const auto answer = receipt_of(co_await api_.merge_patch_text(
+          k8s::resources::nodes(), key, std::move(patch), std::string(), manager()));
       if (!answer) co_return answer.error();
       note_patch(node_writes_, views_.nodes, key, *answer);
       co_return std::string();
@@ -850,11 +863,11 @@ awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
   json::object patch = status_patch(pool.status, status);
   if (patch.empty()) co_return k8s::result<void>();
   written_[pool.meta.name.str()] = status;  // its event may come before its answer
-  auto answer = co_await api_.merge_patch(node_pools(), pool.meta.key(), std::move(patch), "status",
-                                          manager());
+  const auto answer = receipt_of(co_await api_.merge_patch_text(
+      node_pools(), pool.meta.key(), std::move(patch), "status", manager()));
   if (!answer) co_return answer.error();
-  pool_writes_.wrote(pool.meta.key(), pool.meta.uid, version_of(*answer));
-  if (!status.policy_waits.empty() && !member(answer->if_contains("status"), "policyHolds"))
+  pool_writes_.wrote(pool.meta.key(), pool.meta.uid, answer->meta.resource_version);
+  if (!status.policy_waits.empty() && !answer->has_policy_holds)
     waits_pruned_until_ = loop_.now() + pruned_for;
   tell_turn(settings_.log, settings_.rows, pool, status, loop_.wall());
   co_return k8s::result<void>();

@@ -121,6 +121,16 @@ bool is_budget_refusal(const fault& f) {
                      [](const cause& c) { return c.reason == "DisruptionBudget"; });
 }
 
+std::optional<fault> no_object_in(int status, const reactor::http::headers& fields,
+                                  std::string_view body, std::string doing) {
+  if (is_page(fields, body))
+    return stranger(status, std::move(doing), "a web page; is the server's address right?");
+  const auto begin = body.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || body[begin] != '{')
+    return stranger(status, std::move(doing), "something that is not JSON");
+  return std::nullopt;
+}
+
 result<json::value> read_answer(int status, const reactor::http::headers& fields,
                                 std::string_view body, std::string doing,
                                 json::storage_ptr storage) {

@@ -6,6 +6,7 @@
 #include <boost/json/fwd.hpp>
 #include <boost/json/storage_ptr.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,11 @@ namespace k8s {
 result<boost::json::value> read_answer(int status, const reactor::http::headers& fields,
                                        std::string_view body, std::string doing,
                                        boost::json::storage_ptr storage = {});
+
+/// Why a good answer is not an object's JSON by the look of it, as read_answer says; none for one
+/// that may be. For who reads it later, and less of it.
+std::optional<fault> no_object_in(int status, const reactor::http::headers& fields,
+                                  std::string_view body, std::string doing);
 
 /// The fault of a metav1.Status object, as it also comes inside a watch's ERROR event. `status` is
 /// used where the object names no code.

@@ -7,7 +7,6 @@
 #include "k8s/client/apart.hpp"
 #include "k8s/client/credentials.hpp"
 #include "k8s/client/wiping_json.hpp"
-#include "reactor/deadline.hpp"
 #include "reactor/http/date.hpp"
 #include "reactor/http/gzip.hpp"
 #include "reactor/limiter.hpp"
@@ -137,7 +136,11 @@ result<json::object> as_object(result<json::value> got, const std::string& doing
 namespace {
 
 /// What the body of a good answer is taken for.
-enum class body_form : bool { json, text };
+enum class body_form : std::uint8_t {
+  json,
+  text,
+  object_text  // of an object, to be read by somebody else
+};
 
 /// Of a list smaller pages may be asked for; one object of that size is not what a server stores.
 fault too_much(std::string doing, std::size_t limit_bytes, const std::string& what) {
@@ -187,7 +190,13 @@ struct body_reader {
       ~wiping() { reactor::wipe(text); }
     } const afterwards{*plain};
     const bool good = status / 100 == 2;
-    if (form == body_form::text && good) return json::value(json::string(*plain));
+    if (form == body_form::object_text && good) {
+      if (auto why = no_object_in(status, fields, *plain, doing)) return *std::move(why);
+      // It may be one that failed.
+      if (plain->find("\"Status\"") != std::string::npos)
+        if (auto said = read_answer(status, fields, *plain, doing); !said) return said;
+    }
+    if (form != body_form::json && good) return json::value(json::string(*plain));
     if (good && plain->size() > parsed_on_loop_bytes &&
         formats::json_values_in(*plain) > formats::most_json_values)
       return too_much(doing, limit_bytes, std::to_string(formats::most_json_values) + " values");
@@ -279,9 +288,7 @@ struct client::impl {
       if (!turn) co_return held_back(doing);
       http::request sent = r;
       authorize(sent);
-      auto got =
-          co_await reactor::with_deadline(loop, transport.fetch(std::move(sent), limit_bytes),
-                                          deadline, "request to " + who.to().server);
+      auto got = co_await transport.fetch(std::move(sent), limit_bytes, deadline);
       if (!got && limit_bytes == page_limit_bytes && got.error().code == reactor::errc::limit) {
         const fault why = too_long(doing, limit_bytes);
         observe(&why);
@@ -395,6 +402,25 @@ struct client::impl {
     co_return as_object(std::move(got), named);
   }
 
+  awaitable<result<std::string>> text_call(http::request r, std::string doing) {
+    auto got = co_await call(std::move(r), std::move(doing), request_deadline, object_limit_bytes,
+                             body_form::object_text);
+    if (!got) co_return got.error();
+    co_return std::string(got->get_string());
+  }
+
+  /// A request and what it is called in a sentence.
+  struct named_request {
+    http::request what;
+    std::string doing;
+  };
+  named_request to_create(const resource& r, const std::string& ns, json::object body,
+                          const std::string& subresource, const std::string& name,
+                          const std::string& manager) const;
+  named_request to_patch(const resource& r, const object_key& key, patch_kind kind,
+                         json::object patch, const std::string& subresource,
+                         const std::string& manager) const;
+
   reactor::loop& loop;
   credentials who;
   std::string field_manager;
@@ -456,10 +482,11 @@ awaitable<result<json::object>> client::list(resource r, list_options options) {
   co_return page;
 }
 
-awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,
-                                               std::string subresource, std::string name,
-                                               reactor::nanoseconds within,
-                                               std::string field_manager) {
+client::impl::named_request client::impl::to_create(const resource& r, const std::string& ns,
+                                                    json::object body,
+                                                    const std::string& subresource,
+                                                    const std::string& name,
+                                                    const std::string& manager) const {
   std::string doing = "create " + naming(r, subresource);
   if (subresource.empty()) fill_identity(body, r);
   const json::value* metadata = body.if_contains("metadata");
@@ -474,10 +501,24 @@ awaitable<result<json::object>> client::create(resource r, std::string ns, json:
   }
   const bool to_collection = name.empty() && subresource.empty();
   target t(to_collection ? r.collection_path(ns) : r.object_path(ns, name, subresource));
-  t.add("fieldManager", impl_->manager_or(field_manager));
+  t.add("fieldManager", manager_or(manager));
   const json::value document(std::move(body));
-  http::request request = impl_->make("POST", t.take(), &document);
+  return {make("POST", t.take(), &document), std::move(doing)};
+}
+
+awaitable<result<json::object>> client::create(resource r, std::string ns, json::object body,
+                                               std::string subresource, std::string name,
+                                               reactor::nanoseconds within,
+                                               std::string field_manager) {
+  auto [request, doing] =
+      impl_->to_create(r, ns, std::move(body), subresource, name, field_manager);
   return impl_->object_call(std::move(request), std::move(doing), within);
+}
+
+awaitable<result<std::string>> client::create_text(resource r, std::string ns, json::object body,
+                                                   std::string field_manager) {
+  auto [request, doing] = impl_->to_create(r, ns, std::move(body), {}, {}, field_manager);
+  return impl_->text_call(std::move(request), std::move(doing));
 }
 
 awaitable<result<json::object>> client::apply(resource r, object_key key, json::object body,
@@ -513,18 +554,34 @@ awaitable<result<json::object>> client::merge_patch(resource r, object_key key, 
                      std::move(subresource), std::move(field_manager));
 }
 
+client::impl::named_request client::impl::to_patch(const resource& r, const object_key& key,
+                                                   patch_kind kind, json::object patch,
+                                                   const std::string& subresource,
+                                                   const std::string& manager) const {
+  std::string doing = "patch " + naming(r, subresource) + " " + key.text();
+  target t(r.object_path(key.ns, key.name, subresource));
+  t.add("fieldManager", manager_or(manager));
+  const json::value document(std::move(patch));
+  return {make("PATCH", t.take(), &document,
+               kind == patch_kind::merge ? "application/merge-patch+json"
+                                         : "application/strategic-merge-patch+json"),
+          std::move(doing)};
+}
+
 awaitable<result<json::object>> client::patch(resource r, object_key key, patch_kind kind,
                                               json::object patch, std::string subresource,
                                               std::string field_manager) {
-  std::string doing = "patch " + naming(r, subresource) + " " + key.text();
-  target t(r.object_path(key.ns, key.name, subresource));
-  t.add("fieldManager", impl_->manager_or(field_manager));
-  const json::value document(std::move(patch));
-  http::request request =
-      impl_->make("PATCH", t.take(), &document,
-                  kind == patch_kind::merge ? "application/merge-patch+json"
-                                            : "application/strategic-merge-patch+json");
+  auto [request, doing] =
+      impl_->to_patch(r, key, kind, std::move(patch), subresource, field_manager);
   return impl_->object_call(std::move(request), std::move(doing));
+}
+
+awaitable<result<std::string>> client::merge_patch_text(resource r, object_key key,
+                                                        json::object patch, std::string subresource,
+                                                        std::string field_manager) {
+  auto [request, doing] =
+      impl_->to_patch(r, key, patch_kind::merge, std::move(patch), subresource, field_manager);
+  return impl_->text_call(std::move(request), std::move(doing));
 }
 
 awaitable<result<json::object>> client::replace(resource r, object_key key, json::object body,
@@ -558,7 +615,8 @@ awaitable<result<void>> client::remove(resource r, object_key key, delete_option
   const json::value document(std::move(body));
   http::request request =
       impl_->make("DELETE", target(r.object_path(key.ns, key.name)).take(), &document);
-  auto done = co_await impl_->call(std::move(request), std::move(doing), within);
+  auto done = co_await impl_->call(std::move(request), std::move(doing), within, object_limit_bytes,
+                                   body_form::object_text);
   if (!done) co_return done.error();
   co_return result<void>();
 }
@@ -577,7 +635,7 @@ awaitable<result<void>> client::evict(object_key pod, std::string uid) {
   http::request request = impl_->make(
       "POST", target(resources::pods().object_path(pod.ns, pod.name, "eviction")).take(),
       &document);
-  auto done = co_await impl_->call(std::move(request), std::move(doing));
+  auto done = co_await impl_->text_call(std::move(request), std::move(doing));
   if (!done) co_return done.error();
   co_return result<void>();
 }

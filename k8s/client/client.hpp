@@ -90,6 +90,14 @@ public:
                                                      boost::json::object patch,
                                                      std::string subresource = {},
                                                      std::string field_manager = {});
+  /// Create and merge_patch; the answer comes as its text, for who reads a view of it (parse_view)
+  /// or nothing.
+  awaitable<result<std::string>> create_text(resource r, std::string ns, boost::json::object body,
+                                             std::string field_manager = {});
+  awaitable<result<std::string>> merge_patch_text(resource r, object_key key,
+                                                  boost::json::object patch,
+                                                  std::string subresource = {},
+                                                  std::string field_manager = {});
   awaitable<result<boost::json::object>> patch(resource r, object_key key, patch_kind kind,
                                                boost::json::object patch,
                                                std::string subresource = {},

@@ -241,7 +241,7 @@ awaitable<result<void>> event_recorder::write(key k) {
   if (!s.name.empty()) {
     json::object patch = repetition_of(k.form, s.count, s.last);
     object_key where{ns, s.name};
-    auto done = co_await api_.merge_patch(events, std::move(where), std::move(patch));
+    auto done = co_await api_.merge_patch_text(events, std::move(where), std::move(patch));
     if (!done && done.error().code != errc::not_found) co_return done.error();
     found = series_.find(k);
     if (done) {
@@ -254,7 +254,7 @@ awaitable<result<void>> event_recorder::write(key k) {
                                ? event_name(k.regarding.name, loop_.wall())
                                : event_name(k.regarding.name, loop_.random().next());
   json::object body = body_of(k, s, name);
-  auto made = co_await api_.create(events, ns, std::move(body));
+  auto made = co_await api_.create_text(events, ns, std::move(body));
   if (!made) co_return made.error();
   found = series_.find(k);
   if (found != series_.end()) {

@@ -45,6 +45,16 @@ std::string marker_of(const condition& idle, const std::string& image) {
   return idle.status + ":" + idle.reason + ":" + image;
 }
 
+/// Whether `text` is that, which is asked of every node in every pass.
+bool is_marker_of(std::string_view text, const condition& idle, std::string_view image) {
+  const auto take = [&](std::string_view part) {
+    const bool begins = text.starts_with(part);
+    if (begins) text.remove_prefix(part.size());
+    return begins;
+  };
+  return take(idle.status) && take(":") && take(idle.reason) && take(":") && text == image;
+}
+
 std::optional<std::string> text_of(std::string_view reason, const std::string& image) {
   if (reason == node_reason::staging) return "Staging image " + image;
   if (reason == node_reason::staged) return "Image " + image + " is staged and awaiting reboot";
@@ -102,15 +112,20 @@ std::vector<k8s::event_note> pool_events(const node_pool& pool, const node_pool_
   return out;
 }
 
-std::optional<node_step> next_step(const bootc_node& b, const k8s::node* its, const node_pool& of) {
+bool is_told(const bootc_node& b) {
   const condition* idle = find_condition(b.status.conditions, node_condition::idle);
-  if (!idle) return std::nullopt;
-  const std::string& image = b.spec.desired_image;
-  const std::string now = marker_of(*idle, image);
+  if (!idle) return true;
   const auto told = b.annotation(names::last_observed_state);
-  if (told == now) return std::nullopt;
+  return told && is_marker_of(*told, *idle, b.spec.desired_image);
+}
+
+std::optional<node_step> next_step(const bootc_node& b, const k8s::node* its, const node_pool& of) {
+  if (is_told(b)) return std::nullopt;
+  const condition* idle = find_condition(b.status.conditions, node_condition::idle);
+  const std::string& image = b.spec.desired_image;
+  const auto told = b.annotation(names::last_observed_state);
   node_step out;
-  out.remember = now;
+  out.remember = marker_of(*idle, image);
   const auto say = [&](std::string_view reason, std::string text) {
     out.note = about_node(b.meta.name.str(), its, of, event_severity::normal, reason, "NodeUpdate",
                           std::move(text));

@@ -203,6 +203,47 @@ TEST_F(Client, SaysThatAStrangerIsNoKubernetesServer) {
   });
 }
 
+TEST_F(Client, TakesNoPageForAWriteThatWentWell) {
+  run([](scripted_server& server, client& api) -> awaitable<void> {
+    const answer strangers[] = {answer::text(200, "text/html", "<html>log in</html>"),
+                                answer::text(200, "application/json", " <html>"),
+                                answer::text(200, "text/plain", "OK"),
+                                answer::text(200, "application/json", "")};
+    for (const answer& a : strangers) {
+      server.on("POST", "/", a);
+      auto evicted = co_await api.evict(pod_a);
+      EXPECT_EQ(evicted.error().code, errc::malformed);
+      server.on("POST", "/", a);
+      json::object body{{"spec", {{"x", 1}}}};
+      auto created = co_await api.create_text(resources::pods(), "ns", body);
+      EXPECT_EQ(created.error().code, errc::malformed);
+      server.on("PATCH", "/", a);
+      auto patched = co_await api.merge_patch_text(resources::pods(), pod_a, body);
+      EXPECT_EQ(patched.error().code, errc::malformed);
+      EXPECT_THAT(patched.error().message(),
+                  testing::HasSubstr("does not speak the Kubernetes API"));
+      server.on("DELETE", "/", a);
+      auto gone = co_await api.remove(resources::pods(), pod_a);
+      EXPECT_EQ(gone.error().code, errc::malformed);
+    }
+    // What failed has failed, whatever the status line says; a refusal is read as ever.
+    server.on("POST", "/",
+              answer::json(200, R"({"kind": "Status", "status": "Failure",)"
+                                R"("message": "no", "code": 500})"));
+    auto failed = co_await api.evict(pod_a);
+    EXPECT_EQ(failed.error().code, errc::unavailable);
+    server.on("PATCH", "/", answer::failure(409, "Conflict", "it has changed"));
+    json::object body{{"spec", {{"x", 1}}}};
+    auto refused = co_await api.merge_patch_text(resources::pods(), pod_a, body);
+    EXPECT_EQ(refused.error().code, errc::conflict);
+    server.on("PATCH", "/", answer::json(200, pod));
+    auto good = co_await api.merge_patch_text(resources::pods(), pod_a, body, "status", "somebody");
+    EXPECT_EQ(*good, pod);
+    EXPECT_EQ(server.requests().back().target,
+              "/api/v1/namespaces/ns/pods/a/status?fieldManager=somebody");
+  });
+}
+
 TEST_F(Client, TakesABalancersPageForWeather) {
   run([](scripted_server& server, client& api) -> awaitable<void> {
     server.on("GET", "/", answer::text(502, "text/html", "<html>Bad Gateway</html>"));
