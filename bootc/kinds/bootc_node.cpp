@@ -18,14 +18,17 @@ namespace json = boost::json;
 
 std::optional<image_info> read_image(k8s::wire_value entry) {
   if (!entry.present()) return std::nullopt;
+  const auto [image, digest, version, timestamp, architecture, soft, incompatible] =
+      entry.fields("image", "imageDigest", "version", "timestamp", "architecture",
+                   "softRebootCapable", "incompatible");
   image_info out;
-  out.image = entry["image"].text();
-  out.digest = entry["imageDigest"].text();
-  out.version = entry["version"].text();
-  out.timestamp = entry["timestamp"].text();
-  out.architecture = entry["architecture"].text();
-  out.soft_reboot_capable = entry["softRebootCapable"].boolean();
-  out.incompatible = entry["incompatible"].boolean();
+  out.image = image.text();
+  out.digest = digest.text();
+  out.version = version.text();
+  out.timestamp = timestamp.text();
+  out.architecture = architecture.text();
+  out.soft_reboot_capable = soft.boolean();
+  out.incompatible = incompatible.boolean();
   return out;
 }
 
@@ -53,7 +56,9 @@ const k8s::resource& bootc_nodes() {
 }
 
 bool is_image(const image_info& entry, std::string_view digest) noexcept {
-  return !digest.empty() && (entry.digest == digest || digest_in(entry.image) == digest);
+  return !digest.empty() &&
+         (entry.digest == digest ||
+          (std::string_view(entry.image).ends_with(digest) && digest_in(entry.image) == digest));
 }
 
 std::string_view text(image_state s) noexcept {
@@ -83,25 +88,29 @@ std::optional<std::string_view> bootc_node::annotation(std::string_view key) con
 bootc_node bootc_node::parse(k8s::wire_value object) {
   bootc_node out;
   out.meta = k8s::parse_meta(object, our_annotations);
-  const auto spec = object["spec"];
-  out.spec.desired_image = spec["desiredImage"].text();
-  out.spec.desired_state = parse_image_state(spec["desiredImageState"].text());
-  out.spec.pull_secret_hash = spec["pullSecretHash"].text();
-  out.spec.pull_secret = parse_secret_ref(spec["pullSecretRef"]);
-  const auto status = object["status"];
-  out.status.observed_generation = status["observedGeneration"].integer();
-  out.status.booted = read_image(status["booted"]);
-  out.status.staged = read_image(status["staged"]);
-  out.status.rollback = read_image(status["rollback"]);
-  out.status.conditions = parse_conditions(status["conditions"]);
+  const auto [spec, status] = object.fields("spec", "status");
+  const auto [image, state, hash, secret] =
+      spec.fields("desiredImage", "desiredImageState", "pullSecretHash", "pullSecretRef");
+  out.spec.desired_image = image.text();
+  out.spec.desired_state = parse_image_state(state.text());
+  out.spec.pull_secret_hash = hash.text();
+  out.spec.pull_secret = parse_secret_ref(secret);
+  const auto [observed, booted, staged, rollback, conditions] =
+      status.fields("observedGeneration", "booted", "staged", "rollback", "conditions");
+  out.status.observed_generation = observed.integer();
+  out.status.booted = read_image(booted);
+  out.status.staged = read_image(staged);
+  out.status.rollback = read_image(rollback);
+  out.status.conditions = parse_conditions(conditions);
   return out;
 }
 
 std::optional<secret_ref> parse_secret_ref(k8s::wire_value ref) {
   if (!ref.present()) return std::nullopt;
+  const auto [name, ns] = ref.fields("name", "namespace");
   secret_ref out;
-  out.name = ref["name"].text();
-  out.ns = ref["namespace"].text();
+  out.name = name.text();
+  out.ns = ns.text();
   return out;
 }
 

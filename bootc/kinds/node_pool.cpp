@@ -124,51 +124,71 @@ std::string_view node_pool::approval() const {
   return meta.annotations.get(names::approve_digest);
 }
 
+namespace {
+
+void read_spec(k8s::wire_value spec, node_pool_spec& out) {
+  const auto [selector, image, rollout, disruption, secret] =
+      spec.fields("nodeSelector", "image", "rollout", "disruption", "pullSecretRef");
+  if (auto selected = k8s::label_selector::parse(selector))
+    out.node_selector = std::move(*selected);
+  else
+    out.selector_problem = selected.error();
+  const auto [ref, updates] = image.fields("ref", "updates");
+  out.image_ref = ref.text();
+  if (updates.text() == "Manual") out.updates = tag_updates::manual;
+  const auto [most, paused, on_failure, drain, reboot] =
+      rollout.fields("maxUnavailable", "paused", "onFailure", "drainTimeoutSeconds",
+                     "rebootTimeoutSeconds");
+  out.max_unavailable = read_int_or_string(most);
+  out.paused = paused.boolean();
+  out.on_failure = on_failure.text();
+  out.drain_timeout_seconds = optional_integer(drain);
+  out.reboot_timeout_seconds = optional_integer(reboot);
+  if (disruption["rebootPolicy"].text() == "AllowSoftReboot")
+    out.reboots = reboot_policy::allow_soft_reboot;
+  out.pull_secret = parse_secret_ref(secret);
+}
+
+void read_status(k8s::wire_value status, node_pool_status& s) {
+  const auto [observed, target, deployed, available, nodes, updated, updating, degraded, held] =
+      status.fields("observedGeneration", "targetDigest", "deployedDigest", "updateAvailable",
+                    "nodeCount", "updatedCount", "updatingCount", "degradedCount", "held");
+  s.observed_generation = observed.integer();
+  s.target_digest = target.text();
+  s.deployed_digest = deployed.text();
+  s.update_available = available.boolean();
+  s.node_count = nodes.integer();
+  s.updated_count = updated.integer();
+  s.updating_count = updating.integer();
+  s.degraded_count = degraded.integer();
+  s.counts_shown =
+      nodes.present() && updated.present() && updating.present() && degraded.present();
+  held.members([&](std::string_view code, k8s::wire_value n) {
+    if (s.held.size() < most_held_codes) s.held.emplace(code, n.integer());
+  });
+  const auto [waits, next, resolved, waiting, approved, failed, back, conditions] = status.fields(
+      "policyHolds", "nextTagResolutionTime", "resolvedRef", "availableDigest", "approvedDigest",
+      "failedDigest", "returnRef", "conditions");
+  waits.elements([&](k8s::wire_value v) {
+    if (s.policy_waits.size() < most_policy_waits) s.policy_waits.push_back(read_policy_wait(v));
+  });
+  s.next_tag_resolution_time = next.text();
+  s.resolved_ref = resolved.text();
+  s.available_digest = waiting.text();
+  s.approved_digest = approved.text();
+  s.failed_digest = failed.text();
+  s.return_ref = back.text();
+  s.conditions = parse_conditions(conditions);
+}
+
+}  // namespace
+
 node_pool node_pool::parse(k8s::wire_value object) {
   node_pool out;
   out.meta = k8s::parse_meta(object, our_annotations);
-  const auto spec = object["spec"];
-  if (auto selector = k8s::label_selector::parse(spec["nodeSelector"]))
-    out.spec.node_selector = std::move(*selector);
-  else
-    out.spec.selector_problem = selector.error();
-  out.spec.image_ref = spec["image"]["ref"].text();
-  if (spec["image"]["updates"].text() == "Manual") out.spec.updates = tag_updates::manual;
-  const auto rollout = spec["rollout"];
-  out.spec.max_unavailable = read_int_or_string(rollout["maxUnavailable"]);
-  out.spec.paused = rollout["paused"].boolean();
-  out.spec.on_failure = rollout["onFailure"].text();
-  out.spec.drain_timeout_seconds = optional_integer(rollout["drainTimeoutSeconds"]);
-  out.spec.reboot_timeout_seconds = optional_integer(rollout["rebootTimeoutSeconds"]);
-  if (spec["disruption"]["rebootPolicy"].text() == "AllowSoftReboot")
-    out.spec.reboots = reboot_policy::allow_soft_reboot;
-  out.spec.pull_secret = parse_secret_ref(spec["pullSecretRef"]);
-
-  const auto status = object["status"];
-  node_pool_status& s = out.status;
-  s.observed_generation = status["observedGeneration"].integer();
-  s.target_digest = status["targetDigest"].text();
-  s.deployed_digest = status["deployedDigest"].text();
-  s.update_available = status["updateAvailable"].boolean();
-  s.node_count = status["nodeCount"].integer();
-  s.updated_count = status["updatedCount"].integer();
-  s.updating_count = status["updatingCount"].integer();
-  s.degraded_count = status["degradedCount"].integer();
-  s.counts_shown = status["nodeCount"].present() && status["updatedCount"].present() &&
-                   status["updatingCount"].present() && status["degradedCount"].present();
-  status["held"].members([&](std::string_view code, k8s::wire_value n) {
-    if (s.held.size() < most_held_codes) s.held.emplace(code, n.integer());
-  });
-  status["policyHolds"].elements([&](k8s::wire_value v) {
-    if (s.policy_waits.size() < most_policy_waits) s.policy_waits.push_back(read_policy_wait(v));
-  });
-  s.next_tag_resolution_time = status["nextTagResolutionTime"].text();
-  s.resolved_ref = status["resolvedRef"].text();
-  s.available_digest = status["availableDigest"].text();
-  s.approved_digest = status["approvedDigest"].text();
-  s.failed_digest = status["failedDigest"].text();
-  s.return_ref = status["returnRef"].text();
-  s.conditions = parse_conditions(status["conditions"]);
+  const auto [spec, status] = object.fields("spec", "status");
+  read_spec(spec, out.spec);
+  read_status(status, out.status);
   return out;
 }
 

@@ -137,15 +137,15 @@ void pass::note_stuck(std::size_t i) {
     return;
   const condition* idle = find_condition(m.object->status.conditions, node_condition::idle);
   if (!idle) return;  // no daemon has reported at all, which has a hold of its own
-  const auto idle_since = time_of(idle->last_transition_time);
   std::optional<wall_time> since;
   std::string what;
   if (m.state == unit_state::up_to_date && idle->status == "False") {
-    since = idle_since;
+    since = time_of(idle->last_transition_time);
     what = "it runs the image, but its daemon still says " + idle->reason;
   } else if (m.state == unit_state::pending && idle->is_true() && !m.stages_in_slot) {
     since = time_of(m.annotation(names::desired_since));
-    if (since && idle_since) since = std::max(*since, *idle_since);
+    const auto idle_since = since ? time_of(idle->last_transition_time) : std::nullopt;
+    if (idle_since) since = std::max(*since, *idle_since);
     what = "it was asked to run another image, but its daemon stays idle";
   } else if (m.state == unit_state::staged && m.approved()) {
     since = time_of(m.annotation(names::approved_at));
