@@ -157,6 +157,13 @@ string_map::string_map(std::vector<member> members) {
 }
 
 const interned* string_map::find(std::string_view key) const noexcept {
+  // Keys differ in length more often than not: to look at each of a few costs less than to halve.
+  constexpr std::size_t few = 16;
+  if (size() <= few) {
+    for (const member& m : *this)
+      if (m.first == key) return &m.second;
+    return nullptr;
+  }
   const auto at = std::lower_bound(
       begin(), end(), key, [](const member& m, std::string_view k) { return m.first.view() < k; });
   return at != end() && at->first == key ? &at->second : nullptr;
