@@ -74,18 +74,10 @@ json::object api_server::put(json::object o) {
     made.kind = k;
     made.ns = std::string(text(meta, {"namespace"}));
     made.manager = "simulation";
-    auto created = c.create_object(made, std::move(o));
+    auto created =
+        c.create_object(made, std::move(o), status.is_object() ? &status.get_object() : nullptr);
     if (!created) throw_exception_from_error(created.error(), BOOST_CURRENT_LOCATION);
     now = *created;
-    const json::value* has = now->if_contains("status");
-    if (!status.is_null() && (!has || !same(*has, status))) {
-      json::object with_status = *now;
-      json::object& merged = ensure_object(with_status, "status");
-      if (status.is_object()) {
-        for (const auto& [name, v] : status.get_object()) merged[name] = v;
-      }
-      now = c.commit_put(*k, key_of(*now), std::move(with_status));
-    }
   }
   c.react();
   return *now;
@@ -163,7 +155,7 @@ void api_server::freeze(bool frozen) {
   core_->frozen = frozen;
   const auto all = core_->watches;
   for (const auto& w : all) {
-    if (auto s = w.lock()) s->hold(frozen);
+    if (auto s = w.by.lock()) s->hold(frozen);
   }
   if (on_due_changed) on_due_changed();
 }
@@ -201,7 +193,7 @@ reactor::steady_time api_server::now() const {
 std::size_t api_server::watch_count() const {
   std::size_t n = 0;
   for (const auto& w : core_->watches) {
-    auto s = w.lock();
+    auto s = w.by.lock();
     if (s && !s->ended()) ++n;
   }
   return n;

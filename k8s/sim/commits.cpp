@@ -31,14 +31,14 @@ core::stored core::publish(change c, const kind_info& kind, stored object) {
   shared_lines shared;
   bool expired = false;
   for (std::size_t i = 0; i < watches.size(); ++i) {
-    if (auto s = watches[i].lock()) {
+    if (watches[i].collection != c.collection) continue;
+    if (auto s = watches[i].by.lock()) {
       s->offer(c, shared);
     } else {
       expired = true;
     }
   }
-  if (expired)
-    std::erase_if(watches, [](const std::weak_ptr<subscription>& w) { return w.expired(); });
+  if (expired) std::erase_if(watches, [](const watcher& w) { return w.by.expired(); });
   if (outside.on_write) {
     const auto before = c.before ? c.before->look() : nullptr;
     written w{type_of(c.type),
@@ -70,10 +70,10 @@ core::stored core::publish(change c, const kind_info& kind, stored object) {
 }
 
 void core::end_watches() {
-  std::vector<std::weak_ptr<subscription>> ending;
+  std::vector<watcher> ending;
   ending.swap(watches);
   for (const auto& w : ending) {
-    if (auto s = w.lock()) s->end();
+    if (auto s = w.by.lock()) s->end();
   }
 }
 

@@ -3,6 +3,7 @@
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/objects/catalogue.hpp"
 #include "k8s/sim/objects/failure.hpp"
+#include "k8s/sim/pod_facts.hpp"
 #include "k8s/sim/representation.hpp"
 #include "k8s/sim/store.hpp"
 #include "k8s/sim/subscription.hpp"
@@ -56,7 +57,11 @@ struct core {
   api_options options;
   store objects;
   catalogue kinds;
-  std::vector<std::weak_ptr<subscription>> watches;
+  struct watcher {
+    std::string collection;  // looked at before anything else, at each write
+    std::weak_ptr<subscription> by;
+  };
+  std::vector<watcher> watches;
   bool frozen = false;
   std::uint64_t stale_by = 0;
   bool stale_all = false;
@@ -97,7 +102,8 @@ struct core {
   outcome<answer> replace(call& c);
   outcome<answer> remove(call& c);
   outcome<answer> remove_collection(call& c);
-  outcome<stored> create_object(call& c, json::object o);
+  /// `status`, if any, becomes part of what is stored, as if somebody had written it at once.
+  outcome<stored> create_object(call& c, json::object o, const json::object* status = nullptr);
   /// `o` replaces what is stored under c.key(); it is in stored form.
   outcome<stored> update_object(call& c, const version& old, json::object o, update_plan plan = {});
   outcome<deletion> read_deletion(const call& c, const json::object* options) const;
@@ -126,6 +132,8 @@ struct core {
   /// Pods that were written in one namespace, before and after; none: any may have been.
   using written_pods = std::optional<std::vector<version_ptr>>;
   void refresh_budgets(std::string_view ns, const written_pods& pods);
+  std::optional<std::int64_t> replicas_of(const pod_facts::controller& owner,
+                                          std::string_view ns) const;
   bool namespace_is_empty(std::string_view ns) const;
   void terminate_pod(std::string_view key, std::string_view uid);
 
@@ -152,7 +160,5 @@ struct core {
 
 /// Joins an object's metadata to its key.
 std::string key_of(const json::object& o);
-bool is_terminal(const json::object& pod);
-bool is_ready(const json::object& pod);
 
 }  // namespace k8s::sim

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <set>
+#include <optional>
 #include <utility>
 
 namespace k8s::sim {
@@ -56,20 +55,6 @@ void set_condition(json::object& status, std::string_view type, bool truth, std:
 }
 
 }  // namespace
-
-bool is_terminal(const json::object& pod) {
-  std::string_view phase = text(pod, {"status", "phase"});
-  return phase == "Succeeded" || phase == "Failed";
-}
-
-bool is_ready(const json::object& pod) {
-  const json::array* conditions = find_array(pod, {"status", "conditions"});
-  if (!conditions) return false;
-  return std::any_of(conditions->begin(), conditions->end(), [](const json::value& c) {
-    return c.is_object() && text(c.get_object(), {"type"}) == "Ready" &&
-           text(c.get_object(), {"status"}) == "True";
-  });
-}
 
 void core::react() {
   if (reacting) return;
@@ -258,6 +243,18 @@ void core::settle_namespace(const std::string& name) {
   if (!find_array(ns, {"metadata", "finalizers"})) commit_remove(*k, name, std::move(ns));
 }
 
+/// The replicas that a pod's controller is asked for; none when it is not known or has no such
+/// wish.
+std::optional<std::int64_t> core::replicas_of(const pod_facts::controller& owner,
+                                              std::string_view ns) const {
+  const kind_ptr kind = kinds.find_kind(owner.api_version, owner.kind);
+  const version_ptr found = kind ? find(*kind, object_path(ns, owner.name)) : nullptr;
+  if (!found) return std::nullopt;
+  const auto seen = found->look();
+  if (!k8s::sim::find(*seen, {"spec", "replicas"})) return std::nullopt;
+  return number(*seen, {"spec", "replicas"});
+}
+
 void core::refresh_budgets(std::string_view ns, const written_pods& changed) {
   const std::string prefix = std::string(ns) + "/";
   const auto& budgets = objects.objects("policy/poddisruptionbudgets");
@@ -266,9 +263,9 @@ void core::refresh_budgets(std::string_view ns, const written_pods& changed) {
   std::vector<std::pair<std::string, version_ptr>> here;
   for (; first != budgets.end() && first->first.starts_with(prefix); ++first)
     here.push_back(*first);
-  using looked_at = std::vector<std::shared_ptr<const json::object>>;
-  looked_at touched, pods;
-  if (changed) std::ranges::transform(*changed, std::back_inserter(touched), &version::look);
+  std::vector<std::shared_ptr<const pod_facts>> touched, pods;
+  if (changed)
+    for (const version_ptr& pod : *changed) touched.push_back(facts_of(*pod));
   kind_ptr k = kinds.find("policy", "v1", "poddisruptionbudgets");
   for (const auto& [key, v] : here) {
     const auto seen_budget = v->look();
@@ -276,55 +273,42 @@ void core::refresh_budgets(std::string_view ns, const written_pods& changed) {
     if (!selector) continue;
     auto wanted = label_selector::from_object(*selector);
     if (!wanted) continue;
-    const auto is_meant = [&](const auto& pod) { return wanted->matches_object(*pod); };
+    const auto is_meant = [&](const auto& pod) { return wanted->matches(&pod->labels); };
     if (changed && std::ranges::none_of(touched, is_meant)) continue;
     json::object budget = *seen_budget;
     if (pods.empty()) {
       const auto& all = objects.objects("/pods");
       for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix);
            ++at)
-        pods.push_back(at->second->look());
+        pods.push_back(facts_of(*at->second));
     }
     json::object& status = ensure_object(budget, "status");
     json::object disrupted;
     if (const json::object* d = find_object(status, {"disruptedPods"})) disrupted = *d;
     json::object still_disrupted;
     std::int64_t count = 0, healthy = 0, scale = 0;
-    std::set<std::string> owners;
-    for (const auto& looked : pods) {
-      const json::object& pod = *looked;
-      if (!wanted->matches_object(pod) || is_terminal(pod)) continue;
+    std::map<pod_facts::controller, std::optional<std::int64_t>> wishes;
+    for (const auto& pod : pods) {
+      if (!is_meant(pod) || pod->is_terminal) continue;
       ++count;
-      const std::string name(text(pod, {"metadata", "name"}));
       // What percentages refer to is the controller's wish where it is known, else the pods there
       // are.
-      const json::array* refs = find_array(pod, {"metadata", "ownerReferences"});
       bool scaled_by_owner = false;
-      if (refs) {
-        for (const json::value& r : *refs) {
-          if (!r.is_object() || !flag(r.get_object(), {"controller"})) continue;
-          kind_ptr owner_kind =
-              kinds.find_kind(text(r.get_object(), {"apiVersion"}), text(r.get_object(), {"kind"}));
-          if (!owner_kind) continue;
-          version_ptr owner = find(*owner_kind, object_path(ns, text(r.get_object(), {"name"})));
-          if (!owner) continue;
-          const auto seen_owner = owner->look();
-          const json::object& parsed = *seen_owner;
-          if (!k8s::sim::find(parsed, {"spec", "replicas"})) continue;
-          scaled_by_owner = true;
-          if (owners.insert(std::string(text(parsed, {"metadata", "uid"}))).second) {
-            scale += number(parsed, {"spec", "replicas"});
-          }
-        }
+      for (const pod_facts::controller& owner : pod->controllers) {
+        const auto [wish, first_of_it] = wishes.try_emplace(owner);
+        if (first_of_it) wish->second = replicas_of(owner, ns);
+        if (!wish->second) continue;
+        scaled_by_owner = true;
+        if (first_of_it) scale += *wish->second;
       }
       if (!scaled_by_owner) ++scale;
-      if (!text(pod, {"metadata", "deletionTimestamp"}).empty()) continue;
-      if (disrupted.contains(name)) {
+      if (pod->is_ending) continue;
+      if (const json::value* granted = disrupted.if_contains(pod->name)) {
         // An eviction was granted and the deletion has not been seen: it counts as gone.
-        still_disrupted[name] = disrupted[name];
+        still_disrupted[pod->name] = *granted;
         continue;
       }
-      if (is_ready(pod)) ++healthy;
+      if (pod->is_ready) ++healthy;
     }
     const json::value* least = k8s::sim::find(budget, {"spec", "minAvailable"});
     const json::value* most = k8s::sim::find(budget, {"spec", "maxUnavailable"});

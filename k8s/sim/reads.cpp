@@ -314,8 +314,8 @@ outcome<answer> core::watch(call& c) {
     }
   }
   if (frozen) s->hold(true);
-  std::erase_if(watches, [](const std::weak_ptr<subscription>& w) { return w.expired(); });
-  watches.push_back(s);
+  std::erase_if(watches, [](const watcher& w) { return w.by.expired(); });
+  watches.push_back({s->filter().collection, s});
   answer a;
   a.watch = std::move(s);
   return a;

@@ -16,16 +16,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kEventFie
     {"count", "deprecatedCount"},
 }};
 
-json::object rename_members(const json::object& o, bool to_storage) {
+json::object rename_members(json::object o, bool to_storage) {
   json::object out;
-  for (const auto& [name, value] : o) {
+  out.reserve(o.size() + 2);  // kind and apiVersion may come
+  for (auto& member : o) {
+    const std::string_view name = member.key();
     std::string_view to = name;
     for (const auto& [core, event] : kEventFields) {
       if (name == (to_storage ? event : core)) to = to_storage ? core : event;
     }
     if (to == "reportingController" && to_storage) to = "reportingComponent";
     if (to == "reportingComponent" && !to_storage) to = "reportingController";
-    out[to] = value;
+    out[to] = std::move(member.value());
   }
   return out;
 }
@@ -33,14 +35,14 @@ json::object rename_members(const json::object& o, bool to_storage) {
 }  // namespace
 
 json::object to_storage(const kind_info& kind, json::object o) {
-  if (kind.storage_elsewhere) o = rename_members(o, true);
+  if (kind.storage_elsewhere) o = rename_members(std::move(o), true);
   o["kind"] = kind.kind;
   o["apiVersion"] = kind.storage_api_version();
   return o;
 }
 
 json::object from_storage(const kind_info& kind, json::object o) {
-  if (kind.storage_elsewhere) o = rename_members(o, false);
+  if (kind.storage_elsewhere) o = rename_members(std::move(o), false);
   o["kind"] = kind.kind;
   o["apiVersion"] = kind.api_version();
   return o;
@@ -51,13 +53,13 @@ bool representation::raw() const {
          (kind->storage_version.empty() || kind->storage_version == kind->version);
 }
 
-json::object representation::in_version(json::object stored) const {
+json::object representation::in_version(const json::object& stored) const {
   if (as == form::partial) {
     json::object o{{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}};
-    o["metadata"] = stored["metadata"];
+    o["metadata"] = stored.at("metadata");
     return o;
   }
-  return from_storage(*kind, std::move(stored));
+  return from_storage(*kind, stored);
 }
 
 std::string representation::render(const json::object& stored) const {
@@ -67,7 +69,7 @@ std::string representation::render(const json::object& stored) const {
 }
 
 std::string representation::render(const version& v) const {
-  return raw() ? v.bytes : render(v.parsed());
+  return raw() ? v.bytes : render(*v.look());
 }
 
 std::string representation::render_item(const version& v) const {
@@ -76,7 +78,7 @@ std::string representation::render_item(const version& v) const {
     return v.bytes.size() > v.type_meta_bytes + 1 ? "{" + v.bytes.substr(v.type_meta_bytes + 1)
                                                   : "{}";
   }
-  json::object o = in_version(v.parsed());
+  json::object o = in_version(*v.look());
   if (as == form::whole && !kind->custom) {
     erase(o, "kind");
     erase(o, "apiVersion");
@@ -94,10 +96,11 @@ std::string representation::list_api_version() const {
 }
 
 std::string representation::bookmark(std::uint64_t revision, bool initial_events_end) const {
-  json::object meta{{"resourceVersion", std::to_string(revision)}};
-  if (initial_events_end) meta["annotations"] = json::object{{"k8s.io/initial-events-end", "true"}};
-  json::object o;
   if (as == form::table) {
+    json::object meta{{"resourceVersion", std::to_string(revision)}};
+    if (initial_events_end)
+      meta["annotations"] = json::object{{"k8s.io/initial-events-end", "true"}};
+    json::object o;
     o["kind"] = "Table";
     o["apiVersion"] = "meta.k8s.io/v1";
     o["metadata"] = json::object{{"resourceVersion", std::to_string(revision)}};
@@ -108,10 +111,12 @@ std::string representation::bookmark(std::uint64_t revision, bool initial_events
     if (!initial_events_end) o["rows"] = json::array{};
     return json::serialize(o);
   }
-  o["kind"] = as == form::partial ? "PartialObjectMetadata" : kind->kind;
-  o["apiVersion"] = list_api_version();
-  o["metadata"] = std::move(meta);
-  return json::serialize(o);
+  // most are of this form, and there are many
+  return "{\"kind\":" + quoted(as == form::partial ? "PartialObjectMetadata" : kind->kind) +
+         ",\"apiVersion\":" + quoted(list_api_version()) + ",\"metadata\":{\"resourceVersion\":\"" +
+         std::to_string(revision) + "\"" +
+         (initial_events_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "") +
+         "}}";
 }
 
 std::string table(const representation& as, const std::vector<json::object>& stored,

@@ -24,7 +24,7 @@ struct representation {
   std::string render(const version& v) const;
   /// An element of a list: built-in kinds leave out kind and apiVersion there.
   std::string render_item(const version& v) const;
-  json::object in_version(json::object stored) const;
+  json::object in_version(const json::object& stored) const;
   /// What stands in a watch's bookmark.
   std::string bookmark(std::uint64_t revision, bool initial_events_end) const;
   std::string list_kind() const;

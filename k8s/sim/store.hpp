@@ -15,6 +15,8 @@
 
 namespace k8s::sim {
 
+struct pod_facts;
+
 /// One state of one object, kept as the bytes that lists and watches send.
 struct version {
   std::uint64_t revision = 0;
@@ -23,6 +25,9 @@ struct version {
   std::vector<std::string> owners;  // uids of its metadata.ownerReferences
   std::string node;                 // of a pod: spec.nodeName, which lists ask for most
   bool is_ending = false;           // it has a metadata.deletionTimestamp
+
+  /// Of a pod, once somebody asked (facts_of).
+  mutable std::shared_ptr<const pod_facts> pod;
 
   /// To change.
   json::object parsed() const;

@@ -225,7 +225,7 @@ outcome<answer> core::create(call& c) {
   return object_answer(c, 201, **made);
 }
 
-outcome<core::stored> core::create_object(call& c, json::object o) {
+outcome<core::stored> core::create_object(call& c, json::object o, const json::object* status) {
   const kind_info& kind = *c.kind;
   json::object& meta = ensure_object(o, "metadata");
   std::string name(text(meta, {"name"}));
@@ -287,6 +287,10 @@ outcome<core::stored> core::create_object(call& c, json::object o) {
     erase(m, "managedFields");
   }
   allocate(kind, nullptr, o, *options.entropy);
+  if (status) {
+    json::object& merged = ensure_object(o, "status");
+    for (const auto& [field, v] : *status) merged[field] = v;
+  }
   if (c.dry_run) return std::make_shared<const json::object>(std::move(o));
   return commit_put(kind, key, std::move(o));
 }
