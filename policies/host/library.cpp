@@ -313,7 +313,10 @@ int compile(lua_State* L) {
     *size = r->source->size();
     return r->source->data();
   };
-  if (lua_loadx(L, read, &state, chunk, "t") != 0) lua_error(L);
+  const bool ours = sandbox_state::of(L).by == author::ourselves;
+  const int loaded =
+      ours ? load_ours(L, *source, chunk) : lua_loadx(L, read, &state, chunk, "t");
+  if (loaded != 0) lua_error(L);
   lua_pushvalue(L, 2);
   lua_setfenv(L, -2);
   return 1;

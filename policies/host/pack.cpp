@@ -190,8 +190,12 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
   made->folder_ = std::move(folder);
   made->about_ = std::move(*about);
   made->sandbox_ = std::move(*opened);
-  made->digest_ = digest_of(made->files());
   co_return made;
+}
+
+const std::string& pack::digest() const {
+  if (digest_.empty()) digest_ = digest_of(files());
+  return digest_;
 }
 
 awaitable<result<call_answer>> pack::call(std::shared_ptr<const pack> self, std::string hook,

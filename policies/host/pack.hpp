@@ -62,7 +62,7 @@ public:
   const std::string& folder() const { return folder_; }
   /// Of its files' names and bytes, "sha256:…": two packs with the same one decide alike. What
   /// `sha256sum` says of the lines that it says of the files, by name.
-  const std::string& digest() const { return digest_; }
+  const std::string& digest() const;
   const pack_files& files() const { return sandbox_->files(); }
   bool has(std::string_view hook) const;
   bool applies_to(const subject& s) const;
@@ -76,7 +76,8 @@ public:
 
 private:
   pack() = default;
-  std::string folder_, digest_;
+  std::string folder_;
+  mutable std::string digest_;  // from when it is first asked for
   manifest about_;
   std::shared_ptr<sandbox> sandbox_;
 };

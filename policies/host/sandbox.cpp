@@ -99,7 +99,7 @@ void set_up(lua_State* L) {
   luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   prepare_views(L);
   const std::string_view source = prelude_source();
-  if (luaL_loadbuffer(L, source.data(), source.size(), "=windlass") != 0) lua_error(L);
+  if (load_ours(L, source, "=windlass") != 0) lua_error(L);
   push_library(L);
   add_view_functions(L);
   lua_pushvalue(L, LUA_GLOBALSINDEX);

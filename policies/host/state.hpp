@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace policies {
@@ -43,6 +44,10 @@ inline constexpr std::size_t max_text_bytes = 512 * 1024;
 inline constexpr std::size_t max_pattern_bytes = 16 * 1024;
 /// Character comparisons that one find, match or gsub step may take: about 0.5 ms.
 inline constexpr std::uint64_t max_match_steps = 100'000;
+
+/// As luaL_loadbuffer, for a text of our own. A simulation, which opens thousands of sandboxes, has
+/// it compiled from the second time on.
+int load_ours(lua_State* L, std::string_view source, const char* chunk);
 
 /// One call in progress; it is `current` while its Lua thread runs.
 struct call_state {

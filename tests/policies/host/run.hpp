@@ -46,13 +46,13 @@ struct evaluated {
 /// What `source`, the body of a function, returns in a sandbox of its own.
 inline evaluated evaluate(std::string source, std::int64_t instructions = 2'000'000,
                           sandbox_limits limits = {}, std::vector<argument> arguments = {},
-                          reactor::loop* on = nullptr,
-                          const std::function<void()>& afterwards = {}) {
+                          reactor::loop* on = nullptr, const std::function<void()>& afterwards = {},
+                          author by = author::stranger) {
   reactor::loop own(reactor::loop::mode::simulated, 1);
   reactor::loop& l = on != nullptr ? *on : own;
   evaluated out;
   pack_files files{{"main.lua", std::move(source)}};
-  auto box = sandbox::open(l, "test", std::move(files), limits);
+  auto box = sandbox::open(l, "test", std::move(files), limits, by);
   if (!box) {
     out.error = box.error().message();
     out.code = box.error().code;

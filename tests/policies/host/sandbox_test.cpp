@@ -60,6 +60,20 @@ TEST(Sandbox, RefusesCompiledLua) {
   EXPECT_THAT(text_of("\033LJ\2\0\0"), HasSubstr("only source text is accepted"));
 }
 
+TEST(Sandbox, WhatWeWroteIsCompiledOnceAndSaysTheSame) {
+  const auto ours = [](const char* source) {
+    const evaluated e = evaluate(source, 2'000'000, {}, {}, nullptr, {}, author::ourselves);
+    return e.answer ? to_text(*e.answer) : "!" + e.error;
+  };
+  for (const char* again : {"once", "twice"}) {
+    EXPECT_EQ(ours("return 1"), "1") << again;
+    EXPECT_EQ(ours("return 2"), "2") << again;
+    EXPECT_EQ(ours("\nlocal x\nreturn x.y"), text_of("\nlocal x\nreturn x.y")) << again;
+    EXPECT_EQ(ours("return 1 +"), text_of("return 1 +")) << again;
+    EXPECT_THAT(ours("while true do end"), HasSubstr("budget")) << again;
+  }
+}
+
 TEST(Sandbox, EndsLoopsAtTheBudget) {
   for (const char* source :
        {"while true do end", "repeat until false", "for i = 1, 1e15 do end",
