@@ -3,9 +3,12 @@
 #include "formats/yaml/yaml.hpp"
 #include "k8s/sim/objects/json.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/per_thread.hpp"
 #include "reactor/plain/entropy.hpp"
 
 #include <boost/json.hpp>
+
+#include <map>
 
 namespace simulation {
 namespace {
@@ -34,6 +37,18 @@ json::array conditions(std::string_view type, bool status, const std::string& at
                        {"lastHeartbeatTime", at}}};
 }
 
+/// Read once by each thread, which makes clusters by the thousand.
+const json::object& crd_of(const std::string& manifest) {
+  struct known_crds {
+    std::map<std::string, json::object> all;
+  };
+  auto& all = reactor::of_this_thread<known_crds>().all;
+  const auto known = all.find(manifest);
+  if (known != all.end()) return known->second;
+  const auto parsed = formats::parse_yaml(manifest, "CRD");
+  return all.emplace(manifest, parsed.value().as_object()).first->second;
+}
+
 }  // namespace
 
 cluster::cluster(reactor::loop& l, cluster_options options)
@@ -48,10 +63,7 @@ cluster::cluster(reactor::loop& l, cluster_options options)
         o.keep_parsed = true;
         return std::make_unique<k8s::sim::api_server>(std::move(o));
       }()) {
-  for (const std::string& crd : options_.crds) {
-    const auto parsed = formats::parse_yaml(crd, "CRD");
-    api_->put(parsed.value().as_object());
-  }
+  for (const std::string& crd : options_.crds) api_->put(crd_of(crd));
   api_->on_write = [this](const k8s::sim::written& w) { saw(w); };
   api_->on_due_changed = [this] {
     loop_.timers().disarm(due_);
@@ -152,6 +164,9 @@ void cluster::seed_workloads(std::size_t set, std::size_t first, std::size_t n) 
                      {"template", pod_template(a.name)}}}});
     const owner& its =
         owners_[a.name] = {ns, std::string(k8s::sim::text(replica_set, {"metadata", "uid"}))};
+    for (std::size_t i = 0; i < a.replicas; ++i)
+      add_pod(a.name, "ReplicaSet", its, node_name(first + next++ % n));
+    // behind its pods, each of which it would be counted anew for
     if (!a.budget.empty()) {
       a.budget["selector"] = json::object{{"matchLabels", {{"app", a.name}}}};
       api_->put({{"apiVersion", "policy/v1"},
@@ -159,8 +174,6 @@ void cluster::seed_workloads(std::size_t set, std::size_t first, std::size_t n) 
                  {"metadata", {{"name", a.name}, {"namespace", ns}}},
                  {"spec", a.budget}});
     }
-    for (std::size_t i = 0; i < a.replicas; ++i)
-      add_pod(a.name, "ReplicaSet", its, node_name(first + next++ % n));
   }
 }
 
