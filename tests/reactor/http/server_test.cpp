@@ -1,3 +1,4 @@
+// One specification of the server: each promise a test, on one fixture.
 #include "reactor/http/server.hpp"
 
 #include "tests/reactor/http/http_test.hpp"
