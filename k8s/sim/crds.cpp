@@ -176,7 +176,8 @@ void core::uninstall_crd(const json::object& crd) {
       commit_remove(*k, key, std::move(o));
     }
     for (const auto& w : watches) {
-      if (auto s = w.by.lock(); s && s->filter().collection == k->collection()) s->end();
+      if (w.collection != k->collection()) continue;
+      if (auto s = w.by.lock()) s->end();
     }
   }
   kinds.remove_custom(group, plural);

@@ -37,15 +37,6 @@ struct server::impl {
   std::vector<std::pair<api_server*, reactor::timer_id>> alarms;
 
   api_server* find(std::string_view path, std::string& rest);
-  /// The Date of an answer, made anew once a second.
-  const std::string& date() {
-    const auto second = std::chrono::floor<std::chrono::seconds>(on.wall());
-    if (date_.empty() || second != dated_) date_ = reactor::http::format_date(dated_ = second);
-    return date_;
-  }
-  std::chrono::sys_seconds dated_{};
-  std::string date_;
-
   awaitable<void> serve(reactor::http::request r, reactor::http::responder& to);
   awaitable<void> stream(std::shared_ptr<subscription> s, api_server* api,
                          reactor::http::responder& to);  // borrowed
@@ -122,7 +113,7 @@ awaitable<void> server::impl::serve(reactor::http::request r, reactor::http::res
   out.status = a.status;
   out.fields.add("Content-Type", std::move(a.content_type));
   for (auto& [name, value] : a.fields) out.fields.add(std::move(name), std::move(value));
-  if (out.fields.get("Date").empty()) out.fields.add("Date", date());
+  if (out.fields.get("Date").empty()) out.fields.add("Date", reactor::http::format_date(on.wall()));
   if (in.method != "HEAD") out.body = std::move(a.body);
   auto sent = co_await to.send(std::move(out));
   (void)sent;  // a client that went away has no further wishes
@@ -139,12 +130,8 @@ awaitable<void> server::impl::stream(std::shared_ptr<subscription> s, api_server
   bool gone = false;
   struct unhook {
     subscription& of;
-    reactor::http::responder& to;
-    ~unhook() {
-      of.on_ready = nullptr;
-      to.when_gone(nullptr);
-    }
-  } unhooked{*s, to};
+    ~unhook() { of.on_ready = nullptr; }
+  } unhooked{*s};
   s->on_ready = [&ready] { ready.set(); };
   to.when_gone([&] {
     gone = true;

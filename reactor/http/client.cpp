@@ -31,7 +31,6 @@ result<wiped_string> head_of(const client_options& options, const request& r) {
   const bool v6 = o.host.find(':') != std::string::npos;
   const std::string host =
       usual_port ? (v6 ? "[" + o.host + "]" : o.host) : endpoint{o.host, o.port}.text();
-  if (options.proxy.url.empty()) return write_request_head(r, r.target, host, {});
   auto via = parse_proxy(options.proxy);
   if (!via) return via.error();
   if (!via->used() || o.tls) return write_request_head(r, r.target, host, {});

@@ -15,11 +15,6 @@ constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr",
 /// Every place of the form; 'd' is a digit, '*' is checked otherwise.
 constexpr std::string_view form = "***, dd *** dddd dd:dd:dd GMT";
 
-std::string digits(int value, std::size_t width) {
-  std::string text = std::to_string(value);
-  return std::string(width - std::min(width, text.size()), '0') + text;
-}
-
 }  // namespace
 
 std::string format_date(wall_time t) {
@@ -27,13 +22,18 @@ std::string format_date(wall_time t) {
   const auto day = floor<std::chrono::days>(t);
   const year_month_day date(day);
   const hh_mm_ss time(floor<seconds>(t - day));
-  std::string out(http::days[weekday(day).c_encoding()]);
-  out += ", " + digits(static_cast<int>(static_cast<unsigned>(date.day())), 2) + " ";
-  out += months[static_cast<unsigned>(date.month()) - 1];
-  out += " " + digits(static_cast<int>(date.year()), 4);
-  out += " " + digits(static_cast<int>(time.hours().count()), 2);
-  out += ":" + digits(static_cast<int>(time.minutes().count()), 2);
-  out += ":" + digits(static_cast<int>(time.seconds().count()), 2) + " GMT";
+  std::string out(form);
+  const auto put = [&](std::size_t at, std::size_t width, int value) {
+    for (std::size_t i = at + width; i-- > at; value /= 10)
+      out[i] = static_cast<char>('0' + value % 10);
+  };
+  http::days[weekday(day).c_encoding()].copy(out.data(), 3);
+  put(5, 2, static_cast<int>(static_cast<unsigned>(date.day())));
+  months[static_cast<unsigned>(date.month()) - 1].copy(out.data() + 8, 3);
+  put(12, 4, static_cast<int>(date.year()));
+  put(17, 2, static_cast<int>(time.hours().count()));
+  put(20, 2, static_cast<int>(time.minutes().count()));
+  put(23, 2, static_cast<int>(time.seconds().count()));
   return out;
 }
 

@@ -30,9 +30,9 @@ public:
   /// One chunk, flushed at once. Fails when the client is gone.
   virtual awaitable<result<void>> write(std::string bytes) = 0;
   virtual awaitable<result<void>> finish() = 0;
-  /// Calls `told` once when the client goes away, instead of cancelling the handler, which then
-  /// ends soon: what it still writes fails. For streams that rest, because a cancellation unwinds
-  /// frame by frame. Null: as before.
+  /// Calls `told` once when the client goes away while the handler runs, instead of cancelling it;
+  /// it then ends soon: what it still writes fails. For streams that rest, because a cancellation
+  /// unwinds frame by frame.
   virtual void when_gone(std::function<void()> told) = 0;
   /// Ends the connection with no answer or no further one, as a server that crashes does.
   virtual void abandon() noexcept {}

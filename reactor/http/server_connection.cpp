@@ -332,6 +332,11 @@ awaitable<void> connection::handle_one(request r, share) {
   http1_responder to(*this);
   bool threw = false;
   try {
+    // What it asked to be called is a part of it.
+    struct forgetting {
+      std::function<void()>& told;
+      ~forgetting() { told = nullptr; }
+    } const afterwards{tell_gone};
     co_await handle(std::move(r), to);
   } catch (const boost::system::system_error& e) {
     if (is_cancelled(e.code())) throw;
@@ -377,7 +382,6 @@ awaitable<bool> connection::answer(request r) {
   w.stream().expire_at(never);
   place->wait_for(waits_for::nobody, loop_.now());
   handled.reset();
-  tell_gone = nullptr;
   handler_task =
       tasks.start("request", handle_one(std::move(r), share(shared_from_this(), handled)));
   if (handler_task == 0) co_return false;
