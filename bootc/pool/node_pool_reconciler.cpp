@@ -665,7 +665,7 @@ void node_pool_reconciler::note_step(const bootc_node& b, const node_pool& pool,
                                      json::object& annotations) {
   if (!settings_.events) return;
   const std::string name = b.meta.name.str();
-  auto step = is_told(b) ? std::nullopt : next_step(b, views_.nodes.find("", name), pool);
+  auto step = next_step(b, views_.nodes.find("", name), pool);
   if (!step) {
     told_steps_.erase(name);
     return;

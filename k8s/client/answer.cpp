@@ -22,6 +22,10 @@ using namespace std::chrono_literals;
 constexpr std::size_t answer_message_bytes = 2'048;
 constexpr std::size_t causes_limit = 16;
 
+// What a stranger answers with.
+constexpr std::string_view a_page = "a web page; is the server's address right?",
+                           no_json = "something that is not JSON";
+
 errc classify(int status, std::string_view reason) {
   switch (status) {
     case 401: return errc::unauthorized;
@@ -123,11 +127,10 @@ bool is_budget_refusal(const fault& f) {
 
 std::optional<fault> no_object_in(int status, const reactor::http::headers& fields,
                                   std::string_view body, std::string doing) {
-  if (is_page(fields, body))
-    return stranger(status, std::move(doing), "a web page; is the server's address right?");
+  if (is_page(fields, body)) return stranger(status, std::move(doing), a_page);
   const auto begin = body.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || body[begin] != '{')
-    return stranger(status, std::move(doing), "something that is not JSON");
+    return stranger(status, std::move(doing), no_json);
   return std::nullopt;
 }
 
@@ -142,7 +145,7 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
   const bool may_be_a_page = status == 401 || status == 403 || status == 429 || status >= 500;
   if (is_page(fields, body)) {
     if (may_be_a_page) return plain_failure(status, fields, body, std::move(doing));
-    return stranger(status, std::move(doing), "a web page; is the server's address right?");
+    return stranger(status, std::move(doing), a_page);
   }
   boost::system::error_code code;
   json::value parsed(storage);
@@ -156,7 +159,7 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
   }
   if (code) {
     if (!success) return plain_failure(status, fields, body, std::move(doing));
-    return stranger(status, std::move(doing), "something that is not JSON");
+    return stranger(status, std::move(doing), no_json);
   }
   const json::object* object = parsed.if_object();
   const auto is = [&](std::string_view field, std::string_view value) {

@@ -302,20 +302,9 @@ int compile(lua_State* L) {
   char chunk[256];
   std::snprintf(chunk, sizeof chunk, "@%.100s/%s", sandbox_state::of(L).label.c_str(), path);
   charge_bytes(L, source->size() * 8);
-  struct reading {
-    const std::string* source;
-    bool done;
-  } state{source, false};
-  const auto read = [](lua_State*, void* data, std::size_t* size) -> const char* {
-    auto* r = static_cast<reading*>(data);
-    if (r->done) return nullptr;
-    r->done = true;
-    *size = r->source->size();
-    return r->source->data();
-  };
   const bool ours = sandbox_state::of(L).by == author::ourselves;
-  const int loaded =
-      ours ? load_ours(L, *source, chunk) : lua_loadx(L, read, &state, chunk, "t");
+  const int loaded = ours ? load_ours(L, *source, chunk)
+                          : luaL_loadbufferx(L, source->data(), source->size(), chunk, "t");
   if (loaded != 0) lua_error(L);
   lua_pushvalue(L, 2);
   lua_setfenv(L, -2);

@@ -112,18 +112,12 @@ std::vector<k8s::event_note> pool_events(const node_pool& pool, const node_pool_
   return out;
 }
 
-bool is_told(const bootc_node& b) {
-  const condition* idle = find_condition(b.status.conditions, node_condition::idle);
-  if (!idle) return true;
-  const auto told = b.annotation(names::last_observed_state);
-  return told && is_marker_of(*told, *idle, b.spec.desired_image);
-}
-
 std::optional<node_step> next_step(const bootc_node& b, const k8s::node* its, const node_pool& of) {
-  if (is_told(b)) return std::nullopt;
   const condition* idle = find_condition(b.status.conditions, node_condition::idle);
+  if (!idle) return std::nullopt;
   const std::string& image = b.spec.desired_image;
   const auto told = b.annotation(names::last_observed_state);
+  if (told && is_marker_of(*told, *idle, image)) return std::nullopt;
   node_step out;
   out.remember = marker_of(*idle, image);
   const auto say = [&](std::string_view reason, std::string text) {

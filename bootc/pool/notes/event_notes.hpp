@@ -33,8 +33,6 @@ struct node_step {
   std::optional<k8s::event_note> note;
   std::string remember;
 };
-/// That there is no step to tell of, told cheaply.
-bool is_told(const bootc_node& b);
 /// Nothing when there is nothing new. A node that is idle without having arrived (it failed, say,
 /// and tries again) is where it was.
 std::optional<node_step> next_step(const bootc_node& b, const k8s::node* its, const node_pool& of);
