@@ -589,7 +589,7 @@ void add_train(CLI::App& app, train_arguments& to) {
   auto* facts =
       add("facts",
           "Write what registries and clones say into FILE, each with its source; what is another "
-          "one than FILE said is noted",
+          "one than FILE said is noted; the rest of FILE stays as it is",
           train_arguments::command::facts);
   facts->add_option("--registry", to.registry, "where the images are, such as ghcr.io/example")
       ->option_text("HOST/PATH");

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace cli {
 namespace {
@@ -91,7 +92,27 @@ private:
       }
       to.push_back(std::move(o));
     }
+    const std::string source = "registry " + repository.registry;
+    add_gone(name + ":", {wanted.begin(), wanted.end()}, to, [&](const std::string& tag) {
+      json::object o = fact(source);
+      o["ref"] = name + ":" + tag;
+      return o;
+    });
     co_return result<void>();
+  }
+
+  /// Adds what was known of a tag that is not listed any more: its note of what it was stays.
+  template <class Fact>
+  void add_gone(const std::string& prefix, const std::set<std::string>& listed, json::array& to,
+                Fact&& fact_of) const {
+    for (auto at = settings_.known.lower_bound(prefix);
+         at != settings_.known.end() && at->first.starts_with(prefix); ++at) {
+      const std::string tag = at->first.substr(prefix.size());
+      if (listed.contains(tag) || !fits_filter(settings_.filter, tag)) continue;
+      json::object o = fact_of(tag);
+      o["was"] = at->second;
+      to.push_back(std::move(o));
+    }
   }
 
   /// What git prints; its own words where it fails.
@@ -121,6 +142,7 @@ private:
         "for-each-ref", "refs/tags", "--format=%(refname:strip=2) %(objectname) %(*objectname)"};
     auto text = co_await git(folder, std::move(arguments));
     if (!text) co_return text.error();
+    std::set<std::string> listed;
     for (std::size_t at = 0; at < text->size();) {
       const std::size_t end = std::min(text->find('\n', at), text->size());
       const std::string line = text->substr(at, end - at);
@@ -138,8 +160,15 @@ private:
       const std::string known = known_of(project + " " + tag);
       if (!known.empty() && known != commit) o["was"] = known;
       o["commit"] = commit;
+      listed.insert(tag);
       to.push_back(std::move(o));
     }
+    add_gone(project + " ", listed, to, [&](const std::string& tag) {
+      json::object o = fact("git " + folder);
+      o["project"] = project;
+      o["tag"] = tag;
+      return o;
+    });
     co_return result<void>();
   }
 

@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/release/fact_file.hpp"
 #include "cli/release/facts.hpp"
 #include "cli/release/promotion.hpp"
 #include "cli/release/release_view.hpp"
@@ -328,15 +329,17 @@ reactor::awaitable<result<void>> write_facts(reactor::loop& l, const train_argum
     co_return reactor::make_fault(reactor::errc::malformed, "--image", "name its --registry");
   auto before = co_await reactor::read_file(l, a.file, most_document_bytes);
   if (!before && before.error().code != reactor::errc::not_found) co_return before.error();
-  if (before && !before->empty()) {
-    auto known = read_train(*before, a.file);
+  std::string text = before ? std::move(*before) : std::string();
+  if (!text.empty()) {
+    auto known = read_train(text, a.file);
     if (!known) co_return known.error();
     settings.known = known_by(*known);
   }
   auto facts = co_await collect_facts(l, client, std::move(settings));
   if (!facts) co_return facts.error();
-  std::string text = machine_text(*facts, output_format::yaml);
-  co_return co_await reactor::write_file_atomically(l, a.file, std::move(text));
+  auto updated = with_facts(std::move(text), a.file, *facts);
+  if (!updated) co_return updated.error();
+  co_return co_await reactor::write_file_atomically(l, a.file, std::move(*updated));
 }
 
 reactor::awaitable<void> look(reactor::loop& l, const train_arguments& a, registry::web& network,
@@ -360,6 +363,10 @@ std::string in_environment(std::string_view name) {
 }
 
 int facts_command(const train_arguments& a) {
+  if (a.images.empty() && a.clones.empty() && a.ranges.empty())
+    return complain(
+        "train facts " + a.file + ": nothing is asked for; name --image, --clone or --range",
+        wrong_usage);
   reactor::loop loop;
   registry::web network(loop, in_environment);
   int exit_code = failure;

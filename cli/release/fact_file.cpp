@@ -1,0 +1,200 @@
+#include "cli/release/fact_file.hpp"
+
+#include "cli/output.hpp"
+#include "formats/yaml/places.hpp"
+#include "policies/trains/train.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using formats::yaml_place;
+using policies::value;
+using reactor::errc;
+using reactor::make_fault;
+using reactor::result;
+
+/// A list of facts, and the fields that say what one of them is about.
+struct fact_list {
+  std::string_view name;
+  std::vector<std::string_view> about;
+};
+const std::array fact_lists = {fact_list{"images", {"ref"}}, fact_list{"tags", {"project", "tag"}},
+                               fact_list{"ancestry", {"project", "from", "to"}}};
+
+using identity = std::vector<std::string>;
+
+identity identity_of(const yaml_place& fact, const fact_list& list) {
+  identity all;
+  for (std::string_view field : list.about) {
+    const yaml_place* at = fact.find(field);
+    all.push_back(at != nullptr ? at->text : std::string());
+  }
+  return all;
+}
+
+identity identity_of(const json::value& fact, const fact_list& list) {
+  identity all;
+  for (std::string_view field : list.about)
+    all.emplace_back(std::string_view(fact.get_object().at(field).get_string()));
+  return all;
+}
+
+/// A fact as it is written at a column: a block, or one line inside [ ].
+std::string fact_text(const json::value& fact, bool flow, std::size_t column) {
+  if (flow) return json::serialize(fact);
+  std::string text = machine_text(fact.get_object(), output_format::yaml), made;
+  while (text.ends_with('\n')) text.pop_back();
+  for (const char c : text) {
+    made += c;
+    if (c == '\n') made.append(column, ' ');
+  }
+  return made;
+}
+
+struct edit {
+  std::size_t begin, end;
+  std::string text;
+};
+
+/// Where a line that holds `at` ends.
+std::size_t line_end(std::string_view text, std::size_t at) {
+  return std::min(text.find('\n', at), text.size());
+}
+
+/// What stands behind the last element of a flow collection that ends at `end`.
+std::string_view separator(std::string_view text, const yaml_place& collection) {
+  std::size_t last = collection.end - 1;
+  while (last > collection.begin && std::isspace(static_cast<unsigned char>(text[last - 1])))
+    --last;
+  const char before = text[last - 1];
+  return before == ',' || before == '[' || before == '{' ? "" : ", ";
+}
+
+std::string joined(const std::vector<json::value>& facts) {
+  std::string all;
+  for (const json::value& one : facts) all += (all.empty() ? "" : ", ") + json::serialize(one);
+  return all;
+}
+
+/// Puts `fresh` into a list that the text has.
+result<void> update(std::string_view text, const std::string& file, const yaml_place& list,
+                    const fact_list& of, std::vector<json::value> fresh, std::vector<edit>& edits) {
+  const bool is_empty = list.what == yaml_place::kind::scalar && list.begin == list.end;
+  if (is_empty) {
+    edits.push_back({list.end, list.end, " [" + joined(fresh) + "]"});
+    return {};
+  }
+  if (list.what != yaml_place::kind::sequence)
+    return make_fault(errc::malformed, "update " + file,
+                      std::string(of.name) + ": expected a list");
+  std::vector<identity> replaced;
+  for (const yaml_place& old : list.items) {
+    if (old.what != yaml_place::kind::mapping) continue;
+    identity about = identity_of(old, of);
+    const auto same = std::find_if(fresh.begin(), fresh.end(), [&](const json::value& f) {
+      return identity_of(f, of) == about;
+    });
+    if (same == fresh.end()) continue;
+    edits.push_back({old.begin, old.end, fact_text(*same, old.flow, old.column)});
+    replaced.push_back(std::move(about));
+  }
+  std::erase_if(fresh, [&](const json::value& f) {
+    return std::find(replaced.begin(), replaced.end(), identity_of(f, of)) != replaced.end();
+  });
+  if (fresh.empty()) return {};
+  if (list.flow) {
+    edits.push_back(
+        {list.end - 1, list.end - 1, std::string(separator(text, list)) + joined(fresh)});
+    return {};
+  }
+  std::string added;
+  for (const json::value& one : fresh)
+    added += "\n" + std::string(list.column, ' ') + "- " + fact_text(one, false, list.column + 2);
+  const std::size_t at = line_end(text, list.end);
+  edits.push_back({at, at, std::move(added)});
+  return {};
+}
+
+/// A list that the text does not have yet.
+edit new_list(std::string_view text, const yaml_place& root, std::string_view name,
+              const json::value& facts) {
+  if (root.flow)
+    return {root.end - 1, root.end - 1,
+            std::string(separator(text, root)) + json::serialize(json::value(name)) + ": " +
+                json::serialize(facts)};
+  const std::size_t at = line_end(text, root.end);
+  json::object one;
+  one[name] = facts;
+  return {at, at, "\n" + std::string(root.column, ' ') + fact_text(one, false, root.column)};
+}
+
+/// A document of the user that has nothing to do with trains stays as it is.
+bool takes_facts(const yaml_place& root) {
+  const auto has = [&](std::string_view key) { return root.find(key) != nullptr; };
+  if (has("train") || has("projects") || has("pins")) return true;
+  return std::all_of(root.keys.begin(), root.keys.end(), [](const std::string& key) {
+    return std::any_of(fact_lists.begin(), fact_lists.end(),
+                       [&](const fact_list& l) { return l.name == key; });
+  });
+}
+
+/// What the document says beside its facts.
+value without_facts(value document) {
+  for (const fact_list& l : fact_lists)
+    std::get<value::object>(document.data).erase(std::string(l.name));
+  return document;
+}
+
+}  // namespace
+
+result<std::string> with_facts(std::string text, const std::string& file,
+                               const json::object& facts) {
+  if (text.empty()) return machine_text(facts, output_format::yaml);
+  auto before = policies::trains::read_train(text, file);
+  if (!before) return before.error();
+  auto root = formats::yaml_places(text, "update " + file);
+  if (!root) return root.error();
+  if (!takes_facts(*root))
+    return make_fault(errc::malformed, "update " + file,
+                      "neither a train document (train, projects or pins) nor facts (images, tags, "
+                      "ancestry)");
+  std::vector<edit> edits;
+  if (root->items.empty()) {
+    edits.push_back({root->begin, root->end, fact_text(facts, false, root->column)});
+  } else {
+    for (const fact_list& l : fact_lists) {
+      const json::value* fresh = facts.if_contains(l.name);
+      if (fresh == nullptr) continue;
+      const yaml_place* list = root->find(l.name);
+      if (list == nullptr) {
+        edits.push_back(new_list(text, *root, l.name, *fresh));
+        continue;
+      }
+      const json::array& all = fresh->get_array();
+      auto done = update(text, file, *list, l, {all.begin(), all.end()}, edits);
+      if (!done) return done.error();
+    }
+  }
+  // The last place first, so that the others stay where they are; what is put at one place keeps its order.
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const edit& a, const edit& b) { return a.begin < b.begin; });
+  for (auto e = edits.rbegin(); e != edits.rend(); ++e)
+    text.replace(e->begin, e->end - e->begin, e->text);
+  auto after = policies::trains::read_train(text, file);
+  if (!after || without_facts(*after) != without_facts(*before))
+    return make_fault(errc::malformed, "update " + file,
+                      "its lists of facts cannot be changed where they stand (aliases, or comments "
+                      "inside [ ]): write them as blocks");
+  return text;
+}
+
+}  // namespace cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "reactor/plain/result.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// The text of `file` with newer facts in it: a fact that `facts` has too (an image by its ref, a tag
+/// by project and name, an ancestry by project and range) is replaced, one that it adds stands behind
+/// the others, and every other byte stays as it is.
+/// Shape    `text` is empty, a train document, or what an earlier call returned; `facts` as
+///          collect_facts returns it.
+/// Errors   errc::malformed names the file and what in it is neither a train document nor facts;
+///          the caller writes nothing then.
+reactor::result<std::string> with_facts(std::string text, const std::string& file,
+                                        const boost::json::object& facts);
+
+}  // namespace cli

@@ -1,0 +1,109 @@
+#include "cli/release/fact_file.hpp"
+
+#include "cli/commands.hpp"
+#include "reactor/system/files.hpp"
+#include "tests/reactor/temporary_folder.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+
+namespace cli {
+namespace {
+
+namespace json = boost::json;
+using testing::HasSubstr;
+
+json::object facts(std::string_view text) {
+  return json::parse(text).get_object();
+}
+
+const std::string_view one_image =
+    R"({"images":[{"ref":"kbs:v2","digest":"sha256:2","source":"registry r"}]})";
+
+struct row {
+  const char* what;
+  std::string before, after;
+};
+
+TEST(FactFile, KeepsEveryByteThatIsNoFactThatWasAskedFor) {
+  const row rows[] = {
+      {"a document without facts",
+       "# ours\ntrain: v1  # the next\nprojects:\n- {name: Kata}\n\n# the end\n",
+       "# ours\ntrain: v1  # the next\nprojects:\n- {name: Kata}\nimages:\n- digest: sha256:2\n  "
+       "ref: "
+       "kbs:v2\n  source: registry r\n\n# the end\n"},
+      {"another fact of the list",
+       "train: v1\nimages:\n  # by hand\n  - {ref: 'kbs:v1', digest: 'sha256:1', was: x}  # "
+       "kept\npins: []\n",
+       "train: v1\nimages:\n  # by hand\n  - {ref: 'kbs:v1', digest: 'sha256:1', was: x}  # kept\n"
+       "  - digest: sha256:2\n    ref: kbs:v2\n    source: registry r\npins: []\n"},
+      {"the fact itself",
+       "images:\n- ref: kbs:v1\n- ref: kbs:v2\n  digest: sha256:1\n# Büro\ntags: []\n",
+       "images:\n- ref: kbs:v1\n- digest: sha256:2\n  ref: kbs:v2\n  source: registry r\n# "
+       "Büro\ntags: []\n"},
+      {"JSON", "{\"train\": \"v1\", \"images\": []}\n",
+       "{\"train\": \"v1\", \"images\": "
+       "[{\"ref\":\"kbs:v2\",\"digest\":\"sha256:2\",\"source\":\"registry r\"}]}\n"},
+      {"JSON without the list", "{\"train\": \"ü\"}",
+       "{\"train\": \"ü\", \"images\": "
+       "[{\"ref\":\"kbs:v2\",\"digest\":\"sha256:2\",\"source\":\"registry r\"}]}"},
+      {"a list without a value", "train: v1\nimages:\npins: []\n",
+       "train: v1\nimages: [{\"ref\":\"kbs:v2\",\"digest\":\"sha256:2\",\"source\":\"registry "
+       "r\"}]\npins: []\n"},
+      {"what an earlier version wrote when nothing was asked", "{}\n",
+       "images:\n- digest: sha256:2\n  ref: kbs:v2\n  source: registry r\n"},
+      {"no file", "", "images:\n- digest: sha256:2\n  ref: kbs:v2\n  source: registry r\n"},
+      {"no line break at the end", "train: v1",
+       "train: v1\nimages:\n- digest: sha256:2\n  ref: kbs:v2\n  source: registry r"},
+  };
+  for (const row& r : rows) {
+    const auto made = with_facts(r.before, "train.yaml", facts(one_image));
+    ASSERT_TRUE(made) << r.what << ": " << made.error().message();
+    EXPECT_EQ(*made, r.after) << r.what;
+    EXPECT_EQ(*with_facts(*made, "train.yaml", facts(one_image)), *made) << r.what << ", again";
+  }
+}
+
+TEST(FactFile, IsLeftAloneWhereItIsNoneOrCannotBeChanged) {
+  const row rows[] = {
+      {"values of a chart", "image: x\nimages: []\n", "neither a train document"},
+      {"a list", "- a\n", "expected a mapping"},
+      {"a list that is none", "train: v1\nimages: {a: b}\n", "images: expected a list"},
+      {"broken text", "train: [\n", "line"},
+      {"an alias", "train: v1\npins: &p [{ref: 'kbs:v2'}]\nimages: *p\n", "expected a list"},
+  };
+  for (const row& r : rows) {
+    const auto made = with_facts(r.before, "train.yaml", facts(one_image));
+    ASSERT_FALSE(made) << r.what;
+    EXPECT_THAT(made.error().message(), HasSubstr(r.after)) << r.what;
+    EXPECT_THAT(made.error().message(), HasSubstr("train.yaml")) << r.what;
+  }
+}
+
+TEST(FactFile, ATagAndADistanceAreKnownByAllThatTheyAreAbout) {
+  const auto made = with_facts(
+      "tags:\n- {project: Kata, tag: v1, commit: a}\n- {project: Trustee, tag: v1, commit: "
+      "b}\nancestry:\n"
+      "- {project: Kata, from: v1, to: v2, ahead: '1'}\n",
+      "facts.yaml", facts(R"({"tags":[{"project":"Trustee","tag":"v1","commit":"c"}],
+                "ancestry":[{"project":"Kata","from":"v1","to":"v3","ahead":"2"}]})"));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_THAT(*made, HasSubstr("- {project: Kata, tag: v1, commit: a}"));
+  EXPECT_THAT(*made, HasSubstr(R"({"project":"Trustee","tag":"v1","commit":"c"})"));
+  EXPECT_THAT(*made, testing::Not(HasSubstr("commit: b")));
+  EXPECT_THAT(*made, HasSubstr("ahead: '1'"));
+  EXPECT_THAT(*made, HasSubstr("to: v3"));
+}
+
+TEST(TrainFacts, WriteNothingWhenNothingIsAskedFor) {
+  reactor::temporary_folder folder;
+  const std::string text = "train: v1 # mine\n";
+  const std::string file = folder.write("train.yaml", text);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cli::dispatch(std::vector<std::string>{"train", "facts", file}), wrong_usage);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("--image, --clone or --range"));
+  EXPECT_EQ(*reactor::load_file(file, 10'000), text);
+}
+
+}  // namespace
+}  // namespace cli
