@@ -32,13 +32,14 @@ local function plan(document)
     order = consistency.order(consistency.edges(train), function() end, train.file) }
 end
 
--- promote(train): with project and tag to give; { retag (from, to, arch, digest), indexes (to, parts: from, digest, architecture),
+-- promote(train): check, with project and tag to give; { retag (from, to, arch, digest), indexes (to, parts: from, digest, architecture),
 -- retest, hash, findings }
 local function promote(document)
   local list, add = facts.findings()
   local train = facts.read(document, add)
   local wanted = train.promote or {}
-  consistency.moved(train, add)
+  consistency.check(train, add)
+  steps.cadence(train, add)
   local out = promotion.plan(train, wanted.project, wanted.tag, steps.freeze(train, add), add)
   out.findings = list
   return out

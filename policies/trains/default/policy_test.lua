@@ -502,3 +502,14 @@ test("days are counted over months and years", function()
   expect_equal(steps.day_of("2024-03-01") - steps.day_of("2024-02-28"), 2)
   expect_equal(steps.day_of("soon"), nil)
 end)
+
+test("what check denies is not promoted", function()
+  local t = images(train())
+  for _, project in ipairs(t.projects) do
+    if project.name == "Trustee" then project.protocol = "0.1.0" end
+    if project.name == "guest-components" then project.protocol = "0.2.0" end
+  end
+  local denied = find(policy.train.check(t), "train.skew")
+  expect_equal(denied.severity, "error")
+  expect_equal(find(policy.train.promote(t), "train.skew"), denied)
+end)
