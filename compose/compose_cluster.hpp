@@ -92,6 +92,18 @@ private:
     std::map<object_name, std::shared_ptr<const object>> read;
     std::size_t read_bytes = 0;
   };
+  /// How the actions of a pass ended.
+  struct outcome {
+    std::optional<k8s::fault> failed;  // the first
+    bool raced = false;                // what was decided on is not what is there
+    bool wrote = false;
+    bool unprotected = false;          // the finalizer failed: what is made would stay behind
+    std::size_t unanswered = 0;        // writes in a row without an answer
+    std::map<object_name, std::string> refused;  // "create: " and the server's words
+
+    bool ends_here() const { return raced || (failed && failed->cancelled); }
+    bool has_no_server() const;
+  };
   struct row_counts {
     units::row_figures::counts states, held;
     std::size_t parents = 0;
@@ -114,20 +126,19 @@ private:
   void gather(outlook& o) const;
   void remember(const object_name& id, const outlook& o);
   void forget(const object_name& id);
-  void tell(const object_name& id, const outlook& o);
+  void tell(const object_name& id, const outlook& o, const outcome& done);
+  void record_event(const object_name& id, const policies::compose::declaration& about,
+                    const policies::compose::stated_event& e);
+  void show(const object_name& id, const outlook& o);
   bool is_behind(const object_name& id, const parent_state* state);
   /// Says that this parent needs views that are current, or no longer does. False while what was
   /// needed is not proved yet.
   bool attend(const object_name& id, const outlook& o, k8s::attention how);
 
   // compose_writes.cpp
-  /// How the actions of a pass ended.
-  struct outcome {
-    std::optional<k8s::fault> failed;  // the first
-    bool raced = false;                // what was decided on is not what is there
-    bool wrote = false;
-  };
   awaitable<outcome> carry_out_all(object_name id, std::shared_ptr<outlook> o);
+  awaitable<void> attempt(const object_name& id, std::shared_ptr<outlook> o, std::size_t number,
+                          outcome& out);
   awaitable<k8s::result<void>> carry_out(std::shared_ptr<const outlook> o,
                                          policies::compose::action a);
   awaitable<k8s::result<void>> write(std::shared_ptr<const outlook> o, policies::compose::action a);

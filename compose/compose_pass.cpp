@@ -34,6 +34,12 @@ constexpr std::size_t most_related_objects = 500;
 constexpr std::size_t bytes_read_at_once = 32 * 1024, bytes_planned_at_once = 16 * 1024;
 constexpr std::size_t children_planned_at_once = 40;
 
+/// Whether it writes anything but the status.
+bool writes(const sync_plan& p) {
+  return std::any_of(p.actions.begin(), p.actions.end(),
+                     [](const action& a) { return a.what != action::kind::set_status; });
+}
+
 }  // namespace
 
 std::shared_ptr<const object> compose_cluster::find(const object_name& id) const {
@@ -452,28 +458,64 @@ void compose_cluster::forget(const object_name& id) {
   for (const object_name& other : others) look_at(other);
 }
 
-/// Events of the answer and of what holds it, each once as long as it stays true.
-void compose_cluster::tell(const object_name& id, const outlook& o) {
+void compose_cluster::record_event(const object_name& id, const policies::compose::declaration& about,
+                                   const stated_event& e) {
+  const auto state = parents_.find(id);
+  if (e.reason.empty() || state == parents_.end()) return;
+  k8s::object_reference regarding{id.kind.api_version, id.kind.kind, id.ns, id.name,
+                                  state->second.uid};
+  k8s::event_kind kind = of_a_pack;
+  kind.reason = e.reason;
+  kind.type = e.warning ? k8s::event_severity::warning : k8s::event_severity::normal;
+  k8s::event_note note = k8s::tell_of(kind, std::move(regarding), e.message);
+  note.action = "Compose";
+  if (const auto by = about.reporters.find(id.kind); by != about.reporters.end())
+    note.reporter = by->second;
+  on_.on().events().record(std::move(note));
+}
+
+/// What the answer states, what holds it and which writes failed, each once as long as it stays
+/// true. Normal events of the answer may speak of its writes: they wait until all went well.
+void compose_cluster::tell(const object_name& id, const outlook& o, const outcome& done) {
   parent_state& state = parents_[id];
-  const k8s::object_reference about{id.kind.api_version, id.kind.kind, id.ns, id.name, state.uid};
-  std::set<stated_event> now(o.plan.events.begin(), o.plan.events.end());
+  const bool went_well = done.refused.empty() && !o.plan.lacks_a_child;
+  std::set<stated_event> now;
+  for (const stated_event& e : o.plan.events)
+    if (e.warning || went_well) now.insert(e);
+  std::set<std::string> told_by_pack;
+  for (const action& a : o.plan.actions) {
+    const auto refused = done.refused.find(a.of);
+    if (refused == done.refused.end() || a.failed.reason.empty()) continue;
+    const std::string child = a.of.text(id.ns);
+    stated_event e = a.failed;
+    e.message += (e.message.empty() ? "" : ": ") + child + ": " + refused->second;
+    now.insert(std::move(e));
+    told_by_pack.insert(child);
+  }
   for (const hold& h : o.plan.holds) {
     const units::hold_kind* kind = find_hold(h.code);
-    const bool said = h.code == code::conflict;  // by the planner, under a reason of its own
+    const bool said = h.code == code::conflict ||  // by the planner, under a reason of its own
+                      (h.code == code::write_failed && told_by_pack.contains(h.child));
     if (said || !kind || kind->nature != units::hold_nature::trouble) continue;
     now.insert({true, std::string(held.reason),
                 h.code + ": " + (h.child.empty() ? "" : h.child + ": ") + h.sentence});
   }
-  for (const stated_event& e : now) {
-    if (state.told.contains(e)) continue;
-    k8s::event_kind kind = of_a_pack;
-    kind.reason = e.reason;
-    kind.type = e.warning ? k8s::event_severity::warning : k8s::event_severity::normal;
-    k8s::event_note note = k8s::tell_of(kind, about, e.message);
-    note.action = "Compose";
-    on_.on().events().record(std::move(note));
-  }
+  for (const stated_event& e : now)
+    if (!state.told.contains(e)) record_event(id, *o.scene.about, e);
   state.told = std::move(now);
+}
+
+/// Its holds and how it is counted.
+void compose_cluster::show(const object_name& id, const outlook& o) {
+  parent_state& state = parents_[id];
+  state.holds = o.plan.holds;
+  std::vector<std::string> codes;
+  for (const hold& h : o.plan.holds) codes.push_back(h.code);
+  count(state, row_of(o),
+        !codes.empty()     ? "Held"
+        : writes(o.plan)   ? "Pending"
+                           : "Composed",
+        std::move(codes));
 }
 
 // ---------------------------------------------------------------- a pass
@@ -502,24 +544,16 @@ awaitable<k8s::result<k8s::next>> compose_cluster::reconcile(object_name id) {
   if (seen->answered) remember(id, *seen);
   const bool knows = seen->answered || !seen->plan.holds.empty();
   if (!knows) co_return k8s::requeue_after(look_when_live);
-  const auto& planned = seen->plan.actions;
-  const bool writes = std::any_of(planned.begin(), planned.end(), [](const action& a) {
-    return a.what != action::kind::set_status;
-  });
-  const auto how = writes ? k8s::attention::close : k8s::attention::none;
+  const auto how = writes(seen->plan) ? k8s::attention::close : k8s::attention::none;
   const bool proved = attend(id, *seen, how);
-  parents_[id].holds = seen->plan.holds;
-  std::vector<std::string> codes;
-  for (const hold& h : seen->plan.holds) codes.push_back(h.code);
-  count(parents_[id], row_of(*seen),
-        !codes.empty() ? "Held"
-        : writes       ? "Pending"
-                       : "Composed",
-        std::move(codes));
+  show(id, *seen);
   if (!proved) co_return k8s::requeue_after(wait_for_proof);
-  tell(id, *seen);
   outcome done = co_await carry_out_all(id, seen);
   if (done.failed && done.failed->cancelled) co_return *done.failed;
+  if (!done.raced && !done.has_no_server() && parents_.contains(id)) {
+    tell(id, *seen, done);
+    if (!done.refused.empty()) show(id, *seen);
+  }
   const auto after = parents_.find(id);
   if (done.raced) {
     std::uint32_t races = 0;

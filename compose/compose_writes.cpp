@@ -25,6 +25,11 @@ using policies::compose::asked_value;
 namespace {
 
 constexpr std::size_t longest_refusal = 600;
+/// A write that came too late this often in a row is told as a failure: it may be a webhook that
+/// answers 409.
+constexpr std::uint32_t silent_races = 5;
+/// One write may hang in a webhook; after so many in a row there is no server.
+constexpr std::size_t most_unanswered = 2;
 /// The first of etcd, before anything is stored.
 constexpr const char* version_of_none = "1";
 
@@ -40,10 +45,8 @@ bool is_a_race(const action& a, const k8s::fault& why) {
          why.code == k8s::errc::gone;
 }
 
-/// The server will say the same again; what is beside it can be written.
-bool is_refusal(const k8s::fault& why) {
-  return why.code == k8s::errc::forbidden || why.code == k8s::errc::invalid ||
-         why.code == k8s::errc::not_found;
+bool is_unanswered(const k8s::fault& why) {
+  return why.code == k8s::errc::unavailable && why.http_status == 0;
 }
 
 json::object& metadata_of(json::object& body) {
@@ -54,70 +57,69 @@ json::object& metadata_of(json::object& body) {
 
 }  // namespace
 
-/// In order. One that is refused is said and does not keep the others back; any other failure ends
-/// the pass.
+bool compose_cluster::outcome::has_no_server() const {
+  return unanswered >= most_unanswered;
+}
+
+/// In order, the status last. A write that fails is told in the status and keeps no other back.
 awaitable<compose_cluster::outcome> compose_cluster::carry_out_all(object_name id,
                                                                    std::shared_ptr<outlook> o) {
   outcome out;
-  std::map<object_name, std::string> refused;
-  bool unprotected = false;  // what is made for it would stay behind
-  for (std::size_t i = 0; i < o->plan.actions.size(); ++i) {
-    const action& one = o->plan.actions[i];  // nobody changes a plan that is carried out
-    if (reactor::turn::is_over()) co_await on_.loop().yield();
-    if (!on_.is_live() || !has_turn(*o->by.about)) {
-      out.raced = true;
-      co_return out;
-    }
-    const bool of_status = one.what == action::kind::set_status;
-    if (unprotected && !of_status) continue;
-    action next = one;
-    if (of_status && !refused.empty()) {
-      // The status says so; all else of it is as it was planned.
-      o->scene.refused = refused;
-      const auto again = policies::compose::plan_sync(o->scene, o->answer);
-      const auto status =
-          std::find_if(again.actions.begin(), again.actions.end(),
-                       [](const action& a) { return a.what == action::kind::set_status; });
-      if (status == again.actions.end()) continue;
-      next = *status;
-    }
-    auto done = co_await carry_out(o, std::move(next));
-    if (done) {
-      out.wrote = true;
-      continue;
-    }
-    const k8s::fault why = done.error();
-    if (!out.failed) out.failed = why;
-    if (why.cancelled) co_return out;
-    if (is_a_race(one, why)) {
-      out.raced = true;
-      co_return out;
-    }
-    if (!is_refusal(why)) co_return out;
-    unprotected = unprotected || one.what == action::kind::add_finalizer;
-    refused.insert_or_assign(one.of, std::string(policies::compose::verb(one.what)) + ": " +
-                                         reactor::printable(why.message(), longest_refusal));
+  const auto is_status = [](const action& a) { return a.what == action::kind::set_status; };
+  for (std::size_t i = 0; i < o->plan.actions.size() && !out.has_no_server(); ++i) {
+    if (is_status(o->plan.actions[i])) continue;
+    co_await attempt(id, o, i, out);
+    if (out.ends_here()) co_return out;
   }
-  // Where the status stays as it is, it has to say it all the same.
-  const auto& planned = o->plan.actions;
-  const bool told = std::any_of(planned.begin(), planned.end(),
-                                [](const action& a) { return a.what == action::kind::set_status; });
-  if (!refused.empty() && !told && o->answered) {
-    o->scene.refused = refused;
-    const auto again = policies::compose::plan_sync(o->scene, o->answer);
-    for (const action& a : again.actions) {
-      if (a.what != action::kind::set_status) continue;
-      auto said = co_await carry_out(o, a);
-      if (said) out.wrote = true;
-    }
+  if (!out.refused.empty() && o->answered) {
+    // The plan's status did not know of the failures.
+    o->scene.refused = out.refused;
+    co_await plan(o);
+  }
+  for (std::size_t i = 0; i < o->plan.actions.size(); ++i) {
+    if (!is_status(o->plan.actions[i])) continue;
+    co_await attempt(id, o, i, out);
+    if (out.ends_here()) co_return out;
   }
   const auto state = parents_.find(id);
-  if (state == parents_.end()) co_return out;
-  // Whoever is no longer refused is looked at once more, so that the status no longer says it.
-  const bool healed = !state->second.refused.empty() && refused.empty();
-  state->second.refused = std::move(refused);
+  if (state == parents_.end() || out.has_no_server()) co_return out;
+  // The status still says what was refused before this pass.
+  const bool healed = !state->second.refused.empty() && out.refused.empty();
+  state->second.refused = out.refused;
   if (healed) look_at(id);
   co_return out;
+}
+
+/// One action of the plan.  // borrowed: awaited on the spot
+awaitable<void> compose_cluster::attempt(const object_name& id, std::shared_ptr<outlook> o,
+                                         std::size_t number, outcome& out) {
+  const action one = o->plan.actions[number];
+  if (reactor::turn::is_over()) co_await on_.loop().yield();
+  if (!on_.is_live() || !has_turn(*o->by.about)) {
+    out.raced = true;
+    co_return;
+  }
+  if (out.unprotected && one.what != action::kind::set_status) co_return;
+  auto done = co_await carry_out(o, one);
+  if (done) {
+    out.wrote = true;
+    out.unanswered = 0;
+    record_event(id, *o->scene.about, one.done);
+    co_return;
+  }
+  const k8s::fault why = done.error();
+  if (!out.failed) out.failed = why;
+  if (why.cancelled) co_return;
+  const auto state = parents_.find(id);
+  const std::uint32_t races = state == parents_.end() ? 0 : state->second.races;
+  if (is_a_race(one, why) && races < silent_races) {
+    out.raced = true;
+    co_return;
+  }
+  out.unanswered = is_unanswered(why) ? out.unanswered + 1 : 0;
+  out.unprotected = out.unprotected || one.what == action::kind::add_finalizer;
+  out.refused.insert_or_assign(one.of, std::string(policies::compose::verb(one.what)) + ": " +
+                                           reactor::printable(why.message(), longest_refusal));
 }
 
 void compose_cluster::wrote(const object_name& id, const object& now) {

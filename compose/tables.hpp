@@ -34,7 +34,7 @@ inline constexpr auto holds = std::to_array<units::hold_kind>({
      "the pack names a Lease of its own, and this process does not hold it",
      "whoever holds it ends, or no longer renews it", "the controller"},
     {"write-failed", units::hold_nature::trouble,
-     "the server refuses to write a child; all others are written",
+     "the write of a child failed; all others are written, and the status",
      "the server takes it; it is tried again after 0.5 s doubling to 5 min", "the controller"},
 });
 inline constexpr units::hold_kind missing_kind = units::hold_in(holds, "missing-kind"),
@@ -64,7 +64,8 @@ inline constexpr auto events = std::to_array<k8s::event_kind>({
     {"Conflict", k8s::event_severity::warning, "custom resource of a pack",
      "an object that its pack asks for belongs to somebody else"},
     {"of a pack", k8s::event_severity::normal, "custom resource of a pack",
-     "what the pack's answer says in `events`, Normal or Warning, under reasons of its own"},
+     "what the pack's answer says in `events`, Normal or Warning, and in `events` of a child about a "
+     "write of it, under reasons of its own. Normal ones are told after all writes went well"},
 });
 inline constexpr k8s::event_kind held = k8s::event_in(events, "Held"),
                                  of_a_pack = k8s::event_in(events, "of a pack");
@@ -88,7 +89,10 @@ inline constexpr auto conditions = std::to_array<units::condition_kind>({
     {parents_kind, "Composed", "False", "Policy",
      "windlass.dev/policy names a pack that there is not"},
     {parents_kind, "Composed", "False", "WriteFailed",
-     "the server refuses a write; the message has its words"},
+     "a write failed; the message has the object, the verb and the server's words"},
+    {parents_kind, "Ready", "False", "ChildMissing",
+     "the pack reports that it is ready, and a child that should exist does not; the message names "
+     "it"},
     {parents_kind, "DataLoaded", "True", "Loaded",
      "the newest files of the pack's data are in force"},
     {parents_kind, "DataLoaded", "False", "Broken",

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace policies::compose {
 namespace {
@@ -55,6 +56,28 @@ shape block_shape() {
       "a table with text");
 }
 
+shape event_shape() {
+  return either_shape(
+      "a reason, or { reason = reason, message = sentence }",
+      {text_shape("one word"),
+       record_shape("event of a write",
+                    {needed("reason", text_shape("one word"), ""),
+                     said("message", text_shape("a sentence"),
+                          "without it the object's name and what was done; of a failure it stands "
+                          "before them")},
+                    "a table with reason")});
+}
+
+shape write_events_shape() {
+  return record_shape(
+      "events of writes",
+      {said("created", event_shape(), "Normal, after the server took the new object"),
+       said("updated", event_shape(), "Normal, after the server took a change"),
+       said("create_failed", event_shape(), "Warning, with the server's words"),
+       said("update_failed", event_shape(), "Warning, with the server's words")},
+      "a table with created, updated, create_failed, update_failed");
+}
+
 shape child_shape() {
   return record_shape(
       "child",
@@ -74,7 +97,10 @@ shape child_shape() {
        said("inputs", list_shape(text_shape("such as Secret/auth")),
             "of related and children, or of this answer: written once they are there and as they "
             "shall be; their digest goes to the annotations of its pods"),
-       said("inputs_as", text_shape("an annotation"), "windlass.dev/inputs without it")},
+       said("inputs_as", text_shape("an annotation"), "windlass.dev/inputs without it"),
+       said("events", write_events_shape(),
+            "about the parent, told once a write of this object has ended. Without create_failed and "
+            "update_failed a failure is the event Held")},
       "a table with object");
 }
 
@@ -96,6 +122,10 @@ std::size_t bytes_in(const value& v) {
   return n;
 }
 
+bool is_condition_word(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && is_code(text);
+}
+
 class child_reader {
 public:
   child_reader(const declaration& about, const object& parent) : about_(about), parent_(parent) {}
@@ -115,6 +145,7 @@ public:
       if (auto fine = read_secret(members, c); !fine) return fine.error();
     }
     if (auto fine = read_inputs(v, c); !fine) return fine.error();
+    if (auto fine = read_events(v, c); !fine) return fine.error();
     return c;
   }
 
@@ -307,14 +338,28 @@ private:
     return {};
   }
 
+  result<void> read_events(const value& v, child& c) {
+    const value* events = v.find("events");
+    if (events == nullptr) return {};
+    for (auto [name, warns, into] : {std::tuple{"created", false, &c.events.created},
+                                     std::tuple{"updated", false, &c.events.updated},
+                                     std::tuple{"create_failed", true, &c.events.create_failed},
+                                     std::tuple{"update_failed", true, &c.events.update_failed}}) {
+      const value* one = events->find(name);
+      if (one == nullptr) continue;
+      const std::string* reason = one->if_string();
+      *into = {warns, reason != nullptr ? *reason : one->text_of("reason"),
+               reason != nullptr ? std::string() : one_line(one->text_of("message"))};
+      if (!is_condition_word(into->reason))
+        return at_.wrong(".events." + std::string(name), "expected a reason of one word");
+    }
+    return {};
+  }
+
   const declaration& about_;
   const object& parent_;
   place at_;
 };
-
-bool is_condition_word(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && is_code(text);
-}
 
 result<void> read_stated(const value& answer, sync_answer& out) {
   if (const value* conditions = answer.find("conditions")) {

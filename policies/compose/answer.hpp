@@ -45,6 +45,17 @@ struct text_block {
   std::string comment = "#";
 };
 
+struct stated_event {
+  bool warning = false;
+  std::string reason, message;
+  friend auto operator<=>(const stated_event&, const stated_event&) = default;
+};
+
+/// What is told of a write of a child, by how the write ended. An empty reason: nothing.
+struct write_events {
+  stated_event created, updated, create_failed, update_failed;
+};
+
 struct child {
   object_name id;
   way how = way::own;
@@ -56,17 +67,13 @@ struct child {
   std::vector<object_name>
       inputs;             // it is written when they are there, with their digest on its pods
   std::string inputs_as;  // the annotation
+  write_events events;
 
   bool is_secret() const { return id.kind.kind == "Secret" && id.kind.api_version == "v1"; }
 };
 
 struct stated_condition {
   std::string type, status, reason, message;
-};
-struct stated_event {
-  bool warning = false;
-  std::string reason, message;
-  friend auto operator<=>(const stated_event&, const stated_event&) = default;
 };
 
 /// What a hook answered, checked.

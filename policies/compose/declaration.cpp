@@ -38,6 +38,12 @@ shape parent_shape() {
         "of this kind alone, in place of that of `composes`",
         {},
         true,
+        {}},
+       {"reporter",
+        text_shape("such as shop-controller"),
+        "who events about this kind name as their controller; windlass without it",
+        {},
+        true,
         {}}},
       "a table with apiVersion and kind");
 }
@@ -205,13 +211,19 @@ result<declaration> read_declaration(const manifest& m) {
   }
   if (d.parents.empty()) return wrong(".parents: expected one kind at least");
   const value::array& parents = *m.composes.find("parents")->if_array();
-  for (std::size_t i = 0; i < parents.size(); ++i)
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    const std::string where = ".parents[" + std::to_string(i + 1) + "].";
     if (const value* own = parents[i].find("finalizer")) {
       if (!is_finalizer(*own->if_string()))
-        return wrong(".parents[" + std::to_string(i + 1) +
-                     "].finalizer: expected such as example.com/finalizer");
+        return wrong(where + "finalizer: expected such as example.com/finalizer");
       d.own_finalizers.emplace(d.parents[i], *own->if_string());
     }
+    if (const value* reporter = parents[i].find("reporter")) {
+      if (!is_qualified_name(*reporter->if_string()))
+        return wrong(where + "reporter: expected such as shop-controller");
+      d.reporters.emplace(d.parents[i], *reporter->if_string());
+    }
+  }
   const auto text = [&](const char* key) {
     const value* v = m.composes.find(key);
     return v == nullptr ? std::string() : *v->if_string();

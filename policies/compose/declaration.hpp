@@ -26,6 +26,7 @@ struct declaration {
   std::string manager;    // of fields, and the mark of what it made
   std::string finalizer;  // of parents whose kind has none of its own; empty: none
   std::map<kind_name, std::string> own_finalizers;  // by kind of parent
+  std::map<kind_name, std::string> reporters;       // of events, by kind of parent
   std::string data;       // folder of the pack whose files every call gets; empty: none
   std::string data_from;  // variable of the environment that names another folder; empty: none
   /// Variable of the environment, a list of the namespaces where it works; empty: in all.

@@ -15,7 +15,7 @@
 namespace policies::compose {
 namespace {
 
-constexpr std::size_t holds_in_a_message = 5;
+constexpr std::size_t holds_in_a_message = 5, lines_in_a_message = 3;
 
 std::string digest_of(const value& v) {
   return short_digest(formats::digest_of(to_text(v)));
@@ -61,6 +61,7 @@ public:
     plan_children();
     const bool rest_is_gone = prune();
     hold_refused();
+    state_events();
     out_.events = a_.events;
     for (const hold& h : out_.holds)
       if (h.code == hold_code::conflict || h.code == hold_code::claimed)
@@ -100,6 +101,29 @@ private:
       if (said != s_.refused.end())
         hold_child(hold_code::write_failed, id, said->second, "the server takes it");
     }
+  }
+  /// What is told of each write of a child, once it has ended.
+  void state_events() {
+    std::map<object_name, const child*> asked;
+    for (const child& c : a_.children) asked.emplace(c.id, &c);
+    for (action& a : out_.actions) {
+      const auto found = asked.find(a.of);
+      if (found == asked.end() || a.what == kind::remove) continue;
+      const write_events& of = found->second->events;
+      const bool makes = a.what == kind::create;
+      a.done = makes ? of.created : of.updated;
+      a.failed = makes ? of.create_failed : of.update_failed;
+      if (a.done.message.empty()) a.done.message = done_message(a);
+    }
+  }
+  std::string done_message(const action& a) const {
+    std::string out =
+        a.of.text(parent_.ns) + (a.what == kind::create ? " is created" : " is changed");
+    for (std::size_t i = 0; i < a.lines.size() && i < lines_in_a_message; ++i)
+      out += (i == 0 ? ": " : "; ") + a.lines[i];
+    if (a.lines.size() > lines_in_a_message)
+      out += "; and " + std::to_string(a.lines.size() - lines_in_a_message) + " more";
+    return out;
   }
   const object* live(const object_name& id) const {
     const auto found = s_.live.find(id);
@@ -652,8 +676,26 @@ private:
     else if (!s_.about->data.empty() || !s_.about->data_from.empty())
       conditions.push_back({"DataLoaded", "True", "Loaded", "the newest files are in force"});
     conditions.push_back(core_condition());
-    set_status(a_.status ? *a_.status : parent_.status, conditions,
-               a_.status ? keep::these : keep::others);
+    value status = a_.status ? *a_.status : parent_.status;
+    withhold_ready(status, conditions);
+    set_status(status, conditions, a_.status ? keep::these : keep::others);
+  }
+
+  /// Nothing is ready that lacks a child, whatever its pack read from the children there are.
+  void withhold_ready(value& status, std::vector<stated_condition>& conditions) {
+    const hold* lacking = nullptr;
+    for (const child& c : a_.children)
+      if (live(c.id) == nullptr && untouched_.contains(c.id))
+        for (const hold& h : out_.holds)
+          if (lacking == nullptr && h.child == c.id.text(parent_.ns)) lacking = &h;
+    if (lacking == nullptr) return;
+    out_.lacks_a_child = true;
+    for (stated_condition& c : conditions)
+      if (c.type == "Ready" && c.status == "True")
+        c = {c.type, "False", "ChildMissing",
+             reactor::printable(lacking->child + ": " + lacking->sentence, 1024)};
+    if (const value* ready = status.find("isReady"); ready != nullptr && ready->if_bool() != nullptr)
+      std::get<value::object>(status.data)["isReady"] = false;
   }
 
   /// Whether conditions that nobody states now stay.

@@ -33,6 +33,9 @@ struct action {
   std::map<std::string, asked_value> asks;
   std::string asked;               // digest of what it brings about
   std::vector<std::string> lines;  // what differs, for people
+  /// What the pack wants told of it; the message of `failed` lacks the server's words. An empty
+  /// reason: nothing.
+  stated_event done, failed;
 };
 std::string_view verb(action::kind k) noexcept;
 
@@ -56,7 +59,8 @@ inline constexpr std::array all = {conflict, claimed,      waits_for_input, wait
 struct sync_plan {
   std::vector<action> actions;  // in order
   std::vector<hold> holds;
-  std::vector<stated_event> events;
+  std::vector<stated_event> events;  // of the answer, and conflicts
+  bool lacks_a_child = false;        // one that should exist does not, and is held
   reactor::nanoseconds look_again{0};
   bool idle() const { return actions.empty(); }
 };
@@ -101,7 +105,9 @@ struct scene {
 /// Pure.
 /// Safety   for every answer: only declared kinds are touched; what belongs to somebody else is
 ///          not; nothing that was generated is generated again; only what is marked and owned is
-///          deleted; after the actions the same answer plans none.
+///          deleted; after the actions the same answer plans none; the parent does not report
+///          that it is ready (condition Ready, field isReady) while a child that should exist does
+///          not.
 sync_plan plan_sync(const scene& s, const sync_answer& a);
 /// Whether it carries the finalizer of its kind, so that its end waits for us.
 bool is_kept_by_its_finalizer(const object& parent, const declaration& about);

@@ -33,7 +33,8 @@ return {
   composes = {
     -- A KbsConfig that is deleted waits for its Deployment, as one that the reference operator has made does.
     parents = { kind(group, "TrusteeConfig"),
-      { apiVersion = group, kind = "KbsConfig", finalizer = "kbsconfig.confidentialcontainers.org/finalizer" } },
+      { apiVersion = group, kind = "KbsConfig", finalizer = "kbsconfig.confidentialcontainers.org/finalizer",
+        reporter = "kbsconfig-controller" } },
     children = { kind("v1", "ConfigMap"), kind("v1", "Secret"), kind("v1", "PersistentVolumeClaim"), kind(group, "KbsConfig"),
       kind("apps/v1", "Deployment"), kind("v1", "Service") },
     related = { kind("v1", "PersistentVolume"), kind(group, "TrusteeConfig") },

@@ -212,6 +212,14 @@ protected:
   std::string message(const std::string& shop, const std::string& type) {
     return condition(shop, type, "message");
   }
+  /// The newest event of that reason: "Warning it is"; empty: there is none.
+  std::string told(const std::string& reason, const char* field = "message") {
+    std::string out;
+    for (const json::object& e : server().list("", "events"))
+      if (std::string(e.at("reason").as_string()) == reason)
+        out = std::string(e.at("type").as_string()) + " " + std::string(e.at(field).as_string());
+    return out;
+  }
   /// What the controllers of a real cluster do.
   void roll_out(const std::string& name) {
     server().edit("apps", "deployments", "default", name, [](json::object& d) {

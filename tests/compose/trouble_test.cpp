@@ -15,10 +15,11 @@ class ComposeTrouble : public compose_cluster {
 protected:
   /// A pack `p` whose sync is this body of `function(shop, related, children, files)`.
   void use_pack(reactor::temporary_folder& folder, const std::string& body,
-                const std::string& composes = {}) {
+                const std::string& composes = {}, const std::string& parent = {}) {
     folder.write("policy.lua",
                  R"lua(return { name = "p", version = "1",
-  composes = { parents = { { apiVersion = "example.com/v1", kind = "Shop" } }, children = { { apiVersion = "v1", kind = "ConfigMap" },
+  composes = { parents = { { apiVersion = "example.com/v1", kind = "Shop")lua" +
+                     parent + R"lua( } }, children = { { apiVersion = "v1", kind = "ConfigMap" },
     { apiVersion = "v1", kind = "Secret" } } )lua" +
                      composes +
                      " },\n  compose = { sync = function(shop, related, children, files)\n" + body +
@@ -129,6 +130,81 @@ TEST_F(ComposeTrouble, OneChildThatIsRefusedKeepsNoOtherBackAndIsSaid) {
     });
     server().before = nullptr;
   });
+}
+
+/// A pack that says it is ready whatever there is, with events of its writes.
+constexpr const char* talkative =
+    "local first = map('first', { a = shop.spec.image }) "
+    "first.events = { created = 'FirstCreated', updated = 'FirstUpdated', create_failed = "
+    "'FirstCreateFailed', update_failed = { reason = 'FirstUpdateFailed', message = 'it stays' } } "
+    "return { children = { first, map('second', { a = shop.spec.image }) }, status = { isReady = "
+    "true, image = shop.spec.image }, conditions = { { type = 'Ready', status = 'True', reason = "
+    "'Ready' } }, events = { { reason = 'Moved', message = 'to ' .. shop.spec.image }, { type = "
+    "'Warning', reason = 'Odd', message = 'it is' } } }";
+
+TEST_F(ComposeTrouble, AFailedWriteOfAnyKindIsToldAndKeepsNothingElseBack) {
+  for (const int http : {400, 403, 409, 422, 429, 500, 503, 504, 0}) {
+    SCOPED_TRACE(http);
+    make_world();
+    reactor::temporary_folder folder;
+    use_pack(folder, std::string(config_map) + talkative, "", ", reporter = 'shop-controller'");
+    bool fails = true;
+    server().before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
+      if (!fails || r.method == "GET" || r.path.find("/configmaps/first") == std::string::npos)
+        return std::nullopt;
+      k8s::sim::answer a;
+      a.status = http;
+      a.drop = http == 0;
+      a.body =
+          R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"X","message":"expected list, got map","code":)" +
+          std::to_string(http) + "}";
+      return a;
+    };
+    const std::string words = http == 0 ? "" : "expected list, got map";
+    go([&, this]() -> awaitable<void> {
+      co_await serve([&, this](windlass&) -> awaitable<void> {
+        co_await loop_->sleep_for(3min);
+        EXPECT_EQ(at("configmaps", "first", ""), "absent");
+        EXPECT_NE(at("configmaps", "second", "/data/a"), "absent");
+        EXPECT_EQ(condition("blue", "Composed"), "False WriteFailed");
+        EXPECT_THAT(message("blue", "Composed"), HasSubstr("ConfigMap first: create: "));
+        EXPECT_THAT(message("blue", "Composed"), HasSubstr(words));
+        EXPECT_EQ(condition("blue", "Ready"), "False ChildMissing");
+        EXPECT_THAT(message("blue", "Ready"), HasSubstr("ConfigMap first"));
+        EXPECT_EQ(at("shops", "blue", "/status/isReady"), "false");
+        EXPECT_NE(at("shops", "blue", "/status/image"), "nothing");
+        EXPECT_EQ(told("FirstCreated"), "") << "it was not";
+        EXPECT_EQ(told("Moved"), "") << "it speaks of writes";
+        EXPECT_THAT(told("FirstCreateFailed"), HasSubstr("Warning ConfigMap first: create: "));
+        EXPECT_THAT(told("FirstCreateFailed"), HasSubstr(words));
+        EXPECT_EQ(told("Odd"), "Warning it is");
+        EXPECT_EQ(told("Odd", "reportingComponent"), "Warning shop-controller");
+        EXPECT_EQ(told("Held"), "") << "the pack has an event of its own";
+        fails = false;
+        co_await loop_->sleep_for(6min);
+        EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+        EXPECT_EQ(condition("blue", "Ready"), "True Ready");
+        EXPECT_EQ(at("shops", "blue", "/status/isReady"), "true");
+        EXPECT_EQ(told("FirstCreated"), "Normal ConfigMap first is created");
+        EXPECT_THAT(told("Moved"), HasSubstr("Normal to "));
+        EXPECT_EQ(told("FirstUpdated"), "");
+        fails = true;
+        server().edit("example.com", "shops", "default", "blue",
+                      [](json::object& shop) { shop["spec"].as_object()["image"] = "new"; });
+        co_await loop_->sleep_for(3min);
+        EXPECT_EQ(at("configmaps", "second", "/data/a"), "new");
+        EXPECT_THAT(message("blue", "Composed"), HasSubstr("ConfigMap first: change: "));
+        EXPECT_EQ(condition("blue", "Ready"), "True Ready") << "the child is there";
+        EXPECT_THAT(told("FirstUpdateFailed"),
+                    HasSubstr("Warning it stays: ConfigMap first: change: "));
+        EXPECT_EQ(told("FirstUpdated"), "");
+        fails = false;
+        co_await loop_->sleep_for(6min);
+        EXPECT_THAT(told("FirstUpdated"), HasSubstr("ConfigMap first is changed: data.a: "));
+      });
+      server().before = nullptr;
+    });
+  }
 }
 
 TEST_F(ComposeTrouble, AKindThatGoesAndComesBackTakesNothingWithIt) {
