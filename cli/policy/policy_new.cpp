@@ -147,7 +147,7 @@ reactor::result<std::map<std::string, std::string>> new_pack(const std::string& 
       "\"diagnostics.globals\": "
       "[\"test\", \"expect_equal\", \"expect_true\", \"expect_error\", \"empty\", \"file\", "
       "\"log\", \"semver\", "
-      "\"sha256\", \"copy\", \"fill\", \"json\", \"yaml\", \"toml\"]\n}\n";
+      "\"sha256\", \"copy\", \"fill\", \"list\", \"k8s\", \"json\", \"yaml\", \"toml\"]\n}\n";
   return files;
 }
 

@@ -83,8 +83,8 @@ shape child_shape() {
       "child",
       {needed(
            "object", map_shape(shape()),
-           "as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. An empty "
-           "table is an object. Of a Secret, `data` is in clear; a value may be "
+           "as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. `{}` is "
+           "an empty object, `list()` an empty list. Of a Secret, `data` is in clear; a value may be "
            "`{ generate = \"ed25519\" | \"password\" | \"bytes\", length = 32 }`, `{ public_of = "
            "key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen"),
        said("way", word_shape({"own", "create", "add-keys", "lines"}),
@@ -485,8 +485,11 @@ result<std::vector<related_query>> read_related(const value& answer, const decla
                                                 const object& parent) {
   if (auto fine = check(answer, related_shape()); !fine) return fine.error();
   std::vector<related_query> out;
-  for (const value& one : *answer.find("objects")->if_array()) {
-    const place at{"objects[" + std::to_string(out.size() + 1) + "]"};
+  const value::array& objects = *answer.find("objects")->if_array();
+  if (objects.size() > most_related) return make_fault(errc::malformed, {}, "objects: more than 200");
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const value& one = objects[i];
+    const place at{"objects[" + std::to_string(i + 1) + "]"};
     related_query q;
     q.kind = {one.text_of("apiVersion"), one.text_of("kind")};
     if (!about.may_see(q.kind))
@@ -495,19 +498,21 @@ result<std::vector<related_query>> read_related(const value& answer, const decla
                           " is neither in composes.related nor in composes.children");
     q.name = one.text_of("name");
     q.ns = one.text_of("namespace");
-    if (!q.name.empty() && !is_object_name(q.name)) return at.wrong(".name", "it is no name");
-    if (!q.ns.empty() && !is_object_name(q.ns)) return at.wrong(".namespace", "it is no name");
     if (const value* labels = one.find("labels"))
       for (const auto& [key, text] : *labels->if_object()) q.labels.emplace(key, *text.if_string());
-    if (q.name.empty() == q.labels.empty()) return at.wrong("", "expected either name or labels");
+    const bool by_name = one.find("name") != nullptr;
+    if (by_name != q.labels.empty()) return at.wrong("", "expected either name or labels");
     // Who may make a parent must not read through it what lies elsewhere.
     if (!parent.ns.empty()) {
       if (!q.ns.empty() && q.ns != parent.ns)
         return at.wrong(".namespace", "an object looks only into its own namespace, " + parent.ns);
       q.ns = parent.ns;
     }
-    out.push_back(std::move(q));
-    if (out.size() > most_related) return make_fault(errc::malformed, {}, "objects: more than 200");
+    // It may be what a user wrote into the parent: nothing of that name is there, and the pack tells
+    // the user so.
+    const bool can_be =
+        (!by_name || is_object_name(q.name)) && (q.ns.empty() || is_object_name(q.ns));
+    if (can_be) out.push_back(std::move(q));
   }
   return out;
 }

@@ -106,6 +106,7 @@ struct related_query {
   bool matches(const object_name& o, const std::map<std::string, std::string>& its_labels) const;
   friend auto operator<=>(const related_query&, const related_query&) = default;
 };
+/// A name that no object can have is left out.
 reactor::result<std::vector<related_query>> read_related(const value& answer,
                                                          const declaration& about,
                                                          const object& parent);

@@ -9,7 +9,7 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
-constexpr std::size_t most_kinds = 32, longest_name = 253, longest_label = 63, most_variables = 32;
+constexpr std::size_t most_kinds = 32, longest_label = 63, most_variables = 32;
 /// The environment of a process has passwords in it as well.
 constexpr std::string_view of_images = "_IMAGE_NAME";
 
@@ -94,19 +94,6 @@ result<std::vector<kind_name>> read_kinds(const value& composes, const std::stri
 }
 
 }  // namespace
-
-bool is_object_name(std::string_view text) noexcept {
-  if (text.empty() || text.size() > longest_name) return false;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t dot = std::min(text.find('.', from), text.size());
-    const std::string_view part = text.substr(from, dot - from);
-    if (part.empty() || !is_lower(part.front()) || !is_lower(part.back()) ||
-        !all_of(part, [](char c) { return is_lower(c) || c == '-'; }))
-      return false;
-    from = dot + 1;
-  }
-  return true;
-}
 
 bool is_qualified_name(std::string_view text) noexcept {
   const auto slash = text.find('/');

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "policies/host/object_name.hpp"
 #include "policies/host/pack.hpp"
 #include "policies/host/shape.hpp"
 
@@ -46,8 +47,6 @@ reactor::result<declaration> read_declaration(const manifest& m);
 /// What `composes` may say, for packs that are loaded, for the reference and for editors.
 const shape& declaration_shape();
 
-/// Whether text can be the name of an object or a namespace: DNS-1123 subdomain.
-bool is_object_name(std::string_view text) noexcept;
 /// "example.com/name": of labels, annotations and finalizers.
 bool is_qualified_name(std::string_view text) noexcept;
 

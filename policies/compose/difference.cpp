@@ -49,11 +49,10 @@ public:
   explicit comparison(std::vector<std::string>* lines) : lines_(lines) {}
 
   bool covers(const value& there, const value& asked) {
-    if (is_nothing(asked)) {
-      // An empty table or list asks for nothing; what is there of its kind stays.
-      return true;
-    }
     const auto* members = std::get_if<value::object>(&asked.data);
+    // An empty table asks for nothing; what is there stays. An empty list asks for no entries.
+    if (asked.is_null() || (members != nullptr && members->empty())) return true;
+    if (there.is_null() && is_nothing(asked)) return true;
     if (members != nullptr && there.if_object() != nullptr) {
       bool fine = true;
       for (const auto& [key, member] : *members) {
@@ -140,7 +139,12 @@ bool same(const value& a, const value& b) {
 value merge_patch_between(const value& from, const value& to) {
   const auto *before = std::get_if<value::object>(&from.data),
              *after = std::get_if<value::object>(&to.data);
-  if (before == nullptr || after == nullptr) return same(from, to) ? value() : to;
+  if (before == nullptr || after == nullptr) {
+    if (same(from, to)) return {};
+    // What is a list there stays one when it becomes empty.
+    if (is_nothing(to) && std::holds_alternative<value::array>(from.data)) return value::array{};
+    return to;
+  }
   value::object patch;
   for (const auto& [key, member] : *after) {
     const value* old = from.find(key);

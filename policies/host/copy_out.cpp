@@ -124,7 +124,9 @@ private:
       return refuse("is nested more than " + std::to_string(limits_.depth) + " deep");
     open_.push_back({identity, 0, {}});
     const std::size_t size = lua_objlen(L_, index);
-    const bool ok = size > 0 ? copy_list(index, size, out) : copy_object(index, out);
+    const bool ok = size > 0                    ? copy_list(index, size, out)
+                    : is_marked_list(L_, index) ? copy_empty_list(index, out)
+                                                : copy_object(index, out);
     open_.pop_back();
     return ok;
   }
@@ -156,6 +158,14 @@ private:
     }
     open_.back().index = 0;
     return count == size || refuse("mixes list entries with other keys");
+  }
+
+  bool copy_empty_list(int index, value& out) {
+    out.data.emplace<value::array>();
+    lua_pushnil(L_);
+    if (lua_next(L_, index) == 0) return true;
+    lua_pop(L_, 2);
+    return refuse("mixes list entries with other keys");
   }
 
   bool copy_object(int index, value& out) {

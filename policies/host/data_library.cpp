@@ -58,7 +58,7 @@ int decode_toml(lua_State* L) {
   });
 }
 
-/// json.decode(text), yaml.decode(text): no null; a list and a mapping that are empty look alike.
+/// json.decode(text), yaml.decode(text): no null. A list stays one, also an empty one.
 template <class Read>
 int decode(lua_State* L, const char* function, Read read) {
   const std::string_view text = text_at(L, 1, function);
@@ -99,7 +99,7 @@ int encode(lua_State* L, const char* function, Write write) {
 }
 int encode_json(lua_State* L) {
   return encode(L, "json.encode",
-                [](const value& v) { return formats::outcome<std::string>(to_text(v)); });
+                [](const value& v) { return formats::outcome<std::string>(to_json_text(v)); });
 }
 int encode_yaml(lua_State* L) {
   return encode(L, "yaml.encode", [](const value& v) { return formats::write_yaml(typed(v)); });

@@ -4,7 +4,9 @@
 #include "formats/digest.hpp"
 #include "formats/version_range.hpp"
 #include "policies/host/arguments.hpp"
+#include "policies/host/object_name.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace policies {
@@ -126,7 +128,30 @@ int sha256(lua_State* L) {
   return 1;
 }
 
+/// k8s.name_problem(text): why no object can have this name; nil: one can.
+int name_problem(lua_State* L) {
+  constexpr std::size_t shown_bytes = 80;
+  const std::string_view text = text_at(L, 1, "k8s.name_problem");
+  charge_bytes(L, text.size());
+  if (is_object_name(text)) {
+    lua_pushnil(L);
+  } else {
+    char shown[shown_bytes + 1] = "";
+    std::size_t end = std::min(text.size(), shown_bytes);
+    // Not within a character of UTF-8.
+    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+      --end;
+    text.copy(shown, end);
+    lua_pushfstring(L,
+                    "'%s' is no name of an object: it has lower-case letters, digits, '-' and '.', "
+                    "and begins and ends with a letter or digit (253 at most)",
+                    shown);
+  }
+  return 1;
+}
+
 constexpr luaL_Reg functions[] = {
+    {"name_problem", name_problem},
     {"parse_version", parse_version},
     {"valid_version", valid_version},
     {"compare", compare},

@@ -58,6 +58,24 @@ int table_concat(lua_State* L) {
   return 1;
 }
 
+/// list(t): t, marked as a list; without t a new one.
+int marked_list(lua_State* L) {
+  if (lua_isnoneornil(L, 1)) {
+    lua_newtable(L);
+  } else {
+    check_table(L, 1, "list");
+    lua_settop(L, 1);
+    if (is_marked_list(L, 1)) return 1;
+    if (lua_getmetatable(L, 1) != 0) raise(L, "list: the table has a metatable of its own");
+    lua_pushnil(L);
+    if (lua_objlen(L, 1) == 0 && lua_next(L, 1) != 0)
+      raise(L, "list: the table has names; a list has entries from 1 on");
+    lua_settop(L, 1);
+  }
+  mark_list(L);
+  return 1;
+}
+
 int table_insert(lua_State* L) {
   check_table(L, 1, "insert");
   const int size = static_cast<int>(lua_objlen(L, 1));
@@ -316,7 +334,8 @@ constexpr luaL_Reg functions[] = {
     {"unpack", table_unpack}, {"keys", table_keys},           {"key_less", key_less},
     {"type", plain_type},     {"describe", describe},         {"raise", raise_from_prelude},
     {"log", log_line},        {"file", read_pack_file},       {"compile", compile},
-    {"is_slip", slip},        {"check_answer", check_answer}, {nullptr, nullptr},
+    {"is_slip", slip},        {"check_answer", check_answer}, {"list", marked_list},
+    {nullptr, nullptr},
 };
 
 }  // namespace

@@ -107,6 +107,16 @@ int same_view(lua_State* L) {
   return 1;
 }
 
+/// is_list(t): a view of a list, a table that is marked as one or has entries from 1 on.
+int is_list(lua_State* L) {
+  const view_reference* v = view_at(L, 1);
+  const bool list = v != nullptr         ? v->type->is == view_type::form::array
+                    : lua_istable(L, 1)  ? lua_objlen(L, 1) > 0 || is_marked_list(L, 1)
+                                         : false;
+  lua_pushboolean(L, list ? 1 : 0);
+  return 1;
+}
+
 int is_view(lua_State* L) {
   lua_pushboolean(L, view_at(L, 1) != nullptr ? 1 : 0);
   return 1;
@@ -171,6 +181,30 @@ void add_view_functions(lua_State* L) {
   lua_setfield(L, -2, "is_view");
   lua_pushcfunction(L, view_next);
   lua_setfield(L, -2, "view_next");
+  lua_pushcfunction(L, is_list);
+  lua_setfield(L, -2, "is_list");
+}
+
+void prepare_lists(lua_State* L) {
+  lua_newtable(L);
+  // It is one for all lists of the sandbox: a policy must not reach it.
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  sandbox_state& state = sandbox_state::of(L);
+  state.list_metatable = lua_topointer(L, -1);
+  state.list_metatable_at = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+void mark_list(lua_State* L) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, sandbox_state::of(L).list_metatable_at);
+  lua_setmetatable(L, -2);
+}
+
+bool is_marked_list(lua_State* L, int index) {
+  if (lua_getmetatable(L, index) == 0) return false;
+  const bool marked = lua_topointer(L, -1) == sandbox_state::of(L).list_metatable;
+  lua_pop(L, 1);
+  return marked;
 }
 
 }  // namespace policies

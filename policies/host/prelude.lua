@@ -7,6 +7,7 @@ local error, getmetatable, pcall, select, setmetatable, type =
 -- Says "userdata" of a view, where `type` says "table"; no call into the host.
 local raw_type = stock.type
 local find_from, expand, keys, is_view, view_next = c.find_from, c.expand, c.keys, c.is_view, c.view_next
+local is_list, list_of = c.is_list, c.list
 local concat, sub, unpack = c.concat, c.sub, c.unpack
 
 -- A message that names the policy's own line rather than one of this file.
@@ -177,11 +178,11 @@ local function gsub(text, pattern, replacement, limit)
   return concat(parts), done
 end
 
--- copy(view): what can be changed and answered.
+-- copy(view): what can be changed and answered. A list stays one, also an empty one.
 local function copy_of(given, depth)
   if type(given) ~= "table" then return given end
   if depth > 32 then fail("copy: it is nested more than 32 deep") end
-  local made = {}
+  local made = is_list(given) and list_of() or {}
   for key, v in pairs(given) do made[key] = copy_of(v, depth + 1) end
   return made
 end
@@ -201,7 +202,7 @@ local function fill_from(template, values, depth)
   end
   if type(template) == "table" then
     if depth > 32 then fail("fill: it is nested more than 32 deep") end
-    local made = {}
+    local made = is_list(template) and list_of() or {}
     for key, v in pairs(template) do
       local whole = type(v) == "string" and c.match(v, "^{([%a_][%w_.]*)}$")
       if whole then made[key] = copy(found_at(whole))
@@ -288,13 +289,14 @@ globals = {
   semver = frozen({ compare = c.compare, overlap = c.overlap, parse = c.parse_version, problem = c.range_problem,
     satisfies = c.satisfies, valid = c.valid_version }, read_only("semver")),
   sha256 = c.sha256,
+  k8s = frozen({ name_problem = c.name_problem }, read_only("k8s")),
   base64 = frozen({ encode = c.to_base64, decode = c.from_base64 }, read_only("base64")),
   digest = frozen({ of = c.digest_of, valid = c.digest_valid }, read_only("digest")),
   json = frozen({ decode = c.decode_json, encode = c.encode_json }, read_only("json")),
   yaml = frozen({ decode = c.decode_yaml, encode = c.encode_yaml }, read_only("yaml")),
   toml = frozen({ decode = c.decode_toml, encode = c.encode_toml }, read_only("toml")),
   time = frozen({ at = c.time_at, parse = c.time_parse, text = c.time_text }, read_only("time")),
-  copy = copy, fill = fill,
+  copy = copy, fill = fill, list = list_of,
   _VERSION = "Lua 5.1",
 }
 globals._G = environment
@@ -444,7 +446,7 @@ function strict(given, is, where)
   end
   if plain_kinds[kind] then return given end
   if kind == "record" then return strict_record(given, is, where) end
-  local made = {}
+  local made = kind == "list" and list_of() or {}
   for key, v in pairs(given) do made[key] = strict(v, is.of, where .. "[" .. c.tostring(key) .. "]") end
   return made
 end

@@ -23,12 +23,13 @@ void push_value(lua_State* L, const value& v) {
     lua_pushnumber(L, *n);
   } else if (const std::string* s = v.if_string()) {
     lua_pushlstring(L, s->data(), s->size());
-  } else if (const value::array* a = v.if_array()) {
+  } else if (const auto* a = std::get_if<value::array>(&v.data)) {
     lua_createtable(L, static_cast<int>(a->size()), 0);
     for (std::size_t i = 0; i < a->size(); ++i) {
       push_value(L, (*a)[i]);
       lua_rawseti(L, -2, static_cast<int>(i + 1));
     }
+    mark_list(L);
   } else if (const value::object* o = v.if_object()) {
     lua_createtable(L, 0, static_cast<int>(o->size()));
     for (const auto& [key, member] : *o) {
@@ -98,6 +99,7 @@ void set_up(lua_State* L) {
   }
   luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   prepare_views(L);
+  prepare_lists(L);
   const std::string_view source = prelude_source();
   if (load_ours(L, source, "=windlass") != 0) lua_error(L);
   push_library(L);

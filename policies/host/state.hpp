@@ -83,6 +83,8 @@ struct sandbox_state {
   std::uint64_t last_call = 0;
   const void* view_metatable = nullptr;
   int view_metatable_at = LUA_NOREF;  // in the registry
+  const void* list_metatable = nullptr;
+  int list_metatable_at = LUA_NOREF;  // in the registry
   std::size_t used_bytes = 0, big_blocks = 0;
   int armed = 0;
   bool bounded = false;  // not while lua_newstate runs: LuaJIT crashes when it fails half-way
@@ -108,8 +110,14 @@ void* allocate(void* user, void* block, std::size_t old_size, std::size_t new_si
 void push_library(lua_State* L);
 /// Makes the metatable of views and keeps it in the registry. May raise.
 void prepare_views(lua_State* L);
-/// Adds is_view and view_next to the table on top. May raise.
+/// Adds is_view, view_next and is_list to the table on top. May raise.
 void add_view_functions(lua_State* L);
+/// Makes the metatable that marks lists and keeps it in the registry. May raise.
+void prepare_lists(lua_State* L);
+/// Marks the table on top as a list, also while it is empty. May raise.
+void mark_list(lua_State* L);
+/// Whether the table at `index` is marked. Raises nothing; needs one stack slot.
+bool is_marked_list(lua_State* L, int index);
 /// Pushes plain data as tables. May raise: `v` belongs to somebody who outlives that.
 void push_value(lua_State* L, const value& v);
 /// Pushes a view for the current call. May raise.

@@ -24,7 +24,10 @@ void put_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void put(std::string& out, const value& v) {
+/// How an object without members is written.
+enum class empty_object { as_list, as_object };
+
+void put(std::string& out, const value& v, empty_object how) {
   if (const bool* b = v.if_bool()) {
     out += *b ? "true" : "false";
   } else if (const double* n = v.if_number()) {
@@ -34,11 +37,13 @@ void put(std::string& out, const value& v) {
     out += text;
   } else if (const std::string* s = v.if_string()) {
     put_text(out, *s);
-  } else if (const value::array* a = v.if_array()) {
+  } else if (const value::array* a = how == empty_object::as_list
+                                         ? v.if_array()
+                                         : std::get_if<value::array>(&v.data)) {
     out += '[';
     for (std::size_t i = 0; i < a->size(); ++i) {
       if (i != 0) out += ',';
-      put(out, (*a)[i]);
+      put(out, (*a)[i], how);
     }
     out += ']';
   } else if (const value::object* o = v.if_object()) {
@@ -49,7 +54,7 @@ void put(std::string& out, const value& v) {
       first = false;
       put_text(out, key);
       out += ':';
-      put(out, member);
+      put(out, member, how);
     }
     out += '}';
   } else {
@@ -102,7 +107,13 @@ std::string_view value::kind() const {
 
 std::string to_text(const value& v) {
   std::string out;
-  put(out, v);
+  put(out, v, empty_object::as_list);
+  return out;
+}
+
+std::string to_json_text(const value& v) {
+  std::string out;
+  put(out, v, empty_object::as_object);
   return out;
 }
 

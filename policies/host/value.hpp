@@ -12,7 +12,9 @@
 namespace policies {
 
 /// What a policy answers, copied out of Lua: plain data without functions, views or cycles.
-/// An empty Lua table is at once an empty array and an empty object.
+/// An empty Lua table is an empty object, or an empty array where it is marked as a list: by
+/// `list()`, or because it was read as one. Both read as either, so that a hook's answer need not
+/// care; what is sent to a server does.
 struct value {
   using array = std::vector<value>;
   using object = std::map<std::string, value, std::less<>>;
@@ -54,7 +56,10 @@ struct value_limits {
   std::size_t text_bytes = 4 * 1024 * 1024;
 };
 
-/// For logs and tests: JSON with sorted keys.
+/// For logs, records and digests: JSON with sorted keys, in which an empty table and an empty list
+/// are the same.
 std::string to_text(const value& v);
+/// JSON with sorted keys.
+std::string to_json_text(const value& v);
 
 }  // namespace policies

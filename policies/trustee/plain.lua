@@ -2,12 +2,7 @@
 local plain = {}
 
 -- copy(view): what can be changed and answered.
-function plain.copy(v)
-  if type(v) ~= "table" then return v end
-  local out = {}
-  for key, member in pairs(v) do out[key] = plain.copy(member) end
-  return out
-end
+plain.copy = copy
 
 -- same(a, b): texts, numbers, tables of them; nil and an empty table are the same.
 function plain.same(a, b)

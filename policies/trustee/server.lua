@@ -98,15 +98,15 @@ end
 
 -- The proxies of an OpenShift cluster, and what the spec says over them.
 local function environment_of(spec, related)
-  local all, list = {}, {}
+  local all, variables = {}, list()
   local proxy = related["Proxy/cluster"]
   local its = proxy and (proxy.status or proxy.spec) or {}
   for name, value in pairs({ HTTP_PROXY = its.httpProxy, HTTPS_PROXY = its.httpsProxy, NO_PROXY = its.noProxy }) do
     if text(value) ~= "" then all[name], all[name:lower()] = value, value end
   end
   for name, value in pairs(spec.KbsEnvVars or {}) do all[name] = value end
-  for name, value in pairs(all) do list[#list + 1] = { name = name, value = value } end
-  return list
+  for name, value in pairs(all) do variables[#variables + 1] = { name = name, value = value } end
+  return variables
 end
 
 -- Whether the file that the pods read asks for plain HTTP; without a word, whether certificates are mounted.

@@ -133,6 +133,19 @@ TEST(ComposeRelated, SeesItsOwnNamespaceAndDeclaredKindsOnly) {
   EXPECT_THAT(ask(R"([{"apiVersion":"v1","kind":"Secret"}])"), HasSubstr("either name or labels"));
 }
 
+/// A user wrote it into the parent: it must not keep the rest of the object back.
+TEST(ComposeRelated, ANameThatNoObjectCanHaveIsNotThere) {
+  fake_world w;
+  auto read = read_related(
+      json(R"({"objects":[{"apiVersion":"v1","kind":"Secret","name":"mySecret"},
+        {"apiVersion":"v1","kind":"Secret","name":""},
+        {"apiVersion":"v1","kind":"Secret","name":"tls"}]})"),
+      w.about, w.see(w.parent));
+  ASSERT_TRUE(read) << read.error().message();
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_EQ(read->front().name, "tls");
+}
+
 TEST(ComposeDeclaration, NamesWhatIsWrong) {
   const auto of = [](const std::string& text) {
     manifest m;
@@ -143,6 +156,8 @@ TEST(ComposeDeclaration, NamesWhatIsWrong) {
   };
   EXPECT_EQ(of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A"}],"children":[]})"),
             "windlass-shops");
+  EXPECT_THAT(of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A","reporter":"a b"}],"children":[]})"),
+              HasSubstr("composes.parents[1].reporter: expected such as"));
   EXPECT_THAT(of(R"({"parents":[],"children":[]})"), HasSubstr("one kind at least"));
   EXPECT_THAT(of(R"({"parents":[{"apiVersion":"a.b/v1","kind":"A"}],"childern":[]})"),
               HasSubstr("is it children?"));

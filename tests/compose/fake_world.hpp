@@ -34,6 +34,7 @@ public:
   declaration about;
   std::map<object_name, value> objects;
   std::map<object_name, settled_write> settled;
+  std::map<object_name, std::string> refused;
   std::map<object_name, sibling> claims;
   std::map<std::string, sibling> parents;
   object_name parent{{"example.com/v1", "Shop"}, "shops", "blue"};
@@ -91,6 +92,7 @@ public:
     for (const auto& [id, o] : objects)
       if (!(id == parent)) s.live.emplace(id, std::make_shared<object>(see(id)));
     s.settled = settled;
+    s.refused = refused;
     s.claims = claims;
     s.parents = parents;
     s.without_namespace = {{"v1", "Namespace"}};

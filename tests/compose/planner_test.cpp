@@ -84,6 +84,44 @@ TEST_F(ComposePlanner, WritesAgainWhenAFieldIsNoLongerAskedFor) {
   EXPECT_EQ(said(w.plan(settings)).front(), "change ConfigMap settings");
 }
 
+TEST_F(ComposePlanner, AnEmptyListAsksForNoEntriesAndAnEmptyTableForNothing) {
+  const auto answer = [](const std::string& ports) {
+    return R"({"children":[{"object":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"ports":)" +
+           ports + "}}}]}";
+  };
+  w.settle(answer("[]"));
+  EXPECT_EQ(to_json_text(*w.see(web()).spec.find("ports")), "[]");
+  w.edit(web(), R"({"spec":{"ports":[80]}})");
+  const sync_plan p = w.plan(answer("[]"));
+  ASSERT_EQ(said(p).front(), "change Deployment web");
+  EXPECT_THAT(p.actions.front().lines, ElementsAre("spec.ports: [80] → []"));
+  w.settle(answer("{}"));
+  w.edit(web(), R"({"spec":{"ports":[80]}})");
+  EXPECT_THAT(said(w.plan(answer("{}"))), IsEmpty());
+}
+
+TEST_F(ComposePlanner, AListOfTheStatusThatBecomesEmptyStaysAList) {
+  w.settle(R"({"children":[],"status":{"images":["a"]}})");
+  const sync_plan p = w.plan(R"({"children":[],"status":{"images":{}}})");
+  ASSERT_EQ(said(p).front(), "report Shop blue");
+  EXPECT_EQ(to_json_text(*p.actions.front().body.find("status")->find("images")), "[]");
+}
+
+TEST_F(ComposePlanner, IsNotReadyWhileAChildThatShouldExistDoesNot) {
+  const std::string ready =
+      R"({"status":{"isReady":true},"conditions":[{"type":"Ready","status":"True","reason":"Fine"}],)" +
+      settings.substr(1);
+  sync_plan p = w.plan(ready);
+  EXPECT_FALSE(p.lacks_a_child) << "it is made by this plan";
+  w.refused[config()] = "create: no";
+  p = w.plan(ready);
+  EXPECT_TRUE(p.lacks_a_child);
+  const std::string status = to_text(p.actions.back().body);
+  EXPECT_THAT(status, HasSubstr(R"("message":"ConfigMap settings: create: no")"));
+  EXPECT_THAT(status, HasSubstr(R"("reason":"ChildMissing","status":"False","type":"Ready")"));
+  EXPECT_THAT(status, HasSubstr(R"("isReady":false)"));
+}
+
 TEST_F(ComposePlanner, DoesNotRepeatAnApplyThatAServerWritesDifferently) {
   const std::string answer =
       R"({"children":[{"object":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"cpu":"1000m"}}}]})";

@@ -49,6 +49,43 @@ TEST(PolicyData, ReadsAndWritesJsonAndYaml) {
               HasSubstr("only plain data"));
 }
 
+std::string json_of(const std::string& source) {
+  const evaluated e = evaluate(source);
+  return e.answer ? to_json_text(*e.answer) : e.error;
+}
+
+TEST(PolicyData, AnEmptyListStaysAListWhereverItGoes) {
+  EXPECT_EQ(json_of("return { list(), {}, list({}), list { 1 } }"), "[[],{},[],[1]]");
+  EXPECT_EQ(json_of(R"(return { json.decode('{"a":[],"b":{},"c":[[]]}'), json.decode("[]") })"),
+            R"([{"a":[],"b":{},"c":[[]]},[]])");
+  EXPECT_EQ(json_of(R"(return yaml.decode("rules: []\nempty: {}\n"))"), R"({"empty":{},"rules":[]})");
+  EXPECT_EQ(json_of(R"(return toml.decode("a = []\n[b]\n"))"), R"({"a":[],"b":{}})");
+  // As it is passed on, copied, filled in, emptied and written.
+  EXPECT_EQ(json_of(R"(return copy(json.decode('{"a":[],"b":{}}')))"), R"({"a":[],"b":{}})");
+  EXPECT_EQ(json_of(R"(return fill(yaml.decode("a: []\nb: ['{x}']\n"), { x = list() }))"),
+            R"({"a":[],"b":[[]]})");
+  EXPECT_EQ(json_of("local l = list { 1 } table.remove(l) return { l }"), "[[]]");
+  EXPECT_EQ(json_of("local l = list() l[1] = 'x' table.insert(l, 'y') return { l, #l }"),
+            R"([["x","y"],2])");
+  EXPECT_EQ(text_of(R"(return json.encode(json.decode('{"a":[],"b":{}}')))"),
+            R"("{\"a\":[],\"b\":{}}")");
+  EXPECT_EQ(text_of("return yaml.encode({ a = list(), b = {} })"), R"("a: []\u000ab: {}\u000a")");
+  EXPECT_THAT(json_of("local l = list() l.a = 1 return l"), HasSubstr("mixes list entries"));
+  EXPECT_THAT(json_of("local l = list({ a = 1 }) return l"), HasSubstr("the table has names"));
+  EXPECT_THAT(json_of("return list(string)"), HasSubstr("metatable of its own"));
+  EXPECT_THAT(json_of("return list('x')"), HasSubstr("expected a table of the policy's own"));
+  EXPECT_EQ(json_of("return { getmetatable(list()), pcall(setmetatable, list(), {}) }"),
+            R"([false,false,"cannot change a protected metatable"])");
+}
+
+TEST(PolicyData, KnowsTheNamesOfObjects) {
+  EXPECT_EQ(text_of("return k8s.name_problem('a.b-1') == nil"), "true");
+  for (const char* wrong : {"", "mySecret", "a_b", "-a", "a..b", "a/b", "\303\244"})
+    EXPECT_THAT(text_of("return k8s.name_problem('" + std::string(wrong) + "')"),
+                HasSubstr("'" + std::string(wrong) + "' is no name of an object"));
+  EXPECT_THAT(text_of("return k8s.name_problem(('\\195\\164'):rep(200) )"), HasSubstr("is no name"));
+}
+
 TEST(PolicyData, IsCountedByTheBudget) {
   const evaluated e = evaluate(
       "local t = 'a = \"' .. ('x'):rep(30000) .. '\"' for i = 1, 100 do toml.decode(t) end",
