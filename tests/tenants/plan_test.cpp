@@ -566,6 +566,22 @@ TEST(Retries, BeginAnewWithEveryChange) {
   EXPECT_EQ(a.left(key, start), 0s);
 }
 
+TEST(Retries, NoRevisionFollowsAFailedOneAtOnceWhateverIsAskedFor) {
+  for (const auto& [age, left] : {std::pair{0s, 5s}, {2s, 3s}, {5s, 0s}, {-1s, 0s}}) {
+    situation s;
+    s.loaded();
+    s.release(status::failed).last_deployed = noon - age;
+    const tenant_plan p = s.plan();
+    EXPECT_EQ(step_of(p), left > 0s ? "none" : "upgrade") << age.count();
+    EXPECT_EQ(hold_of(p), left > 0s ? "backoff" : "") << age.count();
+    if (left > 0s) {
+      EXPECT_EQ(p.again_in, std::optional<nanoseconds>(left)) << age.count();
+    }
+    s.world.release->state = status::deployed;
+    EXPECT_EQ(step_of(s.plan()), "upgrade") << "nothing failed";
+  }
+}
+
 TEST(ReleaseFacts, AreThoseOfTheNewestRecord) {
   std::vector<release::record> history(3);
   for (int i = 0; i < 3; ++i) {

@@ -198,7 +198,7 @@ private:
   void tell_all(const tenant& about, const std::vector<told>& events);
   void log(reactor::log_level level, std::string_view line, const tenant& about,
            const std::string& why = {}) const;
-  attempt_key attempt_of(const tenant_world& w) const;
+  attempt_key attempt_of(const tenant& t, const desired_release& wanted) const;
   memory* find(const key_type& key);
   tenant_world world_of(const tenant& t) const;
   void changed(const tenant* before, const tenant* now);

@@ -118,11 +118,10 @@ awaitable<void> tenant_cluster::conclude(key_type key, operation what, tenant_wo
   const std::string text = safe_message(failure);
   count_operation(word_for(what), failure.empty() ? "success" : "failure");
   tenant about = std::move(*w.object);
-  const attempt_key at = attempt_of(w);
   memory* m = find(key);
   if (!failure.empty()) {
     const happening_kind& kind = kind_of(failure_of(what));
-    if (m) m->tries.failed(setback::operation, at, on_.loop().now());
+    if (m) m->tries.failed(setback::operation, w.attempt, on_.loop().now());
     log(log_level::error, kind.log_line, about, text);
     tell(about, *kind.event, text);
     (void)co_await say(key, std::move(about), kind.what, text);
@@ -144,7 +143,8 @@ awaitable<void> tenant_cluster::conclude(key_type key, operation what, tenant_wo
   if (repaired) count(tenant_metrics::drift_repairs, reactor::metric_labels());
   tenant before = about;
   const bool noted = co_await note_fingerprint(key, before, w.wanted.fingerprint);
-  if (!noted && (m = find(key))) m->tries.failed(setback::status_write, at, on_.loop().now());
+  if (!noted && (m = find(key)))
+    m->tries.failed(setback::status_write, w.attempt, on_.loop().now());
   const std::string done = what == operation::install ? " is installed" : " is upgraded";
   (void)co_await say(key, std::move(about), kind.what, p.release + done, w.wanted.chart.text());
 }

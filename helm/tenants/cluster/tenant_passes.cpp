@@ -56,13 +56,13 @@ tenant_world tenant_cluster::world_of(const tenant& t) const {
   return w;
 }
 
-attempt_key tenant_cluster::attempt_of(const tenant_world& w) const {
+attempt_key tenant_cluster::attempt_of(const tenant& t, const desired_release& wanted) const {
   attempt_key out;
-  out.generation = w.object ? w.object->meta.generation : 0;
-  out.fingerprint = w.wanted.fingerprint;
+  out.generation = t.meta.generation;
+  out.fingerprint = wanted.fingerprint;
   out.credentials = on_.on().hash();
   out.connection = connection_;
-  if (w.object) out.asked = std::string(w.object->meta.annotations.get(names::retry));
+  out.asked = std::string(t.meta.annotations.get(names::retry));
   return out;
 }
 
@@ -123,7 +123,8 @@ awaitable<k8s::result<tenant_world>> tenant_cluster::gather(key_type key,
   m->chart.want(w.wanted.chart);
   w.chart = m->chart.facts();
   w.drift = m->drift;
-  w.retry_in = m->tries.left(attempt_of(w), on_.loop().now());
+  w.attempt = attempt_of(t, w.wanted);
+  w.retry_in = m->tries.left(w.attempt, on_.loop().now());
   if (m->running) w.running = m->running->what;
   w.applied = m->applied;
   w.skip_told = m->skip_told;
@@ -336,7 +337,7 @@ awaitable<tenant_cluster::stepped> tenant_cluster::make_namespace(key_type key, 
     co_return out;
   }
   const std::string why = made.error().message();
-  if (memory* m = find(key)) m->tries.failed(setback::namespace_, attempt_of(w), on_.loop().now());
+  if (memory* m = find(key)) m->tries.failed(setback::namespace_, w.attempt, on_.loop().now());
   if (!is_said(*w.object, w.cluster, happening::namespace_failed, why))
     tell(*w.object, tenant_event::workspace_create_failed, why);
   (void)co_await say(key, *w.object, happening::namespace_failed, why);
@@ -349,7 +350,7 @@ awaitable<tenant_cluster::stepped> tenant_cluster::remove_namespace(key_type key
   stepped out;
   auto gone = co_await delete_workspace(on_.api(), p.workspace);
   if (!gone) {
-    if (memory* m = find(key)) m->tries.failed(setback::operation, attempt_of(w), on_.loop().now());
+    if (memory* m = find(key)) m->tries.failed(setback::operation, w.attempt, on_.loop().now());
     log(log_level::warning, "the namespace cannot be deleted", *w.object, gone.error().message());
     out.then = k8s::requeue_after(pause_after(setback::finalizer, 1));
     co_return out;
@@ -363,10 +364,9 @@ awaitable<tenant_cluster::stepped> tenant_cluster::remove_namespace(key_type key
 
 awaitable<tenant_cluster::stepped> tenant_cluster::note(key_type key, tenant_world w) {
   stepped out;
-  const attempt_key at = attempt_of(w);
   const bool noted = co_await note_fingerprint(key, *w.object, w.wanted.fingerprint);
   if (!noted) {
-    if (memory* m = find(key)) m->tries.failed(setback::status_write, at, on_.loop().now());
+    if (memory* m = find(key)) m->tries.failed(setback::status_write, w.attempt, on_.loop().now());
     out.then = k8s::requeue_after(pause_after(setback::status_write, 1));
   } else {
     out.again = true;
@@ -416,7 +416,7 @@ awaitable<tenant_cluster::stepped> tenant_cluster::end_abandoned(key_type key, t
 void tenant_cluster::start_loading(const key_type& key, const tenant_world& w) {
   memory* m = find(key);
   if (!m || !m->chart.ask(w.wanted.chart)) return;
-  tasks_.start("chart for " + key.text(), load(key, w.wanted.chart, attempt_of(w)));
+  tasks_.start("chart for " + key.text(), load(key, w.wanted.chart, w.attempt));
 }
 
 awaitable<void> tenant_cluster::load(key_type key, chart_coordinates c, attempt_key at) {

@@ -109,7 +109,7 @@ awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathe
   const std::string text = safe_message(failure);
   memory* m = find(key);
   if (!failure.empty()) {
-    if (m) m->tries.failed(setback::edge_operation, attempt_of(about, g.to), on_.loop().now());
+    if (m) m->tries.failed(setback::edge_operation, g.world.attempt, on_.loop().now());
     note_failed_cleaning(about);
     const std::string_view line = me->what == operation::install   ? log_line::install_failed
                                   : me->what == operation::upgrade ? log_line::upgrade_failed
@@ -133,7 +133,7 @@ awaitable<void> deployments_at_home::conclude(key_type key, under_way* me, gathe
   tell(about, deployment_event::deployed, g.world.wanted.chart.text());
   const bool noted = co_await note_fingerprint(key, about, g.to.secret, g.world.wanted.fingerprint);
   if (!noted && (m = find(key)))
-    m->tries.failed(setback::status_write, attempt_of(about, g.to), on_.loop().now());
+    m->tries.failed(setback::status_write, g.world.attempt, on_.loop().now());
 }
 
 awaitable<std::string> deployments_at_home::forget_region(key_type key, visit there,

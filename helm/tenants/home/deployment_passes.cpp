@@ -90,7 +90,8 @@ awaitable<deployments_at_home::gathered> deployments_at_home::gather(key_type ke
   m->chart.want(w.wanted.chart);
   w.chart = m->chart.facts();
   w.workloads = m->workloads;
-  w.retry_in = m->tries.left(attempt_of(*w.object, g.to), on_.loop().now());
+  w.attempt = attempt_of(*w.object, g.to, w.wanted);
+  w.retry_in = m->tries.left(w.attempt, on_.loop().now());
   if (m->running && !m->running->ended.is_set()) w.running = m->running->what;
   w.applied = m->applied;
   w.account_told = m->account_told;
@@ -303,7 +304,7 @@ awaitable<deployments_at_home::stepped> deployments_at_home::make_namespace(key_
   }
   const std::string why = made.error().message();
   if (memory* m = find(key))
-    m->tries.failed(setback::namespace_, attempt_of(*g.world.object, g.to), on_.loop().now());
+    m->tries.failed(setback::namespace_, g.world.attempt, on_.loop().now());
   log(log_level::warning, "the namespace cannot be made", *g.world.object, why);
   (void)co_await say(*g.world.object, failed_namespace(why), std::string());
   out.then = k8s::requeue_after(pause_after(setback::namespace_, 1));
@@ -318,7 +319,7 @@ awaitable<deployments_at_home::stepped> deployments_at_home::remove_namespace(ke
   memory* m = find(key);
   if (!gone) {
     if (m) {
-      m->tries.failed(setback::edge_operation, attempt_of(*g.world.object, g.to), on_.loop().now());
+      m->tries.failed(setback::edge_operation, g.world.attempt, on_.loop().now());
       if (m->cleaning_since == reactor::wall_time{}) m->cleaning_since = on_.loop().wall();
     }
     log(log_level::warning, "the namespace cannot be deleted", *g.world.object,
@@ -381,7 +382,7 @@ awaitable<deployments_at_home::stepped> deployments_at_home::note(key_type key, 
     co_return out;
   }
   if (memory* m = find(key))
-    m->tries.failed(setback::status_write, attempt_of(*g.world.object, g.to), on_.loop().now());
+    m->tries.failed(setback::status_write, g.world.attempt, on_.loop().now());
   out.then = k8s::requeue_after(pause_after(setback::status_write, 1));
   co_return out;
 }
@@ -389,8 +390,7 @@ awaitable<deployments_at_home::stepped> deployments_at_home::note(key_type key, 
 void deployments_at_home::start_loading(const key_type& key, const gathered& g) {
   memory* m = find(key);
   if (!m || !m->chart.ask(g.world.wanted.chart)) return;
-  tasks_.start("chart for " + key.text(),
-               load(key, g.world.wanted.chart, attempt_of(*g.world.object, g.to)));
+  tasks_.start("chart for " + key.text(), load(key, g.world.wanted.chart, g.world.attempt));
 }
 
 awaitable<void> deployments_at_home::load(key_type key, chart_coordinates c, attempt_key at) {

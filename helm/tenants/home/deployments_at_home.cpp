@@ -319,11 +319,11 @@ void deployments_at_home::log(reactor::log_level level, std::string_view line,
     to.write(level, line, {{"why", why}});
 }
 
-attempt_key deployments_at_home::attempt_of(const krypton_deployment& about,
-                                            const visit& to) const {
+attempt_key deployments_at_home::attempt_of(const krypton_deployment& about, const visit& to,
+                                            const desired_release& wanted) const {
   attempt_key out;
   out.generation = about.meta.generation;
-  out.fingerprint = options_.wanted()->in_regions.release.fingerprint;
+  out.fingerprint = wanted.fingerprint;
   out.credentials = to.hash;
   out.connection = to.returns;
   out.asked = std::string(about.meta.annotations.get(names::retry));

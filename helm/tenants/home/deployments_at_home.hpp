@@ -163,7 +163,8 @@ private:
   void note_failed_cleaning(const krypton_deployment& about);
   void log(reactor::log_level level, std::string_view line, const krypton_deployment& about,
            const std::string& why = {}) const;
-  attempt_key attempt_of(const krypton_deployment& about, const visit& to) const;
+  attempt_key attempt_of(const krypton_deployment& about, const visit& to,
+                         const desired_release& wanted) const;
   void count_operation(operation what, const std::string& region, const std::string& failure);
   void show_phases();
   /// What the next pass would find, of who only looks; none where the region says nothing in time.
@@ -185,7 +186,7 @@ private:
   std::size_t lookers_ = 0;
   bool stopping_ = false;
   reactor::waiters nobody_looks_;
-  reactor::event changed_;       // since all were looked at last
+  reactor::event changed_;                // since all were looked at last
   reactor::task_group closing_, ending_;  // joined, never cancelled
   reactor::task_group tasks_;
 };

@@ -29,7 +29,9 @@ bool never_elsewhere(const names::owner_reference&) {
 
 class deployment_planning {
 public:
-  explicit deployment_planning(const deployment_world& w) : w_(w), d_(*w.object) {
+  explicit deployment_planning(const deployment_world& w)
+      : w_(w), d_(*w.object), waits_(w.retry_in) {
+    if (w.release) waits_ = std::max(waits_, until_next_revision(*w.release, w.now));
     out_.target = target_of(d_, w.discovery_ns);
     out_.workspace = d_.meta.name.str();
     out_.release = names::deployment_release_name(out_.workspace);
@@ -242,7 +244,7 @@ private:
   }
 
   void repair(deployment_step what, const std::string& why, const k8s::event_kind& event) {
-    const bool may_begin = w_.retry_in <= nanoseconds(0) && w_.wanted.version_problem.empty();
+    const bool may_begin = waits_ <= nanoseconds(0) && w_.wanted.version_problem.empty();
     if (may_begin) {
       const std::size_t before = out_.events.size();
       complain("Pending", deployment_reason("RepairTriggered"), why, &event);
@@ -259,11 +261,11 @@ private:
     if (!w_.wanted.version_problem.empty()) {
       say("Error", deployment_reason("HelmFailed"), w_.wanted.version_problem);
       wait(w_.wanted.version_problem, std::nullopt);
-    } else if (w_.retry_in > nanoseconds(0)) {
+    } else if (waits_ > nanoseconds(0)) {
       if (w_.chart.is == chart::not_loaded || w_.chart.is == chart::version_not_found)
         complain("Error", deployment_reason("HelmFailed"), w_.chart.problem,
                  &deployment_event::deploy_failed);
-      wait("the last attempt failed", w_.retry_in);
+      wait("the last attempt failed", waits_);
     } else if (w_.chart.is == chart::loading) {
       wait(w_.wanted.chart.text() + " is being fetched", std::nullopt);
     } else if (w_.chart.is != chart::loaded) {
@@ -274,8 +276,8 @@ private:
   }
 
   void go_unless_waiting(deployment_step next, std::string why) {
-    if (w_.retry_in > nanoseconds(0))
-      wait("the last attempt failed", w_.retry_in);
+    if (waits_ > nanoseconds(0))
+      wait("the last attempt failed", waits_);
     else
       go(next, std::move(why));
   }
@@ -374,6 +376,7 @@ private:
 
   const deployment_world& w_;
   const krypton_deployment& d_;
+  nanoseconds waits_;  // before an operation may begin
   names::owner_reference me_, owner_;
   deployment_plan out_;
 };

@@ -47,6 +47,7 @@ struct deployment_world {
   std::string check_problem;              // why that is not known
   std::optional<availability> workloads;  // none: not looked at yet
   std::vector<former_region> former;
+  attempt_key attempt;  // as of a tenant
   nanoseconds retry_in{}, check_interval = std::chrono::seconds(60);
   operation running = operation::none;
   // Of this process:

@@ -41,6 +41,13 @@ std::string moved_away(const release_facts& is, const chart_coordinates& wanted,
   return {};
 }
 
+reactor::nanoseconds until_next_revision(const release_facts& is, reactor::wall_time now) {
+  const auto age = now - is.last_deployed;
+  const bool is_recent =
+      age >= age.zero() && age < operation_floor;  // not of a clock ahead of ours
+  return is.state == release::status::failed && is_recent ? operation_floor - age : age.zero();
+}
+
 reactor::nanoseconds until_abandoned(const release_facts& pending, reactor::wall_time now,
                                      std::optional<reactor::wall_time> first_seen,
                                      reactor::nanoseconds timeout) {

@@ -31,6 +31,9 @@ enum class setback : std::uint8_t {
 nanoseconds pause_after(setback what, std::uint32_t failures) noexcept;
 
 inline constexpr nanoseconds operation_timeout = 180s, uninstall_timeout = 120s;
+/// No operation begins sooner than this after the newest record of a release that failed, whatever
+/// was asked for since, so that no mistake of ours or of a script fills a release's history.
+inline constexpr nanoseconds operation_floor = 5s;
 /// Whoever left a release pending this much longer than an operation may take is gone.
 inline constexpr nanoseconds abandoned_grace = 30s;
 /// A namespace that is going is looked at every 2 s for 90 s, then every 5 s.
@@ -51,7 +54,8 @@ struct attempt_key {
 /// Remembers failures in a row of one object on one cluster.
 class attempts {
 public:
-  /// One more failure, at `now`.
+  /// One more failure, at `now`. `at` is the key that the plan was made with (`attempt` of its
+  /// world), not one that is computed after the attempt.
   void failed(setback what, const attempt_key& at, reactor::steady_time now);
   void succeeded() noexcept { failures_ = 0; }
   /// How long it still has to wait; zero when it may be tried.

@@ -22,11 +22,12 @@ bool may_live_elsewhere(const names::owner_reference& who) {
 
 class tenant_planning {
 public:
-  explicit tenant_planning(const tenant_world& w) : w_(w), t_(*w.object) {
+  explicit tenant_planning(const tenant_world& w) : w_(w), t_(*w.object), waits_(w.retry_in) {
     out_.workspace = t_.meta.name.str();
     out_.release = names::release_name(out_.workspace, w.cluster);
     me_.kind = names::tenant_kind;
     me_.key = t_.meta.key();
+    if (w.release) waits_ = std::max(waits_, until_next_revision(*w.release, w.now));
     if (w.release && w.release->state != status::uninstalled)
       out_.from = w.release->chart_name + " " + w.release->chart_version;
   }
@@ -221,11 +222,11 @@ private:
   }
 
   void wait_for_retry() {
-    wait(hold_code::backoff, "the last operation on " + out_.release + " failed", w_.retry_in);
+    wait(hold_code::backoff, "the last operation on " + out_.release + " failed", waits_);
   }
   /// The step, unless the last attempt failed a moment ago.
   void go_unless_waiting(step next, std::string reason) {
-    if (w_.retry_in > nanoseconds(0))
+    if (waits_ > nanoseconds(0))
       wait_for_retry();
     else
       go(next, std::move(reason));
@@ -251,7 +252,7 @@ private:
 
   void apply(step what, std::string why) {
     using chart = chart_facts::state;
-    const bool waits = w_.retry_in > nanoseconds(0);
+    const bool waits = waits_ > nanoseconds(0);
     if (waits && w_.chart.is == chart::not_loaded) {
       lacks_chart(happening::chart_not_loaded, hold_code::chart_not_loaded, w_.wanted.chart.repo);
     } else if (waits && w_.chart.is == chart::version_not_found) {
@@ -286,7 +287,7 @@ private:
     const bool ready = std::ranges::any_of(t_.status.conditions, [](const k8s::condition& c) {
       return c.is_true() && c.type.starts_with(condition_prefix::ready);
     });
-    nanoseconds again = w_.retry_in;
+    nanoseconds again = waits_;
     if (w_.skip == chart_skip::allowed && !ready)
       again = std::max(again, pause_after(setback::chart_skipped, 1));
     wait(why, w_.chart.problem, again);
@@ -359,6 +360,7 @@ private:
 
   const tenant_world& w_;
   const tenant& t_;
+  nanoseconds waits_;  // before an operation may begin
   names::owner_reference me_, owner_;
   tenant_plan out_;
 };

@@ -59,7 +59,8 @@ struct tenant_world {
   drift_mode on_drift = drift_mode::report;
   chart_skip skip = chart_skip::forbidden;
   std::optional<units::hold> held;  // why a changed state is not let in yet
-  nanoseconds retry_in{};           // how long it still has to wait after a failure
+  attempt_key attempt;     // what a step of the plan is an attempt at; a failure counts for it
+  nanoseconds retry_in{};  // how long `attempt` still has to wait after a failure
   operation running = operation::none;
   // Of this process:
   std::string applied;  // the fingerprint that was installed and could not be noted on the object

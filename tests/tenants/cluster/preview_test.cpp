@@ -140,6 +140,64 @@ TEST_F(TenantPreview, APersonWhoAsksForItEndsTheWaitAfterAFailure) {
   });
 }
 
+std::size_t revisions_in(const std::string& records) {
+  return static_cast<std::size_t>(std::ranges::count(records, ':'));
+}
+
+void ask_again(member& on, const std::string& words) {
+  on.api.edit(names::group, "tenants", "default", "acme", [&](json::object& o) {
+    json::value& annotations = o["metadata"].as_object()["annotations"];
+    if (!annotations.is_object()) annotations.emplace_object();
+    annotations.get_object()[names::retry] = words;
+  });
+}
+
+// Each failure counts for what was asked for, so that one request is one attempt and then pauses.
+TEST_F(TenantPreview, ARequestToTryAgainThatFailsIsOneAttemptAndThenWaits) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    auto windlass = start(of_version("1.2.0"));
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    co_await windlass->stop();
+    a.forbids = [](const k8s::sim::request& r) {
+      return r.method == "PATCH" && r.path.find("/configmaps/") != std::string::npos;
+    };
+    charts->offer("1.3.0", archive_of("1.3.0"));
+    windlass = start(of_version("1.3.0"));
+    co_await l.sleep_for(10s);
+    EXPECT_EQ(revisions_in(a.records("acme", "tenant-acme-a")), 2u);
+    ask_again(a, "now");
+    co_await l.sleep_for(25s);
+    EXPECT_EQ(revisions_in(a.records("acme", "tenant-acme-a")), 3u) << "at once, and not again";
+    co_await l.sleep_for(60s);
+    EXPECT_EQ(revisions_in(a.records("acme", "tenant-acme-a")), 4u) << "after 30 s";
+    co_await windlass->stop();
+  });
+}
+
+TEST_F(TenantPreview, RequestsWithoutEndDoNotFillTheHistory) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    a.forbids = [](const k8s::sim::request& r) {
+      return r.method == "POST" && r.path.ends_with("/configmaps");
+    };
+    settings all_kept = of_version("1.2.0");
+    all_kept.max_history = 0;
+    auto windlass = start(all_kept);
+    for (int i = 0; i < 60; ++i) {
+      ask_again(a, std::to_string(i));
+      co_await l.sleep_for(1s);
+    }
+    const std::size_t made = revisions_in(a.records("acme", "tenant-acme-a"));
+    EXPECT_GE(made, 6u) << "each request counts";
+    EXPECT_LE(made, 13u) << "and none sooner than five seconds after a failure";
+    co_await windlass->stop();
+  });
+}
+
 /// What a plan says of one Tenant on one cluster.
 struct forecast {
   std::string action, from, hold;
