@@ -28,6 +28,7 @@ struct plan_row {
   std::vector<planned_action> actions;  // of the next pass
   std::vector<std::string> start;       // who goes next, in order
   std::vector<hold> forecast;           // why all others will wait then
+  std::vector<std::string> notes;       // what else has to be known before; sentences
   friend bool operator==(const plan_row&, const plan_row&) = default;
 };
 

@@ -62,6 +62,9 @@ public:
     o.charts = &charts_;
     o.slots = &slots_;
     o.ask_turn = [this](turn_question q) { return ask(std::move(q)); };
+    o.tell_at_home = [this, &on](const k8s::event_kind& what, std::string note) {
+      house_.fleet.tell(on.on().name(), what, std::move(note));
+    };
     o.limits = house_.limits;
     o.metrics = &house_.metrics;
     o.rows = &rows_;

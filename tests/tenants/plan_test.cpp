@@ -66,6 +66,8 @@ TEST(TenantPlan, WhatIsOnItsWaySaysWhatComesBehindTheWay) {
   EXPECT_EQ(p.from, "web 1.1.0");
   EXPECT_FALSE(p.then_held);
   s.noted();
+  EXPECT_EQ(s.plan().then_held->code, "drifted");
+  s.world.release->chart_version = "1.2.0";
   EXPECT_EQ(s.plan().action, "skip");
   s.deleted().finalizer(names::cleanup);
   EXPECT_EQ(s.plan().action, "uninstall") << step_of(s.plan());
@@ -454,6 +456,10 @@ TEST(TenantDrift, IsReportedOnceAndHealedWhereAsked) {
   EXPECT_EQ(step_of(p), "none");
   EXPECT_EQ(events_of(p), "DriftDetected");
   EXPECT_EQ(p.events.front().note, "missing: Deployment/acme/web");
+  EXPECT_EQ(hold_of(p), "drifted");
+  EXPECT_EQ(p.action, "held");
+  EXPECT_EQ(p.is, happening::drifted);
+  EXPECT_EQ(p.message, p.events.front().note);
   s.world.drift_told = p.events.front().note;
   EXPECT_EQ(events_of(s.plan()), "");
   s.world.on_drift = drift_mode::heal;
@@ -463,6 +469,7 @@ TEST(TenantDrift, IsReportedOnceAndHealedWhereAsked) {
   EXPECT_EQ(events_of(p), "HelmUpgradeStart RepairTriggered");
   s.world.on_drift = drift_mode::off;
   EXPECT_EQ(events_of(s.plan()), "");
+  EXPECT_EQ(s.plan().action, "skip");
 }
 
 TEST(TenantDrift, AReleaseThatSomebodyMovedIsDriftAndNoChangeIsNotSaidOfIt) {
@@ -475,12 +482,58 @@ TEST(TenantDrift, AReleaseThatSomebodyMovedIsDriftAndNoChangeIsNotSaidOfIt) {
   EXPECT_EQ(events_of(p), "DriftDetected");
   EXPECT_EQ(p.events.front().note, "the release has version 1.1.0 instead of 1.2.0");
   EXPECT_EQ(p.applied_chart, "") << "another one is installed";
+  EXPECT_EQ(hold_of(p), "drifted");
+  EXPECT_EQ(p.reason, p.events.front().note);
   r.chart_version = "v1.2.0";
   EXPECT_EQ(events_of(s.plan()), "") << "the same version";
   r.values = "others";
   EXPECT_EQ(s.plan().events.front().note, "the release has other values");
   s.world.on_drift = drift_mode::heal;
   EXPECT_EQ(step_of(s.plan()), "upgrade");
+}
+
+TEST(TenantPlan, AFingerprintOfTheChartAloneCountsWhereTheReleaseHasTheValues) {
+  value with_kinds{value::map_type{}};
+  with_kinds.entries()["installCRDs"] = value(true).box();
+  const chart_coordinates chart{"https://charts.example", "web", "1.2.0"};
+  struct row {
+    bool of_the_original, same_values;
+    std::string_view version, next, action;
+  };
+  for (const row& r : {row{true, true, "1.2.0", "note-fingerprint", "skip"},
+                       row{true, false, "1.2.0", "upgrade", "upgrade"},
+                       row{true, true, "1.1.0", "upgrade", "upgrade"},
+                       row{false, true, "1.2.0", "upgrade", "upgrade"}}) {
+    situation s;
+    s.world.wanted.values = values_digest(with_kinds);
+    s.world.wanted.fingerprint = fingerprint(chart, with_kinds);
+    release_facts& is = s.loaded().release(status::deployed);
+    is.chart_version = r.version;
+    if (!r.same_values) is.values = values_digest({});
+    if (r.of_the_original) s.annotate(names::fingerprint_annotation("a"), fingerprint(chart, {}));
+    const tenant_plan p = s.plan();
+    EXPECT_EQ(step_of(p), r.next) << r.version << r.same_values << r.of_the_original;
+    EXPECT_EQ(p.action, r.action) << r.version << r.same_values << r.of_the_original;
+  }
+}
+
+TEST(TenantPlan, AnotherWorkspaceIsHeldUntilItIsChosen) {
+  for (const auto& [workspace, chosen, where, held] : {std::tuple{"", "", "acme", false},
+                                                       {"acme", "", "acme", false},
+                                                       {"shop", "", "acme", true},
+                                                       {"shop", "shop", "shop", false},
+                                                       {"shop", "acme", "acme", false},
+                                                       {"shop", "other", "acme", true},
+                                                       {"", "shop", "acme", false}}) {
+    situation s;
+    s.object().workspace = workspace;
+    if (*chosen) s.annotate(names::workspace, chosen);
+    const tenant_plan p = s.loaded().plan();
+    EXPECT_EQ(p.workspace, where) << workspace << " " << chosen;
+    EXPECT_EQ(hold_of(p), held ? "workspace-open" : "") << workspace << " " << chosen;
+    EXPECT_EQ(p.release, "tenant-acme-a");
+    EXPECT_EQ(events_of(p), held ? "WorkspaceOpen" : "HelmInstallStart");
+  }
 }
 
 TEST(TenantPlan, WhatCannotBeReadActsNowhere) {

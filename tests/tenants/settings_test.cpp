@@ -63,7 +63,25 @@ TEST(TenantSettings, C1_WithoutAnythingTheDefaultsAreShown) {
   standard.ns = standard.home_secret_ns = "default";
   standard.kubeconfig_label = "sigs.k8s.io/multicluster-runtime-kubeconfig";
   standard.kubeconfig_key = standard.home_secret_key = "kubeconfig";
+  standard.unlike_krypton = r->all.unlike_krypton;
   EXPECT_EQ(r->all, standard);
+}
+
+TEST(TenantSettings, WithCompatTheDefaultsAreThoseOfTheOriginalAndWhatIsSaidCounts) {
+  process p;
+  EXPECT_EQ(p.read()->all.unlike_krypton.size(), krypton_defaults().size());
+  p.given.like = compat::krypton;
+  EXPECT_EQ(p.effective("chart-install-crds"), "true (compat krypton)");
+  EXPECT_EQ(p.effective("HELM_MAX_HISTORY"), "0 (compat krypton)");
+  EXPECT_TRUE(p.read()->all.install_crds);
+  EXPECT_FALSE(p.read()->all.install_crds_in_regions) << "it gives it to Tenants alone";
+  EXPECT_EQ(p.effective("chart-name"), "cert-manager (default)");
+  EXPECT_EQ(p.read()->all.unlike_krypton, std::vector<std::string>());
+  p.given.flags["chart-install-crds"] = {"false"};
+  p.variables["HELM_MAX_HISTORY"] = "5";
+  EXPECT_EQ(p.effective("chart-install-crds"), "false (flag)");
+  EXPECT_EQ(p.read()->all.max_history, 5);
+  EXPECT_EQ(p.read()->all.unlike_krypton, std::vector<std::string>());
 }
 
 TEST(TenantSettings, C2_AVariableWinsOverItsFlag) {

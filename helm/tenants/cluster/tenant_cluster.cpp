@@ -96,8 +96,8 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
     operation_seconds_ = options_.metrics->get_histogram(tenant_metrics::operation_seconds);
   }
   on.follow(tenants_);
-  tenants_.add_index("name", [](const tenant& t, std::vector<k8s::interned>& values) {
-    values.emplace_back(t.meta.name.str());
+  tenants_.add_index("namespace", [](const tenant& t, std::vector<k8s::interned>& values) {
+    values.emplace_back(t.workload_namespace());
   });
   tenants_.on_change([this](const tenant* before, const tenant* now) { changed(before, now); });
   if (options_.does == units::mode::look)
@@ -109,7 +109,11 @@ tenant_cluster::tenant_cluster(k8s::engagement& on, options o)
 awaitable<void> tenant_cluster::begin() {
   if (options_.kind == kind_on_cluster::ensured) {
     k8s::resource kind = tenant_resource();
-    co_await until_kind_is_there(on_, std::move(kind), kind_absence_);
+    std::function<void(std::string)> tell_failure = [this](std::string why) {
+      if (options_.tell_at_home)
+        options_.tell_at_home(tenant_event::crd_ensure_failed, safe_message(why));
+    };
+    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, std::move(tell_failure));
   }
   tenants_.start();
   (void)co_await tenants_.synced();
@@ -169,7 +173,7 @@ void tenant_cluster::changed(const tenant* before, const tenant* now) {
   if (!now) {
     count_phase(key, std::nullopt);
     // Who shared its name may have the namespace now.
-    tenants_.objects().each_by("name", before->meta.name.str(),
+    tenants_.objects().each_by("namespace", before->workload_namespace(),
                                [&](const tenant& t) { controller_.add(t.meta.key()); });
   } else if (counted_.contains(key)) {
     count_phase(key, phase_index(now->status.phase));
@@ -279,7 +283,7 @@ void tenant_cluster::log(reactor::log_level level, std::string_view line, const 
   const reactor::logger to =
       on_.log().with({{"tenant", about.meta.key().text()},
                       {"release", names::release_name(name, on_.on().name())},
-                      {"workspace", name}});
+                      {"workspace", about.workload_namespace()}});
   if (why.empty())
     to.write(level, line, {});
   else
@@ -328,7 +332,7 @@ units::unit tenant_cluster::shown(const tenant& t, const tenant_plan& p) const {
   const units::hold* waits = p.waits();
   if (waits && waits->code == hold_code::conflict.code) u.name += "." + t.meta.ns.str();
   u.state = t.status.phase.empty() ? "Pending" : t.status.phase;
-  const bool wrong = u.state == "Error";
+  const bool wrong = u.state == "Error" || (waits && waits->code == hold_code::drifted.code);
   const bool done = p.action == "skip";
   u.is = wrong ? units::standing::trouble : done ? units::standing::done : units::standing::moving;
   u.message = t.status.last_message;
@@ -389,6 +393,8 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     if (!t || !plans[i]) continue;
     const tenant_plan& p = *plans[i];
     units::unit u = shown(*t, p);
+    if (row.notes.empty() && is_of_the_original(*t, on_.on().name()))
+      row.notes = wanted->all.unlike_krypton;
     row.updated += u.is == units::standing::done;
     row.updating += u.is == units::standing::moving;
     row.degraded += u.is == units::standing::trouble;

@@ -68,6 +68,8 @@ public:
     /// Who may move to a changed state; fills in what is known of the other clusters. May be empty:
     /// everybody may.
     std::function<awaitable<turn_answer>(turn_question)> ask_turn;
+    /// Of the cluster as a whole, on its Secret at home. May be empty.
+    std::function<void(const k8s::event_kind&, std::string note)> tell_at_home;
     k8s::watch_limits limits;
     reactor::metrics* metrics = nullptr;
     units::row_budget* rows = nullptr;

@@ -159,14 +159,15 @@ awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
 }
 
 awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
-                                    kind_absence& why, std::function<void(std::string)> at_first) {
+                                    kind_absence& why,
+                                    std::function<void(std::string)> tell_failure) {
   for (;;) {
     auto there = co_await ensure_crd(on, kind);
     why = {};
     if (there) break;
     why.problem = there.error().message();
     if (there.error().code == k8s::errc::forbidden) why.refused = there.error();
-    if (auto tell = std::exchange(at_first, {})) tell(why.problem);
+    if (tell_failure) tell_failure(why.problem);
     co_await on.loop().sleep_for(pause_after(setback::crd, 1));
   }
 }

@@ -34,10 +34,10 @@ struct kind_absence {
 reactor::awaitable<kind_absence> look_for_kind(k8s::engagement& on,  // borrowed
                                                k8s::resource kind);
 
-/// As ensure_crd(), tried again every minute until it is so; `at_first`, unless it is empty, is
-/// told why it is not so at once.
+/// As ensure_crd(), tried again every minute until it is so; `failed`, unless it is empty, is told
+/// each time why it is not.
 reactor::awaitable<void> until_kind_is_there(k8s::engagement& on, k8s::resource kind,  // borrowed
                                              kind_absence& why,
-                                             std::function<void(std::string)> at_first = {});
+                                             std::function<void(std::string)> failed = {});
 
 }  // namespace helm::tenants

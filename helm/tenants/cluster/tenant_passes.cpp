@@ -79,15 +79,15 @@ awaitable<k8s::result<tenant_world>> tenant_cluster::gather(key_type key,
   const bool carries_ours = t.meta.deleting() && !t.fingerprint(w.cluster).empty();
   if (concern_of(t, w) != concern::ours && !carries_ours) co_return w;
 
-  const std::string name = t.meta.name.str();
-  auto workspace = co_await reads_.workspace(name);
+  const std::string ns = t.workload_namespace();
+  auto workspace = co_await reads_.workspace(ns);
   if (!workspace) co_return workspace.error();
   w.workspace = std::move(*workspace);
   if (w.workspace.is != workspace_facts::state::absent) {
     std::optional<known_release> known;
     if (const memory* m = find(key)) known = m->release;
-    auto found =
-        co_await reads_.release(name, names::release_name(name, w.cluster), std::move(known));
+    auto found = co_await reads_.release(ns, names::release_name(t.meta.name.view(), w.cluster),
+                                         std::move(known));
     if (!found) co_return found.error();
     if (*found) w.release = (*found)->facts;
     if (memory* m = find(key)) m->release = *found;
@@ -105,7 +105,7 @@ awaitable<k8s::result<tenant_world>> tenant_cluster::gather(key_type key,
   }
 
   // From here on nothing is waited for, so that all of it is of one moment.
-  tenants_.objects().each_by("name", name, [&](const tenant& other) {
+  tenants_.objects().each_by("namespace", ns, [&](const tenant& other) {
     if (other.meta.key() == key || concern_of(other, world_of(other)) != concern::ours) return;
     names::owner_reference who{std::string(names::tenant_kind), other.meta.key()};
     w.others.push_back({std::move(who), other.created});
@@ -283,7 +283,8 @@ awaitable<tenant_cluster::stepped> tenant_cluster::rest(key_type key, tenant_wor
   std::optional<nanoseconds> again = p.again_in;
   if (again && *again == nanoseconds::max()) again.reset();
   const bool skips = p.action == "skip";
-  const bool may_be_freed = p.hold && p.hold->code == hold_code::conflict.code;
+  const bool may_be_freed = p.hold && (p.hold->code == hold_code::conflict.code ||
+                                       p.hold->code == hold_code::drifted.code);
   if (!again && (skips || may_be_freed))
     again = next_check(wanted->all.check_interval, on_.loop().random());
   if (p.is) {

@@ -33,9 +33,12 @@ outcome<std::shared_ptr<const wanted_everywhere>> wanted_from(settings s,
   layers.files = std::move(files);
   auto values = desired_values(layers);
   if (!values) return values.error();
+  layers.install_crds = s.install_crds_in_regions;
+  auto central = desired_values(layers);
+  if (!central) return central.error();
   auto out = std::make_shared<wanted_everywhere>();
   out->release = release_of(s.chart, *values);
-  out->in_regions = in_regions(s.chart, *values);
+  out->in_regions = in_regions(s.chart, *central);
   out->values = std::move(*values);
   out->all = std::move(s);
   return std::shared_ptr<const wanted_everywhere>(std::move(out));

@@ -56,6 +56,14 @@ constexpr auto setting_table = std::to_array<setting_kind>({
     {"", "/.config/helm/registry.json", {"HELM_REGISTRY_CONFIG"}},
 });
 
+/// Source  the original's flags and what it hands to Helm, v0.0.2 to v0.0.8.
+constexpr auto krypton_table = std::to_array<krypton_default>({
+    {"chart-install-crds", "true", "installCRDs: true is among the chart's values"},
+    {"HELM_MAX_HISTORY", "0", "every revision of a release is kept"},
+});
+
+constexpr std::string_view origin_of_compat = "compat krypton";
+
 constexpr std::size_t most_concurrent = 10'000;
 
 /// A setting while it is read: the texts, and who said them.
@@ -208,6 +216,11 @@ private:
       if (kind.form != shape::list) s.values = {s.values.back()};  // of repetitions the last counts
       return s;
     }
+    if (given_.like == compat::krypton) {
+      const auto theirs = std::ranges::find(krypton_table, kind.name(), &krypton_default::name);
+      if (theirs != krypton_table.end())
+        return {{std::string(theirs->value)}, std::string(origin_of_compat), std::string(kind.name())};
+    }
     std::vector<std::string> standard{std::string(kind.standard)};
     if (kind.form == shape::list) standard.clear();
     return {std::move(standard), "default", std::string(kind.name())};
@@ -259,6 +272,10 @@ std::string shown_value(const std::string& value) {
 
 }  // namespace
 
+std::span<const krypton_default> krypton_defaults() noexcept {
+  return krypton_table;
+}
+
 std::span<const setting_kind> setting_kinds() noexcept {
   return setting_table;
 }
@@ -284,6 +301,8 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
   for (const std::string& path : from.texts("chart-values-file"))
     if (!path.empty()) s.values_files.push_back(path);
   s.install_crds = from.truth("chart-install-crds");
+  s.install_crds_in_regions =
+      s.install_crds && from.of("chart-install-crds").origin != origin_of_compat;
   s.ns = from.text("namespace");
   s.kubeconfig_label = from.text("kubeconfig-label");
   s.kubeconfig_key = from.text("kubeconfig-key");
@@ -314,6 +333,16 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
   s.driver = *driver;
   s.max_history = count_of(from.text("HELM_MAX_HISTORY")).value_or(s.max_history);
 
+  for (const krypton_default& theirs : krypton_table) {
+    const said& ours = from.of(theirs.name);
+    const setting_kind& kind = *std::ranges::find_if(
+        setting_table, [&](const setting_kind& k) { return k.name() == theirs.name; });
+    if (!ours.origin.starts_with("default") || joined(ours.values) == theirs.value) continue;
+    s.unlike_krypton.push_back((kind.flag.empty() ? "$" : "--") + std::string(theirs.name) +
+                               " is " + joined(ours.values) + " by default, and " +
+                               std::string(theirs.value) + " in the original operator, where " +
+                               std::string(theirs.meaning) + ": say which, or --compat krypton");
+  }
   for (const setting_kind& kind : setting_table) {
     const said& one = from.of(kind.name());
     out.effective.push_back(

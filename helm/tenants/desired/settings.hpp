@@ -39,6 +39,13 @@ struct setting_kind {
   std::string_view choices = {};  // "off report heal"
   std::string_view name() const noexcept { return flag.empty() ? environment[0] : flag; }
 };
+/// Whose way of doing things counts where nothing is said.
+enum class compat : std::uint8_t { none, krypton };
+/// A setting whose default is another one with --compat krypton, the original operator's.
+struct krypton_default {
+  std::string_view name, value, meaning;  // what follows from it, "every revision is kept"
+};
+std::span<const krypton_default> krypton_defaults() noexcept;
 /// All of them, in the order of the documentation.
 std::span<const setting_kind> setting_kinds() noexcept;
 
@@ -52,6 +59,8 @@ struct settings {
   chart_coordinates chart;
   std::vector<std::string> values_files;
   bool install_crds = false;
+  /// The same of KryptonDeployments: the original gives it to Tenants alone where nothing is said.
+  bool install_crds_in_regions = false;
   std::string ns;  // of the discovery Secrets
   std::string kubeconfig_label, kubeconfig_key;
   std::string home_file, home_context;  // --watch-kubeconfig, --watch-context
@@ -69,6 +78,8 @@ struct settings {
   reactor::nanoseconds check_interval = std::chrono::seconds(60);
   record_driver driver = record_driver::secrets;
   int max_history = 10;  // 0: no limit
+  /// A sentence for each default that counts here and is another one with --compat krypton.
+  std::vector<std::string> unlike_krypton;
   friend bool operator==(const settings&, const settings&) = default;
 };
 
@@ -78,12 +89,14 @@ struct given_settings {
   std::map<std::string, std::vector<std::string>, std::less<>> flags, file;  // as written, by name
   std::function<std::string(std::string_view)> environment;                  // "" = not set
   std::string service_account_ns;  // content of the mounted file, or empty
+  compat like = compat::none;
 };
 
 /// A setting as it counts now, and who said so.
 struct effective_setting {
   std::string name, value;
-  std::string origin;  // "default", "flag", "file", "env WATCH_NAMESPACE", "service account"
+  // "default", "flag", "file", "env WATCH_NAMESPACE", "service account", "compat krypton"
+  std::string origin;
   friend bool operator==(const effective_setting&, const effective_setting&) = default;
 };
 struct read_settings_result {

@@ -81,7 +81,10 @@ deployments_at_home::~deployments_at_home() = default;
 awaitable<void> deployments_at_home::begin() {
   if (options_.kind == kind_on_cluster::ensured) {
     k8s::resource kind = krypton_deployment_resource();
-    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, options_.give_up);
+    std::function<void(std::string)> at_first = [tell = options_.give_up](std::string why) mutable {
+      if (auto once = std::exchange(tell, {})) once(std::move(why));
+    };
+    co_await until_kind_is_there(on_, std::move(kind), kind_absence_, std::move(at_first));
   }
   objects_.start();
   (void)co_await objects_.synced();

@@ -14,6 +14,8 @@ inline constexpr auto tenant_conditions = std::to_array<units::condition_kind>({
     {"Tenant", "ClusterReady/<cluster>", "True", "Upgraded", "the release was upgraded"},
     {"Tenant", "ClusterReady/<cluster>", "True", "NoChange",
      "the release is what it shall be; nothing was done"},
+    {"Tenant", "ClusterReady/<cluster>", "True", "Drifted",
+     "somebody moved the release or removed objects of it; the message says which"},
     {"Tenant", "ClusterReady/<cluster>", "False", "InstallFailed", "the install failed"},
     {"Tenant", "ClusterReady/<cluster>", "False", "UpgradeFailed", "the upgrade failed"},
     {"Tenant", "ClusterReady/<cluster>", "False", "NamespaceFailed",

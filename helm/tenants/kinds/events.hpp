@@ -44,9 +44,14 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
     {"NamespaceConflict", warning, "Tenant", "another object has the workload namespace"},
     {"ClusterRefMismatch", warning, "Tenant",
      "spec.clusterRef names another cluster now; the release here stays"},
+    {"WorkspaceOpen", warning, "Tenant",
+     "spec.workspace is another namespace than its name; the note says how to choose one"},
     {"DriftDetected", warning, "Tenant",
      "objects of the release are missing, or somebody else moved it; the note lists them"},
     {"RepairTriggered", warning, "Tenant", "what is missing is put back by an upgrade"},
+    {"CRDEnsureFailed", warning, "Secret",
+     "on the cluster of this Secret the kind Tenant cannot be made sure of: the note names what to "
+     "grant; tried again every minute"},
 });
 inline constexpr k8s::event_kind install_start = k8s::event_in(table, "HelmInstallStart"),
                                  installed = k8s::event_in(table, "HelmInstalled"),
@@ -79,8 +84,10 @@ inline constexpr k8s::event_kind install_start = k8s::event_in(table, "HelmInsta
                                  release_recovered = k8s::event_in(table, "ReleaseRecovered"),
                                  namespace_conflict = k8s::event_in(table, "NamespaceConflict"),
                                  cluster_ref_mismatch = k8s::event_in(table, "ClusterRefMismatch"),
+                                 workspace_open = k8s::event_in(table, "WorkspaceOpen"),
                                  drift_detected = k8s::event_in(table, "DriftDetected"),
-                                 repair_triggered = k8s::event_in(table, "RepairTriggered");
+                                 repair_triggered = k8s::event_in(table, "RepairTriggered"),
+                                 crd_ensure_failed = k8s::event_in(table, "CRDEnsureFailed");
 }  // namespace tenant_event
 
 namespace deployment_event {

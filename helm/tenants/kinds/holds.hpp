@@ -36,6 +36,16 @@ inline constexpr auto of_tenants = std::to_array<hold_kind>({
     {"fingerprint-unsaved", hold_nature::trouble,
      "the release is as it shall be and could not be noted on the object",
      "the right to patch tenants is granted; tried again every 45 s", "the planner"},
+    {"workspace-open", hold_nature::trouble,
+     "spec.workspace, which the original operator put its release into, is another namespace than "
+     "its name",
+     "the annotation windlass.dev/workspace says which of the two its release is in",
+     "the planner"},
+    {"drifted", hold_nature::trouble,
+     "somebody moved its release or removed objects of it, and --tenant-drift=report leaves that",
+     "--tenant-drift=heal, the release put back, or the fingerprint's annotation deleted, which is "
+     "one upgrade",
+     "the planner"},
     {"fleet-loading", hold_nature::progress,
      "clusters of the fleet have not answered since this process began, so nobody knows how far "
      "earlier waves are",
@@ -51,6 +61,8 @@ inline constexpr hold_kind operating = hold_in(of_tenants, "operating"),
                            backoff = hold_in(of_tenants, "backoff"),
                            release_pending = hold_in(of_tenants, "release-pending"),
                            fingerprint_unsaved = hold_in(of_tenants, "fingerprint-unsaved"),
+                           workspace_open = hold_in(of_tenants, "workspace-open"),
+                           drifted = hold_in(of_tenants, "drifted"),
                            fleet_loading = hold_in(of_tenants, "fleet-loading");
 
 inline constexpr auto of_deployments = std::to_array<hold_kind>({

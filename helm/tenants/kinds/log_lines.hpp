@@ -16,6 +16,5 @@ inline constexpr std::string_view upgrade_failed = "helm upgrade failed";
 inline constexpr std::string_view uninstall_failed = "helm uninstall failed";
 inline constexpr std::string_view unchanged = "fingerprint unchanged";
 inline constexpr std::string_view crd_failed = "CRD ensure failed";
-inline constexpr std::string_view event_failed = "event create failed";
 
 }  // namespace helm::tenants::log_line

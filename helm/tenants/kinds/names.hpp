@@ -28,6 +28,10 @@ inline constexpr std::string_view skip_uninstall = "mesh.openkcm.io/skip-uninsta
 inline constexpr std::string_view wave = "mesh.openkcm.io/wave";
 /// Annotation on a Tenant, read only: another text tries again at once what waits after a failure.
 inline constexpr std::string_view retry = "windlass.dev/retry";
+/// Annotation on a Tenant whose spec.workspace, of builds of the original operator that had it, is
+/// another namespace than its name: the namespace that its release is in from now on, one of the
+/// two. Read only.
+inline constexpr std::string_view workspace = "windlass.dev/workspace";
 /// Annotation on a namespace that we made: "Tenant/<ns>/<name>".
 inline constexpr std::string_view owner = "mesh.openkcm.io/owner";
 /// Annotation on a CRD of ours: a lower one is replaced.

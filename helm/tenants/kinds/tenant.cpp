@@ -107,6 +107,7 @@ tenant tenant::parse(k8s::wire_value object) {
   out.target.secret_name = text_at(ref, "secretName", "spec.clusterRef.secretName", out.problem);
   out.target.secret_ns =
       text_at(ref, "secretNamespace", "spec.clusterRef.secretNamespace", out.problem);
+  out.workspace = text_at(spec, "workspace", "spec.workspace", out.problem);
   out.status = parse_tenant_status(object["status"]);
   return out;
 }
@@ -119,10 +120,24 @@ bool tenant::wants_no_uninstall() const {
   return meta.annotations.get(names::skip_uninstall) == "true";
 }
 
+std::string tenant::workload_namespace() const {
+  const bool moves = !workspace.empty() && workspace != meta.name.view();
+  const std::string_view chosen = meta.annotations.get(names::workspace);
+  const bool there = chosen == workspace || (meta.deleting() && chosen.empty());
+  return moves && there ? workspace : meta.name.str();
+}
+
+bool tenant::is_workspace_open() const {
+  const std::string_view chosen = meta.annotations.get(names::workspace);
+  return !workspace.empty() && workspace != meta.name.view() && chosen != workspace &&
+         chosen != meta.name.view();
+}
+
 std::size_t tenant::heap_bytes() const noexcept {
   std::size_t total = meta.heap_bytes() + target.secret_name.capacity() +
-                      target.secret_ns.capacity() + problem.capacity() + status.phase.capacity() +
-                      status.last_message.capacity() + status.last_applied_chart.capacity() +
+                      target.secret_ns.capacity() + workspace.capacity() + problem.capacity() +
+                      status.phase.capacity() + status.last_message.capacity() +
+                      status.last_applied_chart.capacity() +
                       status.conditions.capacity() * sizeof(k8s::condition);
   for (const k8s::condition& c : status.conditions)
     total += c.type.capacity() + c.reason.capacity() + c.message.capacity() +

@@ -44,6 +44,7 @@ struct tenant {
   k8s::object_meta meta;  // with the annotations below mesh.openkcm.io and windlass.dev
   reactor::wall_time created{};
   cluster_ref target;
+  std::string workspace;  // spec.workspace, which only the original operator's kind has; or empty
   /// What of the spec cannot be read, by path; it acts nowhere then. A CRD of somebody else may let
   /// such objects in, and one of them must not blind us to all others of its cluster.
   std::string problem;
@@ -52,6 +53,11 @@ struct tenant {
   static tenant parse(k8s::wire_value object);
   std::string_view fingerprint(std::string_view cluster) const;
   bool wants_no_uninstall() const;
+  /// The namespace of its release: its name, or spec.workspace where the annotation
+  /// names::workspace says so, and where it goes without having said anything.
+  std::string workload_namespace() const;
+  /// spec.workspace is another namespace, and nothing says yet which of the two counts.
+  bool is_workspace_open() const;
   std::size_t heap_bytes() const noexcept;
   friend bool operator==(const tenant&, const tenant&) = default;
 };

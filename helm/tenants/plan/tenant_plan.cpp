@@ -23,8 +23,8 @@ bool may_live_elsewhere(const names::owner_reference& who) {
 class tenant_planning {
 public:
   explicit tenant_planning(const tenant_world& w) : w_(w), t_(*w.object), waits_(w.retry_in) {
-    out_.workspace = t_.meta.name.str();
-    out_.release = names::release_name(out_.workspace, w.cluster);
+    out_.workspace = t_.workload_namespace();
+    out_.release = names::release_name(t_.meta.name.view(), w.cluster);
     me_.kind = names::tenant_kind;
     me_.key = t_.meta.key();
     if (w.release) waits_ = std::max(waits_, until_next_revision(*w.release, w.now));
@@ -100,6 +100,10 @@ private:
       wait(hold_code::operating, "an operation on " + out_.release + " is under way", std::nullopt);
       return;
     }
+    if (t_.is_workspace_open()) {
+      ask_for_workspace();
+      return;
+    }
     if (!t_.meta.has_finalizer(names::cleanup)) {
       tell(tenant_event::finalizer_added, out_.release);
       go(step::add_finalizer, "it must not go before its release");
@@ -126,6 +130,22 @@ private:
       return;
     }
     decide();
+  }
+
+  /// Another namespace would be a second release beside the one that the original operator made.
+  void ask_for_workspace() {
+    const std::string name = t_.meta.name.str();
+    const std::string sentence = "spec.workspace is " + t_.workspace +
+                                 ", so its release may be there, and here it would be a "
+                                 "second one in namespace " +
+                                 name + ": annotate it with " + std::string(names::workspace) +
+                                 "=" + t_.workspace + " to go on with that one, or =" + name +
+                                 " to leave it";
+    const k8s::condition* is = k8s::find_condition(
+        t_.status.conditions, std::string(condition_prefix::progress) + w_.cluster);
+    if (!is || is->message != safe_message(sentence)) tell(tenant_event::workspace_open, sentence);
+    say(happening::held, sentence);
+    wait(hold_code::workspace_open, sentence, std::nullopt);
   }
 
   void pass_over() {
@@ -156,6 +176,8 @@ private:
       case status::deployed:
         if (noted)
           keep();
+        else if (is_noted_by_the_original())
+          note();
         else if (!w_.applied.empty() && w_.applied == w_.wanted.fingerprint)
           note();
         else
@@ -179,8 +201,14 @@ private:
     }
   }
 
+  /// The original operator hashes where the chart is and not its values: where the release has the
+  /// wanted ones it is what is asked for, and only the annotation is another one.
+  bool is_noted_by_the_original() const {
+    return t_.fingerprint(w_.cluster) == fingerprint(w_.wanted.chart, {}) &&
+           moved_away(*w_.release, w_.wanted.chart, w_.wanted.values).empty();
+  }
+
   void keep() {
-    out_.action = "skip";
     std::string moved = w_.drift.moved;
     if (moved.empty()) moved = moved_away(*w_.release, w_.wanted.chart, w_.wanted.values);
     drift_findings found = w_.drift;
@@ -190,11 +218,16 @@ private:
       repair(drift);
       return;
     }
-    if (found.any() && w_.on_drift == drift_mode::report && w_.drift_told != drift)
-      tell(tenant_event::drift_detected, drift);
-    say(happening::no_change, out_.release + " is as it shall be");
     // Whoever noted the fingerprint may have died before it said so.
     if (found.moved.empty()) out_.applied_chart = w_.wanted.chart.text();
+    if (found.any() && w_.on_drift == drift_mode::report) {
+      if (w_.drift_told != drift) tell(tenant_event::drift_detected, drift);
+      say(happening::drifted, drift);
+      wait(hold_code::drifted, drift, std::nullopt);
+      return;
+    }
+    out_.action = "skip";
+    say(happening::no_change, out_.release + " is as it shall be");
     out_.reason = "fingerprint unchanged";
     if (w_.skip_told != t_.meta.generation) tell(tenant_event::skip, "fingerprint unchanged");
   }
@@ -411,6 +444,10 @@ std::string_view name_of(step s) noexcept {
     case step::remove_finalizer: return "remove-finalizer";
   }
   return "";
+}
+
+bool is_of_the_original(const tenant& t, std::string_view cluster) {
+  return !t.fingerprint(cluster).empty() && t.status.last_applied_chart.empty();
 }
 
 concern concern_of(const tenant& t, const tenant_world& w) {

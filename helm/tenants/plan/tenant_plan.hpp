@@ -127,6 +127,10 @@ struct tenant_plan {
 /// Source  the contract on tenants, section 7, in its order.
 tenant_plan plan_tenant(const tenant_world& w);
 
+/// Whether the original operator installed what the object has on the cluster and nobody of ours has
+/// looked at it since: it notes a fingerprint and never says status.lastAppliedChart.
+bool is_of_the_original(const tenant& t, std::string_view cluster);
+
 /// Whether this connection is the one that takes care of the object (7.1 and 3.7).
 enum class concern : std::uint8_t { ours, of_another_cluster, of_another_name };
 concern concern_of(const tenant& t, const tenant_world& w);

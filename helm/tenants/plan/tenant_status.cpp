@@ -45,6 +45,8 @@ constexpr std::array happening_table = {
     happening_kind{happening::no_change, yes(tenant_reason("NoChange")), resolved,
                    mend(tenant_reason("UpgradeComplete")), &tenant_event::skip,
                    log_line::unchanged},
+    happening_kind{happening::drifted, yes(tenant_reason("Drifted")), resolved,
+                   mend(tenant_reason("UpgradeComplete")), &tenant_event::drift_detected},
     happening_kind{happening::install_failed, no(tenant_reason("InstallFailed")),
                    yes(tenant_reason("InstallFailed")), no(tenant_reason("InstallFailed")),
                    &tenant_event::install_failed, log_line::install_failed},
@@ -150,6 +152,15 @@ private:
   reactor::wall_time now_;
 };
 
+/// The kind of the original operator has no status.observedGeneration, so that what was written of it
+/// is not there; the conditions that went with it are.
+bool is_generation_pruned(const tenant& t, std::string_view cluster) {
+  if (t.status.observed_generation != 0 || t.status.last_applied_chart.empty()) return false;
+  const k8s::condition* ready =
+      k8s::find_condition(t.status.conditions, type_of(condition_prefix::ready, cluster));
+  return ready && ready->observed_generation == t.meta.generation;
+}
+
 void conclude(tenant_status& s, chart_skip skip) {
   s.phase = phase_of(s.conditions, skip);
   s.last_message = message_of(s.conditions, skip);
@@ -190,12 +201,13 @@ tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
   const k8s::condition* was =
       k8s::find_condition(out.conditions, type_of(condition_prefix::ready, turn.cluster));
   const bool is_said = turn.what == happening::no_change && was && was->is_true() &&
+                       was->reason != tenant_reason("Drifted") &&
                        was->observed_generation == now_is.meta.generation;
   each.apply(condition_prefix::ready, is_said ? leave : kind.ready);
   each.apply(condition_prefix::error, kind.error);
   each.apply(condition_prefix::progress, kind.progress);
   if (!turn.applied_chart.empty()) out.last_applied_chart = reactor::redact(turn.applied_chart);
-  out.observed_generation = now_is.meta.generation;
+  if (!is_generation_pruned(now_is, turn.cluster)) out.observed_generation = now_is.meta.generation;
   conclude(out, turn.skip);
   return out;
 }

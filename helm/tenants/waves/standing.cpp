@@ -24,7 +24,8 @@ bool is_error(const std::optional<units::hold>& h) {
 
 standing::kind judge(const standing& before, bool is_same, bool is_noted, const tenant_plan& p) {
   using kind = standing::kind;
-  if (is_noted && p.action == "skip") return kind::ready;
+  const bool drifted = p.hold && p.hold->code == hold_code::drifted.code;
+  if (is_noted && (p.action == "skip" || drifted)) return kind::ready;
   if (is_error(p.hold)) return kind::failed;
   if (!is_same) return kind::unsettled;
   const bool stays = before.is == (is_noted ? kind::ready : kind::failed);

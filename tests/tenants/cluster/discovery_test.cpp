@@ -30,6 +30,30 @@ TEST_F(TenantDiscovery, D1_TheTenantsOfAClusterThatComesAreReconciledWithinSecon
   });
 }
 
+TEST_F(TenantDiscovery, N3_AKindThatCannotBeMadeIsToldOnTheSecretOfItsCluster) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    (void)a.api.handle(k8s::sim::make_request(
+        "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" +
+                      std::string("tenants.mesh.openkcm.io")));
+    a.forbids = [](const k8s::sim::request& r) {
+      return r.method == "POST" && r.path.ends_with("/customresourcedefinitions");
+    };
+    put_way("east", "a");
+    auto windlass = discover(of_version("1.2.0"), units::mode::act, kind_on_cluster::ensured);
+    const bool told = co_await until([&] { return home().told("CRDEnsureFailed") == 1; });
+    EXPECT_TRUE(told);
+    std::string about;
+    for (const json::object& event : home().api.list("", "events"))
+      if (event.at("reason") == "CRDEnsureFailed") about = json::serialize(event);
+    EXPECT_THAT(about, HasSubstr(R"("kind":"Secret")"));
+    EXPECT_THAT(about, HasSubstr(R"("name":"east")"));
+    EXPECT_THAT(about, HasSubstr("customresourcedefinitions"));
+    EXPECT_EQ(windlass->lines->count("CRD ensure failed"), 1u);
+    co_await end(*windlass);
+  });
+}
+
 TEST_F(TenantDiscovery, D4_RotatedCredentialsReconnectOnceAndOperateOnNothing) {
   play([&]() -> awaitable<void> {
     member& a = cluster("a");

@@ -436,6 +436,10 @@ TEST_F(TenantOnCluster, DriftIsReportedOnce) {
     co_await l.sleep_for(5min);
     EXPECT_EQ(a.told("DriftDetected"), 1u);
     EXPECT_EQ(a.records("acme", release), "1:deployed");
+    EXPECT_EQ(a.conditions("acme", "a"), "Ready=True/Drifted Progress=False/InstallComplete");
+    auto rows = co_await windlass->on("a")->overview();
+    EXPECT_EQ(rows.front().holds.front().code, "drifted");
+    EXPECT_EQ(rows.front().updated, 0u);
     co_await windlass->stop();
     settings heals = of_version("1.2.0");
     heals.drift = drift_mode::heal;
@@ -446,6 +450,40 @@ TEST_F(TenantOnCluster, DriftIsReportedOnce) {
     co_await l.sleep_for(5min);
     EXPECT_EQ(a.records("acme", release), "1:superseded 2:deployed");
     co_await healer->stop();
+  });
+}
+
+TEST_F(TenantOnCluster, ARollbackOfSomebodyElseIsDriftForAllWhoLook) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    for (const char* version : {"1.2.0", "1.3.0", "1.2.0"}) {  // the last one as `helm rollback`
+      auto windlass = start(of_version(version));
+      const bool came =
+          co_await until([&] { return a.value("acme") == std::string("standard ") + version; });
+      EXPECT_TRUE(came);
+      co_await l.sleep_for(5s);
+      co_await windlass->stop();
+    }
+    a.api.edit(names::group, "tenants", "default", "acme", [](json::object& o) {
+      o["metadata"].as_object()["annotations"].as_object()[names::fingerprint_annotation("a")] =
+          noted_for("1.3.0");
+    });
+    auto looks = start(of_version("1.3.0"), {}, units::mode::look);
+    co_await l.sleep_for(3s);
+    auto rows = co_await looks->on("a")->overview();
+    EXPECT_EQ(rows.front().forecast.front().code, "drifted");
+    EXPECT_EQ(rows.front().forecast.front().sentence,
+              "the release has version 1.2.0 instead of 1.3.0");
+    co_await looks->stop();
+    auto windlass = start(of_version("1.3.0"));
+    const bool told = co_await until([&] { return a.told("DriftDetected") == 1; });
+    EXPECT_TRUE(told);
+    co_await l.sleep_for(5min);
+    EXPECT_EQ(a.told("DriftDetected"), 1u);
+    EXPECT_THAT(a.conditions("acme", "a"), ::testing::HasSubstr("Ready=True/Drifted"));
+    EXPECT_EQ(a.applied_chart("acme"), "http://charts/web:1.2.0") << "what is there";
+    co_await windlass->stop();
   });
 }
 

@@ -312,16 +312,22 @@ void DiscoveredStage::take_away(const std::string& name) {
       k8s::sim::make_request("DELETE", "/api/v1/namespaces/default/secrets/" + name));
 }
 
-std::unique_ptr<process> DiscoveredStage::discover(settings s, units::mode does) {
+std::unique_ptr<process> DiscoveredStage::discover(settings s, units::mode does,
+                                                   kind_on_cluster kind) {
   at_home_.push_back(std::make_unique<k8s::client>(l, home().to()));
+  tells_.push_back(
+      std::make_unique<k8s::event_recorder>(l, *at_home_.back(), k8s::event_options()));
   auto out = std::make_unique<process>(
-      l, std::move(s), std::vector<std::pair<std::string, member*>>(), std::string(), does);
-  out->fleet().discover(*at_home_.back(), nullptr);
+      l, std::move(s), std::vector<std::pair<std::string, member*>>(), std::string(), does, kind);
+  const bool acts = does == units::mode::act;
+  out->fleet().discover(*at_home_.back(), acts ? tells_.back().get() : nullptr);
   return out;
 }
 
 awaitable<void> DiscoveredStage::end(process& p) {
   co_await p.stop();
+  for (const auto& t : tells_) co_await t->stop();
+  tells_.clear();
   for (const auto& c : at_home_) co_await c->stop();
   at_home_.clear();
 }

@@ -7,6 +7,7 @@
 #include "helm/tenants/cluster/tenant_crd.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "k8s/client/client.hpp"
+#include "k8s/client/events.hpp"
 #include "k8s/fleet/fleet.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "k8s/sim/server.hpp"
@@ -150,11 +151,13 @@ protected:
   void put_way(const std::string& name, const std::string& server, const std::string& token = "one",
                const std::string& wave = {});
   void take_away(const std::string& name);
-  std::unique_ptr<process> discover(settings s, units::mode does = units::mode::act);
+  std::unique_ptr<process> discover(settings s, units::mode does = units::mode::act,
+                                    kind_on_cluster kind = kind_on_cluster::as_served);
   awaitable<void> end(process& p);  // borrowed
 
 private:
   std::vector<std::unique_ptr<k8s::client>> at_home_;
+  std::vector<std::unique_ptr<k8s::event_recorder>> tells_;
 };
 
 }  // namespace helm::tenants::testing
