@@ -201,10 +201,11 @@ awaitable<void> event_recorder::deliver(key k) {
 void event_recorder::complain(const key& k, const fault& why) {
   const auto times = complaints_.pass(std::string(to_string(why.code)));
   if (!times) return;
-  log_.warning("event not written", {{"reason", k.reason},
-                                     {"object", k.regarding.kind + "/" + k.regarding.name},
-                                     {"error", why.message()},
-                                     {"suppressed", *times}});
+  log_.warning("event create failed", {{"reason", k.reason},
+                                       {"object", k.regarding.kind + "/" + k.regarding.name},
+                                       {"status", why.http_status},
+                                       {"error", why.message()},
+                                       {"suppressed", *times}});
 }
 
 json::object event_recorder::body_of(const key& k, const series& s, const std::string& name) const {

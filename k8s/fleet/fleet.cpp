@@ -260,6 +260,11 @@ void fleet::tell(const object_reference& secret, const event_kind& what, std::st
   events_->record(tell_of(what, secret, std::move(note)));
 }
 
+void fleet::tell(std::string_view name, const event_kind& what, std::string note) {
+  const auto it = entries_.find(std::string(name));
+  if (it != entries_.end()) tell(it->second.secret, what, std::move(note));
+}
+
 void fleet::count_reload(const std::string& name, const char* outcome) {
   if (!options_.metrics) return;
   for (const auto& family : {fleet_metrics::reloads, fleet_metrics::reloads_elsewhere})
@@ -354,6 +359,19 @@ json::object fleet::to_json(const std::string& name, const entry& e) const {
   return o;
 }
 
+bool fleet::is_home(const entry& e) const {
+  if (!e.running || !home_ || home_->engagements().empty()) return false;
+  return e.running->api().server() == home_->api().server() ||
+         (!home_->uid().empty() && e.running->uid() == home_->uid());
+}
+
+json::object fleet::home_as_json() const {
+  json::object home = home_->to_json();
+  home["home"] = true;
+  if (options_.describe) options_.describe(*home_, home);
+  return home;
+}
+
 std::optional<std::string> fleet::reading::next() {
   if (ended_) return std::nullopt;
   std::optional<std::string> made(std::in_place);
@@ -362,17 +380,22 @@ std::optional<std::string> fleet::reading::next() {
   auto at = last_ ? of_.entries_.upper_bound(*last_) : of_.entries_.begin();
   for (; at != of_.entries_.end() && out.size() < piece_bytes; ++at) {
     if (last_) out += ',';
-    out += reactor::printable_json(json::serialize(of_.to_json(at->first, at->second)));
+    json::object one = of_.to_json(at->first, at->second);
+    if (!home_is_told_ && of_.is_home(at->second)) {
+      home_is_told_ = true;
+      const json::object home = of_.home_as_json();
+      for (const auto& api : home.at("apis").as_object())
+        one["apis"].as_object().emplace(api.key(), api.value());
+      for (const auto& member : home) one.emplace(member.key(), member.value());
+    }
+    out += reactor::printable_json(json::serialize(one));
     last_ = at->first;
   }
   ended_ = at == of_.entries_.end();
   if (!ended_) return made;
-  if (of_.home_ && !of_.home_->engagements().empty()) {
-    json::object home = of_.home_->to_json();
-    home["home"] = true;
-    if (of_.options_.describe) of_.options_.describe(*of_.home_, home);
+  if (of_.home_ && !of_.home_->engagements().empty() && !home_is_told_) {
     if (last_) out += ',';
-    out += reactor::printable_json(json::serialize(home));
+    out += reactor::printable_json(json::serialize(of_.home_as_json()));
   }
   out += "]\n";
   return made;

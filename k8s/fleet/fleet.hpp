@@ -91,6 +91,10 @@ public:
   /// Takes it off all of them; comes back when nothing of it runs there any more.
   awaitable<void> withdraw(std::string api);
 
+  /// An Event of an API about a cluster, on the Secret that it is known by; nothing where it has
+  /// none.
+  void tell(std::string_view name, const event_kind& what, std::string note);
+
   /// Null when there is no usable connection of that name.
   cluster* find(std::string_view name) const noexcept;
   /// In order of name; not those with an invalid kubeconfig.
@@ -107,8 +111,8 @@ public:
   /// One API server may be in the fleet under several names: its UID says so, and where that was
   /// not read its address.
   server_names names_of(const cluster& c) const;
-  /// Home, which is told after the clusters while APIs are on it, with `home: true`. It outlives
-  /// the fleet's readings.
+  /// Home, which is told with `home: true` while APIs are on it: together with the first of the
+  /// clusters that is the same API server, else after all of them. It outlives the fleet's readings.
   void also_tell_of(const cluster& home) noexcept { home_ = &home; }
   /// What GET /clusters answers: an array of one object for each name, in their order, as printable
   /// JSON text. A fleet's is a megabyte, so it is made in pieces; clusters may come and go between
@@ -122,6 +126,7 @@ public:
   private:
     const fleet& of_;
     std::optional<std::string> last_;  // the name that was written last
+    bool home_is_told_ = false;        // as one of the fleet's clusters
     bool ended_ = false;
   };
 
@@ -143,6 +148,9 @@ private:
     std::unique_ptr<cluster> running;
   };
   boost::json::object to_json(const std::string& name, const entry& e) const;
+  /// The same API server as home, where APIs run.
+  bool is_home(const entry& e) const;
+  boost::json::object home_as_json() const;
   awaitable<void> supervise();
   void touch(const std::string& name);
   awaitable<void> consider(std::string name);

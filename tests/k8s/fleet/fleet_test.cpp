@@ -231,6 +231,26 @@ TEST_F(Fleet, IsReadInSmallPiecesWhileClustersComeAndGo) {
   });
 }
 
+TEST_F(Fleet, AHomeThatIsAlsoAClusterOfTheFleetIsToldOfOnce) {
+  run([&](world& w) -> awaitable<void> {
+    cluster home(l, w.home.server.to(), cluster_options(),
+                 reactor::logger([this] { return l.wall(); }, log));
+    home.engage({"toys", [](engagement&) -> awaitable<result<void>> { co_return result<void>(); }});
+    w.fleet.also_tell_of(home);
+    EXPECT_EQ(boost::json::parse(everything_of(w.fleet)).as_array().size(), 1u) << "home alone";
+    w.fleet.add("c1", w.c1.server.to());
+    EXPECT_EQ(boost::json::parse(everything_of(w.fleet)).as_array().size(), 2u);
+    w.fleet.add("self-cluster", w.home.server.to());
+    const auto all = boost::json::parse(everything_of(w.fleet)).as_array();
+    EXPECT_EQ(all.size(), 2u);
+    EXPECT_EQ(all.back().at("name").as_string(), "self-cluster");
+    EXPECT_TRUE(all.back().at("home").as_bool());
+    EXPECT_TRUE(all.back().at("apis").as_object().contains("toys"));
+    EXPECT_FALSE(all.front().as_object().contains("home"));
+    co_await home.stop();
+  });
+}
+
 TEST_F(Fleet, OfNobodyIsAnEmptyArray) {
   run([&](world& w) -> awaitable<void> {
     EXPECT_EQ(everything_of(w.fleet), "[]\n");
