@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -321,6 +322,34 @@ TEST(Metrics, EachThatATableHasIsSetSomewhere) {
       unused.erase(at->str());
   });
   for (const auto& [name, where] : unused) ADD_FAILURE() << where << ": nobody sets " << name;
+}
+
+// A page says what to look for: what nothing tells is looked for in vain.
+TEST(Tenants, EachEventAndLineOfTheLogThatATableHasIsToldSomewhere) {
+  const fs::path kinds = fs::path(WINDLASS_SOURCE_DIR) / "helm/tenants/kinds";
+  std::set<std::string> untold;
+  const auto take = [&](const char* file, const std::regex& named) {
+    std::ifstream in(kinds / file);
+    std::string scope;
+    for (std::string line; std::getline(in, line);) {
+      std::smatch m;
+      if (std::regex_search(line, m, std::regex("^namespace .*?(\\w+) \\{$"))) scope = m[1];
+      if (std::regex_search(line, m, named)) untold.insert(scope + "::" + m[1].str());
+    }
+  };
+  take("events.hpp", std::regex("(\\w+) = ?(k8s::event_in|$)"));
+  take("log_lines.hpp", std::regex("string_view (\\w+) ="));
+  EXPECT_GT(untold.size(), 50u);
+  read_all({"helm"}, [&](const std::string& path, int, const std::string& line) {
+    if (path.starts_with("helm/tenants/kinds/")) return;
+    std::erase_if(untold, [&](const std::string& name) {
+      const auto at = line.find(name);
+      return at != line.npos &&
+             !std::isalnum(static_cast<unsigned char>((line + " ")[at + name.size()])) &&
+             (line + " ")[at + name.size()] != '_';
+    });
+  });
+  for (const std::string& name : untold) ADD_FAILURE() << name << " is told nowhere";
 }
 
 TEST(Parameters, NoBoolStandsBesideOthersInAHeader) {
