@@ -2,6 +2,7 @@
 
 #include "formats/digest.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/reason.hpp"
 #include "reactor/system/file_watch.hpp"
 #include "reactor/system/files.hpp"
 
@@ -19,6 +20,9 @@ namespace {
 using namespace std::chrono_literals;
 using arguments = std::vector<std::string>;
 
+/// What systemd gives its services where the kernel gave PID 1 none.
+constexpr const char* default_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr std::size_t most_environment_bytes = 1u << 20;
 constexpr const char* switch_unit = "bootc-operator-switch.service";
 constexpr reactor::nanoseconds short_time = 10s, status_time = 30s, lock_time = 5min,
                                reboot_time = 10min;
@@ -28,6 +32,10 @@ constexpr reactor::nanoseconds stage_time =
 constexpr std::array<const char*, 2> deployments{"/ostree/bootc", "/sysroot/state/deploy"};
 /// The last line that bootc wrote to its progress descriptor, below the host's root.
 constexpr const char* progress_file = "/run/windlass-stage-progress";
+/// The image of the last stage that was begun here, so that the next daemon knows it from what an
+/// administrator staged. Gone with a full reboot, as is what was staged.
+constexpr const char* staged_file = "/run/windlass-staged";
+constexpr std::size_t most_image_bytes = 4096;
 constexpr std::size_t most_progress_bytes = 64u << 10;
 /// `bootc switch` with a pipe as descriptor 3, whose last line $0 shows; further arguments are
 /// bootc's. It ends as bootc does, and what cannot be written stops nothing. The image stays the
@@ -38,10 +46,14 @@ constexpr const char* switch_with_progress =
     R"(5>&1 ); rm -f "$0"; exit "$code")";
 constexpr int most_unanswered = 10;  // questions about a unit, in a row
 
+std::string words_of(const arguments& argv) {
+  std::string out;
+  for (const auto& a : argv) out += (out.empty() ? "" : " ") + a;
+  return out;
+}
+
 reactor::fault refused(const arguments& argv, std::string why) {
-  std::string doing;
-  for (const auto& a : argv) doing += (doing.empty() ? "" : " ") + a;
-  return reactor::make_fault(reactor::errc::refused, doing, why);
+  return reactor::make_fault(reactor::errc::refused, words_of(argv), why);
 }
 
 /// The last lines that a program said, without the trailing newline.
@@ -54,6 +66,13 @@ std::string last_words(const std::string& text) {
   return out;
 }
 
+/// Why a command did not end well.
+std::string why_of(const reactor::result<reactor::process_exit>& ended) {
+  if (!ended) return reactor::reason_of(ended.error());
+  const std::string said = last_words(ended->err);
+  return said.empty() ? ended->text() : said;
+}
+
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
@@ -62,10 +81,24 @@ std::string first_line(const std::string& text) {
 
 std::vector<std::string> host_command_line(command_form how, std::vector<std::string> argv) {
   if (how == command_form::direct) return argv;
-  // --env: the environment of PID 1, which has no `container`.
+  // No option that util-linux 2.34 does not have: the nsenter is the image's, and Debian 12's (2.38)
+  // knows no --env.
   arguments out{"nsenter",  "--target", "1",        "--mount", "--pid", "--cgroup",
-                "--setuid", "0",        "--setgid", "0",       "--env", "--"};
+                "--setuid", "0",        "--setgid", "0",       "--"};
   out.insert(out.end(), std::make_move_iterator(argv.begin()), std::make_move_iterator(argv.end()));
+  return out;
+}
+
+std::map<std::string, std::optional<std::string>> host_environment(std::string_view block) {
+  std::map<std::string, std::optional<std::string>> out{{"PATH", default_path}};
+  while (!block.empty()) {
+    const std::string_view entry = block.substr(0, block.find('\0'));
+    block.remove_prefix(std::min(entry.size() + 1, block.size()));
+    const std::size_t equals = entry.find('=');
+    if (equals != entry.npos && equals != 0)
+      out[std::string(entry.substr(0, equals))] = std::string(entry.substr(equals + 1));
+  }
+  out.erase("container");
   return out;
 }
 
@@ -113,38 +146,69 @@ awaitable<void> command_host::stop() {
   co_await tasks_.cancel_and_join();
 }
 
-reactor::command command_host::prepare(std::vector<std::string> argv) const {
+/// Blocks, but not for long: what it reads is the kernel's memory.
+reactor::result<reactor::command> command_host::prepare(std::vector<std::string> argv) const {
   reactor::command c;
   c.argv = host_command_line(options_.form, std::move(argv));
-  c.environment = options_.environment;
-  c.environment["container"] = std::nullopt;
+  if (options_.form == command_form::nsenter) {
+    auto block = reactor::load_file(below_root("/proc/1/environ"), most_environment_bytes);
+    if (!block)
+      return reactor::make_fault(
+          reactor::errc::refused, "run " + c.argv[0],
+          "the environment of the host's first process cannot be read: " + block.error().message());
+    c.base = reactor::environment_base::empty;
+    c.environment = host_environment(*block);
+  } else {
+    c.environment["container"] = std::nullopt;
+  }
+  for (const auto& [name, value] : options_.environment) c.environment[name] = value;
   return c;
 }
 
 awaitable<reactor::result<reactor::process_exit>> command_host::execute(
     std::vector<std::string> argv, reactor::nanoseconds within) {
-  reactor::command c = prepare(std::move(argv));
-  co_return co_await reactor::run_process(loop_, std::move(c), loop_.now() + within);
+  auto c = prepare(std::move(argv));
+  if (!c) co_return c.error();
+  co_return co_await reactor::run_process(loop_, std::move(*c), loop_.now() + within);
+}
+
+awaitable<reactor::result<std::string>> command_host::ask(std::vector<std::string> argv,
+                                                          reactor::nanoseconds within) {
+  const std::string said = words_of(argv);
+  auto ended = co_await execute(std::move(argv), within);
+  if (ended && ended->succeeded()) co_return std::move(ended->out);
+  if (!ended && reactor::is_cancelled(ended.error())) co_return ended.error();
+  co_return reactor::make_fault(reactor::errc::refused, "", said + ": " + why_of(ended));
 }
 
 awaitable<reactor::result<void>> command_host::succeed(std::vector<std::string> argv,
                                                        reactor::nanoseconds within) {
-  const arguments said = argv;
-  auto ended = co_await execute(std::move(argv), within);
-  if (!ended) co_return ended.error();
-  if (ended->succeeded()) co_return reactor::result<void>();
-  const std::string why = last_words(ended->err);
-  co_return refused(said, why.empty() ? ended->text() : why);
+  auto answer = co_await ask(std::move(argv), within);
+  if (!answer) co_return answer.error();
+  co_return reactor::result<void>();
+}
+
+/// Tells a host that cannot be entered from one that has no bootc.
+awaitable<reactor::result<void>> command_host::enter() {
+  if (options_.form == command_form::direct) co_return reactor::result<void>();
+  arguments nothing{"true"};
+  auto ended = co_await execute(std::move(nothing), short_time);
+  if (ended && ended->succeeded()) co_return reactor::result<void>();
+  if (!ended && reactor::is_cancelled(ended.error())) co_return ended.error();
+  co_return reactor::make_fault(reactor::errc::refused, "",
+                                "nsenter cannot enter the host: " + why_of(ended));
 }
 
 awaitable<reactor::result<host_traits>> command_host::inspect() {
+  auto entered = co_await enter();
+  if (!entered) co_return entered.error();
   arguments ask_switch{"bootc", "switch", "--help"}, ask_upgrade{"bootc", "upgrade", "--help"};
-  auto switching = co_await execute(std::move(ask_switch), short_time);
+  auto switching = co_await ask(std::move(ask_switch), short_time);
   if (!switching) co_return switching.error();
-  auto upgrading = co_await execute(std::move(ask_upgrade), short_time);
+  auto upgrading = co_await ask(std::move(ask_upgrade), short_time);
   if (!upgrading) co_return upgrading.error();
-  const auto offers = [](const reactor::process_exit& help, std::string_view option) {
-    return help.out.find(option) != std::string::npos;
+  const auto offers = [](const std::string& help, std::string_view option) {
+    return help.find(option) != std::string::npos;
   };
   host_traits out;
   out.switch_download_only = offers(*switching, "--download-only");
@@ -176,18 +240,16 @@ awaitable<reactor::result<host_traits>> command_host::inspect() {
   if (kured && kured->succeeded()) out.uncoordinated.emplace_back("kured");
   auto staging = co_await image_being_staged();
   if (staging) out.staging = std::move(*staging);
+  std::string note = below_root(staged_file);
+  auto staged = co_await reactor::read_file(loop_, std::move(note), most_image_bytes);
+  if (staged) out.staged = first_line(*staged);
   traits_ = out;
   co_return out;
 }
 
 awaitable<reactor::result<std::string>> command_host::status() {
   arguments argv{"bootc", "status", "--json", "--format-version", "1"};
-  const arguments said = argv;
-  auto ended = co_await execute(std::move(argv), status_time);
-  if (!ended) co_return ended.error();
-  if (ended->succeeded()) co_return std::move(ended->out);
-  const std::string why = last_words(ended->err);
-  co_return refused(said, ended->text() + (why.empty() ? "" : ": " + why));
+  return ask(std::move(argv), status_time);
 }
 
 awaitable<reactor::result<void>> command_host::run(host_command command) {
@@ -208,6 +270,10 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
     auto stopped = co_await execute(std::move(stop_former), status_time);
     if (!stopped) co_return stopped.error();
   }
+  std::string note = below_root(staged_file);
+  auto noted =
+      co_await reactor::write_file_atomically(loop_, std::move(note), command.image + "\n");
+  if (!noted) co_return noted.error();
   const std::string cursor = co_await journal_cursor();
   unit_guard guard{*this};
   arguments argv{"systemd-run", "--wait", "--collect", "--unit", switch_unit};
@@ -222,9 +288,8 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
   if (!ended) co_return ended.error();
   guard.ended = true;
   if (!ended->succeeded()) {
-    std::string why = co_await journal_since(cursor);
-    if (why.empty()) why = last_words(ended->err);
-    co_return refused(said, why.empty() ? ended->text() : why);
+    const std::string why = co_await journal_since(cursor);
+    co_return refused(said, why.empty() ? why_of(ended) : why);
   }
   co_await lock_staged(std::move(command));
   co_return reactor::result<void>();
@@ -271,7 +336,7 @@ awaitable<reactor::result<void>> command_host::lock() {
 }
 
 awaitable<reactor::result<void>> command_host::reboot(host_command command) {
-  if (command.action == host_action::roll_back) {
+  if (command.action == host_action::roll_back && !command.queued) {
     arguments back{"bootc", "rollback"};
     auto rolled = co_await succeed(std::move(back), lock_time);
     if (!rolled) co_return rolled.error();
@@ -306,17 +371,28 @@ awaitable<std::string> command_host::journal_cursor() {
 
 awaitable<std::string> command_host::journal_since(std::string cursor) {
   if (cursor.empty()) co_return std::string();
-  arguments argv{
-      "journalctl", "-o", "cat", "--no-pager", "-u", switch_unit, "--after-cursor=" + cursor};
+  // What the unit's own processes said: -u would add what systemd says of the unit.
+  arguments argv{"journalctl",
+                 "-o",
+                 "cat",
+                 "--no-pager",
+                 "_SYSTEMD_UNIT=" + std::string(switch_unit),
+                 "--after-cursor=" + cursor};
   auto ended = co_await execute(std::move(argv), short_time);
   if (!ended || !ended->succeeded()) co_return std::string();
-  co_return last_words(ended->out);
+  const std::size_t error = ended->out.rfind("\nerror: ");  // bootc tells of its steps before it
+  co_return last_words(error == std::string::npos ? ended->out : ended->out.substr(error));
+}
+
+std::string command_host::below_root(std::string_view path) const {
+  std::string out = options_.root == "/" ? std::string() : options_.root;
+  return out.append(path);
 }
 
 std::string command_host::fingerprint() const {
   std::string out;
   for (const char* below : deployments) {
-    const std::string path = options_.root + below;
+    const std::string path = below_root(below);
     struct stat info{};
     if (::stat(path.c_str(), &info) == 0)
       out += std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
@@ -354,15 +430,14 @@ reactor::result<void> put_auth(const std::string& root,
 
 awaitable<reactor::result<void>> command_host::show_registries(
     std::optional<reactor::secret> docker_config) {
-  auto job = [root = options_.root, config = std::move(docker_config)] {
-    return put_auth(root == "/" ? std::string() : root, config);
+  auto job = [root = below_root(""), config = std::move(docker_config)] {
+    return put_auth(root, config);
   };
   co_return co_await loop_.offload(std::move(job));
 }
 
 awaitable<std::string> command_host::progress() {
-  const std::string root = options_.root == "/" ? std::string() : options_.root;
-  std::string path = root + progress_file;
+  std::string path = below_root(progress_file);
   auto line = co_await reactor::read_file(loop_, std::move(path), most_progress_bytes);
   if (!line) co_return std::string();
   co_return first_line(*line);
@@ -370,7 +445,7 @@ awaitable<std::string> command_host::progress() {
 
 awaitable<void> command_host::changed() {
   std::vector<std::string> folders;
-  for (const char* below : deployments) folders.push_back(options_.root + below);
+  for (const char* below : deployments) folders.push_back(below_root(below));
   auto differs = [this] {
     std::string now = fingerprint();
     const bool changed = now != seen_;

@@ -4,7 +4,10 @@
 #include "reactor/system/process.hpp"
 #include "reactor/task_group.hpp"
 
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bootc {
@@ -13,23 +16,23 @@ enum class command_form { nsenter, direct };
 
 struct command_host_options {
   command_form form = command_form::nsenter;
-  /// The host's file system as this process sees it. Where it keeps deployments is watched below
-  /// it.
+  /// The host's file system as this process sees it: with its /proc, and with the folders of
+  /// deployments, which are watched.
   std::string root = "/proc/1/root";
   /// Deployments are looked at as often, whether the kernel reports a change or not; so is a stage
   /// that was begun before.
   reactor::nanoseconds watch_interval = std::chrono::seconds(2);
-  std::map<std::string, std::optional<std::string>> environment;  // for the commands
+  std::map<std::string, std::optional<std::string>> environment;  // further variables of commands
 };
 
 /// The real machine, by its commands.
 /// nsenter  from a privileged pod with the host's PID namespace: each command enters PID 1's
-///          namespaces and environment.
+///          namespaces with PID 1's environment, less `container`.
 /// direct   on the host itself; only the variable `container` is taken away, which would make bootc
 ///          report nothing.
 /// Staging  runs as a unit of the host, so that it outlives this process and its memory limit; a
 ///          former one is stopped first, a cancelled one too; but after leave() it goes on, and
-///          inspect() of the next process finds it.
+///          inspect() of the next process finds it. The image is noted in a file of /run.
 /// Progress a stage's unit keeps bootc's last line in a file of /run, so that it is read by whoever
 ///          looks and nobody has to: bootc waits for nobody.
 /// Logins   /run/ostree/auth.json, 0600, replaced in one step; what we put there is told from what
@@ -55,11 +58,14 @@ public:
 
 private:
   struct unit_guard;
-  reactor::command prepare(std::vector<std::string> argv) const;
+  reactor::result<reactor::command> prepare(std::vector<std::string> argv) const;
   awaitable<reactor::result<reactor::process_exit>> execute(std::vector<std::string> argv,
                                                             reactor::nanoseconds within);
   awaitable<reactor::result<void>> succeed(std::vector<std::string> argv,
                                            reactor::nanoseconds within);
+  awaitable<reactor::result<std::string>> ask(std::vector<std::string> argv,
+                                              reactor::nanoseconds within);
+  awaitable<reactor::result<void>> enter();
   awaitable<reactor::result<void>> stage(host_command command);
   awaitable<reactor::result<void>> await_stage(host_command command);
   awaitable<void> lock_staged(host_command command);
@@ -69,6 +75,7 @@ private:
   awaitable<void> stop_unit();
   awaitable<std::string> journal_cursor();
   awaitable<std::string> journal_since(std::string cursor);
+  std::string below_root(std::string_view path) const;
   std::string fingerprint() const;
 
   reactor::loop& loop_;
@@ -83,6 +90,10 @@ private:
 /// The image that a running unit fetches, by what `systemctl show` says of its ActiveState and
 /// ExecStart; empty when it does not run, or runs something else.
 std::string staged_by_unit(std::string_view shown);
+
+/// The environment of a command on the host, by that of its first process as /proc shows it:
+/// without `container`, which would make bootc report nothing, and with a PATH.
+std::map<std::string, std::optional<std::string>> host_environment(std::string_view block);
 
 /// The command line that runs `argv` on the host.
 std::vector<std::string> host_command_line(command_form how, std::vector<std::string> argv);

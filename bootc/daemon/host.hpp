@@ -36,6 +36,8 @@ struct host_traits {
   boot_mark boot;
   // the image that a stage is fetching which began before this process did; or empty
   std::string staging;
+  // the image of the last stage that was begun for a pool since the host's full boot; or empty
+  std::string staged;
   // what else reboots this host on its own: unit or process names
   std::vector<std::string> uncoordinated;
 };
@@ -44,10 +46,13 @@ enum class host_action {
   stage,   // fetch `image` and make it the next deployment, locked where the host can
   lock,    // keep what is staged from being applied by any other reboot
   reboot,  // apply what is staged by rebooting
-  // make the rollback entry the next deployment and reboot (composefs cannot stage what is
-  // deployed)
+  // make the rollback entry the next deployment, unless it is, and reboot (composefs cannot stage
+  // what is deployed)
   roll_back,
 };
+
+/// As the log has it.
+std::string_view name_of(host_action action);
 
 struct host_command {
   host_action action{};
@@ -56,7 +61,9 @@ struct host_command {
   bool soft = false;    // reboot: without the firmware, where the image allows it
   bool composefs = false;
   bool adopted = false;   // stage: it runs already, only its end is waited for
-  bool unlocked = false;  // stage: whoever reboots the host shall boot it
+  bool unlocked = false;  // stage: any reboot of the host boots it
+  bool queued =
+      false;  // roll_back: bootc has it queued already, and asked again would take it back
   friend bool operator==(const host_command&, const host_command&) = default;
 };
 

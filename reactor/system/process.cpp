@@ -50,15 +50,15 @@ struct pipe_pair {
   pipe_pair& operator=(const pipe_pair&) = delete;
 };
 
-std::vector<std::string> environment_with(
-    const std::map<std::string, std::optional<std::string>>& changes) {
+std::vector<std::string> environment_of(const command& c) {
   std::vector<std::string> all;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  char** entry = c.base == environment_base::ours ? environ : nullptr;
+  for (; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view variable(*entry);
-    if (!changes.contains(std::string(variable.substr(0, variable.find('=')))))
+    if (!c.environment.contains(std::string(variable.substr(0, variable.find('=')))))
       all.emplace_back(variable);
   }
-  for (const auto& [name, value] : changes) {
+  for (const auto& [name, value] : c.environment) {
     if (value) all.push_back(name + "=" + *value);
   }
   return all;
@@ -227,7 +227,9 @@ private:
 result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::string& doing) {
   const auto failed = [&](const error_code& code) {
     if (code == boost::system::errc::no_such_file_or_directory)
-      return make_fault(errc::not_found, doing, "there is no such program or folder");
+      return make_fault(errc::not_found, doing,
+                        "there is no program \"" + c.argv[0] + "\"" +
+                            (c.folder.empty() ? "" : ", or no folder \"" + c.folder + "\""));
     return make_fault(code, doing);
   };
   const auto of_system = [](int number) {
@@ -237,7 +239,7 @@ result<std::shared_ptr<child>> start_child(loop& l, command& c, const std::strin
   if (out.read < 0 || err.read < 0) return failed(of_system(errno));
   spawn_request r;
   r.argv = c.argv;
-  r.environment = environment_with(c.environment);
+  r.environment = environment_of(c);
   r.folder = c.folder;
   r.out = out.write;
   r.err = err.write;

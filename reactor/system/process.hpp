@@ -14,9 +14,13 @@ namespace reactor {
 
 class loop;
 
+/// What a program's environment starts from.
+enum class environment_base { ours, empty };
+
 /// A program to run, without a shell.
 struct command {
-  std::vector<std::string> argv;  // argv[0] is looked up in PATH unless it has a slash
+  std::vector<std::string> argv;  // argv[0] is looked up in our PATH unless it has a slash
+  environment_base base = environment_base::ours;
   std::map<std::string, std::optional<std::string>>
       environment;     // added or, without value, removed
   std::string folder;  // where it runs; empty = here
@@ -42,7 +46,7 @@ struct process_exit {
 ///          returns when the child is gone, so a cancelled caller waits that long too.
 /// Output   what a grandchild holds open does not keep us: pipes are closed half a second after the
 ///          child's end.
-/// Errors   errc::not_found: no such program. errc::timed_out: the deadline. errc::limit: too much
+/// Errors   errc::not_found: no such program, which `detail` names. errc::timed_out: the deadline. errc::limit: too much
 ///          output. A status other than 0 is not an error.
 awaitable<result<process_exit>> run_process(loop& l, command c, steady_time deadline);
 

@@ -58,6 +58,9 @@ class Machine:
         (folder / "stage_seconds").write_text("0.5")
         if sum(name.encode()) % 2:  # a bootc that says how far its stage is
             (folder / "progress").write_text('{"type":"ProgressBytes","task":"pulling","bytes":1,"bytesTotal":2}\n')
+        # What a daemon that enters the host finds there.
+        (folder / "proc/1").mkdir(parents=True)
+        (folder / "proc/1/environ").write_text(f"FAKE_HOST={folder}\0PATH={BUILD / 'fake_host_bin'}:{os.environ['PATH']}\0container=lxc\0")
         self.environment = os.environ | {"FAKE_HOST": str(folder), "PATH": f"{BUILD / 'fake_host_bin'}:{os.environ['PATH']}", "NODE_NAME": name}
         self.log = open(folder.parent / f"{name}.log", "w")
         self.asked = self.boots = 0

@@ -2,12 +2,8 @@
 // run on it are shared by all of these, and each test is a few lines of what a node does.
 #include "bootc/daemon/command_host.hpp"
 
-#include "bootc/daemon/host_status.hpp"
-#include "reactor/loop.hpp"
 #include "registry/image_ref.hpp"
-#include "tests/bootc/builders.hpp"
-#include "tests/reactor/run.hpp"
-#include "tests/reactor/temporary_folder.hpp"
+#include "tests/bootc/daemon/machine.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -27,77 +23,7 @@ using reactor::awaitable;
 using testing::digest_of;
 using ::testing::HasSubstr;
 using testing::image_of;
-
-/// The stand-in for a host, its state in a folder, and the real command runner on it.
-struct machine {
-  explicit machine(command_form how = command_form::direct) : commands(loop, settings(how)) {
-    put("booted", image_of('a'));
-    put("stage_seconds", "0.1");
-  }
-  command_host_options settings(command_form how) {
-    // Programs are looked up with our own PATH.
-    static const std::string path =
-        std::string(WINDLASS_BINARY_DIR) + "/fake_host_bin:" + std::getenv("PATH");
-    ::setenv("PATH", path.c_str(), 1);
-    command_host_options o;
-    o.form = how;
-    o.environment["FAKE_HOST"] = folder.path();
-    o.root = folder.path();
-    o.watch_interval = 20ms;
-    return o;
-  }
-  void put(const std::string& name, const std::string& text) {
-    reactor::put(folder / name, text + "\n");
-  }
-  std::string get(const std::string& name) {
-    std::ifstream in(folder / name);
-    std::string line;
-    std::getline(in, line);
-    return line;
-  }
-  std::string log() {
-    std::ifstream in(folder / "log");
-    return std::string((std::istreambuf_iterator<char>(in)), {});
-  }
-  void power_on() {
-    EXPECT_EQ(std::system(("FAKE_HOST=" + folder.path() + " " + WINDLASS_BINARY_DIR +
-                           "/fake_host_bin/power_on")
-                              .c_str()),
-              0);
-  }
-  void run(std::function<awaitable<void>(machine&)> body) {
-    reactor::run_task(loop, [&]() -> awaitable<void> {
-      co_await body(*this);
-      co_await commands.stop();
-    });
-  }
-  awaitable<reactor::result<void>> stage(char image) {
-    host_command c;
-    c.action = host_action::stage;
-    c.image = image_of(image);
-    co_return co_await commands.run(std::move(c));
-  }
-  awaitable<host_status> status() {
-    auto text = co_await commands.status();
-    EXPECT_TRUE(text) << (text ? "" : text.error().message());
-    auto parsed = parse_host_status(text ? *text : std::string());
-    EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error().message());
-    co_return parsed ? *parsed : host_status{};
-  }
-
-  reactor::temporary_folder folder;
-  reactor::loop loop;
-  command_host commands;
-};
-
-TEST(CommandHost, EntersTheHostsNamespacesOrRunsDirectly) {
-  EXPECT_EQ(host_command_line(command_form::direct, {"bootc", "status"}),
-            (std::vector<std::string>{"bootc", "status"}));
-  const auto entered = host_command_line(command_form::nsenter, {"bootc", "status"});
-  EXPECT_EQ(entered.front(), "nsenter");
-  EXPECT_EQ(entered[entered.size() - 3], "--");
-  EXPECT_EQ(entered.back(), "status");
-}
+using testing::machine;
 
 TEST(CommandHost, ReadsTheStatusInBothForms) {
   for (const auto how : {command_form::direct, command_form::nsenter}) {
@@ -138,6 +64,14 @@ TEST(CommandHost, StagesLockedInOneStepWhereItCan) {
   });
 }
 
+/// As bootc words it, without what it and systemd say before and after.
+std::string unknown_manifest(char image) {
+  return "Switching: Switching (ostree): Preparing import: Fetching manifest: failed to invoke "
+         "method OpenImage: reading manifest " +
+         digest_of(image) + " in " + image_of(image).substr(0, image_of(image).find('@')) +
+         ": manifest unknown";
+}
+
 TEST(CommandHost, AFailedStageSaysWhatTheJournalSays) {
   machine m;
   m.put("unpullable", digest_of('b'));
@@ -146,8 +80,7 @@ TEST(CommandHost, AFailedStageSaysWhatTheJournalSays) {
     auto staged = co_await on.stage('b');
     EXPECT_FALSE(staged);
     if (!staged) {
-      EXPECT_EQ(staged.error().detail,
-                "Pulling: initializing source docker://" + image_of('b') + ": manifest unknown");
+      EXPECT_EQ(staged.error().detail, unknown_manifest('b'));
     }
   });
 }
@@ -330,8 +263,7 @@ TEST(CommandHost, AStageThatFailsEndsAsBootcDoesAlsoWhereItSaysHowFarItIs) {
     auto staged = co_await on.stage('b');
     EXPECT_FALSE(staged);
     if (!staged) {
-      EXPECT_EQ(staged.error().detail,
-                "Pulling: initializing source docker://" + image_of('b') + ": manifest unknown");
+      EXPECT_EQ(staged.error().detail, unknown_manifest('b'));
     }
   });
 }
