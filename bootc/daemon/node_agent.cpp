@@ -49,6 +49,7 @@ void node_agent::on_traits(host_traits traits) {
   knows_host_ = true;
   host_problem_.clear();
   host_backoff_ = {};
+  if (staged_for_pool_.empty()) staged_for_pool_ = traits_.staged;
   if (traits_.staging.empty()) return;
   adopt_.emplace();
   adopt_->action = host_action::stage;
@@ -166,10 +167,27 @@ void node_agent::withdrawn() {
   reboot_issued_ = false;
 }
 
-std::string node_agent::idle_note() const {
-  std::string out;
-  for (const auto& what : traits_.uncoordinated) out += (out.empty() ? "" : ", ") + what;
-  return out.empty() ? out : std::string(uncoordinated_text) + out;
+std::string node_agent::idle_note(std::string_view reason) const {
+  std::string out = reason == node_reason::idle ? next_boot_note() : std::string(), others;
+  for (const auto& what : traits_.uncoordinated) others += (others.empty() ? "" : ", ") + what;
+  if (!others.empty())
+    out += (out.empty() ? "" : std::string(then)) + std::string(uncoordinated_text) + others;
+  return out;
+}
+
+/// What the next reboot boots that no pool asked for.
+std::string node_agent::next_boot_note() const {
+  if (!host_ || !host_problem_.empty()) return {};
+  const std::string desired(digest_in(object_->spec.desired_image));
+  const auto staged = published(host_->staged), rollback = published(host_->rollback);
+  if (staged) {
+    const bool ours =
+        is_image(*staged, desired) || is_image(*staged, std::string(digest_in(staged_for_pool_)));
+    return ours || host_->staged->download_only ? std::string()
+                                                : staged->image + std::string(staged_by_hand_text);
+  }
+  if (!rollback || !host_->rollback_queued || is_image(*rollback, desired)) return {};
+  return "a rollback to " + rollback->image + " is queued: the next reboot boots it";
 }
 
 /// With composefs an image that is already deployed cannot be staged again; going back to the
@@ -203,9 +221,11 @@ node_agent::verdict node_agent::on_target(reactor::steady_time now) {
     v.cancel_stage = running_->action == host_action::stage;
     return v;
   }
-  // Another image left staged would boot at the next reboot, whoever causes it.
+  // An image that a pool had staged and no longer wants would boot at the next reboot, whatever
+  // causes it. What an administrator staged is his: next_boot_note tells of it.
   const auto left = published(host_->staged);
   if (!left || host_->staged->download_only ||
+      !is_image(*left, std::string(digest_in(staged_for_pool_))) ||
       is_image(*left, std::string(digest_in(object_->spec.desired_image))))
     return v;
   const bool can_lock = traits_.upgrade_download_only && !host_->composefs();
@@ -319,6 +339,7 @@ node_agent::verdict node_agent::staged(reactor::steady_time now) {
   c.action = by_rollback ? host_action::roll_back : host_action::reboot;
   c.image = object_->spec.desired_image;
   c.locked = locked && !by_rollback;
+  c.queued = by_rollback && host_->rollback_queued;
   c.soft = !by_rollback && host_->staged->soft_reboot_capable &&
            object_->annotation(names::reboot_policy) == "AllowSoftReboot";
   c.composefs = host_->composefs();
@@ -405,7 +426,7 @@ agent_step node_agent::decide(reactor::steady_time now, reactor::wall_time wall)
   idle.status = v.idle_reason == node_reason::idle ? "True" : "False";
   idle.reason = v.idle_reason;
   idle.message = v.idle_message;
-  if (const std::string others = idle_note(); !others.empty())
+  if (const std::string others = idle_note(v.idle_reason); !others.empty())
     idle.message += (idle.message.empty() ? "" : std::string(then)) + others;
   idle.observed_generation = object_->meta.generation;
   set_condition(step.status.conditions, std::move(idle), wall);
@@ -422,6 +443,7 @@ agent_step node_agent::decide(reactor::steady_time now, reactor::wall_time wall)
   step.command = std::move(v.command);
   if (step.command) {
     running_ = step.command;
+    if (step.command->action == host_action::stage) staged_for_pool_ = step.command->image;
     reboot_issued_ = step.command->action == host_action::reboot ||
                      step.command->action == host_action::roll_back;
   }

@@ -35,6 +35,8 @@ public:
   /// What the host can. A stage that it is doing already is waited for.
   void on_traits(host_traits traits);
   bool knows_host() const noexcept { return knows_host_; }
+  /// Why the host could not be inspected or its status not be read at the last attempt; or empty.
+  const std::string& host_problem() const noexcept { return host_problem_; }
   /// It could not be found out what the host can.
   void on_uninspected(std::string why, reactor::steady_time now);
 
@@ -85,7 +87,8 @@ private:
   staging_mode staging() const;
   bool is_restored_rollback(const std::string& digest) const;
   std::optional<image_info> published_staged(const std::string& digest) const;
-  std::string idle_note() const;
+  std::string idle_note(std::string_view reason) const;
+  std::string next_boot_note() const;
 
   host_traits traits_;
   std::optional<bootc_node> object_;
@@ -96,6 +99,7 @@ private:
   stage_progress progress_;            // of running_, when it is a stage
   std::optional<host_command> adopt_;  // runs on the host since before this process
   std::string last_image_;             // desired image of the previous decision
+  std::string staged_for_pool_;        // image of the last stage that was begun on this boot
   std::string stage_error_;            // of last_image_; stays until a stage works
   std::string stage_claimed_;          // a stage of it ended well; the host's status has to show it
   backoff stage_backoff_;

@@ -48,6 +48,7 @@ awaitable<reactor::result<host_traits>> simulated_host::inspect() {
   out.upgrade_download_only = settings_.can_lock && !settings_.composefs;
   out.boot.id = boot_id_;
   out.boot.soft_reboots = soft_reboots_;
+  if (staged_) out.staged = *staged_;
   co_return out;
 }
 

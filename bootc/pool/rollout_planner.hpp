@@ -58,6 +58,9 @@ inline constexpr std::string_view unlocked_text = "staged without lock",
 /// The same where an image that cannot be locked is not fetched before the node is drained and told
 /// to boot.
 inline constexpr std::string_view stages_in_slot_text = "stages once it is told to boot";
+/// What the daemon says in Idle's message, behind the image, of one that an administrator staged.
+inline constexpr std::string_view staged_by_hand_text =
+    " was staged by hand: the next reboot boots it";
 /// What the daemon reports when the node rebooted into something else than the desired image.
 inline constexpr std::string_view not_on_target_text = "rebooted but not on target";
 

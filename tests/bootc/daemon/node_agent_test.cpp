@@ -50,6 +50,7 @@ struct bench {
     return (idle ? idle->reason : "?") + " " +
            (degraded && degraded->status == "True" ? degraded->message : "-");
   }
+  std::string idle() const { return find_condition(object.status.conditions, "Idle")->message; }
   void ended(const host_command& c, std::string failure = {}) {
     if (failure.empty())
       agent.on_ended(c, {}, now);
@@ -342,7 +343,9 @@ TEST(NodeAgent, WhereItCannotBeLockedTheMessageSaysSo) {
 }
 
 TEST(NodeAgent, AnArmedImageThatNobodyWantsIsLockedOrReported) {
-  bench can(lockable());
+  host_traits had_it_staged = lockable();
+  had_it_staged.staged = image_of('b');
+  bench can(had_it_staged);
   can.desire('a');
   can.host.staged = deployed('b');
   const auto step = can.pass();
@@ -353,10 +356,53 @@ TEST(NodeAgent, AnArmedImageThatNobodyWantsIsLockedOrReported) {
   EXPECT_NE(can.shown().find("is armed: no"), std::string::npos);
 
   bench cannot;
+  cannot.desire('b');
+  cannot.ended(*cannot.pass().command);
   cannot.desire('a');
   cannot.host.staged = deployed('b');
   EXPECT_FALSE(cannot.pass().command);
   EXPECT_NE(cannot.shown().find(image_of('b') + " is armed"), std::string::npos);
+}
+
+TEST(NodeAgent, WhatAnAdministratorStagedIsLeftAloneAndNamed) {
+  host_traits had_another_staged = lockable();
+  had_another_staged.staged = image_of('c');
+  for (const host_traits& traits : {lockable(), had_another_staged, host_traits()}) {
+    bench b(traits);
+    b.desire('a');
+    b.host.staged = deployed('b');
+    EXPECT_FALSE(b.pass().command) << "it is not locked: the next reboot boots it";
+    EXPECT_EQ(b.shown(), "Idle -");
+    EXPECT_EQ(b.idle(), image_of('b') + " was staged by hand: the next reboot boots it");
+    b.host.staged = deployed('b', true);
+    EXPECT_FALSE(b.pass().command);
+    EXPECT_EQ(b.idle(), "") << "locked, and not by us: no reboot boots it";
+    b.host.staged = deployed('b');
+    EXPECT_EQ(b.desire('c').pass().command->action, host_action::stage)
+        << "the pool's image replaces it";
+    EXPECT_EQ(b.idle(), "");
+  }
+}
+
+TEST(NodeAgent, AnImageStagedByHandThatThePoolWantsIsThePools) {
+  bench b(lockable());
+  b.desire('b');
+  b.host.staged = deployed('b');
+  const auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::lock) << "it boots in the node's slot";
+}
+
+TEST(NodeAgent, ARollbackThatAnAdministratorQueuedIsNamed) {
+  bench b;
+  b.desire('a');
+  b.host.rollback = deployed('b');
+  b.host.rollback_queued = true;
+  EXPECT_FALSE(b.pass().command);
+  EXPECT_EQ(b.idle(), "a rollback to " + image_of('b') + " is queued: the next reboot boots it");
+  b.host.rollback_queued = false;
+  b.pass();
+  EXPECT_EQ(b.idle(), "");
 }
 
 TEST(NodeAgent, BackOnTheOldImageAfterARebootIsNotTriedAgain) {
@@ -523,7 +569,16 @@ TEST(NodeAgent, ComposefsGoesBackByRollback) {
   EXPECT_EQ(b.object.status.staged->digest, digest_of('a'))
       << "so that the controller sees it ready";
   b.desire('a', image_state::booted);
-  EXPECT_EQ(b.pass().command->action, host_action::roll_back);
+  auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::roll_back);
+  EXPECT_FALSE(step.command->queued);
+  b.ended(*step.command, "systemctl reboot: refused");
+  b.host.rollback_queued = true;
+  b.now += 10s;
+  step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_TRUE(step.command->queued) << "asked again bootc would take it back";
 }
 
 TEST(NodeAgent, SoftRebootNeedsThePoolsLeaveAndACapableImage) {
