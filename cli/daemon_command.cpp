@@ -143,10 +143,12 @@ int daemon_command(const daemon_arguments& a) {
     o.body_limit_bytes = 16 * 1024;
     s.health = std::make_unique<reactor::http::server>(
         loop, std::move(o),
-        [](reactor::http::request, reactor::http::responder& r) -> reactor::awaitable<void> {
-          reactor::http::response ok;
-          ok.body = "ok\n";
-          (void)co_await r.send(std::move(ok));
+        [&s](reactor::http::request, reactor::http::responder& r) -> reactor::awaitable<void> {
+          const std::string problem = s.daemon ? s.daemon->host_problem() : std::string();
+          reactor::http::response answer;
+          answer.status = problem.empty() ? 200 : 503;
+          answer.body = (problem.empty() ? "ok" : problem) + "\n";
+          (void)co_await r.send(std::move(answer));
         });
   }
   log->info("windlass daemon starts",

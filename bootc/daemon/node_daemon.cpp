@@ -58,6 +58,13 @@ struct node_daemon::ended_command {
       reactor::make_fault(reactor::errc::closed, "run on the host", "stopped before its end");
   ~ended_command() {
     daemon.command_ = 0;
+    if (outcome)
+      daemon.log_.info("done on the host",
+                       {{"action", name_of(command.action)}, {"image", command.image}});
+    else
+      daemon.log_.warning("failed on the host", {{"action", name_of(command.action)},
+                                                 {"image", command.image},
+                                                 {"why", reactor::reason_of(outcome.error())}});
     daemon.agent_.on_ended(command, outcome, daemon.loop_.now());
     daemon.wake_.set();
   }
@@ -127,6 +134,7 @@ awaitable<void> node_daemon::run() {
       agent_.on_object(object);
     }
     agent_step step = agent_.decide(loop_.now(), loop_.wall());
+    log_fault(step.status);
     const bool reboots = step.command && (step.command->action == host_action::reboot ||
                                           step.command->action == host_action::roll_back);
     bool may_go_on = true;
@@ -145,8 +153,8 @@ awaitable<void> node_daemon::run() {
     if (step.command && step.command->adopted)
       log_.info("a stage goes on that was begun before", {{"image", step.command->image}});
     else if (step.command)
-      log_.info("run on the host", {{"action", static_cast<int>(step.command->action)},
-                                    {"image", step.command->image}});
+      log_.info("run on the host",
+                {{"action", name_of(step.command->action)}, {"image", step.command->image}});
     if (step.command) {
       host_command command = *step.command;
       const auto task = tasks_.start("host command", run_command(std::move(command)));
@@ -158,6 +166,23 @@ awaitable<void> node_daemon::run() {
     }
     (void)co_await wake_.wait(std::min(step.look_again, loop_.now() + options_.poll_interval));
   }
+}
+
+/// What the object shows as wrong is in the log as well, each change of it once.
+void node_daemon::log_fault(const bootc_node_status& decided) {
+  const condition* degraded = find_condition(decided.conditions, node_condition::degraded);
+  if (!degraded) return;
+  std::string fault = degraded->status == "True" ? degraded->message : std::string();
+  if (fault == logged_fault_) return;
+  if (fault.empty())
+    log_.info("the node is healthy again");
+  else
+    log_.warning("the node is degraded", {{"why", fault}});
+  logged_fault_ = std::move(fault);
+}
+
+std::string node_daemon::host_problem() const {
+  return agent_.knows_host() ? std::string() : agent_.host_problem();
 }
 
 awaitable<void> node_daemon::inspect() {

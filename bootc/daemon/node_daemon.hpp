@@ -43,6 +43,8 @@ public:
   awaitable<void> stop();
   /// True once a reboot was issued: it waits to be ended with the host.
   bool reboot_issued() const noexcept { return agent_.reboot_issued(); }
+  /// Why nothing can be done on the host: it cannot be entered, or has no bootc. Empty when it can.
+  std::string host_problem() const;
 
 private:
   struct ended_command;
@@ -50,6 +52,7 @@ private:
   awaitable<void> watch_host();
   awaitable<void> follow_progress();
   awaitable<void> run_command(host_command command);
+  void log_fault(const bootc_node_status& decided);
   awaitable<void> inspect();
   awaitable<void> read_host();
   awaitable<void> bring_auth(bootc_node_spec spec);
@@ -75,6 +78,7 @@ private:
   k8s::informer<bootc_node> informer_;
   std::optional<bootc_node> written_;
   node_agent agent_;
+  std::string logged_fault_;  // the last that log_fault told of
   struct auth {
     std::optional<secret_ref> ref;
     std::string hash;

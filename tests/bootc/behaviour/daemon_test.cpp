@@ -93,7 +93,10 @@ private:
 /// Node w1 on image a with its daemon; the object asks for `desired`.
 struct daemon_stage {
   daemon_stage(stage& on)
-      : s(on), machine(on.loop()), daemon(on.loop(), on.api(), machine, {on.named("w1")}) {
+      : s(on),
+        machine(on.loop()),
+        daemon(on.loop(), on.api(), machine, {on.named("w1")},
+               reactor::logger([&on] { return on.loop().wall(); }, log)) {
     machine.shown = status_of('a');
   }
 
@@ -137,6 +140,7 @@ struct daemon_stage {
   }
 
   stage& s;
+  std::shared_ptr<reactor::log_capture> log = std::make_shared<reactor::log_capture>();
   scripted_host machine;
   node_daemon daemon;
 };
@@ -217,6 +221,40 @@ TEST(DaemonBehaviour, T094_AFailedStageIsReportedAndTriedAgain) {
     d.machine.stage_failure.clear();
     co_await d.until("Staged");
     EXPECT_EQ(d.machine.commands.size(), 2u);
+  });
+}
+
+TEST(DaemonBehaviour, AFailedActionIsInTheLogByItsName) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.stage_failure = "manifest unknown";
+    co_await d.object('b');
+    d.daemon.start();
+    co_await d.until("Idle", "bootc stage failed: manifest unknown");
+    const auto* failed = d.log->last("failed on the host");
+    EXPECT_TRUE(failed && failed->field("action") == "stage" &&
+                failed->field("image") == image_of('b') &&
+                failed->field("why") == "manifest unknown");
+    const auto* degraded = d.log->last("the node is degraded");
+    EXPECT_TRUE(degraded && degraded->field("why") == "bootc stage failed: manifest unknown");
+    d.machine.stage_failure.clear();
+    co_await d.until("Staged");
+    EXPECT_EQ(d.log->last("done on the host")->field("action"), "stage");
+    EXPECT_EQ(d.log->count("the node is healthy again"), 1u);
+  });
+}
+
+TEST(DaemonBehaviour, WhatTheObjectShowsAsWrongIsInTheLogOnce) {
+  play_daemon([](daemon_stage& d) -> awaitable<void> {
+    d.machine.status_failure = "bootc status: exit status 1";
+    co_await d.object('a');
+    d.daemon.start();
+    co_await d.until("Idle",
+                     "populating bootc fields: getting bootc status: bootc status: exit status 1");
+    for (int i = 0; i < 3; ++i) {
+      d.machine.change();
+      co_await d.s.loop().sleep_for(1s);
+    }
+    EXPECT_EQ(d.log->count("the node is degraded"), 1u);
   });
 }
 
@@ -367,8 +405,12 @@ TEST(DaemonBehaviour, AHostThatCannotBeInspectedIsPublished) {
     co_await d.object('a');
     d.daemon.start();
     co_await d.until("Idle", "inspecting the host: nsenter: reassociate to namespaces failed");
+    EXPECT_EQ(d.daemon.host_problem(),
+              "inspecting the host: nsenter: reassociate to namespaces failed")
+        << "for /healthz";
     d.machine.inspect_failure.clear();
     co_await d.until("Idle");
+    EXPECT_EQ(d.daemon.host_problem(), "");
   });
 }
 
