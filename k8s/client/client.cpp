@@ -428,6 +428,7 @@ struct client::impl {
   http::client transport;
   reactor::limiter limiter;
   apart off_loop;
+  newest_version newest;
   std::optional<reactor::nanoseconds> clock_ahead;
   std::function<void(const fault*)> on_outcome;
 };
@@ -705,6 +706,9 @@ reactor::loop& client::loop() const noexcept {
 
 apart& client::off_loop() noexcept {
   return impl_->off_loop;
+}
+newest_version& client::newest() noexcept {
+  return impl_->newest;
 }
 std::string client::server() const {
   return impl_->who.to().server;

@@ -2,6 +2,7 @@
 
 #include "k8s/client/fault.hpp"
 #include "k8s/client/resource.hpp"
+#include "k8s/client/newest_version.hpp"
 #include "reactor/awaitable.hpp"
 #include "reactor/http/client.hpp"
 
@@ -136,6 +137,8 @@ public:
   reactor::loop& loop() const noexcept;
   /// Where what is long to compute about this server's answers is done, one at a time.
   apart& off_loop() noexcept;
+  /// What the server last said its version is; shared by the informers of this client.
+  newest_version& newest() noexcept;
   /// "https://10.0.0.1:6443", for messages and metrics.
   std::string server() const;
   /// The namespace that the connection's context names; may be empty.

@@ -7,17 +7,17 @@
 
 namespace k8s {
 
-/// That a server has just shown that a view of it is current: a list that is complete, an event or
-/// a bookmark that fits, a question about newer events that was answered with none. Bytes alone
-/// prove nothing. Only watch_state, which judges all of these, makes one.
+/// A server has shown that a view of it was current: by a complete list, or by naming a version in a
+/// consistent read that the view's stream has come to. Bytes, events and bookmarks alone prove
+/// nothing: they may come from a replica that lags. Only watch_state, which judges all of these,
+/// makes one.
 class current_proof {
   friend class watch_state;
   current_proof() = default;
 };
 
-/// How closely views are watched (docs/adr/0006). close: somebody is about to act on what is kept,
-/// so silence is asked about after ten seconds. none: nobody is, and only a bookmark that is
-/// overdue is asked about.
+/// How closely views are watched (docs/adr/0006). close: a caller is about to act on what is kept, so
+/// that a view that is no longer current is noticed within 20 s. none: within 120 s.
 enum class attention { none, close };
 
 /// When a view was last proved current; nothing else sets it.

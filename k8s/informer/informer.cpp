@@ -42,6 +42,7 @@ void informer_base::start() {
 
 awaitable<void> informer_base::stop() {
   co_await tasks_.cancel_and_join();
+  if (api_.newest().by == this) api_.newest().by = nullptr;
   set_state(informer_state::stopped);
 }
 
@@ -139,24 +140,26 @@ awaitable<void> informer_base::sweep() {
   while (sweep_some(objects_at_once) > 0) co_await reactor::turn::give_way();
 }
 
-/// Before a complete list: what did not fit is tried from the beginning, because in the part that
+/// Before a complete list: what did not fit the budget is tried from the beginning, because in the part that
 /// is kept may be much that the server has no more. Nothing is decided on it, and the handlers hear
 /// of what goes.
 awaitable<void> informer_base::make_room() {
-  if (doubt_.empty()) co_return;
+  if (!last_error_ || last_error_->code != errc::over_budget) co_return;
   begin_relist();
   co_await sweep();
 }
 
 /// The store is complete.
 void informer_base::completed() {
+  moved_ = loop_.now();
+  target_.reset();
   doubt_.clear();
   said_.clear();
   synced_.set();
 }
 
-void informer_base::record_proof() {
-  if (const auto proof = watch_.take_proof()) current_.record(*proof, loop_.now());
+void informer_base::record_proof(steady_time at) {
+  if (const auto proof = watch_.take_proof()) current_.record(*proof, at);
 }
 
 step informer_base::settle(const line_outcome& outcome) {
@@ -172,13 +175,32 @@ step informer_base::settle(const line_outcome& outcome) {
     }
     case line_outcome::what::past: {
       last_error_ = outcome.why;
+      doubt_ = outcome.why.message();
+      synced_.reset();
       set_state(informer_state::retrying);
       step next = watch_.past_refused(loop_.now(), loop_.random());
-      options_.log.warning("refused an answer from the past",
-                           {{"collection", options_.collection.plural},
-                            {"why", outcome.why.detail},
-                            {"retry_in", next.delay}});
+      target_.reset();
+      if (watch_.highest().empty()) {
+        forget_versions();
+        options_.log.warning("the server's history went back, listing it as it is now",
+                             {{"collection", options_.collection.plural},
+                              {"why", outcome.why.detail}});
+      } else {
+        options_.log.warning("refused an answer from the past",
+                             {{"collection", options_.collection.plural},
+                              {"why", outcome.why.detail},
+                              {"retry_in", next.delay}});
+      }
+      if (on_doubt_) on_doubt_();
       return next;
+    }
+    case line_outcome::what::unproven: {
+      options_.log.info("no watch shows that the view is current, listing again",
+                        {{"collection", options_.collection.plural},
+                         {"followed", watch_.version().text()},
+                         {"server", target_ ? target_->version.text() : std::string()}});
+      target_.reset();
+      return watch_.unproven();
     }
     case line_outcome::what::failed: return fail(outcome.why);
     case line_outcome::what::ended:

@@ -82,7 +82,7 @@ public:
   void attend(attention how);
   /// Somebody attends, and it was proved current as recently as is asked for then.
   bool may_be_acted_upon() const noexcept;
-  /// Nothing has proved it current for longer than the last question may take.
+  /// Nothing has proved it current for longer than watch_limits::stale_after().
   bool is_old() const noexcept;
   /// Why what the store has is known not to be the truth; empty when nothing is known against it.
   /// While it says something is_synced() is false.
@@ -121,6 +121,8 @@ private:
   virtual std::size_t sweep_some(std::size_t most) = 0;
   virtual std::size_t stored() const = 0;
   virtual std::size_t forget_some(std::size_t most) = 0;
+  /// The server's history is another one: any version of an object is newer than what is stored.
+  virtual void forget_versions() = 0;
   struct taken {
     put_outcome outcome{};
     bool was_known = false;
@@ -154,18 +156,25 @@ private:
   awaitable<void> sweep();
   awaitable<void> make_room();
   void completed();
-  void record_proof();
+  void record_proof(reactor::steady_time at);
+  void moved();
+  void note_named(std::string version, reactor::steady_time asked);
+  ending consider_named();
+  ending ask_or_probe(const std::shared_ptr<stream_run>& stream);
+  ending answered(const std::shared_ptr<stream_run>& stream);
+  void begin_probe(stream_run& stream, awaitable<void> question);
+  awaitable<void> ask_version(std::shared_ptr<stream_run> stream);
   awaitable<void> probe_server(std::shared_ptr<stream_run> stream);
-  awaitable<result<resource_version>> newest_after(resource_version version);
+  awaitable<result<probe_findings>> find_missed(resource_version from, resource_version to);
   ending broken(const reactor::fault& why) const;
   ending take_last(stream_run& stream);
   ending take_lines(stream_run& stream, std::string_view bytes);
   ending take_line(stream_run& stream, std::string_view line);
   ending take_event(stream_run& stream, wire_value event, std::size_t event_bytes);
   ending take_bookmark(stream_run& stream, wire_value object);
+  ending give_up(std::string_view why);
   ending judge_silence(std::shared_ptr<stream_run> stream);
   reactor::steady_time next_look(const stream_run& stream) const;
-  reactor::nanoseconds silence() const noexcept;
   reactor::nanoseconds rest_of_lull(const stream_run& stream) const;
   step settle(const line_outcome& outcome);
   step fail(const fault& why);
@@ -191,6 +200,14 @@ private:
   bool mattered_ = false;
   attention attention_ = attention::none;
   reactor::steady_time attended_since_{};
+  /// A version that the server has named and the stream has not come to, and when it was asked.
+  struct named_version {
+    resource_version version;
+    reactor::steady_time asked{};
+  };
+  std::optional<named_version> target_;
+  reactor::steady_time considered_{};  // when the last version that was looked at was asked for
+  reactor::steady_time moved_{};       // when version() last became newer
   std::weak_ptr<stream_run> stream_;  // the watch under way
   reactor::event synced_;
   reactor::task_group tasks_;
@@ -224,6 +241,7 @@ private:
   std::size_t sweep_some(std::size_t most) override { return store_.sweep_some(most); }
   std::size_t stored() const override { return store_.size(); }
   std::size_t forget_some(std::size_t most) override { return store_.forget_some(most); }
+  void forget_versions() override { store_.forget_versions(); }
   taken put(wire_value object, origin from, const resource_version& not_before) override {
     const std::size_t before = object.reading().kept_bytes;
     View view = View::parse(object);

@@ -142,6 +142,7 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
   p.take = [this](wire_value object) {
     return put(object, origin::list, resource_version()).outcome != put_outcome::refused;
   };
+  const reactor::steady_time asked = loop_.now();
   const auto read = co_await read_page(std::move(options), p);
   buffered_ = 0;
   if (!read) {
@@ -154,11 +155,12 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
                   watch_.highest().text()));
     co_return settle(*past);
   }
+  if (first) note_named(p.version.text(), asked);
   if (p.continue_token.empty()) co_await sweep();
   if (!p.continue_token.empty() && watch_.pages_under_way() >= limits().most_pages)
     co_return fail(malformed("the list does not end"));
   step next = watch_.page_ended(p.version, std::move(p.continue_token));
-  record_proof();
+  record_proof(loop_.now());
   if (next.what == step::action::watch) completed();
   co_return next;
 }

@@ -61,14 +61,14 @@ struct informer_base::stream_run {
   std::vector<reactor::wiped_string> queued;  // lines that wait for one that is parsed off the loop
   std::uint64_t bytes = 0;
   reactor::steady_time opened{}, last_byte{}, ends_by{}, probed{}, looked{};
-  bool probing = false;
+  bool probing = false;                 // a question is under way: for a version, or a second watch
   reactor::task_group::task_id probe = 0;
-  std::optional<result<resource_version>> answer;  // the newest version that the probe saw
-  std::optional<resource_version> ahead;           // it was newer than the stream
+  std::optional<result<probe_findings>> answer;  // what it found; of a question for a version nothing
+  std::optional<resource_version> ahead;         // an event that the stream has not delivered yet
 };
 
 struct informer_base::line_outcome {
-  enum class what { ended, failed, odd, past, cancelled };
+  enum class what { ended, failed, odd, past, unproven, cancelled };
   what how = what::ended;
   fault why;
   oddity odd{};
@@ -85,6 +85,11 @@ struct informer_base::line_outcome {
     o->how = what::odd;
     o->odd = odd;
     o->why.detail = std::move(detail);
+    return o;
+  }
+  static ending unproven() {
+    auto o = std::make_unique<line_outcome>();
+    o->how = what::unproven;
     return o;
   }
   static ending from_the_past(fault f) {

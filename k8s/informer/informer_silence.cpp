@@ -1,7 +1,8 @@
 #include "k8s/client/apart.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/informer/informer_parts.hpp"
-#include "reactor/turn.hpp"
+
+#include <boost/json/object.hpp>
 
 #include <algorithm>
 
@@ -12,16 +13,14 @@ using reactor::steady_time;
 
 namespace {
 
-constexpr nanoseconds probe_poll = 1s;     // how often a reader looks for the answer of a probe
-constexpr nanoseconds probe_grace = 2s;    // what a probe saw may be a little ahead of the stream
-constexpr nanoseconds probe_longest = 3s;  // reading what was asked to end after one second
+constexpr nanoseconds probe_poll = 1s;   // how often a reader looks for an answer
+constexpr nanoseconds probe_grace = 2s;  // what a probe saw may be a little ahead of the stream
+// A watch that is to last 3 s: API servers send a bookmark 2 s before the end.
+constexpr nanoseconds probe_length = 3s, probe_longest = 5s;
 constexpr std::size_t probe_limit_bytes = 1024 * 1024;
+constexpr std::string_view one_name = "metadata.name=";
 
 }  // namespace
-
-nanoseconds informer_base::silence() const noexcept {
-  return attention_ == attention::close ? limits().silence : limits().unattended_silence;
-}
 
 void informer_base::attend(attention how) {
   if (std::exchange(attention_, how) == how || how == attention::none) return;
@@ -32,13 +31,13 @@ void informer_base::attend(attention how) {
 
 bool informer_base::may_be_acted_upon() const noexcept {
   return attention_ == attention::close && is_synced() &&
-         loop_.now() - current_.at() <= limits().stale_after(limits().silence);
+         loop_.now() - current_.at() <= limits().stale_after(attention::close);
 }
 
 bool informer_base::is_old() const noexcept {
   const steady_time known =
       attention_ == attention::close ? std::max(current_.at(), attended_since_) : current_.at();
-  return loop_.now() - known > limits().stale_after(silence());
+  return loop_.now() - known > limits().stale_after(attention_);
 }
 
 /// When to ask for a proof, or to look at what was asked; the initial events are expected to flow.
@@ -48,23 +47,52 @@ steady_time informer_base::next_look(const stream_run& stream) const {
     return std::min({stream.last_byte + limits.silence,
                      stream.opened + limits.list_allowance(stream.bytes), stream.ends_by});
   if (stream.probing || stream.ahead) return std::max(stream.looked, stream.probed) + probe_poll;
-  const steady_time look =
-      std::max({current_.at() + silence(), stream.probed + silence(), stream.opened + probe_poll});
+  const freshness_limits& how = limits.of(attention_);
+  steady_time look = std::max(api_.newest().asked, stream.probed) + how.named_every;
+  if (target_) look = std::min(look, target_->asked + how.reached_in);
+  look = std::max({look, stream.opened + probe_poll, stream.looked + probe_poll});
   return std::min(look, stream.ends_by);
 }
 
-/// Nothing came for a while. Starts a probe, or looks at what one has found.
+/// The followed version became newer: it may have come to what the server named.
+void informer_base::moved() {
+  moved_ = loop_.now();
+  if (!target_ || watch_.version() < target_->version) return;
+  (void)consider_named();
+}
+
+/// Compares what was followed with what the server has named. Returns an ending when this informer
+/// itself was told that the history went back.
+informer_base::ending informer_base::consider_named() {
+  if (target_ && watch_.named(target_->version, true) == version_check::reached) {
+    record_proof(target_->asked);
+    target_.reset();
+  }
+  const newest_version& newest = api_.newest();
+  if (newest.version.empty() || newest.asked <= considered_) return nullptr;
+  considered_ = newest.asked;
+  const resource_version version(newest.version);
+  switch (watch_.named(version, moved_ >= newest.asked)) {
+    case version_check::reached: record_proof(newest.asked); break;
+    case version_check::behind:
+      if (!target_) target_ = named_version{version, newest.asked};
+      break;
+    case version_check::went_back:
+      // Another collection may be kept in another storage, whose versions say nothing of this one.
+      if (newest.by != this) {
+        considered_ = {};
+        return nullptr;
+      }
+      return line_outcome::from_the_past(malformed("the server is at version " + newest.version +
+                                                   ", and had been at " +
+                                                   watch_.version().text()));
+  }
+  return nullptr;
+}
+
+/// Nothing that proves anything came for a while. Asks, or looks at what was found.
 informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> stream) {
   const steady_time now = stream->looked = loop_.now();
-  const watch_limits& limits = watch_.limits();
-  const auto give_up = [&](std::string_view why) {
-    ++watch_.counters().silent;
-    fault f;
-    f.code = errc::unavailable;
-    f.doing = doing("watch");
-    f.detail = why;
-    return line_outcome::failure(std::move(f));
-  };
   if (now >= stream->ends_by) return line_outcome::in_order();
   if (stream->initial) {
     if (now < next_look(*stream)) return nullptr;
@@ -85,97 +113,205 @@ informer_base::ending informer_base::judge_silence(std::shared_ptr<stream_run> s
     return nullptr;
   }
   if (stream->probing && !stream->answer) {
-    if (now - std::max(current_.at(), stream->probed) < limits.probe_patience) return nullptr;
+    if (now - stream->probed < limits().probe_patience) return nullptr;
     return give_up("the server is silent");
   }
-  if (stream->answer) {
-    const result<resource_version> answer = std::move(*stream->answer);
-    stream->answer.reset();
-    stream->probing = false;
-    stream->probed = now;
-    if (!answer) {
-      // Any answer of a server shows that it is there; what is wrong with it concerns the next
-      // request.
-      if (answer.error().code == errc::unavailable && answer.error().http_status == 0)
-        return give_up("the server is silent, and asked for a sign of life: " +
-                       answer.error().detail);
-      return nullptr;
-    }
-    if (!watch_.probed(*answer)) stream->ahead = *answer;
-    record_proof();
+  if (stream->answer) return answered(stream);
+  if (ending back = consider_named()) return back;
+  return ask_or_probe(stream);
+}
+
+informer_base::ending informer_base::give_up(std::string_view why) {
+  ++watch_.counters().silent;
+  fault f;
+  f.code = errc::unavailable;
+  f.doing = doing("watch");
+  f.detail = why;
+  return line_outcome::failure(std::move(f));
+}
+
+/// A question of this stream was answered.
+informer_base::ending informer_base::answered(const std::shared_ptr<stream_run>& stream) {
+  const result<probe_findings> answer = std::move(*stream->answer);
+  stream->answer.reset();
+  stream->probing = false;
+  stream->probed = loop_.now();
+  if (!answer) {
+    // Any answer of a server shows that it is there; what is wrong with it concerns the next
+    // request.
+    if (answer.error().code == errc::unavailable && answer.error().http_status == 0)
+      return give_up("the server is silent, and asked for a sign of life: " +
+                     answer.error().detail);
     return nullptr;
   }
-  if (now >= next_look(*stream)) {
-    ++watch_.counters().probes;
-    stream->probing = true;
-    stream->probed = now;
-    stream->probe = tasks_.start(doing("probe"), probe_server(stream));
+  if (ending back = consider_named()) return back;
+  if (!target_) return nullptr;
+  if (!answer->probed) return ask_or_probe(stream);
+  switch (watch_.probed(*answer, target_->version)) {
+    case probe_verdict::current:
+      record_proof(target_->asked);
+      target_.reset();
+      return consider_named();
+    case probe_verdict::missed: stream->ahead = answer->event; return nullptr;
+    case probe_verdict::moving:
+      if (loop_.now() - target_->asked <
+          limits().of(attention_).reached_in + limits().probe_patience)
+        return nullptr;
+      return line_outcome::unproven();
+    case probe_verdict::unproven: return line_outcome::unproven();
   }
   return nullptr;
+}
+
+/// Asks the server for its version when that is due, then what this stream missed on the way to the
+/// newest version that was named.
+informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_run>& stream) {
+  const steady_time now = loop_.now();
+  const freshness_limits& how = limits().of(attention_);
+  newest_version& newest = api_.newest();
+  const bool contradicts = !newest.version.empty() && newest.by != this &&
+                           watch_.named(newest.version, moved_ >= newest.asked) ==
+                               version_check::went_back;
+  const steady_time last = contradicts ? stream->probed : std::max(newest.asked, stream->probed);
+  if (now >= last + how.named_every) {
+    if (!contradicts && newest.asking && now - newest.asking_since < limits().probe_patience)
+      return nullptr;
+    newest.asking = true;
+    newest.asking_since = now;
+    begin_probe(*stream, ask_version(stream));
+  } else if (target_ && now >= target_->asked + how.reached_in) {
+    if (!contradicts) target_ = named_version{newest.version, newest.asked};
+    begin_probe(*stream, probe_server(stream));
+  }
+  return nullptr;
+}
+
+void informer_base::begin_probe(stream_run& stream, awaitable<void> question) {
+  ++watch_.counters().probes;
+  stream.probing = true;
+  stream.probed = loop_.now();
+  stream.probe = tasks_.start(doing("probe"), std::move(question));
+}
+
+/// A consistent read of one object's metadata: its answer names the version that the server is at.
+awaitable<void> informer_base::ask_version(std::shared_ptr<stream_run> stream) {
+  struct no_longer {
+    newest_version& newest;
+    ~no_longer() { newest.asking = false; }
+  } const ends{api_.newest()};
+  const steady_time asked = loop_.now();
+  list_options options;
+  options.ns = options_.ns;
+  // Who may list one object alone may not list others; any other selector makes the server search.
+  if (options_.field_selector.starts_with(one_name))
+    options.field_selector = options_.field_selector;
+  options.limit = 1;
+  options.metadata_only = true;
+  auto page = co_await api_.list(options_.collection, std::move(options));
+  if (!page && page.error().cancelled) co_return;
+  result<probe_findings> answer{probe_findings()};
+  if (!page) {
+    answer = page.error();
+  } else {
+    const boost::json::value* metadata = page->if_contains("metadata");
+    const boost::json::value* version = metadata && metadata->is_object()
+                                            ? metadata->get_object().if_contains("resourceVersion")
+                                            : nullptr;
+    if (version && version->is_string() && !version->get_string().empty()) {
+      note_named(std::string(version->get_string()), asked);
+    } else {
+      answer = malformed("the list has no metadata.resourceVersion");
+    }
+  }
+  stream->answer = std::move(answer);
+  if (stream->exchange) stream->exchange->hurry();
+}
+
+/// The server named its version in answer to a consistent read that was sent at `asked`.
+void informer_base::note_named(std::string version, steady_time asked) {
+  newest_version& newest = api_.newest();
+  newest.version = std::move(version);
+  newest.by = this;
+  newest.asked = asked;
 }
 
 /// Asks about this very stream, over another connection: that the server answers somebody says
 /// nothing about it.
 awaitable<void> informer_base::probe_server(std::shared_ptr<stream_run> stream) {
-  auto answer = co_await newest_after(watch_.version());
+  const resource_version to = target_->version;
+  auto answer = co_await find_missed(watch_.version(), to);
   if (!answer && answer.error().cancelled) co_return;
   stream->answer = std::move(answer);
+  if (stream->exchange) stream->exchange->hurry();
 }
 
-/// The version of the last event after `version`, asked over another connection; empty when there
-/// is none.
-awaitable<result<resource_version>> informer_base::newest_after(resource_version version) {
+/// A second watch from the same version, until it shows an event or has come as far as `to`.
+awaitable<result<probe_findings>> informer_base::find_missed(resource_version from,
+                                                             resource_version to) {
+  const bool of_one = options_.field_selector.starts_with(one_name);
+  // What watches are served from may be behind what was read. A list that has to be as new makes
+  // the server ask its storage how far it is (for 3 s at most); the answer itself is not needed.
+  list_options wait;
+  wait.ns = options_.ns;
+  wait.field_selector = of_one ? options_.field_selector : std::string(one_name) + "-";
+  wait.limit = 0;
+  wait.metadata_only = true;
+  wait.resource_version = to.text();
+  wait.resource_version_match = "NotOlderThan";
+  const auto as_new = co_await api_.list(options_.collection, std::move(wait));
+  if (!as_new && as_new.error().cancelled) co_return as_new.error();
   watch_options options;
   options.ns = options_.ns;
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
-  options.resource_version = version.text();
-  options.bookmarks = false;
-  options.timeout = 1s;
+  options.resource_version = from.text();
+  options.timeout = probe_length;
   auto opened = co_await api_.open_watch(options_.collection, std::move(options));
   if (!opened) co_return opened.error();
   const std::unique_ptr<reactor::http::exchange> exchange = std::move(*opened);
-  resource_version newest;
+  probe_findings found;
+  found.probed = true;
   reactor::wiped_string carry;
-  std::vector<reactor::wiped_string> lines;
   std::size_t total = 0;
   const steady_time until = loop_.now() + probe_longest;
-  while (total < probe_limit_bytes && loop_.now() < until) {
-    const auto piece = co_await exchange->read(probe_longest);
+  const auto look_at = [&](wire_value event) {
+    const std::string_view type = event["type"].text();
+    const resource_version version(event["object"]["metadata"]["resourceVersion"].text());
+    if (type == "ADDED" || type == "MODIFIED" || type == "DELETED") found.event = version;
+    if (type == "BOOKMARK") found.bookmark = version;
+  };
+  const auto is_decided = [&] {
+    return !found.event.empty() || found.bookmark == to || to < found.bookmark;
+  };
+  while (total < probe_limit_bytes && loop_.now() < until && !is_decided()) {
+    const auto piece = co_await exchange->read(until - loop_.now());
     // It answered, and does not end when it was asked to: that is an answer, too.
     if (!piece && piece.error().code == reactor::errc::timed_out) break;
     if (!piece) co_return from_transport(piece.error(), doing("probe"));
     if (piece->empty()) break;
     total += piece->size();
     bool too_long = false;
+    std::vector<reactor::wiped_string> lines;
     split_lines(carry, *piece, limits().line_limit_bytes, too_long, [&](std::string_view line) {
       lines.emplace_back(line);
       return true;
     });
     if (too_long) break;
-  }
-  pacer pace(loop_);
-  const auto look_at = [&newest](wire_value event) {
-    const std::string_view type = event["type"].text();
-    if (type == "ADDED" || type == "MODIFIED" || type == "DELETED")
-      newest = event["object"]["metadata"]["resourceVersion"].text();
-  };
-  for (reactor::wiped_string& line : lines) {
-    const std::size_t bytes = line.size();
-    pace.begin();
-    if (bytes > parsed_on_loop_bytes) {
-      const auto event = co_await api_.off_loop().parse(std::move(line));
-      if (!event->problem().empty()) co_return malformed(event->problem());
-      look_at(event->root());
-    } else {
-      const discretion after(options_.collection);
-      const auto event = shared_parser().parse(line);
-      if (!event) co_return malformed(event.error().detail);
-      look_at(*event);
+    for (reactor::wiped_string& line : lines) {
+      if (is_decided()) break;
+      if (line.size() > parsed_on_loop_bytes) {
+        const auto event = co_await api_.off_loop().parse(std::move(line));
+        if (!event->problem().empty()) co_return malformed(event->problem());
+        look_at(event->root());
+      } else {
+        const discretion after(options_.collection);
+        const auto event = shared_parser().parse(line);
+        if (!event) co_return malformed(event.error().detail);
+        look_at(*event);
+      }
     }
-    if (pace.end(bytes)) co_await reactor::turn::give_way();
   }
-  co_return newest;
+  co_return found;
 }
 
 }  // namespace k8s

@@ -83,12 +83,8 @@ awaitable<informer_base::ending> informer_base::read_stream(
     if (!outcome && !stream->queued.empty()) outcome = co_await take_queued(*stream);
     if (!stream->swept) co_await complete(*stream);
     if (outcome) co_return outcome;
-    if (const auto proof = watch_.take_proof()) {
-      current_.record(*proof, loop_.now());
-      stream->ahead.reset();
-      if (stream->answer) stream->probing = false;  // outrun
-      stream->answer.reset();
-    }
+    record_proof(loop_.now());  // a list that is complete
+    if (watch_.take_moved()) moved();
     buffered_ = stream->carry.capacity();
     // Bytes that prove nothing put no question off.
     if (loop_.now() >= next_look(*stream))
@@ -238,6 +234,8 @@ informer_base::ending informer_base::take_bookmark(stream_run& stream, wire_valu
   }
   stream.initial = stream.swept = false;
   ++watch_.counters().bookmarks;
+  // A stream that asked for nothing older than a version is not as new as the server.
+  if (watch_.highest().empty()) note_named(version.text(), stream.opened);
   watch_.initial_ended(version);
   return nullptr;
 }

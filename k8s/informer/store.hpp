@@ -172,6 +172,13 @@ public:
     return removed;
   }
 
+  /// Versions that are stored say nothing any more: what comes next is newer.
+  void forget_versions() {
+    for (std::size_t slot = 0; slot < marks_.size(); ++slot)
+      if (marks_[slot] != mark::free)
+        at(static_cast<std::uint32_t>(slot)).meta.resource_version = resource_version();
+  }
+
   /// Gives back at most about `most` views without telling anybody, as its end does with all of
   /// them at once, which takes a microsecond each; from the first call on nothing is found. Says
   /// how many; 0 = nothing is left.

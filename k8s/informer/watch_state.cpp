@@ -48,8 +48,10 @@ step watch_state::list_again(reactor::nanoseconds delay) {
   pages_ = 0;
   step s;
   s.delay = delay;
-  s.what = may_stream_ ? step::action::stream : step::action::list;
-  if (may_stream_) s.resource_version = highest_.text();
+  // While the server names older versions it would wait for ours before it streams.
+  const bool streams = may_stream_ && !past_since_;
+  s.what = streams ? step::action::stream : step::action::list;
+  if (streams) s.resource_version = highest_.text();
   return current_ = std::move(s);
 }
 
@@ -71,6 +73,7 @@ step watch_state::same_again(reactor::nanoseconds delay) {
 
 void watch_state::advance(const resource_version& version) {
   if (version < highest_) return;
+  moved_ = moved_ || version != highest_;
   version_ = version;
   highest_ = version;
 }
@@ -99,30 +102,53 @@ step watch_state::page_ended(const resource_version& list_version, std::string c
 
 void watch_state::initial_ended(const resource_version& version) {
   advance(version);
-  past_since_.reset();
-  too_large_ = 0;
-  malformed_ = 0;
+  fits();
   // From here on the stream is a watch: what fails now goes on from this version.
   current_.what = step::action::watch;
   current_.continue_token.clear();
   proven_ = true;
 }
 
-bool watch_state::probed(const resource_version& newest) {
-  if (version_ < newest) return false;
+void watch_state::fits() {
+  past_since_.reset();
+  past_answers_ = 0;
+  too_large_ = 0;
+  malformed_ = 0;
+}
+
+version_check watch_state::named(const resource_version& version, bool moved_since) {
+  const auto order = version_ <=> version;
+  if (order == std::partial_ordering::greater && !moved_since) return version_check::went_back;
+  if (order == std::partial_ordering::less || order == std::partial_ordering::unordered)
+    return version_check::behind;
   proven_ = true;
-  return true;
+  return version_check::reached;
+}
+
+probe_verdict watch_state::probed(const probe_findings& found, const resource_version& named) {
+  if (version_ < found.event) return probe_verdict::missed;
+  if (!found.event.empty()) return probe_verdict::moving;
+  if (found.bookmark != named && !(named < found.bookmark)) return probe_verdict::unproven;
+  proven_ = true;
+  return probe_verdict::current;
+}
+
+step watch_state::unproven() {
+  step s = list_again({});
+  s.what = step::action::list;
+  s.resource_version.clear();
+  return current_ = std::move(s);
 }
 
 step watch_state::past_refused(reactor::steady_time now, reactor::entropy& rng) {
   ++counters_.older_refused;
+  ++past_answers_;
   if (!past_since_) past_since_ = now;
-  if (now - *past_since_ >= limits_->older_patience) {
-    // Its history is another one now (restored from a backup): what we know of the old one has no
-    // meaning any more.
+  if (past_answers_ >= limits_->older_answers && now - *past_since_ >= limits_->older_patience) {
+    // What we know of the old history has no meaning any more.
     highest_ = {};
     version_ = {};
-    past_since_.reset();
+    fits();
     return list_again({});
   }
   return list_again(backoff(now, rng));
@@ -146,10 +172,8 @@ oddity watch_state::event(event_type type, const resource_version& version, put_
       return odd(oddity::unknown_modified, counters_.unknown);
     if (outcome == put_outcome::same) ++counters_.unchanged;
   }
-  malformed_ = 0;
-  too_large_ = 0;
+  fits();
   advance(version);
-  proven_ = current_.what == step::action::watch;
   return oddity::fits;
 }
 
@@ -160,7 +184,6 @@ oddity watch_state::bookmark(const resource_version& version) {
     return oddity::regressed;
   }
   advance(version);
-  proven_ = current_.what == step::action::watch;
   return oddity::fits;
 }
 

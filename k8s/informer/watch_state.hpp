@@ -24,6 +24,11 @@ using namespace std::chrono_literals;
 
 /// The client's side of "Efficient detection of changes" (Kubernetes API concepts), with the
 /// figures of client-go where there are any.
+struct freshness_limits {
+  reactor::nanoseconds named_every;  // the server is asked for its version this often
+  reactor::nanoseconds reached_in;   // a stream may take this long to come to a version it named
+  friend bool operator==(const freshness_limits&, const freshness_limits&) = default;
+};
 struct watch_limits {
   std::uint32_t page_limit = 500;              // client-go's pager
   reactor::nanoseconds backoff_first = 800ms;  // reflector: 0.8 s doubling to 30 s
@@ -35,14 +40,18 @@ struct watch_limits {
   reactor::nanoseconds watch_longest = 60min;
   reactor::nanoseconds relist_jitter = 2s;  // a restarted server forgets every stream at once
   reactor::nanoseconds too_short = 1s;      // a stream that ends sooner without a word is a failure
-  reactor::nanoseconds silence = 10s;  // without a proof: ask whether the stream missed something
-  // The same while nobody is about to act: a bookmark, due every minute, is late.
-  reactor::nanoseconds unattended_silence = 90s;
-  reactor::nanoseconds probe_patience = 8s;         // and believe that nobody is there after this
+  reactor::nanoseconds silence = 10s;  // without a byte of a stream's initial events
+  // How a view is proved current while a caller is about to act on it, and at rest. With
+  // probe_patience they add up to the 20 s and 120 s after which a lost stream is noticed. At rest a
+  // stream reaches a version by its next bookmark, due every minute.
+  freshness_limits attended{8s, 1s}, unattended{30s, 75s};
+  reactor::nanoseconds probe_patience = 8s;         // a question is answered by then, or never
   reactor::nanoseconds list_idle = 15s;             // without a byte in a list
   reactor::nanoseconds longest_retry_after = 5min;  // a server may not silence us longer
-  // A server that insists on a past was restored from a backup.
-  reactor::nanoseconds older_patience = 15min;
+  // A server that names older versions this often, for this long, was restored from a backup or
+  // built again: its history is believed. One answer in between that fits starts the count again.
+  std::uint32_t older_answers = 3;
+  reactor::nanoseconds older_patience = 5s;
   std::uint32_t too_large_patience = 3;  // answers "too large resource version" before a list
   std::size_t line_limit_bytes = 4 * 1024 * 1024;  // etcd refuses objects above 1.5 MB
   // A page of a list, or the initial events of a stream, has this long and then a second for so
@@ -53,10 +62,12 @@ struct watch_limits {
   store_budget budget;
   reactor::nanoseconds over_budget_retry = 60s;  // ±20 %; a list of that size is work for both
 
-  /// A view that nothing has proved current for so long is old: the question that `silence` led to
-  /// was not answered.
-  reactor::nanoseconds stale_after(reactor::nanoseconds silent) const {
-    return silent + probe_patience + 1s;
+  const freshness_limits& of(attention how) const noexcept {
+    return how == attention::close ? attended : unattended;
+  }
+  /// A view that nothing has proved current for so long is old.
+  reactor::nanoseconds stale_after(attention how) const {
+    return of(how).named_every + of(how).reached_in + probe_patience + 1s;
   }
   /// How long a page may have taken when it has come to `bytes`.
   reactor::nanoseconds list_allowance(std::uint64_t bytes) const {
@@ -83,6 +94,20 @@ std::string_view name_of(oddity o) noexcept;
 
 enum class event_type { added, modified, deleted };
 
+/// What a version that the server named in a consistent read says about what was followed.
+enum class version_check { reached, behind, went_back };
+
+/// What a second watch from the version that was followed brought, over another connection.
+struct probe_findings {
+  bool probed = false;        // false: only the server's version was asked for
+  resource_version event;     // of its first event; empty = none came
+  resource_version bookmark;  // of its last bookmark; empty = none came
+};
+/// current: nothing was missed up to the version the server named. missed: the server has an event
+/// that the stream did not deliver. moving: the stream has delivered that event meanwhile.
+/// unproven: the server did not show that its watches have come as far as the version it named.
+enum class probe_verdict { current, missed, moving, unproven };
+
 struct watch_counters {
   std::uint64_t lists = 0, pages = 0, streams = 0, watches = 0;  // requests, by kind
   std::uint64_t events = 0, unchanged = 0, bookmarks = 0, bytes = 0;
@@ -90,7 +115,7 @@ struct watch_counters {
   std::uint64_t failures = 0;   // requests and streams that ended badly
   std::uint64_t throttled = 0;  // 429
   std::uint64_t repeated = 0, regressed = 0, unknown = 0, replaced = 0;  // oddities
-  std::uint64_t older_refused = 0;  // whole answers from the past
+  std::uint64_t older_refused = 0;  // answers from the past
   std::uint64_t malformed = 0;      // texts that are not what a server sends
   std::uint64_t over_budget = 0;    // lists and events that the store had no room for
   // questions to a silent server, streams given up for silence
@@ -125,14 +150,22 @@ public:
   /// The initial events of a stream are complete and none of it is_past().
   void initial_ended(const resource_version& version);
 
-  /// A question about events after version() was answered: the newest one, or empty. False when the
-  /// stream is behind.
-  bool probed(const resource_version& newest);
-  /// What was judged since the last call proved that the view is current.
+  /// The server named `version` when it was asked; `moved_since`: events or bookmarks came after
+  /// the question was sent. reached proves that the view was current when it was asked.
+  version_check named(const resource_version& version, bool moved_since);
+  /// Judges what a second watch found about the way to `named`. current proves as named() does.
+  probe_verdict probed(const probe_findings& found, const resource_version& named);
+  /// No watch of this server shows that the view is current, so a list has to.
+  step unproven();
+  /// What was judged since the last call proved that the view is current: a complete list, or a
+  /// version that the server named and that was reached.
   std::optional<current_proof> take_proof() {
     if (!std::exchange(proven_, false)) return std::nullopt;
     return current_proof();
   }
+
+  /// Whether version() became newer since the last call.
+  bool take_moved() { return std::exchange(moved_, false); }
 
   void stream_opened(reactor::steady_time now) { opened_ = now; }
   /// The server ended the stream in order.
@@ -147,7 +180,7 @@ public:
 
   /// What the server last said that we followed; where the next watch starts.
   const resource_version& version() const noexcept { return version_; }
-  /// Nothing older is taken.
+  /// Nothing older is taken; empty after the server's history went back.
   const resource_version& highest() const noexcept { return highest_; }
   const watch_limits& limits() const noexcept { return *limits_; }
   watch_counters& counters() noexcept { return counters_; }
@@ -159,11 +192,12 @@ private:
   step same_again(reactor::nanoseconds delay);
   reactor::nanoseconds backoff(reactor::steady_time now, reactor::entropy& rng);
   void advance(const resource_version& version);
+  void fits();
 
   std::shared_ptr<const watch_limits> limits_;
   bool may_stream_;
   step current_;
-  bool proven_ = false;
+  bool proven_ = false, moved_ = false;
   std::uint32_t pages_ = 0;  // of the list under way
   resource_version version_, highest_;
   std::uint32_t attempt_ = 0;    // failures in a row
@@ -171,6 +205,7 @@ private:
   std::uint32_t malformed_ = 0;  // broken texts since the last event that fitted
   reactor::steady_time opened_{};
   std::optional<reactor::steady_time> past_since_;
+  std::uint32_t past_answers_ = 0;  // from the past, in a row
   watch_counters counters_;
 };
 

@@ -169,6 +169,22 @@ void api_server::serve_stale(std::uint64_t versions_behind, bool all) {
   core_->stale_all = all;
 }
 
+struct api_server::backup {
+  store objects;
+  catalogue kinds;
+};
+
+std::shared_ptr<const api_server::backup> api_server::save() const {
+  return std::make_shared<backup>(backup{core_->objects, core_->kinds});
+}
+
+void api_server::restore(const backup& saved) {
+  core_->objects = saved.objects;
+  core_->kinds = saved.kinds;
+  core_->terminations.clear();
+  restart(memory::lost);
+}
+
 void api_server::restart(memory history) {
   core_->end_watches();
   if (history == memory::lost) core_->objects.compact();

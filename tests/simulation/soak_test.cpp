@@ -200,7 +200,7 @@ private:
     // A month takes a minute because nobody asks a silent server whether it is there every ten
     // seconds: between two rounds of churn the clusters are Stale, which is one more thing that
     // comes and goes.
-    o.limits.silence = 5min;
+    o.limits.attended.named_every = o.limits.unattended.named_every = 5min;
     service_ = std::make_unique<cli::service>(loop_, std::move(o), reactor::logger());
     auto started = co_await service_->start();
     EXPECT_TRUE(started) << started.error().message();

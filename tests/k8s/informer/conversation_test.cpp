@@ -51,6 +51,7 @@ private:
 
   answer reply(const scripted_server::received& r) {
     const auto target = reactor::http::split_target(r.target);
+    if (target.get("limit") == "1") return answer::json(200, objects::list_json(last, {}));
     if (!target.get("watch")) return page(target.get("continue").value_or(""));
     if (target.get("sendInitialEvents")) {
       if (!streams_) return answer::failure(422, "Invalid", "no watch-list here");
@@ -61,7 +62,6 @@ private:
       a.piece(bookmark_line(from, true));
       return follow(std::move(a), from);
     }
-    if (target.get("timeoutSeconds") == "1") return answer::stream();
     return follow(answer::stream(), std::stoull(target.get("resourceVersion").value_or("0")));
   }
   answer page(const std::string& token) {

@@ -14,13 +14,15 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace k8s {
 
 using namespace std::chrono_literals;
 
-inline const std::string list_path = "/api/v1/pods?limit";
+inline const std::string list_path = "/api/v1/pods?limit=500";
+inline const std::string version_path = "/api/v1/pods?limit=1";  // asks what version the server is at
 inline const std::string watch_path = "/api/v1/pods?watch";
 
 /// One pod informer against a server that answers from a script, in virtual time.
@@ -88,6 +90,16 @@ protected:
                  std::string_view token = {}) {
     return answer::json(200, objects::list_json(version, objects, token));
   }
+  /// From now on it names this version when it is asked for its own.
+  void server_is_at(std::uint64_t version) {
+    named_version_ = version;
+    if (std::exchange(names_versions_, true)) return;
+    server.otherwise([this](const scripted_server::received& r) {
+      if (r.target.starts_with(version_path)) return list_of(named_version_, {});
+      return answer::failure(404, "NotFound", "no rule for " + r.target);
+    });
+  }
+  std::size_t asked() const { return server.count("GET", version_path); }
   /// A watch that says this and stays open.
   answer watch_saying(const std::vector<std::string>& lines) {
     answer a = answer::stream();
@@ -130,7 +142,8 @@ protected:
   std::vector<informer_state> states;
 
 private:
-  bool finished_ = false;
+  bool finished_ = false, names_versions_ = false;
+  std::uint64_t named_version_ = 0;
 };
 
 }  // namespace k8s

@@ -203,10 +203,76 @@ TEST_F(WatchState, BelievesAPastThatTheServerInsistsOn) {
   watch_state s = watching();
   s.event(event_type::added, "20", put_outcome::added, false);
   s.past_refused(now, rng);
-  s.past_refused(now + 14min, rng);
+  s.past_refused(now + 1s, rng);
   EXPECT_TRUE(s.is_past("5"));
-  EXPECT_EQ(s.past_refused(now + 16min, rng).delay, 0ns);
+  s.past_refused(now + 2s, rng);
+  EXPECT_TRUE(s.is_past("5")) << "often enough, and not for long enough";
+  EXPECT_EQ(s.past_refused(now + 6s, rng).delay, 0ns);
   EXPECT_FALSE(s.is_past("5"));
+}
+
+TEST_F(WatchState, AnAnswerThatFitsEndsTheDoubtOfThePast) {
+  watch_state s = watching();
+  s.past_refused(now, rng);
+  s.past_refused(now + 3s, rng);
+  s.page_ended("12", "");
+  s.past_refused(now + 10s, rng);
+  EXPECT_TRUE(s.is_past("5"));
+}
+
+TEST_F(WatchState, ListsPlainlyWhileTheServerNamesThePast) {
+  watch_state s(limits, true);
+  s.first();
+  s.initial_ended("10");
+  EXPECT_EQ(s.past_refused(now, rng).what, action::list) << "a stream waits for version 10";
+}
+
+TEST_F(WatchState, ComparesWithTheVersionThatTheServerNames) {
+  struct row {
+    const char* named;
+    bool moved_since;
+    version_check expected;
+  };
+  for (const row& r : {row{"10", false, version_check::reached},
+                       row{"9", true, version_check::reached},
+                       row{"9", false, version_check::went_back},
+                       row{"11", false, version_check::behind},
+                       row{"11", true, version_check::behind},
+                       row{"opaque", false, version_check::behind}}) {
+    watch_state s = watching();
+    (void)s.take_proof();
+    EXPECT_EQ(s.named(r.named, r.moved_since), r.expected) << r.named;
+    EXPECT_EQ(s.take_proof().has_value(), r.expected == version_check::reached) << r.named;
+  }
+}
+
+TEST_F(WatchState, ASecondWatchProvesOnlyWhatItReaches) {
+  struct row {
+    const char *event, *bookmark;
+    probe_verdict expected;
+  };
+  for (const row& r : {row{"", "20", probe_verdict::current}, row{"", "25", probe_verdict::current},
+                       row{"", "19", probe_verdict::unproven}, row{"", "", probe_verdict::unproven},
+                       row{"11", "20", probe_verdict::missed},
+                       row{"10", "20", probe_verdict::moving}}) {
+    watch_state s = watching();
+    (void)s.take_proof();
+    probe_findings found;
+    found.event = r.event;
+    found.bookmark = r.bookmark;
+    EXPECT_EQ(s.probed(found, "20"), r.expected) << r.event << " " << r.bookmark;
+    EXPECT_EQ(s.take_proof().has_value(), r.expected == probe_verdict::current);
+  }
+}
+
+TEST_F(WatchState, EventsAndBookmarksAloneProveNothing) {
+  watch_state s = watching();
+  (void)s.take_proof();
+  s.event(event_type::added, "20", put_outcome::added, false);
+  s.bookmark("30");
+  EXPECT_FALSE(s.take_proof());
+  EXPECT_TRUE(s.take_moved());
+  EXPECT_FALSE(s.take_moved());
 }
 
 TEST_F(WatchState, WaitsForAServerThatIsBehindThenListsItsTruth) {

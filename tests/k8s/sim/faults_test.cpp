@@ -36,6 +36,27 @@ TEST(Faults, ShowThePast) {
   EXPECT_EQ(b.get(std::string(config_maps_path) + "/a").status, 404);
 }
 
+TEST(Faults, PutTheStorageBackToABackup) {
+  bench_api b;
+  b.post(config_maps_path, config_map("a"));
+  const auto saved = b.api.save();
+  const std::uint64_t then = b.api.revision();
+  b.post(config_maps_path, config_map("b"));
+  b.merge(std::string(config_maps_path) + "/a", R"({"data":{"a":"2"}})");
+  const std::string future = std::to_string(b.api.revision());
+  auto before = b.watch(std::string(config_maps_path) + "?watch=1");
+  b.api.restore(*saved);
+  EXPECT_TRUE(before->ended());
+  EXPECT_EQ(b.api.revision(), then);
+  EXPECT_EQ(b.get(std::string(config_maps_path) + "/b").status, 404);
+  EXPECT_EQ(b.get(std::string(config_maps_path) + "/a").at("/data/a"), "1");
+  EXPECT_EQ(b.get(std::string(config_maps_path) + "?resourceVersion=" + future).status, 504);
+  auto after = b.watch(std::string(config_maps_path) + "?watch=1&resourceVersion=" + future);
+  b.post(config_maps_path, config_map("c"));
+  EXPECT_FALSE(after->ended());
+  EXPECT_TRUE(after->take().empty()) << "it waits for versions beyond its own";
+}
+
 TEST(Faults, HoldWatchesWhileFrozen) {
   bench_api b;
   auto w = b.watch(std::string(config_maps_path) + "?watch=1");
