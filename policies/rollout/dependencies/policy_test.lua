@@ -26,6 +26,17 @@ test("then it goes by name", function()
   expect_equal(answer.holds.w3.code, "Degraded")
 end)
 
+test("a node that is not Ready waits until every Ready one has moved", function()
+  local function plan_of(second)
+    return policy.rollout.plan({ { name = "w1", state = "Staged", ready = false }, second },
+      { cluster = "dev", free = 1, capacity = 1, occupied = 0, startable = "Staged" }, {})
+  end
+  local answer = plan_of({ name = "w2", state = "Staged", ready = true })
+  expect_equal(answer.start, { "w2" })
+  expect_equal(answer.holds.w1.code, "NotReady")
+  expect_equal(plan_of({ name = "w2", state = "UpToDate", ready = true }).start, { "w1" })
+end)
+
 test("a cluster that nobody has is waited for", function()
   expect_equal(plan({ cluster("dev", 3) }).holds.w1.reason, "waits for stage, which has no pool of this name")
 end)
