@@ -10,10 +10,23 @@
 namespace compose {
 namespace {
 
+/// Packs put this program into pods of theirs: where nobody says which image has it, the process's
+/// own does.
+pack_data::variable with_own_image(pack_data::variable v, std::function<std::string()> own_image) {
+  if (!own_image) return v;
+  return [v = std::move(v), own_image = std::move(own_image)](const std::string& name) {
+    std::string said = v(name);
+    return said.empty() && name == "OPERATOR_IMAGE_NAME" ? own_image() : said;
+  };
+}
+
 class running final : public units::running_api {
 public:
   running(const units::house& h, pack_data::variable v)
-      : house_(h), variable_(std::move(v)), data_(h.loop, variable_), rows_(h.metrics, "compose") {}
+      : house_(h),
+        variable_(with_own_image(std::move(v), h.own_image)),
+        data_(h.loop, variable_, h.log),
+        rows_(h.metrics, "compose") {}
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     return start(on, same_cluster::place::member);
   }
@@ -52,7 +65,7 @@ units::api api(pack_data::variable variable) {
   // It has no kind of its own at home, so it is there only where somebody names it: what the stock
   // packs compose for may be another operator's business.
   a.where_served = true;
-  a.lease = "compose.windlass.dev";
+  a.lease = api_lease;
   a.lease_ns = "bootc-operator";
   a.holds.assign(holds.begin(), holds.end());
   a.events.assign(events.begin(), events.end());

@@ -64,6 +64,9 @@ struct house {
   /// Ends the process with 1 and says why: what somebody asked it to do at its start cannot be
   /// done. Empty: the API goes on without.
   std::function<void(std::string why)> give_up = {};
+  /// The image of this process's own pod, known before an API starts; empty outside of a pod, and
+  /// where the pod cannot be read. May be empty itself.
+  std::function<std::string()> own_image = {};
 };
 
 /// An API on one cluster. It makes its engagement follow its informers, decides only while that is

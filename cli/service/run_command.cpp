@@ -78,6 +78,10 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
   options->record = a.record;
   options->leader_elect = a.leader_elect;
   options->lease_ns = operator_namespace(a, options->home);
+  const auto variable = [](const char* name) {
+    return k8s::environment::of_process().variable(name);
+  };
+  options->pod = {variable("POD_NAMESPACE"), variable("POD_NAME")};
   if (asks_registries(options->apis)) {
     auto registries = registries_of(loop, options->home, a.registries, settings, *log);
     if (!registries) return complain(registries.error().message());

@@ -5,6 +5,7 @@
 #include "cli/metrics/metric_table.hpp"
 #include "cli/metrics/own_metrics.hpp"
 #include "cli/policy/hooks.hpp"
+#include "cli/service/own_pod.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json.hpp>
@@ -86,6 +87,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
     }
     house.shows = options_.shows;
     house.give_up = [this](const std::string& why) { fail(why); };
+    house.own_image = [this] { return own_image_; };
     apis_.back()->works = what.make(house);
   }
   packs_.on_event = [this](const policies::pack_event& e) { pack_changed(e); };
@@ -159,6 +161,7 @@ reactor::awaitable<reactor::result<void>> service::start() {
     auto reached = co_await reach_home();
     if (!reached) co_return reached.error();
   }
+  co_await read_own_pod();
   co_await leave_out_unserved();
   if (options_.leader_elect) {
     for (const auto& a : apis_) elect(*a);
@@ -306,6 +309,19 @@ reactor::awaitable<reactor::result<void>> service::reach_home() {
                                      {"context", options_.home.context},
                                      {"version", version->git_version}});
   co_return reactor::result<void>();
+}
+
+/// Without the right to read it, or the pod, the process goes on: only an API that needs the image
+/// of this process says what is missing.
+reactor::awaitable<void> service::read_own_pod() {
+  if (options_.pod.name.empty()) co_return;
+  k8s::object_key key = options_.pod;
+  auto pod = co_await home_->api().get(k8s::resources::pods(), std::move(key));
+  if (pod) own_image_ = own_image(*pod);
+  if (own_image_.empty())
+    log_.warning("the image of this process is not known",
+                 {{"pod", options_.pod.ns + "/" + options_.pod.name},
+                  {"why", pod ? "none of its containers is called manager" : pod.error().message()}});
 }
 
 /// Whether home has kubeconfig Secrets; its refusal to say is a fault of kind `forbidden`.

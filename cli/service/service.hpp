@@ -65,6 +65,8 @@ struct service_options {
   bool leader_elect = false;
   std::string lease_ns;
   std::string identity = "windlass";
+  /// The pod of this process at home; without a name it runs in none.
+  k8s::object_key pod = {};
   /// look: plans are made and shown, nothing is written.
   units::mode does = units::mode::act;
   units::verdicts shows = units::verdicts::of_packs_at_hand;
@@ -116,6 +118,7 @@ private:
   reactor::awaitable<void> leave_out_unserved();
   void make_home();
   reactor::awaitable<reactor::result<void>> reach_home();
+  reactor::awaitable<void> read_own_pod();
   reactor::awaitable<reactor::result<void>> load_packs();
   reactor::awaitable<reactor::result<void>> start_fleet();
   reactor::awaitable<void> keep_self_cluster();
@@ -148,6 +151,7 @@ private:
   service_options options_;
   reactor::logger log_;
   reactor::metrics metrics_;
+  std::string own_image_;
   // By what stands in `policies`.
   std::map<std::string, std::shared_ptr<config_map_packs>> config_maps_;
   policies::host packs_;

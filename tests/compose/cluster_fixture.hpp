@@ -50,6 +50,7 @@ struct windlass_options {
   std::string policies, record;
   units::mode does = units::mode::act;
   compose::pack_data::variable variable;
+  std::function<std::string()> own_image;  // what the service reads of its own pod
   bool packs_are_tested = false;
   /// Under which name it takes turns, with Leases of the namespace `leases`; empty: it takes none.
   std::string identity;
@@ -88,6 +89,7 @@ public:
           units::turns::options{"leases", o.identity}, log);
       house.turns = turns_.get();
     }
+    house.own_image = o.own_image;
     works_ = what_.make(house);
     packs.on_event = [this](const policies::pack_event&) {
       each([](units::part& p) { p.reconsider(); });

@@ -33,6 +33,33 @@ protected:
       server().put(std::move(one.as_object()));
     }
   }
+  /// An instance with all that the reference operator makes for it. Returns uids by "Kind/name".
+  std::map<std::string, std::string> put_what_the_reference_operator_made() {
+    const std::string path = "tests/trustee/reference_operator.yaml";
+    auto documents = formats::parse_yaml_documents(file(path), path);
+    std::map<std::string, std::string> uids;
+    for (json::value& one : documents.value()) {
+      json::object o = one.as_object();
+      json::object& metadata = o["metadata"].as_object();
+      if (json::value* annotations = metadata.if_contains("annotations")) {
+        const std::string owner(annotations->at("owner").as_string());
+        annotations->as_object().erase("owner");
+        const std::size_t slash = owner.find('/');
+        metadata["ownerReferences"] =
+            json::array{{{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+                         {"kind", owner.substr(0, slash)},
+                         {"name", owner.substr(slash + 1)},
+                         {"uid", uids.at(owner)},
+                         {"controller", true},
+                         {"blockOwnerDeletion", true}}};
+      }
+      const json::object stored = server().put(std::move(o));
+      const json::object& its = stored.at("metadata").as_object();
+      uids[std::string(stored.at("kind").as_string()) + "/" +
+           std::string(its.at("name").as_string())] = its.at("uid").as_string();
+    }
+    return uids;
+  }
   void put_config_map(const char* name) {
     server().put({{"apiVersion", "v1"},
                   {"kind", "ConfigMap"},
@@ -54,10 +81,10 @@ protected:
     o.does = does;
     o.packs_are_tested = true;  // by their own tests
     o.policies = {std::string(WINDLASS_SOURCE_DIR) + "/" + policies_};
+    // Nothing is set that an installation does not set: the image is that of the service's own pod.
+    o.own_image = [] { return std::string("registry.example.com/windlass:1"); };
     o.variable = [this](const std::string& name) {
-      return name == "OPERATOR_IMAGE_NAME"     ? std::string("registry.example.com/windlass:1")
-             : name == "TRUSTEE_TEMPLATES_DIR" ? templates_
-                                               : std::string();
+      return name == "TRUSTEE_TEMPLATES_DIR" ? templates_ : std::string();
     };
     return std::make_unique<windlass>(*loop_, std::move(o), log_);
   }

@@ -7,30 +7,7 @@ namespace trustee_test {
 namespace {
 
 TEST_F(TrusteeCluster, WhatTheReferenceOperatorHasMadeIsTakenOverWithOneRollout) {
-  const std::string path = "tests/trustee/reference_operator.yaml";
-  auto documents = formats::parse_yaml_documents(file(path), path);
-  ASSERT_TRUE(documents.has_value());
-  std::map<std::string, std::string> uids;
-  for (json::value& one : *documents) {
-    json::object o = one.as_object();
-    json::object& metadata = o["metadata"].as_object();
-    if (json::value* annotations = metadata.if_contains("annotations")) {
-      const std::string owner(annotations->at("owner").as_string());
-      annotations->as_object().erase("owner");
-      const std::size_t slash = owner.find('/');
-      metadata["ownerReferences"] =
-          json::array{{{"apiVersion", "confidentialcontainers.org/v1alpha1"},
-                       {"kind", owner.substr(0, slash)},
-                       {"name", owner.substr(slash + 1)},
-                       {"uid", uids.at(owner)},
-                       {"controller", true},
-                       {"blockOwnerDeletion", true}}};
-    }
-    const json::object stored = server().put(std::move(o));
-    const json::object& its = stored.at("metadata").as_object();
-    uids[std::string(stored.at("kind").as_string()) + "/" +
-         std::string(its.at("name").as_string())] = its.at("uid").as_string();
-  }
+  std::map<std::string, std::string> uids = put_what_the_reference_operator_made();
   roll_out("trustee-deployment");
   go([&, this]() -> awaitable<void> {
     writes_ = 0;

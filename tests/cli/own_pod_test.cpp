@@ -1,0 +1,89 @@
+// Which image this process runs, as its pod says, and that an API knows it before it starts.
+#include "cli/service/own_pod.hpp"
+
+#include "cli/service/service.hpp"
+#include "k8s/sim/api_server.hpp"
+#include "k8s/sim/server.hpp"
+#include "reactor/loop.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace cli {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+TEST(OwnPod, NamesTheImageOfManagerOrOfTheOnlyContainer) {
+  const struct {
+    const char *pod, *image;
+  } table[] = {
+      {R"({"spec": {"containers": [{"name": "manager", "image": "r/w:1"}]}})", "r/w:1"},
+      {R"({"spec": {"containers": [{"name": "windlass", "image": "r/w:2"}]}})", "r/w:2"},
+      {R"({"spec": {"containers": [{"name": "proxy", "image": "r/p:1"},
+                                   {"name": "manager", "image": "r/w:3"}]}})",
+       "r/w:3"},
+      {R"({"spec": {"containers": [{"name": "a", "image": "r/a:1"},
+                                   {"name": "b", "image": "r/b:1"}]}})",
+       ""},
+      {R"({"spec": {"containers": []}})", ""},
+      {R"({"spec": {"containers": ["manager"]}})", ""},
+      {R"({"spec": 1})", ""},
+      {"{}", ""},
+  };
+  for (const auto& row : table)
+    EXPECT_EQ(own_image(json::parse(row.pod).as_object()), row.image) << row.pod;
+}
+
+class silent final : public units::running_api {
+public:
+  std::unique_ptr<units::part> on_cluster(k8s::engagement&) override { return nullptr; }
+};
+
+/// What an API of a service in this pod learns; the home cluster has one called `windlass-0`.
+std::string image_for(const std::string& pod) {
+  reactor::loop l(reactor::loop::mode::simulated, 7);
+  std::string image = "never asked";
+  {
+    k8s::sim::api_server api(k8s::sim::options_on(l));
+    api.put(json::parse(R"({"apiVersion": "v1", "kind": "Pod",
+      "metadata": {"name": "windlass-0", "namespace": "os"},
+      "spec": {"containers": [{"name": "manager", "image": "registry.example.com/w:7"}]}})")
+                .as_object());
+    k8s::sim::server home(l, {.at = {"home", 6443}, .tls = nullptr});
+    home.add(api);
+    if (!home.start()) throw std::runtime_error("no home");
+    service_options o;
+    units::api only;
+    only.name = "only";
+    std::function<std::string()> ask;
+    only.make = [&ask](const units::house& h) {
+      ask = h.own_image;
+      return std::make_unique<silent>();
+    };
+    o.apis = {only};
+    o.home.server = home.url();
+    o.pod = {"os", pod};
+    service s(l, std::move(o), reactor::logger());
+    reactor::task_group tasks(l);
+    tasks.start("look", [&]() -> reactor::awaitable<void> {
+      auto started = co_await s.start();
+      if (!started) throw std::runtime_error(started.error().message());
+      image = ask();
+      co_await s.stop();
+      co_await home.stop();
+    });
+    l.run_until(l.now() + 60s);
+  }
+  return image;
+}
+
+TEST(OwnPod, IsReadBeforeAnApiStarts) {
+  EXPECT_EQ(image_for("windlass-0"), "registry.example.com/w:7");
+  EXPECT_EQ(image_for("gone"), "") << "the service starts all the same";
+  EXPECT_EQ(image_for(""), "");
+}
+
+}  // namespace
+}  // namespace cli
