@@ -51,6 +51,7 @@ compose_cluster::compose_cluster(k8s::engagement& on, options o)
       options_(std::move(o)),
       cluster_(on.on().name()),
       figures_(options_.house.metrics, options_.rows, "compose", cluster_),
+      others_(on.loop(), on.api()),
       nobody_looks_(on.loop()),
       packs_changed_(on.loop()),
       arranged_once_(on.loop()),

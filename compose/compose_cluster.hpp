@@ -1,6 +1,7 @@
 #pragma once
 
 #include "compose/objects.hpp"
+#include "compose/other_operators.hpp"
 #include "compose/pack_data.hpp"
 #include "compose/same_cluster.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -97,8 +98,8 @@ private:
     std::optional<k8s::fault> failed;  // the first
     bool raced = false;                // what was decided on is not what is there
     bool wrote = false;
-    bool unprotected = false;          // the finalizer failed: what is made would stay behind
-    std::size_t unanswered = 0;        // writes in a row without an answer
+    bool unprotected = false;    // the finalizer failed: what is made would stay behind
+    std::size_t unanswered = 0;  // writes in a row without an answer
     std::map<object_name, std::string> refused;  // "create: " and the server's words
 
     bool ends_here() const { return raced || (failed && failed->cancelled); }
@@ -198,6 +199,7 @@ private:
   units::row_figures figures_;
   std::uint64_t revision_ = 0;
   bool stopping_ = false;
+  other_operators others_;
   std::size_t lookers_ = 0;  // overviews under way
   reactor::waiters nobody_looks_;
   reactor::event packs_changed_;

@@ -188,6 +188,19 @@ awaitable<std::shared_ptr<compose_cluster::outlook>> compose_cluster::look(objec
          std::string(standing_by.released)});
     co_return out;
   }
+  if (!about->lease.empty()) {
+    const std::string other = co_await others_.look(about->lease);
+    if (!other.empty()) {
+      out->is = outlook::what::wait;
+      out->plan.look_again = other_operators::asked_every;
+      out->plan.holds.push_back(
+          {std::string(other_operator.code),
+           {},
+           "another operator works on this cluster: it keeps the Lease " + other,
+           std::string(other_operator.released)});
+      co_return out;
+    }
+  }
   if (const std::string why = kinds_problem(*about); !why.empty()) {
     out->is = outlook::what::wait;
     out->plan =
@@ -458,7 +471,8 @@ void compose_cluster::forget(const object_name& id) {
   for (const object_name& other : others) look_at(other);
 }
 
-void compose_cluster::record_event(const object_name& id, const policies::compose::declaration& about,
+void compose_cluster::record_event(const object_name& id,
+                                   const policies::compose::declaration& about,
                                    const stated_event& e) {
   const auto state = parents_.find(id);
   if (e.reason.empty() || state == parents_.end()) return;
@@ -512,9 +526,9 @@ void compose_cluster::show(const object_name& id, const outlook& o) {
   std::vector<std::string> codes;
   for (const hold& h : o.plan.holds) codes.push_back(h.code);
   count(state, row_of(o),
-        !codes.empty()     ? "Held"
-        : writes(o.plan)   ? "Pending"
-                           : "Composed",
+        !codes.empty()   ? "Held"
+        : writes(o.plan) ? "Pending"
+                         : "Composed",
         std::move(codes));
 }
 
@@ -563,7 +577,8 @@ awaitable<k8s::result<k8s::next>> compose_cluster::reconcile(object_name id) {
   }
   if (after != parents_.end()) after->second.races = 0;
   if (done.failed) co_return *done.failed;
-  if (!seen->answered) co_return k8s::requeue_after(after_fault);
+  if (!seen->answered)
+    co_return k8s::requeue_after(seen->plan.look_again > 0s ? seen->plan.look_again : after_fault);
   // What was written comes back as an event. A lost one would leave it waiting, so look once more.
   if (done.wrote) co_return k8s::requeue_after(look_for_own_write);
   if (seen->plan.look_again > 0s) co_return k8s::requeue_after(seen->plan.look_again);

@@ -33,12 +33,16 @@ inline constexpr auto holds = std::to_array<units::hold_kind>({
     {"standing-by", units::hold_nature::turn,
      "the pack names a Lease of its own, and this process does not hold it",
      "whoever holds it ends, or no longer renews it", "the controller"},
+    {"other-operator", units::hold_nature::trouble,
+     "another operator keeps the Lease that the pack names, in a namespace of this cluster",
+     "that operator ends, or its Lease does; it is looked at every 10 s", "the controller"},
     {"write-failed", units::hold_nature::trouble,
      "the write of a child failed; all others are written, and the status",
      "the server takes it; it is tried again after 0.5 s doubling to 5 min", "the controller"},
 });
 inline constexpr units::hold_kind missing_kind = units::hold_in(holds, "missing-kind"),
                                   standing_by = units::hold_in(holds, "standing-by"),
+                                  other_operator = units::hold_in(holds, "other-operator"),
                                   write_failed = units::hold_in(holds, "write-failed");
 
 /// The row of a code, here or among those of every API; null for one that nobody has.
@@ -64,7 +68,8 @@ inline constexpr auto events = std::to_array<k8s::event_kind>({
     {"Conflict", k8s::event_severity::warning, "custom resource of a pack",
      "an object that its pack asks for belongs to somebody else"},
     {"of a pack", k8s::event_severity::normal, "custom resource of a pack",
-     "what the pack's answer says in `events`, Normal or Warning, and in `events` of a child about a "
+     "what the pack's answer says in `events`, Normal or Warning, and in `events` of a child about "
+     "a "
      "write of it, under reasons of its own. Normal ones are told after all writes went well"},
 });
 inline constexpr k8s::event_kind held = k8s::event_in(events, "Held"),

@@ -1,3 +1,4 @@
+#include "k8s/client/kept_lease.hpp"
 #include "k8s/client/lease.hpp"
 
 #include <algorithm>
@@ -115,6 +116,23 @@ bool member_table::observe(const std::vector<listed>& all, reactor::steady_time 
   const bool changed = live != live_;
   live_ = std::move(live);
   return changed;
+}
+
+reactor::nanoseconds kept_for(const lease_record& lease) {
+  constexpr std::int64_t usual = 15, most = 24 * 3600;
+  return std::chrono::seconds(lease.duration_seconds == 0
+                                  ? usual
+                                  : std::clamp(lease.duration_seconds, std::int64_t{1}, most));
+}
+
+const std::string& kept_lease::note(const lease_record& lease, reactor::steady_time now) {
+  const std::string seen = lease.holder + " " + lease.renewed;
+  if (seen_ != seen) {
+    seen_ = seen;
+    changed_at_ = now;
+  }
+  holder_ = now - changed_at_ < kept_for(lease) ? lease.holder : std::string();
+  return holder_;
 }
 
 }  // namespace k8s

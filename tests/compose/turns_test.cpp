@@ -26,6 +26,11 @@ protected:
     stall["metadata"].as_object()["name"] = "red";
     server().put(std::move(stall));
     server().put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "leases"}}}});
+    // The service holds the Lease of its API beside those of packs.
+    server().put({{"apiVersion", "coordination.k8s.io/v1"},
+                  {"kind", "Lease"},
+                  {"metadata", {{"name", "compose.windlass.dev"}, {"namespace", "leases"}}},
+                  {"spec", {{"holderIdentity", "the service"}}}});
     write_pack("a-shops", "Shop", std::string("lease = '") + the_lease + "',");
     write_pack("b-stalls", "Stall", "");
     policies_ = folder_.path();
@@ -91,6 +96,55 @@ TEST_F(ComposeTurns, OfTwoProcessesOneActsForThePackAndTheOtherSaysWhyItWaits) {
     EXPECT_EQ(holder(), "two");
     EXPECT_EQ(at("configmaps", "blue", "/data/n"), "3");
     co_await two->stop();
+  });
+}
+
+TEST_F(ComposeTurns, ALeaseOfAnotherOperatorInAnotherNamespaceHoldsItsPackAndNoOther) {
+  const auto renew = [this] {
+    server().put({{"apiVersion", "coordination.k8s.io/v1"},
+                  {"kind", "Lease"},
+                  {"metadata", {{"name", the_lease}, {"namespace", "default"}}},
+                  {"spec",
+                   {{"holderIdentity", "the-original"},
+                    {"leaseDurationSeconds", 15},
+                    {"renewTime", reactor::format_rfc3339_micro(loop_->wall())}}}});
+  };
+  go([this, renew]() -> awaitable<void> {
+    renew();
+    auto one = taking_turns("one");
+    co_await one->start(there());
+    for (int i = 0; i < 6; ++i) {
+      co_await loop_->sleep_for(5s);
+      renew();
+    }
+    EXPECT_EQ(at("configmaps", "blue", "/data/n"), "absent");
+    EXPECT_EQ(at("configmaps", "red", "/data/n"), "2") << "its pack names no Lease";
+    EXPECT_THAT(
+        co_await one->said(),
+        HasSubstr("default/blue [other-operator] another operator works on this cluster: it "
+                  "keeps the Lease default/shops.example.com, held by the-original"));
+    EXPECT_THAT(one->metrics.text(), HasSubstr("other-operator"));
+    // It ends without a word.
+    co_await loop_->sleep_for(40s);
+    EXPECT_EQ(at("configmaps", "blue", "/data/n"), "2");
+    co_await one->stop();
+  });
+}
+
+TEST_F(ComposeTurns, ALeaseThatWasLeftBehindLongAgoHoldsNothing) {
+  go([this]() -> awaitable<void> {
+    server().put({{"apiVersion", "coordination.k8s.io/v1"},
+                  {"kind", "Lease"},
+                  {"metadata", {{"name", the_lease}, {"namespace", "default"}}},
+                  {"spec",
+                   {{"holderIdentity", "the-original"},
+                    {"leaseDurationSeconds", 15},
+                    {"renewTime", "2001-01-01T00:00:00.000000Z"}}}});
+    auto one = taking_turns("one");
+    co_await one->start(there());
+    co_await loop_->sleep_for(8s);
+    EXPECT_EQ(at("configmaps", "blue", "/data/n"), "2");
+    co_await one->stop();
   });
 }
 

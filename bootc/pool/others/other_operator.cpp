@@ -2,27 +2,15 @@
 
 #include "bootc/kinds/names.hpp"
 #include "k8s/client/client.hpp"
-#include "k8s/client/lease.hpp"
+#include "k8s/client/kept_lease.hpp"
 #include "k8s/client/resource.hpp"
 #include "reactor/loop.hpp"
 
 #include <boost/json/object.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace bootc {
-namespace {
-
-/// As long as others take it for kept; nobody means more than a day.
-reactor::nanoseconds kept_for(const k8s::lease_record& lease) {
-  constexpr std::int64_t usual = 15, most = 24 * 3600;
-  return std::chrono::seconds(lease.duration_seconds == 0
-                                  ? usual
-                                  : std::clamp(lease.duration_seconds, std::int64_t{1}, most));
-}
-
-}  // namespace
 
 other_operator::other_operator(reactor::loop& l, k8s::client& api, std::string ns,
                                std::string identity)
@@ -49,7 +37,7 @@ void other_operator::note(const k8s::lease_record& lease) {
     changed_at_ = loop_.now();
   }
   const bool kept = !lease.holder.empty() && lease.holder != identity_ &&
-                    loop_.now() - changed_at_ < kept_for(lease);
+                    loop_.now() - changed_at_ < k8s::kept_for(lease);
   holder_ = kept ? lease.holder : std::string();
 }
 
