@@ -278,10 +278,17 @@ private:
       return false;
     }
     const bool everybodys = c.how == way::add_keys || c.how == way::lines;
-    if (is_marked(*there) || c.adopt || everybodys) return true;
-    hold_child(hold_code::conflict, c.id, "it is there already and nobody's",
-               "its end, another name, or adopt = true");
+    if (is_marked(*there) || c.adopt || everybodys || is_given_to_us(*there)) return true;
+    hold_child(hold_code::conflict, c.id, "it is there already, and nobody owns it",
+               "its annotation " + std::string(mark::given_to) + ": " + name_of_parent() +
+                   ", which gives it away; its end; or another name of the parent");
     return false;
+  }
+
+  std::string name_of_parent() const { return parent_.kind + "/" + parent_.name; }
+  bool is_given_to_us(const object& there) const {
+    const auto found = there.annotations.find(std::string(mark::given_to));
+    return found != there.annotations.end() && found->second == name_of_parent();
   }
 
   value owner_reference() const {
@@ -694,7 +701,8 @@ private:
       if (c.type == "Ready" && c.status == "True")
         c = {c.type, "False", "ChildMissing",
              reactor::printable(lacking->child + ": " + lacking->sentence, 1024)};
-    if (const value* ready = status.find("isReady"); ready != nullptr && ready->if_bool() != nullptr)
+    if (const value* ready = status.find("isReady");
+        ready != nullptr && ready->if_bool() != nullptr)
       std::get<value::object>(status.data)["isReady"] = false;
   }
 

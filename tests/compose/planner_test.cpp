@@ -165,9 +165,21 @@ TEST_F(ComposePlanner, LeavesWhatBelongsToOthers) {
 TEST_F(ComposePlanner, TakesWhatIsNobodysOnlyWhenToldTo) {
   foreign("");
   EXPECT_THAT(codes(w.settle(settings)), ElementsAre("conflict ConfigMap settings"));
+  EXPECT_THAT(codes(w.settle(settings)), ElementsAre("conflict ConfigMap settings"));
   std::string adopting = settings;
   adopting.insert(adopting.find("{\"object\"") + 1, "\"adopt\":true,");
   EXPECT_THAT(codes(w.settle(adopting)), IsEmpty());
+  EXPECT_EQ(w.see(config()).controller_uid, "uid-1");
+  EXPECT_EQ(w.text(config(), {"data", "a"}), "1");
+}
+
+TEST_F(ComposePlanner, TakesAnObjectThatItsUserGivesToThisParentAndToNoOther) {
+  foreign("", R"(,"annotations":{"windlass.dev/adopt":"Shop/red"})");
+  const sync_plan p = w.settle(settings);
+  ASSERT_THAT(codes(p), ElementsAre("conflict ConfigMap settings"));
+  EXPECT_THAT(p.holds.front().released_by, HasSubstr("windlass.dev/adopt: Shop/blue"));
+  foreign("", R"(,"annotations":{"windlass.dev/adopt":"Shop/blue"})");
+  EXPECT_THAT(codes(w.settle(settings)), IsEmpty());
   EXPECT_EQ(w.see(config()).controller_uid, "uid-1");
   EXPECT_EQ(w.text(config(), {"data", "a"}), "1");
 }
