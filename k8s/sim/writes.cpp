@@ -15,6 +15,33 @@ namespace {
 
 constexpr int kGeneratedSuffix = 5;
 
+/// Node ports are one range of the cluster: a number that another Service has is refused.
+field_errors taken_node_ports(const store::collection& services, const std::string& own_key,
+                              const json::object& o) {
+  field_errors errors;
+  const json::array* ports = find_array(o, {"spec", "ports"});
+  for (std::size_t i = 0; ports && i < ports->size(); ++i) {
+    const json::object* port = (*ports)[i].if_object();
+    const json::value* wanted = port ? port->if_contains("nodePort") : nullptr;
+    if (!wanted || !wanted->is_int64() || wanted->get_int64() == 0) continue;
+    for (const auto& [key, stored] : services) {
+      if (key == own_key) continue;
+      const auto other = stored->look();
+      const json::array* theirs = find_array(*other, {"spec", "ports"});
+      const bool taken = theirs && std::ranges::any_of(*theirs, [&](const json::value& p) {
+                           const json::value* had =
+                               p.is_object() ? p.get_object().if_contains("nodePort") : nullptr;
+                           return had && *had == *wanted;
+                         });
+      if (!taken) continue;
+      errors.push_back(field_error::invalid("spec.ports[" + std::to_string(i) + "].nodePort",
+                                            *wanted, "provided port is already allocated"));
+      break;
+    }
+  }
+  return errors;
+}
+
 /// True when two states differ in nothing that a client wrote: times of managedFields do not count.
 bool same_content(const json::object& a, const json::object& b) {
   auto same_managers = [](const json::value* x, const json::value* y) {
@@ -279,6 +306,10 @@ outcome<core::stored> core::create_object(call& c, json::object o, const json::o
     if (!wrong.empty()) return invalid(kind, name, wrong);
     settle_crd(o);
   }
+  if (kind.kind == "Service" && !kind.custom) {
+    field_errors taken = taken_node_ports(objects.objects(kind.collection()), key, o);
+    if (!taken.empty()) return invalid(kind, name, taken);
+  }
   if (options.managed_fields) {
     if (!text(m, {"uid"}).empty() && !m.contains("managedFields")) {
       track_update(kind, nullptr, o, {c.manager, c.subresource, timestamp()});
@@ -393,6 +424,10 @@ outcome<core::stored> core::update_object(call& c, const version& old_version, j
   if (is_crd && !status_only) {
     field_errors wrong = validate_crd(o);
     errors.insert(errors.end(), wrong.begin(), wrong.end());
+  }
+  if (kind.kind == "Service" && !kind.custom && !status_only) {
+    field_errors taken = taken_node_ports(objects.objects(kind.collection()), c.key(), o);
+    errors.insert(errors.end(), taken.begin(), taken.end());
   }
   if (!errors.empty()) return invalid(kind, c.name, errors);
   if (is_crd) settle_crd(o);

@@ -49,6 +49,24 @@ TEST(Service, OfTypeLoadBalancerGetsNodePortsAndKeepsThem) {
   EXPECT_EQ(put(s.core("services/a"), body).number("/spec/ports/0/nodePort"), port);
 }
 
+TEST(Service, IsRefusedANodePortThatAnotherHas) {
+  space s;
+  const std::string ports = R"("spec":{"type":"NodePort","ports":[{"port":80}]})";
+  const std::int64_t port =
+      post(s.core("services"), named("Service", ports)).number("/spec/ports/0/nodePort");
+  std::string other = named("Service", ports);
+  other.replace(other.find("\"a\""), 3, "\"b\"");
+  EXPECT_EQ(post(s.core("services"), other).status, 201);
+  other.replace(other.find("\"port\":80"), 9, "\"port\":80,\"nodePort\":" + std::to_string(port));
+  const reply changed = put(s.core("services/b"), other);
+  EXPECT_EQ(changed.status, 422);
+  EXPECT_EQ(changed.at("/message"),
+            "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: " +
+                std::to_string(port) + ": provided port is already allocated");
+  other.replace(other.find("\"b\""), 3, "\"c\"");
+  EXPECT_EQ(post(s.core("services"), other).status, 422);
+}
+
 TEST(Service, OfTypeExternalNameGetsNone) {
   space s;
   reply made =
