@@ -84,6 +84,13 @@ reactor::awaitable<pack_data::files> pack_data::of(policies::compose::declaratio
   } else {
     problem = got.error().message();
   }
+  if (!problem.empty() && problem != f.told)
+    log_.error("the data of a pack is refused",
+               {{"pack", about.pack},
+                {"folder", path},
+                {"why", problem},
+                {"inForce", f.good ? "the last good files" : "nothing, or the refused files"}});
+  f.told = problem;
   if (!problem.empty() && (!f.last || f.last->problem != problem)) {
     auto old = std::make_shared<data_files>(f.last ? *f.last : data_files());
     old->problem = std::move(problem);
@@ -102,10 +109,14 @@ reactor::awaitable<std::string> pack_data::judge(std::string path,
   if (!p->has("compose.data")) co_return std::string();
   if (f.judged == found->digest && f.judge.lock() == p) co_return f.verdict;
   std::string verdict;
-  policies::judge accept = [&verdict](const policies::value& v) -> reactor::result<void> {
+  policies::judge accept = [&verdict, &p, &path,
+                            this](const policies::value& v) -> reactor::result<void> {
     auto read = policies::compose::read_verdict(v);
     if (!read) return read.error();
-    verdict = std::move(*read);
+    verdict = std::move(read->problem);
+    for (const std::string& warning : read->warnings)
+      log_.warning("a pack warns of its data",
+                   {{"pack", p->about().name}, {"folder", path}, {"warning", warning}});
     return {};
   };
   auto arguments = policies::compose::data_arguments(found);

@@ -4,6 +4,7 @@
 #include "policies/compose/question.hpp"
 #include "policies/host/pack.hpp"
 #include "reactor/awaitable.hpp"
+#include "reactor/log.hpp"
 #include "reactor/plain/time.hpp"
 #include "reactor/waiters.hpp"
 
@@ -32,7 +33,9 @@ public:
   using files = std::shared_ptr<const policies::compose::data_files>;
   /// What the environment says; tests say something else.
   using variable = std::function<std::string(const std::string& name)>;
-  pack_data(reactor::loop& l, variable v) : loop_(l), variable_(std::move(v)) {}
+  /// `log` is told of files that are refused, once for each reason, and of what a pack warns of.
+  pack_data(reactor::loop& l, variable v, reactor::logger log = {})
+      : loop_(l), variable_(std::move(v)), log_(std::move(log)) {}
 
   /// at_once: while somebody reads the folder, what was read before; newest: waits for them.
   enum class wants { at_once, newest };
@@ -47,6 +50,7 @@ private:
     files last;
     bool good = false;            // what `last` has was taken
     std::string judged, verdict;  // the digest of what was judged last, and what was said
+    std::string told;             // the problem that the log has
     std::weak_ptr<const policies::pack> judge;
     reactor::waiters read_by_another;
   };
@@ -55,6 +59,7 @@ private:
                                         files found);
   reactor::loop& loop_;
   variable variable_;
+  reactor::logger log_;
   std::map<std::string, folder> folders_;
   /// The files of a pack that is loaded never change: one picture for as long as it is in force.
   std::map<std::string, std::pair<std::weak_ptr<const policies::pack>, files>> own_;

@@ -4,6 +4,7 @@
 #include "cli/completion.hpp"
 #include "cli/metrics/own_metrics.hpp"
 #include "cli/service/apis.hpp"
+#include "policies/host/embedded.hpp"
 #include "units/row_figures.hpp"
 
 #include <boost/json.hpp>
@@ -70,6 +71,21 @@ std::string holds_page(const std::vector<units::api>& apis) {
   return out;
 }
 
+/// What the stock packs may say: their tables says.json, by pack.
+std::vector<std::pair<std::string, json::object>> words_of_packs() {
+  constexpr std::string_view name = "/says.json";
+  std::vector<std::pair<std::string, json::object>> out;
+  for (const policies::embedded_file& file : policies::stock_files())
+    if (file.path.ends_with(name))
+      out.emplace_back(file.path.substr(0, file.path.size() - name.size()),
+                       json::parse(file.content).as_object());
+  return out;
+}
+
+std::string text_of(const json::value& row, const char* key) {
+  return std::string(row.at(key).as_string());
+}
+
 std::string conditions_page(const std::vector<units::api>& apis) {
   std::string out = page_of("Conditions", "What `status.conditions` of the kinds may say.");
   for (const units::api& a : apis) {
@@ -79,6 +95,17 @@ std::string conditions_page(const std::vector<units::api>& apis) {
         out += "\n## " + std::string(c.kind) + "\n\n" + head({"type", "status", "reason", "means"});
       kind = c.kind;
       out += row({code(c.type), code(c.status), code(c.reason), std::string(c.meaning)});
+    }
+  }
+  for (const auto& [pack, words] : words_of_packs()) {
+    std::string kind;
+    for (const json::value& c : words.at("conditions").as_array()) {
+      if (text_of(c, "kind") != kind)
+        out += "\n## " + text_of(c, "kind") + ", by the pack " + pack + "\n\n" +
+               head({"type", "status", "reason", "means"});
+      kind = text_of(c, "kind");
+      out += row({code(text_of(c, "type")), code(text_of(c, "status")), code(text_of(c, "reason")),
+                  text_of(c, "means")});
     }
   }
   return out;
@@ -100,6 +127,12 @@ std::string events_page(const std::vector<units::api>& apis) {
   out += "\n## Of the fleet, at home\n\n" + rows_of(k8s::fleet_event::table);
   for (const units::api& a : apis)
     if (!a.events.empty()) out += "\n## Of " + a.name + ", on each cluster\n\n" + rows_of(a.events);
+  for (const auto& [pack, words] : words_of_packs()) {
+    out += "\n## Of the pack " + pack + "\n\n" + head({"reason", "type", "about", "means"});
+    for (const json::value& e : words.at("events").as_array())
+      out += row({code(text_of(e, "reason")), text_of(e, "type"), text_of(e, "kind"),
+                  text_of(e, "means")});
+  }
   return out;
 }
 

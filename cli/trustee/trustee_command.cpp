@@ -16,6 +16,7 @@
 #include <boost/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <set>
@@ -53,7 +54,31 @@ struct release_row {
   std::map<std::string, std::string> files;  // by ConfigMap, where each is from
 };
 
-const char* const profiles[] = {"Permissive", "Restricted"};
+/// What an instance may ask of a release: each may need a file of its own.
+struct profile {
+  std::string name;
+  const char* type;
+  bool ibm = false;
+};
+const profile profiles[] = {{"Permissive", "Permissive"},
+                            {"Restricted", "Restricted"},
+                            {"Permissive IBM SE", "Permissive", true},
+                            {"Restricted IBM SE", "Restricted", true}};
+
+/// What the pack says of all files together, as the service hears it.
+using policies::compose::data_verdict;
+
+page page_of(const data_verdict& v, colours tint) {
+  page text;
+  if (!v.problem.empty())
+    text += toned("CatalogueLoaded=False CatalogueInvalid: " + v.problem, tone::bad, tint) + "\n";
+  for (const std::string& warning : v.warnings) text += toned(warning, tone::bad, tint) + "\n";
+  return text;
+}
+
+bool is_fine(const data_verdict& v) {
+  return v.problem.empty() && v.warnings.empty();
+}
 
 class trustee_work {
 public:
@@ -124,7 +149,7 @@ private:
 
   /// An instance of a release in a namespace of its own, with a Secret for each that it may want.
   reactor::awaitable<result<std::string>> try_release(release_row& row,
-                                                      std::string profile) {  // borrowed
+                                                      profile asked) {  // borrowed
     instance_preview world = empty_world();
     for (const char* name : {"https", "token"})
       world.put(json::object{{"apiVersion", "v1"},
@@ -132,8 +157,12 @@ private:
                              {"type", "kubernetes.io/tls"},
                              {"metadata", json::object{{"name", name}, {"namespace", "verify"}}},
                              {"data", json::object{{"tls.key", "a2V5"}, {"tls.crt", "Y3J0"}}}});
-    json::object spec{{"version", row.version}, {"profileType", profile}};
-    if (profile == "Restricted") {
+    json::object volume{{"apiVersion", "v1"}, {"kind", "PersistentVolume"}};
+    volume["metadata"] = json::object{{"name", "se"}};
+    world.put(std::move(volume));
+    json::object spec{{"version", row.version}, {"profileType", asked.type}};
+    if (asked.ibm) spec["ibmSE"] = json::object{{"pvName", "se"}};
+    if (asked.type == std::string_view("Restricted")) {
       spec["httpsSpec"] = json::object{{"tlsSecretName", "https"}};
       spec["attestationTokenVerificationSpec"] = json::object{{"tlsSecretName", "token"}};
     }
@@ -150,7 +179,8 @@ private:
       row.images[container] = text_at(is, {"status", "images", container});
     std::string problem;
     for (const stated_condition& c : conditions_in(is)) {
-      if (c.status == "True" || c.type == "Ready") continue;
+      // Of the catalogue as a whole it is said once.
+      if (c.status == "True" || c.type == "Ready" || c.type == "CatalogueLoaded") continue;
       problem += (problem.empty() ? "" : "; ") + c.type + "=" + c.status + " " + c.reason + ": " +
                  c.message;
     }
@@ -159,20 +189,43 @@ private:
       const std::string file = text_at(
           world.objects().at(mine),
           {"metadata", "annotations", "trustee-operator.confidentialcontainers.org/template-file"});
-      row.files[profile + " " + mine.name.substr(2)] = file;
+      const std::string what = mine.name.substr(2);
+      const auto plain = row.files.find(std::string(asked.type) + " " + what);
+      if (!asked.ibm || plain == row.files.end() || plain->second != file)
+        row.files[asked.name + " " + what] = file;
     }
     co_return problem;
+  }
+
+  /// The question that the service asks when files are new: one function judges for both.
+  reactor::awaitable<result<data_verdict>> judge_files() {
+    data_verdict out;
+    if (pack_->has("compose.data")) {
+      policies::judge accept = [&out](const value& v) -> result<void> {
+        auto read = policies::compose::read_verdict(v);
+        if (!read) return read.error();
+        out = std::move(*read);
+        return {};
+      };
+      auto arguments = policies::compose::data_arguments(files_);
+      auto said =
+          co_await policies::pack::call(pack_, "compose.data", std::move(arguments),
+                                        policies::compose::data_instructions, std::move(accept));
+      if (!said) co_return said.error();
+      if (!said->accepted) co_return said->accepted.error();
+    }
+    if (!files_->problem.empty()) out.problem = files_->problem;  // they cannot even be read
+    co_return out;
   }
 
   /// The catalogue's own words; the pack judges them.
   reactor::awaitable<result<std::vector<release_row>>> rows() {
     std::vector<release_row> all;
+    // A flat folder has none: it is release latest.
     const auto text = files_->text.find("versions.json");
-    if (text == files_->text.end())
-      co_return make_fault(errc::not_found, "read the catalogue",
-                           "versions.json is not among the templates");
     boost::system::error_code wrong;
-    const json::value read = json::parse(text->second, wrong);
+    const json::value read =
+        text == files_->text.end() ? json::value() : json::parse(text->second, wrong);
     const json::object nothing;
     const json::object& catalogue = !wrong && read.is_object() ? read.get_object() : nothing;
     std::vector<std::string> names = texts_in(catalogue, "supported_versions");
@@ -190,13 +243,21 @@ private:
         const json::value* old = mapping->get_object().if_contains("deprecated");
         row.deprecated = old != nullptr && old->is_bool() && old->get_bool();
       }
-      for (const char* profile : profiles) {
-        std::string wanted = profile;
-        auto problem = co_await try_release(row, std::move(wanted));
+      std::vector<std::pair<std::string, std::string>> problems;  // with whom they have them
+      for (const profile& one : profiles) {
+        profile asked = one;
+        auto problem = co_await try_release(row, std::move(asked));
         if (!problem) co_return problem.error();
-        if (!problem->empty() && row.problem.empty())
-          row.problem = std::string(profile) + ": " + *problem;
+        if (problem->empty()) continue;
+        const auto known = std::ranges::find(problems, *problem,
+                                             &std::pair<std::string, std::string>::first);
+        if (known == problems.end())
+          problems.emplace_back(*problem, one.name);
+        else
+          known->second += ", " + one.name;
       }
+      for (const auto& [problem, whose] : problems)
+        row.problem += (row.problem.empty() ? "" : "; ") + whose + ": " + problem;
       all.push_back(std::move(row));
     }
     co_return all;
@@ -216,12 +277,23 @@ private:
     return o;
   }
 
+  static json::object catalogue_json(const data_verdict& v, json::array list) {
+    json::object o{{"versions", std::move(list)}};
+    o["problem"] = v.problem.empty() ? json::value() : json::value(v.problem);
+    json::array warnings;
+    for (const std::string& warning : v.warnings) warnings.emplace_back(warning);
+    o["warnings"] = std::move(warnings);
+    return o;
+  }
+
   reactor::awaitable<result<void>> versions() {
+    auto verdict = co_await judge_files();
+    if (!verdict) co_return verdict.error();
     auto all = co_await rows();
     if (!all) co_return all.error();
     json::array list;
     table text({"VERSION", "", "EXTENDS", "KBS IMAGE", "PROBLEM"});
-    exit_code = success;
+    exit_code = is_fine(*verdict) ? success : failure;
     for (const release_row& r : *all) {
       list.push_back(json_of(r));
       if (!r.problem.empty()) exit_code = failure;
@@ -231,17 +303,19 @@ private:
                 r.extends, image == r.images.end() ? std::string() : image->second,
                 toned(r.problem, tone::bad, tint_)});
     }
-    print(json::object{{"versions", std::move(list)}}, text.text());
+    print(catalogue_json(*verdict, std::move(list)), page_of(*verdict, tint_) + text.text());
     co_return result<void>();
   }
 
   /// Where each file of each release comes from; folders that say nothing new, where that is asked.
   reactor::awaitable<result<void>> verify() {
+    auto verdict = co_await judge_files();
+    if (!verdict) co_return verdict.error();
     auto all = co_await rows();
     if (!all) co_return all.error();
     json::array list, same;
-    page text;
-    exit_code = success;
+    page text = page_of(*verdict, tint_);
+    exit_code = is_fine(*verdict) ? success : failure;
     for (const release_row& r : *all) {
       list.push_back(json_of(r));
       text += page(r.version) + "\n";
@@ -259,7 +333,7 @@ private:
         text += page(name) + " equals " + of + "\n";
       }
     }
-    json::object o{{"versions", std::move(list)}};
+    json::object o = catalogue_json(*verdict, std::move(list));
     if (arguments_.dedupe) o["repeated"] = std::move(same);
     print(o, text);
     co_return result<void>();
@@ -361,9 +435,15 @@ private:
     table text({"NAMESPACE", "NAME", "ASKS FOR", "RUNS", "READY", "WHY"});
     for (const object_name& id : world->instances()) {
       const value& o = world->objects().at(id);
-      stated_condition ready{"Ready", "Unknown", "", "nobody looks after it yet"};
-      for (const stated_condition& c : conditions_in(o))
-        if (c.type == "Ready") ready = c;
+      stated_condition ready{"Ready", "Unknown", "", "no service has reported on it yet"};
+      std::string more;  // what is not as it was asked for, also of one that is ready
+      for (const stated_condition& c : conditions_in(o)) {
+        if (c.type == "Ready")
+          ready = c;
+        else if (c.status == "False")
+          more += "; " + c.type + " " + c.reason + ": " + c.message;
+      }
+      ready.message += more;
       const std::string asked = text_at(o, {"spec", "version"}),
                         runs = text_at(o, {"status", "effectiveVersion"});
       all.push_back(json::object{{"namespace", id.ns},
@@ -406,6 +486,14 @@ private:
                       "it is not there" + others);
   }
 
+  /// 1 and a sentence if the version that was asked for is not what would run.
+  int code_of(const value& instance) const {
+    for (const stated_condition& c : conditions_in(instance))
+      if (c.type == "VersionResolved" && c.status == "False")
+        return complain(c.type + "=" + c.status + " " + c.reason + ": " + c.message);
+    return success;
+  }
+
   /// Every object that it becomes, as YAML; of Secrets their names.
   reactor::awaitable<result<void>> render() {
     auto found = co_await choose();
@@ -432,7 +520,7 @@ private:
       all.push_back(std::move(o));
     }
     for (const std::string& h : *held) text += "# " + page(h).text() + "\n";
-    exit_code = success;
+    exit_code = code_of(world.objects().at(id));
     const bool written =
         arguments_.output == output_format::text
             ? write_bytes(STDOUT_FILENO, text)
@@ -481,7 +569,7 @@ private:
       conditions.row({d.type, d.status, d.reason, d.message});
     text += conditions.text("  ");
     for (const std::string& h : c.holds) text += page("  held  ") + h + "\n";
-    exit_code = success;
+    exit_code = code_of(world.objects().at(id));
     print(change_json(c), text);
     co_return result<void>();
   }

@@ -238,14 +238,27 @@ const shape& verdict_shape() {
                                           "why they are refused; empty or nil: they are good",
                                           {},
                                           true,
+                                          {}},
+                                         {"warnings",
+                                          list_shape(text_shape("a sentence")),
+                                          "what in them has no effect, or not the one that its "
+                                          "author means; the service logs it",
+                                          {},
+                                          true,
                                           {}}},
-                                        "a table with problem");
+                                        "a table with problem and warnings");
   return all;
 }
 
-reactor::result<std::string> read_verdict(const value& answer) {
+reactor::result<data_verdict> read_verdict(const value& answer) {
   if (auto fine = check(answer, verdict_shape()); !fine) return fine.error();
-  return reactor::printable(answer.text_of("problem"), longest_verdict);
+  data_verdict v;
+  v.problem = reactor::printable(answer.text_of("problem"), longest_verdict);
+  if (const value* list = answer.find("warnings"); list != nullptr && list->if_array() != nullptr)
+    for (const value& one : *list->if_array())
+      if (v.warnings.size() < most_warnings && one.if_string() != nullptr)
+        v.warnings.push_back(reactor::printable(*one.if_string(), longest_verdict));
+  return v;
 }
 
 std::int64_t sync_instructions(const question& q) {

@@ -91,11 +91,16 @@ std::int64_t sync_instructions(const question& q);
 /// Of files that somebody else provides, before they take the place of those in force.
 std::vector<argument> data_arguments(std::shared_ptr<const data_files> files);
 const shape& verdict_shape();
-/// Why the pack refuses the files; empty: they are good.
-reactor::result<std::string> read_verdict(const value& answer);
+/// What a pack says of files: `problem` refuses them; warnings let them through.
+struct data_verdict {
+  std::string problem;  // empty: they are good
+  std::vector<std::string> warnings;
+};
+reactor::result<data_verdict> read_verdict(const value& answer);
 
 inline constexpr std::int64_t data_instructions = 2'000'000;
 inline constexpr std::size_t longest_verdict = 900;  // bytes
+inline constexpr std::size_t most_warnings = 20;
 
 hook sync_hook();
 hook related_hook();

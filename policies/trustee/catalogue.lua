@@ -173,8 +173,14 @@ function catalogue.facts(version)
   return complete(releases.is_version(version) and version or "latest", {})
 end
 
--- What is in force when there is nothing else: `latest` with the images that are constants.
-function catalogue.built_in() return build({ latest = true }, "latest", {}) end
+local function latest_alone() return build({ latest = true }, "latest", {}) end
+
+-- What is in force when there is nothing else: `latest` with the images that are constants (`bare`).
+function catalogue.built_in()
+  local made = latest_alone()
+  made.rows.latest.bare = true
+  return made
+end
 
 local function judge(given, lines)
   local findings, add = checker(lines)
@@ -222,13 +228,30 @@ local function text_of(f, file)
 end
 
 -- of(files): the catalogue in force among files by their paths, findings, and what to say of it: {ok, reason, message}.
+local most_told = 5
+
+-- The first sentences of findings of a level.
+local function sentences(findings, level)
+  local out = {}
+  for _, f in ipairs(findings) do
+    if f.level == level and #out < most_told then out[#out + 1] = text_of(f, catalogue.file) end
+  end
+  return out
+end
+
+-- warnings(files): what a catalogue says without effect, as sentences.
+function catalogue.warnings(files)
+  local _, findings = catalogue.of(files)
+  return sentences(findings, "warning")
+end
+
 -- Files that lie flat, without versions.json, are `latest`.
 function catalogue.of(files)
   local text = files[catalogue.file]
   if text == nil then
     for path in pairs(files) do
       if not path:find("/", 1, true) then
-        local flat = catalogue.built_in()
+        local flat = latest_alone()
         flat.flat = true
         return flat, {}, { ok = true, reason = "Flat", message = "there is no versions.json: its folder is release latest" }
       end
@@ -237,14 +260,11 @@ function catalogue.of(files)
   end
   local made, findings = catalogue.read(text)
   if made then
-    return made, findings, { ok = true, reason = "Loaded",
-      message = #made.versions .. " releases, " .. made.default .. " without a version" }
+    local message = { #made.versions .. " releases, " .. made.default .. " without a version" }
+    for _, warning in ipairs(sentences(findings, "warning")) do message[#message + 1] = warning end
+    return made, findings, { ok = true, reason = "Loaded", message = table.concat(message, "; ") }
   end
-  local said = {}
-  for _, f in ipairs(findings) do
-    if f.level == "error" and #said < 5 then said[#said + 1] = text_of(f, catalogue.file) end
-  end
-  return catalogue.built_in(), findings, { ok = false, reason = "CatalogueInvalid", message = table.concat(said, "; ") }
+  return catalogue.built_in(), findings, { ok = false, reason = "CatalogueInvalid", message = table.concat(sentences(findings, "error"), "; ") }
 end
 
 -- Why files are no catalogue, or nil: what is refused never takes the place of one.
@@ -268,12 +288,11 @@ function catalogue.resolve(made, wanted, running, strict)
     return { version = version, ok = false, reason = "UnknownVersion", message = message }
   end
   if not releases.is_version(wanted) then return unknown(nil, "expected v1.2.3 or latest, and nothing else") end
-  if running ~= "" then
-    local there = made.rows[running] and running or nil
-    return unknown(there, wanted .. " is not in the catalogue: " .. running .. " stays")
-  end
-  if strict then return unknown(nil, wanted .. " is not in the catalogue: nothing is made") end
-  return unknown("latest", wanted .. " is not in the catalogue: latest is used")
+  local missing = wanted .. " is not in the catalogue: "
+  if running == "" and strict then return unknown(nil, missing .. "nothing is made until it is") end
+  -- An instance that is new runs latest from its first pass on, and its second pass says the same.
+  if running == "" or running == "latest" then return unknown("latest", missing .. "latest is used until it is") end
+  return unknown(made.rows[running] and running or nil, missing .. running .. " stays until it is")
 end
 
 return catalogue

@@ -71,6 +71,29 @@ function fixtures.object(fields)
   return object
 end
 
+-- What the pack may say; docs/reference is made from it.
+local says = json.decode(file("says.json"))
+local words = {}
+for _, c in ipairs(says.conditions) do words[c.kind .. " " .. c.type .. " " .. c.status .. " " .. c.reason] = true end
+for _, e in ipairs(says.events) do words[e.kind .. " " .. e.type .. " " .. e.reason] = true end
+
+-- Every word of an answer stands in that table; Ready of an instance has the reason of whatever fails.
+local function check_words(kind, answer)
+  local told = {}
+  for _, c in ipairs(answer.conditions or {}) do
+    if not (c.type == "Ready" and c.status == "False" and kind == "TrusteeConfig") then
+      told[#told + 1] = kind .. " " .. c.type .. " " .. c.status .. " " .. c.reason
+    end
+  end
+  for _, e in ipairs(answer.events or {}) do told[#told + 1] = kind .. " " .. e.type .. " " .. e.reason end
+  for _, child in ipairs(answer.children) do
+    for how, reason in pairs(child.events or {}) do told[#told + 1] = kind .. (how:find("failed") and " Warning " or " Normal ") .. reason end
+  end
+  for _, one in ipairs(told) do
+    if not words[one] then error("says.json lacks: " .. one) end
+  end
+end
+
 local overlay
 function overlay(there, asked, before)
   if type(asked) ~= "table" or type(there) ~= "table" or asked[1] ~= nil then return plain.copy(asked) end
@@ -145,6 +168,7 @@ function fixtures.world(parent, files, sync)
   -- With `most`, the process dies after that many writes.
   function world.pass(most)
     local answer = sync(world.parent, world.related, world.children, world.files)
+    check_words(world.parent.kind, answer)
     local asked, before = {}, #world.writes
     for _, child in ipairs(answer.children) do
       if most and #world.writes - before >= most then return nil end

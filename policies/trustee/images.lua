@@ -1,4 +1,6 @@
 -- Which image a container runs: what the process was told, else what the instance's release says, else the constant.
+local shipped = require("shipped")
+
 local images = {}
 
 local annotation = "trustee-operator.confidentialcontainers.org/"
@@ -14,19 +16,41 @@ local table_of = {
     constant = "ghcr.io/confidential-containers/reference-value-provider-service:latest" },
 }
 
--- What an instance of a release has on its KbsConfig: {kbs, as, rvps}, each "" when the catalogue says nothing.
-function images.of_release(row)
-  local named = row.images
-  return { kbs = named.kbs_all_in_one_image or named.kbs_image or "", as = named.as_image or "", rvps = named.rvps_image or "" }
+-- The containers that a release may have an image for; an all-in-one instance runs the first.
+images.containers = { "kbs", "as", "rvps" }
+
+local function named(row, split)
+  local its = row.images
+  return { kbs = not split and its.kbs_all_in_one_image or its.kbs_image or "", as = its.as_image or "", rvps = its.rvps_image or "" }
 end
 
--- choose(container, annotations, environment): the image, and the variable that overrides an annotation, or nil.
+-- of_release(row, split): what an instance of a release has on its KbsConfig, {kbs, as, rvps}: the catalogue's image, else the one that
+-- is shipped for that very release, else ""; and the names of the containers whose image is a shipped one. `split`: of three
+-- servers rather than one.
+function images.of_release(row, split)
+  local out, filled = named(row, split), {}
+  if row.bare or (out.kbs ~= "" and out.as ~= "" and out.rvps ~= "") then return out, filled end
+  local _, own = shipped.files()
+  local theirs = own.rows[row.version]
+  if not theirs then return out, filled end
+  theirs = named(theirs, split)
+  for _, container in ipairs(images.containers) do
+    if out[container] == "" and theirs[container] ~= "" then
+      out[container] = theirs[container]
+      filled[#filled + 1] = container
+    end
+  end
+  return out, filled
+end
+
+-- choose(container, annotations, environment): the image, the variable that overrides an annotation, or nil, and whether the image
+-- is the constant.
 function images.choose(container, annotations, environment)
   local rule = table_of[container]
   local told, noted = environment[rule.variable] or "", annotations[rule.annotation] or ""
-  if told ~= "" then return told, noted ~= "" and noted ~= told and rule.variable or nil end
-  if noted ~= "" then return noted end
-  return rule.constant
+  if told ~= "" then return told, noted ~= "" and noted ~= told and rule.variable or nil, false end
+  if noted ~= "" then return noted, nil, false end
+  return rule.constant, nil, true
 end
 
 -- The image of the init container, or nil: nobody said it.
@@ -38,7 +62,7 @@ end
 -- In effect for an all-in-one instance whose KbsConfig has these annotations.
 function images.effective(annotations, environment)
   local out = {}
-  for _, container in ipairs({ "kbs", "as", "rvps" }) do out[container] = images.choose(container, annotations, environment) end
+  for _, container in ipairs(images.containers) do out[container] = images.choose(container, annotations, environment) end
   return out
 end
 

@@ -20,6 +20,7 @@ function instance.related(parent)
     if text(name) ~= "" then list[#list + 1] = { apiVersion = version or "v1", kind = kind, name = name } end
   end
   look("Secret", "attestation-status")
+  look("KbsConfig", parent.name .. "-kbs-config", parent.apiVersion)
   look("Secret", spec.httpsSpec and spec.httpsSpec.tlsSecretName)
   look("Secret", spec.attestationTokenVerificationSpec and spec.attestationTokenVerificationSpec.tlsSecretName)
   if spec.ibmSE then
@@ -218,7 +219,7 @@ local function kbs_config(parent, kbs, row, generated, names)
   end
 
   local annotations = { [A .. "version"] = row.version, [A .. "last-applied"] = json.encode(generated) }
-  local chosen = images.of_release(row)
+  local chosen, filled = images.of_release(row)
   for container, image in pairs(chosen) do
     local key = A .. container .. "-image"
     if image ~= "" then
@@ -228,7 +229,7 @@ local function kbs_config(parent, kbs, row, generated, names)
     end
   end
   return { object = { apiVersion = "confidentialcontainers.org/v1alpha1", kind = "KbsConfig",
-    metadata = { name = parent.name .. "-kbs-config", annotations = annotations }, spec = out } }, chosen
+    metadata = { name = parent.name .. "-kbs-config", annotations = annotations }, spec = out } }, chosen, filled
 end
 
 -- ---------------------------------------------------------------- what stays
@@ -256,22 +257,26 @@ end
 -- ---------------------------------------------------------------- the pass
 
 local function report_templates(plans, out)
-  local from_latest, inherited, problem = {}, {}, nil
+  local from, problem = { latest = {}, shipped = {}, inherited = {} }, nil
   for _, p in ipairs(plans) do
     if p.problem then problem = problem or p end
-    if p.how == "latest" then from_latest[#from_latest + 1] = p.role end
-    if p.how == "inherited" then inherited[#inherited + 1] = p.role end
+    local list = from[p.how]
+    if list then list[#list + 1] = p.role end
   end
+  local latest, shipped, inherited = table.concat(from.latest, ", "), table.concat(from.shipped, ", "), table.concat(from.inherited, ", ")
+  local there = shipped ~= "" and "shipped with Windlass: " .. shipped or ""
   if problem then
     local reason = problem.how == "incompatible" and "TemplateIncompatible" or problem.how == "broken" and "RenderFailed" or "TemplateMissing"
     out.condition("TemplatesResolved", false, reason, problem.problem)
-  elseif #from_latest > 0 then
-    local roles = table.concat(from_latest, ", ")
-    out.condition("TemplatesResolved", true, "FallbackToLatest", "from latest: " .. roles)
-    out.warn("TemplateFallback", "from latest: " .. roles)
+  elseif latest ~= "" then
+    out.condition("TemplatesResolved", true, "FallbackToLatest", "from latest: " .. latest .. (there ~= "" and "; " .. there or ""))
+    out.warn("TemplateFallback", "from latest: " .. latest)
+  elseif there ~= "" then
+    out.condition("TemplatesResolved", true, "FallbackToShipped", there)
+  elseif inherited ~= "" then
+    out.condition("TemplatesResolved", true, "Inherited", "inherited: " .. inherited)
   else
-    out.condition("TemplatesResolved", true, #inherited > 0 and "Inherited" or "Resolved",
-      #inherited > 0 and "inherited: " .. table.concat(inherited, ", ") or "every file is the release's own")
+    out.condition("TemplatesResolved", true, "Resolved", "every file is the release's own")
   end
   return problem
 end
@@ -292,6 +297,31 @@ local function report_maps(plans, row, out)
     out.condition("ConfigUpToDate", true, "Current", "every file fits " .. row.version)
   end
   return #stale > 0
+end
+
+-- Which image runs, and why it is that one; `kbs` is all that an instance runs.
+local function report_images(row, release_images, filled, annotations, told, out)
+  local lacking = {}
+  for _, container in ipairs(images.containers) do
+    if release_images[container] == "" then lacking[#lacking + 1] = container end
+  end
+  local none = "the catalogue has no image of " .. row.version .. " for " .. table.concat(lacking, ", ")
+  if #lacking > 0 then out.warn("ImageMappingMissing", none) end
+  for _, container in ipairs(images.containers) do
+    local _, variable = images.choose(container, annotations, told.environment)
+    if variable then out.warn("ImageOverridden", variable .. " is in force rather than the image of " .. row.version) end
+  end
+  local runs = images.choose("kbs", annotations, told.environment)
+  if text(told.environment.KBS_IMAGE_NAME) ~= "" then
+    out.condition("ImagesResolved", true, "Overridden", "KBS_IMAGE_NAME is in force: kbs runs " .. runs)
+  elseif release_images.kbs == "" then
+    out.condition("ImagesResolved", false, "ImageMappingMissing", none .. ": kbs runs " .. runs .. ", which may not be that release")
+  elseif filled[1] == "kbs" then
+    out.condition("ImagesResolved", true, "FallbackToShipped", "the catalogue has no image of " .. row.version
+      .. ": kbs runs the one that is shipped with Windlass, " .. runs)
+  else
+    out.condition("ImagesResolved", true, "Resolved", "kbs runs " .. runs)
+  end
 end
 
 local texts = { ready = "The instance is ready.", waiting = "The instance is made; its pods are on their way." }
@@ -342,7 +372,8 @@ function instance.sync(parent, related, children, files)
 
   local function answer(failed)
     keep_the_rest(children, list)
-    out.keep(parent, { "VersionResolved", "TemplatesResolved", "InputsValid", "ConfigUpToDate" })
+    out.log_changes(parent)
+    out.keep(parent, { "VersionResolved", "TemplatesResolved", "InputsValid", "ConfigUpToDate", "ImagesResolved" })
     return { children = list, status = report(parent, kbs, out, fields, failed), conditions = out.conditions, events = out.events }
   end
   local function stop(type, reason, message)
@@ -411,20 +442,12 @@ function instance.sync(parent, related, children, files)
     return answer({ reason = "HeldOnMismatch", message = row.version .. " waits: " .. said.of({ status = { conditions = out.conditions } },
       "ConfigUpToDate").message })
   end
-  local child, release_images = kbs_config(parent, kbs, row, generated_of(parent, claim), names)
+  -- One that a user made and gives away brings what is its user's.
+  local there = kbs or related["KbsConfig/" .. n .. "-kbs-config"]
+  local child, release_images, filled = kbs_config(parent, there, row, generated_of(parent, claim), names)
   add(child)
-  local lacking = {}
-  for _, container in ipairs({ "kbs", "as", "rvps" }) do
-    if release_images[container] == "" then lacking[#lacking + 1] = container end
-  end
-  if #lacking > 0 then
-    out.warn("ImageMappingMissing", "the catalogue has no image of " .. row.version .. " for " .. table.concat(lacking, ", "))
-  end
+  report_images(row, release_images, filled, child.object.metadata.annotations, told, out)
   if running ~= "" and running ~= row.version then out.tell("VersionChanged", running .. " -> " .. row.version) end
-  for _, container in ipairs({ "kbs", "as", "rvps" }) do
-    local _, variable = images.choose(container, child.object.metadata.annotations, told.environment)
-    if variable then out.warn("ImageOverridden", variable .. " is in force rather than the image of " .. row.version) end
-  end
   fields.effectiveVersion = row.version
   fields.images = images.effective(child.object.metadata.annotations, told.environment)
   return answer()

@@ -67,11 +67,13 @@ end)
 test("an unknown version is latest for a new instance, and nothing for one that runs", function()
   local w = instance({ version = "v9.9.9" })
   expect_equal({ w.reason("VersionResolved"), w.parent.status.effectiveVersion }, { "False/UnknownVersion", "latest" })
-  expect_true(w.events.UnknownVersion ~= nil)
+  expect_equal(w.condition("VersionResolved").message, "v9.9.9 is not in the catalogue: latest is used until it is")
+  expect_equal(w.events.UnknownVersion, w.condition("VersionResolved").message)
   local running = instance({ version = "v0.18.0" })
   running.parent.spec.version = "v9.9.9"
   running.settle()
   expect_equal({ running.writes, running.parent.status.effectiveVersion }, { {}, "v0.18.0" })
+  expect_equal(running.condition("VersionResolved").message, "v9.9.9 is not in the catalogue: v0.18.0 stays until it is")
 end)
 
 test("strict versions refuse what is not in the catalogue", function()
@@ -157,11 +159,65 @@ test("a catalogue that is refused leaves the last good one in force, for who is 
 end)
 
 test("a supported version without a mapping runs the constants and says so", function()
-  local w = instance({ version = "v0.21.0" }, fixtures.files({ ["versions.json"] = fixtures.catalogue({ "v0.21.0", "latest" }) }))
+  local w = instance({ version = "v0.99.0" }, fixtures.files({ ["versions.json"] = fixtures.catalogue({ "v0.99.0", "latest" }) }))
   expect_equal(w.kbs().annotations[A .. "kbs-image"], nil)
   expect_true(w.events.ImageMappingMissing:find("kbs, as, rvps", 1, true))
-  expect_equal({ w.reason("TemplatesResolved") }, { "True/FallbackToLatest" })
+  expect_equal({ w.reason("TemplatesResolved"), w.reason("ImagesResolved") }, { "True/FallbackToLatest", "False/ImageMappingMissing" })
+  expect_equal(w.condition("ImagesResolved").message, "the catalogue has no image of v0.99.0 for kbs, as, rvps: kbs runs " .. images
+    .. "key-broker-service:latest, which may not be that release")
   expect_true(w.events.TemplateFallback:find("reference-values", 1, true))
+  w.settle()
+  expect_equal(w.reason("ImagesResolved"), "False/ImageMappingMissing")
+  w.files = fixtures.files({ ["versions.json"] = fixtures.catalogue({ "v0.99.0", "latest" }),
+    ["settings.json"] = '{"environment": {"KBS_IMAGE_NAME": "r/kbs:1"}}' })
+  w.settle()
+  expect_equal({ w.reason("ImagesResolved"), w.condition("ImagesResolved").message }, { "True/Overridden", "KBS_IMAGE_NAME is in force: kbs runs r/kbs:1" })
+end)
+
+test("a supported version that the catalogue maps to no image runs the one that is shipped for it", function()
+  local w = instance({ version = "v0.20.0" }, fixtures.files({ ["versions.json"] = fixtures.catalogue({ "v0.20.0", "latest" },
+    { ["v0.20.0"] = { as_image = "r/as:1" } }) }))
+  local image = images .. "key-broker-service:built-in-as-v0.20.0"
+  local noted = w.kbs().annotations
+  expect_equal({ noted[A .. "kbs-image"], noted[A .. "as-image"], noted[A .. "rvps-image"] },
+    { image, "r/as:1", images .. "reference-value-provider-service:v0.20.0" })
+  expect_equal({ w.reason("ImagesResolved"), w.events.ImageMappingMissing }, { "True/FallbackToShipped", nil })
+  expect_equal(w.condition("ImagesResolved").message, "the catalogue has no image of v0.20.0: kbs runs the one that is shipped with Windlass, " .. image)
+  expect_equal(instance({}).condition("ImagesResolved").message, "kbs runs " .. images .. "key-broker-service:built-in-as-latest")
+end)
+
+test("seven files a release are enough, for an instance that runs and for one that is new", function()
+  local w = instance({ version = "v0.21.0" })
+  w.kbs().status = { isReady = true }
+  local seven = {}
+  for path in pairs(files.text) do
+    if path:find("_gpu.rego", 1, true) or path:find("-ibm.rego", 1, true) then seven[path] = false end
+  end
+  w.files = fixtures.files(seven)
+  w.settle()
+  expect_equal({ w.writes, w.reason("Ready"), w.reason("TemplatesResolved") }, { {}, "True/Ready", "True/FallbackToShipped" })
+  expect_equal(w.condition("TemplatesResolved").message, "shipped with Windlass: gpu-policy")
+  local new = instance({ version = "v0.21.0" }, w.files)
+  expect_equal(data_of(new, "attestation-policy-gpu"), { ["default_gpu.rego"] = file("data/latest/ear_default_attestation_policy_gpu.rego") })
+  seven["latest/rvps-reference-values.json"] = false
+  seven["v0.20.0/rvps-reference-values.json"] = "{}"
+  seven["versions.json"] = fixtures.catalogue({ "v0.30.0", "latest" })
+  seven["latest/rvps-reference-values.json"] = nil
+  local both = instance({ version = "v0.30.0" }, fixtures.files(seven))
+  expect_true(both.condition("TemplatesResolved").message:find("^from latest: kbs%-permissive.*; shipped with Windlass: gpu%-policy$"))
+end)
+
+test("a broken configuration makes nothing of it, and changes nothing that runs", function()
+  local w = instance({ version = "v0.21.0" }, fixtures.files({ ["latest/kbs-config-permissive.toml"] = "[http_server" }))
+  expect_equal({ names(w), w.reason("TemplatesResolved") }, { {}, "False/RenderFailed" })
+  expect_true(policy.compose.data(w.files).problem:find("latest/kbs-config-permissive.toml: it is no TOML", 1, true))
+end)
+
+test("what a catalogue says without effect is a warning, and stands in the condition", function()
+  local its = fixtures.files({ ["versions.json"] = fixtures.catalogue({ "latest" }, { ["v1.0.0"] = {} }) })
+  local why = "versions.json: line 1: version_mappings.v1.0.0: it is not in supported_versions, so it is ignored"
+  expect_equal({ policy.compose.data(its).problem, policy.compose.data(its).warnings }, { nil, { why } })
+  expect_equal(instance({}, its).condition("CatalogueLoaded").message, "1 releases, latest without a version; " .. why)
 end)
 
 test("files of another layout are no way out: nothing is written", function()
@@ -444,6 +500,15 @@ test("another profile takes back what we set, and keeps files that were made for
   expect_equal(theirs.kbs().spec.KbsEnvVars, { RUST_LOG = "info", MORE = "1" })
 end)
 
+test("a KbsConfig that its user gives away brings what is its user's", function()
+  local w = fixtures.instance({}, files, sync)
+  w.put({ apiVersion = "confidentialcontainers.org/v1alpha1", kind = "KbsConfig", name = "t-kbs-config",
+    spec = { KbsDeploymentSpec = { replicas = 3 }, KbsEnvVars = { RUST_LOG = "trace" }, kbsSecretResources = { "mine" }, kbsServiceType = "NodePort" } })
+  w.pass()
+  local spec = w.kbs().spec
+  expect_equal({ spec.KbsDeploymentSpec, spec.KbsEnvVars, spec.kbsSecretResources, spec.kbsServiceType }, { nil, nil, { "mine", "attestation-status" }, "" })
+end)
+
 test("what a user put into the KbsConfig stays, what is ours is repaired", function()
   local w = instance({})
   local spec = w.kbs().spec
@@ -570,7 +635,7 @@ test("what an instance looks at is what its spec names", function()
     for i, one in ipairs(require("instance").related(fixtures.trustee(spec))) do list[i] = one.kind .. "/" .. one.name end
     return list
   end
-  expect_equal(seen({}), { "Secret/attestation-status" })
-  expect_equal(seen(fixtures.restricted), { "Secret/attestation-status", "Secret/https", "Secret/token" })
-  expect_equal(seen({ ibmSE = { pvName = "store" } }), { "Secret/attestation-status", "PersistentVolume/store", "PersistentVolumeClaim/t-ibmse-certstore-pvc" })
+  expect_equal(seen({}), { "Secret/attestation-status", "KbsConfig/t-kbs-config" })
+  expect_equal(seen(fixtures.restricted), { "Secret/attestation-status", "KbsConfig/t-kbs-config", "Secret/https", "Secret/token" })
+  expect_equal(seen({ ibmSE = { pvName = "store" } }), { "Secret/attestation-status", "KbsConfig/t-kbs-config", "PersistentVolume/store", "PersistentVolumeClaim/t-ibmse-certstore-pvc" })
 end)

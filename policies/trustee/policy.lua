@@ -7,6 +7,7 @@ local catalogue = require("catalogue")
 local instance = require("instance")
 local server = require("server")
 local settings = require("settings")
+local templates = require("templates")
 
 local by_kind = { TrusteeConfig = instance, KbsConfig = server }
 
@@ -21,7 +22,10 @@ local function sync(parent, its_related, children, files)
   return which.sync(parent, its_related, children, files)
 end
 
-local function data(files) return { problem = settings.of(files).problem or catalogue.problem(files.text) } end
+local function data(files)
+  local problem = settings.of(files).problem or catalogue.problem(files.text)
+  return { problem = problem or templates.problem(files.text, (catalogue.of(files.text))), warnings = catalogue.warnings(files.text) }
+end
 
 local function kind(version, name) return { apiVersion = version, kind = name } end
 local group = "confidentialcontainers.org/v1alpha1"

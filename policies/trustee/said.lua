@@ -22,6 +22,17 @@ function said.new()
     end
   end
 
+  -- The process's log has what stands in the way, once for each change; the event that says it expires.
+  function self.log_changes(object)
+    for _, c in ipairs(self.conditions) do
+      local before = said.of(object, c.type)
+      local same = before and before.reason == c.reason and before.message == c.message
+      if not same and (c.status == "False" or c.reason:find("^Fallback")) then
+        log(object.kind .. " " .. object.namespace .. "/" .. object.name .. ": " .. c.type .. " " .. c.reason .. ": " .. c.message)
+      end
+    end
+  end
+
   function self.warn(reason, message)
     self.events[#self.events + 1] = { type = "Warning", reason = reason, message = message }
   end

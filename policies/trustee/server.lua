@@ -19,6 +19,12 @@ local secret_fields = { "kbsAuthSecretName", "kbsHttpsKeySecretName", "kbsHttpsC
 
 local function is_split(spec) return spec.kbsDeploymentType == "MicroservicesDeployment" end
 
+-- What is told of a write of an object, as the reference operator tells it.
+local function events_of(kind)
+  return { created = kind .. "Created", updated = kind .. "Updated", create_failed = kind .. "CreateFailed",
+    update_failed = kind .. "UpdateFailed" }
+end
+
 local function names_of(spec, suffix)
   local name = text(spec.kbsInstanceName)
   return name == "" and suffix or suffix .. "-" .. name
@@ -68,6 +74,7 @@ function server.related(parent)
   end
   list[#list + 1] = { apiVersion = "apps/v1", kind = "Deployment", name = names_of(spec, "trustee-deployment") }
   list[#list + 1] = { apiVersion = "v1", kind = "Service", name = names_of(spec, "kbs-service") }
+  if spec.kbsNodePort then list[#list + 1] = { apiVersion = "v1", kind = "Service", labels = { app = "kbs" } } end
   local instance = unnoted_instance(parent)
   if instance then list[#list + 1] = { apiVersion = parent.apiVersion, kind = "TrusteeConfig", name = instance } end
   return list
@@ -86,6 +93,36 @@ local function notes_of(parent, related, made, told)
   local out = { [A .. "version"] = row.version }
   for container, image in pairs(images.of_release(row)) do out[A .. container .. "-image"] = image end
   return out
+end
+
+-- The file that the pods read, as TOML says it; {} where it does not.
+local function config_of(spec, related)
+  local there = related["ConfigMap/" .. text(spec.kbsConfigMapName)]
+  local ok, read = pcall(toml.decode, there and there.data and there.data["kbs-config.toml"] or "")
+  return ok and type(read) == "table" and read or {}
+end
+
+-- choices_of(parent, related, running, row, told): the image of a container of a KbsConfig. One that no instance owns and that
+-- names none keeps the image that runs: the reference operator was told it by a variable that is not set here.
+--   -> function(container): image, the variable that overrides an annotation or nil, whether it is kept
+local function choices_of(parent, related, running, row, told)
+  local spec = parent.spec
+  local by_hand, split = not text(parent.owner):find("^TrusteeConfig/"), is_split(spec)
+  local runs = {}
+  for _, c in ipairs(by_hand and running and running.spec.template.spec.containers or {}) do runs[c.name] = text(c.image) end
+  local service = config_of(spec, related).attestation_service
+  local built_in = type(service) == "table" and service.type == "coco_as_builtin"
+  return function(container)
+    local rule = container == "kbs" and split and "kbs-microservices" or container
+    local image, variable, is_constant = images.choose(rule, told.notes, told.environment)
+    if not is_constant or not by_hand then return image, variable, false end
+    local of_release = images.of_release(row, split)[container]
+    if text(told.notes[A .. "version"]) ~= "" and of_release ~= "" then return of_release, nil, false end
+    if text(runs[container]) ~= "" then return runs[container], nil, runs[container] ~= image end
+    -- The constant is built for servers of their own and refuses such a file.
+    if built_in and not split and of_release ~= "" then return of_release, nil, false end
+    return image, nil, false
+  end
 end
 
 -- ---------------------------------------------------------------- the pods
@@ -111,13 +148,10 @@ end
 
 -- Whether the file that the pods read asks for plain HTTP; without a word, whether certificates are mounted.
 local function scheme_of(spec, related)
-  local there = related["ConfigMap/" .. text(spec.kbsConfigMapName)]
-  local ok, read = pcall(toml.decode, there and there.data and there.data["kbs-config.toml"] or "")
-  if ok and type(read) == "table" then
-    local plain_http = read.insecure_http
-    if type(read.http_server) == "table" then plain_http = read.http_server.insecure_http end
-    if plain_http ~= nil then return plain_http and "HTTP" or "HTTPS" end
-  end
+  local read = config_of(spec, related)
+  local plain_http = read.insecure_http
+  if type(read.http_server) == "table" then plain_http = read.http_server.insecure_http end
+  if plain_http ~= nil then return plain_http and "HTTP" or "HTTPS" end
   return text(spec.kbsHttpsKeySecretName) ~= "" and text(spec.kbsHttpsCertSecretName) ~= "" and "HTTPS" or "HTTP"
 end
 
@@ -134,35 +168,35 @@ local function probes(row, scheme)
   return probe(5, 10), probe(15, 30)
 end
 
-local function pod_of(parent, related, row, told)
+local function pod_of(parent, related, running, row, told)
   local spec, split = parent.spec, is_split(parent.spec)
   local volumes, mounts = layouts.volumes(spec, row, split)
   local environment = environment_of(spec, related)
-  local overridden = {}
+  local choose, overridden, kept = choices_of(parent, related, running, row, told), {}, {}
   local function image(container)
-    local chosen, variable = images.choose(container, told.notes, told.environment)
+    local chosen, variable, is_kept = choose(container)
     if variable then overridden[#overridden + 1] = variable end
+    if is_kept then kept[#kept + 1] = container .. " " .. chosen end
     return chosen
   end
   local ready, live = probes(row, scheme_of(spec, related))
-  local function container(name, command, at, which)
-    return { name = name, image = image(which), command = command, ports = { { name = name, containerPort = at, protocol = "TCP" } },
-      env = environment, volumeMounts = mounts[name], securityContext = context_of() }
+  local function container(name, command, at)
+    return { name = name, image = image(name), command = command, ports = { { name = name, containerPort = at, protocol = "TCP" } },
+      env = not empty(environment) and environment or nil, volumeMounts = mounts[name], securityContext = context_of() }
   end
-  local kbs = container("kbs", { "/usr/local/bin/kbs", "--config-file", "/etc/kbs-config/kbs-config.toml" }, port,
-    split and "kbs-microservices" or "kbs")
+  local kbs = container("kbs", { "/usr/local/bin/kbs", "--config-file", "/etc/kbs-config/kbs-config.toml" }, port)
   kbs.readinessProbe, kbs.livenessProbe = ready, live
   local pod = { containers = { kbs }, volumes = volumes }
   if split then
     pod.containers[2] = container("as", { "/usr/local/bin/grpc-as", "--socket", "0.0.0.0:50004", "--config-file",
-      "/etc/as-config/as-config.json" }, 50004, "as")
-    pod.containers[3] = container("rvps", { "/usr/local/bin/rvps", "-c", "/etc/rvps-config/rvps-config.json" }, 50003, "rvps")
+      "/etc/as-config/as-config.json" }, 50004)
+    pod.containers[3] = container("rvps", { "/usr/local/bin/rvps", "-c", "/etc/rvps-config/rvps-config.json" }, 50003)
   end
   if row.layout ~= "fs" then
     pod.initContainers = { { name = "secret-converter", image = images.converter(told.environment), command = { "/secret-converter" },
       volumeMounts = mounts.init, securityContext = context_of({ runAsNonRoot = true }) } }
   end
-  return pod, overridden
+  return pod, overridden, kept
 end
 
 local function labels_of(parent) return { app = "kbs", ["app.kubernetes.io/instance"] = parent.name } end
@@ -179,18 +213,18 @@ end
 
 local function deployment(parent, related, existing, row, told)
   local spec = parent.spec
-  local pod, overridden = pod_of(parent, related, row, told)
+  local pod, overridden, kept = pod_of(parent, related, existing, row, told)
   local inputs = {}
   for i, one in ipairs(inputs_of(spec)) do inputs[i] = one.kind .. "/" .. one.name end
   local replicas = spec.KbsDeploymentSpec and spec.KbsDeploymentSpec.replicas
-  return { inputs = inputs, inputs_as = A .. "input-digest", object = { apiVersion = "apps/v1", kind = "Deployment",
+  return { inputs = inputs, inputs_as = A .. "input-digest", events = events_of("Deployment"), object = { apiVersion = "apps/v1", kind = "Deployment",
     metadata = { name = names_of(spec, "trustee-deployment"), labels = labels_of(parent) },
     spec = { replicas = replicas == nil and 1 or replicas,
       -- It cannot be changed, and a legacy one selects by one label.
       selector = existing and plain.copy(existing.spec.selector) or { matchLabels = labels_of(parent) },
       strategy = { type = "RollingUpdate", rollingUpdate = { maxUnavailable = 1 } },
       template = { metadata = { labels = labels_of(parent),
-        annotations = { ["kbs.confidentialcontainers.org/configmap-versions"] = versions_of(spec, related) } }, spec = pod } } } }, overridden
+        annotations = { ["kbs.confidentialcontainers.org/configmap-versions"] = versions_of(spec, related) } }, spec = pod } } } }, overridden, kept
 end
 
 -- A Service never selects nothing: one of the reference operator keeps its selector until pods have the new label.
@@ -204,7 +238,7 @@ local function service(parent, there, running)
     end
   end
   local type = text(spec.kbsServiceType)
-  return { object = { apiVersion = "v1", kind = "Service", metadata = { name = names_of(spec, "kbs-service") },
+  return { events = events_of("Service"), object = { apiVersion = "v1", kind = "Service", metadata = { name = names_of(spec, "kbs-service"), labels = labels_of(parent) },
     spec = { type = type == "" and "ClusterIP" or type, selector = selector,
       ports = { { name = "kbs-port", protocol = "TCP", port = spec.kbsServicePort or port, targetPort = port, nodePort = spec.kbsNodePort } } } } }
 end
@@ -231,7 +265,36 @@ local function kept(there)
     spec = plain.copy(there.spec) } }
 end
 
-local function report(parent, running, out)
+local function has_port(service, number)
+  for _, one in ipairs(service and service.spec and service.spec.ports or {}) do
+    if one.nodePort == number then return true end
+  end
+  return false
+end
+
+-- The first Service by name that has the node port which this one asks for and does not have yet, or nil.
+local function port_holder(spec, related, own_name, exposed)
+  local number, holder = spec.kbsNodePort, nil
+  if not number or has_port(exposed, number) then return nil end
+  for _, there in pairs(related) do
+    if there.kind == "Service" and there.name ~= own_name and has_port(there, number) and (not holder or there.name < holder) then
+      holder = there.name
+    end
+  end
+  return holder
+end
+
+-- What clients lack although the servers run, or nil.
+local function unreachable(parent, exposed)
+  local name, number = names_of(parent.spec, "kbs-service"), parent.spec.kbsNodePort
+  local composed = said.of(parent, "Composed")
+  local refused = composed and composed.status == "False" and ": " .. text(composed.message) or ""
+  if not exposed then return "Service " .. name .. " is not there yet" .. refused end
+  if number and not has_port(exposed, number) then return "Service " .. name .. " does not have kbsNodePort " .. number .. " yet" .. refused end
+  return nil
+end
+
+local function report(parent, running, exposed, out)
   local replicas = parent.spec.KbsDeploymentSpec and parent.spec.KbsDeploymentSpec.replicas
   if replicas == 0 then
     out.condition("Ready", false, "ScaledToZero", "replicas is 0")
@@ -243,9 +306,13 @@ local function report(parent, running, out)
   end
   local status = running.status or {}
   local is, wanted = status.readyReplicas or 0, running.spec.replicas or 1
+  local lacks = unreachable(parent, exposed)
+  if running.ready and is >= 1 and lacks then
+    out.condition("Ready", false, "ServiceMissing", lacks)
+    return false
+  end
   if running.ready and is >= 1 then
     out.condition("Ready", true, "Ready", is .. " of " .. wanted .. " replicas are ready")
-    out.tell("Ready", running.name .. " has rolled out")
     return true
   end
   out.condition("Ready", false, "RollingOut", (status.updatedReplicas or 0) .. " of " .. wanted .. " replicas are updated, "
@@ -259,12 +326,15 @@ function server.sync(parent, related, children, files)
   local name, service_name = names_of(spec, "trustee-deployment"), names_of(spec, "kbs-service")
   local running, exposed = children["Deployment/" .. name], children["Service/" .. service_name]
   local function answer(ready)
+    local was = parent.status and parent.status.isReady == true
+    if ready and not was then out.tell("Ready", "Trustee deployment is ready") end
+    if was and not ready then out.warn("NotReady", "Trustee deployment is no longer ready") end
     return { children = list, status = { isReady = ready, observedGeneration = parent.generation }, conditions = out.conditions,
       events = out.events }
   end
   local function stop(reason, message)
     out.condition("Ready", false, reason, message)
-    out.warn("NotReady", message)
+    out.warn(reason, message)
     if running then list[#list + 1] = kept(running) end
     if exposed then list[#list + 1] = kept(exposed) end
     return answer(false)
@@ -280,13 +350,18 @@ function server.sync(parent, related, children, files)
   if not loaded.ok and running then
     list[1] = kept(running)
     list[2] = service(parent, exposed, running)
-    return answer(report(parent, running, out))
+    return answer(report(parent, running, exposed, out))
   end
   local row = made.rows[version] or catalogue.facts(version)
   if row.layout ~= "fs" and not images.converter(told.environment) then
-    return stop("OperatorImageMissing", "OPERATOR_IMAGE_NAME is not set: the init container of " .. version .. " has no image")
+    return stop("OperatorImageMissing", "the init container of " .. version .. " has no image: this process runs in no pod whose image "
+      .. "it could use, and OPERATOR_IMAGE_NAME is not set")
   end
-  local child, overridden = deployment(parent, related, running, row, told)
+  local child, overridden, kept_images = deployment(parent, related, running, row, told)
+  if #kept_images > 0 then
+    out.condition("ImagesResolved", true, "Kept", "it keeps the images that run: " .. table.concat(kept_images, ", ") .. "; the annotation "
+      .. A .. "version names a release of the catalogue in their place, " .. A .. "kbs-image an image")
+  end
   list[1] = child
   list[2] = service(parent, exposed, running)
   for _, variable in ipairs(overridden) do out.warn("ImageOverridden", variable .. " is in force rather than the image of " .. version) end
@@ -297,9 +372,14 @@ function server.sync(parent, related, children, files)
       return answer(false)
     end
   end
-  if not running then out.tell("DeploymentCreated", "Deployment " .. name) end
-  if not exposed then out.tell("ServiceCreated", "Service " .. service_name) end
-  return answer(report(parent, running, out))
+  local holder = port_holder(spec, related, service_name, exposed)
+  if holder then
+    list[2] = exposed and kept(exposed) or nil
+    out.condition("Ready", false, "NodePortConflict", "kbsNodePort " .. spec.kbsNodePort .. " belongs to Service " .. holder
+      .. ": it is the older's; another number, or none, is free")
+    return answer(false)
+  end
+  return answer(report(parent, running, exposed, out))
 end
 
 return server

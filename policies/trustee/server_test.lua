@@ -196,6 +196,64 @@ test("a KbsConfig made by hand runs the constants", function()
   expect_equal((images_with({ OPERATOR_IMAGE_NAME = "r/op:1" }, {})), { "r/op:1", "ghcr.io/confidential-containers/key-broker-service:latest" })
 end)
 
+local function deployed(w, images_by_name)
+  local containers = {}
+  for name, image in pairs(images_by_name) do containers[#containers + 1] = { name = name, image = image } end
+  w.children["Deployment/trustee-deployment"] = fixtures.object({ apiVersion = "apps/v1", kind = "Deployment", name = "trustee-deployment",
+    spec = { replicas = 1, selector = { matchLabels = { app = "kbs" } }, template = { metadata = { labels = { app = "kbs" } }, spec = { containers = containers } } } })
+  w.related["Deployment/trustee-deployment"] = w.children["Deployment/trustee-deployment"]
+  return w.settle()
+end
+local built_in = { apiVersion = "v1", kind = "ConfigMap", name = "config",
+  data = { ["kbs-config.toml"] = "[http_server]\ninsecure_http = true\n[attestation_service]\ntype = \"coco_as_builtin\"\n" } }
+
+test("a KbsConfig made by hand keeps the image that runs until an annotation names another", function()
+  local w = deployed(server({}), { kbs = "r/kbs:built-in-7" })
+  expect_equal({ w.pod().containers[1].image, w.reason("ImagesResolved") }, { "r/kbs:built-in-7", "True/Kept" })
+  expect_equal(w.condition("ImagesResolved").message, "it keeps the images that run: kbs r/kbs:built-in-7; the annotation " .. A
+    .. "version names a release of the catalogue in their place, " .. A .. "kbs-image an image")
+  w.settle()
+  expect_equal({ w.writes, w.pod().containers[1].image }, { {}, "r/kbs:built-in-7" })
+  w.parent.annotations[A .. "version"] = "v0.20.0"
+  w.settle()
+  expect_equal({ w.pod().containers[1].image, w.reason("ImagesResolved") },
+    { "ghcr.io/confidential-containers/key-broker-service:built-in-as-v0.20.0", "none" })
+  w.parent.annotations = { [A .. "kbs-image"] = "r/kbs:8" }
+  w.settle()
+  expect_equal(w.pod().containers[1].image, "r/kbs:8")
+end)
+
+test("of three servers each keeps its own image, and a variable wins over what runs", function()
+  local split = { kbsDeploymentType = "MicroservicesDeployment", kbsAsConfigMapName = "as", kbsRvpsConfigMapName = "rvps" }
+  local w = deployed(server(split), { kbs = "r/kbs:1", as = "r/as:1", rvps = "r/rvps:1" })
+  local c = w.pod().containers
+  expect_equal({ c[1].image, c[2].image, c[3].image }, { "r/kbs:1", "r/as:1", "r/rvps:1" })
+  w.parent.annotations[A .. "version"] = "v0.20.0"
+  w.settle()
+  expect_equal(w.pod().containers[1].image, "ghcr.io/confidential-containers/key-broker-service:v0.20.0")
+  local told = fixtures.files({ ["settings.json"] = '{"environment": {"OPERATOR_IMAGE_NAME": "r/op:1", "KBS_IMAGE_NAME": "r/kbs:2"}}' })
+  expect_equal(deployed(server({}, {}, told), { kbs = "r/kbs:1" }).pod().containers[1].image, "r/kbs:2")
+end)
+
+test("a new KbsConfig whose file has its services built in gets an image that has them", function()
+  local w = server({})
+  w.put(built_in)
+  expect_equal(w.settle().pod().containers[1].image, "ghcr.io/confidential-containers/key-broker-service:built-in-as-latest")
+end)
+
+test("what an instance owns runs its release's image, whatever ran before", function()
+  local w = server({}, { [A .. "kbs-image"] = "r/kbs:9", [A .. "version"] = "v0.21.0" })
+  w.parent.owner = "TrusteeConfig/t"
+  expect_equal(deployed(w, { kbs = "r/kbs:1" }).pod().containers[1].image, "r/kbs:9")
+  w = server({}, { [A .. "version"] = "v0.99.0" })
+  w.parent.owner = "TrusteeConfig/t"
+  expect_equal(deployed(w, { kbs = "r/kbs:1" }).pod().containers[1].image, "ghcr.io/confidential-containers/key-broker-service:latest")
+end)
+
+test("without anything in its environment a container has no list of it", function()
+  expect_equal(server({}).settle().pod().containers[1].env, nil)
+end)
+
 -- ---------------------------------------------------------------- Deployment, Service, readiness
 
 test("selector and labels tell instances apart, a legacy selector stays", function()
@@ -305,6 +363,71 @@ test("readiness is that of the newest pods", function()
   w.parent.spec.KbsDeploymentSpec.replicas = 0
   w.settle()
   expect_equal({ w.reason("Ready"), w.deployment().spec.replicas }, { "False/ScaledToZero", 0 })
+end)
+
+test("it is not ready without its Service, and says what the server says of it", function()
+  local w = server({}).settle()
+  w.roll_out()
+  w.children["Service/kbs-service"], w.related["Service/kbs-service"] = nil, nil
+  local function pass()
+    local answer = sync(w.parent, w.related, w.children, w.files)
+    return answer.conditions[1].reason .. ": " .. answer.conditions[1].message
+  end
+  expect_equal(pass(), "ServiceMissing: Service kbs-service is not there yet")
+  w.parent.status = { conditions = { { type = "Composed", status = "False", message = "Service kbs-service: create: no" } } }
+  expect_equal(pass(), "ServiceMissing: Service kbs-service is not there yet: Service kbs-service: create: no")
+end)
+
+test("of two that ask for one node port the younger is told who has it", function()
+  local w = server({ kbsServiceType = "NodePort", kbsNodePort = 30080 })
+  local function other(name, number)
+    w.put({ apiVersion = "v1", kind = "Service", name = name, spec = { ports = { { port = 8080, nodePort = number } } } })
+  end
+  other("kbs-service-b", 30080)
+  other("kbs-service-a", 30080)
+  other("kbs-service-0", 30081)
+  w.settle()
+  expect_equal({ w.reason("Ready"), w.service(), w.deployment() ~= nil }, { "False/NodePortConflict", nil, true })
+  expect_equal(w.condition("Ready").message, "kbsNodePort 30080 belongs to Service kbs-service-a: it is the older's; another number, or none, is free")
+  local asked = {}
+  for _, one in ipairs(policy.compose.related(w.parent).objects) do
+    if one.labels then asked[#asked + 1] = one.kind .. " " .. one.labels.app end
+  end
+  expect_equal(asked, { "Service kbs" })
+  w.related["Service/kbs-service-a"], w.related["Service/kbs-service-b"] = nil, nil
+  w.settle()
+  expect_equal({ w.service().labels.app, w.service().spec.ports[1].nodePort }, { "kbs", 30080 })
+  w.roll_out()
+  other("kbs-service-c", 30080)
+  w.settle()
+  expect_equal(w.reason("Ready"), "True/Ready")
+  -- Its Service stays as it was while it asks for a number that another has.
+  w.parent.spec.kbsNodePort = 30081
+  w.settle()
+  expect_equal({ w.reason("Ready"), w.service().spec.ports[1].nodePort, w.writes }, { "False/NodePortConflict", 30080, {} })
+  w.related["Service/kbs-service-0"] = nil
+  local answer = sync(w.parent, w.related, w.children, w.files)
+  expect_equal(answer.conditions[1].message, "Service kbs-service does not have kbsNodePort 30081 yet")
+end)
+
+test("that it becomes ready and is no longer ready is told, each once", function()
+  local w = server({}).settle()
+  expect_equal({ w.events.Ready, w.events.NotReady }, {})
+  w.roll_out()
+  expect_equal({ w.events.Ready, w.events.NotReady }, { "Trustee deployment is ready", nil })
+  w.settle()
+  expect_equal(w.events, {})
+  w.deployment().ready = false
+  w.settle()
+  expect_equal(w.events, { NotReady = "Trustee deployment is no longer ready" })
+  w.settle()
+  expect_equal(w.events, {})
+  w.related["ConfigMap/cpu"] = nil
+  w.settle()
+  expect_equal(w.events, { InputMissing = "ConfigMap cpu of spec.kbsAttestationPolicyConfigMapName is not there" })
+  local told = {}
+  for _, child in ipairs(server({}).settle().answer.children) do told[#told + 1] = child.events.created .. " " .. child.events.update_failed end
+  expect_equal(told, { "DeploymentCreated DeploymentUpdateFailed", "ServiceCreated ServiceUpdateFailed" })
 end)
 
 test("what is missing is named, and the Deployment stays as it is", function()

@@ -2,6 +2,7 @@
 local placeholders = require("placeholders")
 local releases = require("releases")
 local roles = require("roles")
+local shipped = require("shipped")
 local tls = require("tls")
 
 local templates = {}
@@ -51,12 +52,13 @@ local function find_in(files, made, role, version)
   return nil
 end
 
--- resolve(files, made, version, role):
---   how    "own", "inherited", "latest" (with a warning), "absent" (it has none), "missing", "incompatible"
---   path, text, from   of the file
---   searched   folders
---   why    of missing and incompatible
-function templates.resolve(files, made, version, role)
+-- Roles that a folder with seven files has none for: what is shipped stands in.
+local beyond_seven = { ["gpu-policy"] = true, ["resource-ibm"] = true }
+-- Roles without which no server starts or no client is judged: a release that omits one cannot be made.
+local needed = { ["kbs-permissive"] = true, ["kbs-restricted"] = true, ["resource-permissive"] = true,
+  ["resource-restricted"] = true, ["resource-ibm"] = true }
+
+local function resolve_in(files, made, version, role)
   local row, searched, at = made.rows[version], {}, version
   if role == "tdx-config" and row.features.dcap_verifier then return { how = "absent", searched = searched } end
   while at do
@@ -71,7 +73,12 @@ function templates.resolve(files, made, version, role)
       end
       return { how = at == version and "own" or "inherited", path = path, text = files[path], from = at, searched = searched }
     end
-    if there.omit[role] then return { how = "absent", searched = searched } end
+    if there.omit[role] then
+      if needed[role] then
+        return { how = "missing", searched = searched, why = role .. " of " .. version .. ": " .. at .. " omits it, and no instance can do without" }
+      end
+      return { how = "absent", searched = searched }
+    end
     at = there.extends
   end
   if searched[#searched] ~= "latest" and not made.flat then
@@ -88,11 +95,65 @@ function templates.resolve(files, made, version, role)
     why = role .. " of " .. version .. ": no file in " .. table.concat(searched, ", ") }
 end
 
--- render(found, role, row, config): what a file becomes for a release; config is spec.tlsConfig.
+-- The shipped file of the nearest release that is like this one, or nil.
+local function from_shipped(row, role)
+  local files, made = shipped.files()
+  local nearest = shipped.nearest(made, row.version)
+  local found = resolve_in(files, made, nearest, role)
+  if found.how == "absent" then return found end
+  if not found.text or templates.difference(role, made.rows[nearest], row) then return nil end
+  return { how = "shipped", path = "shipped/" .. found.path, text = found.text, from = found.from, searched = found.searched }
+end
+
+-- resolve(files, made, version, role):
+--   how    "own", "inherited", "latest" (with a warning), "shipped" (beyond the seven files of a folder), "absent" (it has none),
+--          "missing", "incompatible"
+--   path, text, from   of the file
+--   searched   folders
+--   why    of missing and incompatible
+function templates.resolve(files, made, version, role)
+  local found = resolve_in(files, made, version, role)
+  if found.text or found.how == "absent" or not beyond_seven[role] then return found end
+  return from_shipped(made.rows[version], role) or found
+end
+
+local readers = { ["kbs-permissive"] = "TOML", ["kbs-restricted"] = "TOML", ["reference-values"] = "JSON", ["tdx-config"] = "JSON" }
+
+-- What is wrong with a text that a server would be given, or nil.
+local function flaw(role, text, path)
+  local form = readers[role]
+  if not form then return nil end
+  local ok, why = pcall(form == "TOML" and toml.decode or json.decode, text)
+  if ok then return nil end
+  return path .. ": it is no " .. form .. ": " .. tostring(why):gsub("^.-:%d+: ", "")
+end
+
+-- render(found, role, row, config): what a file becomes for a release, or nil and what is wrong with it; config is spec.tlsConfig.
 -- Only one role has placeholders: everything else is delivered as it is.
 function templates.render(found, role, row, config)
-  if role ~= "kbs-restricted" then return found.text end
-  return placeholders.render(found.text, tls.values(row.features.tls_profiles and (config or {}) or nil), found.path)
+  local text, why = found.text, nil
+  if role == "kbs-restricted" then
+    text, why = placeholders.render(text, tls.values(row.features.tls_profiles and (config or {}) or nil), found.path)
+  end
+  why = why or flaw(role, text, found.path)
+  if why then return nil, why end
+  return text
+end
+
+-- problem(files, made): what is wrong with the files of the releases of a catalogue, or nil.
+function templates.problem(files, made)
+  local paths = {}
+  for path in pairs(files) do paths[#paths + 1] = path end
+  table.sort(paths)
+  for _, path in ipairs(paths) do
+    local role, where = templates.role_of(path), path:match("^(.*)/[^/]*$")
+    local row = made.rows[where or (made.flat and "latest") or ""]
+    if role and row then
+      local _, why = templates.render({ text = files[path], path = path }, role, row)
+      if why then return why end
+    end
+  end
+  return nil
 end
 
 return templates

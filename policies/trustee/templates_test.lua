@@ -64,9 +64,58 @@ test("a token that says nothing of its client has no resource policy in common w
 end)
 
 test("a file that is nowhere is missing, with the folders that were searched", function()
-  local found = resolve("v0.21.0", "gpu-policy", { ["latest/ear_default_attestation_policy_gpu.rego"] = false })
+  local found = resolve("v0.21.0", "cpu-policy", { ["latest/ear_default_attestation_policy_cpu.rego"] = false })
   expect_equal({ found.how, found.searched }, { "missing", { "v0.21.0", "latest" } })
-  expect_equal(found.why, "gpu-policy of v0.21.0: no file in v0.21.0, latest")
+  expect_equal(found.why, "cpu-policy of v0.21.0: no file in v0.21.0, latest")
+end)
+
+test("what seven files a release leave out is what is shipped for the nearest release that is like it", function()
+  local seven = { ["versions.json"] = fixtures.catalogue({ "v0.10.0", "v0.13.5", "v0.15.3", "v0.17.4", "latest" }) }
+  for path in pairs(files.text) do
+    local role = templates.role_of(path)
+    if role == "gpu-policy" or role == "resource-ibm" then seven[path] = false end
+  end
+  local said = {}
+  for _, version in ipairs({ "v0.10.0", "v0.13.5", "v0.15.3", "v0.17.4", "latest" }) do
+    local gpu, ibm = resolve(version, "gpu-policy", seven), resolve(version, "resource-ibm", seven)
+    said[#said + 1] = version .. " " .. gpu.how .. " " .. (gpu.from or "-") .. " " .. ibm.how .. " " .. (ibm.from or "-")
+  end
+  expect_equal(said, { "v0.10.0 absent - shipped v0.10.0", "v0.13.5 absent - shipped v0.11.0", "v0.15.3 shipped v0.15.0 shipped v0.14.0",
+    "v0.17.4 shipped v0.17.0 shipped v0.14.0", "latest shipped latest shipped latest" })
+  expect_equal(resolve("latest", "gpu-policy", seven).path, "shipped/latest/ear_default_attestation_policy_gpu.rego")
+end)
+
+test("what is shipped for another layout, grammar or dialect is not used either", function()
+  local none = { ["versions.json"] = fixtures.catalogue({ "v0.21.0", "latest" }, { ["v0.21.0"] = { layout = "fs" } }),
+    ["latest/resource-policy-ibm.rego"] = false }
+  expect_equal(resolve("v0.21.0", "resource-ibm", none).how, "missing")
+  for _, role in ipairs({ "cpu-policy", "kbs-permissive", "reference-values" }) do
+    expect_equal(resolve("v0.10.0", role, { ["v0.10.0/" .. roles[role][1]] = false }).how, "incompatible", role)
+  end
+end)
+
+test("a release that omits what no instance can do without has a missing file", function()
+  for _, role in ipairs({ "kbs-permissive", "kbs-restricted", "resource-permissive", "resource-restricted" }) do
+    local found = resolve("latest", role, { ["versions.json"] = fixtures.catalogue({ "latest" }, { latest = { omit = { role } } }),
+      ["latest/" .. roles[role][1]] = false })
+    expect_equal({ found.how, found.why }, { "missing", role .. " of latest: latest omits it, and no instance can do without" })
+  end
+end)
+
+test("a configuration that is no TOML, and values that are no JSON, are named with file and reason", function()
+  local function problem(changed)
+    local here = fixtures.files(changed)
+    return templates.problem(here.text, fixtures.made(here)) or "none"
+  end
+  expect_equal(problem({}), "none")
+  expect_true(problem({ ["v0.18.0/kbs-config-permissive.toml"] = "[http_server" }):find("^v0.18.0/kbs%-config%-permissive.toml: it is no TOML: "))
+  expect_true(problem({ ["latest/kbs-config-restricted.toml"] = "a = {{TlsProfile}}\nb" }):find("it is no TOML", 1, true))
+  expect_true(problem({ ["latest/kbs-config-restricted.toml"] = "a = {{Nonsense}}" }):find("there is no placeholder", 1, true))
+  expect_true(problem({ ["v0.10.0/rvps-reference-values.json"] = "[" }):find("^v0.10.0/rvps%-reference%-values.json: it is no JSON: "))
+  expect_true(problem({ ["v0.10.0/tdx-config.json"] = "{," }):find("it is no JSON", 1, true))
+  expect_equal(problem({ ["v9.9.9/kbs-config-permissive.toml"] = "[", ["kbs-config-permissive.toml"] = "[" }), "none")
+  local flat = { ["kbs-config-permissive.toml"] = "[" }
+  expect_true(templates.problem(flat, (catalogue.of(flat))):find("^kbs%-config%-permissive.toml: it is no TOML"))
 end)
 
 test("omit ends the way along extends", function()
@@ -115,7 +164,7 @@ test("only the restricted configuration is looked through for placeholders", fun
   for role in pairs(roles) do
     local found = { text = "<se.tag> {{Nonsense}}", path = "f" }
     local text = templates.render(found, role, made.rows.latest)
-    if role == "kbs-restricted" then expect_equal(text, nil) else expect_equal(text, found.text) end
+    if role:find("policy") or role:find("^resource") then expect_equal(text, found.text) else expect_equal(text, nil, role) end
   end
 end)
 

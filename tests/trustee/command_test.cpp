@@ -6,6 +6,11 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -135,6 +140,121 @@ TEST(TrusteeCommand, VerifiesAFolderOfTemplates) {
   EXPECT_THAT(o.out, HasSubstr("CatalogueLoaded=False CatalogueInvalid"));
   EXPECT_EQ(run({"verify", mine + "/nowhere"}).code, 1);
   EXPECT_EQ(run({"diff", "a"}).code, 2);
+}
+
+namespace fs = std::filesystem;
+
+const std::string shipped = WINDLASS_SOURCE_DIR "/policies/trustee/data";
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The tree of the plan: seven files for each of three releases, one of which is mapped to no image.
+void write_seven_files(reactor::temporary_folder& folder) {
+  const std::map<std::string, std::vector<std::string>> from{{"v0.10.0", {"v0.10.0"}},
+                                                             {"v0.11.0", {"v0.11.0", "v0.10.0"}},
+                                                             {"latest", {"latest", "v0.10.0"}}};
+  for (const auto& [release, folders] : from)
+    for (const char* name :
+         {"kbs-config-permissive.toml", "kbs-config-restricted.toml", "attestation-policy.rego",
+          "resource-policy-permissive.rego", "resource-policy-restrictive.rego",
+          "rvps-reference-values.json", "tdx-config.json"})
+      for (const std::string& one : folders) {
+        const std::string now = name == std::string("attestation-policy.rego")
+                                    ? "ear_default_attestation_policy_cpu.rego"
+                                    : name;
+        if (!fs::exists(shipped + "/" + one + "/" + now)) continue;
+        folder.write("seven/" + release + "/" + name, text_of(shipped + "/" + one + "/" + now));
+        break;
+      }
+  folder.write("seven/versions.json", R"({"supported_versions": ["v0.10.0", "v0.11.0", "latest"],
+    "default_version": "latest", "version_mappings": {
+      "v0.10.0": {"kbs_image": "r.example.com/kbs:v0.10.0", "as_image": "r.example.com/as:v0.10.0",
+                  "rvps_image": "r.example.com/rvps:v0.10.0"},
+      "latest": {"kbs_image": "r.example.com/kbs:latest", "as_image": "r.example.com/as:latest",
+                 "rvps_image": "r.example.com/rvps:latest"}}})");
+}
+
+TEST(TrusteeCommand, VerifiesSevenFilesAReleaseAndSaysWhatIsShippedBesideThem) {
+  reactor::temporary_folder folder;
+  write_seven_files(folder);
+  const outcome o = run({"verify", folder.path() + "/seven", "-o", "json"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  const json::object all = object_of(o);
+  const json::array& versions = all.at("versions").as_array();
+  ASSERT_EQ(versions.size(), 3u);
+  for (const json::value& v : versions) {
+    EXPECT_TRUE(v.at("problem").is_null()) << v;
+    const std::string cpu(v.at("files").at("Permissive attestation-policy-cpu").as_string());
+    EXPECT_EQ(cpu, std::string(v.at("version").as_string()) + "/attestation-policy.rego");
+  }
+  EXPECT_EQ(versions[2].at("files").at("Permissive attestation-policy-gpu"),
+            "shipped/latest/ear_default_attestation_policy_gpu.rego");
+  EXPECT_EQ(versions[2].at("files").at("Restricted IBM SE resource-policy"),
+            "shipped/latest/resource-policy-ibm.rego");
+  EXPECT_THAT(std::string(versions[1].at("images").at("kbs").as_string()), HasSubstr("v0.11.0"));
+}
+
+TEST(TrusteeCommand, VerifyEndsWith1WhereTheServiceWouldRefuseOrIgnoreSomething) {
+  const struct {
+    const char *path, *from, *to, *said;
+  } table[] = {
+      {"v0.18.0/kbs-config-restricted.toml", "[http_server]", "[http_server",
+       "v0.18.0/kbs-config-restricted.toml: it is no TOML"},
+      {"latest/rvps-reference-values.json", "{}", "{", "rvps-reference-values.json: it is no JSON"},
+      {"v0.10.0/tdx-config.json", "}", "", "tdx-config.json: it is no JSON"},
+      {"versions.json", "\"version_mappings\": {", "\"version_mappings\": {\"v9.9.9\": {},",
+       "version_mappings.v9.9.9: it is not in supported_versions"},
+      {"versions.json", "\"supported_versions\": [", "\"supported_versions\": [\"v0.99.0\",",
+       "ImagesResolved=False ImageMappingMissing"},
+      {"versions.json", "\"omit\": [\"gpu-policy\"]",
+       "\"omit\": [\"gpu-policy\", \"resource-restricted\"]",
+       "Restricted: TemplatesResolved=False TemplateMissing: resource-restricted of v0.1"},
+  };
+  for (const auto& row : table) {
+    reactor::temporary_folder folder;
+    const std::string mine = folder.path() + "/templates";
+    fs::copy(shipped, mine, fs::copy_options::recursive);
+    std::string text = text_of(mine + "/" + row.path);
+    const std::size_t at = text.find(row.from);
+    ASSERT_NE(at, text.npos) << row.from;
+    text.replace(at, std::string(row.from).size(), row.to);
+    folder.write(std::string("templates/") + row.path, text);
+    if (row.said == std::string(table[5].said))
+      for (const char* release : {"v0.10.0", "v0.11.0"})
+        fs::remove(mine + "/" + release + "/resource-policy-restrictive.rego");
+    const outcome o = run({"verify", mine});
+    EXPECT_EQ(o.code, 1) << row.said << o.out;
+    EXPECT_THAT(o.out, HasSubstr(row.said));
+    EXPECT_EQ(run({"versions", "--templates", mine}).code, 1) << row.said;
+  }
+}
+
+TEST(TrusteeCommand, VerifiesAFlatFolderAsTheServiceTakesIt) {
+  reactor::temporary_folder folder;
+  const std::string mine = folder.path() + "/flat";
+  fs::copy(shipped + "/latest", mine, fs::copy_options::recursive);
+  const outcome o = run({"verify", mine});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_THAT(o.out, HasSubstr("kbs-config-permissive.toml"));
+  std::ofstream(mine + "/kbs-config-permissive.toml") << "[";
+  EXPECT_EQ(run({"verify", mine}).code, 1);
+}
+
+TEST(TrusteeCommand, AVersionThatThereIsNotEndsWith1) {
+  reactor::temporary_folder folder;
+  folder.write("a.yaml", instance);
+  for (const char* version : {"bogus", "v9.9.9"})
+    for (const char* command : {"diff", "render"}) {
+      const outcome o =
+          run({command, "a", "-n", "shops", "--to", version, "-f", folder.path() + "/a.yaml"});
+      EXPECT_EQ(o.code, 1) << command << version;
+      EXPECT_THAT(o.err, HasSubstr("VersionResolved=False UnknownVersion")) << command << version;
+    }
+  EXPECT_EQ(
+      run({"diff", "a", "-n", "shops", "--to", "latest", "-f", folder.path() + "/a.yaml"}).code, 0);
 }
 
 }  // namespace
