@@ -56,6 +56,7 @@ std::map<fs::path, std::string> made_files() {
     one("base", name, "");
   one("components/releases", "releases", "releases.enabled=true");
   one("components/compose", "compose", "compose.enabled=true");
+  one("components/trustee", "trustee", "trustee.enabled=true");
   one("components/tenants", "tenants", "tenants.enabled=true");
   one("components/kryptondeployments", "kryptondeployments", "kryptondeployments.enabled=true");
   one("components/servicemonitor", "servicemonitor", "serviceMonitor.enabled=true");
@@ -66,6 +67,8 @@ std::map<fs::path, std::string> made_files() {
   for (const auto& crd : fs::directory_iterator(deploy / "crds"))
     if (crd.is_regular_file())
       made[fs::path("chart/files/crds") / crd.path().filename()] = bytes_of(crd.path());
+  for (const auto& crd : fs::directory_iterator(deploy / "crds/trustee"))
+    made[fs::path("chart/files/crds/trustee") / crd.path().filename()] = bytes_of(crd.path());
   for (const char* name : {"alerts.yaml", "dashboard.json"})
     made[fs::path("chart/files") / name] = bytes_of(deploy / "monitoring" / name);
   return made;
@@ -200,6 +203,18 @@ TEST(Deploy, ValuesReachWhatTheyName) {
        {"- --apis=bootc,compose", "windlass.dev/compose: \"true\"",
         "name: bootc-operator-compose\n"},
        {}},
+      {{"trustee.enabled=true"},
+       {"- --apis=bootc,compose", "name: bootc-operator-compose\n",
+        "name: bootc-operator-compose-trustee\n", "name: trusteeconfigs.confidentialcontainers.org",
+        "name: bootc-operator-trusteeconfig-viewer\n", "name: bootc-operator-kbsconfig-editor\n",
+        "fieldPath: metadata.name"},
+       {"OPERATOR_IMAGE_NAME"}},
+      {{"trustee.enabled=true,crds.install=false"},
+       {"name: bootc-operator-compose-trustee\n"},
+       {"CustomResourceDefinition"}},
+      {{"trustee.enabled=true,controller.enabled=false"},
+       {"name: bootc-operator-compose\n", "name: bootc-operator-compose-trustee\n"},
+       {"kind: Deployment"}},
       {{"compose.enabled=true,releases.enabled=true"}, {"- --apis=bootc,releases,compose"}, {}},
       {{"tenants.enabled=true,tenants.chart.name=echo-server,tenants.chart.installCRDs=true"},
        {"- --apis=bootc,tenants", "- --chart-name=echo-server", "- --chart-install-crds",
@@ -255,6 +270,7 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
                                           {"logs.level=loud", "level"},
                                           {"releases.enabled=1", "enabled"},
                                           {"compose.enabled=yes", "enabled"},
+                                          {"trustee.enabled=yes", "enabled"},
                                           {"tenants.enabled=on", "enabled"},
                                           {"tenants.chart.repo=charts", "repo"},
                                           {"serviceMonitor.interval=often", "interval"},
