@@ -16,13 +16,23 @@ local function broken(text, expected, note)
   expect_true(all:find(expected, 1, true), "expected " .. expected .. ", found " .. all)
 end
 
-test("the shipped catalogue has v0.10 to v0.21 and latest last, without a finding", function()
+test("the shipped catalogue has v0.10 to v0.22 and latest last, without a finding", function()
   local made, all = said(file("data/versions.json"))
   expect_equal(all, "")
-  expect_equal(#made.versions, 14)
-  expect_equal(made.versions[1], "v0.10.0")
-  expect_equal(made.versions[14], "latest")
+  expect_equal(#made.versions, 15)
+  expect_equal({ made.versions[1], made.versions[14], made.versions[15] }, { "v0.10.0", "v0.22.0", "latest" })
   expect_equal(made.default, "latest")
+end)
+
+test("every shipped release has the four images that Trustee's release script publishes, and latest those of the newest", function()
+  local made = catalogue.read(file("data/versions.json"))
+  local registry = "ghcr.io/confidential-containers/"
+  for i, v in ipairs(made.versions) do
+    local tag = v == "latest" and made.versions[i - 1] or v
+    expect_equal(made.rows[v].images, { kbs_image = registry .. "key-broker-service:" .. tag,
+      kbs_all_in_one_image = registry .. "key-broker-service:built-in-as-" .. tag, as_image = registry .. "attestation-service:" .. tag,
+      rvps_image = registry .. "reference-value-provider-service:" .. tag }, v)
+  end
 end)
 
 test("what the shipped catalogue says of a release is what is known by its number", function()

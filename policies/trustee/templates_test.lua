@@ -23,7 +23,7 @@ test("every release of the shipped catalogue has a file for every role, without 
   end
   local expected = {}
   for _, v in ipairs({ "v0.10.0", "v0.10.1", "v0.11.0", "v0.12.0", "v0.13.0", "v0.14.0" }) do expected[#expected + 1] = v .. " gpu-policy" end
-  for _, v in ipairs({ "v0.18.0", "v0.19.0", "v0.20.0", "v0.21.0", "latest" }) do expected[#expected + 1] = v .. " tdx-config" end
+  for _, v in ipairs({ "v0.18.0", "v0.19.0", "v0.20.0", "v0.21.0", "v0.22.0", "latest" }) do expected[#expected + 1] = v .. " tdx-config" end
   expect_equal(absent, expected)
 end)
 

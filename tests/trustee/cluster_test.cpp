@@ -109,7 +109,7 @@ awaitable<cli::trustee_change> foreseen(reactor::loop& l, windlass& one,
 
 const std::vector<std::string> releases = {"v0.10.0", "v0.10.1", "v0.11.0", "v0.12.0", "v0.13.0",
                                            "v0.14.0", "v0.15.0", "v0.16.0", "v0.17.0", "v0.18.0",
-                                           "v0.19.0", "v0.20.0", "v0.21.0", "latest"};
+                                           "v0.19.0", "v0.20.0", "v0.21.0", "v0.22.0", "latest"};
 
 /// From one release to each of the others.
 class TrusteeChange : public TrusteeCluster, public testing::WithParamInterface<std::string> {};

@@ -49,9 +49,9 @@ TEST(TrusteeCommand, ListsReleasesWithTheirImages) {
   EXPECT_EQ(o.code, 0) << o.err;
   const json::object all = object_of(o);
   const json::array& versions = all.at("versions").as_array();
-  ASSERT_EQ(versions.size(), 14u);
+  ASSERT_EQ(versions.size(), 15u);
   EXPECT_EQ(versions[0].at("version"), "v0.10.0");
-  EXPECT_EQ(versions[13].at("default"), true);
+  EXPECT_EQ(versions[14].at("default"), true);
   for (const json::value& v : versions) {
     EXPECT_TRUE(v.at("problem").is_null()) << v;
     EXPECT_THAT(std::string(v.at("images").at("kbs").as_string()), HasSubstr("built-in-as-"));

@@ -148,7 +148,7 @@ value trustee_config(const std::string& spec) {
 const std::vector<std::string>& versions() {
   static const std::vector<std::string> all = {
       "v0.10.0", "v0.10.1", "v0.11.0", "v0.12.0", "v0.13.0", "v0.14.0", "v0.15.0",
-      "v0.16.0", "v0.17.0", "v0.18.0", "v0.19.0", "v0.20.0", "v0.21.0", "latest"};
+      "v0.16.0", "v0.17.0", "v0.18.0", "v0.19.0", "v0.20.0", "v0.21.0", "v0.22.0", "latest"};
   return all;
 }
 
