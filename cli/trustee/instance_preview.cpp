@@ -171,16 +171,20 @@ reactor::awaitable<result<std::vector<std::string>>> instance_preview::settle(
   co_return held;
 }
 
-reactor::awaitable<result<trustee_change>> instance_preview::change(object_name instance,
-                                                                    std::string version) {
-  auto settled = co_await settle(instance);
-  if (!settled) co_return settled.error();
-  const object_map before = world_.objects();
+void instance_preview::ask_for(const object_name& instance, const std::string& version) {
   value::object spec;
   spec["version"] = version.empty() ? value() : value(version);
   value::object patch;
   patch["spec"] = std::move(spec);
   world_.edit(instance, value(std::move(patch)));
+}
+
+reactor::awaitable<result<trustee_change>> instance_preview::change(object_name instance,
+                                                                    std::string version) {
+  auto settled = co_await settle(instance);
+  if (!settled) co_return settled.error();
+  const object_map before = world_.objects();
+  ask_for(instance, version);
   auto changed = co_await settle(instance);
   if (!changed) co_return changed.error();
   const object_map& after = world_.objects();

@@ -54,7 +54,9 @@ public:
   /// The instance and its servers, until nothing is left to do.
   reactor::awaitable<reactor::result<std::vector<std::string>>> settle(
       policies::compose::object_name instance);
-  /// The same with another version, and what that changed.
+  /// Writes spec.version; empty removes it.
+  void ask_for(const policies::compose::object_name& instance, const std::string& version);
+  /// Settles the instance, asks for another version, settles again, and tells what that changed.
   /// Errors   as preview::settle.
   reactor::awaitable<reactor::result<trustee_change>> change(
       policies::compose::object_name instance, std::string version);

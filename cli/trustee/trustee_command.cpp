@@ -530,9 +530,15 @@ private:
     co_return result<void>();
   }
 
+  /// A running instance keeps its files when its version changes; one that runs nothing is made of
+  /// the version at once.
   reactor::awaitable<result<std::vector<std::string>>> with_version(instance_preview& world,
                                                                     object_name id) {  // borrowed
     std::string version = arguments_.to;
+    if (world.belongings(id).empty()) {
+      world.ask_for(id, version);
+      co_return co_await world.settle(std::move(id));
+    }
     auto changed = co_await world.change(std::move(id), std::move(version));
     if (!changed) co_return changed.error();
     co_return changed->holds;

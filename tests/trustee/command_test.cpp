@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,51 @@ TEST(TrusteeCommand, ListsReleasesWithTheirImages) {
     EXPECT_TRUE(v.at("problem").is_null()) << v;
     EXPECT_THAT(std::string(v.at("images").at("kbs").as_string()), HasSubstr("built-in-as-"));
   }
+}
+
+/// Without digests: keys are generated for each rendering.
+std::string comparable(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("windlass.dev/composed:") == line.npos && line.find("-digest:") == line.npos)
+      out += line + "\n";
+  return out;
+}
+
+TEST(TrusteeCommand, RendersWhatRunsNothingYetFromTheFilesOfTheVersionOnTheCommandLine) {
+  reactor::temporary_folder folder;
+  folder.write("a.yaml", instance);
+  std::string other = instance;
+  other.replace(other.find("v0.20.0"), 7, "v0.18.0");
+  folder.write("b.yaml", other);
+  const outcome o = run({"render", "a", "-n", "shops", "-f", folder.path() + "/a.yaml", "--version",
+                         "v0.18.0"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  const outcome wanted = run({"render", "a", "-n", "shops", "-f", folder.path() + "/b.yaml"});
+  EXPECT_EQ(comparable(o.out), comparable(wanted.out));
+  EXPECT_THAT(o.out, HasSubstr("template-file: v0.18.0/kbs-config-permissive.toml"));
+}
+
+TEST(TrusteeCommand, RendersARunningInstanceWithTheFilesThatItKeeps) {
+  reactor::temporary_folder folder;
+  std::string running = instance;
+  running.replace(running.find("namespace: shops"), 16, "namespace: shops, uid: u1");
+  folder.write("a.yaml", running + R"(---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a-kbs-config
+  namespace: shops
+  annotations: {windlass.dev/composed-by: windlass-trustee}
+  ownerReferences:
+  - {apiVersion: confidentialcontainers.org/v1alpha1, kind: TrusteeConfig, name: a, uid: u1, controller: true}
+data: {kbs-config.toml: "# mine"}
+)");
+  const outcome o = run({"render", "a", "-n", "shops", "-f", folder.path() + "/a.yaml", "--version",
+                         "v0.18.0"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("# mine"));
 }
 
 TEST(TrusteeCommand, SaysWhatAnotherVersionChanges) {
