@@ -432,18 +432,17 @@ private:
     auto world = co_await read_world();
     if (!world) co_return world.error();
     json::array all;
-    table text({"NAMESPACE", "NAME", "ASKS FOR", "RUNS", "READY", "WHY"});
+    table text({"NAMESPACE", "NAME", "ASKS FOR", "RUNS", "READY", "WHY", "PROBLEM"});
     for (const object_name& id : world->instances()) {
       const value& o = world->objects().at(id);
       stated_condition ready{"Ready", "Unknown", "", "no service has reported on it yet"};
-      std::string more;  // what is not as it was asked for, also of one that is ready
+      std::string problem;  // what is not as it was asked for, also of one that is ready
       for (const stated_condition& c : conditions_in(o)) {
         if (c.type == "Ready")
           ready = c;
         else if (c.status == "False")
-          more += "; " + c.type + " " + c.reason + ": " + c.message;
+          problem += (problem.empty() ? "" : "; ") + c.type + " " + c.reason + ": " + c.message;
       }
-      ready.message += more;
       const std::string asked = text_at(o, {"spec", "version"}),
                         runs = text_at(o, {"status", "effectiveVersion"});
       all.push_back(json::object{{"namespace", id.ns},
@@ -452,11 +451,12 @@ private:
                                  {"effectiveVersion", runs},
                                  {"ready", ready.status},
                                  {"reason", ready.reason},
-                                 {"message", ready.message}});
+                                 {"message", ready.message},
+                                 {"problem", problem.empty() ? json::value() : json::value(problem)}});
       text.row({id.ns, id.name, asked.empty() ? std::string("-") : asked,
                 runs.empty() ? std::string("-") : runs,
                 toned(ready.status, ready.status == "True" ? tone::good : tone::busy, tint_),
-                ready.message});
+                ready.message, toned(problem, tone::bad, tint_)});
     }
     exit_code = success;
     print(json::object{{"instances", std::move(all)}}, text.text());

@@ -335,7 +335,9 @@ local function report(parent, kbs, out, fields, failed)
     message = failed.message
     out.condition("Ready", false, failed.reason, message)
   elseif ready then
-    message = texts.ready
+    -- Another release than the one that was asked for is ready.
+    local resolved = out.by_type.VersionResolved
+    message = texts.ready .. (resolved and resolved.status == "False" and " " .. resolved.message .. "." or "")
     out.condition("Ready", true, "Ready", message)
   else
     message = theirs and theirs.status == "False" and text(theirs.message) ~= "" and theirs.message or texts.waiting

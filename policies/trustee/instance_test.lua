@@ -622,6 +622,18 @@ test("readiness is that of the KbsConfig, with its reason", function()
   expect_equal({ w.parent.status.isReady, w.reason("Ready"), w.parent.status.kbsConfigRef.name }, { true, "True/Ready", "t-kbs-config" })
 end)
 
+test("an instance that runs another release than it asks for says so where it says that it is ready", function()
+  local w = instance({ version = "v0.99.0" })
+  w.kbs().status = { isReady = true }
+  w.settle()
+  local c = w.condition("Ready")
+  expect_equal({ c.status, w.parent.status.statusDescription }, { "True", c.message })
+  expect_true(c.message:find(w.condition("VersionResolved").message, 1, true) and c.message:find("v0.99.0 is not in the catalogue", 1, true), c.message)
+  w.parent.spec.version = "v0.22.0"
+  w.settle()
+  expect_true(not w.condition("Ready").message:find("catalogue", 1, true), w.condition("Ready").message)
+end)
+
 test("a file that cannot be read leaves what runs alone", function()
   local w = instance({})
   w.files = { text = w.files.text, digest = "", problem = "read /etc/templates: no such folder", refused = "" }

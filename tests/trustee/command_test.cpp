@@ -147,6 +147,26 @@ TEST(TrusteeCommand, RendersObjectsWithoutAnyBytesOfSecrets) {
   EXPECT_THAT(list.out, HasSubstr("v0.20.0"));
 }
 
+TEST(TrusteeCommand, ListsWhatAnInstanceRunsInPlaceOfTheVersionThatItAsksFor) {
+  reactor::temporary_folder folder;
+  folder.write("a.yaml",
+               "apiVersion: confidentialcontainers.org/v1alpha1\nkind: TrusteeConfig\n"
+               "metadata: {name: a, namespace: shops}\nspec: {version: v0.99.0}\nstatus:\n"
+               "  effectiveVersion: latest\n  conditions:\n"
+               "  - {type: CatalogueLoaded, status: 'True', reason: Loaded, message: fine}\n"
+               "  - {type: VersionResolved, status: 'False', reason: UnknownVersion, message: v0.99.0 "
+               "is not in the catalogue}\n"
+               "  - {type: Ready, status: 'True', reason: Ready, message: The instance is ready.}\n");
+  const std::vector<std::string> words = {"list", "-f", folder.path() + "/a.yaml"};
+  const outcome list = run(words);
+  EXPECT_THAT(list.out, HasSubstr("PROBLEM"));
+  const std::string told = "VersionResolved UnknownVersion: v0.99.0 is not in the catalogue";
+  EXPECT_THAT(list.out, HasSubstr(told));
+  std::vector<std::string> machine = words;
+  machine.insert(machine.end(), {"-o", "json"});
+  EXPECT_EQ(object_of(run(machine)).at("instances").at(0).at("problem"), told.c_str());
+}
+
 TEST(TrusteeCommand, RendersASecretOfTheInstanceWithoutTheCopyThatKubectlKeeps) {
   reactor::temporary_folder folder;
   folder.write(
