@@ -135,6 +135,7 @@ local function complete(version, rows)
   local known = releases.of(version)
   local row = { version = version, images = own.images, omit = own.omit, extends = own.extends, protocol = own.protocol,
     deprecated = own.deprecated or false, dialect = known.dialect, token = known.token, file_id = known.file_id,
+    policies = known.policies or "policies/opa",
     mapped = rows[version] ~= nil, features = {} }
   local function inherited(read)
     local at = version

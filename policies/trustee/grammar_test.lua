@@ -108,20 +108,39 @@ test("a release without settings of TLS has no such key", function()
   end
 end)
 
-test("attestation policies look reference values up as their release does, and export what it reads", function()
-  local facts = { -- version, role, looks up by, exports trust_claims, Azure's evidence
-    { "v0.10.0", "cpu-policy", "data.reference.", false, "azsnpvtpm", false }, { "v0.13.0", "cpu-policy", "data.reference.", false, "vtpm", false },
-    { "v0.14.0", "cpu-policy", "data.reference.", false, "azsnpvtpm", true }, { "v0.15.0", "gpu-policy", "data.reference.", false },
-    { "v0.16.0", "cpu-policy", "query_reference_value(", false, "az_snp_vtpm", true }, { "v0.17.0", "gpu-policy", "query_reference_value(", true },
-    { "v0.18.0", "cpu-policy", "query_reference_value(", true, "az_snp_vtpm", true }, { "v0.19.0", "cpu-policy", "query_reference_value(", true, "az_snp_vtpm", true },
-    { "v0.20.0", "cpu-policy", "query_reference_value(", true, "az-snp-vtpm", true }, { "latest", "gpu-policy", "query_reference_value(", true } }
+test("attestation policies look reference values up, export what is read and name Azure's evidence as their release does", function()
+  local D, Q = "data.reference.", "query_reference_value("
+  local facts = { -- release, looks up by, the rule that is asked (false: each claim by itself), Azure's evidence
+    { "v0.10.0", "data.reference[name]", "allow", false }, { "v0.10.1", "data.reference[name]", "allow", false },
+    { "v0.11.0", D, false, "azsnpvtpm" }, { "v0.12.0", D, false, "azsnpvtpm" }, { "v0.13.0", D, false, "azsnpvtpm" },
+    { "v0.14.0", D, false, "azsnpvtpm" }, { "v0.15.0", D, false, "azsnpvtpm" }, { "v0.16.0", Q, "result", "az-snp-vtpm" },
+    { "v0.17.0", Q, "trust_claims", "az-snp-vtpm" }, { "v0.18.0", Q, "trust_claims", "az-snp-vtpm" },
+    { "v0.19.0", Q, "trust_claims", "az-snp-vtpm" }, { "v0.20.0", Q, "trust_claims", "az-snp-vtpm" },
+    { "v0.21.0", Q, "trust_claims", "az-snp-vtpm" }, { "v0.22.0", Q, "trust_claims", "az-snp-vtpm" }, { "latest", Q, "trust_claims", "az-snp-vtpm" } }
+  expect_equal(#facts, #made.versions)
   for _, f in ipairs(facts) do
-    local text, note = fixtures.rendered(files, f[1], f[2]), f[1] .. " " .. f[2]
-    expect_true(text:find(f[3], 1, true), note)
-    local other = f[3] == "data.reference." and "query_reference_value(" or "data.reference."
-    expect_true(not text:find(other, 1, true), note)
-    expect_equal(text:find("trust_claims :=", 1, true) ~= nil, f[4], note)
-    if f[5] then expect_equal(text:find(f[5], 1, true) ~= nil, f[6], note) end
+    for _, role in ipairs({ "cpu-policy", "gpu-policy" }) do
+      local text, note = fixtures.rendered(files, f[1], role), f[1] .. " " .. role
+      expect_true(text or role == "gpu-policy", note)
+      text = text or ""
+      expect_true(text == "" or text:find(f[2], 1, true), note)
+      for _, other in ipairs({ D, Q }) do expect_true(other == f[2] or not text:find(other, 1, true), note .. ": " .. other) end
+      for _, rule in ipairs({ "allow", "result", "trust_claims" }) do
+        expect_equal(text:find("\n" .. rule .. " [:i]") ~= nil, text ~= "" and rule == f[3], note .. ": " .. rule)
+      end
+      for _, key in ipairs({ "azsnpvtpm", "aztdxvtpm", "az_snp_vtpm", "az_tdx_vtpm", "az-snp-vtpm", "az-tdx-vtpm" }) do
+        local wanted = role == "cpu-policy" and f[4] and (key == f[4] or key == f[4]:gsub("snp", "tdx"))
+        expect_equal(text:find(key, 1, true) ~= nil, wanted or false, note .. ": " .. key)
+      end
+    end
+  end
+end)
+
+test("the policies of releases that end at a rule they do not know have no such rule", function()
+  for _, version in ipairs({ "v0.11.0", "v0.12.0", "v0.13.0", "v0.14.0", "v0.15.0" }) do
+    for _, rule in ipairs({ "file_system", "instance_identity", "runtime_opaque", "storage_opaque", "sourced_data", "extensions" }) do
+      expect_true(not fixtures.rendered(files, version, "cpu-policy"):find("\n[default ]*" .. rule .. " :="), version .. ": " .. rule)
+    end
   end
 end)
 
@@ -144,11 +163,12 @@ test("reference values are a list where files are, an object where values are st
   end
 end)
 
-test("values of a Secure Execution image are for their user to fill in, in every release that can compare them", function()
+test("values of a Secure Execution image are for their user to fill in, where the tokens of a release have them", function()
   for _, version in ipairs(made.versions) do
     local text, row = fixtures.rendered(files, version, "resource-ibm"), made.rows[version]
-    expect_equal(text:find("<se.image_phkh>", 1, true) ~= nil, row.token ~= "none", version)
-    if row.token ~= "none" then expect_true(text:find("input.submods." .. row.token .. "[", 1, true), version) end
+    expect_true(text:find("<se.image_phkh>", 1, true), version)
+    local place = row.token == "tcb-status" and 'input["tcb-status"]' or "input.submods." .. row.token .. "["
+    expect_true(text:find(place, 1, true), version)
     expect_equal(text:find('data.plugin == "resource"', 1, true) ~= nil, row.layout ~= "fs", version)
   end
 end)

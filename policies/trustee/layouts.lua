@@ -55,7 +55,7 @@ function layouts.volumes(spec, row, split)
   local judge = split and "as" or "kbs"
   local keeper = split and "rvps" or "kbs"
   local fs, kv = row.layout == "fs", row.layout == "kv"
-  local policies = fs and base .. "/attestation-service/policies/opa"
+  local policies = fs and base .. "/attestation-service/" .. row.policies
     or storage .. (kv and "/attestation_service_policy" or "/attestation-service-policy")
 
   add("kbs-config", config_map(text("kbsConfigMapName")))

@@ -1,18 +1,27 @@
 -- What is known of Trustee's releases by their number, for catalogues that do not say it themselves. A row is in force from its
 -- release on, up to the next. The last is what `latest` means.
---   dialect   of the attestation policies: which names evidence has, how reference values are looked up
---   token     how a token names the parts of a client: "none", "cpu", "cpu0"
+-- SOURCES.md names the line of Trustee's sources that each fact is from.
+--   dialect   of the attestation policies, by what the server reads of them and hands to them:
+--             "flat"          claims with flat names, and the rule `allow`
+--             "texts"         one rule for each claim of the trust vector; claims of SEV-SNP are texts
+--             "data"          the same; claims and reference values have their own types
+--             "result"        values by query_reference_value, and the rule `result`
+--             "trust-claims"  the same, and the rules `trust_claims` and `extensions`
+--             "trusted-keys"  the same; the policy judges whose TPM it is
+--   token     where a token has the evidence of a client: "tcb-status", or the submodule "cpu" or "cpu0"
+--   policies  the folder of attestation policies of layout fs
 local facts = {
-  { from = "v0.10.0", layout = "fs", grammar = "G0", dialect = "signed-word", token = "none", file_id = "default" },
-  { from = "v0.11.0", layout = "fs", grammar = "G1", dialect = "data", token = "cpu", file_id = "default" },
-  { from = "v0.14.0", layout = "fs", grammar = "G1", dialect = "data-azure", token = "cpu0", file_id = "default_cpu" },
-  { from = "v0.16.0", layout = "fs", grammar = "G2", dialect = "query", token = "cpu0", file_id = "default_cpu" },
-  { from = "v0.17.0", layout = "fs", grammar = "G2", dialect = "query-claims", token = "cpu0", file_id = "default_cpu" },
-  { from = "v0.18.0", layout = "fs", grammar = "G2", dialect = "query-claims", token = "cpu0", file_id = "default_cpu", dcap_verifier = true },
-  { from = "v0.19.0", layout = "kv-dash", grammar = "G3", dialect = "query-claims", token = "cpu0", file_id = "default_cpu",
+  { from = "v0.10.0", layout = "fs", grammar = "G0", dialect = "flat", token = "tcb-status", file_id = "default",
+    policies = "opa" },
+  { from = "v0.11.0", layout = "fs", grammar = "G1", dialect = "texts", token = "cpu", file_id = "default" },
+  { from = "v0.14.0", layout = "fs", grammar = "G1", dialect = "data", token = "cpu0", file_id = "default_cpu" },
+  { from = "v0.16.0", layout = "fs", grammar = "G2", dialect = "result", token = "cpu0", file_id = "default_cpu" },
+  { from = "v0.17.0", layout = "fs", grammar = "G2", dialect = "trust-claims", token = "cpu0", file_id = "default_cpu" },
+  { from = "v0.18.0", layout = "fs", grammar = "G2", dialect = "trust-claims", token = "cpu0", file_id = "default_cpu", dcap_verifier = true },
+  { from = "v0.19.0", layout = "kv-dash", grammar = "G3", dialect = "trust-claims", token = "cpu0", file_id = "default_cpu",
     dcap_verifier = true },
-  { from = "v0.20.0", layout = "kv", grammar = "G4", dialect = "query-dashes", token = "cpu0", file_id = "default_cpu", dcap_verifier = true },
-  { from = "v0.21.0", layout = "kv", grammar = "G5", dialect = "query-dashes", token = "cpu0", file_id = "default_cpu", dcap_verifier = true,
+  { from = "v0.20.0", layout = "kv", grammar = "G4", dialect = "trusted-keys", token = "cpu0", file_id = "default_cpu", dcap_verifier = true },
+  { from = "v0.21.0", layout = "kv", grammar = "G5", dialect = "trusted-keys", token = "cpu0", file_id = "default_cpu", dcap_verifier = true,
     healthz = true, tls_profiles = true },
 }
 

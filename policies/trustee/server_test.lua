@@ -87,6 +87,12 @@ test("a release that keeps files in folders has no init container and its own pa
     "attestation-status " .. B .. "/kbs/repository/default/attestation-status", "reference-values " .. B .. "/rvps/reference-values" })
 end)
 
+test("v0.10 looks for its attestation policy beside the files of its work, and in no other folder", function()
+  local w = server({}, { [A .. "version"] = "v0.10.1" }).settle()
+  local all = table.concat(mounts_of(w.pod().containers[1]), "\n")
+  expect_true(all:find("attestation-policy " .. B .. "/attestation-service/opa/default.rego < default.rego", 1, true), all)
+end)
+
 test("v0.19 keeps its policies and reference values under other names", function()
   local w = server({}, { [A .. "version"] = "v0.19.0" }).settle()
   local all = table.concat(mounts_of(w.pod().containers[1]), "\n")

@@ -25,8 +25,8 @@ function templates.difference(role, from, to)
   for _, fact in ipairs(needs[role]) do
     if from[fact] ~= to[fact] then return fact end
   end
-  -- A token that says nothing of its client cannot be judged.
-  if role == "resource-restricted" and (from.token == "none") ~= (to.token == "none") then return "token" end
+  -- Submodules have a status of their own; tcb-status has none.
+  if role == "resource-restricted" and (from.token == "tcb-status") ~= (to.token == "tcb-status") then return "token" end
   return nil
 end
 

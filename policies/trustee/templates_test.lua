@@ -55,7 +55,7 @@ test("what another layout, grammar or dialect was written for is not used", func
   expect_true(inherited.why:find("the file of v0.17.0 has another dialect than v0.20.0", 1, true), inherited.why)
 end)
 
-test("a token that says nothing of its client has no resource policy in common with others", function()
+test("a token without submodules has no resource policy in common with others", function()
   local row = made.rows
   expect_equal(templates.difference("resource-restricted", row["v0.10.0"], row["v0.11.0"]), "token")
   expect_equal(templates.difference("resource-restricted", row["v0.11.0"], row["v0.18.0"]), nil)

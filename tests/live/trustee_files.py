@@ -3,12 +3,15 @@
 
     tests/live/trustee_files.py build/release
 
-tomllib reads each configuration, json each set of reference values; OPA compiles each policy and judges evidence that fits and evidence
-that fails one clause. The real KBS programs are not run. Without Go, or without OPA's module where there is no network, policies are skipped.
+tomllib reads each configuration, json each set of reference values; OPA compiles each policy and judges, for every release, claims as its
+own verifiers emit them: those that fit the registered values, and those that differ in one. The real KBS programs are not run. Without Go,
+or without OPA's module where there is no network, policies are skipped.
 """
-import base64, copy, json, os, pathlib, shutil, subprocess, sys, tempfile, tomllib
+import base64, json, os, pathlib, shutil, subprocess, sys, tempfile, tomllib
 
 here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here / "trustee"))
+import claims  # noqa: E402
 root = here.parent.parent
 windlass = pathlib.Path(sys.argv[1]).resolve() / "windlass"
 
@@ -112,140 +115,110 @@ for version, release in releases.items():
 
 # ---------------------------------------------------------------- policies
 
-TDX = {"quote": {"header": {"tee_type": "81000000", "vendor_id": "939a7233f79c4ca9940a0db3957f0607"},
-                 "body": {"rtmr_1": "r1", "rtmr_2": "r2", "mr_td": "m", "xfam": "x"}},
-       "tcb_status": "UpToDate", "collateral_expiration_status": "0", "td_attributes": {"debug": False},
-       "uefi_event_logs": [
-           {"type_name": "EV_EFI_BOOT_SERVICES_APPLICATION", "details": {"device_paths": ["File(kernel)"]}, "digests": [{"digest": "k"}]},
-           {"type_name": "EV_EVENT_TAG", "details": {"string": "LOADED_IMAGE::LoadOptions"}, "digests": [{"digest": "p"}]}]}
-VALUES = {"launch_digest": ["d"], "svn": [1], "major_version": 1, "minimum_minor_version": 4,
-          "snp_launch_measurement": ["s"], "snp_bootloader": [3], "snp_microcode": [72], "snp_snp_svn": [8], "snp_tee_svn": [0],
-          "snp_smt_enabled": True, "snp_tsme_enabled": True, "snp_guest_abi_major": 0, "snp_guest_abi_minor": 31, "snp_single_socket": False,
-          "snp_smt_allowed": True, "rtmr_1": ["r1"], "rtmr_2": ["r2"], "tdvfkernel": ["k"], "tdvfkernelparams": ["p"], "mr_td": ["m"], "xfam": ["x"],
-          "tpm_pcr11": ["t"], "device_svn": ["2"], "allowed_vbios_versions": ["96"], "allowed_driver_versions": ["570"],
-          **{f"{kind}_pcr{n}": [n] for kind in ("snp", "tdx") for n in ("03", "08", "09", "11", "12")}}
-PCRS = {f"pcr{n}": n for n in ("03", "08", "09", "11", "12")}
-NV = "x-nvidia-gpu-"
-FLAGS = [f"{NV}{part}-rim-{flag}" for part in ("driver", "vbios")
-         for flag in ("fetched", "measurements-available", "schema-validated", "signature-verified", "version-match")]
-CHAIN = {"x-nvidia-cert-ocsp-status": "good", "x-nvidia-cert-status": "valid"}
-NVIDIA = {f"{NV}attestation-report-cert-chain": dict(CHAIN), f"{NV}attestation-report-cert-chain-fwid-match": True,
-          f"{NV}attestation-report-parsed": True, f"{NV}attestation-report-signature-verified": True, f"{NV}arch-check": True,
-          "secboot": True, "dbgstat": "disabled", f"{NV}vbios-version": "96", f"{NV}driver-version": "570",
-          f"{NV}vbios-rim-cert-chain": dict(CHAIN), "measres": "success", **{flag: True for flag in FLAGS}}
-NONE = (33, 97, 36)
-CLAIMS = ("executables", "hardware", "configuration")
-
-
-def evidence(dialect):
-    """What is sent, what it is worth, and what each clause that fails costs: (path, value, claim, worth)."""
-    out = [
-        ("sample", {"launch_digest": "d", "svn": 1, "platform_version": {"major": 1, "minor": 5}, "debug": False}, (3, 2, 2), [
-            ("launch_digest", "x", 0, 33), ("svn", 9, 1, 97), ("platform_version.major", 2, 1, 97), ("platform_version.minor", 3, 1, 97),
-            ("debug", True, 2, 36)]),
-        ("snp", {"measurement": "s", "reported_tcb_bootloader": 3, "reported_tcb_microcode": 72, "reported_tcb_snp": 8, "reported_tcb_tee": 0,
-                 "policy_debug_allowed": False, "policy_migrate_ma": False, "platform_smt_enabled": True, "platform_tsme_enabled": True,
-                 "policy_abi_major": 0, "policy_abi_minor": 31, "policy_single_socket": False, "policy_smt_allowed": True}, (3, 2, 2), [
-            ("measurement", "x", 0, 33), *[(f"reported_tcb_{n}", 99, 1, 97) for n in ("bootloader", "microcode", "snp", "tee")],
-            ("policy_debug_allowed", True, 2, 36), ("policy_migrate_ma", True, 2, 36), ("platform_smt_enabled", False, 2, 3),
-            ("platform_tsme_enabled", False, 2, 3), ("policy_abi_major", 9, 2, 3), ("policy_abi_minor", 9, 2, 3),
-            ("policy_single_socket", True, 2, 3), ("policy_smt_allowed", False, 2, 3)]),
-        ("tdx", TDX, (3, 2, 2), [
-            ("quote.body.rtmr_1", "x", 0, 33), ("quote.body.rtmr_2", "x", 0, 33), ("uefi_event_logs", [], 0, 4),
-            ("uefi_event_logs.0.type_name", "x", 0, 4), ("uefi_event_logs.0.details.device_paths", ["x"], 0, 4),
-            ("uefi_event_logs.0.digests.0.digest", "x", 0, 4), ("uefi_event_logs.1.type_name", "x", 0, 4),
-            ("uefi_event_logs.1.details.string", "x", 0, 4), ("uefi_event_logs.1.digests.0.digest", "x", 0, 4),
-            ("quote.header.tee_type", "x", 1, 97), ("quote.header.vendor_id", "x", 1, 97), ("quote.body.mr_td", "x", 1, 97),
-            ("tcb_status", "OutOfDate", 1, 97), ("collateral_expiration_status", "1", 1, 97), ("td_attributes.debug", True, 2, 36),
-            ("quote.body.xfam", "y", 2, 36)]),
-        ("tpm", {"pcr11": "t"}, (3, 2, 0), [("pcr11", "x", 0, 33)]),
-        ("se", {"any": 1}, (3, 2, 2), [])]
-    azure = {"data-azure": ("azsnpvtpm", "aztdxvtpm"), "query": ("az_snp_vtpm", "az_tdx_vtpm"), "query-claims": ("az_snp_vtpm", "az_tdx_vtpm"),
-             "query-dashes": ("az-snp-vtpm", "az-tdx-vtpm")}.get(dialect)
-    if azure:
-        out.append((azure[0], {"tpm": PCRS}, (3, 2, 2), [(f"tpm.{p}", "x", 0, 33) for p in PCRS]))
-        out.append((azure[1], {**TDX, "tpm": PCRS}, (3, 2, 2), [*[(f"tpm.{p}", "x", 0, 33) for p in PCRS], ("quote.header.tee_type", "x", 1, 97),
-                    ("quote.header.vendor_id", "x", 1, 97), ("tcb_status", "x", 1, 97)]))
-    return out
-
-
-GPU = [("nvidia", NVIDIA, (3, 2, 2), [
-    *[(f"{NV}attestation-report-cert-chain.{key}", "x", 1, 97) for key in CHAIN],
-    *[(f"{NV}attestation-report-{key}", False, 1, 97) for key in ("cert-chain-fwid-match", "parsed", "signature-verified")],
-    (f"{NV}arch-check", False, 1, 97), ("secboot", False, 2, 36), ("dbgstat", "enabled", 2, 36), (f"{NV}vbios-version", "x", 2, 3),
-    (f"{NV}driver-version", "x", 2, 3), *[(f"{NV}vbios-rim-cert-chain.{key}", "x", 0, 33) for key in CHAIN],
-    *[(flag, False, 0, 33) for flag in FLAGS], ("measres", "fail", 0, 33)]),
-    ("sampledevice", {"svn": "2"}, (33, 2, 36), [("svn", "9", 1, 97)])]
-
-
-def changed(given, path, value):
-    out = copy.deepcopy(given)
-    at, steps = out, path.split(".")
-    for step in steps[:-1]:
-        at = at[int(step) if isinstance(at, list) else step]
-    at[steps[-1]] = value
-    return out
-
-
 cases, of_file = [], {}
 
 
-def case(name, file, query, given, expect, data_there=None):
+def case(name, file, query, given, expect, reference=None, data_there=None):
     cases.append({"name": f"{len(cases)} {name}", "file": str(file), "query": query, "input": given, "expect": expect,
-                  "data": {"reference": VALUES, **(data_there or {})}, "values": VALUES})
+                  "data": {"reference": reference or {}, **(data_there or {})}, "values": reference or {}})
     of_file.setdefault(str(file), []).append(cases[-1]["name"])
 
 
-def judged(name, file, kinds):
-    case(f"{name} nothing", file, "[" + ",".join(f"data.policy.{c}" for c in CLAIMS) + "]", {}, list(NONE))
-    for kind, given, worth, clauses in kinds:
-        case(f"{name} {kind}", file, "[" + ",".join(f"data.policy.{c}" for c in CLAIMS) + "]", {kind: given}, list(worth))
-        for path, value, claim, costs in clauses:
-            expect = list(worth)
-            expect[claim] = costs
-            case(f"{name} {kind} {path}", file, "[" + ",".join(f"data.policy.{c}" for c in CLAIMS) + "]", {kind: changed(given, path, value)}, expect)
+OTHERS = ("file-system", "instance-identity", "runtime-opaque", "storage-opaque", "sourced-data")
+VECTOR = ("executables", "hardware", "configuration")
 
 
-seen = set()
+def trust(version, role, worth):
+    """What the release asks the policy, and its answer for evidence of that worth."""
+    n = claims.number(version)
+    if n < 16:
+        asked = VECTOR if role == "cpu-policy" else ("hardware",)
+        return "[" + ", ".join(f"data.policy.{claim}" for claim in asked) + "]", [worth[VECTOR.index(claim)] for claim in asked]
+    return f"data.policy.{'result' if n == 16 else 'trust_claims'}", {**dict(zip(VECTOR, worth)), **dict.fromkeys(OTHERS, 0)}
+
+
+def judge_resource(version, name, paths, given, worth):
+    """A client with that evidence asks for a resource, in profile Permissive and in profile Restricted."""
+    sent = claims.token(version, name.split(" ")[0], given, worth)
+    if sent is None:
+        return
+    for role, expect in (("resource-permissive", True), ("resource-restricted", claims.status(worth) == "affirming")):
+        if claims.number(version) == 10:
+            expect = role == "resource-permissive" or sent["tee"] != "sample"
+        case(f"{version} {role} {name}", data / paths[role], "data.policy.allow", sent, expect, data_there={"plugin": "resource"})
+
+
+def judge_flat(version, paths, kind, fits, rows):
+    """v0.10: a claim with registered values has to be one of them; every other claim passes."""
+    file, given = data / paths["cpu-policy"], claims.sent(version, kind, fits)
+    nothing = {name: [] for name in given}
+    registered = {**nothing, **{name: [value, "other"] for name, value in given.items() if isinstance(value, str)}}
+    case(f"{version} {kind}", file, "data.policy.allow", given, True, registered)
+    vector = "[" + ", ".join(f"data.policy.{claim}" for claim in VECTOR) + "]"
+    case(f"{version} {kind} vector", file, vector, given, [3, 2, 2], registered)
+    case(f"{version} {kind} vector of another", file, vector, {name: 0 for name in given}, list(claims.NOTHING), registered)
+    case(f"{version} {kind} no values", file, "data.policy.allow", given, True, nothing)
+    for path, value, _, _ in rows:
+        other = claims.sent(version, kind, claims.changed(fits, path, value))
+        if isinstance(value, str):
+            case(f"{version} {kind} {path} = {value}", file, "data.policy.allow", other, False, registered)
+    judge_resource(version, kind, paths, given, [2])
+
+
 for version, release in releases.items():
-    for role, path in release["paths"].items():
-        if (path, release["token"] if role.startswith("resource") else "") in seen:
+    paths, values = release["paths"], claims.reference_values(version)
+    nothing = list(claims.NOTHING)
+    for role, kinds in (("cpu-policy", claims.cpus(version)), ("gpu-policy", claims.devices(version))):
+        if role not in paths:
             continue
-        seen.add((path, release["token"] if role.startswith("resource") else ""))
-        file, name = data / path, f"{version} {role}"
-        fs, token = release["layout"] == "fs", release["token"]
-        if role == "cpu-policy":
-            judged(name, file, evidence(release["dialect"]))
-            containers = [{"OCI": {"Annotations": {"io.kubernetes.cri.image-name": "i"}, "Process": {"User": {"UID": 7}}}}]
-            for given, value in (({}, {}), ({"init_data_claims": {"agent_policy_claims": {"containers": containers}}}, {"container_images": ["i"], "container_uids": [7]})):
-                case(f"{name} extensions", file, "data.policy.extensions", given, [{"name": "ear.trustee.identifiers", "key": -18, "value": {"validated": value}}])
-            if token == "none":
-                case(f"{name} allow", file, "data.policy.allow", {"se": {"a": 1}}, True)
-                case(f"{name} allow nothing", file, "data.policy.allow", {}, False)
-            if release["dialect"] in ("query-claims", "query-dashes"):
-                case(f"{name} claims", file, "data.policy.trust_claims", {"se": {"a": 1}}, {
-                    "executables": 3, "hardware": 2, "configuration": 2, "file-system": 0, "instance-identity": 0, "runtime-opaque": 0,
-                    "storage-opaque": 0, "sourced-data": 0})
-        elif role == "gpu-policy":
-            judged(name, file, GPU)
-        elif role == "resource-permissive":
-            case(f"{name} resource", file, "data.policy.allow", {}, True, {"plugin": "resource"})
-            case(f"{name} other plugin", file, "data.policy.allow", {}, fs, {"plugin": "other"})
-        elif role == "resource-restricted":
-            affirmed, warned = {"ear.status": "affirming"}, {"ear.status": "warning"}
-            possible = token != "none"
-            for given, expect in (({"submods": {"cpu0": affirmed, "gpu0": affirmed}}, possible), ({"submods": {"cpu0": affirmed, "gpu0": warned}}, False),
-                                  ({"submods": {}}, False), ({}, False)):
-                case(f"{name} {given}", file, "data.policy.allow", given, expect, {"plugin": "resource"})
-        elif role == "resource-ibm":
-            se = {"attestation_phkh": "<se.attestation_phkh>", "image_phkh": "<se.image_phkh>", "tag": "<se.tag>", "version": 256}
-            part = token if token != "none" else "cpu0"
-            def sent(claims): return {"submods": {part: {"ear.veraison.annotated-evidence": {"se": claims}}}}
-            case(f"{name} fits", file, "data.policy.allow", sent(se), token != "none", {"plugin": "resource"})
-            for key in se:
-                case(f"{name} {key}", file, "data.policy.allow", sent({**se, key: "x"}), False, {"plugin": "resource"})
-            case(f"{name} other plugin", file, "data.policy.allow", sent(se), token != "none" and fs, {"plugin": "other"})
-            case(f"{name} nothing", file, "data.policy.allow", {}, False, {"plugin": "resource"})
+        for kind, (fits, worth, rows) in kinds.items():
+            if claims.number(version) == 10:
+                judge_flat(version, paths, kind, fits, rows)
+                continue
+            for what, trusted, given, registered in (
+                    ("fits", worth, fits, values), *((f"{path} = {value}", [cost if i == index else worth[i] for i in range(3)], claims.changed(fits, path, value), values)
+                                                     for path, value, index, cost in rows)):
+                given = claims.sent(version, kind, given)
+                query, expect = trust(version, role, trusted)
+                case(f"{version} {kind} {what}", data / paths[role], query, given, expect, registered)
+                if role == "cpu-policy":
+                    judge_resource(version, f"{kind} {what}", paths, given, trusted)
+        if claims.number(version) > 10:
+            query, expect = trust(version, role, nothing)
+            case(f"{version} {role} no evidence", data / paths[role], query, {}, expect, values)
+            case(f"{version} {role} evidence of another kind", data / paths[role], query, {"other": {"svn": "1"}}, expect, values)
+    # What Trustee's own test of its policy says: which of svn and launch_digest are registered decides, and nothing else.
+    file, n = data / paths["cpu-policy"], claims.number(version)
+    for svn, digest, executables, hardware in (("1", "a", 3, 2), ("2", "a", 3, 97), ("1", "b", 33, 2), ("2", "b", 33, 97)):
+        if n == 10:
+            case(f"{version} upstream {svn}", file, "data.policy.allow", {"productId": "1", "svn": svn}, svn == "1", {"productId": ["1"], "svn": ["1"]})
+            continue
+        given = {"sample": {"svn": svn, "launch_digest": digest, "platform_version": {"major": 1, "minor": 4}}}
+        known = {"svn": ["1"], "launch_digest": ["a"], "major_version": 1, "minimum_minor_version": 1}
+        case(f"{version} upstream {svn} {digest}", file, "[data.policy.executables, data.policy.hardware]", given, [executables, hardware], known)
+    # Evidence whose platform nobody registered anything for.
+    if n > 10:
+        for kind, (fits, worth, _) in claims.cpus(version).items():
+            if kind in ("sample", "snp", "tdx", "tpm"):
+                query, expect = trust(version, "cpu-policy", [33, 2 if kind == "tpm" else 97, {"snp": 3, "tpm": 0, "tdx": 36}.get(kind, worth[2])])
+                case(f"{version} {kind} nothing registered", file, query, claims.sent(version, kind, fits), expect)
+    if n >= 17:
+        containers = [{"OCI": {"Annotations": {"io.kubernetes.cri.image-name": "i"}, "Process": {"User": {"UID": 7}}}}]
+        for given, value in (({}, {}), ({"init_data_claims": {"agent_policy_claims": {"containers": containers}}}, {"container_images": ["i"], "container_uids": [7]})):
+            case(f"{version} extensions", file, "data.policy.extensions", given, [{"name": "ear.trustee.identifiers", "key": -18, "value": {"validated": value}}])
+    # Resource policies.
+    kv, affirmed, warned = release["layout"] != "fs", {"ear.status": "affirming"}, {"ear.status": "warning"}
+    case(f"{version} permissive, other plugin", data / paths["resource-permissive"], "data.policy.allow", {}, not kv, data_there={"plugin": "other"})
+    for given, expect in (({"submods": {"cpu0": affirmed, "gpu0": affirmed}}, n > 10), ({"submods": {"cpu0": affirmed, "gpu0": warned}}, False),
+                          ({"submods": {}}, False), ({}, False)):
+        case(f"{version} restricted {given}", data / paths["resource-restricted"], "data.policy.allow", given, expect, data_there={"plugin": "resource"})
+    secure = {"attestation_phkh": "<se.attestation_phkh>", "image_phkh": "<se.image_phkh>", "tag": "<se.tag>", "version": 256}
+    for key in (None, *secure):
+        given = claims.token(version, "se", claims.sent(version, "se", {**secure, key: "x"} if key else secure), [3, 2, 2])
+        case(f"{version} IBM {key or 'fits'}", data / paths["resource-ibm"], "data.policy.allow", given, key is None, data_there={"plugin": "resource"})
+        if not key:
+            case(f"{version} IBM other plugin", data / paths["resource-ibm"], "data.policy.allow", given, not kv, data_there={"plugin": "other"})
+    case(f"{version} IBM nothing", data / paths["resource-ibm"], "data.policy.allow", {}, False, data_there={"plugin": "resource"})
 
 skipped = None
 if not shutil.which("go"):

@@ -30,6 +30,9 @@ MUTANTS = [
     ("catalogue.lua", "if not releases.is_version(wanted) then", "if false then", "what is no version"),
     ("catalogue.lua", "if f.level == \"error\" then return nil, findings end", "", "a broken catalogue is none"),
     ("catalogue.lua", "      if v ~= nil then return v end\n      at = there and there.extends", "      if v ~= nil then return v end\n      at = nil", "facts come along extends"),
+    ("catalogue.lua", 'known.policies or "policies/opa"', '"policies/opa"', "v0.10 has a folder of its own"),
+    ("instance.lua", '" " .. resolved.message .. "."', '""', "a release in place of the wanted one is told where it is ready"),
+    ("templates.lua", '(from.token == "tcb-status") ~= (to.token == "tcb-status")', "false", "a token without submodules"),
     ("instance.lua", "local in_force = loaded.ok and", "local in_force = loaded.ok and files.problem == \"\" and", "the last good catalogue is in force"),
     ("policy.lua", "settings.of(files).problem or", "", "broken settings are refused"),
     # which file
