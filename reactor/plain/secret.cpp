@@ -31,15 +31,39 @@ std::size_t token_length(std::string_view text) {
                                   text.begin());
 }
 
-/// The length of a scheme such as "Bearer" plus blanks plus credential at the start of `text`; 0
-/// when there is none.
-std::size_t scheme_length(std::string_view text) {
+/// A word of a sentence: letters, small but for the first, with dashes between and a full stop at
+/// the end. What a credential is made of (base64, hexadecimal, a web token) has capitals, digits or
+/// dots inside, or is longer.
+bool is_prose(std::string_view word) {
+  constexpr std::size_t longest_word = 24;
+  while (word.ends_with('.')) word.remove_suffix(1);
+  return !word.empty() && word.size() <= longest_word &&
+         std::isalpha(static_cast<unsigned char>(word.front())) &&
+         std::ranges::all_of(word.substr(1), [](unsigned char c) {
+           return std::islower(c) || c == '-';
+         });
+}
+
+/// Whether `before` ends in the name of a header that holds credentials, as it stands on the wire.
+bool names_header(std::string_view before) {
+  constexpr std::string_view header = "authorization";
+  while (!before.empty() && std::string_view(" :\"'=").find(before.back()) != before.npos)
+    before.remove_suffix(1);
+  return before.size() >= header.size() &&
+         same_letters(before.substr(before.size() - header.size()), header);
+}
+
+/// The length of a scheme such as "Bearer" and the blanks behind it at the start of `text`, when a
+/// credential follows; 0 otherwise. A word of prose is one only behind the header's name.
+std::size_t scheme_length(std::string_view before, std::string_view text) {
   for (std::string_view scheme : {"bearer", "basic"}) {
     if (text.size() <= scheme.size() || !same_letters(text.substr(0, scheme.size()), scheme))
       continue;
     std::size_t n = scheme.size();
     while (n < text.size() && text[n] == ' ') ++n;
-    if (n > scheme.size() && token_length(text.substr(n)) >= 8) return n;
+    const std::string_view word = text.substr(n, token_length(text.substr(n)));
+    if (n > scheme.size() && word.size() >= 8 && (!is_prose(word) || names_header(before)))
+      return n;
   }
   return 0;
 }
@@ -86,7 +110,7 @@ std::string redact_once(std::string_view text) {
       continue;
     }
     if (word_start) {
-      if (const std::size_t n = scheme_length(rest)) {
+      if (const std::size_t n = scheme_length(text.substr(0, i), rest)) {
         out += rest.substr(0, n);
         out += hidden;
         i += n + token_length(rest.substr(n));

@@ -161,6 +161,16 @@ TEST(Redact, HidesUserInformationTokensAndNamedParameters) {
   EXPECT_EQ(redact("sent eyJhbGciOi.eyJzdWI.c2ln here"), "sent *** here");
   EXPECT_EQ(redact("https://host/path?n=1"), "https://host/path?n=1");
   EXPECT_EQ(redact("a bearer of news"), "a bearer of news");
+  for (const char* prose :
+       {"basic credential not found for registry.example.com", "Basic authentication failed",
+        "no bearer credentials.", "basic cross-namespace checks", "the bearer certificate is old"})
+    EXPECT_EQ(redact(prose), prose);
+  for (const char* header : {"Authorization: Basic ", "proxy-authorization: bearer ",
+                             R"("Authorization":"Bearer )"})
+    EXPECT_EQ(redact(std::string(header) + "lowercaseonly"), std::string(header) + "***");
+  for (const char* credential : {"dXNlcjpwYXNz", "abcdefgh1", "abcdefgh.ijk", "abCdefgh",
+                                 "abcdefghijklmnopqrstuvwxyz", "abcdefgh=="})
+    EXPECT_EQ(redact(std::string("sent bearer ") + credential), "sent bearer ***") << credential;
   EXPECT_EQ(redact(""), "");
 }
 
