@@ -43,6 +43,13 @@ outcome<descriptor> read_descriptor(const value& v) {
       size->real() > static_cast<double>(blob_size_limit))
     return problem{"manifest names a blob with an invalid size: " + out.digest};
   out.size_bytes = static_cast<std::uint64_t>(size->real());
+  if (const auto* platform = v.find("platform"); platform && platform->is_map()) {
+    out.architecture = text_of(*platform, "architecture");
+    out.attests = text_of(*platform, "os") == "unknown";
+  }
+  // As BuildKit marks provenance and SBOMs.
+  if (const auto* annotations = v.find("annotations"); annotations && annotations->is_map())
+    out.attests = out.attests || annotations->find("vnd.docker.reference.type") != nullptr;
   return out;
 }
 

@@ -17,6 +17,11 @@ using formats::outcome;
 namespace media_type {
 inline constexpr const char* image_manifest = "application/vnd.oci.image.manifest.v1+json";
 inline constexpr const char* image_index = "application/vnd.oci.image.index.v1+json";
+/// An index, in either of the two words for it.
+inline bool is_index(std::string_view type) {
+  return type == image_index ||
+         type == "application/vnd.docker.distribution.manifest.list.v2+json";
+}
 }  // namespace media_type
 
 inline constexpr std::size_t manifest_bytes_limit = 4u << 20;
@@ -25,6 +30,8 @@ inline constexpr std::size_t manifest_bytes_limit = 4u << 20;
 struct descriptor {
   std::string media_type, digest;
   std::uint64_t size_bytes = 0;
+  std::string architecture = {};  // of an index's entry, where it says: "amd64"
+  bool attests = false;  // an index's entry that no machine runs: what was noted about another one
   friend bool operator==(const descriptor&, const descriptor&) = default;
 };
 

@@ -67,12 +67,31 @@ awaitable<answer<retagged>> retag(client& c, oci_reference from, oci_reference t
   co_return retagged::made;
 }
 
+/// The image that stands for a part of an index.
+static answer<descriptor> image_of(const stored_manifest& part, const index_part& of) {
+  if (part.content.manifests.empty()) return part.itself;
+  std::vector<descriptor> images;
+  for (const descriptor& one : part.content.manifests)
+    if (!one.attests && (one.architecture.empty() || one.architecture == of.architecture))
+      images.push_back(one);
+  const std::string name = of.at.text() + " (" + of.at.digest + ")";
+  if (images.size() != 1)
+    return failed(errc::refused, name + " is an index with " + std::to_string(images.size()) +
+                                     " images for " + of.architecture + ", and one is wanted");
+  if (media_type::is_index(images.front().media_type))
+    return failed(errc::refused, name + " is an index of indexes, which no client pulls");
+  return images.front();
+}
+
 awaitable<answer<std::string>> index_of(client& c, std::vector<index_part> parts) {  // borrowed
   std::vector<indexed_image> images;
   for (index_part& part : parts) {
-    auto read = co_await c.manifest(std::move(part.at));
+    oci_reference at = part.at;
+    auto read = co_await c.manifest(std::move(at));
     if (!read) co_return read.error();
-    images.push_back({std::move(read->itself), std::move(part.architecture)});
+    auto image = image_of(*read, part);
+    if (!image) co_return image.error();
+    images.push_back({std::move(*image), std::move(part.architecture)});
   }
   co_return write_index(images);
 }

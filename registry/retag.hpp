@@ -27,7 +27,10 @@ struct index_part {
   oci_reference at;
   std::string architecture;
 };
-/// The text of an index of these images; nothing is written. Errors   as client::manifest.
+/// The text of an index of these images; nothing is written. Of a part that is an index itself, as
+/// builders make them that attest, the one image for its architecture is taken: clients do not pull
+/// what is an index of indexes.
+/// Errors   as client::manifest; errc::refused: such a part has no image for it, or several.
 awaitable<answer<std::string>> index_of(client& c, std::vector<index_part> parts);
 /// Whether what has this digest may be called so: `made` when the name is free.
 /// Errors   errc::refused: the name is taken by another one.
