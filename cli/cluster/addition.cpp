@@ -110,10 +110,6 @@ reactor::awaitable<reactor::result<void>> addition::look_at_member() {
     notes_.push_back(
         "its certificate is not verified (insecure-skip-tls-verify), neither by the "
         "service");
-  if (wanted_.install.image.empty() && wanted_.install.with == member_settings::daemons::yes)
-    notes_.push_back(
-        "the daemons run the image \"windlass\" of no registry; --image says where it "
-        "is");
   co_return reactor::result<void>();
 }
 
@@ -127,6 +123,16 @@ reactor::awaitable<reactor::result<void>> addition::look_at_object(std::size_t i
     co_return sentence(
         "on " + wanted_.name + ": " +
         explained(there.error(), "get", objects_[i].what, "to see what is there already"));
+  if (o.what.kind == "DaemonSet" && wanted_.install.image.empty()) {
+    const bool has_images =
+        *there && keep_images(objects_[i].body, container_images(**there));
+    if (!has_images)
+      co_return sentence(
+          "the daemons need an image that the nodes of " + wanted_.name +
+          " can pull: --image REGISTRY/windlass:" WINDLASS_VERSION
+          " (`./dev image` makes it), or --no-daemon where the nodes run windlass-daemon.service; "
+          "nothing was written");
+  }
   if (!*there) {
     c.does = kind_of::create;
   } else {

@@ -92,6 +92,43 @@ reactor::result<member_object> object_of(boost::json::object body, const std::st
 
 }  // namespace
 
+namespace {
+
+/// Calls `f` with each container of a workload.
+template <class Object, class F>
+void each_container(Object& workload, F f) {
+  boost::system::error_code none;
+  auto* containers = workload.find_pointer("/spec/template/spec/containers", none);
+  if (!containers || !containers->is_array()) return;
+  for (auto& c : containers->get_array())
+    if (c.is_object()) f(c.get_object());
+}
+
+}  // namespace
+
+std::map<std::string, std::string> container_images(const boost::json::object& workload) {
+  std::map<std::string, std::string> out;
+  const boost::json::value all(workload);
+  each_container(all, [&](const boost::json::object& c) {
+    out[helm::objects::text_member(c, "name")] = helm::objects::text_member(c, "image");
+  });
+  return out;
+}
+
+bool keep_images(boost::json::object& workload, const std::map<std::string, std::string>& there) {
+  bool all_known = true;
+  boost::json::value all(std::move(workload));
+  each_container(all, [&](boost::json::object& c) {
+    const auto found = there.find(helm::objects::text_member(c, "name"));
+    if (found == there.end() || found->second.empty())
+      all_known = false;
+    else
+      c["image"] = found->second;
+  });
+  workload = std::move(all.as_object());
+  return all_known;
+}
+
 k8s::object_key member_account(const member_settings& s) {
   return {s.ns, std::string(prefix) + "-controller-manager"};
 }

@@ -5,6 +5,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace cli {
 /// How a member is furnished.
 struct member_settings {
   std::string ns = "bootc-operator";  // of the account and the daemons
-  std::string image;                  // of the daemons; empty = the chart's own
+  std::string image;                  // of the daemons; empty = the chart's, which has no registry
   enum class daemons { yes, no } with = daemons::yes;
   /// The rights that releases of Tenants take there.
   enum class tenants { no, yes } of_tenants = tenants::no;
@@ -30,6 +31,11 @@ struct member_object {
 /// applied.
 /// Errors: an image that means nothing, a namespace that is none.
 reactor::result<std::vector<member_object>> member_objects(const member_settings& s);
+
+/// The images of a DaemonSet's containers, by name; empty where it is none.
+std::map<std::string, std::string> container_images(const boost::json::object& workload);
+/// Makes them those of `there`, for the containers that both have. True: each of them has one.
+bool keep_images(boost::json::object& workload, const std::map<std::string, std::string>& there);
 
 /// Whose token home gets.
 k8s::object_key member_account(const member_settings& s);

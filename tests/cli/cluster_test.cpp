@@ -283,6 +283,47 @@ TEST_F(Cluster, IsNotTwiceInTheFleet) {
   });
 }
 
+std::string daemon_image(k8s::sim::api_server& member) {
+  const auto all = member.list("apps", "daemonsets");
+  return all.empty() ? std::string() : container_images(all.front()).begin()->second;
+}
+
+TEST_F(Cluster, KeepsTheImageThatItsDaemonsHaveUnlessToldOfAnother) {
+  run([&](world& w) -> awaitable<void> {
+    (void)co_await add(w);
+    EXPECT_EQ(daemon_image(w.member), "registry.example.com/windlass:1");
+    addition_request same = wanted(w);
+    same.install.image.clear();
+    const outcome kept = co_await add(w, std::move(same));
+    EXPECT_EQ(kept.error, "");
+    EXPECT_EQ(kept.said(), std::set<std::string>{"same"}) << kept.text;
+    EXPECT_EQ(daemon_image(w.member), "registry.example.com/windlass:1");
+    addition_request other = wanted(w);
+    other.install.image = "registry.example.com/windlass:2";
+    const outcome moved = co_await add(w, std::move(other));
+    EXPECT_EQ(moved.error, "");
+    EXPECT_EQ(daemon_image(w.member), "registry.example.com/windlass:2");
+  });
+}
+
+TEST_F(Cluster, WithoutAnImageThatNodesCanPullNothingIsWritten) {
+  run([&](world& w) -> awaitable<void> {
+    addition_request r = wanted(w);
+    r.install.image.clear();
+    const std::uint64_t member = w.member.revision(), home = w.home.revision();
+    const outcome o = co_await add(w, std::move(r));
+    EXPECT_NE(o.error.find("--image REGISTRY/windlass:"), std::string::npos) << o.error;
+    EXPECT_NE(o.error.find("--no-daemon"), std::string::npos) << o.error;
+    EXPECT_EQ(w.member.revision(), member);
+    EXPECT_EQ(w.home.revision(), home);
+    addition_request without = wanted(w);
+    without.install.image.clear();
+    without.install.with = member_settings::daemons::no;
+    const outcome fine = co_await add(w, std::move(without));
+    EXPECT_EQ(fine.error, "") << "no daemon, no image";
+  });
+}
+
 TEST_F(Cluster, SaysWhenHomeLeavesTheFleetByIt) {
   run([&](world& w) -> awaitable<void> {
     const outcome first = co_await add(w);
