@@ -5,6 +5,7 @@
 #include "k8s/client/kubeconfig.hpp"
 #include "k8s/fleet/home.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/plain/entropy.hpp"
 #include "reactor/task_group.hpp"
 
 #include <unistd.h>
@@ -86,6 +87,7 @@ reactor::result<service_options> service_from(reactor::loop& l, const fleet_argu
   o.key = a.kubeconfig_key;
   o.policies = a.policies;
   o.identity = process_identity();
+  o.reporter = host_identity();
   if (a.from == fleet_arguments::source::contexts) {
     auto all = every_context(a, env);
     if (!all) return all.error();
@@ -163,10 +165,21 @@ std::optional<prepared_service> prepare_service(reactor::loop& l, const fleet_ar
   return prepared_service{std::move(*log), std::move(*options)};
 }
 
-std::string process_identity() {
+std::string host_identity() {
   if (const char* pod = std::getenv("POD_NAME"); pod && *pod) return pod;
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "windlass";
+}
+
+const std::string& process_identity() {
+  static const std::string identity = [] {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string random(8, '0');
+    std::uint64_t drawn = reactor::system_entropy().next();
+    for (char& c : random) c = digits[drawn % 16], drawn /= 16;
+    return host_identity() + "-" + random;
+  }();
+  return identity;
 }
 
 }  // namespace cli

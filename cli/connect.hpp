@@ -34,7 +34,11 @@ reactor::result<std::optional<reactor::endpoint>> parse_bind_address(const std::
 reactor::result<reactor::logger> logger_from(reactor::loop& l, const std::string& level,
                                              const std::string& format);
 
-/// POD_NAME, else the host's name: who we are in Leases and events.
-std::string process_identity();
+/// POD_NAME, else the host's name: where we run. Events name it, and the records of releases that
+/// a later run takes over once their deadline has passed.
+std::string host_identity();
+/// host_identity() and a part that is random and stays as long as the process lives: who we are in
+/// Leases. Machines may share a host name, and a machine may run two of us.
+const std::string& process_identity();
 
 }  // namespace cli

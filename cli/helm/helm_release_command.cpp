@@ -26,7 +26,7 @@ namespace release = helm::release;
 /// Whose pending records a later run of the same person on the same machine may take for its own: a
 /// label value.
 std::string instance_name() {
-  std::string name = "cli-" + std::to_string(geteuid()) + "-" + process_identity();
+  std::string name = "cli-" + std::to_string(geteuid()) + "-" + host_identity();
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '-';
   name.resize(std::min<std::size_t>(name.size(), 63));

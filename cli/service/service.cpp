@@ -64,7 +64,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.ns = options_.ns;
   f.label = options_.label;
   f.key = options_.key;
-  f.identity = options_.identity;
+  f.identity = options_.reporter;
   f.metrics = &metrics_;
   f.tokens = options_.does == units::mode::act ? k8s::token_care::ours : k8s::token_care::others;
   if (options_.self_cluster && !options_.home.token.file.empty()) f.own_token = options_.home.token;
@@ -101,7 +101,7 @@ service::~service() = default;
 void service::make_home() {
   k8s::cluster_options h;
   h.name = options_.home_name;
-  h.identity = options_.identity;
+  h.identity = options_.reporter;
   h.needs_uid = k8s::cluster_options::uid::where_allowed;
   h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
   home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);

@@ -67,6 +67,7 @@ struct service_options {
   std::string identity = "windlass";
   /// The pod of this process at home; without a name it runs in none.
   k8s::object_key pod = {};
+  std::string reporter = "windlass";  // who reports in events
   /// look: plans are made and shown, nothing is written.
   units::mode does = units::mode::act;
   units::verdicts shows = units::verdicts::of_packs_at_hand;

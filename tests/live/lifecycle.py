@@ -118,6 +118,23 @@ def signals(folder, home, server):
     counts["second_signal"] = code
 
 
+def one_leader(folder, home, _):
+    """Two processes on one host, as two units or two machines of one image are: one of them leads, and the other one when it has ended."""
+    hosts = [("one-host", {}), ("one-pod", {"POD_NAME": "windlass-0"})]  # by hand, or hostNetwork without the downward API
+    for name, variables in hosts:
+        both = [Service(folder, f"{name}-{i}", "--kubeconfig", home, "--leader-elect", **variables) for i in (1, 2)]
+        leads = lambda: [s for s in both if "became leader" in s.text()]  # noqa: E731
+        until(leads, "one of them leads")
+        time.sleep(6)  # three renewals: whoever took the Lease for its own would have led by now
+        check(len(leads()) == 1, f"{len(leads())} of two processes lead: {[s.text()[-300:] for s in leads()]}")
+        first = leads()[0]
+        first.end()
+        second = both[1 - both.index(first)]
+        until(lambda: "became leader" in second.text(), "the other one leads", 30)
+        second.end()
+        counts["leaders"] = counts.get("leaders", 0) + 1
+
+
 def pid_file(folder, home, _):
     """L4: started and stopped by its PID file, and nothing is left."""
     file = folder / "pid"
@@ -214,7 +231,7 @@ def main():
         try:
             home = folder / "home" / "kubeconfig"
             until(home.exists, "an API server")
-            for part in (settings_of, signals, pid_file, mid_operation, fleet):
+            for part in (settings_of, signals, one_leader, pid_file, mid_operation, fleet):
                 part(folder, str(home), server)
         finally:
             for process in [server, *Service.all]:
