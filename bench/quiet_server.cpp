@@ -19,7 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view version = "1000000000";
+constexpr std::uint64_t first_version = 1'000'000'000;
+constexpr std::string_view version = "1000000000";  // the same, of what there is
 constexpr reactor::nanoseconds bookmark_every = 1min;  // kube-apiserver's bookmarkFrequency
 
 std::string meta(const std::string& name, const std::string& ns, std::size_t seed) {
@@ -58,7 +59,8 @@ std::string list_body(const std::string& kind, std::size_t objects) {
   return body + "]}";
 }
 
-/// Lists at once, and watches on which nothing but a bookmark happens.
+/// Lists at once, and watches on which nothing but a bookmark happens. What is written elsewhere (the
+/// Leases of nodes) moves the version that the server is at.
 class quiet_server {
 public:
   quiet_server(reactor::loop& l, std::size_t objects) : loop_(l), never_(l) {
@@ -68,7 +70,7 @@ public:
                                             {"secrets", "Secret"},
                                             {"leases", "Lease"},
                                             {"daemonsets", "DaemonSet"}})
-      bodies_[plural] = list_body(kind, objects);
+      bodies_[plural] = {list_body(kind, objects), list_body(kind, 1)};
   }
 
   reactor::awaitable<void> answer(reactor::http::request r, reactor::http::responder& to) {
@@ -93,13 +95,16 @@ public:
     reactor::http::response out;
     out.status = 200;
     out.fields.add("Content-Type", "application/json");
-    out.body = body_of(last);
+    out.body = body_of(last, target.get("limit") == "1");
     if (out.body.empty()) out.status = 404;
     (void)co_await to.send(std::move(out));
   }
 
 private:
-  std::string body_of(std::string_view last) const {
+  std::string newest() const {
+    return std::to_string(first_version + static_cast<std::uint64_t>((loop_.now() - began_) / 1s));
+  }
+  std::string body_of(std::string_view last, bool one) const {
     if (last == "deaf") return "{}";
     if (last == "version") return R"({"major":"1","minor":"36","gitVersion":"v1.36.0"})";
     if (last == "api") return R"({"kind":"APIVersions","versions":["v1"]})";
@@ -107,7 +112,10 @@ private:
     if (last == "kube-system")
       return R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"u","resourceVersion":"1"}})";
     const auto found = bodies_.find(last);
-    return found == bodies_.end() ? std::string() : found->second;
+    if (found == bodies_.end()) return {};
+    std::string body = one ? found->second.of_one : found->second.of_all;
+    body.replace(body.find(version), version.size(), newest());  // the list's, which comes first
+    return body;
   }
 
   /// As long as is asked for; of the first of its kind a part, as if it had begun before.
@@ -125,9 +133,6 @@ private:
     head.status = 200;
     head.fields.add("Content-Type", "application/json");
     auto started = co_await to.start(std::move(head));
-    const std::string bookmark =
-        R"({"type":"BOOKMARK","object":{"kind":"Any","apiVersion":"v1","metadata":{"resourceVersion":")" +
-        std::string(version) + "\"}}}\n";
     const reactor::steady_time end = loop_.now() + life;
     while (started) {
       // The last one comes just before the end, as that of kube-apiserver does.
@@ -136,13 +141,20 @@ private:
       co_await loop_.sleep_until(loop_.now() < last ? next : end);
       if (deaf_.contains(cluster)) co_await never_.wait();
       if (loop_.now() >= end) break;
+      const std::string bookmark =
+          R"({"type":"BOOKMARK","object":{"kind":"Any","apiVersion":"v1","metadata":{"resourceVersion":")" +
+          newest() + "\"}}}\n";
       started = co_await to.write(bookmark);
     }
     if (started) (void)co_await to.finish();
   }
 
   reactor::loop& loop_;
-  std::map<std::string, std::string, std::less<>> bodies_;
+  const reactor::steady_time began_ = loop_.now();
+  struct list_bodies {
+    std::string of_all, of_one;
+  };
+  std::map<std::string, list_bodies, std::less<>> bodies_;
   std::set<std::string> deaf_;
   std::set<std::string, std::less<>> begun_;  // watches, by path
   reactor::event never_;
