@@ -77,6 +77,7 @@ k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, par
   out.name = what.name;
   out.state_metric = what.state_metric;
   wording says{what.name, what.remedy, what.watches, what.loads};
+  out.acts_under = what.acts_under;
   if (says.watches.empty()) says.watches = what.says.rows;
   if (says.loads.empty()) says.loads = says.watches;
   out.start = [says = std::move(says), kinds = std::move(kinds),

@@ -119,6 +119,8 @@ struct api {
   /// Left out where home does not serve its home_kinds when the process starts, unless somebody
   /// names it: who has no use for it sees nothing of it.
   bool where_served = false;
+  /// Whether it acts under one name where the fleet has a cluster under several.
+  k8s::cluster_api::names acts_under = k8s::cluster_api::names::one;
   /// Its Lease, and the namespace of it where nobody names one.
   std::string lease, lease_ns;
   std::function<std::unique_ptr<running_api>(const house&)> make;

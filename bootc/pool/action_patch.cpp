@@ -128,24 +128,24 @@ json::object bootc_node_patch(const action& a) {
 }
 
 json::object node_patch(const action& a) {
-  json::object inner, patch;
+  json::object metadata{{"resourceVersion", a.resource_version}}, patch;
   if (a.kind == action_kind::label || a.kind == action_kind::unlabel) {
     json::object labels;
     labels[names::managed] = a.kind == action_kind::label ? json::value("") : json::value(nullptr);
-    inner["labels"] = std::move(labels);
-    patch["metadata"] = std::move(inner);
+    metadata["labels"] = std::move(labels);
   } else if (a.kind == action_kind::shield || a.kind == action_kind::unshield) {
     const json::value wanted = a.kind == action_kind::shield ? json::value("true") : json::value();
     json::object annotations;
     if (a.shield.do_not_repair) annotations[names::do_not_repair] = wanted;
     if (a.shield.do_not_disrupt) annotations[names::do_not_disrupt] = wanted;
-    inner["annotations"] = std::move(annotations);
-    patch["metadata"] = std::move(inner);
+    metadata["annotations"] = std::move(annotations);
   } else {
-    inner["unschedulable"] =
+    json::object spec;
+    spec["unschedulable"] =
         a.kind == action_kind::cordon ? json::value(true) : json::value(nullptr);
-    patch["spec"] = std::move(inner);
+    patch["spec"] = std::move(spec);
   }
+  patch["metadata"] = std::move(metadata);
   return patch;
 }
 

@@ -567,7 +567,8 @@ std::set<std::string> node_pool_reconciler::gives_back(const rollout_plan& plan)
 awaitable<k8s::result<bool>> node_pool_reconciler::act(node_pool pool, rollout_plan plan) {
   std::optional<k8s::fault> first_failure;
   std::set<std::string> stopped;                // nodes of which a step failed
-  std::map<std::string, std::string> versions;  // of BootcNodes written in this pass
+  // Of what was written in this pass; "" is the pool.
+  std::map<std::string, std::string> versions, node_versions;
   std::set<std::string> giving_back = gives_back(plan);
   std::size_t lost_slots = 0;  // planned to be free, but still taken
   const bool takes = std::any_of(plan.actions.begin(), plan.actions.end(),
@@ -591,7 +592,8 @@ awaitable<k8s::result<bool>> node_pool_reconciler::act(node_pool pool, rollout_p
       stopped.insert(a.node);
       continue;
     }
-    if (const auto newer = versions.find(a.node); newer != versions.end())
+    std::map<std::string, std::string>& written = writes_node(a.kind) ? node_versions : versions;
+    if (const auto newer = written.find(a.node); newer != written.end())
       a.resource_version = newer->second;
     const action_kind kind = a.kind;
     const std::string node = a.node;
@@ -601,7 +603,7 @@ awaitable<k8s::result<bool>> node_pool_reconciler::act(node_pool pool, rollout_p
       if (auto along = to_note.extract(node)) annotations = std::move(along.mapped());
     auto done = co_await carry_out(pool, a, std::move(annotations));
     if (done) {
-      if (!done->empty()) versions[node] = *done;
+      if (!done->empty()) written[node] = *done;
       if (kind == action_kind::approve) settings_.figures.reboots_requested.add();
       if (kind == action_kind::free_slot) settings_.figures.reboots_completed.add();
       if (told_to_boot)
@@ -626,6 +628,8 @@ awaitable<k8s::result<bool>> node_pool_reconciler::act(node_pool pool, rollout_p
   const bool is_unwritten = plan.status_changed && !is_current();
   if (plan.status_changed && !is_unwritten) {
     for (k8s::event_note& n : pool_events(pool, plan.status)) tell(std::move(n));
+    if (const auto newer = versions.find(""); newer != versions.end())
+      pool.meta.resource_version = k8s::resource_version(newer->second);
     auto written = co_await write_status(pool, plan.status);
     if (!written && !first_failure) first_failure = written.error();
   }
@@ -771,7 +775,7 @@ void node_pool_reconciler::note_unanswered() {
   unknown_writes_land_by_ = loop_.now() + longest_request;
 }
 
-/// The version that the BootcNode has afterwards; empty when none was written.
+/// The version that what it writes has afterwards; empty when nothing was written.
 awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_pool& pool,
                                                                     const action& a,
                                                                     json::object annotations) {
@@ -789,9 +793,9 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_p
       const auto answer = receipt_of(co_await api_.merge_patch_text(
           node_pools(), pool.meta.key(), std::move(patch), std::string(), manager()));
       if (!answer) co_return answer.error();
-      if (a.kind == action_kind::add_finalizer)
-        pool_writes_.wrote(pool.meta.key(), pool.meta.uid, answer->meta.resource_version);
-      co_return std::string();
+      if (a.kind == action_kind::remove_finalizer) co_return std::string();
+      pool_writes_.wrote(pool.meta.key(), pool.meta.uid, answer->meta.resource_version);
+      co_return answer->meta.resource_version.text();
     }
     case action_kind::create_node: {
       json::object body = new_bootc_node(pool, a);
@@ -838,7 +842,7 @@ awaitable<k8s::result<std::string>> node_pool_reconciler::carry_out(const node_p
           k8s::resources::nodes(), key, std::move(patch), std::string(), manager()));
       if (!answer) co_return answer.error();
       note_patch(node_writes_, views_.nodes, key, *answer);
-      co_return std::string();
+      co_return answer->meta.resource_version.text();
     }
   }
   co_return std::string();
@@ -862,10 +866,14 @@ awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
                                                                 node_pool_status status) {
   json::object patch = status_patch(pool.status, status);
   if (patch.empty()) co_return k8s::result<void>();
+  patch["metadata"] = json::object{{"resourceVersion", pool.meta.resource_version.text()}};
   written_[pool.meta.name.str()] = status;  // its event may come before its answer
   const auto answer = receipt_of(co_await api_.merge_patch_text(
       node_pools(), pool.meta.key(), std::move(patch), "status", manager()));
-  if (!answer) co_return answer.error();
+  if (!answer) {
+    written_.erase(pool.meta.name.str());
+    co_return answer.error();
+  }
   pool_writes_.wrote(pool.meta.key(), pool.meta.uid, answer->meta.resource_version);
   if (!status.policy_waits.empty() && !answer->has_policy_holds)
     waits_pruned_until_ = loop_.now() + pruned_for;

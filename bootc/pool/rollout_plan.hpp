@@ -82,6 +82,8 @@ enum class action_kind {
   note_approval,  // BootcNode: when it was first seen to be told so by somebody else
 };
 std::string_view text(action_kind k) noexcept;
+/// Whether it writes the Node itself.
+bool writes_node(action_kind k) noexcept;
 
 /// Karpenter's annotations on a Node.
 struct node_shield {
@@ -95,7 +97,8 @@ struct node_shield {
 struct action {
   action_kind kind{};
   std::string node;              // empty for the pool's own
-  std::string resource_version;  // BootcNode writes: decided on this version, refused on any other
+  // Of the BootcNode or Node that it writes: decided on this version, refused on any other.
+  std::string resource_version;
   std::string uid;               // BootcNode deletion: this one, not a successor of the same name
   bootc_node_spec spec;          // create_node, sync_spec; desired_image also for start_drain
   bool retarget = false;  // sync_spec: another image, so notes about drains and reboots are void

@@ -22,6 +22,13 @@ std::optional<wall_time> time_of(std::optional<std::string_view> annotation) {
 action& pass::act(action_kind kind, std::string node) {
   action& a = plan_.actions.emplace_back();
   a.kind = kind;
+  if (writes_node(kind)) {
+    const auto at =
+        std::lower_bound(world_.nodes.begin(), world_.nodes.end(), node,
+                         [](const k8s::node* n, const std::string& name) { return n->meta.name < name; });
+    if (at != world_.nodes.end() && (*at)->meta.name == node)
+      a.resource_version = (*at)->meta.resource_version.text();
+  }
   a.node = std::move(node);
   return a;
 }
@@ -294,6 +301,18 @@ rollout_plan rollout_planning::take() {
 
 bool rollout_planning::give_back(std::size_t nodes) {
   return pass_->give_back(nodes);
+}
+
+bool writes_node(action_kind k) noexcept {
+  switch (k) {
+    case action_kind::label:
+    case action_kind::unlabel:
+    case action_kind::uncordon:
+    case action_kind::cordon:
+    case action_kind::shield:
+    case action_kind::unshield: return true;
+    default: return false;
+  }
 }
 
 rollout_plan plan_rollout(const pool_world& world) {

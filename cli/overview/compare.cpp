@@ -32,8 +32,7 @@ plan_row* row_of(std::optional<cluster_overview>& c, const row_name& wanted) {
 /// Why nothing can be compared there; empty when it can.
 std::string unanswered(const cluster_overview& c) {
   const auto is_told = [](const api_overview& a) {
-    return a.state == k8s::name_of(k8s::cluster_state::live) ||
-           a.state == k8s::name_of(k8s::cluster_state::crd_missing);
+    return a.state == k8s::name_of(k8s::cluster_state::live) || has_nothing(a.state);
   };
   const auto silent = std::ranges::find_if_not(c.apis, is_told);
   if (silent == c.apis.end()) return {};

@@ -337,6 +337,10 @@ page labelled(const std::string& label) {
 
 }  // namespace
 
+bool has_nothing(std::string_view cluster_state) {
+  return cluster_state == "CRDMissing" || cluster_state == "Twin";
+}
+
 json::object status_json(const fleet_overview& f) {
   return fleet_json(f, fill_status);
 }

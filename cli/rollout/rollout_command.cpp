@@ -75,7 +75,7 @@ std::size_t rows_of(const fleet_overview& f) {
 bool is_done(const fleet_overview& f) {
   for (const cluster_overview& c : f.clusters)
     for (const api_overview& a : c.apis) {
-      if (a.state == "CRDMissing") continue;  // it has no such kind, so nothing to wait for
+      if (has_nothing(a.state)) continue;
       if (a.state != "Live") return false;
       for (const units::plan_row& row : a.rows)
         if (row.updated != row.units.size()) return false;
@@ -118,7 +118,7 @@ reactor::awaitable<void> watch(rolling& r, fleet_overview f) {
               std::to_string(t.updating) + " updating, " + std::to_string(t.degraded) + " degraded";
     line += ", " + std::to_string(f.held) + " held";
     for (const cluster_overview& c : f.clusters)
-      if (c.state != "Live" && c.state != "CRDMissing") line += "; " + c.name + " is " + c.state;
+      if (c.state != "Live" && !has_nothing(c.state)) line += "; " + c.name + " is " + c.state;
     if (line != told) r.out.text(page(line) + "\n");
     told = line;
     if (is_done(f)) co_return;
@@ -220,7 +220,7 @@ json::object changes_json(const std::vector<change>& all, const rolling& r) {
 std::vector<std::string> away(const fleet_overview& f) {
   std::vector<std::string> all;
   for (const cluster_overview& c : f.clusters)
-    if (c.state != "Live" && c.state != "CRDMissing")
+    if (c.state != "Live" && !has_nothing(c.state))
       all.push_back(c.name + " is " + c.state + (c.last_error.empty() ? "" : ": " + c.last_error));
   return all;
 }

@@ -218,6 +218,7 @@ units::api api(api_settings s) {
   a.remedy = "kubectl apply --server-side -f deploy/crds/tenants, or name tenants in --apis";
   a.watches = "Tenants";
   a.loads = "Tenants";
+  a.acts_under = k8s::cluster_api::names::each;  // clusterRef may name any of them (tenants.md)
   a.where_served = true;  // it has nothing at home, so somebody has to name it
   a.lease = names::lease;
   a.lease_ns = s.wanted ? s.wanted->all.ns : "default";

@@ -65,7 +65,8 @@ const engagement* cluster::best() const noexcept {
     return s == cluster_state::live      ? 0
            : s == cluster_state::stale   ? 1
            : s == cluster_state::syncing ? 2
-                                         : 3;
+           : s == cluster_state::twin    ? 3
+                                         : 4;
   };
   const auto found = std::min_element(
       engagements_.begin(), engagements_.end(),
@@ -80,6 +81,11 @@ cluster_state cluster::state() const noexcept {
 const std::string& cluster::last_error() const noexcept {
   const engagement* of = best();
   return of ? of->last_error() : health_.last_error();
+}
+std::string cluster::says() const {
+  if (const engagement* of = best()) return of->says();
+  if (state() != cluster_state::syncing || !last_error().empty()) return last_error();
+  return "its kube-system namespace and the kinds that it serves are being read";
 }
 reactor::wall_time cluster::since_wall() const noexcept {
   const engagement* of = best();
@@ -105,7 +111,7 @@ void cluster::note() {
              {{"state", name_of(now)},
               {"before", name_of(before)},
               {"server", api_.server()},
-              {"error", last_error()}});
+              {"error", says()}});
   if (options_.on_state) options_.on_state(*this, before);
   if (now != cluster_state::live || engaged_.is_set()) return;
   engaged_.set();
@@ -168,8 +174,8 @@ awaitable<result<void>> cluster::connect() {
   }
   std::string uid = found ? uid_of(*found) : std::string();
   if (uid != uid_) {
-    uid_ = std::move(uid);
-    if (options_.on_uid) options_.on_uid();
+    const std::string before = std::exchange(uid_, std::move(uid));
+    if (options_.on_uid) options_.on_uid(before);
   }
   auto known = co_await discovery_.refresh();
   if (!known) co_return known.error();
@@ -242,6 +248,14 @@ void cluster::withdraw(std::string_view api, std::function<void()> done) {
   note();
 }
 
+void cluster::start_again(std::string_view api, std::function<void()> done) {
+  const engagement* of = find(api);
+  if (!of) return withdraw(api, std::move(done));
+  cluster_api again = of->api_;
+  withdraw(api, std::move(done));
+  engage(std::move(again));
+}
+
 awaitable<void> cluster::close(std::unique_ptr<engagement> leaving, std::function<void()> done) {
   co_await leaving->stop();
   leaving.reset();
@@ -289,6 +303,7 @@ void cluster::forget_observers() {
   options_.on_state = {};
   options_.on_recovered = {};
   options_.on_uid = {};
+  options_.acts_elsewhere = {};
 }
 
 awaitable<void> cluster::stop() {
@@ -311,7 +326,7 @@ json::object cluster::to_json() const {
   o["uid"] = uid_;
   o["hash"] = options_.hash;
   o["since"] = reactor::format_rfc3339(since_wall());
-  o["lastError"] = last_error();
+  o["lastError"] = says();
   if (token_expires_) o["tokenExpires"] = reactor::format_rfc3339(*token_expires_);
   if (!token_problem_.empty()) o["tokenProblem"] = token_problem_;
   json::object apis;

@@ -46,7 +46,10 @@ struct cluster_options {
   /// that over recovery_spread.
   std::function<void(cluster& c)> on_recovered;
   /// The UID of its kube-system was read, and is another than before.
-  std::function<void()> on_uid;
+  std::function<void(const std::string& before)> on_uid;
+  /// Why that API does not act under this name; empty: it does. Asked before the API starts, and
+  /// again after each wake(). May be empty.
+  std::function<std::string(const engagement& api)> acts_elsewhere;
   reactor::metrics* metrics = nullptr;
   view_budget views;  // what is kept of it, all collections together
 };
@@ -82,6 +85,8 @@ public:
   cluster_state state() const noexcept;
   /// Of the API that `state` is about; empty when nothing is wrong.
   const std::string& last_error() const noexcept;
+  /// last_error(), or while it is Syncing what it waits for. Never empty then.
+  std::string says() const;
   reactor::wall_time since_wall() const noexcept;
   /// Something can be done there. Who decides asks its own engagement.
   bool is_live() const noexcept { return state() == cluster_state::live; }
@@ -102,6 +107,11 @@ public:
   /// Stops one API and forgets it; `done` is called when nothing of it runs any more, also when it
   /// never did.
   void withdraw(std::string_view api, std::function<void()> done = {});
+  /// Stops what runs of that API; it starts again when it may act under this name. `done` as for
+  /// withdraw().
+  void start_again(std::string_view api, std::function<void()> done);
+  /// What its APIs wait for may have changed.
+  void wake() { changed_.wake_all(); }
   /// Null when there is no API of that name on it.
   engagement* find(std::string_view api) const noexcept;
   const std::vector<std::unique_ptr<engagement>>& engagements() const noexcept {
@@ -146,7 +156,9 @@ private:
   void requested(const fault* why);
   /// Tells everybody who wants to know when a state is no longer what it was.
   void note();
-  void wake() { changed_.wake_all(); }
+  std::string acts_elsewhere(const engagement& api) const {
+    return options_.acts_elsewhere ? options_.acts_elsewhere(api) : std::string();
+  }
   const engagement* best() const noexcept;
 
   reactor::loop& loop_;

@@ -16,6 +16,7 @@ std::string_view name_of(cluster_state s) noexcept {
     case cluster_state::syncing: return "Syncing";
     case cluster_state::live: return "Live";
     case cluster_state::stale: return "Stale";
+    case cluster_state::twin: return "Twin";
     case cluster_state::unreachable: return "Unreachable";
     case cluster_state::unauthorized: return "Unauthorized";
     case cluster_state::forbidden: return "Forbidden";
@@ -101,16 +102,29 @@ cluster_health::verdict cluster_health::probed(reactor::steady_time now, reactor
 }
 
 void cluster_health::current(reactor::steady_time now, reactor::wall_time wall) {
-  if (!engaged_ || !is_up()) return;
+  if (!is_judged_by_views()) return;
   last_error_.clear();
   set(cluster_state::live, now, wall);
 }
 
 void cluster_health::doubted(reactor::steady_time now, reactor::wall_time wall,
                              std::string_view doubt) {
-  if (!engaged_ || !is_up()) return;
+  if (!is_judged_by_views()) return;
   last_error_ = doubt;
   set(cluster_state::stale, now, wall);
+}
+
+void cluster_health::refused(reactor::steady_time now, reactor::wall_time wall,
+                             std::string_view why) {
+  if (!is_judged_by_views()) return;
+  last_error_ = why;
+  set(cluster_state::forbidden, now, wall);
+}
+
+void cluster_health::stands_by(reactor::steady_time now, reactor::wall_time wall,
+                               std::string_view why) {
+  last_error_ = why;
+  set(cluster_state::twin, now, wall);
 }
 
 }  // namespace k8s

@@ -14,6 +14,7 @@ enum class cluster_state {
   syncing,       // the server answers; what we keep of it is being loaded
   live,          // what we keep is current: decisions may be acted upon
   stale,         // the server was there, but what we keep may be old
+  twin,          // the fleet has this cluster under another name, which acts
   unreachable,   // no answer, or an answer no API server gives
   unauthorized,  // 401: the credentials
   forbidden,     // 403: the rights
@@ -24,7 +25,8 @@ enum class cluster_state {
 std::string_view name_of(cluster_state s) noexcept;
 inline constexpr cluster_state all_cluster_states[] = {
     cluster_state::connecting, cluster_state::syncing,     cluster_state::live,
-    cluster_state::stale,      cluster_state::unreachable, cluster_state::unauthorized,
+    cluster_state::stale,      cluster_state::twin,        cluster_state::unreachable,
+    cluster_state::unauthorized,
     cluster_state::forbidden,  cluster_state::crd_missing, cluster_state::invalid};
 
 /// Nothing can be done there until somebody or something is mended.
@@ -67,6 +69,10 @@ public:
   void current(reactor::steady_time now, reactor::wall_time wall);
   /// It is not, and why.
   void doubted(reactor::steady_time now, reactor::wall_time wall, std::string_view doubt);
+  /// The server forbids to read what is kept, and says what.
+  void refused(reactor::steady_time now, reactor::wall_time wall, std::string_view why);
+  /// Another name of the same cluster acts.
+  void stands_by(reactor::steady_time now, reactor::wall_time wall, std::string_view why);
 
   cluster_state state() const noexcept { return state_; }
   reactor::steady_time since() const noexcept { return since_; }
@@ -83,6 +89,9 @@ public:
 
 private:
   void set(cluster_state s, reactor::steady_time now, reactor::wall_time wall);
+  bool is_judged_by_views() const noexcept {
+    return engaged_ && (is_up() || state_ == cluster_state::forbidden);
+  }
 
   cluster_state state_ = cluster_state::connecting;
   reactor::steady_time since_;

@@ -43,6 +43,20 @@ const std::string& engagement::last_error() const noexcept {
   return cluster_.is_connected() ? health_.last_error() : cluster_.health_.last_error();
 }
 
+std::string engagement::says() const {
+  if (state() != cluster_state::syncing || !last_error().empty()) return last_error();
+  if (followed_.empty()) return "the kinds that it serves are being read";
+  std::string why = doubt();
+  return why.empty() ? "what was read is being looked at for the first time" : why;
+}
+
+std::optional<fault> engagement::refusal() const {
+  for (const followed_informer& f : followed_)
+    if (const auto& why = f.informer->last_error(); why && why->code == errc::forbidden)
+      return why;
+  return std::nullopt;
+}
+
 reactor::wall_time engagement::since_wall() const noexcept {
   const reactor::wall_time own = health_.since_wall(), connection = cluster_.health_.since_wall();
   return cluster_.connection_state() == cluster_state::live ? own : std::max(own, connection);
@@ -69,6 +83,13 @@ awaitable<void> engagement::run() {
   reactor::loop& loop = cluster_.loop();
   for (bool again = false;; again = true) {
     co_await cluster_.connected();
+    for (std::string why = cluster_.acts_elsewhere(*this); !why.empty();
+         why = cluster_.acts_elsewhere(*this)) {
+      health_.stands_by(loop.now(), loop.wall(), why);
+      is_settled_ = true;
+      cluster_.note();
+      (void)co_await cluster_.changed_.wait();
+    }
     result<void> done;
     // What was missing may be there now.
     if (again) done = co_await cluster_.discovery().refresh();
@@ -122,7 +143,9 @@ void engagement::attend(attention how) {
 void engagement::look() {
   const auto now = cluster_.loop().now();
   const auto wall = cluster_.loop().wall();
-  if (const std::string why = doubt(); why.empty())
+  if (const auto refused = refusal())
+    health_.refused(now, wall, refused->message());
+  else if (const std::string why = doubt(); why.empty())
     health_.current(now, wall);
   else
     health_.doubted(now, wall, why);
@@ -192,7 +215,7 @@ void engagement::note(reactor::metrics* metrics, bool alone) {
                        {{"api", api_.name},
                         {"state", name_of(now)},
                         {"before", name_of(before)},
-                        {"error", last_error()}});
+                        {"error", says()}});
 }
 
 void engagement::hide(reactor::metrics* metrics) {
@@ -212,7 +235,7 @@ json::object engagement::to_json() const {
   json::object o;
   o["state"] = name_of(state());
   o["since"] = reactor::format_rfc3339(since_wall());
-  o["lastError"] = last_error();
+  o["lastError"] = says();
   return o;
 }
 

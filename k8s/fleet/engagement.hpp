@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct cluster_api {
   /// A gauge of `cluster` and `state` that shows its state, too: dashboards of its users have that
   /// name. May be null.
   const reactor::metric_kind* state_metric = nullptr;
+  /// one: where the fleet has a cluster under several names, only the primary one has this API.
+  /// each: the API itself decides for each of its objects which name acts (fleet::names_of).
+  enum class names { one, each } acts_under = names::one;
 };
 
 /// One API on one cluster: its part, the informers that it follows, and its health.
@@ -67,6 +71,8 @@ public:
   /// Decisions of this API may be acted upon: nothing that it keeps of this cluster is old.
   bool is_live() const noexcept { return state() == cluster_state::live; }
   const std::string& last_error() const noexcept;
+  /// last_error(), or while it is Syncing what it waits for. Never empty then.
+  std::string says() const;
   reactor::wall_time since_wall() const noexcept;
   /// It was Live once, or its kinds or rights are missing: whoever only looks need not wait for it.
   bool is_settled() const noexcept { return is_settled_; }
@@ -77,6 +83,8 @@ public:
   k8s::discovery& discovery() noexcept;
   const reactor::logger& log() const noexcept;
 
+  bool acts_under_one_name() const noexcept { return api_.acts_under == cluster_api::names::one; }
+
   /// Owned from now on. A second attempt of `start` finds it and goes on.
   void attach(std::unique_ptr<cluster_part> part) { part_ = std::move(part); }
   /// Null before it was attached.
@@ -86,6 +94,8 @@ public:
   void follow(informer_base& i);
   /// It is about to be destroyed.
   void unfollow(const informer_base& i) noexcept;
+  /// What the server said where it forbids to list or watch what is followed.
+  std::optional<fault> refusal() const;
   /// Whether this API is about to act on what it keeps (docs/adr/0006): then it is known within 20
   /// s when a stream no longer tells the truth, else within two minutes and at no cost.
   void attend(attention how);

@@ -38,6 +38,7 @@ fleet::fleet(reactor::loop& l, fleet_options options, reactor::logger log)
     : loop_(l),
       options_(std::move(options)),
       log_(std::move(log)),
+      names_changed_(l),
       changed_(l),
       tokens_changed_(l),
       discovered_(l),
@@ -209,8 +210,14 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
     if (options_.on_state) options_.on_state(c, before);
   };
   o.on_recovered = options_.on_recovered;
-  o.on_uid = [this] { servers_.reset(); };
+  o.on_uid = [this, name](const std::string& before) { note_uid(name, before); };
+  o.acts_elsewhere = [this, name](const engagement& api) {
+    const cluster* c = find(name);
+    return c ? acts_elsewhere(*c, api) : std::string();
+  };
   servers_.reset();
+  if (!std::exchange(seats_, true)) tasks_.start("let one name act", seat());
+  names_changed_.wake_all();
   e.since = loop_.wall();
   e.running = std::make_unique<cluster>(loop_, std::move(to), std::move(o), log_);
   e.running->start();
@@ -249,10 +256,15 @@ void fleet::disengage(const std::string& name, entry& e) {
   servers_.reset();
   if (options_.metrics) options_.metrics->drop("cluster", name);
   closing_.start("close cluster " + name, close(std::move(e.running)));
+  names_changed_.wake_all();
 }
 
 awaitable<void> fleet::close(std::unique_ptr<cluster> leaving) {
+  const auto still =
+      stopping_.insert(stopping_.end(), {leaving->uid(), leaving->api().server(), "", leaving->name()});
   co_await leaving->stop();
+  stopping_.erase(still);
+  names_changed_.wake_all();
 }
 
 void fleet::tell(const object_reference& secret, const event_kind& what, std::string note) {
@@ -296,6 +308,60 @@ void fleet::note_twins(const cluster& c) {
                                                   {"other", name},
                                                   {"primary", primary_name({name, c.name()})},
                                                   {"uid", c.uid()}});
+  }
+}
+
+std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const {
+  if (!api.acts_under_one_name()) return {};
+  const auto same = [&](const std::string& name) {
+    return "it is the same cluster as \"" + name + "\", ";
+  };
+  const server_names names = names_of(c);
+  if (names.primary != c.name()) return same(names.primary) + "which acts";
+  for (const std::string& name : names.all) {
+    const cluster* other = name == c.name() ? nullptr : find(name);
+    const engagement* there = other ? other->find(api.name()) : nullptr;
+    if (there && there->part()) return same(name) + "which is ending to act";
+  }
+  for (const stopping& s : stopping_)
+    if (s.name != c.name() && (s.api.empty() || s.api == api.name()) &&
+        (s.server == c.api().server() || (!s.uid.empty() && s.uid == c.uid())))
+      return same(s.name) + "which is ending to act";
+  return {};
+}
+
+void fleet::note_uid(const std::string& name, const std::string& before) {
+  const cluster* c = find(name);
+  if (before.empty() && servers_ && c)
+    (*servers_)["uid " + c->uid()].push_back(name);  // a fleet of thousands starts
+  else
+    servers_.reset();
+  names_changed_.wake_all();
+}
+
+/// Lets each API act under one name, whenever names of a cluster came, went or were recognised.
+awaitable<void> fleet::seat() {
+  constexpr reactor::nanoseconds together = 100ms;  // many come at a start
+  for (;;) {
+    (void)co_await names_changed_.wait();
+    co_await loop_.sleep_for(together);
+    for (cluster* c : clusters()) {
+      const server_names names = names_of(*c);
+      bool waits = false;
+      for (const cluster_api& a : apis_) {
+        const engagement* e = c->find(a.name);
+        if (!e || !e->acts_under_one_name()) continue;
+        waits = waits || e->state() == cluster_state::twin;
+        if (!e->part() || names.primary == c->name()) continue;
+        const auto still =
+            stopping_.insert(stopping_.end(), {c->uid(), c->api().server(), a.name, c->name()});
+        c->start_again(a.name, [this, still] {
+          stopping_.erase(still);
+          names_changed_.wake_all();
+        });
+      }
+      if (waits || names.all.size() > 1) c->wake();
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include <boost/json/fwd.hpp>
 
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -111,6 +112,9 @@ public:
   /// One API server may be in the fleet under several names: its UID says so, and where that was
   /// not read its address.
   server_names names_of(const cluster& c) const;
+  /// Why an API does not act on a cluster under this name: the name that acts, or one that has not
+  /// ended doing so. Empty: it acts. One cluster is acted upon under its primary name alone.
+  std::string acts_elsewhere(const cluster& c, const engagement& api) const;
   /// Home, which is told with `home: true` while APIs are on it: together with the first of the
   /// clusters that is the same API server, else after all of them. It outlives the fleet's readings.
   void also_tell_of(const cluster& home) noexcept { home_ = &home; }
@@ -176,6 +180,8 @@ private:
   void count_reload(const std::string& name, const char* outcome);
   void note_state(cluster& c, cluster_state before);
   void note_twins(const cluster& c);
+  void note_uid(const std::string& name, const std::string& before);
+  awaitable<void> seat();
 
   reactor::loop& loop_;
   fleet_options options_;
@@ -190,6 +196,13 @@ private:
   mutable std::optional<std::map<std::string, std::vector<std::string>>> servers_;
   std::set<std::string> touched_;
   std::set<std::string> known_twins_;
+  /// What is stopping, and may still write: by server, and the API ("" = all) and name of each.
+  struct stopping {
+    std::string uid, server, api, name;
+  };
+  std::list<stopping> stopping_;
+  reactor::waiters names_changed_;
+  bool seats_ = false;
   reactor::waiters changed_;
   reactor::waiters tokens_changed_;
   reactor::event discovered_;

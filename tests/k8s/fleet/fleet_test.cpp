@@ -8,6 +8,10 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <string>
+
 namespace k8s {
 namespace {
 
@@ -346,6 +350,90 @@ TEST_F(Fleet, NamesOnePrimaryForOneApiServer) {
   });
 }
 
+/// A part that says where it runs, and takes a second to stop.
+struct told_part final : cluster_part {
+  told_part(engagement& e, std::set<std::string>& where) : on(e), where_(where) {
+    where_.insert(e.on().name());
+  }
+  ~told_part() override { where_.erase(on.on().name()); }
+  awaitable<void> stop() override { co_await on.loop().sleep_for(1s); }
+  engagement& on;
+  std::set<std::string>& where_;
+};
+std::string joined(const std::set<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += name + " ";
+  return out;
+}
+
+/// An API that acts in its parts; `most` is how many of them there were at one moment.
+struct acting_api {
+  cluster_api made(cluster_api::names under) {
+    cluster_api a;
+    a.name = "x";
+    a.acts_under = under;
+    a.start = [this](engagement& e) -> awaitable<result<void>> {
+      if (!e.part()) e.attach(std::make_unique<told_part>(e, where));
+      most = std::max(most, where.size());
+      co_return result<void>();
+    };
+    return a;
+  }
+  std::set<std::string> where;
+  std::size_t most = 0;
+};
+
+TEST_F(Fleet, OneClusterUnderTwoNamesIsActedUponUnderOne) {
+  acting_api x;
+  run([&](world& w) -> awaitable<void> {
+    w.c2.uid = "uid-of-c1";
+    w.fleet.engage(x.made(cluster_api::names::one));
+    w.home.put("b", kubeconfig_for("c1"));
+    w.fleet.discover(w.home_api, &w.events);
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(joined(x.where), "b ");
+    // A name that comes before it: it acts once the other one has ended.
+    w.home.put("a", kubeconfig_for("c2"));
+    co_await l.sleep_for(5s);
+    EXPECT_EQ(joined(x.where), "a ");
+    EXPECT_EQ(w.fleet.find("b")->state(), cluster_state::twin);
+    const auto all = boost::json::parse(everything_of(w.fleet)).as_array();
+    EXPECT_EQ(all.at(0).at("state"), "Live");
+    EXPECT_EQ(all.at(1).at("state"), "Twin");
+    EXPECT_EQ(all.at(1).at("lastError"), "it is the same cluster as \"a\", which acts");
+    EXPECT_EQ(all.at(1).at("apis").at("x").at("state"), "Twin");
+    // The one that acts leaves.
+    w.home.remove("a");
+    co_await l.sleep_for(5s);
+    EXPECT_EQ(joined(x.where), "b ");
+    EXPECT_EQ(w.fleet.find("b")->state(), cluster_state::live);
+    EXPECT_EQ(x.most, 1u) << "never both at once";
+  });
+}
+
+TEST_F(Fleet, OneServerUnderTwoNamesIsKnownByItsAddressWhereItsUidIsNotRead) {
+  acting_api x;
+  run([&](world& w) -> awaitable<void> {
+    w.fleet.engage(x.made(cluster_api::names::one));
+    w.fleet.add("a", w.c1.server.to());
+    w.fleet.add("b", w.c1.server.to());
+    w.fleet.add("c", w.c2.server.to());
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(joined(x.where), "a c ");
+  });
+}
+
+TEST_F(Fleet, AnApiThatDecidesForEachObjectIsUnderEachName) {
+  acting_api x;
+  run([&](world& w) -> awaitable<void> {
+    w.fleet.engage(x.made(cluster_api::names::each));
+    w.fleet.add("a", w.c1.server.to());
+    w.fleet.add("b", w.c1.server.to());
+    co_await l.sleep_for(2s);
+    EXPECT_EQ(joined(x.where), "a b ");
+  });
+}
+
 TEST_F(Fleet, IsAFleetOfOneWithoutDiscovery) {
   run([&](world& w) -> awaitable<void> {
     w.fleet.add("only", w.c1.server.to());
@@ -364,7 +452,7 @@ TEST_F(Fleet, LeaksNothingOverAThousandRotations) {
   run([&](world& w) -> awaitable<void> {
     w.home.put("a", kubeconfig_for("c1"));
     w.fleet.discover(w.home_api, nullptr);
-    co_await l.sleep_for(2s);
+    co_await l.sleep_for(61s);  // home was asked for its version, over a connection of its own
     const auto before = l.live();
     const std::size_t series = metrics.series();
     for (int i = 0; i < 1'000; ++i) {
