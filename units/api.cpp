@@ -46,6 +46,7 @@ awaitable<k8s::result<void>> wait_for(k8s::engagement& on, part& made,  // borro
     const bool complete = co_await made.synced(std::min(until, on.loop().now() + doubt_interval));
     if (complete) co_return k8s::result<void>();
     if (auto refused = made.refusal()) co_return *std::move(refused);
+    if (auto refused = on.refusal()) co_return *std::move(refused);
     f.detail = made.doubt();
     f.code = k8s::errc::over_budget;
     f.doing = "watch " + says.watches;
@@ -76,8 +77,8 @@ k8s::cluster_api engaging(const api& what, std::vector<k8s::resource> kinds, par
   k8s::cluster_api out;
   out.name = what.name;
   out.state_metric = what.state_metric;
-  wording says{what.name, what.remedy, what.watches, what.loads};
   out.acts_under = what.acts_under;
+  wording says{what.name, what.remedy, what.watches, what.loads};
   if (says.watches.empty()) says.watches = what.says.rows;
   if (says.loads.empty()) says.loads = says.watches;
   out.start = [says = std::move(says), kinds = std::move(kinds),

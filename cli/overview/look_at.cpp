@@ -36,7 +36,7 @@ reactor::awaitable<std::optional<refusal>> until_known(service& s, reactor::loop
         std::ranges::all_of(c->engagements(), [](const auto& e) { return e->is_settled(); });
     if (known) co_return std::nullopt;
     if (!c->is_connected() && k8s::is_failure(c->state())) {
-      refusal told{std::string(k8s::name_of(c->state())), c->last_error()};
+      refusal told{std::string(k8s::name_of(c->state())), c->says()};
       co_return told;
     }
     co_await l.sleep_for(look_again);
@@ -115,11 +115,11 @@ reactor::awaitable<std::optional<cluster_overview>> look_at_cluster(service& s, 
   one.name = std::move(name);
   one.server = c->api().server();
   one.state = std::string(k8s::name_of(c->state()));
-  one.last_error = c->last_error();
+  one.last_error = c->says();
   for (api_overview& a : one.apis)
     if (const k8s::engagement* e = engagement_of(s, one.name, a.name)) {
       a.state = std::string(k8s::name_of(e->state()));
-      a.last_error = e->last_error();
+      a.last_error = e->says();
     }
   std::erase_if(one.apis, [](const api_overview& a) { return a.state.empty(); });
   say_token_problem(one, *c);

@@ -180,9 +180,9 @@ awaitable<void> fleet_page::follow() {
 }
 
 std::uint64_t fleet_page::stamp_of(const k8s::cluster& c) const {
-  std::uint64_t h = mixed(static_cast<std::uint64_t>(c.state()), c.last_error());
+  std::uint64_t h = mixed(static_cast<std::uint64_t>(c.state()), c.says());
   for (const auto& e : c.engagements()) {
-    h = mixed(mixed(h, static_cast<std::uint64_t>(e->state())), e->last_error());
+    h = mixed(mixed(h, static_cast<std::uint64_t>(e->state())), e->says());
     if (const units::part* p = units::part_of(*e)) {
       const auto now = static_cast<std::uint64_t>(loop_.now().time_since_epoch() / uncounted);
       h = mixed(h, p->revision().value_or(now));

@@ -117,7 +117,7 @@ step informer_base::fail(const fault& why) {
       synced_.reset();
     }
     set_state(informer_state::retrying);
-    if (!doubt_.empty() && on_doubt_) on_doubt_();
+    if ((!doubt_.empty() || why.code == errc::forbidden) && on_doubt_) on_doubt_();
   }
   return next;
 }

@@ -142,8 +142,14 @@ informer_base::ending informer_base::answered(const std::shared_ptr<stream_run>&
     if (answer.error().code == errc::unavailable && answer.error().http_status == 0)
       return give_up("the server is silent, and asked for a sign of life: " +
                      answer.error().detail);
+    // A watch goes on for a while after the right to it was taken away.
+    if (answer.error().code == errc::forbidden) {
+      last_error_ = answer.error();
+      if (on_doubt_) on_doubt_();
+    }
     return nullptr;
   }
+  if (last_error_ && last_error_->code == errc::forbidden) last_error_.reset();
   if (ending back = consider_named()) return back;
   if (!target_) return nullptr;
   if (!answer->probed) return ask_or_probe(stream);

@@ -35,6 +35,8 @@ public:
   scripted_server server;
   bool unauthorized = false;
   std::string uid;  // of kube-system; made from the host unless set
+  /// A verb on Secrets that the account lacks ("list", "watch"), refused as RBAC does.
+  std::string refuses;
 
 private:
   static constexpr const char* secrets_path = "/api/v1/namespaces/default/secrets";
@@ -65,7 +67,13 @@ private:
       return one == secrets_.end() ? answer::failure(404, "NotFound", "not found")
                                    : answer::json(200, one->second);
     }
-    if (asks((std::string(secrets_path) + "?watch").c_str())) {
+    const bool watches = asks((std::string(secrets_path) + "?watch").c_str());
+    if (asks(secrets_path) && refuses == (watches ? "watch" : "list"))
+      return answer::failure(403, "Forbidden",
+                             "secrets is forbidden: User \"system:serviceaccount:os:windlass\" cannot " +
+                                 refuses +
+                                 " resource \"secrets\" in API group \"\" in the namespace \"default\"");
+    if (watches) {
       if (r.target.find("sendInitialEvents") != std::string::npos) {
         return answer::failure(422, "Invalid", "sendInitialEvents is forbidden");
       }

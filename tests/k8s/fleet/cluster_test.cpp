@@ -10,6 +10,7 @@
 #include "tests/reactor/run.hpp"
 
 #include <boost/json.hpp>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace k8s {
@@ -304,13 +305,97 @@ TEST_F(Cluster, IsStaleWithinTwoMinutesWhenNobodyIsAboutToAct) {
     co_await l.sleep_for(60s);
     EXPECT_TRUE(c.is_live()) << name_of(c.state());
     net().set_reach("c1", memory_network::reach::stalled);
-    co_await l.sleep_for(31s);
-    EXPECT_TRUE(c.is_live()) << name_of(c.state());
-    co_await l.sleep_for(110s);
+    co_await l.sleep_for(120s);
     EXPECT_FALSE(c.is_live()) << name_of(c.state());
     net().set_reach("c1", memory_network::reach::open);
     co_await l.sleep_for(2min);
     EXPECT_TRUE(c.is_live()) << name_of(c.state());
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
+TEST_F(Cluster, AMissingRightIsForbiddenAndNamesVerbAndResource) {
+  for (const std::string verb : {"list", "watch"}) {
+    SCOPED_TRACE(verb);
+    states.clear();
+    reactor::run_task(l, [&]() -> awaitable<void> {
+      api_server api(l, "c1");
+      api.refuses = verb;
+      cluster_options o = named("c1");
+      o.apis.push_back({"secrets", [this](engagement& e) -> awaitable<result<void>> {
+                          if (!e.part()) e.attach(std::make_unique<secrets_part>(e));
+                          co_await l.sleep_for(1s);
+                          if (auto refused = e.refusal()) co_return *std::move(refused);
+                          co_return result<void>();
+                        }});
+      cluster c(l, api.server.to(), o);
+      c.start();
+      co_await l.sleep_for(3s);
+      EXPECT_EQ(c.state(), state::forbidden) << name_of(c.state());
+      EXPECT_THAT(c.last_error(), testing::HasSubstr("cannot " + verb + " resource \"secrets\""));
+      EXPECT_THAT(c.find("secrets")->says(), testing::HasSubstr(verb));
+      // The right is given: what is kept becomes current by itself.
+      api.refuses.clear();
+      co_await l.sleep_for(2min);
+      EXPECT_TRUE(c.is_live()) << c.last_error();
+      co_await c.stop();
+      co_await api.server.stop();
+    });
+  }
+}
+
+TEST_F(Cluster, ARightThatIsTakenAwayIsForbidden) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    cluster_options o = named("c1");
+    o.apis.push_back({"secrets", [](engagement& e) -> awaitable<result<void>> {
+                        if (!e.part()) e.attach(std::make_unique<secrets_part>(e));
+                        co_return result<void>();
+                      }});
+    cluster c(l, api.server.to(), o);
+    c.start();
+    co_await l.sleep_for(10s);
+    EXPECT_TRUE(c.is_live());
+    api.refuses = "list";
+    co_await l.sleep_for(60s);
+    EXPECT_EQ(c.state(), state::forbidden) << "its watch goes on, and its list does not";
+    api.refuses.clear();
+    co_await l.sleep_for(2min);
+    EXPECT_TRUE(c.is_live()) << c.last_error();
+    co_await c.stop();
+    co_await api.server.stop();
+  });
+}
+
+TEST_F(Cluster, SaysWhatItWaitsForWhileItIsSyncing) {
+  reactor::run_task(l, [&]() -> awaitable<void> {
+    api_server api(l, "c1");
+    cluster_options o = named("c1");
+    bool goes_on = false;
+    o.apis.push_back({"secrets", [&](engagement& e) -> awaitable<result<void>> {
+                        while (!goes_on) co_await l.sleep_for(1s);
+                        if (!e.part()) e.attach(std::make_unique<secrets_part>(e));
+                        while (goes_on) co_await l.sleep_for(1s);
+                        co_return result<void>();
+                      }});
+    api.server.on("GET", "/api/v1/namespaces/kube-system",
+                  answer::json(200, R"({"metadata":{"name":"kube-system","uid":"u"}})").wait(2s));
+    api.server.always("GET", "/api/v1/namespaces/default/secrets?", answer::silence());
+    cluster c(l, api.server.to(), o);
+    c.start();
+    co_await l.sleep_for(1s);
+    EXPECT_EQ(c.state(), state::syncing);
+    EXPECT_THAT(c.says(), testing::HasSubstr("kube-system"));
+    co_await l.sleep_for(3s);
+    EXPECT_EQ(c.state(), state::syncing);
+    EXPECT_THAT(c.says(), testing::HasSubstr("kinds"));
+    goes_on = true;
+    co_await l.sleep_for(3s);
+    EXPECT_EQ(c.state(), state::syncing);
+    EXPECT_EQ(c.says(), "secrets are not complete");
+    EXPECT_EQ(c.to_json().at("lastError"), "secrets are not complete");
+    EXPECT_EQ(c.to_json().at("apis").at("secrets").at("lastError"), "secrets are not complete");
     co_await c.stop();
     co_await api.server.stop();
   });
