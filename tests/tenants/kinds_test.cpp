@@ -203,7 +203,9 @@ TEST(TenantTables, HaveTheConditionsOfTheOriginalAndOfWhatItDidNotKnow) {
             "ClusterProgressTrue:Deleting ClusterProgressTrue:NamespaceTerminating "
             "ClusterProgressFalse:InstallComplete ClusterProgressFalse:UpgradeComplete "
             "ClusterProgressFalse:InstallFailed ClusterProgressFalse:UpgradeFailed "
-            "ClusterProgressFalse:Held"));
+            "ClusterProgressFalse:Held ClusterPlanTrue:UpToDate ClusterPlanFalse:Held "
+            "ClusterPlanFalse:Install ClusterPlanFalse:Upgrade "
+            "ClusterPlanFalse:Uninstall"));
 }
 
 TEST(TenantTables, HaveTheMetricsOfTheContractWithoutANameOfATenant) {

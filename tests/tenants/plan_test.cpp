@@ -1,6 +1,7 @@
 // One file although it is long: table 7.7 and what goes with it, row by row, so that a row that is
 // missing is seen.
 #include "helm/tenants/kinds/holds.hpp"
+#include "helm/tenants/plan/published.hpp"
 #include "helm/tenants/plan/tenant_plan.hpp"
 #include "tests/tenants/builders.hpp"
 
@@ -633,6 +634,55 @@ TEST(Retries, NoRevisionFollowsAFailedOneAtOnceWhateverIsAskedFor) {
     s.world.release->state = status::deployed;
     EXPECT_EQ(step_of(s.plan()), "upgrade") << "nothing failed";
   }
+}
+
+TEST(PublishedPlan, IsReadBackAsItWasWritten) {
+  for (const std::string_view action : {"skip", "install", "upgrade", "uninstall"}) {
+    situation s;
+    tenant_plan p;
+    p.action = action;
+    auto c = published(p, s.world.wanted, "a");
+    ASSERT_TRUE(c) << action;
+    EXPECT_EQ(c->type, "ClusterPlan/a");
+    EXPECT_EQ(c->status, action == "skip" ? "True" : "False");
+    s.object().status.conditions.push_back(*c);
+    const auto seen = plan_published_on(s.object(), "a");
+    ASSERT_TRUE(seen) << action;
+    EXPECT_EQ(seen->plan.action, action);
+    EXPECT_EQ(seen->chart, "https://charts.example/web:1.2.0");
+    EXPECT_EQ(seen->plan.release, "tenant-acme-a");
+    EXPECT_FALSE(seen->plan.hold);
+    EXPECT_FALSE(plan_published_on(s.object(), "b"));
+  }
+}
+
+TEST(PublishedPlan, HasEveryHoldThatLastsAndNoneThatIsOverInAMoment) {
+  for (const units::hold_kind& kind : hold_code::of_tenants) {
+    situation s;
+    tenant_plan p;
+    p.action = "held";
+    p.hold = units::hold{"default/acme", std::string(kind.code), "a sentence: with signs; two", ""};
+    auto c = published(p, s.world.wanted, "a");
+    EXPECT_EQ(c.has_value(), kind.nature != units::hold_nature::progress) << kind.code;
+    if (!c) continue;
+    c->last_transition_time = "2026-11-27T12:00:00Z";
+    s.object().status.conditions.push_back(*c);
+    const auto seen = plan_published_on(s.object(), "a");
+    ASSERT_TRUE(seen) << kind.code;
+    EXPECT_EQ(seen->plan.action, "held");
+    EXPECT_EQ(seen->plan.hold->code, kind.code);
+    EXPECT_EQ(seen->plan.hold->sentence, p.hold->sentence);
+    EXPECT_EQ(seen->plan.hold->released_by, kind.released);
+    EXPECT_EQ(seen->plan.hold->since, "2026-11-27T12:00:00Z");
+  }
+  situation s;
+  tenant_plan p;
+  p.action = "held";
+  p.hold = units::hold{"default/acme", "policy:EarlierWave", "wave 1 waits", ""};
+  s.object().status.conditions.push_back(*published(p, s.world.wanted, "a"));
+  EXPECT_EQ(plan_published_on(s.object(), "a")->plan.hold->code, "policy:EarlierWave");
+  p.action = "none";
+  EXPECT_FALSE(published(p, s.world.wanted, "a"));
 }
 
 TEST(ReleaseFacts, AreThoseOfTheNewestRecord) {

@@ -79,6 +79,7 @@ TEST(TenantStatus, EachHappeningHasItsConditions) {
       {happening::version_not_found, "Error=True/VersionNotFound"},
       {happening::version_invalid, "Error=True/VersionInvalid"},
       {happening::held, "Progress=False/Held"},
+      {happening::waiting, ""},
   };
   EXPECT_EQ(std::size(rows), every_happening.size());
   for (const auto& [what, conditions] : rows) EXPECT_EQ(shown(story().then(what)), conditions);

@@ -5,6 +5,7 @@
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/plan/published.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/client/discovery.hpp"
@@ -53,6 +54,12 @@ std::size_t phase_index(std::string_view phase) noexcept {
 
 double seconds(reactor::nanoseconds d) {
   return std::chrono::duration<double>(d).count();
+}
+
+/// "demo" of "https://charts.example.com/demo:1.2.0".
+std::string chart_name_in(const std::string& text) {
+  const std::string of = text.substr(text.rfind('/') + 1);
+  return of.substr(0, of.rfind(':'));
 }
 
 std::string_view state_of(const tenant_plan& p) {
@@ -291,8 +298,8 @@ void tenant_cluster::log(reactor::log_level level, std::string_view line, const 
 }
 
 awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, happening what,
-                                                    std::string message,
-                                                    std::string applied_chart) {
+                                                    std::string message, std::string applied_chart,
+                                                    std::optional<k8s::condition> plan) {
   const auto wanted = options_.wanted();
   const std::string cluster = on_.on().name();
   turn_of_events turn;
@@ -300,6 +307,7 @@ awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, 
   turn.what = what;
   turn.message = message;
   turn.applied_chart = applied_chart;
+  turn.plan = plan;
   turn.skip = wanted->all.skip;
   turn.known = options_.known;
   tenant before = about;
@@ -307,7 +315,9 @@ awaitable<tenant_cluster::said> tenant_cluster::say(key_type key, tenant about, 
   said out;
   memory* m = find(key);
   if (end.is == written_tenant::end::failed) {
-    if (m) m->unsaved = memory::unsaid{what, std::move(message), std::move(applied_chart)};
+    if (m)
+      m->unsaved =
+          memory::unsaid{what, std::move(message), std::move(applied_chart), std::move(plan)};
     tell(before, tenant_event::status_update_failed, end.why);
     out.well = false;
     co_return out;
@@ -326,7 +336,8 @@ void tenant_cluster::describe(boost::json::object& entry) const {
   entry[api_name] = std::move(tenants);
 }
 
-units::unit tenant_cluster::shown(const tenant& t, const tenant_plan& p) const {
+units::unit tenant_cluster::shown(const tenant& t, const tenant_plan& p,
+                                  const std::string& chart) const {
   units::unit u;
   u.name = t.meta.name.str();  // as its release: of several with one name one acts
   const units::hold* waits = p.waits();
@@ -336,7 +347,7 @@ units::unit tenant_cluster::shown(const tenant& t, const tenant_plan& p) const {
   const bool done = p.action == "skip";
   u.is = wrong ? units::standing::trouble : done ? units::standing::done : units::standing::moving;
   u.message = t.status.last_message;
-  const std::string to = reactor::redact(options_.wanted()->all.chart.text());
+  const std::string to = reactor::redact(chart);
   const bool same = p.action == "skip" || p.action == "none";
   std::string step = same ? std::string() : std::string(p.action);
   if (p.action == "install" || p.action == "upgrade")
@@ -370,29 +381,38 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
   std::vector<key_type> keys;
   tenants_.objects().each([&](const tenant& t) { keys.push_back(t.meta.key()); });
   std::ranges::sort(keys);
+  const auto wanted = options_.wanted();
+  std::string chart = wanted->all.chart.text();
   std::vector<std::optional<tenant_plan>> plans(keys.size());
   if (options_.does == units::mode::act) {
     for (std::size_t i = 0; i < keys.size(); ++i)
       if (const memory* m = find(keys[i])) plans[i] = m->last;
   } else {
     turns_ = {};  // who only looks lets nobody in
+    // Without a word about the chart the service at work knows it, and what it does about it.
+    const bool asks = !wanted->all.chart_is_said;
     const auto look = [&](std::size_t i) -> awaitable<void> {
+      const tenant* t = tenants_.find(keys[i]);
+      if (auto seen = asks && t ? plan_published_on(*t, on_.on().name()) : std::nullopt) {
+        chart = std::move(seen->chart);
+        plans[i] = std::move(seen->plan);
+        co_return;
+      }
       auto w = co_await gather(keys[i], std::nullopt);
       if (w && w->object && concern_of(*w->object, *w) == concern::ours) plans[i] = plan_tenant(*w);
     };
     co_await reactor::side_by_side(keys.size(), look, looks_at_once);
   }
   plan_row row;
-  const auto wanted = options_.wanted();
-  row.name = wanted->all.chart.name;
-  row.target = reactor::redact(wanted->all.chart.text());
+  row.name = chart_name_in(chart);
+  row.target = reactor::redact(chart);
   row.capacity = wanted->all.per_cluster;
   row.occupied = operations_;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const tenant* t = tenants_.find(keys[i]);
     if (!t || !plans[i]) continue;
     const tenant_plan& p = *plans[i];
-    units::unit u = shown(*t, p);
+    units::unit u = shown(*t, p, chart);
     if (row.notes.empty() && is_of_the_original(*t, on_.on().name()))
       row.notes = wanted->all.unlike_krypton;
     row.updated += u.is == units::standing::done;

@@ -125,6 +125,7 @@ private:
     struct unsaid {
       happening what;
       std::string message, applied_chart;
+      std::optional<k8s::condition> plan;
     };
     std::optional<unsaid> unsaved;  // could not be written
     std::unique_ptr<operation_task> running;
@@ -193,7 +194,9 @@ private:
   };
   /// Status and, where it changed, the phase's Event.
   awaitable<said> say(key_type key, tenant about, happening what, std::string message,
-                      std::string applied_chart = {});
+                      std::string applied_chart = {}, std::optional<k8s::condition> plan = {});
+  /// What is to be written of the plan: what came to pass, and what it is for who only looks.
+  turn_of_events turn_for(const tenant_plan& p) const;
   /// Whether what is planned is not in the object's status yet.
   bool would_say(const tenant& t, const tenant_plan& p) const;
   void tell(const tenant& about, const k8s::event_kind& what, std::string text);
@@ -212,7 +215,8 @@ private:
   void remember(const key_type& key, std::optional<tenant_plan> p);
   void forget(const key_type& key);
   awaitable<std::vector<units::plan_row>> look_at_all();
-  units::unit shown(const tenant& t, const tenant_plan& p) const;
+  /// With the chart that is wanted.
+  units::unit shown(const tenant& t, const tenant_plan& p, const std::string& chart) const;
 
   k8s::engagement& on_;
   options options_;

@@ -5,6 +5,7 @@
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/plan/published.hpp"
 #include "helm/tenants/plan/safety.hpp"
 #include "k8s/client/client.hpp"
 #include "k8s/fleet/cluster.hpp"
@@ -96,7 +97,8 @@ awaitable<void> tenant_cluster::perform(key_type key, operation_task* me) {
   m->drift_told.clear();
   m->drift_looked = on_.loop().now();
   if (p.is) {
-    said told = co_await say(key, *w.object, *p.is, p.message);
+    std::optional<k8s::condition> plan = published(p, w.wanted, w.cluster);
+    said told = co_await say(key, *w.object, *p.is, p.message, {}, std::move(plan));
     if (told.now) w.object = std::move(told.now);
   }
   tell_all(*w.object, p.events);
@@ -146,7 +148,11 @@ awaitable<void> tenant_cluster::conclude(key_type key, operation what, tenant_wo
   if (!noted && (m = find(key)))
     m->tries.failed(setback::status_write, w.attempt, on_.loop().now());
   const std::string done = what == operation::install ? " is installed" : " is upgraded";
-  (void)co_await say(key, std::move(about), kind.what, p.release + done, w.wanted.chart.text());
+  tenant_plan settled;
+  settled.action = "skip";
+  std::optional<k8s::condition> plan = published(settled, w.wanted, w.cluster);
+  (void)co_await say(key, std::move(about), kind.what, p.release + done, w.wanted.chart.text(),
+                     std::move(plan));
 }
 
 awaitable<bool> tenant_cluster::note_fingerprint(key_type key, tenant about,

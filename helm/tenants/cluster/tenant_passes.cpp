@@ -7,6 +7,7 @@
 #include "helm/tenants/kinds/log_lines.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
 #include "helm/tenants/kinds/names.hpp"
+#include "helm/tenants/plan/published.hpp"
 #include "helm/tenants/plan/tenant_plan.hpp"
 #include "helm/tenants/supply/chart_supply.hpp"
 #include "k8s/client/client.hpp"
@@ -164,16 +165,22 @@ k8s::result<k8s::next> tenant_cluster::refused(const key_type& key, const k8s::f
   return k8s::requeue_after(pause_after(setback::helm_setup, 1));
 }
 
-bool tenant_cluster::would_say(const tenant& t, const tenant_plan& p) const {
-  if (!p.is) return false;
-  const std::string cluster = on_.on().name();
+turn_of_events tenant_cluster::turn_for(const tenant_plan& p) const {
+  const auto wanted = options_.wanted();
   turn_of_events turn;
-  turn.cluster = cluster;
-  turn.what = *p.is;
+  turn.cluster = on_.on().name();
+  turn.what = p.is.value_or(happening::waiting);
   turn.message = p.message;
   turn.applied_chart = p.applied_chart;
-  turn.skip = options_.wanted()->all.skip;
+  turn.skip = wanted->all.skip;
+  turn.plan = published(p, wanted->release, turn.cluster);
   turn.known = options_.known;
+  return turn;
+}
+
+bool tenant_cluster::would_say(const tenant& t, const tenant_plan& p) const {
+  const turn_of_events turn = turn_for(p);
+  if (!p.is && !turn.plan) return false;
   return !(status_after(t, turn, on_.loop().wall()) == t.status);
 }
 
@@ -197,8 +204,8 @@ awaitable<k8s::result<k8s::next>> tenant_cluster::pass(key_type key) {
     if (m->unsaved) {
       const memory::unsaid what = *m->unsaved;
       tenant about = fresh ? *fresh : *seen;
-      const said again =
-          co_await say(key, std::move(about), what.what, what.message, what.applied_chart);
+      const said again = co_await say(key, std::move(about), what.what, what.message,
+                                      what.applied_chart, what.plan);
       if (!again.well) co_return k8s::requeue_after(pause_after(setback::status_write, 1));
       if (again.now) fresh = again.now;
     }
@@ -287,8 +294,11 @@ awaitable<tenant_cluster::stepped> tenant_cluster::rest(key_type key, tenant_wor
                                        p.hold->code == hold_code::drifted.code);
   if (!again && (skips || may_be_freed))
     again = next_check(wanted->all.check_interval, on_.loop().random());
-  if (p.is) {
-    const said told = co_await say(key, *w.object, *p.is, p.message, p.applied_chart);
+  std::optional<k8s::condition> plan = published(p, w.wanted, w.cluster);
+  if (p.is || plan) {
+    const happening what = p.is.value_or(happening::waiting);
+    const said told =
+        co_await say(key, *w.object, what, p.message, p.applied_chart, std::move(plan));
     const nanoseconds retry = pause_after(setback::status_write, 1);
     if (!told.well) again = again ? std::min(*again, retry) : retry;
   }
@@ -387,7 +397,8 @@ awaitable<tenant_cluster::stepped> tenant_cluster::mark_deleting(key_type key, t
   if (end.is == written_tenant::end::gone) co_return out;
   tell_all(*w.object, p.events);
   tenant now = end.now ? std::move(*end.now) : std::move(*w.object);
-  said told = co_await say(key, now, *p.is, p.message);
+  std::optional<k8s::condition> plan = published(p, w.wanted, w.cluster);
+  said told = co_await say(key, now, *p.is, p.message, {}, std::move(plan));
   out.again = true;
   out.fresh = told.now ? std::move(told.now) : std::optional(std::move(now));
   co_return out;

@@ -219,7 +219,8 @@ private:
     if (given_.like == compat::krypton) {
       const auto theirs = std::ranges::find(krypton_table, kind.name(), &krypton_default::name);
       if (theirs != krypton_table.end())
-        return {{std::string(theirs->value)}, std::string(origin_of_compat), std::string(kind.name())};
+        return {
+            {std::string(theirs->value)}, std::string(origin_of_compat), std::string(kind.name())};
     }
     std::vector<std::string> standard{std::string(kind.standard)};
     if (kind.form == shape::list) standard.clear();
@@ -298,6 +299,11 @@ outcome<read_settings_result> read_settings(const given_settings& given) {
   read_settings_result out;
   settings& s = out.all;
   s.chart = {from.text("chart-repo"), from.text("chart-name"), from.text("chart-version")};
+  for (const std::string_view name :
+       {"chart-repo", "chart-name", "chart-version", "chart-values-file", "chart-install-crds"}) {
+    const std::string& origin = from.of(name).origin;
+    s.chart_is_said = s.chart_is_said || (origin != "default" && origin != origin_of_compat);
+  }
   for (const std::string& path : from.texts("chart-values-file"))
     if (!path.empty()) s.values_files.push_back(path);
   s.install_crds = from.truth("chart-install-crds");

@@ -6,7 +6,7 @@
 #include <string_view>
 
 /// Every condition of Tenants and KryptonDeployments, and every reason they give. A Tenant has
-/// three for each cluster, whose name stands behind the slash.
+/// three for each cluster, whose name stands behind the slash, and one for who only looks.
 namespace helm::tenants {
 
 inline constexpr auto tenant_conditions = std::to_array<units::condition_kind>({
@@ -50,6 +50,13 @@ inline constexpr auto tenant_conditions = std::to_array<units::condition_kind>({
     {"Tenant", "ClusterProgress/<cluster>", "False", "UpgradeFailed", "the upgrade failed"},
     {"Tenant", "ClusterProgress/<cluster>", "False", "Held",
      "a policy lets it wait; the message says why"},
+    {"Tenant", "ClusterPlan/<cluster>", "True", "UpToDate",
+     "the release is what the service at work wants; the message is the chart"},
+    {"Tenant", "ClusterPlan/<cluster>", "False", "Held",
+     "it waits: the message is the chart that is wanted, the code of the hold and why"},
+    {"Tenant", "ClusterPlan/<cluster>", "False", "Install", "that chart is being installed"},
+    {"Tenant", "ClusterPlan/<cluster>", "False", "Upgrade", "that chart is being upgraded to"},
+    {"Tenant", "ClusterPlan/<cluster>", "False", "Uninstall", "it is being uninstalled"},
 });
 
 inline constexpr auto deployment_conditions = std::to_array<units::condition_kind>({
@@ -72,7 +79,7 @@ inline constexpr auto deployment_conditions = std::to_array<units::condition_kin
 
 namespace condition_prefix {
 inline constexpr std::string_view ready = "ClusterReady/", error = "ClusterError/",
-                                  progress = "ClusterProgress/";
+                                  progress = "ClusterProgress/", plan = "ClusterPlan/";
 }
 
 /// What a failed chart leaves as it was: the old release goes on serving.

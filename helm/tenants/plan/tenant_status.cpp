@@ -72,6 +72,7 @@ constexpr std::array happening_table = {
     happening_kind{happening::version_invalid, leave, yes(tenant_reason("VersionInvalid")), leave,
                    &tenant_event::version_invalid, log_line::chart_missing},
     happening_kind{happening::held, leave, leave, no(tenant_reason("Held"))},
+    happening_kind{happening::waiting, leave, leave, leave},
 };
 
 /// The condition's type of this cluster. A type may have 316 characters and a cluster's name 253.
@@ -86,8 +87,8 @@ bool is_of(const k8s::condition& c, std::string_view prefix) noexcept {
 /// The cluster that a condition is about; empty for one that is none of ours.
 std::string_view cluster_of(const k8s::condition& c) noexcept {
   const std::string_view type = c.type;
-  for (const std::string_view prefix :
-       {condition_prefix::ready, condition_prefix::error, condition_prefix::progress})
+  for (const std::string_view prefix : {condition_prefix::ready, condition_prefix::error,
+                                        condition_prefix::progress, condition_prefix::plan})
     if (type.starts_with(prefix)) return type.substr(prefix.size());
   return {};
 }
@@ -206,6 +207,11 @@ tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
   each.apply(condition_prefix::ready, is_said ? leave : kind.ready);
   each.apply(condition_prefix::error, kind.error);
   each.apply(condition_prefix::progress, kind.progress);
+  if (turn.plan) {
+    k8s::condition plan = *turn.plan;
+    plan.observed_generation = now_is.meta.generation;
+    k8s::set_condition(out.conditions, std::move(plan), now);
+  }
   if (!turn.applied_chart.empty()) out.last_applied_chart = reactor::redact(turn.applied_chart);
   if (!is_generation_pruned(now_is, turn.cluster)) out.observed_generation = now_is.meta.generation;
   conclude(out, turn.skip);
@@ -215,8 +221,8 @@ tenant_status status_after(const tenant& now_is, const turn_of_events& turn,
 tenant_status remerged(const tenant_status& theirs, const tenant_status& ours,
                        std::string_view cluster, chart_skip skip) {
   tenant_status out = theirs;
-  for (const std::string_view prefix :
-       {condition_prefix::ready, condition_prefix::error, condition_prefix::progress}) {
+  for (const std::string_view prefix : {condition_prefix::ready, condition_prefix::error,
+                                        condition_prefix::progress, condition_prefix::plan}) {
     const std::string type = type_of(prefix, cluster);
     const k8s::condition* mine = k8s::find_condition(ours.conditions, type);
     if (!mine) continue;

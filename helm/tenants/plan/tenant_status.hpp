@@ -32,6 +32,7 @@ enum class happening : std::uint8_t {
   version_not_found,
   version_invalid,
   held,
+  waiting,  // nothing new but what is planned
 };
 inline constexpr auto every_happening = std::to_array<happening>({
     happening::installing,
@@ -51,6 +52,7 @@ inline constexpr auto every_happening = std::to_array<happening>({
     happening::version_not_found,
     happening::version_invalid,
     happening::held,
+    happening::waiting,
 });
 
 /// What it does to one of the three conditions: nothing, or a status with a reason. `mend` turns
@@ -85,6 +87,7 @@ struct turn_of_events {
   std::string message;        // of the conditions that change; made safe here
   std::string applied_chart;  // "<repo>/<name>:<version>" where it is installed, else empty
   chart_skip skip = chart_skip::forbidden;
+  std::optional<k8s::condition> plan = {};  // of published(); none: what was said before stays
   /// Whether a Secret of that name is still there: conditions of others are dropped. Empty: all
   /// are.
   std::function<bool(std::string_view cluster)> known = {};

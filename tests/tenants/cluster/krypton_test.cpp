@@ -75,6 +75,7 @@ settings like_krypton() {
   settings s = read_settings(given)->all;
   s.chart = {"http://charts", "web", "1.2.0"};
   s.ns = "default";
+  s.chart_is_said = true;
   return s;
 }
 
@@ -199,6 +200,7 @@ TEST_F(FromKrypton, WithoutThemThePlanNamesEachDefaultThatIsAnotherOne) {
     settings said = read_settings(given)->all;
     said.chart = {"http://charts", "web", "1.2.0"};
     said.ns = "default";
+    said.chart_is_said = true;
     const units::plan_row same = co_await row(said);
     EXPECT_EQ(action_of(same), "skip");
     EXPECT_THAT(same.notes, ElementsAre()) << "what was said is known";

@@ -198,6 +198,43 @@ TEST_F(TenantPreview, RequestsWithoutEndDoNotFillTheHistory) {
   });
 }
 
+// Who says nothing of the chart is shown what the service at work has and does, not what the
+// defaults would do.
+TEST_F(TenantPreview, WithoutAChartOfItsOwnALookShowsWhatTheServiceAtWorkPublishes) {
+  play([&]() -> awaitable<void> {
+    member& a = cluster("a");
+    a.put_tenant("acme");
+    a.put_tenant("beta");
+    a.forbids = [](const k8s::sim::request& r) {
+      return r.method == "POST" && r.path.find("/beta/configmaps") != std::string::npos;
+    };
+    auto windlass = start(of_version("1.2.0"));
+    const bool came = co_await ready("a");
+    EXPECT_TRUE(came);
+    co_await l.sleep_for(10s);
+    auto looks = start(read_settings({})->all, {}, units::mode::look);
+    co_await l.sleep_for(3s);
+    const auto shown = co_await looks->on("a")->overview();
+    const auto at_work = co_await windlass->on("a")->overview();
+    EXPECT_EQ(shown.size(), 1u);
+    EXPECT_EQ(shown.front().name, "web");
+    EXPECT_EQ(shown.front().target, "http://charts/web:1.2.0");
+    EXPECT_EQ(shown.front().updated, at_work.front().updated);
+    EXPECT_EQ(shown.front().degraded, at_work.front().degraded);
+    EXPECT_EQ(shown.front().holds.size(), 1u);
+    if (shown.front().holds.size() == 1 && at_work.front().holds.size() == 1) {
+      EXPECT_EQ(shown.front().holds.front().code, "backoff");
+      EXPECT_EQ(shown.front().holds.front().sentence, at_work.front().holds.front().sentence);
+      EXPECT_EQ(shown.front().holds.front().released_by, at_work.front().holds.front().released_by);
+    }
+    co_await looks->stop();
+    const std::size_t before = a.writes;
+    co_await l.sleep_for(10s);  // the next attempt is 30 s after the first
+    EXPECT_EQ(a.writes, before) << "and says it once";
+    co_await windlass->stop();
+  });
+}
+
 /// What a plan says of one Tenant on one cluster.
 struct forecast {
   std::string action, from, hold;

@@ -210,6 +210,7 @@ settings of_version(const std::string& version) {
   settings s = read->all;
   s.chart = {"http://charts", "web", version};
   s.ns = "default";
+  s.chart_is_said = true;
   return s;
 }
 
