@@ -157,6 +157,12 @@ void add_tenants(CLI::App& app, fleet_arguments& to) {
         ->option_text(text)
         ->group("Tenants");
   };
+  app.add_option("--compat", to.compat,
+                 "krypton: defaults, environment and flags with one dash as the original operator "
+                 "has them, and its two APIs where --apis names none (docs/migrating/krypton.md)")
+      ->check(CLI::IsMember({"krypton"}))
+      ->option_text("krypton")
+      ->group("Tenants");
   add("--chart-repo",
       "repository of the one chart of all Tenants and KryptonDeployments (default: "
       "https://charts.jetstack.io)",
@@ -1222,6 +1228,7 @@ command chosen(const CLI::App& app, all_arguments& all) {
     return reactor::nanoseconds(static_cast<std::int64_t>(s * 1e9));
   };
   if (name == "run") {
+    all.run.fleet.is_service = true;
     all.run.registries.interval = interval_of(all.tag_interval).value();
     return all.run;
   }
@@ -1264,6 +1271,18 @@ command chosen(const CLI::App& app, all_arguments& all) {
   if (name == "bench") return all.bench;
   if (name == "version") return all.version;
   return all.completion;
+}
+
+/// The original has these two and asks nobody whether they are wanted.
+void name_apis_of_krypton(command& c) {
+  const auto name = [](auto& a) {
+    if constexpr (requires { a.fleet.compat; })
+      if (a.fleet.compat == "krypton" && !a.fleet.apis_named) {
+        a.fleet.apis = {"tenants", "kryptondeployments"};
+        a.fleet.apis_named = true;
+      }
+  };
+  std::visit(name, c);
 }
 
 using environment_reader = std::function<std::string(std::string_view)>;
@@ -1355,6 +1374,34 @@ std::optional<std::string> unknown_command(CLI::App& app,
   return std::nullopt;
 }
 
+bool is_like_krypton(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (words[i] == "--compat=krypton" || words[i] == "-compat=krypton" ||
+        ((words[i] == "--compat" || words[i] == "-compat") && i + 1 < words.size() &&
+         words[i + 1] == "krypton"))
+      return true;
+  return false;
+}
+
+/// A command line as the original operator takes it: one dash is as good as two, and what says how
+/// its log looks says nothing here.
+std::vector<std::string> with_two_dashes(const std::vector<std::string>& words) {
+  constexpr std::array ignored = {"--zap-devel", "--zap-stacktrace-level", "--zap-time-encoding"};
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string word = words[i];
+    const bool one_dash = word.size() > 2 && word[0] == '-' && word[1] != '-';
+    if (one_dash) word.insert(0, "-");
+    const std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(ignored, name) == ignored.end()) {
+      out.push_back(std::move(word));
+    } else if (name == word && name != "--zap-devel") {
+      ++i;  // its value
+    }
+  }
+  return out;
+}
+
 /// `--version`, `-v` and `help [COMMAND…]` as the commands that they stand for.
 std::vector<std::string> spelled_out(std::vector<std::string> words) {
   if (words.empty()) return words;
@@ -1364,6 +1411,7 @@ std::vector<std::string> spelled_out(std::vector<std::string> words) {
     words.erase(words.begin());
     words.push_back("--help");
   }
+  if (is_like_krypton(words)) return with_two_dashes(words);
   return words;
 }
 
@@ -1426,6 +1474,7 @@ parse_outcome parse_once(const std::vector<std::string>& arguments,
     }
     parse_outcome outcome;
     outcome.parsed = chosen(app, all);
+    name_apis_of_krypton(*outcome.parsed);
     outcome.settings =
         settings_of(command, all, from_environment, from_file.value_or(std::set<std::string>()));
     return outcome;

@@ -32,6 +32,8 @@ struct fleet_arguments {
   bool apis_named = false;           // by a person, perhaps all of them
   std::string trustee_namespaces;    // between commas; empty: all
   std::optional<bool> self_cluster;  // --self-cluster; none: nobody said
+  bool is_service = false;           // `run`: what is wanted is what is said here
+  std::string compat;                // whose defaults count, "krypton"; empty: ours
   std::string log_level = "info", log_format = "console";
 };
 

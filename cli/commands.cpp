@@ -70,6 +70,8 @@ int dispatch(const std::vector<std::string>& arguments, const std::vector<units:
   if (!outcome.parsed) return outcome.exit_code;
   const fleet_arguments* fleet = fleet_of(*outcome.parsed);
   if (!fleet) return std::visit(runner{outcome.settings, known}, *outcome.parsed);
+  if (const auto idle = setting_of_nobody(*fleet, outcome.settings))
+    return complain(*idle, wrong_usage);
   const auto furnished = with_tenants(known, *fleet, outcome.settings, environment);
   if (!furnished) return complain(furnished.error().message());
   return std::visit(runner{outcome.settings, *furnished}, *outcome.parsed);

@@ -367,6 +367,9 @@ json::object plan_json(const fleet_overview& f) {
     row["start"] = std::move(start);
     row["holds"] = holds_json(r.forecast);
     row["actions"] = std::move(actions);
+    json::array notes;
+    for (const std::string& note : r.notes) notes.emplace_back(note);
+    if (!notes.empty()) row["notes"] = std::move(notes);
   });
 }
 
@@ -423,6 +426,8 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
         for (const units::unit& u : r.units)
           if (const units::detail* step = step_of(u); step && !text_of(*step).empty())
             text += folded(page("  ") + u.name + ": " + text_of(*step) + "\n", columns, 4);
+        for (const std::string& note : r.notes)
+          text += folded(page("  note: ") + note + "\n", columns, 8);
         text += grouped_holds(r.forecast, how, tint, columns);
         if (how == extent::wide)
           for (const units::planned_action& p : r.actions)

@@ -83,9 +83,57 @@ bool names_api(const fleet_arguments& fleet, std::string_view api) {
 
 }  // namespace
 
+std::optional<std::string> setting_of_nobody(const fleet_arguments& fleet,
+                                             const std::vector<setting>& said) {
+  using names = std::vector<std::string_view>;
+  const names both = {"tenants", "kryptondeployments"}, tenants = {"tenants"},
+              regions = {"kryptondeployments"};
+  const std::vector<std::pair<std::string_view, names>> whose = {
+      {"chart-repo", both},           {"chart-name", both},
+      {"chart-version", both},        {"chart-values-file", both},
+      {"chart-install-crds", both},   {"max-concurrent-per-cluster", both},
+      {"max-concurrent-helm", both},  {"tenant-drift", tenants},
+      {"max-failures", tenants},      {"wave-soak", tenants},
+      {"self-cluster", tenants},      {"watch-namespaces", regions},
+      {"ensure-watch-crds", regions},
+  };
+  if (std::ranges::find(said, "apis", &setting::name) == said.end())
+    return std::nullopt;  // a command about one API takes the flags of `run` as they are
+  for (const setting& s : said) {
+    if (s.origin != "flag") continue;  // a file or an environment is for several
+    const auto found = std::ranges::find(whose, s.name, [](const auto& one) { return one.first; });
+    if (found == whose.end()) continue;
+    const auto runs = [&](std::string_view api) { return names_api(fleet, api); };
+    if (std::ranges::any_of(found->second, runs)) continue;
+    std::string apis;
+    for (const std::string_view api : found->second)
+      apis += (apis.empty() ? "" : " or ") + std::string(api);
+    return "--" + s.name + " is a setting of " + apis + ", and --apis does not name " +
+           (found->second.size() > 1 ? "either" : "it") + ": add --apis " +
+           std::string(found->second.front());
+  }
+  return std::nullopt;
+}
+
 bool names_tenants(const fleet_arguments& fleet) {
   return names_api(fleet, "tenants");
 }
+
+namespace {
+
+/// Helm's files, where nothing says where they are, as in the original's image.
+registry::environment where_the_original_has_it(const registry::environment& environment) {
+  return [environment](std::string_view name) {
+    std::string said = environment(name);
+    if (!said.empty()) return said;
+    if (name == "HELM_REPOSITORY_CONFIG") return std::string("/.config/helm/repositories.yaml");
+    if (name == "HELM_REPOSITORY_CACHE") return std::string("/.cache/helm/repository");
+    if (name == "HELM_REGISTRY_CONFIG") return std::string("/.config/helm/registry.json");
+    return said;
+  };
+}
+
+}  // namespace
 
 reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> all,
                                                       const fleet_arguments& fleet,
@@ -100,9 +148,15 @@ reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> al
   for (const setting& s : said)
     if (s.name == "namespace" || s.origin != "default") given.flags[s.name] = texts_of(s);
   given.environment = environment;
+  if (fleet.compat == "krypton") given.like = helm::tenants::compat::krypton;
   auto read = helm::tenants::read_settings(given);
   if (!read) return wrong(read.error().text);
+  const helm::sources::settings where = helm::sources::settings_from(
+      fleet.compat == "krypton" ? where_the_original_has_it(environment) : environment);
   for (helm::tenants::effective_setting& counts : read->effective) {
+    if (counts.name == "HELM_REPOSITORY_CONFIG") counts.value = where.repository_config;
+    if (counts.name == "HELM_REPOSITORY_CACHE") counts.value = where.repository_cache;
+    if (counts.name == "HELM_REGISTRY_CONFIG") counts.value = where.registry_config;
     setting shown{std::move(counts.name), reactor::redact(counts.value), std::move(counts.origin)};
     // Other names of --kubeconfig and --context, which are shown as those.
     if (shown.name == "watch-kubeconfig" || shown.name == "watch-context") continue;
@@ -112,12 +166,13 @@ reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> al
     else if (known->origin == "default" || shown.origin.starts_with("env "))
       *known = std::move(shown);
   }
+  if (fleet.is_service) read->all.chart_is_said = true;
   auto wanted = helm::tenants::load_wanted(std::move(read->all));
   if (!wanted) return wrong(wanted.error().text);
   helm::tenants::api_settings s;
   s.wanted = *wanted;
   s.environment = environment;
-  s.where = helm::sources::settings_from(environment);
+  s.where = where;
   using kinds = helm::tenants::api_settings::kinds;
   if (names_tenants(fleet)) {
     s.on_clusters = kinds::ensured;

@@ -88,17 +88,14 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
     options->apis = with_registries(options->apis, *registries, options->lease_ns);
   }
 
-  std::string changed, all;
+  std::string all;
   for (const setting& s : settings) {
     if (s.name == "help-all") continue;
     const std::string one =
         s.name + "=" + (s.value.empty() ? "\"\"" : s.value) + " (" + s.origin + ")";
     all += (all.empty() ? "" : " ") + one;
-    if (s.origin != "default") changed += (changed.empty() ? "" : " ") + one;
   }
-  log->info("windlass starts", {{"version", WINDLASS_VERSION},
-                                {"settings", changed.empty() ? "all as by default" : changed}});
-  log->debug("every setting", {{"settings", all}});
+  log->info("windlass starts", {{"version", WINDLASS_VERSION}, {"settings", all}});
 
   service windlass(loop, std::move(*options), *log);
   running r{loop, windlass, *log, reactor::event(loop), std::nullopt};

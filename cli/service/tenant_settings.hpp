@@ -4,6 +4,8 @@
 #include "registry/environment.hpp"
 #include "units/api.hpp"
 
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace cli {
@@ -16,6 +18,11 @@ reactor::result<std::vector<units::api>> with_tenants(std::vector<units::api> al
                                                       const fleet_arguments& fleet,
                                                       std::vector<setting>& said,
                                                       const registry::environment& environment);
+
+/// A flag whose API does not run, as a sentence: what would be done with it otherwise is nothing,
+/// and nobody would say so. None: there is no such flag.
+std::optional<std::string> setting_of_nobody(const fleet_arguments& fleet,
+                                             const std::vector<setting>& said);
 
 /// Whether somebody names Tenants.
 bool names_tenants(const fleet_arguments& fleet);

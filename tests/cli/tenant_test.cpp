@@ -190,6 +190,96 @@ TEST(TenantArguments, AreReadWhereTheListOfApisHasThem) {
             "");
 }
 
+/// Empty: each flag belongs to something that runs.
+std::string idle_flag(std::vector<std::string> words) {
+  parse_outcome run = parsed(std::move(words));
+  if (!run.parsed) return run.err;
+  return setting_of_nobody(std::get<run_arguments>(*run.parsed).fleet, run.settings).value_or("");
+}
+
+TEST(TenantArguments, AFlagOfAnApiThatDoesNotRunIsWrongUsage) {
+  EXPECT_EQ(idle_flag({"run"}), "");
+  EXPECT_THAT(idle_flag({"run", "--chart-repo", "https://c.example.com"}),
+              HasSubstr("--chart-repo is a setting of tenants or kryptondeployments, and --apis "
+                        "does not name either: add --apis tenants"));
+  for (const char* flag :
+       {"--chart-name=a", "--chart-version=1", "--chart-values-file=f", "--chart-install-crds",
+        "--tenant-drift=heal", "--max-concurrent-per-cluster=1", "--max-concurrent-helm=1",
+        "--max-failures=1", "--wave-soak=1s", "--no-self-cluster", "--watch-namespaces=a",
+        "--ensure-watch-crds"}) {
+    EXPECT_THAT(idle_flag({"run", flag}), HasSubstr("add --apis ")) << flag;
+    EXPECT_THAT(idle_flag({"run", "--apis", "bootc", flag}), HasSubstr("add --apis ")) << flag;
+    EXPECT_EQ(idle_flag({"run", "--apis", "tenants,kryptondeployments", flag}), "") << flag;
+  }
+  EXPECT_THAT(idle_flag({"run", "--apis", "kryptondeployments", "--wave-soak", "1s"}),
+              HasSubstr("is a setting of tenants, and --apis does not name it"));
+  EXPECT_THAT(idle_flag({"run", "--apis", "tenants", "--ensure-watch-crds"}),
+              HasSubstr("add --apis kryptondeployments"));
+}
+
+TEST(TenantArguments, EveryFlagOfTheirsIsKnownToBeTheirs) {
+  const parse_outcome run = parsed({"run"});
+  ASSERT_TRUE(run.parsed) << run.err;
+  std::size_t judged = 0;
+  for (const setting& s : run.settings) {
+    const auto kinds = helm::tenants::setting_kinds();
+    const bool of_theirs =
+        std::ranges::find(kinds, s.name, &helm::tenants::setting_kind::flag) != kinds.end();
+    // What all APIs have: where the fleet is, how the process is looked at.
+    const bool shared = s.name == "namespace" || s.name == "apis" || s.name == "leader-elect" ||
+                        s.name.starts_with("kubeconfig") || s.name.starts_with("log-") ||
+                        s.name.ends_with("-bind-address") || s.name.starts_with("watch-kubeconfig");
+    if (!of_theirs || shared) continue;
+    ++judged;
+    setting said = s;
+    said.origin = "flag";
+    const setting apis{"apis", "", "default"};
+    EXPECT_TRUE(setting_of_nobody(std::get<run_arguments>(*run.parsed).fleet, {apis, said}))
+        << s.name;
+  }
+  EXPECT_GE(judged, 12u);
+}
+
+TEST(TenantArguments, TheOriginalsCommandLineIsTakenAsItIs) {
+  // As its chart and its README write it.
+  const std::vector<std::string> its = {"-namespace=krypton-operator",
+                                        "-chart-repo",
+                                        "https://charts.jetstack.io",
+                                        "-chart-name=cert-manager",
+                                        "-chart-version=1.19.1",
+                                        "-watch-namespaces=*",
+                                        "-ensure-watch-crds=true",
+                                        "-watch-kubeconfig-secret=home",
+                                        "-zap-devel=true",
+                                        "-zap-log-level=debug",
+                                        "-zap-time-encoding",
+                                        "iso8601"};
+  std::vector<std::string> words = {"run", "--compat", "krypton"};
+  words.insert(words.end(), its.begin(), its.end());
+  const parse_outcome run = parsed(words);
+  ASSERT_TRUE(run.parsed) << run.err;
+  const auto& a = std::get<run_arguments>(*run.parsed);
+  EXPECT_EQ(a.fleet.apis, (std::vector<std::string>{"tenants", "kryptondeployments"}));
+  EXPECT_TRUE(a.fleet.apis_named);
+  EXPECT_EQ(a.fleet.ns, "krypton-operator");
+  EXPECT_EQ(a.fleet.home_secret, "home");
+  EXPECT_EQ(a.fleet.log_level, "debug");
+  EXPECT_EQ(setting_of_nobody(a.fleet, run.settings), std::nullopt);
+  std::vector<setting> said = run.settings;
+  const auto made = with_tenants(apis(), a.fleet, said, [](std::string_view) { return ""; });
+  ASSERT_TRUE(made) << made.error().message();
+  const auto value_of = [&](std::string_view name) {
+    const auto found = std::ranges::find(said, name, &setting::name);
+    return found == said.end() ? "absent" : found->value + " (" + found->origin + ")";
+  };
+  EXPECT_EQ(value_of("chart-install-crds"), "true (compat krypton)");
+  EXPECT_EQ(value_of("HELM_MAX_HISTORY"), "0 (compat krypton)");
+  EXPECT_EQ(value_of("HELM_REPOSITORY_CONFIG"), "/.config/helm/repositories.yaml (default)");
+  words[2] = "helm";
+  EXPECT_EQ(parsed(words).exit_code, 2);
+  EXPECT_EQ(parsed({"run", "-namespace=a"}).exit_code, 2) << "two dashes without it";
+}
+
 TEST(TenantArguments, C6_AValuesFileThatIsNoneEndsTheStart) {
   const reactor::temporary_folder dir;
   const std::string list = dir.write("list.yaml", "- a\n"), good = dir.write("good.yaml", "a: 1\n");
