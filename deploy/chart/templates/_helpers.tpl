@@ -31,3 +31,73 @@ app.kubernetes.io/component: {{ .component }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 {{- end }}
+
+{{/* Where the fleet's Secrets are; discovery.namespace is what the chart of krypton-operator calls it. */}}
+{{- define "windlass.fleetNamespace" -}}
+{{- .Values.fleet.namespace | default .Values.discovery.namespace | default (eq .Values.compat "krypton" | ternary "krypton-operator" .Release.Namespace) -}}
+{{- end }}
+
+{{/* The one chart of the Tenants: `chart` has the names, and with compat the defaults, of the chart of krypton-operator. */}}
+{{- define "windlass.tenantsChart" -}}
+{{- $standard := .Values.tenants.chart }}
+{{- if .Values.compat }}
+{{- $standard = dict "repo" "https://ealenn.github.io/charts" "name" "echo-server" "version" "0.5.0" "installCRDs" false }}
+{{- end }}
+{{- mergeOverwrite (deepCopy $standard) .Values.chart | toYaml }}
+{{- end }}
+
+{{/* Values of the chart of krypton-operator that are called otherwise here, or have nothing to mean. */}}
+{{- define "windlass.replacedValues" -}}
+{{- $here := dict
+  "replicaCount" "controller.replicas"
+  "nameOverride" "name"
+  "fullnameOverride" "name"
+  "extraEnvs" "controller.extraEnv"
+  "extraEnvsFrom" "controller.extraEnv"
+  "extraVolumes" "controller.volumes"
+  "extraVolumeMounts" "controller.volumeMounts"
+  "resources" "controller.resources"
+  "nodeSelector" "controller.nodeSelector"
+  "affinity" "controller.affinity"
+  "tolerations" "controller.tolerations"
+  "serviceAccount" "nothing: the chart makes the account that its rights are bound to"
+  "service" "nothing: the metrics are served on port 8080, probes on 8081"
+  "ports" "nothing: the metrics are served on port 8080, probes on 8081"
+  "livenessProbe" "nothing: the chart has its probes"
+  "readinessProbe" "nothing: the chart has its probes"
+  "autoscaling" "controller.replicas: the others stand by"
+  "podSecurityContext" "nothing: the chart has the one it needs"
+  "securityContext" "nothing: the chart has the one it needs"
+  "extraInitContainers" "nothing"
+  "extraContainers" "nothing" }}
+{{- $image := dict "registry" "image.repository, which has it in front" "args" "controller.extraArgs" "command" "nothing: the image has it" }}
+{{- $wrong := list }}
+{{- range $name, $instead := $here }}
+{{- if hasKey $.Values $name }}
+{{- $wrong = append $wrong (printf "%s is a value of krypton-operator's chart; here it is %s" $name $instead) }}
+{{- end }}
+{{- end }}
+{{- range $name, $instead := $image }}
+{{- if hasKey $.Values.image $name }}
+{{- $wrong = append $wrong (printf "image.%s is a value of krypton-operator's chart; here it is %s" $name $instead) }}
+{{- end }}
+{{- end }}
+{{- if and (kindIs "string" .Values.namespace) .Values.namespace }}
+{{- $wrong = append $wrong "namespace is a value of krypton-operator's chart; here it is Helm's --namespace" }}
+{{- end }}
+{{- if not .Values.populateArgs }}
+{{- $wrong = append $wrong "populateArgs=false: the flags come from the values here, and more of them from controller.extraArgs" }}
+{{- end }}
+{{- if .Values.installMode.crdsRbacOnly }}
+{{- $wrong = append $wrong "installMode.crdsRbacOnly=true: here it is controller.enabled=false,daemon.enabled=false" }}
+{{- end }}
+{{- $ours := or .Values.tenants.enabled .Values.kryptondeployments.enabled }}
+{{- range $name := list "compat" "chart" "watchCluster" "operator" }}
+{{- if and (get $.Values $name) (not $ours) }}
+{{- $wrong = append $wrong (printf "%s is for Tenants and KryptonDeployments: say tenants.enabled=true or kryptondeployments.enabled=true" $name) }}
+{{- end }}
+{{- end }}
+{{- if $wrong }}
+{{- fail (printf "%s (docs/migrating/krypton.md)" (join "\n" $wrong)) }}
+{{- end }}
+{{- end }}
