@@ -10,11 +10,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -151,6 +154,113 @@ TEST(Docs, TheProgramKnowsEveryCommandThatIsWritten) {
         << w.page << ": windlass " << w.text << ": " << said.err;
   }
   EXPECT_GT(tried, 15u);
+}
+
+/// What a program of this machine says, on both streams.
+std::string said_by(const std::string& command) {
+  std::string out;
+  std::array<char, 4096> some{};
+  FILE* const from = popen((command + " 2>&1").c_str(), "r");
+  if (!from) return out;
+  while (const std::size_t n = std::fread(some.data(), 1, some.size(), from))
+    out.append(some.data(), n);
+  pclose(from);
+  return out;
+}
+
+/// The words of a command up to a comment or another command; what stands between quotes is one.
+std::vector<std::string> shell_words(const std::string& text) {
+  std::vector<std::string> words(1);
+  char quote = 0;
+  for (const char c : text) {
+    if (quote == 0 && (c == '#' || c == '|' || c == ';' || c == '&' || c == '<' || c == '>')) break;
+    if (c == quote)
+      quote = 0;
+    else if (quote == 0 && (c == '\'' || c == '"'))
+      quote = c;
+    else if (quote == 0 && c == ' ')
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  std::erase(words, std::string());
+  return words;
+}
+
+bool is_plain(const std::string& word) {
+  return std::ranges::all_of(word, [](char c) { return std::islower(c) || c == '-'; });
+}
+
+// The real program is asked, so that no page has an option that it does not know.
+TEST(Docs, KubectlKnowsEveryOptionThatIsWritten) {
+  if (said_by("kubectl version --client").find("Client Version") == std::string::npos)
+    GTEST_SKIP() << "there is no kubectl on PATH";
+  std::map<std::string, std::string> helps;
+  const auto help_of = [&](const std::string& verb) -> const std::string& {
+    std::string& help = helps[verb];
+    if (help.empty()) help = said_by("kubectl " + verb + (verb.empty() ? "options" : "--help"));
+    return help;
+  };
+  const std::string common = help_of("");
+  const auto is_known = [&](const std::string& option, const std::string& verb) {
+    const std::string name = option.substr(0, option.find('='));
+    const std::string text = help_of(verb) + common;
+    if (name.starts_with("--")) return text.find(name + "=") != std::string::npos;
+    return text.find(" " + name.substr(0, 2) + ",") != std::string::npos;
+  };
+  ASSERT_TRUE(is_known("--from-file=a", "create secret generic "));
+  ASSERT_FALSE(is_known("--label", "create secret generic "));
+  std::size_t tried = 0;
+  for (const written& w : commands("kubectl")) {
+    std::vector<std::string> options;
+    std::string verb;
+    bool is_value = false;
+    std::size_t named = 0;
+    for (const std::string& word : shell_words(w.text)) {
+      if (word.starts_with("-") && word != "-") {
+        options.push_back(word);
+        // An option without a value of its own takes the next word, before the verb at least.
+        is_value = verb.empty() && word.find('=') == word.npos;
+      } else if (is_value) {
+        is_value = false;
+      } else if (named < 3 && is_plain(word)) {
+        const std::string longer = verb + word + " ";
+        const bool is_verb = named == 0 || (verb == "create " || verb == "create secret " ||
+                                            verb == "rollout " || verb == "config ");
+        if (is_verb) {
+          verb = longer;
+          ++named;
+        }
+      }
+    }
+    if (verb.empty()) continue;
+    for (const std::string& option : options) {
+      ++tried;
+      EXPECT_TRUE(is_known(option, verb)) << w.page << ": kubectl " << w.text << ": " << option;
+    }
+  }
+  EXPECT_GT(tried, 20u);
+}
+
+TEST(Licences, EveryFileHasOneWhoseTextIsThere) {
+  const std::string table = bytes_of(root / "REUSE.toml");
+  EXPECT_NE(table.find("path = \"**\""), std::string::npos) << "every file";
+  const std::regex named("SPDX-License-Identifier = \"([^\"]+)\"");
+  std::set<std::string> licences;
+  for (std::sregex_iterator it(table.begin(), table.end(), named), end; it != end; ++it) {
+    std::istringstream words((*it)[1]);
+    for (std::string word; words >> word;)
+      if (word != "OR" && word != "AND") licences.insert(word);
+  }
+  EXPECT_TRUE(licences.contains("Apache-2.0"));
+  for (const std::string& one : licences)
+    EXPECT_GT(bytes_of(root / "LICENSES" / (one + ".txt")).size(), 500u) << one;
+  for (const auto& f : fs::directory_iterator(root / "LICENSES"))
+    EXPECT_TRUE(licences.contains(f.path().stem())) << f.path() << " is the text of nothing";
+  EXPECT_TRUE(bytes_of(root / "LICENSES/Apache-2.0.txt") == bytes_of(root / "LICENSE"));
+  const std::regex path("path = \"([^\"*]+)/\\*\\*\"");
+  for (std::sregex_iterator it(table.begin(), table.end(), path), end; it != end; ++it)
+    EXPECT_TRUE(fs::exists(root / (*it)[1].str())) << (*it)[1];
 }
 
 TEST(Docs, TheReferenceIsAsTheProgramTellsIt) {

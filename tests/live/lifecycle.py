@@ -46,7 +46,7 @@ class Service:
 
     def __init__(self, folder, name, *arguments, **environment):
         self.log, self.at = folder / f"{name}.log", port()
-        command = [BUILD / "windlass", "run", "--log-level", "debug", "--metrics-bind-address", "0", "--health-probe-bind-address", f"127.0.0.1:{self.at}"]
+        command = [BUILD / "windlass", "run", "--metrics-bind-address", "0", "--health-probe-bind-address", f"127.0.0.1:{self.at}"]
         with open(self.log, "w") as out:
             self.process = subprocess.Popen([*command, *arguments], stdout=out, stderr=out, env=QUIET | environment)
         Service.all.append(self.process)

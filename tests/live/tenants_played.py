@@ -1,7 +1,7 @@
 """What the live suites of Tenants and KryptonDeployments stand on: two real clusters, whose missing controllers are played, a chart
 repository whose failures can be switched on, stock helm of both major versions, and the service that is tried.
 
-The clusters are those of $WINDLASS_LIVE_KUBECONFIG and $WINDLASS_LIVE_SECOND, with `--embedded` two embedded API servers; kubectl is in $KUBEBUILDER_ASSETS. Helm 3 is $HELM,
+The clusters are those of $WINDLASS_LIVE_KUBECONFIG and $WINDLASS_LIVE_SECOND, with `--embedded` two embedded API servers; kubectl is in $KUBEBUILDER_ASSETS or on PATH. Helm 3 is $HELM,
 ~/go/bin/helm or the one on PATH; Helm 4 is $HELM4 or ~/.cache/windlass/helm4, else built by the Go toolchain (once, some minutes).
 """
 import base64
@@ -34,7 +34,7 @@ GROUP = "/apis/mesh.openkcm.io/v1alpha1"
 TENANTS = GROUP + "/tenants"
 KINDS = ("tenants", "kryptondeployments")
 PREFIX = "e2e-"
-KUBECTL = pathlib.Path(os.environ.get("KUBEBUILDER_ASSETS") or pathlib.Path.home() / ".cache/windlass/envtest") / "kubectl"
+KUBECTL = next((p for p in [pathlib.Path(os.environ.get("KUBEBUILDER_ASSETS") or pathlib.Path.home() / ".cache/windlass/envtest") / "kubectl"] if p.exists()), shutil.which("kubectl"))
 EMBEDDED = "--embedded" in sys.argv
 
 
@@ -416,8 +416,8 @@ def scratch():
     if not HELM:
         print("live: SKIPPED: no stock helm ($HELM, ~/go/bin/helm or on PATH)")
         return None
-    if not KUBECTL.exists():
-        print(f"live: SKIPPED: no kubectl at {KUBECTL}")
+    if not KUBECTL:
+        print("live: SKIPPED: no kubectl in $KUBEBUILDER_ASSETS and none on PATH")
         return None
     folder = pathlib.Path(tempfile.mkdtemp())
     os.environ["HELM_CACHE_HOME"], os.environ["HELM_CONFIG_HOME"] = str(folder / "cache"), str(folder / "config")

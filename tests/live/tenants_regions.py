@@ -227,7 +227,7 @@ def intervals(s):
     for said, counts in {"10s": "10s (env", "30": "30 (env", "-1": none.format("-1"), "x": none.format("x")}.items():
         s.end()
         s.log.truncate(0)
-        s.start("--chart-version", "1.2.0", "--log-level", "debug", KRYPTON_CHECK_INTERVAL=said)
+        s.start("--chart-version", "1.2.0", KRYPTON_CHECK_INTERVAL=said)
         s.until(lambda: s.said(f"KRYPTON_CHECK_INTERVAL={counts}"), f"{said} is {counts}")
         s.count("intervals")
 
