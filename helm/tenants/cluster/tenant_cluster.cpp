@@ -393,7 +393,8 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     const bool asks = !wanted->all.chart_is_said;
     const auto look = [&](std::size_t i) -> awaitable<void> {
       const tenant* t = tenants_.find(keys[i]);
-      if (auto seen = asks && t ? plan_published_on(*t, on_.on().name()) : std::nullopt) {
+      const bool ours = t && concern_of(*t, world_of(*t)) == concern::ours;
+      if (auto seen = asks && ours ? plan_published_on(*t, on_.on().name()) : std::nullopt) {
         chart = std::move(seen->chart);
         plans[i] = std::move(seen->plan);
         co_return;

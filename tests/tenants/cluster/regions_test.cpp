@@ -343,6 +343,40 @@ TEST_F(KryptonAtHome, K8_WhileNothingChangesNothingIsDone) {
   });
 }
 
+// The original notes no fingerprint, and gives installCRDs to Tenants alone.
+TEST_F(KryptonAtHome, WhatTheOriginalLeftIsUpgradedOnceWithTheValuesThatItHad) {
+  play([&]() -> awaitable<void> {
+    member& eu = cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    auto as_it_was = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    co_await as_it_was->stop();
+    constexpr const char* fingerprint = "mesh.openkcm.io/fingerprint-default.eu-kubeconfig";
+    const json::object before = get("shop");
+    const std::string noted =
+        text_in(before.at("metadata").as_object().if_contains("annotations"), fingerprint);
+    edit("shop", std::string(R"({"metadata":{"annotations":{")") + fingerprint + R"(":null}}})");
+    given_settings given;
+    given.like = compat::krypton;
+    settings s = read_settings(given)->all;
+    s.chart = {"http://charts", "web", "1.2.0"};
+    s.ns = "default";
+    home_process windlass(l, s, home());
+    const bool again =
+        co_await until([&] { return eu.records("shop", "ced-shop") == "1:superseded 2:deployed"; });
+    EXPECT_TRUE(again) << eu.records("shop", "ced-shop");
+    co_await l.sleep_for(10min);
+    EXPECT_EQ(eu.records("shop", "ced-shop"), "1:superseded 2:deployed");
+    const json::object now = get("shop");
+    EXPECT_EQ(text_in(now.at("metadata").as_object().if_contains("annotations"), fingerprint),
+              noted)
+        << "the same values";
+    co_await windlass.stop();
+  });
+}
+
 TEST_F(KryptonAtHome, K9_ARegionThatIsDownIsTriedAgainAndAbandonedAfterTenMinutes) {
   play([&]() -> awaitable<void> {
     put_way("eu-kubeconfig", "nowhere");
