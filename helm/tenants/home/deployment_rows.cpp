@@ -91,7 +91,10 @@ awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
       if (options_.does == units::mode::act) {
         if (const memory* m = find(d.meta.key())) p = m->last;
       } else {
-        p = co_await look(d);
+        // Without a word about the chart the service at work knows it.
+        if (!wanted->all.chart_is_said) p = plan_said_by(d);
+        if (p && !d.status.last_applied_chart.empty()) row.target = d.status.last_applied_chart;
+        if (!p) p = co_await look(d);
       }
       if (const memory* m = find(d.meta.key()); m && m->running) ++row.occupied;
       units::unit u = shown(d, p ? &*p : nullptr);

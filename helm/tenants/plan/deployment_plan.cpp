@@ -443,6 +443,22 @@ deployment_verdict unreadable_region(std::string_view why) {
   return {"Error", deployment_reason("HealthCheckFailed"), safe_message(why)};
 }
 
+std::optional<deployment_plan> plan_said_by(const krypton_deployment& d) {
+  const k8s::condition* ready = k8s::find_condition(d.status.conditions, "Ready");
+  if (!ready) return std::nullopt;
+  const auto kind = std::ranges::find_if(deployment_conditions, [&](const auto& c) {
+    return c.status == ready->status && c.reason == ready->reason;
+  });
+  if (kind == deployment_conditions.end()) return std::nullopt;
+  deployment_plan out;
+  out.release = names::deployment_release_name(d.meta.name.view());
+  const std::string_view phase = ready->is_true()            ? "Ready"
+                                 : d.status.phase == "Error" ? "Error"
+                                                             : "Pending";
+  out.is = deployment_verdict{phase, kind->reason, ready->message};
+  return out;
+}
+
 std::optional<units::hold> hold_of(const krypton_deployment& d, const deployment_plan& p) {
   const auto by = [&](const hold_code::hold_kind& kind, std::string sentence) {
     units::hold h;

@@ -113,6 +113,10 @@ deployment_verdict failed_deployment(std::string_view why);
 deployment_verdict failed_namespace(std::string_view why);
 deployment_verdict unreadable_region(std::string_view why);
 
+/// What the service at work says of it by its status, as a plan to show; none where it has said
+/// nothing yet.
+std::optional<deployment_plan> plan_said_by(const krypton_deployment& d);
+
 /// Why it waits; none while it is as it shall be. The unit is left to who shows it.
 std::optional<units::hold> hold_of(const krypton_deployment& d, const deployment_plan& p);
 

@@ -642,6 +642,35 @@ TEST_F(KryptonAtHome, ACrashAfterAnyWriteEndsWithOneReleaseAndNothingPending) {
   }
 }
 
+TEST_F(KryptonAtHome, WithoutAChartOfItsOwnALookShowsWhatTheServiceAtWorkSays) {
+  play([&]() -> awaitable<void> {
+    cluster("eu");
+    put_way("eu-kubeconfig", "eu");
+    put("shop", "eu");
+    put("lost", "us");
+    auto at_work = run();
+    const bool came = co_await until_says("shop", "Ready/Deployed");
+    EXPECT_TRUE(came);
+    const bool lost = co_await until_says("lost", "Error/EdgeUnavailable");
+    EXPECT_TRUE(lost);
+    home_process looks(l, read_settings({})->all, home(), units::mode::look);
+    const bool up = co_await until([&] { return looks.part() && looks.state() == "Live"; });
+    EXPECT_TRUE(up);
+    const auto rows = co_await looks.part()->overview();
+    EXPECT_EQ(rows.size(), 2u);
+    if (rows.size() == 2) {
+      EXPECT_EQ(rows[0].target, "http://charts/web:1.2.0");
+      EXPECT_EQ(rows[0].updated, 1u) << "no other chart is to come";
+      EXPECT_EQ(rows[1].holds.size(), 1u);
+      if (!rows[1].holds.empty()) {
+        EXPECT_EQ(rows[1].holds[0].code, "region-unavailable");
+      }
+    }
+    co_await looks.stop();
+    co_await at_work->stop();
+  });
+}
+
 TEST_F(KryptonAtHome, WhoOnlyLooksSaysWhatWouldBeDoneAndWritesNothing) {
   play([&]() -> awaitable<void> {
     member& eu = cluster("eu");
