@@ -1,6 +1,7 @@
 #include "bootc/pool/drains.hpp"
 
 #include "bootc/pool/drain_decision.hpp"
+#include "bootc/pool/drain_words.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/safety.hpp"
 #include "formats/json/member.hpp"
@@ -14,6 +15,10 @@
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 namespace bootc {
 namespace {
@@ -23,14 +28,24 @@ using phase = drain_progress::phase;
 
 constexpr reactor::nanoseconds retry_pod = 5s, look_at_pod = 1s;
 constexpr reactor::nanoseconds first_retry = 5s;
+/// What a drain waits for is told no more often: each time costs its pool a pass and, where it
+/// matters to people, a write.
+constexpr reactor::nanoseconds tell_trouble_after = 5s, tell_ending_after = 10s;
 /// A DaemonSet that is there is not asked about again by the drains of other nodes.
 constexpr reactor::nanoseconds known_for = 60s;
-constexpr unsigned most_doublings = 6;  // up to 320 s
+constexpr unsigned most_doublings = 6;            // up to 320 s
 constexpr std::size_t bytes_a_turn = 256 * 1024;  // of pods that are read again
+constexpr std::int64_t most_grace_seconds = 86'400 * 366;
+constexpr std::size_t most_finalizer_bytes = 512;
 /// A kubelet runs 110 unless told otherwise, and nobody tests more than 2,500.
 constexpr std::size_t most_pods = 2'500, evictions_a_turn = 100;
 /// A second one finds pods that the scheduler bound while the Node was being cordoned.
 constexpr int most_rounds = 2;
+
+/// A pod that runs, or should, and is not Ready: its budget decides by unhealthyPodEvictionPolicy.
+bool is_unhealthy(const k8s::pod& p) noexcept {
+  return p.phase == k8s::pod_phase::running && !p.ready;
+}
 
 /// Not the same as a node without pods.
 k8s::fault not_understood(const std::string& node) {
@@ -74,7 +89,10 @@ struct drains::drain {
   std::string node;
   drain_progress progress;
   reactor::steady_time deadline = reactor::never;
-  std::set<std::string> blocked;
+  std::map<std::string, pod_wait, std::less<>> waits;  // of the pods that are left, by "ns/name"
+  std::vector<pod_wait> told;                          // what on_change was told of these last
+  reactor::steady_time told_at{};
+  bool is_news = false;  // they may differ from that
   std::vector<std::string> errors;
   std::set<k8s::object_key> daemon_sets;  // that are there; a drain asks once about each
   std::map<std::string, reactor::task_group::task_id> pods;  // being evicted, by "ns/name"
@@ -83,7 +101,7 @@ struct drains::drain {
 
   // Its pods that were told to end are looked at together.
   std::string version;                                // of the list that named them
-  std::set<std::string> ending;                       // their uids
+  std::map<std::string, std::string> ending;          // their names by uid
   std::set<std::string> staying;                      // uids of those that may
   bool is_bare = false;                               // the last look showed nobody else
   std::optional<reactor::task_group::task_id> looks;  // while there are some
@@ -123,17 +141,18 @@ struct drains::pod_end {
   std::string pod;
   ~pod_end() {
     d->pods.erase(pod);
-    d->blocked.erase(pod);
+    d->is_news = d->waits.erase(pod) > 0 || d->is_news;
     d->progress.pods_left = d->pods.size();
     d->pods_changed.wake_all();
   }
 };
 
-drains::drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string&)> on_end,
-               reactor::logger log, node_figures figures)
+drains::drains(reactor::loop& l, k8s::client& api,
+               std::function<void(const std::string&)> on_change, reactor::logger log,
+               node_figures figures)
     : loop_(l),
       api_(api),
-      on_end_(std::move(on_end)),
+      on_change_(std::move(on_change)),
       log_(std::move(log)),
       figures_(std::move(figures)),
       turn_(l),
@@ -155,6 +174,7 @@ void drains::start(const std::string& node, const std::string& image,
     d->progress.failures = before->second.count;
     d->progress.last_failure = before->second.last;
   }
+  d->told_at = loop_.now();
   if (timeout > 0s) d->deadline = loop_.now() + timeout;
   drains_[node] = d;
   log_.info("drain starts", {{"node", node}});
@@ -181,6 +201,39 @@ void drains::stop_pods(const drain& d) {
   if (d.looks) tasks_.cancel(*d.looks);
 }
 
+std::vector<pod_wait> drains::waits_of(const drain& d) {
+  std::vector<const pod_wait*> all;
+  all.reserve(d.waits.size());
+  for (const auto& [pod, wait] : d.waits) all.push_back(&wait);
+  const std::size_t most = std::min(all.size(), most_named);
+  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(most), {},
+                            [](const pod_wait* w) { return std::tie(w->why, w->since, w->pod); });
+  std::vector<pod_wait> out;
+  out.reserve(most);
+  for (std::size_t i = 0; i < most; ++i) out.push_back(*all[i]);
+  return out;
+}
+
+/// The owner hears of it when other pods, or other obstacles, keep the drain than those it was told
+/// of. The evictions and looks under way come here again, so that nothing is missed.
+void drains::tell_change(drain& d) {
+  if (!d.is_news || loop_.now() < d.told_at + tell_trouble_after) return;
+  std::vector<pod_wait> waits = waits_of(d);
+  // Only the time of the answer may differ, which is none of what a person acts upon.
+  for (pod_wait& w : waits) w.since = {};
+  if (waits == d.told) {
+    d.is_news = false;
+    return;
+  }
+  const bool trouble =
+      std::ranges::any_of(waits, [](const pod_wait& w) { return w.why != pod_wait::kind::ending; });
+  if (!trouble && loop_.now() < d.told_at + tell_ending_after) return;
+  d.is_news = false;
+  d.told = std::move(waits);
+  d.told_at = loop_.now();
+  if (on_change_) on_change_(d.node);
+}
+
 awaitable<drains_by_node> drains::progress(
     std::function<bool(const std::string& node)> wanted) const {
   drains_by_node out;
@@ -188,11 +241,11 @@ awaitable<drains_by_node> drains::progress(
     const auto& [node, d] = *one;
     if (wanted(node)) {
       drain_progress p = d->progress;
-      p.blocked.assign(d->blocked.begin(), d->blocked.end());
       for (const auto& [pod, task] : d->pods) {
         if (p.left.size() == most_named) break;
         p.left.push_back(pod);
       }
+      p.waits = waits_of(*d);
       out.emplace(node, std::move(p));
     }
     if (++one == drains_.end() || !reactor::turn::is_over()) continue;
@@ -241,7 +294,7 @@ void drains::finish(const std::shared_ptr<drain>& d, phase how, std::string deta
                                         : how == phase::failed  ? "failed"
                                                                 : "timed out"},
                             {"detail", d->progress.detail}});
-  if (current && on_end_) on_end_(d->node);
+  if (current && on_change_) on_change_(d->node);
 }
 
 awaitable<void> drains::run(std::shared_ptr<drain> d) {
@@ -288,7 +341,8 @@ awaitable<bool> drains::round(std::shared_ptr<drain> d) {
       log_.warning("a pod is evicted although " + std::string(v.warning),
                    {{"pod", key.text()}, {"node", d->node}});
     d->pods[key.text()] = 0;
-    const auto task = tasks_.start("evict " + key.text(), evict(d, key, p.meta.uid.text()));
+    const auto task =
+        tasks_.start("evict " + key.text(), evict(d, key, p.meta.uid.text(), is_unhealthy(p)));
     // One that never waits has ended by now.
     if (const auto started = d->pods.find(key.text()); started != d->pods.end())
       started->second = task;
@@ -351,10 +405,33 @@ awaitable<k8s::result<std::vector<k8s::pod>>> drains::pods_of(std::string node,
   }
 }
 
+/// A pod of a node, as far as its metadata tells.
+struct drains::seen_pod {
+  std::optional<reactor::wall_time> told_to_end;  // when its deletion was asked for
+  std::string finalizers;                         // by commas
+
+  static seen_pod of(const boost::json::object& metadata) {
+    seen_pod out;
+    // A deletionTimestamp is the end of the grace.
+    const auto ends = reactor::parse_rfc3339(formats::text_member(metadata, "deletionTimestamp"));
+    const auto* grace = metadata.if_contains("deletionGracePeriodSeconds");
+    const bool is_number = grace && grace->is_int64() && grace->get_int64() >= 0;
+    if (ends)
+      out.told_to_end =
+          *ends -
+          std::chrono::seconds(is_number ? std::min(grace->get_int64(), most_grace_seconds) : 0);
+    const auto* all = metadata.if_contains("finalizers");
+    if (!all || !all->is_array()) return out;
+    for (const auto& one : all->get_array())
+      if (one.is_string() && out.finalizers.size() < most_finalizer_bytes)
+        out.finalizers += (out.finalizers.empty() ? "" : ", ") + std::string(one.get_string());
+    return out;
+  }
+};
+
 /// As any moment since that version had them: who was there then and is missing is gone. The server
 /// has that in its cache, by node; where it is not asked by version it reads every pod there is.
-awaitable<k8s::result<std::set<std::string>>> drains::uids_on(std::string node,
-                                                              std::string version) {
+awaitable<k8s::result<drains::pods_by_uid>> drains::pods_on(std::string node, std::string version) {
   k8s::list_options options;
   options.field_selector = k8s::field_is("spec.nodeName", node);
   options.metadata_only = true;
@@ -366,7 +443,7 @@ awaitable<k8s::result<std::set<std::string>>> drains::uids_on(std::string node,
   const place asks(*this);
   auto page = co_await api_.list(std::move(pods), std::move(options));
   if (!page) co_return page.error();
-  std::set<std::string> out;
+  pods_by_uid out;
   const auto* items = k8s::items_of(*page);
   bool understood = items != nullptr;
   for (std::size_t i = 0; understood && i < items->size(); ++i) {
@@ -375,7 +452,7 @@ awaitable<k8s::result<std::set<std::string>>> drains::uids_on(std::string node,
     const auto* known = metadata ? metadata->if_object() : nullptr;
     std::string uid = known ? formats::text_member(*known, "uid") : std::string();
     understood = !uid.empty();
-    out.insert(std::move(uid));
+    if (understood) out.insert_or_assign(std::move(uid), seen_pod::of(*known));
   }
   if (understood) co_return out;
   co_return not_understood(node);
@@ -419,8 +496,18 @@ awaitable<k8s::result<void>> drains::end_pod(k8s::object_key key, std::string ui
   co_return co_await api_.remove(k8s::resources::pods(), std::move(key), std::move(options));
 }
 
-awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid) {
+awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid,
+                              bool is_unhealthy) {
   pod_end end{d, key.text()};
+  const auto waits = [&](pod_wait::kind why, std::string object, std::string words) {
+    const auto [at, fresh] = d->waits.try_emplace(end.pod);
+    pod_wait& was = at->second;
+    const reactor::wall_time since = fresh || was.why != why ? loop_.wall() : was.since;
+    pod_wait now{end.pod, why, std::move(object), std::move(words), is_unhealthy, since};
+    d->is_news = d->is_news || fresh || now != was;
+    was = std::move(now);
+    tell_change(*d);
+  };
   for (;;) {
     auto answer = co_await end_pod(key, uid);
     eviction_step step = eviction_step::wait_gone;
@@ -436,19 +523,21 @@ awaitable<void> drains::evict(std::shared_ptr<drain> d, k8s::object_key key, std
     }
     const k8s::fault why = answer.error();
     if (is_refused_by_budget(why)) {
-      d->blocked.insert(end.pod);
+      budget_refusal by = read_budget_refusal(why);
+      waits(pod_wait::kind::budget, std::move(by.budget), std::move(by.words));
       figures_.evictions_refused.add();
-    } else {
-      d->blocked.erase(end.pod);
+    } else if (!why.cancelled) {
+      waits(pod_wait::kind::refused, {}, why.detail);
     }
     const bool asked_to_wait = !is_refused_by_budget(why) && why.retry_after;
     co_await loop_.sleep_for(asked_to_wait ? std::max(*why.retry_after, retry_pod) : retry_pod);
     // A budget refuses before anybody looks at the uid, so another pod of this name would keep us.
-    const bool gone = co_await is_gone(key, uid);
-    if (gone) co_return;
+    const pod_is now = co_await state_of(key, uid);
+    if (now == pod_is::gone) co_return;
+    if (now != pod_is::unseen) is_unhealthy = now == pod_is::unhealthy;
   }
-  d->blocked.erase(end.pod);
-  d->ending.insert(uid);
+  waits(pod_wait::kind::ending, {}, {});
+  d->ending.emplace(uid, end.pod);
   if (!d->looks) d->looks = tasks_.start("look at the pods of " + d->node, look(d));
   while (keeps(safety_rule::gone) && d->ending.contains(uid)) (void)co_await d->looked.wait();
 }
@@ -466,7 +555,7 @@ awaitable<void> drains::look(std::shared_ptr<drain> d) {
   while (!d->ending.empty()) {
     // Not at once: a pod that was just told to end has its grace.
     co_await loop_.sleep_for(look_at_pod);
-    auto there = co_await uids_on(d->node, d->version);
+    auto there = co_await pods_on(d->node, d->version);
     if (!there) {
       // Its cache may not have come so far, or never will; what fails without it fails.
       if (d->version.empty()) not_seen(*d, there.error());
@@ -474,20 +563,33 @@ awaitable<void> drains::look(std::shared_ptr<drain> d) {
       continue;
     }
     d->progress.unseen.clear();
-    d->is_bare = std::ranges::includes(d->staying, *there);
-    std::erase_if(d->ending, [&](const std::string& uid) { return !there->contains(uid); });
+    d->is_bare = std::ranges::all_of(
+        *there, [&](const auto& pod) { return d->staying.contains(pod.first); });
+    std::erase_if(d->ending, [&](const auto& pod) { return !there->contains(pod.first); });
+    for (const auto& [uid, pod] : d->ending) {
+      const seen_pod& seen = there->at(uid);
+      const auto wait = d->waits.find(pod);
+      if (wait == d->waits.end()) continue;
+      d->is_news = d->is_news || wait->second.object != seen.finalizers;
+      wait->second.object = seen.finalizers;
+      if (seen.told_to_end) wait->second.since = *seen.told_to_end;
+    }
     d->looked.wake_all();
+    tell_change(*d);
   }
 }
 
-/// Gone, or another one of that name. While the server does not answer it counts as there.
-awaitable<bool> drains::is_gone(k8s::object_key key, std::string uid) {
+/// Gone, which another one of that name proves too, or how it does. While the server does not answer
+/// it counts as there.
+awaitable<drains::pod_is> drains::state_of(k8s::object_key key, std::string uid) {
   co_await take_place();
   const place asks(*this);
   auto pod = co_await api_.get(k8s::resources::pods(), std::move(key));
-  if (!pod) co_return pod.error().code == k8s::errc::not_found;
+  if (!pod) co_return pod.error().code == k8s::errc::not_found ? pod_is::gone : pod_is::unseen;
   auto view = k8s::parse_view<k8s::pod>(boost::json::serialize(*pod));
-  co_return view && view->meta.uid.text() != uid;
+  if (!view) co_return pod_is::unseen;
+  if (view->meta.uid.text() != uid) co_return pod_is::gone;
+  co_return is_unhealthy(*view) ? pod_is::unhealthy : pod_is::well;
 }
 
 }  // namespace bootc

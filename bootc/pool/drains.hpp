@@ -39,8 +39,10 @@ using reactor::awaitable;
 /// Lifetime loop and client outlive it; co_await stop() before destruction.
 class drains {
 public:
-  /// `on_end` hears the node whose drain ended, whichever way but by cancel().
-  drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string& node)> on_end,
+  /// `on_change` hears the node whose drain ended, whichever way but by cancel(), and the node whose
+  /// drain waits for something else than it did: that at most every 5 s, and every 10 s where only
+  /// other pods end.
+  drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string& node)> on_change,
          reactor::logger log = {}, node_figures figures = {});
   ~drains();
   drains(const drains&) = delete;
@@ -73,20 +75,26 @@ private:
   awaitable<bool> round(std::shared_ptr<drain> d);
   // borrowed
   awaitable<k8s::result<std::vector<k8s::pod>>> pods_of(std::string node, std::string& version);
-  awaitable<k8s::result<std::set<std::string>>> uids_on(std::string node, std::string version);
+  struct seen_pod;
+  using pods_by_uid = std::map<std::string, seen_pod, std::less<>>;
+  awaitable<k8s::result<pods_by_uid>> pods_on(std::string node, std::string version);
   awaitable<k8s::result<bool>> daemon_set_exists(k8s::object_key key);
   awaitable<void> take_place();
   awaitable<k8s::result<void>> end_pod(k8s::object_key key, std::string uid);
-  awaitable<void> evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid);
+  awaitable<void> evict(std::shared_ptr<drain> d, k8s::object_key key, std::string uid,
+                        bool is_unhealthy);
   awaitable<void> look(std::shared_ptr<drain> d);
   void not_seen(drain& d, const k8s::fault& why);
-  awaitable<bool> is_gone(k8s::object_key key, std::string uid);
+  enum class pod_is { gone, well, unhealthy, unseen };
+  awaitable<pod_is> state_of(k8s::object_key key, std::string uid);
+  void tell_change(drain& d);
+  static std::vector<pod_wait> waits_of(const drain& d);
   void stop_pods(const drain& d);
   void finish(const std::shared_ptr<drain>& d, drain_progress::phase how, std::string detail);
 
   reactor::loop& loop_;
   k8s::client& api_;
-  std::function<void(const std::string&)> on_end_;
+  std::function<void(const std::string&)> on_change_;
   reactor::logger log_;
   node_figures figures_;
   std::map<std::string, std::shared_ptr<drain>> drains_;

@@ -124,6 +124,19 @@ void tell_turn(const reactor::logger& log, units::row_figures* rows, const node_
       {{"pool", name}, {"target", now.target_digest}, {"nodes", now.node_count}, {"took", took}});
 }
 
+/// The log says of the condition Degraded what its Event does, and its end.
+void tell_trouble(const reactor::logger& log, const node_pool& pool, const node_pool_status& now) {
+  const condition* before = find_condition(pool.status.conditions, pool_condition::degraded);
+  const condition* after = find_condition(now.conditions, pool_condition::degraded);
+  const bool was = before && before->is_true(), is = after && after->is_true();
+  const std::string& name = pool.meta.name.str();
+  if (is && (!was || before->reason != after->reason || before->message != after->message))
+    log.warning("pool is degraded",
+                {{"pool", name}, {"reason", after->reason}, {"why", after->message}});
+  else if (was && !is)
+    log.info("pool is no longer degraded", {{"pool", name}, {"reason", before->reason}});
+}
+
 /// The names of those BootcNodes of a page that hold a slot.
 void add_slots_of(const json::object& page, std::set<std::string>& into) {
   const json::array* items = k8s::items_of(page);
@@ -492,7 +505,7 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     next.status_changed = next.status_changed && next.status != seen.status;
   }
   const auto drains_look_again = co_await tell_of_drains(seen);
-  const auto look_again = earlier(next.look_again, drains_look_again);
+  auto look_again = earlier(next.look_again, drains_look_again);
   const bool acted = !next.actions.empty();
   auto done = co_await act(seen, std::move(next));
   if (!done) {
@@ -500,11 +513,12 @@ awaitable<k8s::result<k8s::next>> node_pool_reconciler::reconcile(std::string po
     if (is_a_race(done.error())) co_return k8s::requeue_after(wait_after_conflict);
     co_return done.error();
   }
+  look_again = earlier(look_again, done->look_again);
   if (look_again)
     co_return k8s::requeue_after(std::max<reactor::nanoseconds>(*look_again - loop_.wall(), 100ms));
   // What was written comes back as an event. A lost one would leave the pool waiting, so look once
   // more.
-  if (acted || *done) co_return k8s::requeue_after(wait_for_own_writes);
+  if (acted || done->any) co_return k8s::requeue_after(wait_for_own_writes);
   co_return k8s::await_change();
 }
 
@@ -564,7 +578,8 @@ std::set<std::string> node_pool_reconciler::gives_back(const rollout_plan& plan)
   return out;
 }
 
-awaitable<k8s::result<bool>> node_pool_reconciler::act(node_pool pool, rollout_plan plan) {
+awaitable<k8s::result<node_pool_reconciler::left_over>> node_pool_reconciler::act(
+    node_pool pool, rollout_plan plan) {
   std::optional<k8s::fault> first_failure;
   std::set<std::string> stopped;                // nodes of which a step failed
   // Of what was written in this pass; "" is the pool.
@@ -585,7 +600,7 @@ awaitable<k8s::result<bool>> node_pool_reconciler::act(node_pool pool, rollout_p
   notes to_note = std::move(found.all);
   for (action& a : plan.actions) {
     if (reactor::turn::is_over()) co_await loop_.yield();  // thousands of drains begin at once
-    if (!is_current()) co_return true;                     // the cluster went stale: the rest waits
+    if (!is_current()) co_return left_over{true, {}};      // the cluster went stale: the rest waits
     if (stopped.contains(a.node)) continue;
     if (a.kind == action_kind::take_slot && lost_slots > 0) {
       --lost_slots;
@@ -639,7 +654,7 @@ awaitable<k8s::result<bool>> node_pool_reconciler::act(node_pool pool, rollout_p
   co_await give_back(loop_, plan.actions);
   co_await give_back(loop_, plan.units);
   if (first_failure) co_return *first_failure;
-  co_return found.are_left || !all_are_noted || is_unwritten;
+  co_return left_over{found.are_left || !all_are_noted || is_unwritten, found.look_again};
 }
 
 std::optional<reactor::wall_time> node_pool_reconciler::told_to_boot_at(
@@ -713,7 +728,14 @@ awaitable<node_pool_reconciler::noted> node_pool_reconciler::notes_of(const node
       continue;
     }
     json::object annotations;
-    if (!is_noted(*b, now)) {
+    const bool is_said = is_noted(*b, now);
+    const reactor::steady_time may_be_said_at =
+        is_said ? reactor::steady_time() : may_note_at(*b, now);
+    if (!now) noted_at_.erase(u.name);
+    if (!is_said && !goes_along && may_be_said_at > loop_.now()) {
+      out.look_again = earlier(out.look_again, loop_.wall() + (may_be_said_at - loop_.now()));
+    } else if (!is_said) {
+      if (now) noted_at_[u.name] = loop_.now();
       annotations = note_annotations(*b, now, loop_.wall());
       // A note that fails is told again with the next one, as a repetition of the same Event.
       if (is_new(*b, now)) tell(event_of(*b, now));
@@ -724,6 +746,15 @@ awaitable<node_pool_reconciler::noted> node_pool_reconciler::notes_of(const node
     out.all.emplace(u.name, std::move(annotations));
   }
   co_return out;
+}
+
+/// Other words of the same code replace a note once it is old enough, so that a drain whose pods
+/// end one by one costs few writes.
+reactor::steady_time node_pool_reconciler::may_note_at(const bootc_node& b, const hold* now) const {
+  const auto before = note_of(b);
+  const auto written = noted_at_.find(b.meta.name.str());
+  if (!now || !before || before->code != now->code || written == noted_at_.end()) return {};
+  return written->second + shortest_life_of_note(now->code);
 }
 
 awaitable<bool> node_pool_reconciler::write_notes(notes all) {
@@ -878,6 +909,7 @@ awaitable<k8s::result<void>> node_pool_reconciler::write_status(node_pool pool,
   if (!status.policy_waits.empty() && !answer->has_policy_holds)
     waits_pruned_until_ = loop_.now() + pruned_for;
   tell_turn(settings_.log, settings_.rows, pool, status, loop_.wall());
+  tell_trouble(settings_.log, pool, status);
   co_return k8s::result<void>();
 }
 

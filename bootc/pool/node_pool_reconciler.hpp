@@ -96,7 +96,10 @@ public:
   /// What the next pass would do, without doing it; nothing when there is no such pool.
   awaitable<std::optional<rollout_plan>> preview(std::string pool, view of);
   /// The view saw it disappear: of what was written to it nothing is awaited any more.
-  void gone(const bootc_node& b) { bootc_node_writes_.gone(b.meta.key(), b.meta.uid); }
+  void gone(const bootc_node& b) {
+    bootc_node_writes_.gone(b.meta.key(), b.meta.uid);
+    noted_at_.erase(b.meta.name.str());
+  }
   void gone(const k8s::node& n) { node_writes_.gone(n.meta.key(), n.meta.uid); }
   /// False for events that no pass need look at (pool/news.hpp): of its own status, of its notes. A
   /// pass that waits to see what was written looks at all of them.
@@ -121,21 +124,27 @@ private:
   void stop_drains_of_nobody();
   awaitable<rollout_plan> plan(std::string pool, view of);
   awaitable<rollout_plan> plan_alone(std::string pool, view of);
-  /// True: something is left for a later pass.
-  awaitable<k8s::result<bool>> act(node_pool pool, rollout_plan plan);
+  /// What a pass leaves for a later one.
+  struct left_over {
+    bool any = false;
+    std::optional<reactor::wall_time> look_again;  // when a note may be written again
+  };
+  awaitable<k8s::result<left_over>> act(node_pool pool, rollout_plan plan);
   std::set<std::string> gives_back(const rollout_plan& plan) const;
   std::optional<reactor::wall_time> told_to_boot_at(const std::string& node) const;
   awaitable<k8s::result<bool>> slots_are_as_seen();
   using notes = std::map<std::string, boost::json::object>;  // annotations, by node
   struct noted {
     notes all;
-    bool are_left = false;  // these are enough for one pass
+    bool are_left = false;                         // these are enough for one pass
+    std::optional<reactor::wall_time> look_again;  // when those that are too young may be written
   };
   awaitable<k8s::result<std::string>> carry_out(const node_pool& pool, const action& a,
                                                 boost::json::object annotations);  // borrowed
   awaitable<k8s::result<void>> write_status(node_pool pool, node_pool_status status);
   static bool takes_notes(action_kind k) noexcept;
   awaitable<noted> notes_of(const node_pool& pool, rollout_plan& plan);  // borrowed
+  reactor::steady_time may_note_at(const bootc_node& b, const hold* now) const;
   void note_step(const bootc_node& b, const node_pool& pool, boost::json::object& annotations);
   awaitable<bool> write_notes(notes all);  // false: the cluster went stale, the rest waits
   void say_new(const node_pool& pool, const std::vector<warning>& warnings);
@@ -152,6 +161,7 @@ private:
   reconciler_settings settings_;
   std::map<std::string, std::set<std::string>> said_;  // warnings that still hold, by pool
   drain_teller drain_teller_;
+  std::map<std::string, reactor::steady_time> noted_at_;  // the holds on BootcNodes, by node
   std::map<std::string, std::string> told_steps_;  // by node, until its object remembers them
   k8s::own_writes pool_writes_, bootc_node_writes_, node_writes_;
   std::map<std::string, node_pool_status> written_;  // by pool, until it is seen

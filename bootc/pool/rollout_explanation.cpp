@@ -1,4 +1,5 @@
 #include "bootc/kinds/cluster_node.hpp"
+#include "bootc/pool/drain_words.hpp"
 #include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
@@ -23,17 +24,6 @@ std::string in_words(wall_time t) {
   return reactor::format_rfc3339(t);
 }
 
-/// "2 pods are left: db/db-0, web/web-1", and why that may be too many.
-std::string left_of(const drain_progress& d) {
-  std::string out =
-      d.pods_left == 1 ? "1 pod is left" : std::to_string(d.pods_left) + " pods are left";
-  for (std::size_t i = 0; i < d.left.size(); ++i) out += (i == 0 ? ": " : ", ") + d.left[i];
-  if (!d.left.empty() && d.left.size() < d.pods_left)
-    out += " and " + std::to_string(d.pods_left - d.left.size()) + " more";
-  if (!d.unseen.empty()) out += "; which of them are gone is not seen: " + words_of(d.unseen);
-  return out;
-}
-
 /// How far the daemon says that the stage is, behind a colon; empty when it does not.
 std::string how_far(const bootc_node& b) {
   const condition* idle = find_condition(b.status.conditions, node_condition::idle);
@@ -41,6 +31,13 @@ std::string how_far(const bootc_node& b) {
   const std::string said = idle->message.substr(0, idle->message.find("; "));
   if (said.empty() || said.starts_with(uncoordinated_text)) return {};
   return ": " + words_of(said);
+}
+
+/// Behind what is said of a drain: the pods of a node whose kubelet is away do not end.
+std::string where_not_ready(const member& m) {
+  return m.node && !is_ready(*m.node)
+             ? "; Node " + m.name + " is not Ready, and its kubelet has to end them"
+             : std::string();
 }
 
 /// What the daemon's conditions remember: Degraded flips when a node fails, Idle when an update
@@ -55,27 +52,42 @@ std::optional<wall_time> since(const member& m) {
 
 }  // namespace
 
+void pass::explain_drain(const member& m, const drain_progress& d) {
+  if (d.state == phase::failed)
+    // At that hour this pass begins the attempt.
+    return hold_back(m.name, hold_code::drain_failed, "its drain failed: " + d.detail,
+                     "the next attempt at " + in_words(d.retry_at));
+  // Until one works the drain counts as failed, so that neither code nor count flap with each
+  // attempt.
+  if (d.failures > 0 && d.state == phase::running) {
+    const std::string now = obstacle_of(d);
+    return hold_back(m.name, hold_code::drain_failed,
+                     "its drain failed: " + d.last_failure + "; it is tried again" +
+                         (now.empty() ? "" : ", and " + now) + where_not_ready(m),
+                     "the attempt that is under way works");
+  }
+  if (const std::string refused = budgets_in(d); !refused.empty())
+    return hold_back(m.name, hold_code::pdb, refused + where_not_ready(m), release_of_budgets(d));
+  hold_back(m.name, hold_code::draining, "it is being drained, " + left_of(d) + where_not_ready(m),
+            "its pods are gone");
+}
+
 void pass::explain_staged(const member& m) {
   if (m.slotted && !m.approved()) {
     if (plan_.halted && (!m.drain || m.drain->state != phase::running))
       return hold_back(m.name, hold_code::halted,
                        "it holds a slot, but the rollout is halted: " + unhealthy_text_,
                        "fewer than 2 unhealthy nodes hold slots");
-    if (m.drain && m.drain->state == phase::failed)
-      return hold_back(m.name, hold_code::drain_failed, "its drain failed: " + m.drain->detail,
-                       "the next attempt at " + in_words(m.drain->retry_at));
-    if (m.drain && !m.drain->blocked.empty())
-      return hold_back(m.name, hold_code::pdb,
-                       "a disruption budget refuses to evict " + joined(m.drain->blocked),
-                       "the budget allows one more disruption");
     // Another process drains it; what holds that up is noted on the object.
-    if (const auto noted = !m.drain && m.object ? note_of(*m.object) : std::nullopt;
-        noted && (noted->code == hold_code::pdb || noted->code == hold_code::drain_failed ||
+    const auto noted = !m.drain && m.object ? note_of(*m.object) : std::nullopt;
+    if (noted && (noted->code == hold_code::pdb || noted->code == hold_code::drain_failed ||
                   noted->code == hold_code::draining))
-      return hold_back(m.name, *hold_code::find(noted->code), noted->sentence, noted->released_by);
-    return hold_back(m.name, hold_code::draining,
-                     "it is being drained, " + (m.drain ? left_of(*m.drain) : "it begins now"),
-                     "its pods are gone");
+      return hold_back(m.name, *hold_code::find(noted->code), noted->sentence,
+                       next_attempt_again(noted->released_by, world_.now));
+    return m.drain ? explain_drain(m, *m.drain)
+                   : hold_back(m.name, hold_code::draining,
+                               "it is being drained, it begins now" + where_not_ready(m),
+                               "its pods are gone");
   }
   if (m.approved())
     return hold_back(m.name, hold_code::rebooting, "told to boot " + m.spec.desired_image,
@@ -99,9 +111,8 @@ void pass::explain_staged(const member& m) {
       sentence = noted->sentence;
     else if (!m.left_by_drain.empty())
       sentence += "; left: " + m.left_by_drain;
-    return hold_back(
-        m.name, hold_code::drain_timeout, std::move(sentence),
-        retry && !m.freed ? "the next attempt at " + in_words(*retry) : "the next attempt");
+    return hold_back(m.name, hold_code::drain_timeout, std::move(sentence),
+                     retry && !m.freed ? next_attempt(*retry, world_.now) : "the next attempt");
   }
   if (pool_.spec.paused)
     return hold_back(m.name, hold_code::paused, "the pool is paused",

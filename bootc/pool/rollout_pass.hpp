@@ -125,6 +125,8 @@ private:
   void release_with_pool(std::size_t i);
   void finish_release();
   void refuse(std::size_t i);
+  void refuse_newcomer(std::size_t i);
+  void hold_for_refusal(std::string node);
   void finish_refusal();
   void release_node(const bootc_node& object, const k8s::node* node);
   void unshield(const std::string& name, const k8s::node& node, node_shield ours);
@@ -156,6 +158,7 @@ private:
   std::string since_when(const member& m, const hold& h) const;
   void explain_unit(const member& m);
   void explain_staged(const member& m);
+  void explain_drain(const member& m, const drain_progress& d);
   void count(std::size_t i);
   void end_of_holds() { hold_ends_.push_back(plan_.holds.size()); }
   void finish_status();
@@ -215,6 +218,8 @@ private:
   std::vector<disturbed> refusers_;   // control-plane nodes for which others wait
   std::vector<disturbed> disturbed_;  // those of them that may not be joined; sorted by name
   bool pool_has_members_ = false;     // as it is deleted
+  // of a refused pool: those with a BootcNode come first, then those without
+  std::size_t refused_units_ = 0, refused_holds_ = 0;
 };
 
 }  // namespace bootc::planning

@@ -153,11 +153,12 @@ bool pass::resolve() {
                                : std::string();
   if (tag && !tag->error.empty()) {
     tag_.error = "cannot resolve \"" + ref + "\": " + tag->error;
-  } else if (!newest.empty() || !tag) {
-    tag_.error.clear();
   } else if (const condition* was = find_condition(before.conditions, pool_condition::degraded);
-             was && was->reason == pool_reason::tag_resolution_error) {
-    tag_.error = was->message;  // nobody has been asked since the process before this one was told
+             newest.empty() && was && was->reason == pool_reason::tag_resolution_error &&
+             (was->observed_generation == 0 || was->observed_generation == pool_.meta.generation)) {
+    // This process has asked no registry yet, or only looks and asks none: what was published about
+    // this reference counts.
+    tag_.error = was->message;
   }
   std::string digest = manual && !last.empty() ? last : newest.empty() ? last : newest;
   if (const std::string approval(pool_.approval()); manual && !approval.empty()) {
@@ -200,7 +201,7 @@ const std::vector<pass::walk> pass::rollout = {
 const std::vector<pass::walk> pass::release = {
     {&pass::objects, &pass::release_with_pool, &pass::finish_release}};
 const std::vector<pass::walk> pass::refusal = {
-    {&pass::objects, &pass::refuse, &pass::finish_refusal}};
+    {&pass::objects, &pass::refuse}, {&pass::nodes, &pass::refuse_newcomer, &pass::finish_refusal}};
 
 /// Which walks the pool needs.
 const std::vector<pass::walk>& pass::begin() {
@@ -235,16 +236,43 @@ bool pass::advance(std::size_t steps) {
 void pass::refuse(std::size_t i) {
   const bootc_node& b = *world_.bootc_nodes[i];
   if (!owned(b)) return;
-  if (unresolved_.empty())
-    plan_.holds.push_back({b.meta.name.str(), std::string(hold_code::invalid_spec), invalid_,
-                           "the pool is corrected"});
-  else
-    plan_.holds.push_back({b.meta.name.str(), std::string(hold_code::tag_unresolved), unresolved_,
-                           "the registry answers"});
+  hold_for_refusal(b.meta.name.str());
   show_waiting(b, nodes_by_name_.find(b.meta.name));
 }
 
+/// A node that the pool selects and that has no BootcNode yet: it waits for the same.
+void pass::refuse_newcomer(std::size_t i) {
+  const k8s::node& node = *world_.nodes[i];
+  if (i == 0) {
+    refused_units_ = plan_.units.size();
+    refused_holds_ = plan_.holds.size();
+  }
+  if (!pool_.spec.selector_problem.empty() || node.meta.deleting() ||
+      !pool_.spec.node_selector.matches(node.meta.labels) || objects_by_name_.find(node.meta.name))
+    return;
+  hold_for_refusal(node.meta.name.str());
+  member m;
+  m.name = node.meta.name.str();
+  m.node = &node;
+  counts_.add(m.state);
+  show(m);
+}
+
+void pass::hold_for_refusal(std::string node) {
+  if (unresolved_.empty())
+    plan_.holds.push_back(
+        {std::move(node), std::string(hold_code::invalid_spec), invalid_, "the pool is corrected"});
+  else
+    plan_.holds.push_back({std::move(node), std::string(hold_code::tag_unresolved), unresolved_,
+                           "the registry answers"});
+}
+
 void pass::finish_refusal() {
+  const auto at = [](auto& all, std::size_t i) {
+    return all.begin() + static_cast<std::ptrdiff_t>(std::min(i, all.size()));
+  };
+  std::ranges::inplace_merge(plan_.units, at(plan_.units, refused_units_), {}, &unit::name);
+  std::ranges::inplace_merge(plan_.holds, at(plan_.holds, refused_holds_), {}, &hold::unit);
   count_holds();
   plan_.status = unresolved_.empty()
                      ? status_with_invalid_spec(pool_, invalid_, plan_.held, world_.now)

@@ -1,4 +1,5 @@
 #include "bootc/kinds/cluster_node.hpp"
+#include "bootc/pool/notes/hold_note.hpp"
 #include "bootc/pool/pool_status.hpp"
 #include "bootc/pool/rollout_pass.hpp"
 #include "bootc/pool/safety.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 using phase = drain_progress::phase;
 
+constexpr const char* drain_failed_text = "drain failed";
 constexpr unsigned most_timeouts = 1'000, seconds_of_a_day = 86'400;
 
 unsigned number_of(std::optional<std::string_view> annotation, unsigned most) {
@@ -38,10 +40,16 @@ void pass::classify_member(std::size_t i) {
   // What it does is about the image before.
   if (m.waits_to_stage && m.state != unit_state::degraded) m.state = unit_state::pending;
   m.stages_in_slot = says_it_stages_in_slot(m);
-  if (world_.drains.empty()) return;
   const auto drain = world_.drains.find(m.name);
-  m.drain = drain == world_.drains.end() ? nullptr : &drain->second;
-  settle_drain(m);
+  if (drain != world_.drains.end()) {
+    m.drain = &drain->second;
+    return settle_drain(m);
+  }
+  // Of a drain of another process counts what that one has noted, so that who only looks counts as
+  // the pool does.
+  const auto noted = m.slotted && !m.approved() && m.object ? note_of(*m.object) : std::nullopt;
+  if (noted && noted->code == hold_code::drain_failed && m.state != unit_state::up_to_date)
+    m.trouble = drain_failed_text;
 }
 
 /// Its daemon has seen what is asked for now, and fetches nothing before it is told to boot.
@@ -71,7 +79,7 @@ void pass::settle_drain(member& m) {
   // Until one works, also while it is tried again: a condition that comes and goes with each
   // attempt tells nobody anything.
   const bool failed_before = m.drain->failures > 0 && m.drain->state != phase::succeeded;
-  if (failed_before || m.drain->state == phase::failed) m.trouble = "drain failed";
+  if (failed_before || m.drain->state == phase::failed) m.trouble = drain_failed_text;
   const bool drained = m.drain->state == phase::succeeded || !keeps(safety_rule::drain);
   if (!drained || !m.startable()) return;
   if (!m.node->unschedulable &&

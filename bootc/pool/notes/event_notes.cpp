@@ -1,6 +1,7 @@
 #include "bootc/pool/notes/event_notes.hpp"
 
 #include "bootc/kinds/names.hpp"
+#include "bootc/pool/drain_words.hpp"
 #include "registry/image_ref.hpp"
 
 #include <utility>
@@ -170,8 +171,10 @@ void drain_teller::tell_one(const node_pool& pool, const std::string& node, cons
   if (now < is_long) {
     if (!into.look_again || is_long < *into.look_again) into.look_again = is_long;
   } else if (!std::exchange(known.is_long, true)) {
+    const std::string obstacle = obstacle_of(d);
     say("DrainTakingTooLong",
-        "Drain has been running for more than 5m0s; it may be blocked by a PodDisruptionBudget");
+        "Drain has been running for more than 5m0s; " +
+            (obstacle.empty() ? "it may be blocked by a PodDisruptionBudget" : obstacle));
   }
 }
 

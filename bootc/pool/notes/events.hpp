@@ -22,7 +22,7 @@ inline constexpr auto table = std::to_array<k8s::event_kind>({
     {"DrainTimedOut", k8s::event_severity::warning, "Node",
      "the drain took longer than drainTimeoutSeconds; the note names what is left"},
     {"DrainTakingTooLong", k8s::event_severity::warning, "Node",
-     "the drain has been running for 5 minutes"},
+     "the drain has been running for 5 minutes; the note names what it waits for"},
     {"RolloutStarted", k8s::event_severity::normal, "BootcNodePool",
      "nodes move toward another digest"},
     {"RolloutCompleted", k8s::event_severity::normal, "BootcNodePool", "every node runs it"},

@@ -11,6 +11,10 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t most_bytes = 1'024;
+/// A drain that fails is tried again after 5 s at first, so that the note of the next attempt is
+/// never older than the attempt.
+constexpr reactor::nanoseconds life_of_trouble = std::chrono::seconds(5),
+                               life_of_others = std::chrono::seconds(10);
 
 std::string value_of(const bootc_node& b, std::string_view key) {
   return std::string(b.annotation(key).value_or(std::string_view()));
@@ -40,7 +44,12 @@ bool is_noted(const bootc_node& b, const hold* now) {
   const auto noted = note_of(b);
   if (!noted || !now) return !noted && !now;
   if (noted->code != now->code) return false;
-  return !says_what_to_do(now->code) || noted->sentence == cut(now->sentence);
+  if (!says_what_to_do(now->code) && now->code != hold_code::draining.code) return true;
+  return noted->sentence == cut(now->sentence) && noted->released_by == cut(now->released_by);
+}
+
+reactor::nanoseconds shortest_life_of_note(std::string_view code) noexcept {
+  return says_what_to_do(code) ? life_of_trouble : life_of_others;
 }
 
 k8s::event_note event_of(const bootc_node& b, const hold* now) {

@@ -30,10 +30,14 @@ struct hold_note {
 /// Nothing when none is noted.
 std::optional<hold_note> note_of(const bootc_node& b);
 
-/// Whether what is noted is what `now` says (null = it does not wait). A sentence that only counts
-/// on ("3 pods are left") is not written again: a code is, and what a person has to do something
-/// about.
+/// Whether what is noted is what `now` says (null = it does not wait). Of a drain and of what is
+/// trouble every word counts: a person acts on the pod, the budget or the hour that is named. Of
+/// the others the code does: how much of an image is fetched stands in its daemon's condition.
 bool is_noted(const bootc_node& b, const hold* now);
+
+/// How long a note of the same code stays before other words replace it. Of another code nothing is
+/// waited for.
+reactor::nanoseconds shortest_life_of_note(std::string_view code) noexcept;
 
 /// It begins, ends, or another code holds it: what an Event is written of, once.
 bool is_new(const bootc_node& b, const hold* now);

@@ -677,6 +677,90 @@ TEST(RolloutBehaviour, AnEvictionThatTheServerCannotDoFailsTheDrainAndIsNamed) {
   });
 }
 
+/// What is noted on the BootcNode for people.
+std::string noted(const bootc_node& b, const char* what) {
+  return std::string(b.annotation(std::string("windlass.dev/") + what).value_or(""));
+}
+
+TEST(RolloutBehaviour, TheHourOfTheNextAttemptLiesAheadAfterEachThatFails) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;  // in virtual time
+    co_await s.budget("db", "db", "0");
+    co_await s.budget("db-too", "db", "0");
+    co_await s.node("w1", "p");
+    co_await s.pod("db-0", "w1", "db");
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until("failed", "w1",
+                     [](const bootc_node& b) { return noted(b, "hold") == "drain-failed"; });
+    for (int i = 0; i < 60; ++i) {
+      co_await s.loop().sleep_for(3s);
+      const auto now = co_await s.see("w1");
+      const std::string said = noted(*now, "hold-released-by");
+      const std::string begins = "the next attempt at ";
+      EXPECT_TRUE(said.starts_with(begins)) << said;
+      if (!said.starts_with(begins)) continue;
+      const auto at = reactor::parse_rfc3339(said.substr(begins.size()));
+      EXPECT_TRUE(at && *at >= s.loop().wall() - 1s) << said;
+    }
+  });
+}
+
+TEST(RolloutBehaviour, APodThatDoesNotEndIsNamedWithItsFinalizersAndAStandstillWritesNothing) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    co_await s.node("w1", "p");
+    co_await s.pod("web-0", "w1", "web");
+    co_await s.pod("web-1", "w1", "web");
+    boost::json::object hold;
+    hold["metadata"] = boost::json::object{
+        {"finalizers", boost::json::array{boost::json::string("example.com/hold")}}};
+    const k8s::object_key web{"default", "web-1"};
+    (void)co_await s.api().merge_patch(k8s::resources::pods(), web, std::move(hold));
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until("the pod and its finalizer are named", "w1", [](const bootc_node& b) {
+      const std::string why = noted(b, "hold-reason");
+      return noted(b, "hold") == "draining" && why.find("default/web-1") != std::string::npos &&
+             why.find("example.com/hold") != std::string::npos &&
+             why.find("default/web-0") == std::string::npos;
+    });
+    const auto before = co_await s.see("w1");
+    co_await s.loop().sleep_for(600s);
+    const auto later = co_await s.see("w1");
+    EXPECT_TRUE(before->meta.resource_version == later->meta.resource_version)
+        << "the drain stands still, so its note does";
+    const std::vector<std::string> told = co_await s.told_of("w1");
+    EXPECT_NE(std::ranges::find(told, "DrainTakingTooLong"), told.end());
+  });
+}
+
+TEST(RolloutBehaviour, ABudgetThatBeginsToRefuseLaterIsNamedAndSoIsTheNodeThatDies) {
+  play([](stage& s) -> awaitable<void> {
+    if (!s.embedded()) co_return;
+    co_await s.budget("db", "db", "1");
+    co_await s.node("w1", "p");
+    co_await s.pod("db-0", "w1", "db");
+    s.start_controller();
+    co_await s.pool("p", 'b');
+    co_await s.until("there", "w1", [](const bootc_node&) { return true; });
+    co_await s.report("w1", unit_state::staged, 'a', 'b');
+    co_await s.until("the budget is named", "w1", [](const bootc_node& b) {
+      return noted(b, "hold") == "pdb" &&
+             noted(b, "hold-reason") ==
+                 "the PodDisruptionBudget default/db allows no eviction of default/db-0";
+    });
+    co_await s.set_ready("w1", false);
+    co_await s.until("the node is named", "w1", [](const bootc_node& b) {
+      return noted(b, "hold-reason").find("Node w1 is not Ready") != std::string::npos;
+    });
+  });
+}
+
 // Whose budget refuses it as well, whatever uid was asked for.
 TEST(RolloutBehaviour, APodOfTheSameNameElsewhereEndsTheWait) {
   play([](stage& s) -> awaitable<void> {

@@ -405,13 +405,69 @@ TEST(RolloutDrain, ThePodsThatAreLeftAreNamed) {
             "are gone is not seen: list the pods of w1: the answer is no list of pods");
 }
 
-TEST(RolloutDrain, ABudgetThatBlocksIsNamed) {
+TEST(RolloutDrain, ABudgetThatBlocksIsNamedWithItsPodAndWhatReleasesIt) {
   situation s;
   s.slotted("w1", unit_state::staged);
-  s.drain("w1", phase::running).blocked = {"shop/db-0"};
-  const auto plan = s.plan();
+  auto& d = s.drain("w1", phase::running);
+  d.waits = {{"shop/db-0", pod_wait::kind::budget, "db", {}, true, noon}};
+  auto plan = s.plan();
   ASSERT_EQ(held(plan), "w1:pdb");
-  EXPECT_NE(plan.holds[0].sentence.find("shop/db-0"), std::string::npos);
+  EXPECT_EQ(plan.holds[0].sentence,
+            "the PodDisruptionBudget shop/db allows no eviction of shop/db-0; shop/db-0 is not "
+            "Ready, and a budget whose unhealthyPodEvictionPolicy is AlwaysAllow would let it go");
+  EXPECT_EQ(plan.holds[0].released_by,
+            "the PodDisruptionBudget shop/db allows one more disruption");
+  d.failures = 1;
+  d.last_failure = "evict pod shop/web-0: no";
+  plan = s.plan();
+  EXPECT_EQ(held(plan), "w1:drain-failed") << "until an attempt works";
+  EXPECT_EQ(plan.holds[0].sentence.substr(0, 83),
+            "its drain failed: evict pod shop/web-0: no; it is tried again, and the PodDisruptio");
+}
+
+TEST(RolloutDrain, ANodeWhoseKubeletIsAwayIsNamedBesideThePodThatDoesNotEnd) {
+  situation s;
+  s.slotted("w1", unit_state::staged);
+  s.node_named("w1").ready = k8s::condition_status::unknown;
+  auto& d = s.drain("w1", phase::running);
+  d.pods_left = 1;
+  d.left = {"shop/db-0"};
+  d.waits = {{"shop/db-0", pod_wait::kind::ending, "example.com/hold", {}, false, noon}};
+  const auto plan = s.plan();
+  ASSERT_EQ(held(plan), "w1:draining");
+  EXPECT_EQ(plan.holds[0].sentence,
+            "it is being drained, 1 pod is left: shop/db-0; shop/db-0 was told to end at "
+            "2026-11-21T12:00:00Z and has not ended: its finalizers keep it (example.com/hold); "
+            "Node w1 is not Ready, and its kubelet has to end them");
+}
+
+/// The annotations that the process which drains writes for everybody else.
+void note_hold(bootc_node& b, const hold& h) {
+  for (const auto& [key, value] : note_annotations(b, &h, noon))
+    b.meta.annotations = with(b.meta.annotations, std::string(key), std::string(value.as_string()));
+}
+
+TEST(RolloutDrain, WhoOnlyLooksCountsAndSaysWhatTheProcessThatDrainsHasNoted) {
+  situation drains, looks;
+  drains.slotted("w1", unit_state::staged);
+  bootc_node& object = looks.slotted("w1", unit_state::staged);
+  auto& d = drains.drain("w1", phase::failed);
+  d.detail = "evict pod shop/db-0: more than one PodDisruptionBudget";
+  d.retry_at = noon + 5s;
+  const auto acted = drains.plan();
+  ASSERT_EQ(held(acted), "w1:drain-failed");
+  EXPECT_EQ(acted.holds[0].released_by, "the next attempt at 2026-11-21T12:00:05Z");
+  note_hold(object, acted.holds[0]);
+  auto seen = looks.plan();
+  EXPECT_EQ(seen.holds[0].sentence, acted.holds[0].sentence);
+  EXPECT_EQ(seen.holds[0].released_by, acted.holds[0].released_by);
+  EXPECT_EQ(seen.counts.degraded, 1u);
+  EXPECT_EQ(seen.status.degraded_count, acted.status.degraded_count);
+  EXPECT_EQ(degraded_of(seen.status), degraded_of(acted.status));
+  looks.world.now = noon + 10s;
+  EXPECT_EQ(looks.plan().holds[0].released_by,
+            "the next attempt, which was due at 2026-11-21T12:00:05Z")
+      << "an hour that has passed is not called the next one";
 }
 
 // ---- control plane ----
@@ -659,7 +715,10 @@ TEST(InvalidSpec, TouchesNoNode) {
     change(s.world.pool.spec);
     const auto plan = s.plan();
     EXPECT_EQ(steps(plan), "");
-    EXPECT_EQ(held(plan), "w1:invalid-spec");
+    EXPECT_EQ(held(plan), s.world.pool.spec.selector_problem.empty()
+                              ? "w1:invalid-spec w2:invalid-spec"
+                              : "w1:invalid-spec")
+        << "of a selector that cannot be read nobody knows whom it takes";
     EXPECT_TRUE(plan.status_changed);
     return degraded_of(plan.status);
   };
@@ -673,6 +732,23 @@ TEST(InvalidSpec, TouchesNoNode) {
             0u);
   EXPECT_EQ(text_of([](auto& spec) { spec.selector_problem = "no such operator"; }),
             "True/InvalidSpec/invalid nodeSelector: no such operator");
+}
+
+TEST(InvalidSpec, ANodeThatWaitsToJoinIsShownWithTheSameReason) {
+  situation s;
+  s.member("w2", unit_state::up_to_date);
+  s.node("w1");
+  s.node("w3");
+  s.node("else").meta.labels = {};
+  s.world.pool.spec.image_ref = "myos:latest";
+  auto plan = s.plan();
+  EXPECT_EQ(held(plan), "w1:invalid-spec w2:invalid-spec w3:invalid-spec");
+  ASSERT_EQ(plan.units.size(), 3u);
+  EXPECT_EQ(plan.units[0].name, "w1");
+  EXPECT_EQ(plan.units[1].name, "w2");
+  s.world.pool.spec.selector_problem = "no such operator";
+  s.world.pool.spec.image_ref = image_of('b');
+  EXPECT_EQ(held(s.plan()), "w2:invalid-spec") << "whom it selects is not known";
 }
 
 TEST(InvalidSpec, ShowsTheNodesThatThePoolHas) {

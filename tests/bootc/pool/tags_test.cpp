@@ -55,7 +55,7 @@ TEST(TagResolution, NothingIsTouchedBeforeTheFirstAnswer) {
   s.node("w2");
   auto plan = s.plan();
   EXPECT_EQ(steps(plan), "");
-  EXPECT_EQ(held(plan), "w1:tag-unresolved");
+  EXPECT_EQ(held(plan), "w1:tag-unresolved w2:tag-unresolved");
   EXPECT_FALSE(plan.status_changed) << "it is only being asked";
   s.answer(0, "connection refused");
   plan = s.plan();
@@ -82,6 +82,23 @@ TEST(TagResolution, AfterAStartTheKnownTargetAndTheKnownErrorStay) {
   const auto plan = s.plan();
   EXPECT_EQ(steps(plan), "");
   EXPECT_EQ(degraded_of(plan.status), "True/TagResolutionError/cannot resolve: no route");
+}
+
+TEST(TagResolution, WhoAsksNoRegistrySaysWhatWasPublishedAboutThisReference) {
+  tagged s;
+  s.member("w1", unit_state::up_to_date);
+  s.world.pool.meta.generation = 2;
+  s.world.pool.status.conditions = {
+      cond("Degraded", "True", "TagResolutionError", "cannot resolve: no such tag")};
+  condition& said = s.world.pool.status.conditions.front();
+  said.observed_generation = 2;
+  auto plan = s.plan();
+  EXPECT_EQ(degraded_of(plan.status), "True/TagResolutionError/cannot resolve: no such tag");
+  ASSERT_EQ(held(plan), "w1:tag-unresolved");
+  EXPECT_EQ(plan.holds[0].sentence, "cannot resolve: no such tag");
+  said.observed_generation = 1;
+  EXPECT_EQ(s.plan().holds.at(0).sentence.substr(0, 21), "the registry is asked")
+      << "it was said of another reference";
 }
 
 TEST(TagResolution, AnotherReferenceNeverTakesTheFormerDigest) {

@@ -36,19 +36,22 @@ TEST(HoldNote, SaysCodeSentenceSinceAndWhatReleasesIt) {
   for (const auto& [key, value] : gone) EXPECT_TRUE(value.is_null()) << key;
 }
 
-TEST(HoldNote, IsWrittenAgainForAnotherCodeOrPodAndNotForACount) {
+TEST(HoldNote, IsWrittenAgainForAnotherCodePodOrHour) {
   const bootc_node b = noted({}, note_annotations({}, &blocked, noon));
   hold other = blocked;
   other.sentence = "a disruption budget refuses to evict default/web-2";
   EXPECT_FALSE(is_noted(b, &other));
   EXPECT_EQ(note_of(noted(b, note_annotations(b, &other, noon + 1min)))->since,
             "2026-11-21T12:00:00Z");
-  hold draining{"n1", "draining", "it is being drained, 3 pods are left", "its pods are gone"};
+  other = blocked;
+  other.released_by = "the budget default/web allows one more disruption";
+  EXPECT_FALSE(is_noted(b, &other));
+  hold draining{"n1", "draining", "its drain begins", "its pods are gone"};
   EXPECT_FALSE(is_noted(b, &draining));
   const bootc_node d = noted(b, note_annotations(b, &draining, noon + 1min));
   EXPECT_EQ(note_of(d)->since, "2026-11-21T12:01:00Z");
-  draining.sentence = "it is being drained, 2 pods are left";
-  EXPECT_TRUE(is_noted(d, &draining));
+  draining.sentence = "it is being drained, 1 pod is left: default/web-1";
+  EXPECT_FALSE(is_noted(d, &draining)) << "it does not begin for ever";
 }
 
 TEST(HoldNote, WhatIsStuckIsToldAsItBeginsAndAsItEndsAndWhatIsUnderWayIsNot) {
