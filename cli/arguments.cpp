@@ -855,7 +855,7 @@ void add_cluster(CLI::App& app, all_arguments& all) {
   one->add_option("--server", to.server,
                   "address that the service reaches it at (default: the context's)")
       ->option_text("URL");
-  one->add_option("--image", to.image, "image of the daemons, as `./dev image` makes it")
+  one->add_option("--image", to.image, "image of the daemons, as `./dev image` makes it (default: the one that is there)")
       ->option_text("REF");
   one->add_flag("--tenants", to.tenants,
                 "also the rights that releases of Tenants take there (docs/tenants.md)");
