@@ -25,6 +25,15 @@ constexpr std::size_t piece_bytes = 16 * 1024;
 
 }  // namespace
 
+/// Two servers that show certificates of one authority are in one hand. Without verification, and
+/// with the authorities of the system, anybody's certificate would do: then the address decides.
+std::string trust_of(const connection& to) {
+  if (!to.server.starts_with("https:")) return "plain";
+  if (to.insecure || to.ca.empty()) return "address " + to.server;
+  return to.ca.bytes.empty() ? "file " + to.ca.file
+                             : "authority " + formats::sha256_hex(to.ca.bytes.reveal());
+}
+
 std::string primary_name(const std::vector<std::string>& names) {
   std::string best;
   for (const std::string& name : names) {
@@ -216,6 +225,7 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
     return c ? acts_elsewhere(*c, api) : std::string();
   };
   servers_.reset();
+  e.trust = trust_of(to);
   if (!std::exchange(seats_, true)) tasks_.start("let one name act", seat());
   names_changed_.wake_all();
   e.since = loop_.wall();
@@ -255,13 +265,14 @@ void fleet::disengage(const std::string& name, entry& e) {
   e.running->forget_observers();
   servers_.reset();
   if (options_.metrics) options_.metrics->drop("cluster", name);
-  closing_.start("close cluster " + name, close(std::move(e.running)));
+  std::string identity = identity_of(*e.running);
+  closing_.start("close cluster " + name, close(std::move(e.running), std::move(identity)));
   names_changed_.wake_all();
 }
 
-awaitable<void> fleet::close(std::unique_ptr<cluster> leaving) {
+awaitable<void> fleet::close(std::unique_ptr<cluster> leaving, std::string identity) {
   const auto still =
-      stopping_.insert(stopping_.end(), {leaving->uid(), leaving->api().server(), "", leaving->name()});
+      stopping_.insert(stopping_.end(), {std::move(identity), leaving->api().server(), "", leaving->name()});
   co_await leaving->stop();
   stopping_.erase(still);
   names_changed_.wake_all();
@@ -325,7 +336,7 @@ std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const
   }
   for (const stopping& s : stopping_)
     if (s.name != c.name() && (s.api.empty() || s.api == api.name()) &&
-        (s.server == c.api().server() || (!s.uid.empty() && s.uid == c.uid())))
+        (s.server == c.api().server() || (!s.identity.empty() && s.identity == identity_of(c))))
       return same(s.name) + "which is ending to act";
   return {};
 }
@@ -333,7 +344,7 @@ std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const
 void fleet::note_uid(const std::string& name, const std::string& before) {
   const cluster* c = find(name);
   if (before.empty() && servers_ && c)
-    (*servers_)["uid " + c->uid()].push_back(name);  // a fleet of thousands starts
+    (*servers_)[identity_of(*c)].push_back(name);  // a fleet of thousands starts
   else
     servers_.reset();
   names_changed_.wake_all();
@@ -354,7 +365,7 @@ awaitable<void> fleet::seat() {
         waits = waits || e->state() == cluster_state::twin;
         if (!e->part() || names.primary == c->name()) continue;
         const auto still =
-            stopping_.insert(stopping_.end(), {c->uid(), c->api().server(), a.name, c->name()});
+            stopping_.insert(stopping_.end(), {identity_of(*c), c->api().server(), a.name, c->name()});
         c->start_again(a.name, [this, still] {
           stopping_.erase(still);
           names_changed_.wake_all();
@@ -385,15 +396,20 @@ std::vector<fleet::unusable> fleet::without_connection() const {
   return out;
 }
 
+std::string fleet::identity_of(const cluster& c) const {
+  const auto found = entries_.find(c.name());
+  if (found == entries_.end() || c.uid().empty()) return {};
+  return "uid " + c.uid() + ", " + found->second.trust;
+}
+
 server_names fleet::names_of(const cluster& c) const {
   const auto by_address = [](const cluster& one) { return "address " + one.api().server(); };
-  const auto by_uid = [](const cluster& one) { return "uid " + one.uid(); };
   if (!servers_) {
     servers_.emplace();
     for (const auto& [name, e] : entries_) {
       if (!e.running) continue;
       (*servers_)[by_address(*e.running)].push_back(name);
-      if (!e.running->uid().empty()) (*servers_)[by_uid(*e.running)].push_back(name);
+      if (!e.running->uid().empty()) (*servers_)[identity_of(*e.running)].push_back(name);
     }
   }
   std::set<std::string> all{c.name()};
@@ -402,7 +418,7 @@ server_names fleet::names_of(const cluster& c) const {
       all.insert(found->second.begin(), found->second.end());
   };
   take(by_address(c));
-  if (!c.uid().empty()) take(by_uid(c));
+  if (!c.uid().empty()) take(identity_of(c));
   server_names out{{all.begin(), all.end()}, {}};
   out.primary = primary_name(out.all);
   return out;

@@ -109,8 +109,9 @@ public:
   std::vector<unusable> without_connection() const;
   /// Names with and without a usable connection.
   std::size_t size() const noexcept { return entries_.size(); }
-  /// One API server may be in the fleet under several names: its UID says so, and where that was
-  /// not read its address.
+  /// One API server may be in the fleet under several names: its address says so, or its UID where
+  /// both connections trust the same authority. A UID alone is what a server says of itself, and no
+  /// member may put itself in the place of another one.
   server_names names_of(const cluster& c) const;
   /// Why an API does not act on a cluster under this name: the name that acts, or one that has not
   /// ended doing so. Empty: it acts. One cluster is acted upon under its primary name alone.
@@ -142,6 +143,7 @@ public:
 private:
   struct entry {
     std::string hash;
+    std::string trust;    // whom its connection takes for that server
     std::string invalid;  // why there is no cluster
     reactor::wall_time since{};
     object_reference secret;             // kind empty = added by hand
@@ -161,7 +163,7 @@ private:
   void engage(const std::string& name, entry& e, connection to, string_map labels = {});
   void relabel(entry& e, const string_map& labels);
   void disengage(const std::string& name, entry& e);
-  awaitable<void> close(std::unique_ptr<cluster> leaving);
+  awaitable<void> close(std::unique_ptr<cluster> leaving, std::string identity);
   /// An event on the cluster's Secret at home; nothing without discovery.
   void tell(const object_reference& secret, const event_kind& what, std::string note);
   void tell(const object_reference& secret, event_severity type, std::string reason,
@@ -181,6 +183,8 @@ private:
   void note_state(cluster& c, cluster_state before);
   void note_twins(const cluster& c);
   void note_uid(const std::string& name, const std::string& before);
+  /// By which two names of a server are told to be one; empty while that is not known.
+  std::string identity_of(const cluster& c) const;
   awaitable<void> seat();
 
   reactor::loop& loop_;
@@ -192,13 +196,13 @@ private:
   client* home_api_ = nullptr;  // where the Secrets are
   std::unique_ptr<informer<secret>> secrets_;
   std::map<std::string, entry, std::less<>> entries_;
-  /// Names by "uid " and "address " of their server; none when it is to be made anew.
+  /// Names by identity_of() and "address " of their server; none when it is to be made anew.
   mutable std::optional<std::map<std::string, std::vector<std::string>>> servers_;
   std::set<std::string> touched_;
   std::set<std::string> known_twins_;
   /// What is stopping, and may still write: by server, and the API ("" = all) and name of each.
   struct stopping {
-    std::string uid, server, api, name;
+    std::string identity, server, api, name;
   };
   std::list<stopping> stopping_;
   reactor::waiters names_changed_;
@@ -210,6 +214,8 @@ private:
   reactor::task_group tasks_;
 };
 
+/// Whom a connection takes for its server: equal for two whose certificates come from one hand.
+std::string trust_of(const connection& to);
 /// Which of the names of one API server is the primary: the smallest that is not "self-cluster".
 std::string primary_name(const std::vector<std::string>& names);
 

@@ -423,6 +423,21 @@ TEST_F(Fleet, OneServerUnderTwoNamesIsKnownByItsAddressWhereItsUidIsNotRead) {
   });
 }
 
+TEST(FleetTrust, NoMemberTakesThePlaceOfAnotherByItsUidAlone) {
+  const auto to = [](const std::string& host, const std::string& authority) {
+    connection c;
+    c.server = "https://" + host + ":6443";
+    c.ca.bytes = reactor::secret(authority);
+    return c;
+  };
+  EXPECT_EQ(trust_of(to("c1", "one")), trust_of(to("10.0.0.1", "one"))) << "by name and by address";
+  EXPECT_NE(trust_of(to("c1", "one")), trust_of(to("c2", "other")));
+  EXPECT_NE(trust_of(to("c1", "")), trust_of(to("c2", ""))) << "anybody may have such a certificate";
+  connection unverified = to("c2", "one");
+  unverified.insecure = true;
+  EXPECT_NE(trust_of(to("c1", "one")), trust_of(unverified));
+}
+
 TEST_F(Fleet, AnApiThatDecidesForEachObjectIsUnderEachName) {
   acting_api x;
   run([&](world& w) -> awaitable<void> {
