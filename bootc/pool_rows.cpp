@@ -2,6 +2,7 @@
 #include "bootc/pool_rows.hpp"
 
 #include "bootc/bootc_cluster.hpp"
+#include "bootc/kinds/conditions.hpp"
 #include "bootc/kinds/names.hpp"
 #include "reactor/loop.hpp"
 
@@ -80,6 +81,7 @@ units::plan_row shown(std::string pool, rollout_plan& now, rollout_plan& forecas
   row.capacity = now.capacity;
   row.occupied = now.occupied;
   row.halted = now.halted;
+  units::add_problems(row.problems, pool_conditions, now.status.conditions);
   row.holds = std::move(now.holds);
   for (const action& a : now.actions) row.actions.push_back({std::string(text(a.kind)), a.node});
   row.start = starters(forecast);

@@ -8,6 +8,7 @@
 #include <boost/json/object.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace compose {
@@ -15,6 +16,36 @@ namespace compose {
 using policies::compose::action;
 using policies::compose::child;
 using policies::compose::hold;
+
+namespace {
+
+/// The one condition that says of a parent as a whole whether it serves.
+constexpr std::string_view ready_condition = "Ready";
+
+/// The published conditions of a parent that are not as they should be: those of the core by the
+/// table, those of its pack by convention.
+std::vector<units::row_problem> problems_of(const policies::compose::object& parent,
+                                            const std::string& unit) {
+  std::vector<units::row_problem> out;
+  const value* list = parent.status.find("conditions");
+  if (!list || !list->if_array()) return out;
+  for (const value& c : *list->if_array()) {
+    units::row_problem p{unit,
+                         c.text_of("type"),
+                         c.text_of("status"),
+                         c.text_of("reason"),
+                         c.text_of("message"),
+                         c.text_of("lastTransitionTime")};
+    const units::condition_kind* known =
+        units::find_condition_kind(conditions, p.condition, p.status, p.reason);
+    if (known ? known->shows == units::condition_shows::problem
+              : units::is_problem_by_convention(p.condition, p.status))
+      out.push_back(std::move(p));
+  }
+  return out;
+}
+
+}  // namespace
 
 std::string compose_cluster::row_of(const outlook& o) {
   // A parent that names a pack there is not has none.
@@ -97,9 +128,13 @@ awaitable<std::vector<units::plan_row>> compose_cluster::overview() {
     });
     const bool unknown = !seen->answered && holds.empty();
     u.state = !holds.empty() ? "Held" : pending || unknown ? "Pending" : "Composed";
-    u.is = trouble                                ? units::standing::trouble
-           : !holds.empty() || pending || unknown ? units::standing::moving
-                                                  : units::standing::done;
+    std::vector<units::row_problem> problems = problems_of(*seen->scene.parent, u.name);
+    // What is only not Ready may be on its way there.
+    const bool is_wrong = std::any_of(problems.begin(), problems.end(),
+                                      [](const auto& p) { return p.condition != ready_condition; });
+    u.is = trouble || is_wrong                                         ? units::standing::trouble
+           : !holds.empty() || pending || unknown || !problems.empty() ? units::standing::moving
+                                                                       : units::standing::done;
     std::size_t there = 0;
     for (const child& c : seen->answer.children) there += seen->scene.live.contains(c.id) ? 1 : 0;
     u.details = {{.key = "children",
@@ -107,7 +142,11 @@ awaitable<std::vector<units::plan_row>> compose_cluster::overview() {
                   .column = "CHILDREN",
                   .label = "children"},
                  {.key = "present", .value = static_cast<std::int64_t>(there)}};
-    if (!holds.empty()) u.message = holds.front().sentence;
+    if (!holds.empty())
+      u.message = holds.front().sentence;
+    else if (!problems.empty())
+      u.message = problems.front().message;
+    std::ranges::move(problems, std::back_inserter(row.problems));
     for (const hold& h : holds)
       row.holds.push_back({u.name, h.code,
                            h.child.empty() ? h.sentence : h.child + ": " + h.sentence,

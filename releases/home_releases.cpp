@@ -11,6 +11,8 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+
 namespace releases {
 
 namespace docs = policies::releases;
@@ -163,6 +165,18 @@ awaitable<bool> home_releases::synced(reactor::steady_time deadline) {
 
 void home_releases::judge_again() {
   releases_.objects().each([this](const release& r) { controller_.add(r.meta.name.str()); });
+}
+
+awaitable<std::vector<units::plan_row>> home_releases::overview() {
+  std::vector<units::plan_row> rows;
+  releases_.objects().each([&](const release& r) {
+    units::plan_row row;
+    row.name = r.meta.name.str();
+    units::add_problems(row.problems, release_conditions, r.conditions);
+    if (!row.problems.empty()) rows.push_back(std::move(row));
+  });
+  std::ranges::sort(rows, {}, &units::plan_row::name);
+  co_return rows;
 }
 
 void home_releases::describe(json::object& entry) const {

@@ -54,6 +54,8 @@ public:
   /// What is in the library changed, or what is said of it.
   void judge_again();
   void describe(boost::json::object& entry) const override;
+  /// A row without units for each Release whose conditions are not as they should be.
+  awaitable<std::vector<units::plan_row>> overview() override;
   bool is_live() const noexcept { return on_.is_live() && releases_.is_synced(); }
   bool idle() const noexcept { return controller_.idle(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "units/hold.hpp"
+#include "units/row_problem.hpp"
 #include "units/unit.hpp"
 
 #include <cstddef>
@@ -24,11 +25,17 @@ struct plan_row {
   std::size_t updated = 0, updating = 0, degraded = 0;
   std::size_t capacity = 0, occupied = 0;  // how many may be disturbed at once, and are
   bool halted = false;
+  std::vector<row_problem> problems;    // conditions that are not as they should be
   std::vector<hold> holds;              // why units wait now
   std::vector<planned_action> actions;  // of the next pass
   std::vector<std::string> start;       // who goes next, in order
   std::vector<hold> forecast;           // why all others will wait then
   std::vector<std::string> notes;       // what else has to be known before; sentences
+  /// Every unit runs the target, nothing is left to do, and no condition says that anything is
+  /// wrong.
+  bool is_done() const noexcept {
+    return !units.empty() && units.size() == updated && start.empty() && problems.empty();
+  }
   friend bool operator==(const plan_row&, const plan_row&) = default;
 };
 

@@ -37,6 +37,23 @@ json::array holds_json(const std::vector<units::hold>& holds) {
   return all;
 }
 
+json::object problem_json(const units::row_problem& p) {
+  json::object o{{"condition", p.condition}, {"status", p.status}, {"reason", p.reason}};
+  if (!p.unit.empty()) o["unit"] = p.unit;
+  if (!p.message.empty()) o["message"] = p.message;
+  if (!p.since.empty()) o["since"] = p.since;
+  return o;
+}
+
+/// Those that `counts`.
+template <class Counts>
+json::array problems_json(const plan_row& row, Counts counts) {
+  json::array all;
+  for (const units::row_problem& p : row.problems)
+    if (counts(p)) all.push_back(problem_json(p));
+  return all;
+}
+
 json::object cluster_head(const cluster_overview& c) {
   json::object o{{"name", c.name}, {"state", c.state}, {"server", c.server}};
   if (!c.last_error.empty()) o["lastError"] = c.last_error;
@@ -51,9 +68,12 @@ json::object cluster_head(const cluster_overview& c) {
 }
 
 json::object row_head(const plan_row& row, const units::words& says) {
-  return {{"name", row.name},         {"targetDigest", row.target}, {says.units, row.units.size()},
-          {"updated", row.updated},   {"updating", row.updating},   {"degraded", row.degraded},
-          {"capacity", row.capacity}, {"occupied", row.occupied},   {"halted", row.halted}};
+  json::object o{
+      {"name", row.name},         {"targetDigest", row.target}, {says.units, row.units.size()},
+      {"updated", row.updated},   {"updating", row.updating},   {"degraded", row.degraded},
+      {"capacity", row.capacity}, {"occupied", row.occupied},   {"halted", row.halted}};
+  o["problems"] = problems_json(row, [](const units::row_problem&) { return true; });
+  return o;
 }
 
 json::object totals(const fleet_overview& f) {
@@ -196,6 +216,29 @@ page grouped_holds(const std::vector<units::hold>& holds, extent how, colours ti
   return groups.empty() ? page() : t.text("  ", columns);
 }
 
+/// "Degraded is True: TagResolutionError"
+std::string words_of(const units::row_problem& p) {
+  return p.condition + " is " + p.status + (p.reason.empty() ? "" : ": " + p.reason);
+}
+
+/// One line per problem with the units that share it.
+page table_of_problems(const plan_row& r, const units::words& says, extent how, colours tint,
+                       std::size_t columns) {
+  std::vector<std::pair<const units::row_problem*, std::vector<std::string>>> groups;
+  std::map<std::pair<std::string, std::string_view>, std::size_t> known;
+  for (const units::row_problem& p : r.problems) {
+    const auto [group, fresh] =
+        known.try_emplace({words_of(p) + (p.unit.empty() ? "" : "/"), p.message}, groups.size());
+    if (fresh) groups.push_back({&p, {}});
+    groups[group->second].second.push_back(p.unit.empty() ? "the " + says.row : p.unit);
+  }
+  table t({"PROBLEM", "CONDITION", "WHY"});
+  for (const auto& [p, names] : groups)
+    t.row({joined(names, how == extent::wide ? names.size() : 4),
+           toned(words_of(*p), tone::bad, tint), with_short_digests(p->message)});
+  return groups.empty() ? page() : t.text("  ", columns);
+}
+
 /// The detail that all units of a row share; empty when there is none.
 page shared_detail(const plan_row& r, std::string_view key) {
   if (r.units.empty()) return {};
@@ -211,6 +254,19 @@ page note_of(const plan_row& r, const api_overview& a, extent how, colours tint)
   if (r.halted) say(toned("halted", tone::bad, tint));
   if (r.degraded > 0 && how != extent::wide)
     say(toned(page(std::to_string(r.degraded)) + " degraded", tone::bad, tint));
+  std::size_t wrong_units = 0;
+  const std::string* counted = nullptr;
+  for (const units::row_problem& p : r.problems) {
+    // Of a row that is said to be halted or degraded already the words stand below.
+    if (p.unit.empty() && !r.halted && (r.degraded == 0 || how == extent::wide))
+      say(toned(p.reason.empty() ? p.condition : p.reason, tone::bad, tint));
+    // Those of one unit stand beside each other.
+    if (p.unit.empty() || (counted && *counted == p.unit)) continue;
+    counted = &p.unit;
+    ++wrong_units;
+  }
+  if (wrong_units > 0)
+    say(toned(page(std::to_string(wrong_units)) + " with problems", tone::bad, tint));
   if (!a.last_error.empty()) say(a.last_error);
   if (how == extent::wide) {
     if (const page tag = shared_detail(r, "follows"); !tag.empty()) say(page("follows ") + tag);
@@ -293,20 +349,33 @@ struct place {
   const cluster_overview* cluster;
   const api_overview* api;
   const plan_row* row;
-  const units::unit* unit;
+  const units::unit* unit;  // null: the row itself was asked for
 };
+
+/// `asked` is "worker-3", "prod/worker-3" or, of a unit whose name has a slash in it, as those in a
+/// namespace have, "trustee/kbs" or "prod/trustee/kbs"; the same of a row. Where a cluster is
+/// called like a namespace both are meant.
+bool is_asked_for(const std::string& asked, const std::string& cluster, const std::string& name) {
+  return asked == name || (asked.size() == cluster.size() + 1 + name.size() &&
+                           asked.starts_with(cluster + "/") && asked.ends_with(name));
+}
+
+/// Units of that name; where there are none, rows.
 std::vector<place> find_unit(const fleet_overview& f, const std::string& name) {
-  const auto slash = name.rfind('/');
-  const std::string cluster = slash == std::string::npos ? std::string() : name.substr(0, slash);
-  const std::string unit = slash == std::string::npos ? name : name.substr(slash + 1);
-  std::vector<place> found;
+  std::vector<place> units, rows;
   for (const cluster_overview& c : f.clusters)
-    if (cluster.empty() || c.name == cluster)
-      for (const api_overview& a : c.apis)
-        for (const plan_row& r : a.rows)
-          for (const units::unit& u : r.units)
-            if (u.name == unit) found.push_back({&c, &a, &r, &u});
-  return found;
+    for (const api_overview& a : c.apis)
+      for (const plan_row& r : a.rows) {
+        if (is_asked_for(name, c.name, r.name)) rows.push_back({&c, &a, &r, nullptr});
+        for (const units::unit& u : r.units)
+          if (is_asked_for(name, c.name, u.name)) units.push_back({&c, &a, &r, &u});
+      }
+  return units.empty() ? rows : units;
+}
+
+/// What is wrong with it, and with its row as a whole.
+bool concerns(const units::row_problem& p, const units::unit* unit) {
+  return !unit || p.unit.empty() || p.unit == unit->name;
 }
 
 /// Packs whose word holds somebody and that are not among those of whoever looks.
@@ -386,8 +455,9 @@ page status_text(const fleet_overview& f, extent how, colours tint, std::size_t 
       for (const plan_row& r : a.rows) {
         if (how == extent::wide)
           text += page("\n") + c.name + "/" + r.name + "\n" + table_of_units(r, a.says, tint);
-        if (!r.holds.empty())
+        if (!r.problems.empty() || !r.holds.empty())
           text += page("\n") + c.name + "/" + r.name + "\n" +
+                  table_of_problems(r, a.says, how, tint, columns) +
                   grouped_holds(r.holds, how, tint, columns);
       }
   if (const auto elsewhere = packs_elsewhere(f); !elsewhere.empty())
@@ -412,9 +482,16 @@ page plan_text(const fleet_overview& f, extent how, colours tint, std::size_t co
                        (a.last_error.empty() ? page() : page(", ") + a.last_error) + "\n",
                    columns);
       for (const plan_row& r : a.rows) {
-        text += page("\n") + c.name + "/" + r.name + " → " + with_short_digests(r.target) + "\n";
-        if (r.units.size() == r.updated) {
+        text += page("\n") + c.name + "/" + r.name +
+                (r.target.empty() ? page() : page(" → ") + with_short_digests(r.target)) + "\n" +
+                table_of_problems(r, a.says, how, tint, columns);
+        if (r.is_done()) {
           text += page("  nothing to do: every ") + a.says.unit + " runs the target\n";
+        } else if (r.units.size() == r.updated && r.start.empty()) {
+          if (!r.units.empty())
+            text += page("  every ") + a.says.unit + " runs the target\n";
+          else if (r.problems.empty())
+            text += page("  it has no ") + a.says.unit + "\n";
         } else {
           text += folded(
               page("  goes first: ") +
@@ -447,10 +524,25 @@ page explain_text(const fleet_overview& f, const std::string& unit, colours tint
                   std::size_t columns) {
   page text;
   for (const place& at : find_unit(f, unit)) {
-    const units::unit& u = *at.unit;
     if (!text.empty()) text += "\n";
-    text += page(at.cluster->name) + "/" + u.name + " in " + at.api->says.row + " " + at.row->name +
-            ": " + toned_state(u, tint) + "\n";
+    text += page(at.cluster->name) + "/" + (at.unit ? page(at.unit->name) + " in " : page()) +
+            (at.unit ? page(at.api->says.row) + " " : page()) + at.row->name + ": " +
+            (at.unit ? toned_state(*at.unit, tint)
+                     : page(std::to_string(at.row->updated)) + " of " +
+                           std::to_string(at.row->units.size()) + " " + at.api->says.units +
+                           " updated") +
+            "\n";
+    for (const units::row_problem& p : at.row->problems)
+      if (concerns(p, at.unit))
+        text += labelled(p.unit.empty() ? at.api->says.row : "problem") +
+                (at.unit || p.unit.empty() ? page() : page(p.unit) + ": ") +
+                toned(words_of(p), tone::bad, tint) +
+                (p.message.empty() ? page() : page(": ") + with_short_digests(p.message)) + "\n";
+    if (!at.unit) {
+      text += grouped_holds(at.row->holds, extent::usual, tint, columns);
+      continue;
+    }
+    const units::unit& u = *at.unit;
     if (!u.trouble.empty()) text += labelled("trouble") + u.trouble + "\n";
     if (!u.message.empty()) text += labelled("reported") + with_short_digests(u.message) + "\n";
     for (const units::detail& d : u.details)
@@ -462,7 +554,9 @@ page explain_text(const fleet_overview& f, const std::string& unit, colours tint
               (h->by.empty() ? page() : labelled("said by") + h->by + "\n");
     } else {
       text += labelled("waits") + (u.is == units::standing::done ? page("no, it runs the target\n")
-                                                                 : page("no, it is on its way\n"));
+                                   : u.is == units::standing::trouble
+                                       ? page("no, but something is wrong with it\n")
+                                       : page("no, it is on its way\n"));
     }
   }
   return folded(text, columns, 10);
@@ -471,10 +565,14 @@ page explain_text(const fleet_overview& f, const std::string& unit, colours tint
 json::array explain_json(const fleet_overview& f, const std::string& unit) {
   json::array all;
   for (const place& at : find_unit(f, unit)) {
-    json::object o = unit_json(*at.unit);
+    json::object o = at.unit ? unit_json(*at.unit) : row_head(*at.row, at.api->says);
+    if (!at.unit) o["state"] = at.row->is_done() ? "Done" : at.row->halted ? "Halted" : "Moving";
     o["cluster"] = at.cluster->name;
     o[at.api->says.row] = at.row->name;
-    if (const units::hold* h = hold_of(*at.row, at.unit->name)) o["hold"] = hold_json(*h);
+    o["problems"] =
+        problems_json(*at.row, [&](const units::row_problem& p) { return concerns(p, at.unit); });
+    if (at.unit)
+      if (const units::hold* h = hold_of(*at.row, at.unit->name)) o["hold"] = hold_json(*h);
     all.push_back(std::move(o));
   }
   return all;

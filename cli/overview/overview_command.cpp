@@ -42,12 +42,20 @@ int show(const fleet_overview& f, const std::optional<comparison>& compared,
         if (c.state != "Live")
           unanswered += "\n  " + c.name + " is " + c.state +
                         (c.last_error.empty() ? "" : ": " + c.last_error);
+      std::string wrong;
+      for (const cluster_overview& c : f.clusters)
+        for (const api_overview& a : c.apis)
+          for (const units::plan_row& r : a.rows)
+            for (const units::row_problem& p : r.problems)
+              if (p.unit.empty())
+                wrong += "\n  " + a.says.row + " " + c.name + "/" + r.name + " is " + p.reason +
+                         (p.message.empty() ? "" : ": " + p.message);
       std::string nowhere;
       for (const auto& [name, t] : f.apis)
         nowhere += (nowhere.empty() ? "no " : ", no ") + t.says.row + " of " +
                    std::to_string(f.clusters.size()) + " clusters has a " + t.says.unit + " \"" +
                    a.unit + "\"";
-      return complain(nowhere + "; `windlass status -o wide` lists them" + unanswered);
+      return complain(nowhere + "; `windlass status -o wide` lists them" + unanswered + wrong);
     }
   }
   using command = overview_arguments::command;

@@ -87,14 +87,19 @@ std::string text_of(const json::value& row, const char* key) {
 }
 
 std::string conditions_page(const std::vector<units::api>& apis) {
-  std::string out = page_of("Conditions", "What `status.conditions` of the kinds may say.");
+  std::string out = page_of(
+      "Conditions",
+      "What `status.conditions` of the kinds may say. Those marked as a problem are shown as one "
+      "by `windlass status`, `plan`, `explain` and the page.");
   for (const units::api& a : apis) {
     std::string_view kind;
     for (const units::condition_kind& c : a.conditions) {
       if (c.kind != kind)
-        out += "\n## " + std::string(c.kind) + "\n\n" + head({"type", "status", "reason", "means"});
+        out += "\n## " + std::string(c.kind) + "\n\n" +
+               head({"type", "status", "reason", "problem", "means"});
       kind = c.kind;
-      out += row({code(c.type), code(c.status), code(c.reason), std::string(c.meaning)});
+      out += row({code(c.type), code(c.status), code(c.reason),
+                  c.shows == units::condition_shows::problem ? "yes" : "", std::string(c.meaning)});
     }
   }
   for (const auto& [pack, words] : words_of_packs()) {

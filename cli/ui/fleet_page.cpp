@@ -75,6 +75,9 @@ std::uint64_t content_of(const units::plan_row& r, std::uint64_t h) {
   for (const std::size_t n : {r.units.size(), r.updated, r.updating, r.degraded, r.capacity,
                               r.occupied, std::size_t{r.halted}})
     h = mixed(h, std::uint64_t{n});
+  for (const units::row_problem& p : r.problems)
+    for (const std::string* text : {&p.unit, &p.condition, &p.status, &p.reason, &p.message})
+      h = mixed(h, *text);
   return h;
 }
 
@@ -87,6 +90,18 @@ json::object line_of(const units::plan_row& r, const std::map<std::string, std::
   json::object holds;
   for (const auto& [code, n] : codes) holds[code] = n;
   row["holds"] = std::move(holds);
+  // The words of the row's own; of its units the count, and their words with all else of a cluster.
+  json::array own;
+  std::size_t of_units = 0;
+  for (const units::row_problem& p : r.problems) {
+    if (!p.unit.empty())
+      ++of_units;
+    else
+      own.push_back(
+          json::object{{"condition", p.condition}, {"reason", p.reason}, {"message", p.message}});
+  }
+  row["problems"] = std::move(own);
+  row["unitProblems"] = of_units;
   return row;
 }
 

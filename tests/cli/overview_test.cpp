@@ -37,6 +37,8 @@ fleet_overview hostile_fleet() {
   u.trouble.clear();
   r.units.push_back(u);
   r.holds = {{u.name, hostile("policy"), hostile("sentence"), hostile("released")}};
+  r.problems = {{"", hostile("condition"), hostile("status"), hostile("reason"), hostile("why")},
+                {u.name, hostile("condition"), hostile("status"), hostile("reason"), "", "since"}};
   r.forecast = r.holds;
   r.start = {r.units.front().name};
   r.actions = {{hostile("action"), u.name}};

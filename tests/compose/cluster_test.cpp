@@ -87,6 +87,34 @@ TEST_F(ComposeCluster, PlanShowsWhatWouldHappenWithoutASecretsBytes) {
   });
 }
 
+TEST_F(ComposeCluster, AParentThatIsNotReadyIsNoDoneOneAlthoughAllIsThereThatItsPackAsksFor) {
+  go([this]() -> awaitable<void> {
+    co_await serve([this](windlass& service) -> awaitable<void> {
+      co_await loop_->sleep_for(20s);
+      EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+      EXPECT_TRUE(condition("blue", "Ready").starts_with("False")) << condition("blue", "Ready");
+      std::vector<units::part*> parts;
+      service.each([&](units::part& p) { parts.push_back(&p); });
+      EXPECT_EQ(parts.size(), 1u);
+      std::vector<units::plan_row> rows = co_await parts.front()->overview();
+      EXPECT_EQ(rows.size(), 1u);
+      EXPECT_EQ(rows.front().updated, 0u);
+      EXPECT_FALSE(rows.front().is_done());
+      EXPECT_EQ(rows.front().problems.size(), 1u);
+      if (rows.front().problems.size() == 1) {
+        EXPECT_EQ(rows.front().problems.front().unit, "default/blue");
+        EXPECT_EQ(rows.front().problems.front().condition, "Ready");
+        EXPECT_EQ(rows.front().problems.front().message, message("blue", "Ready"));
+      }
+      roll_out("blue-shop");
+      co_await loop_->sleep_for(20s);
+      rows = co_await parts.front()->overview();
+      EXPECT_EQ(rows.front().updated, 1u);
+      EXPECT_TRUE(rows.front().is_done());
+    });
+  });
+}
+
 /// Every way in which a write can be the last: the process ends behind it, or its answer is lost.
 TEST_F(ComposeCluster, ConvergesWhenKilledAfterEveryWriteOrWhenItsAnswerIsLost) {
   enum class fate { killed, lost_answer, refused };

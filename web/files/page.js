@@ -68,15 +68,17 @@ function standing(c) {
     }
   }
   const halted = rows.some((r) => r.halted);
+  const own = rows.flatMap((r) => r.problems), problems = own.length + sum(rows, (r) => r.unitProblems);
   if (down.has(c.state)) [s.rank, s.kind, s.word] = [6, "trouble", c.state];
   else if (s.degraded > 0 || halted) [s.rank, s.kind, s.word] = [5, "trouble", halted ? "Halted" : "Degraded"];
+  else if (problems > 0) [s.rank, s.kind, s.word] = [5, "trouble", "Problem"];
   else if (s.stuck > 0) [s.rank, s.kind, s.word] = [4, "held", "Held"];
   else if (c.state !== "Live") [s.rank, s.kind, s.word] = [3, c.state === "Stale" ? "old" : "wait", c.state];
   else if (s.updated < s.total) [s.rank, s.kind, s.word] = [2, "busy", "Moving"];
   else if (s.total === 0) [s.rank, s.kind, s.word] = [0, "wait", "Nothing to move"];
   else [s.rank, s.kind, s.word] = [1, "done", "Done"];
   s.text = [c.name, c.state, s.word, c.lastError ?? "", ...Object.entries(c.labels ?? {}).map(([k, v]) => `${k}=${v}`),
-    ...rows.flatMap((r) => [r.name, r.target]), ...Object.keys(s.codes)].join("\n").toLowerCase();
+    ...rows.flatMap((r) => [r.name, r.target]), ...own.map((p) => p.reason), ...Object.keys(s.codes)].join("\n").toLowerCase();
   standings.set(c, s);
   return s;
 }
@@ -281,9 +283,16 @@ function rowSection(c, a, r, doc) {
     el("p", { class: "big small" }, el("strong", null, number(r.updated)), ` of ${many(r.total, words.unit, words.units)} updated`,
       r.target ? [" to ", el("code", { title: r.target }, short(r.target))] : "",
       el("span", { class: "more" }, `${r.occupied} of ${many(r.capacity, "slot", "slots")} in use`)),
+    problemsOf(full ? full.problems : r.problems, to),
     bar(r.updated, r.updating, r.total, `${words.units} updated`),
     plot(doc?.history?.[key], Date.now() / 1000, plotWidth(), words.units, r.name),
     full ? [holdsOf(full, since, to, words), unitsOf(full, to, words)] : waitingView(c.name));
+}
+
+// What is wrong by its conditions: of the row itself, or of the unit that is named.
+function problemsOf(problems, to) {
+  return problems.slice(0, 50).map((p) => el("p", { class: "notice", "data-key": `${p.unit ?? ""}/${p.condition}` }, shape("trouble"),
+    p.unit ? [el("a", { href: link({ ...to, unit: p.unit }) }, said(p.unit)), ": "] : "", said(p.condition), " (", said(p.reason), ")", p.message ? [": ", said(short(p.message))] : ""));
 }
 
 function holdsOf(row, since, to, words) {
@@ -307,7 +316,7 @@ function holdsOf(row, since, to, words) {
 }
 
 function kindOf(u, hold, row) {
-  if (u.trouble || hold?.code === "degraded") return "trouble";
+  if (u.trouble || hold?.code === "degraded" || row.problems.some((p) => p.unit === u.name)) return "trouble";
   if (hold) return wantsEye(hold.code) ? "held" : "wait";
   const target = row.targetDigest;
   return Object.entries(u).some(([k, v]) => k !== "name" && k !== "message" && v === target) ? "done" : "busy";
@@ -341,6 +350,7 @@ function unitView(c, a, row, full, doc) {
   const hold = full.holds.find((h) => h.unit === u.name), kind = kindOf(u, hold, full);
   const since = doc.since?.[`${a.name}/${row.name}`]?.[u.name];
   return [head, el("h1", null, said(u.name)), el("p", { class: "headline" }, state(kind, u.state)),
+    problemsOf(full.problems.filter((p) => !p.unit || p.unit === u.name), to),
     hold ? el("section", { class: "hold " + kind, "aria-label": "Why it waits" },
       el("p", { class: "why" }, shape(wantsEye(hold.code) ? "held" : "wait"), el("code", { class: "code" }, said(hold.code)), " ", said(short(hold.reason))),
       el("dl", { class: "facts" }, el("dt", null, "released by"), el("dd", null, said(short(hold.releasedBy))),

@@ -1,6 +1,7 @@
 #include "helm/tenants/cluster/tenant_cluster.hpp"
 
 #include "helm/tenants/cluster/until_live.hpp"
+#include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/events.hpp"
 #include "helm/tenants/kinds/holds.hpp"
 #include "helm/tenants/kinds/metric_table.hpp"
@@ -60,6 +61,14 @@ double seconds(reactor::nanoseconds d) {
 std::string chart_name_in(const std::string& text) {
   const std::string of = text.substr(text.rfind('/') + 1);
   return of.substr(0, of.rfind(':'));
+}
+
+/// Those of its conditions that are about this cluster; the others stand in that one's row.
+std::vector<k8s::condition> conditions_about(const tenant& t, const std::string& cluster) {
+  std::vector<k8s::condition> out;
+  for (const k8s::condition& c : t.status.conditions)
+    if (c.type.ends_with("/" + cluster)) out.push_back(c);
+  return out;
 }
 
 std::string_view state_of(const tenant_plan& p) {
@@ -414,6 +423,8 @@ awaitable<std::vector<plan_row>> tenant_cluster::look_at_all() {
     if (!t || !plans[i]) continue;
     const tenant_plan& p = *plans[i];
     units::unit u = shown(*t, p, chart);
+    units::add_problems(row.problems, tenant_conditions, conditions_about(*t, on_.on().name()),
+                        u.name);
     if (row.notes.empty() && is_of_the_original(*t, on_.on().name()))
       row.notes = wanted->all.unlike_krypton;
     row.updated += u.is == units::standing::done;

@@ -1,6 +1,7 @@
 // What people see of KryptonDeployments: a row for each region, a unit for each object.
 #include "helm/tenants/home/deployment_under_way.hpp"
 #include "helm/tenants/home/deployments_at_home.hpp"
+#include "helm/tenants/kinds/conditions.hpp"
 #include "helm/tenants/kinds/names.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/plain/secret.hpp"
@@ -98,6 +99,7 @@ awaitable<std::vector<units::plan_row>> deployments_at_home::look_at_all() {
       }
       if (const memory* m = find(d.meta.key()); m && m->running) ++row.occupied;
       units::unit u = shown(d, p ? &*p : nullptr);
+      units::add_problems(row.problems, deployment_conditions, d.status.conditions, u.name);
       row.updated += u.is == units::standing::done;
       row.updating += u.is == units::standing::moving;
       row.degraded += u.is == units::standing::trouble;
