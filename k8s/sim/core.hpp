@@ -113,7 +113,11 @@ struct core {
   outcome<std::pair<stored, bool>> delete_object(const kind_info& kind, std::string_view key,
                                                  const deletion& how, bool dry_run);
   outcome<json::object> body_object(const call& c) const;
-  outcome<void> check_body(call& c, json::object& o) const;
+  /// How an object came in, which decides what a wrong one is answered with.
+  enum class arrival { body, patched, applied };
+  outcome<void> check_body(call& c, json::object& o, arrival how = arrival::body) const;
+  /// The fields of a built-in kind: unknown ones are taken out and named.
+  outcome<std::vector<std::string>> check_fields(const call& c, json::object& o, arrival how) const;
   answer object_answer(const call& c, int status, const json::object& o) const;
 
   // patch_requests.cpp

@@ -43,7 +43,7 @@ outcome<answer> core::patch(call& c) {
         m && !m->is_null()) {
       return bad_request("metadata.managedFields must be nil");
     }
-    if (auto fine = check_body(c, *body); !fine) return fine.error();
+    if (auto fine = check_body(c, *body, arrival::applied); !fine) return fine.error();
     (*body)["metadata"].as_object()["name"] = c.name;
     json::object applied = to_storage(kind, std::move(*body));
     const bool force = c.query_flag("force");
@@ -111,7 +111,7 @@ outcome<answer> core::patch(call& c) {
   if (too_deep(*patched)) return bad_request("the patched object is nested too deep");
   if (!patched->is_object()) return bad_request("the patched object is not an object");
   json::object o = std::move(patched->get_object());
-  if (auto fine = check_body(c, o); !fine) return fine.error();
+  if (auto fine = check_body(c, o, arrival::patched); !fine) return fine.error();
   const std::string_view name = text(o, {"metadata", "name"});
   if (name != c.name) {
     return bad_request("the name of the object (" + std::string(name) +

@@ -2,6 +2,7 @@
 #include "k8s/sim/core.hpp"
 #include "k8s/sim/objects/admission.hpp"
 #include "k8s/sim/objects/allocation.hpp"
+#include "k8s/sim/objects/decoding.hpp"
 #include "k8s/sim/objects/managed_fields.hpp"
 #include "k8s/sim/objects/schema.hpp"
 #include "k8s/sim/protobuf.hpp"
@@ -156,7 +157,42 @@ outcome<json::object> core::body_object(const call& c) const {
   return std::move(v->get_object());
 }
 
-outcome<void> core::check_body(call& c, json::object& o) const {
+namespace {
+
+/// What the server says to an object that is none of its kind.
+failure refusal_of(const kind_info& kind, const json::object& o, core::arrival how,
+                   const std::string& why) {
+  if (how == core::arrival::body) return not_decodable(kind, why);
+  return invalid("", "", "",
+                 {field_error::invalid("patch", json::string(json::serialize(o)), why)});
+}
+
+}  // namespace
+
+outcome<std::vector<std::string>> core::check_fields(const call& c, json::object& o,
+                                                     arrival how) const {
+  const kind_info& kind = *c.kind;
+  if (how == arrival::applied) {
+    const auto failed = [&](const std::string& what, const std::string& why) {
+      const std::string ns(text(o, {"metadata", "namespace"})), name(text(o, {"metadata", "name"}));
+      return failure{500, "",
+                     "failed to " + what + " (" + ns + "/" + name + "; " + kind.api_version() +
+                         ", Kind=" + kind.kind + ")" + why};
+    };
+    if (const std::string why = apply_problem(o, *kind.type); !why.empty())
+      return failed("create typed patch object", ": " + why);
+    decoded read = decode(o, *kind.type);
+    if (!read.problem.empty())
+      return failed("convert new object",
+                    " to proper version (" + kind.api_version() + "): " + read.problem);
+    return std::vector<std::string>();
+  }
+  decoded read = decode(o, *kind.type);
+  if (!read.problem.empty()) return refusal_of(kind, o, how, read.problem);
+  return std::move(read.unknown);
+}
+
+outcome<void> core::check_body(call& c, json::object& o, arrival how) const {
   const std::string_view version = text(o, {"apiVersion"}), kind = text(o, {"kind"});
   if ((!version.empty() && version != c.kind->api_version()) ||
       (!kind.empty() && kind != c.kind->kind)) {
@@ -168,12 +204,19 @@ outcome<void> core::check_body(call& c, json::object& o) const {
     return bad_request("the API version in the data (" + std::string(version) +
                        ") does not match the expected API version (" + c.kind->api_version() + ")");
   }
-  if (const json::value* meta = o.if_contains("metadata");
-      meta && !meta->is_object() && !meta->is_null()) {
-    return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
-                       " cannot be handled as a " + c.kind->kind +
-                       ": json: cannot unmarshal into Go struct field .metadata");
+  std::vector<std::string> unknown;
+  if (c.kind->type) {
+    auto fields = check_fields(c, o, how);
+    if (!fields) return fields.error();
+    unknown = std::move(*fields);
   }
+  const auto wrong = [&](std::string_view where) {
+    return not_decodable(*c.kind,
+                         "json: cannot unmarshal into Go struct field " + std::string(where));
+  };
+  if (const json::value* meta = o.if_contains("metadata");
+      meta && !meta->is_object() && !meta->is_null())
+    return wrong(".metadata");
   json::object& meta = ensure_object(o, "metadata");
   for (const char* map : {"labels", "annotations"}) {
     const json::value* v = meta.if_contains(map);
@@ -181,25 +224,15 @@ outcome<void> core::check_body(call& c, json::object& o) const {
     const bool fine =
         v->is_object() && std::all_of(v->get_object().begin(), v->get_object().end(),
                                       [](const auto& kv) { return kv.value().is_string(); });
-    if (!fine) {
-      return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
-                         " cannot be handled as a " + c.kind->kind +
-                         ": json: cannot unmarshal into Go struct field ObjectMeta.metadata." +
-                         map + " of type string");
-    }
+    if (!fine) return wrong("ObjectMeta.metadata." + std::string(map) + " of type string");
   }
   for (const char* list : {"finalizers", "ownerReferences", "managedFields"}) {
     const json::value* v = meta.if_contains(list);
     if (v && v->is_null())
       erase(meta, list);
-    else if (v && !v->is_array()) {
-      return bad_request(c.kind->kind + " in version " + quoted(c.kind->version) +
-                         " cannot be handled as a " + c.kind->kind +
-                         ": json: cannot unmarshal into Go struct field ObjectMeta.metadata." +
-                         list);
-    }
+    else if (v && !v->is_array())
+      return wrong("ObjectMeta.metadata." + std::string(list));
   }
-  if (std::string why = shape_problem(*c.kind, o); !why.empty()) return not_decodable(*c.kind, why);
   if (c.kind->namespaced) {
     std::string_view ns = text(meta, {"namespace"});
     if (!ns.empty() && ns != c.ns) {
@@ -210,18 +243,13 @@ outcome<void> core::check_body(call& c, json::object& o) const {
   } else {
     erase(meta, "namespace");
   }
-  std::vector<std::string> unknown;
-  if (c.kind->schema) {
-    c.kind->schema->prune(o, &unknown);
-  } else {
-    prune_top_level(*c.kind, o, unknown);
-  }
+  if (c.kind->schema) c.kind->schema->prune(o, &unknown);
   if (unknown.empty() || c.validation == strictness::ignore) return {};
   if (c.validation == strictness::strict) {
     std::string all;
     for (const std::string& f : unknown)
       all += (all.empty() ? "" : ", ") + ("unknown field " + quoted(f));
-    return not_decodable(*c.kind, "strict decoding error: " + all);
+    return refusal_of(*c.kind, o, how, "strict decoding error: " + all);
   }
   for (const std::string& f : unknown) c.warnings.push_back("unknown field " + quoted(f));
   return {};

@@ -1,6 +1,6 @@
 #include "k8s/sim/objects/admission.hpp"
 
-#include "formats/base64.hpp"
+#include "k8s/sim/objects/decoding.hpp"
 #include "k8s/sim/objects/selector.hpp"
 
 #include <algorithm>
@@ -245,96 +245,11 @@ std::string name_problem(const kind_info& kind, std::string_view s) {
   return is_dns_subdomain(s) ? "" : std::string(kSubdomainProblem);
 }
 
-std::string shape_problem(const kind_info& kind, const json::object& o) {
-  auto type_of = [](const json::value& v) {
-    return v.is_number()   ? "number"
-           : v.is_bool()   ? "bool"
-           : v.is_array()  ? "array"
-           : v.is_object() ? "object"
-                           : "string";
-  };
-  if (kind.custom) return "";
-  for (const char* member : {"spec", "status"}) {
-    const json::value* v = o.if_contains(member);
-    if (v && !v->is_object() && !v->is_null()) {
-      return std::string("json: cannot unmarshal ") + type_of(*v) + " into Go struct field " +
-             kind.kind + "." + member + " of type v1." + kind.kind +
-             (member[1] == 'p' ? "Spec" : "Status");
-    }
-  }
-  if (kind.kind != "ConfigMap" && kind.kind != "Secret") return "";
-  for (const char* member : {"data", "stringData", "binaryData"}) {
-    const json::value* v = o.if_contains(member);
-    if (!v || v->is_null()) continue;
-    if (!v->is_object()) {
-      return std::string("json: cannot unmarshal ") + type_of(*v) + " into Go struct field " +
-             kind.kind + "." + member + " of type map[string]string";
-    }
-    const bool binary =
-        std::string_view(member) == "binaryData" || (kind.kind == "Secret" && member[0] == 'd');
-    for (const auto& [name, each] : v->get_object()) {
-      if (!each.is_string() && !each.is_null()) {
-        return std::string("json: cannot unmarshal ") + type_of(each) + " into Go struct field " +
-               kind.kind + "." + member + " of type " + (binary ? "[]uint8" : "string");
-      }
-      if (binary && each.is_string() && !formats::decode_base64(each.get_string()))
-        return "illegal base64 data at input byte 0";
-    }
-  }
-  return "";
-}
-
-void prune_top_level(const kind_info& kind, json::object& o, std::vector<std::string>& unknown) {
-  static const std::map<std::string_view, std::vector<std::string_view>> others{
-      {"ConfigMap", {"data", "binaryData", "immutable"}},
-      {"Secret", {"data", "stringData", "type", "immutable"}},
-      {"ServiceAccount", {"secrets", "imagePullSecrets", "automountServiceAccountToken"}},
-      {"ControllerRevision", {"data", "revision"}},
-      {"Role", {"rules"}},
-      {"ClusterRole", {"rules", "aggregationRule"}},
-      {"RoleBinding", {"subjects", "roleRef"}},
-      {"ClusterRoleBinding", {"subjects", "roleRef"}},
-      {"Event",
-       {"involvedObject",
-        "regarding",
-        "message",
-        "note",
-        "source",
-        "deprecatedSource",
-        "firstTimestamp",
-        "deprecatedFirstTimestamp",
-        "lastTimestamp",
-        "deprecatedLastTimestamp",
-        "count",
-        "deprecatedCount",
-        "reason",
-        "type",
-        "eventTime",
-        "series",
-        "action",
-        "related",
-        "reportingComponent",
-        "reportingController",
-        "reportingInstance"}}};
-  static const std::vector<std::string_view> usual{"spec", "status"};
-  auto at = others.find(kind.kind);
-  const std::vector<std::string_view>& known = at == others.end() ? usual : at->second;
-  std::vector<std::string> drop;
-  for (const auto& member : o) {
-    const std::string_view name = member.key();
-    if (name == "kind" || name == "apiVersion" || name == "metadata") continue;
-    if (std::find(known.begin(), known.end(), name) == known.end()) drop.emplace_back(name);
-  }
-  for (const std::string& name : drop) {
-    erase(o, name);
-    unknown.push_back(name);
-  }
-}
-
 field_errors validate(const kind_info& kind, const json::object& o) {
   field_errors errors;
   validate_metadata(kind, o, errors);
   if (kind.custom) return errors;
+  if (kind.type) validate_words(o, *kind.type, errors);
   static const json::object nothing;
   const json::object* found = find_object(o, {"spec"});
   const json::object& spec = found ? *found : nothing;

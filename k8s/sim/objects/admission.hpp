@@ -15,10 +15,6 @@ namespace k8s::sim {
 void set_defaults(const kind_info& kind, json::object& o);
 /// Fixes what a client may not choose at creation (a pod's status, a namespace's phase).
 void prepare_for_create(const kind_info& kind, json::object& o);
-/// Why the object cannot be decoded as its kind (a number where a text belongs), or "".
-std::string shape_problem(const kind_info& kind, const json::object& o);
-/// Removes and names the members a built-in kind does not have. Deeper ones are kept as they come.
-void prune_top_level(const kind_info& kind, json::object& o, std::vector<std::string>& unknown);
 field_errors validate(const kind_info& kind, const json::object& o);
 field_errors validate_update(const kind_info& kind, const json::object& before,
                              const json::object& after);

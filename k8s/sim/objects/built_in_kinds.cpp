@@ -28,6 +28,7 @@ std::vector<kind_ptr> make_kinds() {
   auto add = [&all](kind_info k) {
     k.columns = columns_of(k.group, k.kind);
     k.cells = cells_of(k.group, k.kind);
+    k.type = object_type_of(k.api_version(), k.kind);
     all.push_back(std::make_shared<const kind_info>(std::move(k)));
   };
   add(core("configmaps", "configmap", "ConfigMap", {"cm"}));

@@ -2,6 +2,7 @@
 
 #include "k8s/sim/objects/json.hpp"
 #include "k8s/sim/objects/shape.hpp"
+#include "k8s/types/object_type.hpp"
 #include "reactor/plain/time.hpp"
 
 #include <functional>
@@ -43,6 +44,7 @@ struct kind_info {
   std::function<json::array(const json::object&, reactor::wall_time now)> cells;
   std::shared_ptr<const k8s::sim::shape> shape;
   std::shared_ptr<const k8s::sim::schema> schema;  // custom kinds only
+  const object_type* type = nullptr;               // built-in kinds only
 
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
   std::string storage_api_version() const;
