@@ -358,6 +358,7 @@ awaitable<std::optional<reactor::fault>> compose_cluster::ask(
       co_await ask_hook(o, "compose.sync", std::move(arguments), instructions, std::move(accept));
   if (!said) co_return said.error();
   o->answer = std::move(*answer);
+  for (child& c : o->answer.children) settle_lists(c.id.kind, c.body);
   // What lies in no namespace was asked for as if it did.
   for (child& c : o->answer.children)
     if (without_namespace_.contains(c.id.kind) && parent->ns.empty()) c.id.ns.clear();

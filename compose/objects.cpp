@@ -2,6 +2,7 @@
 
 #include "formats/base64.hpp"
 #include "formats/digest.hpp"
+#include "k8s/types/object_type.hpp"
 #include "reactor/plain/secret.hpp"
 
 #include <boost/json.hpp>
@@ -168,6 +169,37 @@ json::value to_json(const value& v, json::storage_ptr storage) {
     return out;
   }
   return nullptr;
+}
+
+namespace {
+
+using k8s::field_type;
+
+void settle_fields(value& v, const k8s::object_type& type);
+
+void settle(value& v, const field_type& f) {
+  auto* members = std::get_if<value::object>(&v.data);
+  if (f.is == field_type::form::list && members && members->empty()) v = value::array{};
+  if (f.type) settle_fields(v, *f.type);
+  if (!f.element) return;
+  if (auto* list = std::get_if<value::array>(&v.data))
+    for (value& one : *list) settle(one, *f.element);
+  if (members && f.is == field_type::form::map)
+    for (auto& [key, one] : *members) settle(one, *f.element);
+}
+
+void settle_fields(value& v, const k8s::object_type& type) {
+  auto* members = std::get_if<value::object>(&v.data);
+  if (!members) return;
+  for (auto& [name, member] : *members)
+    if (const field_type* f = type.field(name)) settle(member, *f);
+}
+
+}  // namespace
+
+void settle_lists(const kind_name& kind, value& body) {
+  if (const auto* type = k8s::object_type_of(kind.api_version, kind.kind))
+    settle_fields(body, *type);
 }
 
 value plain_answer(const kind_name& kind, const json::object& sent) {

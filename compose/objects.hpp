@@ -46,6 +46,10 @@ value from_json(const boost::json::value& v);
 /// wiped.
 boost::json::value to_json(const value& v, boost::json::storage_ptr storage = {});
 
+/// Makes a list of each empty table in a field of a built-in kind that is a list: Lua has one empty
+/// table for both.
+void settle_lists(const kind_name& kind, value& body);
+
 /// What a server has sent, with no byte of a Secret: digests in place of its data, and for no kind
 /// the copy of the whole that kubectl keeps in an annotation.
 value plain_answer(const kind_name& kind, const boost::json::object& sent);

@@ -207,6 +207,69 @@ TEST_F(ComposeTrouble, AFailedWriteOfAnyKindIsToldAndKeepsNothingElseBack) {
   }
 }
 
+TEST_F(ComposeTrouble, AnEmptyListReachesTheServerAsOneHoweverThePackSaysIt) {
+  const char* ways[] = {"list()",
+                        "json.decode('[]')",
+                        "yaml.decode('env: []').env",
+                        "{}",
+                        "copy(yaml.decode('env: []')).env",
+                        "fill(yaml.decode('env: []'), {}).env"};
+  for (const char* way : ways) {
+    SCOPED_TRACE(way);
+    make_world();
+    reactor::temporary_folder folder;
+    std::string body =
+        "return { children = { { object = { apiVersion = 'apps/v1', kind = 'Deployment', metadata "
+        "= { name = 'd' }, spec = { selector = { matchLabels = { a = 'b' } }, template = { "
+        "metadata "
+        "= { labels = { a = 'b' } }, spec = { containers = { { name = 'c', image = 'i', env = ";
+    body += std::string(way) + ", resources = {} } } } } } } } } }";
+    folder.write("policy.lua",
+                 R"lua(return { name = "p", version = "1",
+  composes = { parents = { { apiVersion = "example.com/v1", kind = "Shop" } }, children = { { apiVersion = "apps/v1", kind = "Deployment" } } },
+  compose = { sync = function()
+)lua" + body + "\nend } }\n");
+    policies_ = folder.path();
+    go([&, this]() -> awaitable<void> {
+      co_await serve([&, this](windlass&) -> awaitable<void> {
+        EXPECT_EQ(condition("blue", "Composed"), "True AsAsked") << message("blue", "Composed");
+        EXPECT_EQ(at("deployments", "d", "/spec/template/spec/containers/0/image"), "i");
+        writes_ = 0;
+        co_await loop_->sleep_for(10min);
+        EXPECT_EQ(writes_, 0u);
+        co_return;
+      });
+    });
+  }
+}
+
+/// A name that is none comes from the user: the rest of the object goes on, and the pack tells it.
+TEST_F(ComposeTrouble, ANameOfAUserThatIsNoneKeepsNothingElseBack) {
+  reactor::temporary_folder folder;
+  folder.write("policy.lua",
+               R"lua(return { name = "p", version = "1",
+  composes = { parents = { { apiVersion = "example.com/v1", kind = "Shop" } }, children = { { apiVersion = "v1", kind = "ConfigMap" } } },
+  compose = { related = function(shop) return { objects = { { apiVersion = "v1", kind = "ConfigMap", name = shop.spec.image } } } end,
+    sync = function(shop, related)
+      local problem = k8s.name_problem(shop.spec.image)
+      return { children = { { object = { apiVersion = "v1", kind = "ConfigMap", metadata = { name = "made" } } } },
+        conditions = { { type = "Ready", status = problem and "False" or "True", reason = problem and "Named" or "Fine",
+          message = problem and "spec.image: " .. problem or "" } } }
+    end } })lua");
+  policies_ = folder.path();
+  server().edit("example.com", "shops", "default", "blue",
+                [](json::object& shop) { shop["spec"].as_object()["image"] = "myImage"; });
+  go([&, this]() -> awaitable<void> {
+    co_await serve([&, this](windlass&) -> awaitable<void> {
+      EXPECT_EQ(condition("blue", "Composed"), "True AsAsked");
+      EXPECT_EQ(condition("blue", "Ready"), "False Named");
+      EXPECT_THAT(message("blue", "Ready"), HasSubstr("spec.image: 'myImage' is no name"));
+      EXPECT_NE(at("configmaps", "made", ""), "absent");
+      co_return;
+    });
+  });
+}
+
 TEST_F(ComposeTrouble, AKindThatGoesAndComesBackTakesNothingWithIt) {
   go([this]() -> awaitable<void> {
     co_await serve([this](windlass& one) -> awaitable<void> {
