@@ -453,13 +453,16 @@ private:
 
   // ---------------------------------------------------------------- keys
 
-  /// Of what a copy is made; empty: it is not there.
+  /// Of what a copy is made; empty: it is not there. Nor is a value that was emptied: nobody reads a
+  /// certificate of no bytes, and what runs keeps the last good one.
   std::string source_digest(const asked_value& ask, const std::string& ns) const {
     if (ask.from != asked_value::source::copy) return {};
     const object* source = live({{"v1", "Secret"}, ns, ask.secret});
     if (source == nullptr) return {};
+    static const std::string of_nothing = formats::digest_of("");
     const auto found = source->digests.find(ask.key);
-    return found == source->digests.end() ? std::string() : found->second;
+    const bool has = found != source->digests.end() && found->second != of_nothing;
+    return has ? found->second : std::string();
   }
 
   /// The keys of a ConfigMap or a Secret, each for itself: own repairs them, add_keys leaves alone

@@ -39,7 +39,9 @@ local function secret_problem(related, name)
   local type = there.rest and there.rest.type
   if type ~= "kubernetes.io/tls" then return "Secret " .. name .. " is of type " .. text(type) .. ", not kubernetes.io/tls" end
   for _, key in ipairs({ "tls.key", "tls.crt" }) do
-    if not there.digests[key] then return "Secret " .. name .. " has no " .. key end
+    local held = there.digests[key]
+    if not held then return "Secret " .. name .. " has no " .. key end
+    if held == digest.of("") then return "Secret " .. name .. " has an empty " .. key end
   end
   return nil
 end
@@ -450,8 +452,11 @@ function instance.sync(parent, related, children, files)
   add(child)
   report_images(row, release_images, filled, child.object.metadata.annotations, told, out)
   if running ~= "" and running ~= row.version then out.tell("VersionChanged", running .. " -> " .. row.version) end
-  fields.effectiveVersion = row.version
-  fields.images = images.effective(child.object.metadata.annotations, told.environment)
+  -- It runs once the KbsConfig says so: the write may fail.
+  if text(kbs and kbs.annotations[A .. "version"]) == row.version then
+    fields.effectiveVersion = row.version
+    fields.images = images.effective(child.object.metadata.annotations, told.environment)
+  end
   return answer()
 end
 

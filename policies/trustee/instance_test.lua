@@ -465,6 +465,19 @@ test("a Secret that is no source of TLS is named, and its cure is seen without a
   end
 end)
 
+test("a source whose key was emptied is told, and its copies stay", function()
+  local w = fixtures.instance(fixtures.restricted, nil, sync).settle()
+  local key, deployed = w.children["Secret/t-https-key-secret"], plain.copy(w.kbs().spec)
+  local emptied = fixtures.tls_secret("https")
+  emptied.data["tls.key"] = ""
+  w.put(emptied)
+  w.settle()
+  expect_equal(w.reason("InputsValid"), "False/TlsSecretInvalid")
+  expect_true(w.condition("InputsValid").message:find("Secret https has an empty tls.key", 1, true))
+  expect_equal(w.children["Secret/t-https-key-secret"].digests, key.digests)
+  expect_equal(w.kbs().spec, deployed)
+end)
+
 test("a renewed source is followed by its copies, an edited copy is kept", function()
   local w = instance(restricted())
   local note = A .. "copied-digest"

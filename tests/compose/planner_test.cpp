@@ -1,5 +1,6 @@
 #include "policies/compose/planner.hpp"
 
+#include "formats/digest.hpp"
 #include "policies/compose/text_blocks.hpp"
 #include "tests/compose/fake_world.hpp"
 
@@ -304,7 +305,10 @@ TEST_F(ComposePlanner, FollowsASecretThatItCopies) {
   w.edit({{"v1", "Secret"}, "shops", "tls"}, R"({"digests":{"tls.crt":"sha256:two"}})");
   w.settle(copy);
   EXPECT_EQ(w.text(auth(), {"digests", "crt"}), "sha256:two");
-  // The source vanishes: what was copied stays.
+  // The source is emptied, then it vanishes: what was copied stays.
+  w.edit({{"v1", "Secret"}, "shops", "tls"},
+         R"({"digests":{"tls.crt":")" + formats::digest_of("") + R"("}})");
+  EXPECT_THAT(said(w.settle(copy)), IsEmpty());
   w.objects.erase({{"v1", "Secret"}, "shops", "tls"});
   EXPECT_THAT(said(w.settle(copy)), IsEmpty());
   EXPECT_EQ(w.text(auth(), {"digests", "crt"}), "sha256:two");
