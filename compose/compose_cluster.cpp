@@ -219,7 +219,7 @@ const compose_cluster::pack_in_force* compose_cluster::pack_for(const object& pa
 std::string compose_cluster::kinds_problem(const declaration& d) const {
   for (const auto* kinds : {&d.children, &d.related})
     for (const kind_name& k : *kinds)
-      if (const auto gone = missing_.find(k); gone != missing_.end())
+      if (const auto gone = missing_.find(k); gone != missing_.end() && !d.optional.contains(k))
         return k.kind + " " + k.api_version + ": " + gone->second;
   return {};
 }
@@ -272,6 +272,7 @@ awaitable<bool> compose_cluster::arrange() {
   std::set<kind_name> wanted;
   std::map<kind_name, k8s::resource> served;
   std::map<kind_name, std::string> missing;
+  bool complete = true;
   const std::vector<pack_in_force> packs = packs_;
   for (const pack_in_force& p : packs) {
     bool any_parent = false;
@@ -287,6 +288,7 @@ awaitable<bool> compose_cluster::arrange() {
           else
             missing.emplace(k, found.error().message());
         }
+        if (missing.contains(k) && !p.about->optional.contains(k)) complete = false;
         if (!served.contains(k)) continue;
         wanted.insert(k);
         any_parent = any_parent || of_parents;
@@ -344,7 +346,7 @@ awaitable<bool> compose_cluster::arrange() {
   }
   for (const auto& [uid, id] : by_uid_) look_at(id);
   count_parents();
-  co_return missing_.empty();
+  co_return complete;
 }
 
 /// Whether a kind that is watched seems to be gone: its CRD was deleted, or the right to list it

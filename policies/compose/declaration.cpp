@@ -28,6 +28,19 @@ shape kind_shape() {
       "a table with apiVersion and kind");
 }
 
+shape related_kind_shape() {
+  shape all = kind_shape();
+  all.name = "related kind";
+  all.members.push_back({"optional",
+                         flag_shape(),
+                         "where it is not served, or may not be listed, nothing of it is there; "
+                         "else that holds the pack",
+                         {},
+                         true,
+                         {}});
+  return all;
+}
+
 shape parent_shape() {
   return record_shape(
       "composed parent",
@@ -132,7 +145,7 @@ const shape& declaration_shape() {
         {},
         false,
         {}},
-       {"related", list_shape(kind_shape()), "what else may be looked at", {}, true, {}},
+       {"related", list_shape(related_kind_shape()), "what else may be looked at", {}, true, {}},
        {"manager",
         text_shape("a name"),
         "of the fields that are applied, and the mark of what was made; `windlass-` and the pack's "
@@ -211,6 +224,11 @@ result<declaration> read_declaration(const manifest& m) {
       d.reporters.emplace(d.parents[i], *reporter->if_string());
     }
   }
+  if (const value* related = m.composes.find("related"))
+    for (std::size_t i = 0; i < d.related.size(); ++i)
+      if (const value* optional = (*related->if_array())[i].find("optional");
+          optional != nullptr && *optional->if_bool())
+        d.optional.insert(d.related[i]);
   const auto text = [&](const char* key) {
     const value* v = m.composes.find(key);
     return v == nullptr ? std::string() : *v->if_string();

@@ -7,6 +7,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,9 @@ struct kind_name {
 struct declaration {
   std::string pack, version;
   std::vector<kind_name> parents, children, related;
-  std::string manager;    // of fields, and the mark of what it made
-  std::string finalizer;  // of parents whose kind has none of its own; empty: none
+  std::set<kind_name> optional;  // of related: nothing of it is there where it is not served
+  std::string manager;           // of fields, and the mark of what it made
+  std::string finalizer;         // of parents whose kind has none of its own; empty: none
   std::map<kind_name, std::string> own_finalizers;  // by kind of parent
   std::map<kind_name, std::string> reporters;       // of events, by kind of parent
   std::string data;       // folder of the pack whose files every call gets; empty: none

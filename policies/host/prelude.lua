@@ -451,8 +451,51 @@ function strict(given, is, where)
   return made
 end
 
+-- Of what a test hands over as `related`, what compose.related asks for. Reading anything else is an error: a cluster never
+-- hands it over.
+local function asked_for(policy, parent, related)
+  local declared, names, labelled = {}, {}, {}
+  for _, part in stock.ipairs({ "related", "children" }) do
+    for _, kind in stock.ipairs(policy.composes and policy.composes[part] or {}) do
+      declared[kind.apiVersion .. " " .. kind.kind] = true
+    end
+  end
+  local ask = policy.compose.related
+  for _, query in stock.ipairs(ask and ask(parent).objects or {}) do
+    if not declared[query.apiVersion .. " " .. query.kind] then
+      fail("compose.related asks for " .. query.kind .. " " .. query.apiVersion .. ", which composes does not name")
+    elseif query.name then
+      names[query.kind .. "/" .. query.name] = true
+      if query.namespace then names[query.kind .. "/" .. query.namespace .. "/" .. query.name] = true end
+    else
+      labelled[query.kind] = labelled[query.kind] or {}
+      labelled[query.kind][#labelled[query.kind] + 1] = query.labels
+    end
+  end
+  local made = {}
+  for key, there in pairs(related) do
+    local found = names[key]
+    for _, labels in stock.ipairs(labelled[there.kind] or {}) do
+      local all = true
+      for name, value in pairs(labels) do all = all and there.labels[name] == value end
+      found = found or all
+    end
+    if found then made[key] = there end
+  end
+  return setmetatable(made, {
+    __index = function(_, key)
+      local kind, name = c.match(key, "^([^/]+)/(.+)$")
+      if name and not names[key] and not labelled[kind] then
+        fail("compose.sync reads " .. key .. ", which compose.related does not ask for")
+      end
+    end,
+    __newindex = function() fail("related is read-only") end,
+    __metatable = false,
+  })
+end
+
 -- The hook as a test calls it.
-local function guarded(name, f, about)
+local function guarded(name, f, about, policy)
   return function(...)
     local given, seen, kept = { ... }, {}, {}
     local n = #about.arguments
@@ -464,6 +507,9 @@ local function guarded(name, f, about)
         seen[i] = strict(v, a.is, a.name)
         kept[i] = strict(v, a.is, a.name)
       end
+    end
+    if name == "compose.sync" then
+      seen[2], kept[2] = asked_for(policy, seen[1], seen[2]), asked_for(policy, kept[1], kept[2])
     end
     local answer = f(unpack(seen, 1, n))
     for i = 1, n do
@@ -488,7 +534,7 @@ local function pack_for_tests()
       local hooks = {}
       for hook, f in pairs(value) do
         local name = tostring(key) .. "." .. tostring(hook)
-        hooks[hook] = hooks_of_tests[name] and type(f) == "function" and guarded(name, f, hooks_of_tests[name]) or f
+        hooks[hook] = hooks_of_tests[name] and type(f) == "function" and guarded(name, f, hooks_of_tests[name], policy) or f
       end
       guarded_pack[key] = hooks
     end

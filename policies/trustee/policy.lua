@@ -41,7 +41,8 @@ return {
         reporter = "kbsconfig-controller" } },
     children = { kind("v1", "ConfigMap"), kind("v1", "Secret"), kind("v1", "PersistentVolumeClaim"), kind(group, "KbsConfig"),
       kind("apps/v1", "Deployment"), kind("v1", "Service") },
-    related = { kind("v1", "PersistentVolume"), kind(group, "TrusteeConfig") },
+    related = { kind("v1", "PersistentVolume"), kind(group, "TrusteeConfig"),
+      { apiVersion = "config.openshift.io/v1", kind = "Proxy", optional = true } },
     manager = "windlass-trustee",
     namespaces_from = "TRUSTEE_NAMESPACES",
     -- The reference operator's, so that of the two only one acts.

@@ -77,6 +77,7 @@ function server.related(parent)
   if spec.kbsNodePort then list[#list + 1] = { apiVersion = "v1", kind = "Service", labels = { app = "kbs" } } end
   local instance = unnoted_instance(parent)
   if instance then list[#list + 1] = { apiVersion = parent.apiVersion, kind = "TrusteeConfig", name = instance } end
+  list[#list + 1] = { apiVersion = "config.openshift.io/v1", kind = "Proxy", name = "cluster" }
   return list
 end
 
@@ -253,6 +254,8 @@ local function missing(spec, related)
     if text(spec[field]) == "" then return "SpecIncomplete", "spec." .. field .. " is empty" end
   end
   for _, one in ipairs(inputs_of(spec)) do
+    local why = k8s.name_problem(one.name)
+    if why then return "NameInvalid", "spec." .. one.field .. ": " .. why end
     if not related[one.kind .. "/" .. one.name] then
       return "InputMissing", one.kind .. " " .. one.name .. " of spec." .. one.field .. " is not there"
     end
@@ -337,6 +340,13 @@ function server.sync(parent, related, children, files)
     out.warn(reason, message)
     if running then list[#list + 1] = kept(running) end
     if exposed then list[#list + 1] = kept(exposed) end
+    return answer(false)
+  end
+  local problem = k8s.name_problem(service_name)
+  if problem then
+    -- What runs was made under another name and stays.
+    for _, there in pairs(children) do list[#list + 1] = kept(there) end
+    out.condition("Ready", false, "NameInvalid", "spec.kbsInstanceName: " .. problem)
     return answer(false)
   end
   local reason, why = missing(spec, related)

@@ -156,6 +156,23 @@ test("probes ask as the mounted file serves, and only a release that answers", f
   expect_equal({ older.httpGet, older.tcpSocket.port, older.initialDelaySeconds, older.periodSeconds }, { nil, 8080, 15, 30 })
 end)
 
+test("a name that is none is told with its field, and what runs stays", function()
+  local w = server({}).settle()
+  w.parent.spec.kbsSecretResources = { "attestation-status", "mySecret" }
+  w.settle()
+  expect_equal(w.reason("Ready"), "False/NameInvalid")
+  expect_true(w.condition("Ready").message:find("spec.kbsSecretResources: 'mySecret' is no name of an object", 1, true))
+  expect_true(w.deployment() and w.service())
+  w.parent.spec.kbsSecretResources, w.parent.spec.kbsInstanceName = nil, "My_Instance"
+  w.settle()
+  expect_true(w.condition("Ready").message:find("spec.kbsInstanceName: ", 1, true))
+  expect_true(w.deployment() and w.service())
+end)
+
+test("without variables the list of them is empty, and a list", function()
+  expect_equal(json.encode(server({}).settle().pod().containers[1].env), "[]")
+end)
+
 test("the environment is sorted, and the spec wins over the proxy", function()
   local w = server({ KbsEnvVars = { RUST_LOG = "debug", NO_PROXY = "mine" } })
   w.put({ apiVersion = "config.openshift.io/v1", kind = "Proxy", name = "cluster", status = { httpProxy = "http://p:1", noProxy = "svc" } })

@@ -2,13 +2,18 @@
 // do.
 #include "policies/host/pack.hpp"
 
+#include "formats/yaml/yaml.hpp"
 #include "tests/compose/fake_world.hpp"
 #include "tests/reactor/run.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <set>
 
 namespace policies::compose {
 namespace {
@@ -80,7 +85,7 @@ trustee_pack& the_pack() {
   return one;
 }
 
-/// A namespace with one parent; everything in it may be looked at.
+/// A namespace with one parent. The pack sees what it asks for.
 class instance : public fake_world {
 public:
   explicit instance(const value& of) {
@@ -101,11 +106,16 @@ public:
     auto q = std::make_shared<question>();
     q->parent = std::make_shared<object>(see(parent));
     q->files = the_pack().files;
+    auto asked = the_pack().ask("compose.related", related_arguments(q), unit_instructions);
+    if (!asked) throw std::runtime_error(asked.error().message());
+    const auto wanted = read_related(*asked, about, *q->parent).value();
     for (const auto& [id, o] : objects) {
       if (id == parent) continue;
       auto seen = std::make_shared<object>(see(id));
       if (seen->controller_uid == q->parent->uid) q->children.emplace(key_of(id, parent.ns), seen);
-      q->related.emplace(key_of(id, parent.ns), std::move(seen));
+      if (std::any_of(wanted.begin(), wanted.end(),
+                      [&](const related_query& one) { return one.matches(id, seen->labels); }))
+        q->related.emplace(key_of(id, parent.ns), std::move(seen));
     }
     auto said = the_pack().ask(q);
     if (!said) throw std::runtime_error(said.error().message());
@@ -147,8 +157,8 @@ value trustee_config(const std::string& spec) {
 
 const std::vector<std::string>& versions() {
   static const std::vector<std::string> all = {
-      "v0.10.0", "v0.10.1", "v0.11.0", "v0.12.0", "v0.13.0", "v0.14.0", "v0.15.0",
-      "v0.16.0", "v0.17.0", "v0.18.0", "v0.19.0", "v0.20.0", "v0.21.0", "v0.22.0", "latest"};
+      "v0.10.0", "v0.10.1", "v0.11.0", "v0.12.0", "v0.13.0", "v0.14.0", "v0.15.0", "v0.16.0",
+      "v0.17.0", "v0.18.0", "v0.19.0", "v0.20.0", "v0.21.0", "v0.22.0", "latest"};
   return all;
 }
 
@@ -262,6 +272,42 @@ TEST(TrusteePack, APodWaitsForItsInputsAndSaysWhich) {
   servers.settle_by_itself();
   EXPECT_EQ(servers.count("Deployment"), 0u);
   EXPECT_EQ(servers.condition("Ready"), "False/InputMissing");
+}
+
+/// What deploy/ grants is what the pack declares: a kind that may not be listed holds every object.
+TEST(TrusteePack, ItsClusterRoleMayReadEveryKindThatItDeclares) {
+  const std::string path = "deploy/chart/templates/trustee.yaml";
+  std::ifstream in(std::string(WINDLASS_SOURCE_DIR) + "/" + path);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  // The rules of the first role have nothing of a template in them.
+  const std::size_t begin = text.find("\nrules:");
+  ASSERT_NE(begin, text.npos);
+  const auto role =
+      formats::parse_yaml(text.substr(begin, text.find("\n{{-", begin) - begin), path);
+  ASSERT_TRUE(role) << role.error().message();
+  const auto has = [](const boost::json::value& list, const std::string& word) {
+    const auto& all = list.as_array();
+    return std::find(all.begin(), all.end(), boost::json::value(word)) != all.end();
+  };
+  const declaration about = instance(trustee_config("{}")).about;
+  for (const auto* kinds : {&about.parents, &about.children, &about.related})
+    for (const kind_name& k : *kinds) {
+      const auto slash = k.api_version.find('/');
+      const std::string of_group = slash == std::string::npos ? "" : k.api_version.substr(0, slash);
+      std::string plural = k.kind;
+      std::transform(plural.begin(), plural.end(), plural.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      plural = plural.ends_with("y") ? plural.substr(0, plural.size() - 1) + "ies" : plural + "s";
+      std::set<std::string> verbs;
+      for (const auto& rule : role->at("rules").as_array())
+        if (has(rule.at("apiGroups"), of_group) && has(rule.at("resources"), plural))
+          for (const auto& verb : rule.at("verbs").as_array())
+            verbs.insert(std::string(verb.as_string()));
+      EXPECT_THAT(verbs, testing::IsSupersetOf({"get", "list", "watch"}))
+          << plural << " " << of_group;
+      if (about.is_child(k))
+        EXPECT_THAT(verbs, testing::IsSupersetOf({"create", "patch", "delete"})) << plural;
+    }
 }
 
 }  // namespace
