@@ -12,20 +12,24 @@ namespace cli {
 policies::shared_hooks all_hooks() {
   static const policies::shared_hooks all = [] {
     policies::hook_list list;
-    list.push_back(policies::versions_hook());
-    list.push_back(policies::rollout_hook());
-    list.push_back(policies::disruption_hook());
-    list.push_back(policies::compose::related_hook());
-    list.push_back(policies::compose::sync_hook());
-    list.push_back(policies::compose::data_hook());
-    // Known by name: their packs load, and nothing is said about fields.
-    const auto by_name = [&](std::string_view name) {
-      policies::hook h;
-      h.name = name;
+    const auto asked_by = [&](std::vector<std::string> apis, policies::hook h) {
+      h.apis = std::move(apis);
       list.push_back(std::move(h));
     };
-    for (const std::string_view name : policies::releases::hooks) by_name(name);
-    for (const std::string_view name : policies::trains::hooks) by_name(name);
+    asked_by({"bootc"}, policies::versions_hook());
+    asked_by({"bootc", "tenants"}, policies::rollout_hook());
+    asked_by({"bootc"}, policies::disruption_hook());
+    asked_by({"compose"}, policies::compose::related_hook());
+    asked_by({"compose"}, policies::compose::sync_hook());
+    asked_by({"compose"}, policies::compose::data_hook());
+    // Known by name: their packs load, and nothing is said about fields.
+    const auto by_name = [&](std::string_view name, const char* api) {
+      policies::hook h;
+      h.name = name;
+      asked_by({api}, std::move(h));
+    };
+    for (const std::string_view name : policies::releases::hooks) by_name(name, "releases");
+    for (const std::string_view name : policies::trains::hooks) by_name(name, "trains");
     return std::make_shared<const policies::hook_list>(std::move(list));
   }();
   return all;

@@ -33,6 +33,8 @@ struct hook {
   /// `instructions`. May be empty.
   std::function<std::vector<std::vector<argument>>(const pack&)> typical;
   std::int64_t instructions = 200'000;
+  /// The APIs whose objects it is asked about, as `applies.apis` names them; empty: not known.
+  std::vector<std::string> apis = {};
 
   std::string family() const { return name.substr(0, name.find('.')); }
   std::string function() const { return name.substr(name.find('.') + 1); }

@@ -85,6 +85,31 @@ result<void> check_declarations(const manifest& m, const sandbox_limits& limits)
   return {};
 }
 
+/// An API that asks none of its hooks would leave the pack unasked without a word.
+result<void> check_apis(const manifest& m, const sandbox_limits& limits) {
+  if (!limits.hooks) return {};
+  std::vector<std::string> known;
+  for (const hook& h : *limits.hooks) {
+    if (!m.hooks.empty() && !one_of(m.hooks, h.name)) continue;
+    if (h.apis.empty()) return {};
+    for (const std::string& api : h.apis)
+      if (!one_of(known, api)) known.push_back(api);
+  }
+  if (known.empty()) return {};
+  for (std::size_t i = 0; i < m.apis.size(); ++i) {
+    if (one_of(known, m.apis[i])) continue;
+    std::string all, meant;
+    for (const std::string& api : known) {
+      all += (all.empty() ? "" : ", ") + api;
+      if (meant.empty() && is_slip(m.apis[i], api)) meant = ", is it " + api + "?";
+    }
+    return make_fault(errc::malformed, {},
+                      "policy.lua: applies.apis[" + std::to_string(i + 1) + "]: no API '" +
+                          m.apis[i] + "' asks its hooks" + meant + "; known are " + all);
+  }
+  return {};
+}
+
 result<manifest> read_manifest(const value& about) {
   manifest m;
   if (const value* name = about.find("name")) m.name = *name->if_string();
@@ -185,6 +210,8 @@ awaitable<result<std::shared_ptr<pack>>> pack::load(reactor::loop& l, std::strin
   auto about = read_manifest(*loaded->answer);
   if (!about) co_return reactor::while_doing(doing, about.error());
   if (auto said = check_declarations(*about, limits); !said)
+    co_return reactor::while_doing(doing, said.error());
+  if (auto said = check_apis(*about, limits); !said)
     co_return reactor::while_doing(doing, said.error());
   std::shared_ptr<pack> made(new pack);
   made->folder_ = std::move(folder);

@@ -37,6 +37,30 @@ TEST(Hooks, SayWhatTheyAreForAndWhatAFailureDoes) {
   }
 }
 
+TEST(Hooks, ThatNoNamedApiAsksRefuseThePack) {
+  const auto problem = [](const std::string& apis, const std::string& family) {
+    reactor::temporary_folder folder;
+    folder.write("mine/policy.lua", "return { name = 'mine', version = '1', applies = { apis = { " +
+                                        apis + " } }, " + family +
+                                        " = { plan = function() end } }");
+    std::string said;
+    reactor::loop l(reactor::loop::mode::simulated, 1);
+    run_task(l, [&]() -> reactor::awaitable<void> {
+      auto checked = co_await policies::check_packs(l, folder.path(), all_hooks());
+      if (checked && checked->front().fault) said = checked->front().fault->message();
+    });
+    return said;
+  };
+  EXPECT_EQ(problem("'bootc'", "rollout"), "");
+  EXPECT_EQ(problem("'tenants', 'bootc'", "rollout"), "");
+  EXPECT_THAT(
+      problem("'bootcs'", "rollout"),
+      testing::HasSubstr("policy.lua: applies.apis[1]: no API 'bootcs' asks its hooks, is it "
+                         "bootc?; known are bootc, tenants"));
+  EXPECT_THAT(problem("'bootc', 'compose'", "rollout"),
+              testing::HasSubstr("applies.apis[2]: no API 'compose' asks its hooks; known are"));
+}
+
 TEST(PolicyNew, MakesAPackForEachHookThatPassesItsCheckAndItsTests) {
   for (const policies::hook& h : *all_hooks()) {
     if (!h.is_described()) continue;
