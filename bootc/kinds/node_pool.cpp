@@ -69,9 +69,9 @@ const k8s::resource& node_pools() {
 
 std::optional<reactor::nanoseconds> reboot_limit(const node_pool_spec& spec) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // what the schema allows
-  const std::int64_t seconds = spec.reboot_timeout_seconds.value_or(0);
-  if (seconds <= 0) return std::nullopt;
-  return std::chrono::seconds(std::min(seconds, most));
+  if (!spec.reboot_timeout_seconds) return default_reboot_limit;
+  if (*spec.reboot_timeout_seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(std::min(*spec.reboot_timeout_seconds, most));
 }
 
 std::string_view node_pool::policy() const {

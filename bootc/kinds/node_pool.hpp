@@ -54,7 +54,7 @@ struct node_pool_spec {
   bool paused = false;
   std::string on_failure;                              // as written by the user; empty = unset
   std::optional<std::int64_t> drain_timeout_seconds;   // unset and 0: no limit
-  std::optional<std::int64_t> reboot_timeout_seconds;  // unset and 0: no limit
+  std::optional<std::int64_t> reboot_timeout_seconds;  // unset: 30 minutes; 0: no limit
   reboot_policy reboots = reboot_policy::reboot_only;
   std::optional<secret_ref> pull_secret;
   friend bool operator==(const node_pool_spec&, const node_pool_spec&) = default;
@@ -62,6 +62,9 @@ struct node_pool_spec {
 
 /// A daemon that has done nothing for so long is stuck, unless its pool says otherwise.
 inline constexpr reactor::nanoseconds default_stuck_after = std::chrono::minutes(10);
+
+/// How long a node may be away for its reboot, unless its pool says otherwise.
+inline constexpr reactor::nanoseconds default_reboot_limit = std::chrono::minutes(30);
 
 /// How long a node may be away for its reboot; nothing = as long as it takes.
 std::optional<reactor::nanoseconds> reboot_limit(const node_pool_spec& spec) noexcept;

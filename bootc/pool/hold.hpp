@@ -41,7 +41,7 @@ inline constexpr auto of_nodes = std::to_array<hold_kind>({
     {"rebooting", hold_nature::progress, "it was told to boot the image and is not back yet",
      "it reports the new image and is Ready", "the planner"},
     {"reboot-timeout", hold_nature::trouble,
-     "it is not back after spec.rollout.rebootTimeoutSeconds",
+     "it is not back after spec.rollout.rebootTimeoutSeconds (30 minutes unless said)",
      "it reports the new image and is Ready", "the planner"},
     {"not-ready", hold_nature::trouble, "it runs the image, but the Node is not Ready",
      "the Node is Ready", "the planner"},

@@ -157,6 +157,12 @@ void pass::explain_unit(const member& m) {
     return hold_back(m.name, hold_code::stuck,
                      m.stuck + ", for more than " + reactor::format_duration(stuck_after_),
                      "its daemon acts, or says what is wrong");
+  if (m.trouble == not_back_text && m.state != unit_state::degraded)
+    return hold_back(m.name, hold_code::reboot_timeout,
+                     "it is not back from its reboot after " +
+                         reactor::format_duration(*reboot_limit(pool_.spec)) +
+                         " (rebootTimeoutSeconds)",
+                     "it reports the new image and is Ready");
   switch (m.state) {
     case unit_state::up_to_date:
       if (m.slotted)
@@ -175,10 +181,6 @@ void pass::explain_unit(const member& m) {
           needs_other ? "another spec.image.ref" : "its daemon reports Degraded=False");
     }
     case unit_state::rebooting:
-      if (!m.trouble.empty())
-        return hold_back(m.name, hold_code::reboot_timeout,
-                         "it is not back after rebootTimeoutSeconds",
-                         "it reports the new image and is Ready");
       return hold_back(m.name, hold_code::rebooting, "it reboots into " + m.spec.desired_image,
                        "it reports the new image and is Ready");
     case unit_state::staged: return explain_staged(m);

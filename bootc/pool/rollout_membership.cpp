@@ -149,7 +149,8 @@ void pass::release_with_pool(std::size_t i) {
   if (told && node && !is_back(b, *node)) {
     const auto since =
         time_of(b.annotation(names::approved_at)).value_or(pool_.meta.deletion_timestamp);
-    const auto patience = reboot_limit(pool_.spec).value_or(default_reboot_wait);
+    // Without a limit too: a machine that is gone for good must not keep its pool from going.
+    const auto patience = reboot_limit(pool_.spec).value_or(default_reboot_limit);
     if (world_.now < since + patience) {
       look_again(since + patience);
       hold_back(

@@ -22,6 +22,9 @@ using reactor::wall_time;
 /// The annotation as a time; nothing when it is absent or unreadable.
 std::optional<wall_time> time_of(std::optional<std::string_view> annotation);
 
+/// What a member's `trouble` says of a reboot that takes longer than the pool allows.
+inline constexpr std::string_view not_back_text = "not back from its reboot";
+
 /// One owned BootcNode together with its Node, as it will be once the actions so far are carried
 /// out.
 struct member {
@@ -141,6 +144,7 @@ private:
   void note_stuck(std::size_t i);
   void free_if_finished(std::size_t i);
   void look_for_trouble(std::size_t i);
+  bool has_failed_its_reboot(const member& m) const;
   void judge_halt();
   void count_slots(std::size_t i);
   void judge_slots();

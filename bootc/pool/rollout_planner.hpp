@@ -48,8 +48,9 @@ inline constexpr std::size_t halt_threshold = 2;
 /// After a drain timed out: this long, doubling with each further one up to the second.
 inline constexpr reactor::nanoseconds drain_retry_first = std::chrono::minutes(5),
                                       drain_retry_last = std::chrono::minutes(60);
-/// How long a deleted pool waits for a node that was told to boot, unless the pool says otherwise.
-inline constexpr reactor::nanoseconds default_reboot_wait = std::chrono::minutes(30);
+
+/// What the original bootc-operator says of a pool whose image is a tag, in its Degraded condition.
+inline constexpr std::string_view tags_not_supported_text = "tag resolution not yet supported";
 
 /// What the daemon says in Idle's message of a staged image that any reboot would boot, and of a
 /// host that others reboot.

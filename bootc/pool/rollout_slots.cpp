@@ -133,7 +133,7 @@ void pass::note_reboot_timeout(std::size_t i) {
   if (!patience) return;
   const auto due = *approved + *patience;
   if (due <= world_.now)
-    m.trouble = "not back from its reboot";
+    m.trouble = not_back_text;
   else
     look_again(due);
 }
@@ -183,15 +183,23 @@ void pass::free_if_finished(std::size_t i) {
   m.freed = true;
 }
 
+/// Of a Degraded node in a slot. One that was told to boot has failed to, whatever it runs now: most
+/// images that do not boot leave their host on the one before. One that was not told yet and runs
+/// another image only fails to stage, which disturbs nobody.
+bool pass::has_failed_its_reboot(const member& m) const {
+  if (m.approved() && keeps(safety_rule::failed_reboot)) return true;
+  const auto* booted = m.object && m.object->status.booted ? &*m.object->status.booted : nullptr;
+  return !booted || is_image(*booted, target_.digest);
+}
+
 void pass::look_for_trouble(std::size_t i) {
   const member& m = members_[i];
   if (!m.slotted) return;
-  const auto* booted = m.object && m.object->status.booted ? &*m.object->status.booted : nullptr;
-  if (m.state == unit_state::degraded && (!booted || is_image(*booted, target_.digest)))
+  if (m.state == unit_state::degraded && has_failed_its_reboot(m))
     unhealthy_.push_back(m.name + ": Degraded");
   else if (m.state == unit_state::up_to_date && !is_ready(*m.node))
     unhealthy_.push_back(m.name + ": NotReady");
-  else if (m.approved() && !m.trouble.empty())
+  else if (m.trouble == not_back_text && keeps(safety_rule::lost_reboot))
     unhealthy_.push_back(m.name + ": RebootTimeout");
 }
 

@@ -8,6 +8,8 @@ enum class safety_rule {
   slot,            // maxUnavailable
   cordon_restore,  // a node is as schedulable afterwards as it was before
   halt,            // two unhealthy nodes end it
+  failed_reboot,   // a node that was told to boot and is Degraded is unhealthy
+  lost_reboot,     // so is one that is not back from its reboot in time
   own_writes,      // no pass acts on views older than what this process wrote
   cordon,          // a node takes no new pods from before it is drained until it is back
   drain,           // it is told to boot once it is drained

@@ -495,6 +495,32 @@ TEST(MachineBehaviour, AnImageThatDoesNotBootStopsAtOneNodeAndIsNotTriedAgain) {
   });
 }
 
+TEST(MachineBehaviour, AnImageThatBootsNowhereStopsAtTwoNodesAndIsLeftForTheOneBefore) {
+  auto settings = machine::quick();
+  settings.unbootable = {digest_of('b')};
+  const char* rollout = R"({"maxUnavailable":2,"onFailure":"Return"})";
+  std::map<std::string, simulated_host_settings> all;
+  for (const char* name : {"w1", "w2", "w3", "w4"}) all[name] = settings;
+  play_fleet(std::move(all), rollout, [](stage& s, auto& machines) -> awaitable<void> {
+    co_await s.until_pool("deployed", "p", [](const node_pool& p) {
+      return p.status.deployed_digest == digest_of('a');
+    });
+    co_await move_to(s, 'b');
+    co_await s.until_pool("back on a", "p", [](const node_pool& p) {
+      return degraded(p).starts_with("True/RolloutReturned/") && p.status.updated_count == 4 &&
+             p.status.failed_digest == digest_of('b');
+    });
+    std::size_t reboots = 0;
+    for (const char* name : {"w1", "w2", "w3", "w4"}) {
+      co_await s.until("released", name, [](const bootc_node& b) {
+        return !b.in_slot() && b.spec.desired_state == image_state::staged;
+      });
+      reboots += machines[name]->host.reboots();
+    }
+    EXPECT_EQ(reboots, 2u) << "two have tried it, and went nowhere to go back";
+  });
+}
+
 /// The other three are updated, and the pool says whose trouble it is.
 awaitable<void> until_all_but_one(stage& s, const std::string& troubled) {  // borrowed
   const std::string message = "True/NodeDegraded/Degraded nodes: " + s.named(troubled);

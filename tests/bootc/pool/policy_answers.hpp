@@ -91,14 +91,26 @@ private:
     });
   }
 
+  /// Some time ago. True when it has failed by now.
+  bool tell_to_boot(bootc_node& b, unit_state state) {
+    const auto ago = std::chrono::minutes(below(60));
+    b.spec.desired_state = image_state::booted;
+    b.meta.annotations = with(b.meta.annotations, std::string(names::approved_at),
+                              reactor::format_rfc3339(noon - ago));
+    return state == unit_state::degraded || (state != unit_state::up_to_date && ago >= 30min);
+  }
+
   void add(const std::string& name) {
     const auto state = static_cast<unit_state>(below(7));
     states_[name] = state;
     const bool slotted = one_in(3);
-    if (slotted)
-      s_.slotted(name, state);
-    else
+    bool failed = false;
+    if (slotted) {
+      bootc_node& b = s_.slotted(name, state);
+      if (one_in(3)) failed = tell_to_boot(b, state);
+    } else {
       s_.member(name, state);
+    }
     k8s::node& node = s_.node_named(name);
     if (one_in(4)) {
       node.ready = k8s::condition_status::no;
@@ -110,7 +122,7 @@ private:
     }
     if (!slotted) return;
     slotted_.insert(name);
-    if (state == unit_state::up_to_date && ill_.contains(name)) ++ill_in_slots_;
+    if (failed || (state == unit_state::up_to_date && ill_.contains(name))) ++ill_in_slots_;
     if (one_in(2)) {
       drain_progress& d = s_.drain(name, static_cast<drain_progress::phase>(below(4)));
       if (one_in(3)) d.image = image_of('a');

@@ -209,7 +209,7 @@ TEST(RolloutHalt, TwoUnhealthyNodesInSlotsStopNewOnes) {
   EXPECT_EQ(held(plan), "w1:degraded w2:not-ready w4:halted");
 }
 
-TEST(RolloutHalt, DegradedOnTheOldImageDoesNotCount) {
+TEST(RolloutHalt, DegradedOnTheOldImageDoesNotCountBeforeItIsToldToBoot) {
   situation s;
   s.max_unavailable(4);
   s.slotted("w1", unit_state::degraded);
@@ -218,6 +218,93 @@ TEST(RolloutHalt, DegradedOnTheOldImageDoesNotCount) {
   const auto plan = s.plan();
   EXPECT_FALSE(plan.halted);
   EXPECT_EQ(steps(plan), "take slot w3, cordon Node w3, drain Node w3");
+}
+
+TEST(RolloutHalt, ImagesThatDoNotBootStopTheRollout) {
+  situation s;
+  s.max_unavailable(3);
+  for (const char* name : {"w1", "w2"}) {
+    auto& b = s.slotted(name, unit_state::degraded);
+    b.spec.desired_state = image_state::booted;
+    b.status.conditions[1].message = std::string(not_on_target_text);
+  }
+  s.member("w3", unit_state::staged);
+  const auto plan = s.plan();
+  EXPECT_TRUE(plan.halted);
+  EXPECT_EQ(find(plan, action_kind::take_slot), nullptr);
+  EXPECT_EQ(degraded_of(plan.status),
+            "True/RolloutHalted/Rollout halted: 2+ unhealthy nodes in reboot slots (w1: Degraded, "
+            "w2: Degraded)");
+  EXPECT_EQ(held(plan), "w1:degraded w2:degraded w3:halted");
+
+  s.target('c');
+  const auto next = s.plan();
+  EXPECT_FALSE(next.halted) << "another image is another attempt";
+  EXPECT_EQ(degraded_of(next.status), "True/NodeDegraded/Degraded nodes: w1, w2");
+}
+
+/// Of a node in a slot that was told to boot: every state, what it runs, and when it counts.
+TEST(RolloutHalt, EveryStateInWhichAnApprovedNodeHasFailedCounts) {
+  struct row {
+    unit_state state;
+    char runs;  // 0: nothing is reported
+    k8s::condition_status ready;
+    std::int64_t minutes;  // since it was told to boot
+    const char* counts_as;
+  };
+  constexpr auto yes = k8s::condition_status::yes, no = k8s::condition_status::no,
+                 unknown = k8s::condition_status::unknown;
+  for (const row& r : {row{unit_state::degraded, 'a', yes, 1, "Degraded"},
+                       {unit_state::degraded, 'b', yes, 1, "Degraded"},
+                       {unit_state::degraded, 'c', yes, 1, "Degraded"},
+                       {unit_state::degraded, 0, yes, 1, "Degraded"},
+                       {unit_state::degraded, 'a', unknown, 31, "Degraded"},
+                       {unit_state::up_to_date, 'b', no, 1, "NotReady"},
+                       {unit_state::up_to_date, 'b', unknown, 1, "NotReady"},
+                       {unit_state::rebooting, 'a', unknown, 29, ""},
+                       {unit_state::rebooting, 'a', unknown, 30, "RebootTimeout"},
+                       {unit_state::rebooting, 'a', yes, 30, "RebootTimeout"},
+                       {unit_state::staged, 'a', yes, 29, ""},
+                       {unit_state::staged, 'a', yes, 30, "RebootTimeout"},
+                       {unit_state::staging, 'a', yes, 29, ""},
+                       {unit_state::staging, 'a', yes, 30, "RebootTimeout"},
+                       {unit_state::pending, 'a', no, 29, ""},
+                       {unit_state::pending, 'a', no, 30, "RebootTimeout"},
+                       {unit_state::pending, 'c', yes, 30, "RebootTimeout"},
+                       {unit_state::pending, 0, unknown, 30, "RebootTimeout"}}) {
+    situation s;
+    s.max_unavailable(3);
+    std::string expected;
+    for (const char* name : {"w1", "w2"}) {
+      auto& b = s.slotted(name, r.state);
+      b.status.booted.reset();
+      if (r.runs != 0) b.status.booted = booted(r.runs);
+      b.spec.desired_state = image_state::booted;
+      b.meta.annotations =
+          with(b.meta.annotations, std::string(names::approved_at),
+               reactor::format_rfc3339(noon - std::chrono::minutes(r.minutes)));
+      s.node_named(name).ready = r.ready;
+      expected += (expected.empty() ? "" : ", ") + std::string(name) + ": " + r.counts_as;
+    }
+    s.member("w3", unit_state::staged);
+    const auto plan = s.plan();
+    const std::string what = std::string(text(r.state)) + " on " + (r.runs ? r.runs : '-') +
+                             " after " + std::to_string(r.minutes) + " min";
+    const bool counts = *r.counts_as != 0;
+    EXPECT_EQ(plan.halted, counts) << what;
+    EXPECT_EQ(find(plan, action_kind::take_slot) == nullptr, counts) << what;
+    if (!counts) continue;
+    EXPECT_EQ(degraded_of(plan.status),
+              "True/RolloutHalted/Rollout halted: 2+ unhealthy nodes in reboot slots (" + expected +
+                  ")")
+        << what;
+    // The words that people read agree with what was counted.
+    const std::string code = r.counts_as == std::string("Degraded")   ? "degraded"
+                             : r.counts_as == std::string("NotReady") ? "not-ready"
+                             : r.state == unit_state::staged          ? "stuck"
+                                                                      : "reboot-timeout";
+    EXPECT_EQ(held(plan), "w1:" + code + " w2:" + code + " w3:halted") << what;
+  }
 }
 
 TEST(RolloutHalt, NoDrainStartsAgainButOneThatEndedIsApproved) {
@@ -260,7 +347,7 @@ TEST(RolloutHalt, ARebootThatTakesTooLongCountsAsUnhealthy) {
   EXPECT_EQ(plan.look_again, noon + 5min);
 }
 
-TEST(RolloutHalt, NoRebootTimeoutMeansAsLongAsItTakes) {
+TEST(RolloutHalt, ZeroMeansAsLongAsItTakes) {
   for (const std::int64_t never : {0, -1}) {
     situation s;
     s.world.pool.spec.reboot_timeout_seconds = never;
