@@ -81,13 +81,21 @@ void invariants::saw_bootc_node(const k8s::sim::written& w) {
   const bool slotted =
       w.type != k8s::sim::write_type::deleted &&
       at(w.after, {"metadata", "annotations", "bootc.dev/in-reboot-slot"}) != nullptr;
-  const std::string wanted = text(at(w.after, {"spec", "desiredImage"}));
-  const std::size_t digest = wanted.find('@');
+  facts.desired = text(at(w.after, {"spec", "desiredImage"}));
+  const std::size_t digest = facts.desired.find('@');
   facts.arrived =
       digest != std::string::npos &&
-      text(at(w.after, {"status", "booted", "imageDigest"})) == wanted.substr(digest + 1);
+      text(at(w.after, {"status", "booted", "imageDigest"})) == facts.desired.substr(digest + 1);
+  facts.degraded = w.after && has_condition(*w.after, "Degraded");
+  if (text(at(w.after, {"spec", "desiredImageState"})) != "Booted")
+    facts.approved_since.reset();
+  else if (!facts.approved_since && time_.now)
+    facts.approved_since = time_.now();
+  const auto approved_at = reactor::parse_rfc3339(
+      text(at(w.after, {"metadata", "annotations", "windlass.dev/approved-at"})));
+  facts.approved_at = approved_at ? std::optional(*approved_at) : std::nullopt;
   const bool turned = slotted != facts.slotted;
-  if (turned && slotted) check_halt(name);
+  if (turned && slotted) check_halt(name, facts.desired);
   facts.slotted = slotted;
   judge_health(facts);
   if (!turned) return;
@@ -105,24 +113,41 @@ void invariants::saw_bootc_node(const k8s::sim::written& w) {
 }
 
 void invariants::judge_health(node_facts& facts) {
-  if (!now_) return;
-  if (!facts.slotted || facts.ready || !facts.arrived)
+  if (!time_.now) return;
+  if (!facts.slotted || !((facts.arrived && !facts.ready) || facts.failed_its_reboot()))
     facts.unhealthy_since.reset();
   else if (!facts.unhealthy_since)
-    facts.unhealthy_since = now_();
+    facts.unhealthy_since = time_.now();
 }
 
-/// Whoever watches the cluster must know of them by now.
-void invariants::check_halt(const std::string& starter) {
-  if (!now_) return;
+std::string invariants::known_trouble(const node_facts& facts) const {
+  if (!time_.now || !facts.slotted) return {};
+  if (facts.unhealthy_since && time_.now() - *facts.unhealthy_since > noticed_within)
+    return facts.failed_its_reboot() ? "failed its reboot" : "is not Ready";
+  // The service counts by the wall clock, from what the object says.
+  const reactor::nanoseconds late = reboot_limit_ + noticed_within;
+  if (reboot_limit_.count() > 0 && !facts.arrived && facts.approved_since && facts.approved_at &&
+      time_.now() - *facts.approved_since > late && time_.wall() - *facts.approved_at > late)
+    return "is not back from its reboot";
+  return {};
+}
+
+std::vector<std::string> invariants::known_unhealthy(std::string_view image) const {
+  std::vector<std::string> out;
+  for (const auto& [name, facts] : nodes_) {
+    const std::string why = known_trouble(facts);
+    if (!why.empty() && (image.empty() || facts.desired == image))
+      out.push_back(name + " " + why);
+  }
+  return out;
+}
+
+void invariants::check_halt(const std::string& starter, std::string_view image) {
+  const std::vector<std::string> known = known_unhealthy(image);
+  if (known.size() < 2) return;
   std::string names;
-  int known = 0;
-  for (const auto& [name, facts] : nodes_)
-    if (facts.unhealthy_since && now_() - *facts.unhealthy_since > noticed_within) {
-      ++known;
-      names += (names.empty() ? "" : " and ") + name;
-    }
-  if (known >= 2) violated(starter + " took a reboot slot although " + names + " are not Ready");
+  for (const std::string& one : known) names += (names.empty() ? "" : " and ") + one;
+  violated(starter + " took a reboot slot although " + names);
 }
 
 void invariants::saw_pod(const k8s::sim::written& w) {
@@ -151,6 +176,8 @@ void invariants::saw_pod(const k8s::sim::written& w) {
 void invariants::saw_pool(const k8s::sim::written& w) {
   if (const json::value* max = at(w.after, {"spec", "rollout", "maxUnavailable"}))
     max_unavailable_ = text(max);
+  const std::string limit = text(at(w.after, {"spec", "rollout", "rebootTimeoutSeconds"}));
+  reboot_limit_ = limit.empty() ? std::chrono::minutes(30) : std::chrono::seconds(std::stoll(limit));
 }
 
 void invariants::saw_budget(const k8s::sim::written& w) {

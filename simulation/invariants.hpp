@@ -23,13 +23,19 @@ namespace simulation {
 ///   budgets  no eviction of a healthy pod that leaves its budget short
 ///   reboots  only in a slot, cordoned, and with no evictable pod left on the node
 ///   cordons  after its slot is freed a node is as schedulable as before it was taken
-///   halt     nobody takes a slot while two in slots run the new image and have not been Ready for
-///            two minutes
+///   halt     nobody takes a slot for an image with which two in slots have been unhealthy for two
+///            minutes: they run it and are not Ready, were told to boot it and are Degraded, or were
+///            told to and are not back after the time that the pool allows
 class invariants {
 public:
-  /// Without `now` nothing is said about what must have been noticed by then.
-  explicit invariants(std::string cluster, std::function<reactor::steady_time()> now = {})
-      : cluster_(std::move(cluster)), now_(std::move(now)) {}
+  /// Of the process that is judged; its wall clock may jump.
+  struct clocks {
+    std::function<reactor::steady_time()> now;
+    std::function<reactor::wall_time()> wall;
+  };
+  /// Without clocks nothing is said about what must have been noticed by then.
+  explicit invariants(std::string cluster, clocks time = {})
+      : cluster_(std::move(cluster)), time_(std::move(time)) {}
 
   /// How many pods an app has when nothing is wrong; budgets are judged by it.
   void expect(const std::string& app, std::size_t replicas) { replicas_[app] = replicas; }
@@ -45,6 +51,9 @@ public:
   std::size_t violation_count() const noexcept { return count_; }
   /// The most nodes of this cluster that were disturbed at one moment.
   std::size_t max_disrupted() const noexcept { return max_disrupted_; }
+  /// Nodes in slots that whoever watches the cluster must know to be unhealthy with `image`; of all
+  /// images when it is empty. Shape: "node-01 failed its reboot".
+  std::vector<std::string> known_unhealthy(std::string_view image = {}) const;
 
 private:
   static constexpr std::size_t limit = 20;
@@ -52,7 +61,11 @@ private:
   struct node_facts {
     bool schedulable_before = true;  // when nobody held a slot on it
     bool unschedulable = false, ready = true, slotted = false, arrived = false;
-    std::optional<reactor::steady_time> unhealthy_since;
+    bool degraded = false;
+    std::string desired;  // image
+    std::optional<reactor::steady_time> unhealthy_since, approved_since;
+    std::optional<reactor::wall_time> approved_at;  // as its annotation says
+    bool failed_its_reboot() const { return approved_since && degraded; }
     bool disturbed() const { return slotted && (unschedulable || !ready); }
   };
   struct pod_facts {
@@ -70,7 +83,9 @@ private:
   std::size_t required_healthy(const std::string& app) const;
   std::size_t healthy(const std::string& app) const;
   void judge_health(node_facts& facts);
-  void check_halt(const std::string& starter);
+  /// Why, or empty.
+  std::string known_trouble(const node_facts& facts) const;
+  void check_halt(const std::string& starter, std::string_view image);
   void count_disrupted();
   void violated(std::string sentence);
 
@@ -78,12 +93,13 @@ private:
     std::string min_available, max_unavailable, app;
   };
   std::string cluster_;
-  std::function<reactor::steady_time()> now_;
+  clocks time_;
   std::map<std::string, node_facts, std::less<>> nodes_;
   std::map<std::string, pod_facts, std::less<>> pods_;  // "ns/name"
   std::map<std::string, budget, std::less<>> budgets_;
   std::map<std::string, std::size_t, std::less<>> replicas_;  // app → expected pods
   std::string max_unavailable_ = "1";
+  reactor::nanoseconds reboot_limit_ = std::chrono::minutes(30);  // 0: none
   std::size_t member_count_ = 0, max_disrupted_ = 0, count_ = 0;
   std::vector<std::string> violations_;
 };

@@ -123,8 +123,16 @@ void node_world::slow_down(std::size_t cluster, std::size_t node, double factor)
     *d = reactor::nanoseconds(static_cast<std::int64_t>(static_cast<double>(d->count()) * factor));
 }
 
-void node_world::refuse_new_image(std::size_t cluster, std::size_t node) {
-  at(cluster, node).host->settings().unbootable.insert(digest_of(new_image));
+void node_world::refuse(std::size_t cluster, std::size_t node, std::string_view image) {
+  at(cluster, node).host->settings().unbootable.insert(digest_of(image));
+}
+
+void node_world::die_of(std::size_t cluster, std::size_t node, std::string_view image) {
+  at(cluster, node).host->settings().never_returns.insert(digest_of(image));
+}
+
+bool node_world::survive(std::size_t cluster, std::size_t node, std::string_view image) {
+  return at(cluster, node).host->settings().never_returns.erase(digest_of(image)) > 0;
 }
 
 void node_world::fall_ill(std::size_t cluster, std::size_t node, reactor::nanoseconds time) {

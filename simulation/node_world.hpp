@@ -45,8 +45,12 @@ public:
   // What goes wrong with machines, by cluster and number of the node in it.
   /// Everything takes `factor` times as long.
   void slow_down(std::size_t cluster, std::size_t node, double factor);
-  /// The new image does not boot there: it comes back with the old one.
-  void refuse_new_image(std::size_t cluster, std::size_t node);
+  /// The image does not boot there: it comes back with the one before.
+  void refuse(std::size_t cluster, std::size_t node, std::string_view image);
+  /// Booting the image, it stays away for an hour and comes back with the one before.
+  void die_of(std::size_t cluster, std::size_t node, std::string_view image);
+  /// Not from now on. False when it would not have.
+  bool survive(std::size_t cluster, std::size_t node, std::string_view image);
   /// After the next boot it is not Ready for that long.
   void fall_ill(std::size_t cluster, std::size_t node, reactor::nanoseconds time);
   /// Power is off for that long. Nothing when it goes down already, or has said that it will: one

@@ -27,7 +27,7 @@ json::value count_or_share(const std::string& amount) {
 
 pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, pool_options pool)
     : cluster(l, std::move(options)),
-      checks_(name(), [&l] { return l.now(); }),
+      checks_(name(), {[&l] { return l.now(); }, [&l] { return l.wall(); }}),
       judged_(pool.judged) {
   seed();
   for (const auto& [app, pods] : replicas()) checks_.expect(app, pods);
@@ -48,11 +48,25 @@ pool_cluster::pool_cluster(reactor::loop& l, cluster_options options, pool_optio
                {"rollout", {{"maxUnavailable", count_or_share(pool.max_unavailable)}}}}}});
 }
 
-void pool_cluster::set_image(std::string_view ref) {
+void pool_cluster::edit_spec(const std::function<bool(json::object& spec)>& change) {
   api().edit("node.bootc.dev", "bootcnodepools", "", pool_name, [&](json::object& pool) {
-    pool["spec"].as_object()["image"].as_object()["ref"] = ref;
+    if (!change(pool["spec"].as_object())) return;
     json::value& generation = pool["metadata"].as_object()["generation"];
     generation = generation.is_int64() ? generation.get_int64() + 1 : 2;
+  });
+}
+
+void pool_cluster::set_image(std::string_view ref) {
+  edit_spec([&](json::object& spec) {
+    spec["image"].as_object()["ref"] = ref;
+    return true;
+  });
+}
+
+void pool_cluster::set_on_failure(std::string_view answer) {
+  edit_spec([&](json::object& spec) {
+    spec["rollout"].as_object()["onFailure"] = answer;
+    return true;
   });
 }
 
@@ -64,12 +78,10 @@ void pool_cluster::set_login(const std::string& docker_config) {
              {"metadata", {{"name", login_name}, {"namespace", operator_ns}}},
              {"type", "kubernetes.io/dockerconfigjson"},
              {"data", {{".dockerconfigjson", formats::encode_base64(docker_config)}}}});
-  api().edit("node.bootc.dev", "bootcnodepools", "", pool_name, [&](json::object& pool) {
-    json::object& spec = pool["spec"].as_object();
-    if (spec.contains("pullSecretRef")) return;
+  edit_spec([&](json::object& spec) {
+    if (spec.contains("pullSecretRef")) return false;
     spec["pullSecretRef"] = json::object{{"name", login_name}, {"namespace", operator_ns}};
-    json::value& generation = pool["metadata"].as_object()["generation"];
-    generation = generation.is_int64() ? generation.get_int64() + 1 : 2;
+    return true;
   });
 }
 

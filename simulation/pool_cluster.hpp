@@ -3,7 +3,10 @@
 #include "simulation/cluster.hpp"
 #include "simulation/invariants.hpp"
 
+#include <boost/json/fwd.hpp>
+
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +49,8 @@ public:
 
   /// Asks for an image, as a person would who edits the pool.
   void set_image(std::string_view ref);
+  /// What the pool does when a rollout fails, "Halt" or "Return", as a person would edit it.
+  void set_on_failure(std::string_view answer);
   /// The pool's pull secret holds this `.dockerconfigjson` from now on.
   void set_login(const std::string& docker_config);
 
@@ -62,6 +67,7 @@ public:
   progress pool_progress() const;
 
 private:
+  void edit_spec(const std::function<bool(boost::json::object& spec)>& change);
   void check(const k8s::sim::written& w) override {
     if (judged_ == pool_options::judge::ours) checks_.saw(w);
   }

@@ -23,6 +23,8 @@ enum class trouble {
   slow_hosts,   // some take ten times as long
   // some fall back to their old image, some come back and are not Ready for a quarter of an hour
   failing_hosts,
+  bad_images,          // an image comes first that two hosts of each cluster do not boot
+  lost_reboots,        // one that two of them do not come back from for an hour
   lost_nodes,        // machines lose power and come back
   crashes,           // windlass ends and starts again, at any time and right after a write
   clock_jumps,       // wall clocks are set
@@ -41,7 +43,7 @@ enum class trouble {
 
 using troubles = std::set<trouble>;
 
-inline constexpr std::size_t trouble_count = 26;
+inline constexpr std::size_t trouble_count = 28;
 const std::array<trouble, trouble_count>& every_trouble() noexcept;
 troubles all_troubles();
 std::string_view name_of(trouble t) noexcept;

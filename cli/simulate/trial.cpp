@@ -37,6 +37,10 @@ using simulation::trouble;
 constexpr double disturbed_share = 0.05;
 /// A fallen host keeps its slot for good, so there must be another one.
 constexpr double failing_share = 0.3, ill_share = 0.3, slow_share = 0.1;
+/// How many trials begin with an image that some hosts do not boot, and with one that some of them
+/// do not come back from. The others stage that one so slowly that most of them want a slot after
+/// the pool has given those up.
+constexpr double bad_image_share = 0.1, lost_reboot_share = 0.05, slow_stage = 120;
 constexpr reactor::nanoseconds illness = 15min, rest = 2min;
 constexpr std::size_t tail_lines = 40;
 
@@ -147,7 +151,6 @@ private:
       }
     }
     out_.nodes = world_->node_count();
-    choose_weak_hosts();
     for (const auto& c : world_->clusters())
       c->api().before = [this](const k8s::sim::request& r) { return disturb(r); };
     reactor::memory_network& net = reactor::memory_network::of(loop_);
@@ -165,18 +168,20 @@ private:
     }
     if (!companions_.empty()) watch_.start("what is reached", watch_reach());
     co_await loop_.sleep_for(30s);
-    roll_out();
+    if (has(trouble::crashes)) crashes_.start("crashes", crash_on_writes());
+    co_await try_bad_image();
+    choose_weak_hosts();
+    roll_out(simulation::new_image);
     bool by_settings = false;
     for (companion* c : companions_)
       by_settings = c->roll_out() == companion::known_by::settings || by_settings;
     if (by_settings) co_await start_again();
     began_ = loop_.now();
-    if (has(trouble::crashes)) crashes_.start("crashes", crash_on_writes());
     const reactor::steady_time calm = loop_.now() + trial_.fleet.disturbed_for;
     while (loop_.now() < calm && !trial_.fleet.faults.empty()) co_await cause_trouble();
     calm_ = true;
     for (companion* c : companions_) c->calm();
-    if (registry_) roll_out();
+    if (registry_) roll_out(simulation::new_image);
     net.on_connect = nullptr;
     // What was broken silently is noticed by probes; what is cut is noticed now.
     if (!trial_.fleet.faults.empty()) net.cut_everything();
@@ -229,10 +234,83 @@ private:
     return true;
   }
 
-  void roll_out() {
-    if (!registry_) return world_->roll_out(simulation::new_image);
+  void roll_out(std::string_view image) {
+    if (!registry_) return world_->roll_out(image);
     registry_->be(simulation::tag_registry::mood::well);
-    registry_->move(simulation::new_image);
+    registry_->move(image);
+  }
+
+  /// Before the good image, in some trials, one that two hosts of each cluster do not boot: they
+  /// come back with the image before, or are away for an hour. A pool must stop, or take the others
+  /// back if it is told to. That nobody starts beside the two is for the invariants to say.
+  reactor::awaitable<void> try_bad_image() {
+    const bool falls_back = has(trouble::bad_images) && happens(bad_image_share);
+    const bool stays_away = has(trouble::lost_reboots) && happens(lost_reboot_share);
+    if (!falls_back && !stays_away) co_return;
+    // What every node ran is what a pool can go back to.
+    std::function<bool()> rests = [this] {
+      return std::ranges::all_of(world_->pools(), [](const simulation::pool_cluster* c) {
+        const auto p = c->pool_progress();
+        return p.up_to_date == "AllUpdated" && p.nodes == c->options().nodes;
+      });
+    };
+    co_await await_within_patience(std::move(rests));
+    std::vector<bad_rollout> all;
+    for (std::size_t i = 0; i < world_->pools().size(); ++i) {
+      const simulation::fleet_cluster& c = trial_.fleet.clusters[i];
+      bad_rollout& one = all.emplace_back();
+      one.slots = slots_of(c);
+      one.goes_back = one.slots >= 2 && happens(0.5);
+      if (one.goes_back) world_->pools()[i]->set_on_failure("Return");
+      const std::size_t first = below(c.nodes), second = (first + 1 + below(c.nodes - 1)) % c.nodes;
+      for (std::size_t n = 0; n < c.nodes; ++n) {
+        const bool is_bad = n == first || n == second;
+        if (is_bad && !stays_away) world_->refuse(i, n, simulation::middle_image);
+        if (is_bad && stays_away) world_->die_of(i, n, simulation::middle_image);
+        if (!is_bad && stays_away) world_->slow_down(i, n, slow_stage);
+      }
+    }
+    roll_out(simulation::middle_image);
+    std::function<bool()> settled = [this, &all] {
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (!has_settled(all[i], *world_->pools()[i])) return false;
+      return true;
+    };
+    co_await await_within_patience(std::move(settled));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      simulation::pool_cluster& c = *world_->pools()[i];
+      if (!has_settled(all[i], c)) judge_bad_rollout(all[i], c);
+      if (all[i].goes_back) c.set_on_failure("Halt");
+      for (std::size_t n = 0; stays_away && n < trial_.fleet.clusters[i].nodes; ++n) {
+        if (!world_->survive(i, n, simulation::middle_image))
+          world_->slow_down(i, n, 1 / slow_stage);
+      }
+    }
+  }
+
+  reactor::awaitable<void> await_within_patience(std::function<bool()> done) {
+    const reactor::steady_time give_up = loop_.now() + trial_.fleet.patience;
+    while (!done() && loop_.now() < give_up) co_await loop_.sleep_for(5s);
+  }
+
+  struct bad_rollout {
+    std::size_t slots = 1;
+    bool goes_back = false;
+  };
+  static bool has_settled(const bad_rollout& r, const simulation::pool_cluster& c) {
+    const auto p = c.pool_progress();
+    if (r.goes_back) return p.degraded == "RolloutReturned" && p.up_to_date == "AllUpdated";
+    if (r.slots >= 2) return p.degraded == "RolloutHalted";
+    return !c.checks().known_unhealthy().empty();
+  }
+  /// A policy may hold the others as soon as one of the two has failed; then nothing is wrong.
+  void judge_bad_rollout(const bad_rollout& r, const simulation::pool_cluster& c) {
+    const auto p = c.pool_progress();
+    const bool failed = c.checks().known_unhealthy().size() >= 2;
+    if (r.slots < 2 || (!failed && p.degraded != "RolloutReturned")) return;
+    out_.violations.push_back(c.name() + ": two nodes failed with an image, and the pool has not " +
+                              (r.goes_back ? "gone back" : "stopped") + " (" + p.degraded + ", " +
+                              p.up_to_date + ")");
   }
 
   void change_password() {
@@ -296,7 +374,7 @@ private:
       std::size_t falls = c.nodes;
       if (slots_of(c) >= 2 && happens(failing_share)) {
         falls = below(c.nodes);
-        world_->refuse_new_image(i, falls);
+        world_->refuse(i, falls, simulation::new_image);
         fallen_.insert(i);
       }
       // Two at once end the rollout until they are well again.

@@ -65,6 +65,52 @@ TEST_F(Invariants, OneSlotTooManyIsSeen) {
   EXPECT_EQ(first(), "c: node-02 took a reboot slot as number 2 of 1");
 }
 
+TEST_F(Invariants, ASlotBesideTwoFailedRebootsIsSeen) {
+  using std::chrono::minutes;
+  // Told to boot, and Degraded on the image before, or away for long.
+  for (const bool away : {false, true}) {
+    pool_cluster c(loop_, options(), {.max_unavailable = "3"});
+    reactor::steady_time now{};
+    reactor::wall_time wall = loop_.wall();
+    invariants judge("c", {[&] { return now; }, [&] { return wall; }});
+    c.on_write = [&](const k8s::sim::written& w) { judge.saw(w); };
+    c.set_on_failure("Halt");
+    for (const std::string& n : c.node_names())
+      c.api().edit("", "nodes", "", n,
+                   [](json::object& o) { o["spec"].as_object()["unschedulable"] = false; });
+    const auto put = [&](const std::string& node, const char* state, bool degraded,
+                         std::string_view image) {
+      json::object annotations{{"bootc.dev/in-reboot-slot", ""}};
+      annotations["windlass.dev/approved-at"] = reactor::format_rfc3339(wall);
+      json::object status, spec{{"desiredImage", image}, {"desiredImageState", state}};
+      json::object why{{"type", "Degraded"}, {"status", degraded ? "True" : "False"}};
+      status["conditions"] = json::array{std::move(why)};
+      json::object o{{"apiVersion", "node.bootc.dev/v1alpha1"}, {"kind", "BootcNode"}};
+      o["metadata"] = json::object{{"name", node}, {"annotations", std::move(annotations)}};
+      o["spec"] = std::move(spec);
+      o["status"] = std::move(status);
+      c.api().put(std::move(o));
+    };
+    const auto third_takes_a_slot = [&](std::string_view image) {
+      put("node-03", "Staged", false, image);
+      (void)c.api().erase("node.bootc.dev", "bootcnodes", "", "node-03");
+      return judge.violations().empty() ? "nothing" : judge.violations().front();
+    };
+    for (const char* node : {"node-01", "node-02"}) put(node, "Booted", !away, new_image);
+    now += minutes(away ? 31 : 1), wall += minutes(away ? 31 : 1);
+    EXPECT_EQ(third_takes_a_slot(new_image), "nothing") << "they need not be known yet";
+    now += minutes(2);
+    if (away) {
+      EXPECT_EQ(third_takes_a_slot(new_image), "nothing") << "by the wall clock";
+    }
+    wall += minutes(2);
+    EXPECT_EQ(third_takes_a_slot(middle_image), "nothing") << "for another image";
+    const std::string why = away ? " is not back from its reboot" : " failed its reboot";
+    EXPECT_EQ(third_takes_a_slot(new_image), "c: node-03 took a reboot slot although node-01" +
+                                                 why + " and node-02" + why);
+  }
+}
+
 TEST_F(Invariants, ARebootOutsideASlotIsSeen) {
   put_bootc_node("node-01", false);
   cluster_.checks().saw_reboot("node-01");

@@ -27,10 +27,17 @@ struct returned {
   std::vector<std::string> violations;
 };
 
+/// What becomes of two nodes that are told to boot the image.
+enum class mishap {
+  ill,        // they run it and are not Ready, for good
+  fall_back,  // it does not boot: they are back on the image before
+  die         // they are away for an hour, and come back on the image before
+};
+
 class return_run {
 public:
-  explicit return_run(std::uint64_t seed)
-      : loop_(reactor::loop::mode::simulated, seed), tasks_(loop_) {}
+  explicit return_run(std::uint64_t seed, mishap of = mishap::ill)
+      : of_(of), loop_(reactor::loop::mode::simulated, seed), tasks_(loop_) {}
 
   returned go() {
     simulation::world_options o;
@@ -87,9 +94,11 @@ private:
         co_await work_until([this] { return rests_on(simulation::old_image, "Healthy"); }, 10min);
     EXPECT_TRUE(began);
     const std::size_t before = world_->reboots();
-    // Two that boot the new image are ill with it for good.
-    world_->fall_ill(0, 0, 1000h);
-    world_->fall_ill(0, 1, 1000h);
+    for (const std::size_t node : {0, 1}) {
+      if (of_ == mishap::ill) world_->fall_ill(0, node, 1000h);
+      if (of_ == mishap::fall_back) world_->refuse(0, node, simulation::new_image);
+      if (of_ == mishap::die) world_->die_of(0, node, simulation::new_image);
+    }
     world_->roll_out(simulation::new_image);
     (void)co_await work_until([this] { return rests_on(simulation::old_image, "RolloutReturned"); },
                               2h);
@@ -113,6 +122,7 @@ private:
     loop_.stop();
   }
 
+  mishap of_;
   reactor::loop loop_;
   std::unique_ptr<simulation::node_world> world_;
   std::shared_ptr<policies::pack_shelf> packs_ = std::make_shared<policies::pack_shelf>();
@@ -140,6 +150,21 @@ TEST_P(ReturningFleet, GoesBackToTheImageThatAllRanAndOnToTheNext) {
     if (HasFailure()) break;
   }
   EXPECT_GT(crashes, 10u) << "nobody was killed";
+}
+
+TEST(ReturningFromAnImageThatDoesNotBoot, EveryNodeRunsTheImageBefore) {
+  for (const mishap of : {mishap::fall_back, mishap::die}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const returned r = return_run(seed, of).go();
+      const std::string which = std::to_string(static_cast<int>(of)) + ", seed " + std::to_string(seed);
+      EXPECT_EQ(r.reason, "RolloutReturned") << which;
+      EXPECT_EQ(r.back, r.nodes) << which;
+      EXPECT_EQ(r.writes_at_rest, 0u) << which;
+      EXPECT_TRUE(r.healthy_on_the_next) << which;
+      EXPECT_EQ(r.on_the_next, r.nodes) << which;
+      EXPECT_TRUE(r.violations.empty()) << which << ": " << r.violations.front();
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ReturningFleet, testing::Range(0, 4));

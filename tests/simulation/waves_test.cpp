@@ -107,7 +107,7 @@ TEST_F(Waves, EachBeginsWhenTheOneBeforeHasBeenWatchedForItsHour) {
 
 TEST_F(Waves, AFailedCanaryHoldsTheSecondWaveWithTheReasonUntilItIsRepaired) {
   run([this]() -> reactor::awaitable<void> {
-    world_.refuse_new_image(1, 1);
+    world_.refuse(1, 1, simulation::new_image);
     world_.roll_out(simulation::new_image);
     co_await loop_.sleep_for(6h);
     EXPECT_FALSE(began_at_.contains("early"));
