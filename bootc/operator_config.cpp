@@ -57,10 +57,8 @@ reactor::awaitable<k8s::result<operator_config>> load_operator_config(k8s::clien
   all.limit = most_listed;
   auto page = co_await api.list(operator_configs(), std::move(all));
   if (!page) {
-    k8s::fault why = page.error();
-    if (why.code == k8s::errc::not_found)
-      why.detail += "; ensure the bootcoperatorconfigs CRD is installed";
-    co_return why;
+    if (page.error().code == k8s::errc::not_found) co_return operator_config();
+    co_return page.error();
   }
   const json::array* items = k8s::items_of(*page);
   if (!items || items->empty()) co_return operator_config();

@@ -47,7 +47,7 @@ reactor::awaitable<k8s::result<reactor::nanoseconds>> interval_for(serving& s) {
     auto config = co_await bootc::load_operator_config(s.api);
     if (config) co_return config->status_poll_period;
     const k8s::fault why = config.error();
-    if (why.code == k8s::errc::not_found || why.code == k8s::errc::invalid) co_return why;
+    if (why.code == k8s::errc::invalid) co_return why;
     const bool forbidden = why.code == k8s::errc::forbidden;
     s.log.warning(forbidden ? "the BootcOperatorConfig may not be read: its defaults count"
                             : "the BootcOperatorConfig cannot be read yet",

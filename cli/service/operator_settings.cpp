@@ -1,6 +1,5 @@
 #include "cli/service/operator_settings.hpp"
 
-#include "bootc/kinds/node_pool.hpp"
 #include "bootc/operator_config.hpp"
 #include "cli/service/run_to_end.hpp"
 #include "k8s/client/client.hpp"
@@ -26,18 +25,12 @@ reactor::awaitable<answer> at_home(k8s::client& home, const reactor::logger& log
   auto config = co_await bootc::load_operator_config(home);
   if (config) co_return *config;
   const k8s::fault why = config.error();
-  bool none = why.code == k8s::errc::forbidden;
-  if (none)
+  const bool forbidden = why.code == k8s::errc::forbidden;
+  if (forbidden)
     log.warning("the BootcOperatorConfig may not be read: its defaults count",
                 {{"why", why.message()}});
-  if (why.code == k8s::errc::not_found) {
-    k8s::list_options one;
-    one.limit = 1;
-    auto pools = co_await home.list(bootc::node_pools(), std::move(one));
-    none = !pools && pools.error().code == k8s::errc::not_found;
-  }
   // Who cannot reach home says so better a moment later.
-  if (none || why.code == k8s::errc::unavailable || why.code == k8s::errc::unauthorized)
+  if (forbidden || why.code == k8s::errc::unavailable || why.code == k8s::errc::unauthorized)
     co_return bootc::operator_config();
   co_return reactor::make_fault(reactor::errc::refused, "", why.message());
 }

@@ -14,9 +14,9 @@ class loop;
 namespace cli {
 
 /// How registries are asked: where the command line says nothing, as the BootcOperatorConfig at
-/// home does. A home without the kinds of pools has none, and needs none. Runs the loop; for the
-/// start of the process.
-/// Errors: one sentence for a person: two of them, or its kind is missing beside pools.
+/// home does. A home without its kind has none, and needs none. Runs the loop; for the start of the
+/// process.
+/// Errors: one sentence for a person: there are two of them.
 reactor::result<registry_arguments> registries_of(reactor::loop& l, const k8s::connection& home,
                                                   const registry_arguments& said,
                                                   const std::vector<setting>& settings,

@@ -71,14 +71,13 @@ TEST(OperatorSettings, TwoConfigsAreAnErrorThatNamesBoth) {
       << out.error().message();
 }
 
-TEST(OperatorSettings, PoolsWithoutTheirConfigsKindAreAnErrorAndNoKindAtAllIsNone) {
-  const auto out = read(kinds::pools, {});
-  ASSERT_FALSE(out);
-  EXPECT_NE(out.error().message().find("ensure the bootcoperatorconfigs CRD is installed"),
-            std::string::npos)
-      << out.error().message();
-  EXPECT_TRUE(read(kinds::none, {})) << "home is there for kubeconfigs alone";
-  EXPECT_TRUE(read(kinds::all, {}));
+TEST(OperatorSettings, WithoutTheirKindTheDefaultsCount) {
+  for (const kinds installed : {kinds::none, kinds::pools, kinds::all}) {
+    const auto out = read(installed, {});
+    ASSERT_TRUE(out) << out.error().message();
+    EXPECT_EQ(out->interval, 5min);
+    EXPECT_FALSE(out->allow_insecure);
+  }
 }
 
 }  // namespace
