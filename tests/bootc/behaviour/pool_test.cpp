@@ -302,6 +302,25 @@ TEST(MembershipBehaviour, T019_TheSecondPoolReportsTheConflict) {
   });
 }
 
+TEST(MembershipBehaviour, APoolThatIsCreatedLaterTakesNoNodeByItsName) {
+  play([](stage& s) -> awaitable<void> {
+    s.start_controller();
+    co_await s.node("w1", "p");
+    co_await s.pool("p", 'a');
+    co_await s.until("a member", "w1", [](const bootc_node&) { return true; });
+    // The same selector under a name that comes before.
+    co_await s.pool("a-p", 'b', "{}", "p");
+    const std::string first = s.named("p");
+    std::function<bool(const node_pool&)> holds = [first](const node_pool& p) {
+      return degraded(p) == "True/NodeConflict/Node selector overlaps with pool(s): " + first;
+    };
+    co_await s.until_pool("NodeConflict", "a-p", std::move(holds));
+    auto kept = co_await s.see("w1");
+    EXPECT_TRUE(kept && kept->meta.owner.name == first &&
+                kept->spec.desired_image == image_of('a'));
+  });
+}
+
 TEST(MembershipBehaviour, T020_TheSecondPoolTakesOverWhenTheFirstLetsGo) {
   play([](stage& s) -> awaitable<void> {
     co_await overlap(s);
