@@ -116,6 +116,7 @@ private:
   const std::vector<walk>& begin();
   bool validate();
   bool resolve();
+  bool was_refused_elsewhere() const;
   void turn_back();
   std::string image_before() const;
   void read_annotations();
@@ -143,8 +144,8 @@ private:
   void note_reboot_timeout(std::size_t i);
   void note_stuck(std::size_t i);
   void free_if_finished(std::size_t i);
-  void look_for_trouble(std::size_t i);
   bool has_failed_its_reboot(const member& m) const;
+  void look_for_trouble(std::size_t i);
   void judge_halt();
   void count_slots(std::size_t i);
   void judge_slots();
@@ -205,6 +206,7 @@ private:
   std::vector<std::string> unlocked_, uncoordinated_;
   std::string unhealthy_text_, invalid_;
   std::string unresolved_;  // why the tag's digest is not known
+  std::string to_agree_;    // what a person does so that a tag is followed that was refused before
   tag_findings tag_;
   failure_answer on_failure_ = failure_answer::halt;
   way_back back_;

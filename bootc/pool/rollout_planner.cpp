@@ -131,6 +131,16 @@ void pass::read_annotations() {
   stuck_after_ = stuck_after.value_or(default_stuck_after);
 }
 
+/// By an operator of this API that resolves no tags. Its nodes run something else, so that following
+/// the tag would begin a rollout that no person has seen coming; the condition stays, and with it the
+/// memory of that, until one agrees.
+bool pass::was_refused_elsewhere() const {
+  const condition* was = find_condition(pool_.status.conditions, pool_condition::degraded);
+  return was && was->is_true() && was->reason == pool_reason::invalid_spec &&
+         was->message.find(tags_not_supported_text) != std::string::npos &&
+         was->message.find("\"" + pool_.spec.image_ref + "\"") != std::string::npos;
+}
+
 /// What a tag stands for. The answer for another reference never counts: a new repository with the
 /// old digest would be an image that nobody asked for.
 bool pass::resolve() {
@@ -171,6 +181,17 @@ bool pass::resolve() {
   if (manual && !digest.empty()) {
     const std::string& known = newest.empty() && same ? before.available_digest : newest;
     if (known != digest) tag_.available = known;
+  }
+  if (was_refused_elsewhere()) {
+    if (digest.empty() || pool_.approval() != digest) {
+      to_agree_ = "the annotation " + std::string(names::approve_digest) + " of the pool is " +
+                  (digest.empty() ? "the digest that the tag names" : digest) +
+                  ", or its image is edited";
+      invalid_ = "image ref \"" + ref + "\" has no digest, and the operator before Windlass refused " +
+                 "it (" + std::string(tags_not_supported_text) + "); it is followed when " + to_agree_;
+      return false;
+    }
+    tag_.approved = digest;
   }
   target_.digest = digest;
   if (digest.empty())
@@ -260,8 +281,8 @@ void pass::refuse_newcomer(std::size_t i) {
 
 void pass::hold_for_refusal(std::string node) {
   if (unresolved_.empty())
-    plan_.holds.push_back(
-        {std::move(node), std::string(hold_code::invalid_spec), invalid_, "the pool is corrected"});
+    plan_.holds.push_back({std::move(node), std::string(hold_code::invalid_spec), invalid_,
+                           to_agree_.empty() ? "the pool is corrected" : to_agree_});
   else
     plan_.holds.push_back({std::move(node), std::string(hold_code::tag_unresolved), unresolved_,
                            "the registry answers"});

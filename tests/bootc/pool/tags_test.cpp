@@ -49,6 +49,42 @@ TEST(TagResolution, ATagIsPinnedToWhatItNames) {
   EXPECT_EQ(plan.status.next_tag_resolution_time, "2026-11-21T12:05:00Z");
 }
 
+TEST(TagResolution, ATagThatAnotherOperatorRefusedWaitsUntilAPersonAgrees) {
+  tagged s;
+  s.world.pool.status.conditions = {cond(
+      "Degraded", "True", "InvalidSpec",
+      "image ref \"" + os + "\" has no digest (tag resolution not yet supported)")};
+  s.answer('b').member("w1", unit_state::up_to_date).spec.desired_image = image_of('a');
+  s.node("w2");
+  auto plan = s.plan();
+  EXPECT_EQ(steps(plan), "");
+  ASSERT_EQ(held(plan), "w1:invalid-spec w2:invalid-spec");
+  EXPECT_EQ(plan.holds[0].released_by, "the annotation bootc.dev/approve-digest of the pool is " +
+                                           digest_of('b') + ", or its image is edited");
+  EXPECT_TRUE(degraded_of(plan.status)
+                  .starts_with("True/InvalidSpec/image ref \"" + os +
+                               "\" has no digest, and the operator before Windlass refused it"))
+      << degraded_of(plan.status);
+
+  s.world.pool.status = plan.status;
+  EXPECT_EQ(steps(s.plan()), "") << "what we wrote is remembered as what was found";
+  EXPECT_FALSE(s.plan().status_changed);
+  s.approve(digest_of('c'));
+  EXPECT_EQ(steps(s.plan()), "") << "that is not what the tag names";
+
+  s.approve(digest_of('b'));
+  plan = s.plan();
+  EXPECT_EQ(steps(plan), "create BootcNode w2, set desired image w1");
+  EXPECT_EQ(plan.status.approved_digest, digest_of('b'));
+  EXPECT_TRUE(degraded_of(plan.status).starts_with("False/")) << degraded_of(plan.status);
+
+  s.approve("");
+  s.world.pool.spec.image_ref = "quay.io/example/os:stable";
+  s.answer('c');
+  EXPECT_EQ(steps(s.plan()), "create BootcNode w2, set desired image w1")
+      << "who edits the image has seen what is said of it";
+}
+
 TEST(TagResolution, NothingIsTouchedBeforeTheFirstAnswer) {
   tagged s;
   s.member("w1", unit_state::up_to_date);
