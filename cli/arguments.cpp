@@ -666,7 +666,7 @@ void add_trustee(CLI::App& app, trustee_arguments& to) {
     add_templates(one);
     add_place(one);
   }
-  render->add_option("--version", to.to, "of another version than it asks for");
+  render->add_option("--version,--to", to.to, "of another version than it asks for");
   diff->add_option("--to", to.to, "such as v0.21.0")->required();
   diff->footer("Example:\n  windlass trustee diff a -n shops --to v0.21.0 -o json");
 }

@@ -249,8 +249,8 @@ private:
         auto problem = co_await try_release(row, std::move(asked));
         if (!problem) co_return problem.error();
         if (problem->empty()) continue;
-        const auto known = std::ranges::find(problems, *problem,
-                                             &std::pair<std::string, std::string>::first);
+        const auto known =
+            std::ranges::find(problems, *problem, &std::pair<std::string, std::string>::first);
         if (known == problems.end())
           problems.emplace_back(*problem, one.name);
         else
@@ -486,12 +486,16 @@ private:
                       "it is not there" + others);
   }
 
-  /// 1 and a sentence if the version that was asked for is not what would run.
+  /// 1 and a sentence for each reason why the instance is not what it asks for.
   int code_of(const value& instance) const {
-    for (const stated_condition& c : conditions_in(instance))
-      if (c.type == "VersionResolved" && c.status == "False")
-        return complain(c.type + "=" + c.status + " " + c.reason + ": " + c.message);
-    return success;
+    int code = success;
+    for (const stated_condition& c : conditions_in(instance)) {
+      const bool decides =
+          c.type == "VersionResolved" || c.type == "TemplatesResolved" || c.type == "InputsValid";
+      if (decides && c.status == "False")
+        code = complain(c.type + "=" + c.status + " " + c.reason + ": " + c.message);
+    }
+    return code;
   }
 
   /// Every object that it becomes, as YAML; of Secrets their names.

@@ -319,6 +319,12 @@ TEST(TrusteeCommand, AVersionThatThereIsNotEndsWith1) {
       EXPECT_EQ(o.code, 1) << command << version;
       EXPECT_THAT(o.err, HasSubstr("VersionResolved=False UnknownVersion")) << command << version;
     }
+  folder.write("b.yaml",
+               "apiVersion: confidentialcontainers.org/v1alpha1\nkind: TrusteeConfig\nmetadata: "
+               "{name: b, namespace: shops}\nspec: {profileType: Restricted}\n");
+  const outcome lacking = run({"render", "b", "-n", "shops", "-f", folder.path() + "/b.yaml"});
+  EXPECT_EQ(lacking.code, 1);
+  EXPECT_THAT(lacking.err, HasSubstr("InputsValid=False TlsSecretRequired"));
   EXPECT_EQ(
       run({"diff", "a", "-n", "shops", "--to", "latest", "-f", folder.path() + "/a.yaml"}).code, 0);
 }

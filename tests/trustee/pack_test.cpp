@@ -260,8 +260,8 @@ TEST(TrusteePack, ItLooksAtWhatItsObjectsNameAndAtNothingElse) {
   ASSERT_TRUE(read) << read.error().message();
   std::vector<std::string> names;
   for (const related_query& one : *read) names.push_back(one.kind.kind + "/" + one.name);
-  EXPECT_THAT(names,
-              testing::ElementsAre("Secret/attestation-status", "Secret/https", "Secret/token"));
+  EXPECT_THAT(names, testing::ElementsAre("Secret/attestation-status", "KbsConfig/t-kbs-config",
+                                          "Secret/https", "Secret/token"));
 }
 
 TEST(TrusteePack, APodWaitsForItsInputsAndSaysWhich) {
