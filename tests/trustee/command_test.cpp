@@ -1,6 +1,7 @@
 // `windlass trustee` on objects of a file: what a person sees of releases and instances.
 #include "cli/commands.hpp"
 #include "tests/reactor/temporary_folder.hpp"
+#include "tests/trustee/seven_files.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -209,44 +210,13 @@ TEST(TrusteeCommand, VerifiesAFolderOfTemplates) {
 }
 
 namespace fs = std::filesystem;
-
-const std::string shipped = WINDLASS_SOURCE_DIR "/policies/trustee/data";
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// The tree of the plan: seven files for each of three releases, one of which is mapped to no image.
-void write_seven_files(reactor::temporary_folder& folder) {
-  const std::map<std::string, std::vector<std::string>> from{{"v0.10.0", {"v0.10.0"}},
-                                                             {"v0.11.0", {"v0.11.0", "v0.10.0"}},
-                                                             {"latest", {"latest", "v0.10.0"}}};
-  for (const auto& [release, folders] : from)
-    for (const char* name :
-         {"kbs-config-permissive.toml", "kbs-config-restricted.toml", "attestation-policy.rego",
-          "resource-policy-permissive.rego", "resource-policy-restrictive.rego",
-          "rvps-reference-values.json", "tdx-config.json"})
-      for (const std::string& one : folders) {
-        const std::string now = name == std::string("attestation-policy.rego")
-                                    ? "ear_default_attestation_policy_cpu.rego"
-                                    : name;
-        if (!fs::exists(shipped + "/" + one + "/" + now)) continue;
-        folder.write("seven/" + release + "/" + name, text_of(shipped + "/" + one + "/" + now));
-        break;
-      }
-  folder.write("seven/versions.json", R"({"supported_versions": ["v0.10.0", "v0.11.0", "latest"],
-    "default_version": "latest", "version_mappings": {
-      "v0.10.0": {"kbs_image": "r.example.com/kbs:v0.10.0", "as_image": "r.example.com/as:v0.10.0",
-                  "rvps_image": "r.example.com/rvps:v0.10.0"},
-      "latest": {"kbs_image": "r.example.com/kbs:latest", "as_image": "r.example.com/as:latest",
-                 "rvps_image": "r.example.com/rvps:latest"}}})");
-}
+using trustee_test::shipped;
+using trustee_test::text_of;
 
 TEST(TrusteeCommand, VerifiesSevenFilesAReleaseAndSaysWhatIsShippedBesideThem) {
   reactor::temporary_folder folder;
-  write_seven_files(folder);
-  const outcome o = run({"verify", folder.path() + "/seven", "-o", "json"});
+  trustee_test::write_seven_files(folder);
+  const outcome o = run({"verify", folder.path(), "-o", "json"});
   EXPECT_EQ(o.code, 0) << o.out << o.err;
   const json::object all = object_of(o);
   const json::array& versions = all.at("versions").as_array();

@@ -1,6 +1,7 @@
 // The catalogue of a mounted ConfigMap, swapped as the kubelet does it.
 #include "tests/reactor/temporary_folder.hpp"
 #include "tests/trustee/cluster_stage.hpp"
+#include "tests/trustee/seven_files.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -63,6 +64,8 @@ TEST_F(TrusteeCluster, AMountedCatalogueIsFollowedAndABrokenOneLeavesTheLastGood
     return field("deployments", "trustee-deployment-" + name,
                  "/spec/template/spec/containers/0/image");
   };
+  const auto lines = std::make_shared<reactor::log_capture>();
+  log_ = reactor::logger([this] { return loop_->wall(); }, lines);
   put("a", "v0.21.0");
   go([&, this]() -> awaitable<void> {
     co_await serving([&, this](windlass&) -> awaitable<void> {
@@ -96,6 +99,7 @@ TEST_F(TrusteeCluster, AMountedCatalogueIsFollowedAndABrokenOneLeavesTheLastGood
                     HasSubstr("versions.json: line 2: schema_version: 7 is newer than 1"));
         EXPECT_EQ(is("trusteeconfigs", name, "Ready"), "True/Ready");
       }
+      EXPECT_EQ(lines->count("the data of a pack is refused"), 1u) << "once, not for each look";
       EXPECT_EQ(others, 0u);
       auto after = versions_of("a");
       for (auto* versions : {&before, &after}) versions->erase("kbsconfigs/a-kbs-config");
@@ -115,6 +119,55 @@ TEST_F(TrusteeCluster, AMountedCatalogueIsFollowedAndABrokenOneLeavesTheLastGood
       mounted.show(with_a_newer);
       co_await loop_->sleep_for(30s);
       EXPECT_EQ(is("trusteeconfigs", "a", "CatalogueLoaded"), "True/Loaded");
+    });
+  });
+}
+
+TEST_F(TrusteeCluster, SevenFilesAReleaseKeepWhatRunsReadyAndRunWhatIsNew) {
+  reactor::temporary_folder folder;
+  templates_ = folder.path();
+  write_seven_files(folder);
+  // As the catalogue was before: with the policies beyond the seven.
+  for (const char* name : {"ear_default_attestation_policy_gpu.rego", "resource-policy-ibm.rego"})
+    folder.write(std::string("latest/") + name, text_of(shipped + "/latest/" + name));
+  const auto lines = std::make_shared<reactor::log_capture>();
+  log_ = reactor::logger([this] { return loop_->wall(); }, lines);
+  const auto put = [this](const std::string& name, const char* version) {
+    server().put({{"apiVersion", "confidentialcontainers.org/v1alpha1"},
+                  {"kind", "TrusteeConfig"},
+                  {"metadata", {{"name", name}, {"namespace", "default"}}},
+                  {"spec", {{"version", version}, {"instanceName", name}}}});
+  };
+  put("a", "latest");
+  go([&, this]() -> awaitable<void> {
+    co_await serving([&, this](windlass&) -> awaitable<void> {
+      roll_out("trustee-deployment-a");
+      co_await loop_->sleep_for(10s);
+      EXPECT_EQ(is("trusteeconfigs", "a", "Ready"), "True/Ready");
+      for (const char* name :
+           {"ear_default_attestation_policy_gpu.rego", "resource-policy-ibm.rego"})
+        std::filesystem::remove(folder.path() + "/latest/" + name);
+      co_await loop_->sleep_for(30s);
+      EXPECT_EQ(is("trusteeconfigs", "a", "Ready"), "True/Ready");
+      EXPECT_EQ(is("trusteeconfigs", "a", "TemplatesResolved"), "True/FallbackToShipped");
+      put("b", "v0.11.0");
+      put("c", "v9.9.9");
+      co_await loop_->sleep_for(10s);
+      for (const char* name : {"b", "c"}) {
+        roll_out(std::string("trustee-deployment-") + name);
+        co_await loop_->sleep_for(10s);
+        EXPECT_EQ(is("trusteeconfigs", name, "Ready"), "True/Ready") << name;
+      }
+      EXPECT_EQ(is("trusteeconfigs", "b", "ImagesResolved"), "True/FallbackToShipped");
+      EXPECT_THAT(
+          field("deployments", "trustee-deployment-b", "/spec/template/spec/containers/0/image"),
+          HasSubstr("v0.11.0"));
+      const bool said = std::ranges::any_of(lines->records(), [](const reactor::log_record& r) {
+        return r.field("line").find(
+                   "default/c: VersionResolved UnknownVersion: v9.9.9 is not in the "
+                   "catalogue: latest is used until it is") != std::string::npos;
+      });
+      EXPECT_TRUE(said) << "what falls back to latest stands in the log";
     });
   });
 }
