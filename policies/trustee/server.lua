@@ -126,6 +126,15 @@ local function choices_of(parent, related, running, row, told)
   end
 end
 
+-- The image of the init container, or nil: the process's, else the one that runs. Who only looks is in no pod and knows none.
+local function converter_of(running, told)
+  local image = images.converter(told.environment)
+  for _, c in ipairs(not image and running and running.spec.template.spec.initContainers or {}) do
+    if c.name == "secret-converter" then image = c.image end
+  end
+  return image
+end
+
 -- ---------------------------------------------------------------- the pods
 
 local function context_of(more)
@@ -194,7 +203,7 @@ local function pod_of(parent, related, running, row, told)
     pod.containers[3] = container("rvps", { "/usr/local/bin/rvps", "-c", "/etc/rvps-config/rvps-config.json" }, 50003)
   end
   if row.layout ~= "fs" then
-    pod.initContainers = { { name = "secret-converter", image = images.converter(told.environment), command = { "/secret-converter" },
+    pod.initContainers = { { name = "secret-converter", image = converter_of(running, told), command = { "/secret-converter" },
       volumeMounts = mounts.init, securityContext = context_of({ runAsNonRoot = true }) } }
   end
   return pod, overridden, kept
@@ -363,7 +372,7 @@ function server.sync(parent, related, children, files)
     return answer(report(parent, running, exposed, out))
   end
   local row = made.rows[version] or catalogue.facts(version)
-  if row.layout ~= "fs" and not images.converter(told.environment) then
+  if row.layout ~= "fs" and not converter_of(running, told) then
     return stop("OperatorImageMissing", "the init container of " .. version .. " has no image: this process runs in no pod whose image "
       .. "it could use, and OPERATOR_IMAGE_NAME is not set")
   end

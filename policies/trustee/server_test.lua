@@ -215,6 +215,13 @@ test("without an image for the init container only a release that has none is de
   expect_equal((images_with({}, { [A .. "version"] = "v0.18.0", [A .. "kbs-image"] = "r/kbs:2" })), { "-", "r/kbs:2" })
 end)
 
+test("without a word of the process the init container keeps its image, as a plan from outside has to show", function()
+  local w = server({}, { [A .. "version"] = "v0.21.0" }).settle()
+  w.files = fixtures.files({ ["settings.json"] = "{}" })
+  w.settle()
+  expect_equal({ w.writes, w.pod().initContainers[1].image }, { {}, "registry.example.com/windlass:1" })
+end)
+
 test("a KbsConfig made by hand runs the constants", function()
   expect_equal((images_with({ OPERATOR_IMAGE_NAME = "r/op:1" }, {})), { "r/op:1", "ghcr.io/confidential-containers/key-broker-service:latest" })
 end)
