@@ -861,6 +861,9 @@ void add_cluster(CLI::App& app, all_arguments& all) {
                 "also the rights that releases of Tenants take there (docs/tenants.md)");
   one->add_flag("--no-daemon", to.no_daemon,
                 "without the DaemonSet: the nodes run windlass-daemon.service");
+  one->add_flag("--take-over", to.take_over,
+                "take the place of the original bootc-operator there "
+                "(docs/migrating/bootc-operator.md)");
   one->add_option_function<std::string>(
          "--token-ttl",
          [&to](const std::string& text) {

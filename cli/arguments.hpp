@@ -167,7 +167,8 @@ struct cluster_arguments {
   std::vector<std::string> labels;  // KEY=VALUE
   reactor::nanoseconds token_life = std::chrono::hours(24 * 30);
   bool no_daemon = false;
-  bool tenants = false;  // add: with the rights that releases of Tenants take
+  bool tenants = false;    // add: with the rights that releases of Tenants take
+  bool take_over = false;  // add: from the original bootc-operator
   bool delete_crds = false;
   bool dry_run = false;
   bool yes = false;

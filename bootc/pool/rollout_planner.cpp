@@ -188,7 +188,8 @@ bool pass::resolve() {
                   (digest.empty() ? "the digest that the tag names" : digest) +
                   ", or its image is edited";
       invalid_ = "image ref \"" + ref + "\" has no digest, and the operator before Windlass refused " +
-                 "it (" + std::string(tags_not_supported_text) + "); it is followed when " + to_agree_;
+                 "it (" + std::string(tags_not_supported_text) + "); it is followed when " + to_agree_ +
+                 (tag_.error.empty() ? "" : "; " + tag_.error);
       return false;
     }
     tag_.approved = digest;

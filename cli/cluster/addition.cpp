@@ -77,6 +77,7 @@ bool addition::has_work() const noexcept {
 reactor::awaitable<reactor::result<void>> addition::look() {
   changes_.clear();
   notes_.clear();
+  predecessors_.clear();
   auto objects = member_objects(wanted_.install);
   if (!objects) co_return objects.error();
   objects_ = std::move(*objects);
@@ -97,6 +98,8 @@ reactor::awaitable<reactor::result<void>> addition::look_at_member() {
     co_return sentence(explained(uid.error(), "get", k8s::resources::namespaces(),
                                  "to know the cluster by the uid of kube-system"));
   uid_ = *uid;
+  auto original = co_await look_at_predecessor();
+  if (!original) co_return original.error();
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     auto looked = co_await look_at_object(i);
     if (!looked) co_return looked.error();
@@ -113,9 +116,51 @@ reactor::awaitable<reactor::result<void>> addition::look_at_member() {
   co_return reactor::result<void>();
 }
 
+/// The original must not go on beside the daemons of Windlass, which its controller would command.
+reactor::awaitable<reactor::result<void>> addition::look_at_predecessor() {
+  std::string left_behind;
+  const bool takes_over = wanted_.original == addition_request::predecessor::take_over;
+  std::vector<predecessor_object> all = predecessor_objects(wanted_.install.ns);
+  for (predecessor_object& o : all) {
+    k8s::resource what = o.what;
+    k8s::object_key key = o.key;
+    auto there = co_await find_object(member_, std::move(what), std::move(key));
+    if (!there)
+      co_return sentence("on " + wanted_.name + ": " +
+                         explained(there.error(), "get", o.what,
+                                   "to see whether the original bootc-operator is there"));
+    if (!*there || !is_predecessors(o.what, **there)) continue;
+    if (!takes_over && o.acts)
+      co_return sentence("on " + wanted_.name + ": the original bootc-operator is installed (" +
+                         o.what.kind + " " + o.key.text() +
+                         "); --take-over takes its place, see docs/migrating/bootc-operator.md");
+    if (takes_over) {
+      changes_.push_back({o.what.kind, o.key, kind_of::remove});
+      predecessors_.push_back(std::move(o));
+    } else {
+      left_behind += (left_behind.empty() ? "" : ", ") + o.what.kind + " " + o.key.text();
+    }
+  }
+  if (!left_behind.empty())
+    notes_.push_back("the original bootc-operator left behind: " + left_behind +
+                     "; --take-over takes it away");
+  co_return reactor::result<void>();
+}
+
+bool addition::takes_away(const member_object& o) const {
+  return std::ranges::any_of(predecessors_, [&](const predecessor_object& p) {
+    return p.what == o.what && p.key == o.key;
+  });
+}
+
 reactor::awaitable<reactor::result<void>> addition::look_at_object(std::size_t i) {
   const member_object& o = objects_[i];
   planned_change c{o.what.kind, o.key};
+  if (takes_away(o)) {
+    c.does = kind_of::create;
+    changes_.push_back(std::move(c));
+    co_return reactor::result<void>();
+  }
   k8s::resource what = o.what;
   k8s::object_key key = o.key;
   auto there = co_await find_object(member_, std::move(what), std::move(key));
@@ -193,7 +238,7 @@ reactor::awaitable<reactor::result<void>> addition::look_at_home() {
     const k8s::resource deployments{"apps", "v1", "deployments", "Deployment", true};
     k8s::object_key key = own_controller(wanted_.install.ns);
     auto own = co_await find_object(member_, deployments, std::move(key));
-    if (own && *own)
+    if (own && *own && !is_predecessors(deployments, **own))
       notes_.push_back("a service of its own is installed there (Deployment " +
                        own_controller(wanted_.install.ns).text() +
                        "): two would move the same pools; take it away first");
@@ -219,25 +264,45 @@ bool addition::keeps_token(const noted_member& there) const {
 
 reactor::awaitable<reactor::result<void>> addition::write() {
   wrote_ = true;
+  auto gone = co_await take_predecessor_away();
+  if (!gone) co_return gone.error();
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    if (changes_[i].does == kind_of::none) continue;
+    planned_change& c = changes_[predecessors_.size() + i];
+    if (c.does == kind_of::none) continue;
     k8s::resource what = objects_[i].what;
     k8s::object_key key = objects_[i].key;
     json::object body = objects_[i].body;
     auto done = co_await member_.apply(std::move(what), std::move(key), std::move(body));
     if (done) {
-      changes_[i].done = true;
+      c.done = true;
       continue;
     }
-    changes_[i].error = explained(done.error(), "create and patch", objects_[i].what,
-                                  "to install what a member needs");
-    co_return sentence("on " + wanted_.name + ": " + changes_[i].error);
+    c.error = explained(done.error(), "create and patch", objects_[i].what,
+                        "to install what a member needs");
+    co_return sentence("on " + wanted_.name + ": " + c.error);
   }
   co_await wait_for_kinds();
   if (changes_.back().does == kind_of::none) co_return reactor::result<void>();
   auto noted = co_await write_secret();
   if (!noted) changes_.back().error = noted.error().detail;
   co_return noted;
+}
+
+reactor::awaitable<reactor::result<void>> addition::take_predecessor_away() {
+  for (std::size_t i = 0; i < predecessors_.size(); ++i) {
+    planned_change& c = changes_[i];
+    k8s::resource what = predecessors_[i].what;
+    k8s::object_key key = predecessors_[i].key;
+    auto done = co_await member_.remove(std::move(what), std::move(key));
+    if (done || done.error().code == k8s::errc::not_found) {
+      c.done = true;
+      continue;
+    }
+    c.error = explained(done.error(), "delete", predecessors_[i].what,
+                        "to take the place of the original bootc-operator");
+    co_return sentence("on " + wanted_.name + ": " + c.error);
+  }
+  co_return reactor::result<void>();
 }
 
 /// Until they are served: whoever looks next shall not find them missing.

@@ -2,6 +2,7 @@
 
 #include "cli/cluster/ends.hpp"
 #include "cli/cluster/member_objects.hpp"
+#include "cli/cluster/predecessor.hpp"
 #include "cli/cluster/rights.hpp"
 #include "cli/output.hpp"
 #include "k8s/client/discovery.hpp"
@@ -25,6 +26,8 @@ struct addition_request {
   std::vector<std::pair<std::string, std::string>> labels;
   std::chrono::seconds token_life = std::chrono::hours(24 * 30);
   secret_place at;
+  /// What becomes of the original bootc-operator, where it is installed there.
+  enum class predecessor { refuse, take_over } original = predecessor::refuse;
 };
 
 /// One object, and what becomes of it.
@@ -65,7 +68,10 @@ public:
 
 private:
   reactor::awaitable<reactor::result<void>> look_at_member();
+  reactor::awaitable<reactor::result<void>> look_at_predecessor();
   reactor::awaitable<reactor::result<void>> look_at_object(std::size_t i);
+  bool takes_away(const member_object& o) const;
+  reactor::awaitable<reactor::result<void>> take_predecessor_away();
   reactor::awaitable<reactor::result<void>> look_at_home();
   bool keeps_token(const noted_member& there) const;
   reactor::awaitable<void> wait_for_kinds();
@@ -78,7 +84,8 @@ private:
   k8s::client home_, member_;
   k8s::discovery discovery_;
   std::vector<member_object> objects_;
-  std::vector<planned_change> changes_;  // of objects_, and the Secret at the end
+  std::vector<predecessor_object> predecessors_;
+  std::vector<planned_change> changes_;  // of predecessors_, then of objects_, and the Secret
   std::vector<std::string> notes_;
   std::vector<right> missing_;  // of the account, once it was tried
   std::string uid_;

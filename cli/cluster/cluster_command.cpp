@@ -145,6 +145,7 @@ int add(reactor::loop& l, const cluster_arguments& a, k8s::connection home) {
   wanted.install = settings_of(a);
   wanted.token_life = std::chrono::duration_cast<std::chrono::seconds>(a.token_life);
   wanted.at = place_of(a);
+  if (a.take_over) wanted.original = addition_request::predecessor::take_over;
   addition change(l, std::move(home), std::move(wanted));
   return carry_out(l, change, a, "Write this?");
 }

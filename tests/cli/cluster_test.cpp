@@ -4,9 +4,11 @@
 #include "cli/cluster/check.hpp"
 #include "cli/cluster/list.hpp"
 #include "cli/cluster/removal.hpp"
+#include "formats/yaml/yaml.hpp"
 #include "k8s/sim/server.hpp"
 #include "reactor/http/date.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/files.hpp"
 #include "tests/cli/schema.hpp"
 #include "tests/reactor/run.hpp"
 
@@ -88,6 +90,16 @@ protected:
     o.had_work = had;
     co_await change.stop();
     co_return o;
+  }
+  /// What the original bootc-operator's kustomization installs.
+  static void install_original(k8s::sim::api_server& on) {
+    const std::string path =
+        std::string(WINDLASS_SOURCE_DIR) + "/tests/data/bootc-operator/install.yaml";
+    const auto text = reactor::load_file(path, 1u << 20);
+    ASSERT_TRUE(text);
+    const auto documents = formats::parse_yaml_documents(*text, path);
+    ASSERT_TRUE(documents);
+    for (const json::value& d : *documents) on.put(d.as_object());
   }
   awaitable<outcome> add(world& w) {
     addition_request r = wanted(w);
@@ -201,6 +213,75 @@ TEST_F(Cluster, HasANewTokenOnceHalfOfItsLifeIsOver) {
     EXPECT_EQ(o.error, "");
     EXPECT_EQ(o.words.at("Secret default/prod"), "changed");
     EXPECT_NE(secret_of(w).at("data"), before.at("data"));
+  });
+}
+
+TEST_F(Cluster, WhereTheOriginalWorksIsNotTouchedWithoutTakeOver) {
+  run([&](world& w) -> awaitable<void> {
+    install_original(w.member);
+    std::size_t writes = 0;
+    w.home.on_write = w.member.on_write = [&](const k8s::sim::written&) { ++writes; };
+    const outcome o = co_await add(w);
+    EXPECT_NE(o.error.find("on prod: the original bootc-operator is installed (Deployment "
+                           "bootc-operator/bootc-operator-controller-manager); --take-over"),
+              std::string::npos)
+        << o.error;
+    EXPECT_EQ(writes, 0u);
+  });
+}
+
+TEST_F(Cluster, IsTakenOverFromTheOriginalWithItsPools) {
+  run([&](world& w) -> awaitable<void> {
+    install_original(w.member);
+    w.member.put(json::parse(R"({"apiVersion":"node.bootc.dev/v1alpha1","kind":"BootcNodePool",
+        "metadata":{"name":"workers"},"spec":{"nodeSelector":{"matchLabels":{"a":"b"}},
+        "image":{"ref":"r.example.com/os@sha256:1111111111111111111111111111111111111111111111111111111111111111"}}})")
+                     .as_object());
+    std::string written;
+    w.member.on_write = [&](const k8s::sim::written& x) {
+      if (x.type == k8s::sim::write_type::deleted) written += std::string(x.name) + " ";
+    };
+    addition_request r = wanted(w);
+    r.original = addition_request::predecessor::take_over;
+    const outcome looked = co_await add(w, r, false);
+    EXPECT_EQ(looked.error, "");
+    EXPECT_EQ(written, "") << "--dry-run";
+    EXPECT_EQ(looked.words.at("ClusterRole bootc-operator-manager-role"), "remove");
+    const outcome o = co_await add(w, r);
+    EXPECT_EQ(o.error, "");
+    EXPECT_EQ(written,
+              "bootc-operator-controller-manager bootc-operator-daemon "
+              "bootc-operator-manager-rolebinding bootc-operator-daemon-rolebinding "
+              "bootc-operator-manager-role bootc-operator-daemon-role "
+              "bootc-operator-leader-election-rolebinding bootc-operator-leader-election-role ")
+        << "the controller goes first, and neither kinds nor pools do";
+    EXPECT_EQ(breaks_schema(o.document), "");
+    EXPECT_TRUE(w.member.get("node.bootc.dev", "bootcnodepools", "", "workers"));
+    const auto daemons =
+        w.member.get("apps", "daemonsets", "bootc-operator", "bootc-operator-daemon");
+    EXPECT_TRUE(daemons && json::serialize(*daemons).find("jlebon") == std::string::npos)
+        << "nothing of the original's is left in it";
+    const outcome again = co_await add(w, r);
+    EXPECT_FALSE(again.had_work) << again.text;
+    const outcome plain = co_await add(w);
+    EXPECT_FALSE(plain.had_work) << plain.text;
+  });
+}
+
+TEST_F(Cluster, WhatIsLeftBehindOfTheOriginalIsNamed) {
+  run([&](world& w) -> awaitable<void> {
+    install_original(w.member);
+    for (const auto& [plural, name] : {std::pair{"deployments", "controller-manager"},
+                                       std::pair{"daemonsets", "daemon"}})
+      w.member.erase("apps", plural, "bootc-operator", "bootc-operator-" + std::string(name));
+    const outcome o = co_await look(w);
+    EXPECT_EQ(o.error, "");
+    EXPECT_TRUE(std::ranges::any_of(o.notes, [](const std::string& n) {
+      return n.find("left behind: ClusterRoleBinding bootc-operator-manager-rolebinding, ") !=
+                 std::string::npos &&
+             n.find("Role bootc-operator/bootc-operator-leader-election-role; --take-over") !=
+                 std::string::npos;
+    })) << o.text;
   });
 }
 
