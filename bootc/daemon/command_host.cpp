@@ -111,14 +111,16 @@ std::string staged_by_unit(std::string_view shown) {
   };
   const std::string_view state = value_of("ActiveState=");
   if (state != "active" && state != "activating" && state != "deactivating") return {};
-  // ExecStart={ path=/usr/bin/bootc ; argv[]=bootc switch IMAGE ; ignore_errors=no ; … }
-  // or { path=/bin/sh ; argv[]=sh -c … bootc switch … IMAGE ; ignore_errors=no ; … }
+  // ExecStart={ path=/usr/bin/bootc ; argv[]=/usr/bin/bootc switch IMAGE ; ignore_errors=no ; … }
+  // or { path=/usr/bin/sh ; argv[]=/usr/bin/sh -c … bootc switch … IMAGE ; ignore_errors=no ; … }:
+  // systemd-run puts the whole path of a program for its name.
   constexpr std::string_view begin = "argv[]=", ours = "bootc switch ";
   std::string_view line = value_of("ExecStart=");
   const std::size_t at = line.find(begin);
   if (at == line.npos) return {};
   line.remove_prefix(at + begin.size());
   line = line.substr(0, line.find(" ; "));
+  line.remove_prefix(line.substr(0, line.find(' ')).rfind('/') + 1);
   if (!line.starts_with(ours) && !(line.starts_with("sh ") && line.find(ours) != line.npos))
     return {};
   return std::string(line.substr(line.rfind(' ') + 1));
@@ -349,7 +351,10 @@ awaitable<reactor::result<void>> command_host::reboot(host_command command) {
             "--apply"};
     if (command.soft) argv.emplace_back("--soft-reboot=auto");
   }
-  co_return co_await succeed(std::move(argv), reboot_time);
+  auto ended = co_await succeed(std::move(argv), reboot_time);
+  // A host that goes down ends the command as well, in the middle, and then us.
+  if (!ended) co_await loop_.sleep_for(options_.going_down_time);
+  co_return ended;
 }
 
 awaitable<void> command_host::stop_unit() {
@@ -371,13 +376,13 @@ awaitable<std::string> command_host::journal_cursor() {
 
 awaitable<std::string> command_host::journal_since(std::string cursor) {
   if (cursor.empty()) co_return std::string();
-  // What the unit's own processes said: -u would add what systemd says of the unit.
-  arguments argv{"journalctl",
-                 "-o",
-                 "cat",
-                 "--no-pager",
-                 "_SYSTEMD_UNIT=" + std::string(switch_unit),
-                 "--after-cursor=" + cursor};
+  arguments sync{"journalctl", "--sync"};  // what was said last may not be written yet
+  (void)co_await execute(std::move(sync), short_time);
+  // What the unit's own processes said: -u would add what systemd says of it. Not --after-cursor,
+  // which leaves out the first entry that matches when the cursor's own does not.
+  arguments argv{
+      "journalctl",        "-o", "cat", "--no-pager", "_SYSTEMD_UNIT=" + std::string(switch_unit),
+      "--cursor=" + cursor};
   auto ended = co_await execute(std::move(argv), short_time);
   if (!ended || !ended->succeeded()) co_return std::string();
   const std::size_t error = ended->out.rfind("\nerror: ");  // bootc tells of its steps before it

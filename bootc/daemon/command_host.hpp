@@ -22,6 +22,8 @@ struct command_host_options {
   /// Deployments are looked at as often, whether the kernel reports a change or not; so is a stage
   /// that was begun before.
   reactor::nanoseconds watch_interval = std::chrono::seconds(2);
+  /// So long after its end a command that reboots counts as failed, if this process is still there.
+  reactor::nanoseconds going_down_time = std::chrono::seconds(30);
   std::map<std::string, std::optional<std::string>> environment;  // further variables of commands
 };
 

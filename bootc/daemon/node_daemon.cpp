@@ -11,6 +11,7 @@
 #include "reactor/plain/reason.hpp"
 #include "registry/image_ref.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -54,14 +55,14 @@ bool is_asked_anew(const bootc_node& before, const bootc_node& now) {
 struct node_daemon::ended_command {
   node_daemon& daemon;
   host_command command;
-  reactor::result<void> outcome =
-      reactor::make_fault(reactor::errc::closed, "run on the host", "stopped before its end");
+  reactor::result<void> outcome = reactor::make_fault(boost::asio::error::operation_aborted,
+                                                      "run on the host", "stopped before its end");
   ~ended_command() {
     daemon.command_ = 0;
     if (outcome)
       daemon.log_.info("done on the host",
                        {{"action", name_of(command.action)}, {"image", command.image}});
-    else
+    else if (!reactor::is_cancelled(outcome.error()))
       daemon.log_.warning("failed on the host", {{"action", name_of(command.action)},
                                                  {"image", command.image},
                                                  {"why", reactor::reason_of(outcome.error())}});
@@ -197,6 +198,7 @@ awaitable<void> node_daemon::inspect() {
     inspect_again_ = loop_.now() + inspect_every;
     co_return;
   }
+  if (reactor::is_cancelled(traits.error())) co_return;
   log_.warning("the host cannot be inspected", {{"why", traits.error()}});
   agent_.on_uninspected(reactor::reason_of(traits.error()), loop_.now());
 }
@@ -206,6 +208,7 @@ awaitable<void> node_daemon::read_host() {
       loop_, machine_.status(), loop_.now() + options_.status_timeout, "bootc status");
   if (!text) {
     const auto& why = text.error();
+    if (reactor::is_cancelled(why)) co_return;
     agent_.on_host_unreadable("getting bootc status: " + reactor::reason_of(why), loop_.now());
     co_return;
   }

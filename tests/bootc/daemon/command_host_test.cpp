@@ -371,6 +371,24 @@ TEST(CommandHost, ReadsTheImageOfARunningUnit) {
   EXPECT_EQ(staged_by_unit("ActiveState=active\n" + exec), "q.io/a/b@sha256:1");
   EXPECT_EQ(staged_by_unit(exec + "ActiveState=deactivating\n"), "q.io/a/b@sha256:1");
   EXPECT_EQ(staged_by_unit("ActiveState=inactive\n" + exec), "");
+  // As systemd 252 and 257 show the units that we start.
+  const std::string behind =
+      " ; ignore_errors=no ; start_time=[Fri 2026-11-27 14:57:20 UTC] ; stop_time=[n/a] ; pid=87 ; "
+      "code=(null) ; status=0/0 }\nActiveState=active\n";
+  EXPECT_EQ(staged_by_unit("ExecStart={ path=/usr/bin/bootc ; argv[]=/usr/bin/bootc switch "
+                           "q.io/a/b@sha256:1" +
+                           behind),
+            "q.io/a/b@sha256:1");
+  EXPECT_EQ(
+      staged_by_unit("ExecStart={ path=/usr/bin/sh ; argv[]=/usr/bin/sh -c exec 4>&1; : >\"$0\"; "
+                     "code=$( { { bootc switch --progress-fd 3 \"$@\" 3>&1; } } 5>&1 ); exit "
+                     "\"$code\" /run/windlass-stage-progress q.io/a/b@sha256:1" +
+                     behind),
+      "q.io/a/b@sha256:1");
+  EXPECT_EQ(staged_by_unit(
+                "ExecStart={ path=/usr/bin/env ; argv[]=/usr/bin/env bootc switch q.io/a" + behind),
+            "")
+      << "no unit of ours";
   EXPECT_EQ(staged_by_unit("ActiveState=active\nExecStart={ path=/bin/true ; argv[]=true ; }"), "");
   for (const char* other : {"", "ActiveState=", "ActiveState=active", "\n\n=", "ExecStart=argv[]="})
     EXPECT_EQ(staged_by_unit(other), "") << other;

@@ -125,6 +125,30 @@ TEST(CommandHost, WhatFailedOnTheHostIsNamed) {
   });
 }
 
+TEST(CommandHost, ARebootThatEndsItsCommandHasNotFailedYet) {
+  machine m;
+  m.put("reboot_fails", "Call to Reboot failed: Connection reset by peer");
+  command_host_options o = m.settings(command_form::direct);
+  o.going_down_time = 1h;
+  command_host going_down(m.loop, std::move(o));
+  reactor::run_task(m.loop, [&]() -> awaitable<void> {
+    std::optional<reactor::result<void>> ended;
+    reactor::task_group tasks(m.loop);
+    tasks.start("reboot", [&]() -> awaitable<void> {
+      host_command c;
+      c.action = host_action::reboot;
+      ended.emplace(co_await going_down.run(std::move(c)));
+    });
+    for (int i = 0; i < 500 && m.log().find("systemctl reboot") == std::string::npos; ++i)
+      co_await m.loop.sleep_for(10ms);
+    co_await m.loop.sleep_for(200ms);
+    EXPECT_FALSE(ended) << "the host may be going down";
+    co_await tasks.cancel_and_join();
+    co_await going_down.stop();
+    co_await m.commands.stop();
+  });
+}
+
 TEST(CommandHost, TheNextProcessKnowsWhatWasStagedForAPool) {
   machine m;
   m.run([](machine& on) -> awaitable<void> {

@@ -41,6 +41,7 @@ struct machine {
     reactor::put(folder / "proc/1/environ", block + "container=podman" + '\0');
     o.root = folder.path();
     o.watch_interval = 20ms;
+    o.going_down_time = 0s;
     return o;
   }
   void put(const std::string& name, const std::string& text) {

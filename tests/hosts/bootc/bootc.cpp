@@ -111,6 +111,8 @@ std::string conflict(const parsed& p,
 
 /// What is wrong with an option's value; empty when nothing is.
 std::string wrong_value(const parsed& p) {
+  if (!p.lacking.empty())
+    return "a value is required for '" + p.lacking + " <VALUE>' but none was supplied";
   const auto soft = p.options.find("--soft-reboot");
   if (soft != p.options.end() && soft->second != "auto" && soft->second != "required")
     return "invalid value '" + soft->second +

@@ -28,7 +28,8 @@ inline constexpr const char* default_folder = "/fake_host";
 struct parsed {
   std::map<std::string, std::string> options;
   arguments words;
-  std::string unknown;  // the first option that the program does not have, or that lacks its value
+  std::string unknown;  // the first option that the program does not have
+  std::string lacking;  // or that has no value
   bool has(const std::string& option) const { return options.contains(option); }
 };
 
@@ -58,7 +59,7 @@ inline parsed parse(const arguments& args, const option_table& known, ends where
     const bool missing =
         option != known.end() && option->second == takes::value && !valued && i + 1 == args.size();
     if (option == known.end() || missing || (valued && option->second == takes::nothing)) {
-      if (out.unknown.empty()) out.unknown = name;
+      if (out.unknown.empty() && out.lacking.empty()) (missing ? out.lacking : out.unknown) = name;
       continue;
     }
     std::string value = valued ? a.substr(equals + 1) : std::string();
@@ -127,6 +128,13 @@ public:
 private:
   fs::path root_;
 };
+
+/// What getopt_long says of a wrong option; empty when none is.
+inline std::string wrong_option(const std::string& program, const parsed& p) {
+  if (!p.unknown.empty()) return program + ": unrecognized option '" + p.unknown + "'";
+  if (!p.lacking.empty()) return program + ": option '" + p.lacking + "' requires an argument";
+  return {};
+}
 
 int bootc(const host_state& h, arguments args);
 int systemctl(const host_state& h, const arguments& args);

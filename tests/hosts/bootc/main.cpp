@@ -62,7 +62,7 @@ int power_on(const host_state& h) {
 
 int cat(const host_state& h, const arguments& args) {
   const parsed p = parse(args, {});
-  if (!p.unknown.empty()) return fail("cat: unrecognized option '" + p.unknown + "'");
+  if (const std::string wrong = wrong_option("cat", p); !wrong.empty()) return fail(wrong);
   if (p.words != arguments{"/proc/sys/kernel/random/boot_id"})
     return fail("cat: " + (p.words.empty() ? "-" : p.words[0]) + ": No such file or directory");
   std::cout << h.read("boot_id") << '\n';
@@ -71,7 +71,7 @@ int cat(const host_state& h, const arguments& args) {
 
 int pgrep(const host_state& h, const arguments& args) {
   const parsed p = parse(args, {{"-x", takes::nothing}});
-  if (!p.unknown.empty()) return fail("pgrep: invalid option -- '" + p.unknown + "'", 2);
+  if (const std::string wrong = wrong_option("pgrep", p); !wrong.empty()) return fail(wrong, 2);
   if (p.words.size() != 1) return fail("pgrep: no matching criteria specified", 2);
   return h.has("process_" + p.words[0]) ? 0 : 1;
 }
@@ -100,9 +100,8 @@ int nsenter(const host_state& h, const arguments& args) {
                      {"--version", takes::nothing}};
   for (const std::string& each : namespaces) known[each] = takes::maybe_value;
   const parsed p = parse(args, known, ends::at_first_word);
-  if (!p.unknown.empty())
-    return fail("nsenter: unrecognized option '" + p.unknown +
-                "'\nTry 'nsenter --help' for more information.");
+  if (const std::string wrong = wrong_option("nsenter", p); !wrong.empty())
+    return fail(wrong + "\nTry 'nsenter --help' for more information.");
   if (p.has("--version")) {
     std::cout << "nsenter from util-linux 2.34\n";
     return 0;

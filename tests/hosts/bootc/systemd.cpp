@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 namespace fake {
 namespace {
@@ -17,10 +18,6 @@ constexpr char by_systemd = '\x01';
 int unit_pid(const host_state& h) {
   const int pid = h.has("unit_pid") ? std::atoi(h.read("unit_pid").c_str()) : 0;
   return pid > 1 && kill(pid, 0) == 0 ? pid : 0;
-}
-
-int not_known(const char* program, const parsed& p) {
-  return fail(std::string(program) + ": unrecognized option '" + p.unknown + "'");
 }
 
 int show(const host_state& h, const parsed& p) {
@@ -64,7 +61,7 @@ int systemctl(const host_state& h, const arguments& args) {
                                 {"-p", takes::value},
                                 {"--value", takes::nothing},
                                 {"--no-pager", takes::nothing}});
-  if (!p.unknown.empty()) return not_known("systemctl", p);
+  if (const std::string wrong = wrong_option("systemctl", p); !wrong.empty()) return fail(wrong);
   const std::string verb = p.words.empty() ? std::string() : p.words[0];
   if (verb == "reboot") {
     if (h.has("reboot_fails")) return fail(h.read("reboot_fails"));
@@ -88,7 +85,7 @@ int systemctl(const host_state& h, const arguments& args) {
     return 0;
   }
   if (verb == "is-active" || verb == "stop") return fail("Too few arguments.");
-  return fail("Unknown command verb '" + verb + "'.");
+  return fail("Unknown command verb " + verb + ".");
 }
 
 /// --wait: runs the command as a unit, whose errors go to the journal and not to the caller; it
@@ -103,7 +100,7 @@ int systemd_run(const host_state& h, const arguments& args) {
                           {"--quiet", takes::nothing},
                           {"-q", takes::nothing}},
                          ends::at_first_word);
-  if (!p.unknown.empty()) return not_known("systemd-run", p);
+  if (const std::string wrong = wrong_option("systemd-run", p); !wrong.empty()) return fail(wrong);
   if (p.words.empty()) return fail("Command line to execute required.");
   const arguments& command = p.words;
   if (command[0] != "bootc" && command[0] != "sh")
@@ -115,7 +112,7 @@ int systemd_run(const host_state& h, const arguments& args) {
   std::string line;
   for (const auto& a : command) line += (line.empty() ? "" : " ") + a;
   h.write("unit_name", unit_name);
-  h.write("unit_command", line);
+  h.write("unit_command", "/usr/bin/" + line);  // the program's whole path, as it was found
   const auto note = [&](const std::string& said) { h.append("journal", by_systemd + said); };
   note("Started " + unit_name + " - [systemd-run] " + line + ".");
   std::cerr << "Running as unit: " << unit_name << '\n';
@@ -148,6 +145,7 @@ int systemd_run(const host_state& h, const arguments& args) {
   return code;
 }
 
+/// --after-cursor leaves out the first entry that matches, as the cursor's own does not.
 /// -u shows what a unit's processes said and what systemd said of it, _SYSTEMD_UNIT= the former.
 int journalctl(const host_state& h, const arguments& args) {
   const parsed p = parse(args, {{"--show-cursor", takes::nothing},
@@ -158,8 +156,10 @@ int journalctl(const host_state& h, const arguments& args) {
                                 {"-u", takes::value},
                                 {"--unit", takes::value},
                                 {"--no-pager", takes::nothing},
+                                {"--sync", takes::nothing},
+                                {"--cursor", takes::value},
                                 {"--after-cursor", takes::value}});
-  if (!p.unknown.empty()) return not_known("journalctl", p);
+  if (const std::string wrong = wrong_option("journalctl", p); !wrong.empty()) return fail(wrong);
   for (const std::string& match : p.words)
     if (match.find('=') == std::string::npos)
       return fail("Failed to add match '" + match + "': Invalid argument");
@@ -168,17 +168,21 @@ int journalctl(const host_state& h, const arguments& args) {
     std::cout << "-- cursor: s=" << text.size() << '\n';
     return 0;
   }
+  if (p.has("--sync")) return 0;
   std::size_t from = 0;
-  if (p.has("--after-cursor")) {
-    const std::string& cursor = p.options.at("--after-cursor");
+  for (const char* option : {"--cursor", "--after-cursor"}) {
+    if (!p.has(option)) continue;
+    const std::string& cursor = p.options.at(option);
     if (!cursor.starts_with("s=")) return fail("Failed to seek to cursor: Invalid argument");
     from = static_cast<std::size_t>(std::atoll(cursor.substr(2).c_str()));
   }
+  bool left_out = !p.has("--after-cursor") || (p.words.empty() && !p.has("-u") && !p.has("--unit"));
   std::istringstream lines(from < text.size() ? text.substr(from) : std::string());
   for (std::string line; std::getline(lines, line);) {
     const bool noted = line.starts_with(by_systemd);
     if (noted && !p.words.empty()) continue;
-    if (!line.empty()) std::cout << line.substr(noted ? 1 : 0) << '\n';
+    if (line.empty() || !std::exchange(left_out, true)) continue;
+    std::cout << line.substr(noted ? 1 : 0) << '\n';
   }
   return 0;
 }
