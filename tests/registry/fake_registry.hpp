@@ -48,6 +48,8 @@ public:
     if (r.method == "POST" && at.path == blob + "uploads/")
       return respond(202, "", {{"Location", upload_location}});
     if (r.method == "PUT" && at.path == "/v2/up/session") {
+      if (formats::digest_of(r.body) != *at.get("digest"))
+        return respond(400, R"({"errors":[{"code":"DIGEST_INVALID","message":"another digest"}]})");
       blobs[*at.get("digest")] = r.body;
       return respond(201);
     }
