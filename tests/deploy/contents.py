@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 ROOT = pathlib.Path(sys.argv[1]).resolve()
@@ -25,6 +26,19 @@ INSIDE = """set -e; PATH=/usr/sbin:/usr/bin
 mount --rbind "$1" "$1"; mount -o remount,bind,ro "$1"; mount --rbind /proc "$1/proc"; mount --rbind /dev "$1/dev"; mount --bind "$2" "$1/mnt"
 root=$1 user=$3; shift 3
 if [ "$user" = keep ]; then exec chroot "$root" "$@"; else exec chroot --userspec="$user:$user" --groups= "$root" "$@"; fi"""
+
+# A host that bootc manages, as far as a daemon inspects it. $1 is the package's root file system, mounted as a pod's.
+RECORDED = SOURCE / "tests/data/bootc-1.16.9/10-status-booted.out"
+BOOTED = json.loads(RECORDED.read_text())["status"]["booted"]
+BOOTC = f"""#!/bin/sh
+case "$*" in
+"status --json --format-version 1") [ -z "$container" ] && exec cat {RECORDED};;
+*--help) echo "Usage: bootc $1"; exit;;
+esac
+echo "error: unexpected argument '$*' found" >&2; exit 2"""
+HOST = """set -e; mount --make-rprivate /; mount -t proc proc /proc
+unshare --mount sh -c 'mount --make-rprivate /; mount --rbind "$1" "$1"; mount -o remount,bind,ro "$1"; mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"; mount --bind "$2" "$1/mnt"
+r=$1; shift 2; exec env -i PATH=/usr/sbin:/usr/bin container=oci NODE_NAME=node-1 KUBECONFIG=/mnt/node/kubeconfig chroot "$r" windlass daemon "$@"' sh "$@" & wait $!"""
 
 checks = []
 
@@ -124,18 +138,37 @@ def a_service_installs_itself_and_gets_ready(work):
 
 
 @check
-def the_daemon_is_up_and_can_enter_its_host(work):
-    run("nsenter", "--version", work=work, user=0)
+def the_daemon_enters_its_host(work):
+    """As in its pod, with nothing but the address of the API server: process 1 is a host that has bootc, and the package's nsenter enters it."""
+    (work / "bin").mkdir()
+    (work / "bin/bootc").write_text(BOOTC)
+    (work / "bin/bootc").chmod(0o755)
     with running("windlass", "apiserver", "--dir", "/mnt/node", work=work):
         until((work / "node/kubeconfig").exists, "the embedded API server")
         # A daemon looks for its settings, so the kinds have to be there.
         run("windlass", "helm", "install", "windlass", "/usr/share/windlass/chart", "--kubeconfig", "/mnt/node/kubeconfig", "-n", "os", "--create-namespace",
             "--set", "daemon.enabled=false", work=work, env={"HOME": "/mnt"})
+        nodes = re.search(r"server: *\"?(http://[^\"\s]+)", (work / "node/kubeconfig").read_text())[1] + "/apis/node.bootc.dev/v1alpha1/bootcnodes"
+        wanted = {"apiVersion": "node.bootc.dev/v1alpha1", "kind": "BootcNode", "metadata": {"name": "node-1"}, "spec": {"desiredImage": f"10.0.2.2:5000/host@{BOOTED['image']['imageDigest']}", "desiredImageState": "Staged"}}
+        with urllib.request.urlopen(urllib.request.Request(nodes, method="POST", data=json.dumps(wanted).encode(), headers={"Content-Type": "application/json"}), timeout=20):
+            pass
         port = free_port()
-        with running("windlass", "daemon", "--kubeconfig", "/mnt/node/kubeconfig", "--host-root", "/mnt", f"--health-probe-bind-address=127.0.0.1:{port}",
-                     work=work, user=0, env={"NODE_NAME": "node-1"}):
-            until(lambda: answers(port, "/healthz"), "/healthz")
-    return "healthy"
+        as_root = [] if os.geteuid() == 0 else ["-r"]
+        host = subprocess.Popen(["unshare", *as_root, "--mount", "--pid", "--cgroup", "--fork", "--kill-child=KILL", "sh", "-c", HOST, "sh", ROOT, work, f"--health-probe-bind-address=127.0.0.1:{port}"],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={"PATH": f"{work}/bin:/usr/sbin:/usr/bin:/sbin:/bin", "container": "lxc"})
+        try:
+            def conditions():
+                with urllib.request.urlopen(f"{nodes}/node-1", timeout=20) as answer:
+                    return json.loads(answer.read()).get("status", {}).get("conditions", [])
+            until(conditions, "what the daemon says of its host")
+            seen = {c["type"]: c for c in conditions()}
+            healthy = answers(port, "/healthz")
+        finally:
+            host.kill()
+            said, _ = host.communicate(timeout=20)
+    if seen["Idle"]["reason"] != "Idle" or seen["Degraded"]["status"] != "False" or not healthy:
+        raise RuntimeError(f"/healthz {healthy}, {seen}: {said}")
+    return f"inspected through {run('nsenter', '--version', work=work, user=0).strip()}"
 
 
 @check
