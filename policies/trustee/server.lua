@@ -116,7 +116,7 @@ local function choices_of(parent, related, running, row, told)
   return function(container)
     local rule = container == "kbs" and split and "kbs-microservices" or container
     local image, variable, is_constant = images.choose(rule, told.notes, told.environment)
-    if not is_constant or not by_hand then return image, variable, false end
+    if not is_constant then return image, variable, false end
     local of_release = images.of_release(row, split)[container]
     if text(told.notes[A .. "version"]) ~= "" and of_release ~= "" then return of_release, nil, false end
     if text(runs[container]) ~= "" then return runs[container], nil, runs[container] ~= image end

@@ -219,7 +219,7 @@ test("without a word of the process the init container keeps its image, as a pla
   local w = server({}, { [A .. "version"] = "v0.21.0" }).settle()
   w.files = fixtures.files({ ["settings.json"] = "{}" })
   w.settle()
-  expect_equal({ w.writes, w.pod().initContainers[1].image }, { {}, "registry.example.com/windlass:1" })
+  expect_equal({ w.writes, w.pod().initContainers[1].image, w.reason("Ready") }, { {}, "registry.example.com/windlass:1", "False/RollingOut" })
 end)
 
 test("a KbsConfig made by hand runs the constants", function()

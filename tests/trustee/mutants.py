@@ -26,7 +26,7 @@ MUTANTS = [
     ("images.lua", 'if out[container] == "" and theirs[container] ~= "" then', "if false then", "the shipped image of a release without a mapping"),
     ("instance.lua", 'elseif release_images.kbs == "" then', "elseif false then", "a release without any image is a condition"),
     ("server.lua", 'if text(runs[container]) ~= "" then return', "if false then return", "an image that runs is kept"),
-    ("server.lua", "if not is_constant or not by_hand then", "if not is_constant then", "an instance keeps no image"),
+    ("server.lua", "by_hand and running and running", "running and running", "an instance keeps no image"),
     ("server.lua", 'if built_in and not split and of_release ~= "" then', "if false then", "an image that can read its file"),
     ("server.lua", "told.notes = notes_of(parent, related, made, told)", "told.notes = parent.annotations", "pods that are taken over start once"),
     # which release
