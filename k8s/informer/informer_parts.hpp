@@ -115,6 +115,10 @@ private:
   bool needed_;
 };
 
+/// The server's cache, from which watches are served, has not reached the version that was asked
+/// for.
+bool is_too_large(const fault& f);
+
 inline bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }

@@ -266,6 +266,10 @@ awaitable<result<probe_findings>> informer_base::find_missed(resource_version fr
   wait.resource_version_match = "NotOlderThan";
   const auto as_new = co_await api_.list(options_.collection, std::move(wait));
   if (!as_new && as_new.error().cancelled) co_return as_new.error();
+  probe_findings found;
+  found.probed = true;
+  // No watch will show more, as with an etcd that does not say how far it is (before 3.4.25).
+  if (!as_new && is_too_large(as_new.error())) co_return found;
   watch_options options;
   options.ns = options_.ns;
   options.label_selector = options_.label_selector;
@@ -275,8 +279,6 @@ awaitable<result<probe_findings>> informer_base::find_missed(resource_version fr
   auto opened = co_await api_.open_watch(options_.collection, std::move(options));
   if (!opened) co_return opened.error();
   const std::unique_ptr<reactor::http::exchange> exchange = std::move(*opened);
-  probe_findings found;
-  found.probed = true;
   reactor::wiped_string carry;
   std::size_t total = 0;
   const steady_time until = loop_.now() + probe_longest;

@@ -1,5 +1,6 @@
 #include "k8s/informer/watch_state.hpp"
 
+#include "k8s/informer/informer_parts.hpp"
 #include "reactor/plain/entropy.hpp"
 
 #include <algorithm>
@@ -13,15 +14,14 @@ constexpr double jitter_share = 0.2;
 // the same broken event again and again: a list goes around it
 constexpr std::uint32_t malformed_patience = 3;
 
-/// The server's cache has not reached the version that was asked for.
+}  // namespace
+
 bool is_too_large(const fault& f) {
   if (std::any_of(f.causes.begin(), f.causes.end(),
                   [](const cause& c) { return c.reason == "ResourceVersionTooLarge"; }))
     return true;
   return f.detail.find("Too large resource version") != std::string::npos;
 }
-
-}  // namespace
 
 std::shared_ptr<const watch_limits> shared_limits(const watch_limits& limits) {
   static const auto defaults = std::make_shared<const watch_limits>();

@@ -690,6 +690,27 @@ INSTANTIATE_TEST_SUITE_P(Attention, WhenItIsNoticed,
                                          attended_case{"AtRest", attention::none, 120s}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+TEST_F(InformerTest, AServerWhoseCacheDoesNotKeepUpIsListedWithoutASecondWatch) {
+  watching();
+  server_is_at(50);
+  // As a kube-apiserver beside etcd 3.4.23 answers: nothing happens among the pods, and it does not
+  // learn from etcd how far it is.
+  server.always(
+      "GET", "/api/v1/pods?fieldSelector=metadata.name",
+      answer::failure(
+          504, "Timeout", "Timeout: Too large resource version: 50, current: 1",
+          R"({"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1})")
+          .wait(3s));
+  server.always("GET", watch_path, watch_saying({}));
+  server.always("GET", list_path, list_of(50, {pod_at("b", 40)}));
+  run_for(20s);
+  EXPECT_EQ(stored(), "b@40");
+  EXPECT_TRUE(pods->may_be_acted_upon());
+  for (const auto& r : server.requests())
+    EXPECT_EQ(r.target.find("timeoutSeconds=3&"), std::string::npos) << r.target;
+  EXPECT_EQ(pods->counters().watches, lists());
+}
+
 TEST_F(InformerTest, OneAnswerFromThePastIsNotBelieved) {
   watching({event("ADDED", "b", 50)});
   server_is_at(30);
