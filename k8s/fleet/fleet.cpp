@@ -26,7 +26,7 @@ constexpr std::size_t piece_bytes = 16 * 1024;
 }  // namespace
 
 /// Two servers that show certificates of one authority are in one hand. Without verification, and
-/// with the authorities of the system, anybody's certificate would do: then the address decides.
+/// with the authorities of the system, any server has such a certificate: then the address decides.
 std::string trust_of(const connection& to) {
   if (!to.server.starts_with("https:")) return "plain";
   if (to.insecure || to.ca.empty()) return "address " + to.server;

@@ -143,7 +143,7 @@ public:
 private:
   struct entry {
     std::string hash;
-    std::string trust;    // whom its connection takes for that server
+    std::string trust;    // trust_of() its connection
     std::string invalid;  // why there is no cluster
     reactor::wall_time since{};
     object_reference secret;             // kind empty = added by hand
@@ -214,7 +214,8 @@ private:
   reactor::task_group tasks_;
 };
 
-/// Whom a connection takes for its server: equal for two whose certificates come from one hand.
+/// What identifies the server of a connection beside its address: equal for two connections that trust
+/// the same authority.
 std::string trust_of(const connection& to);
 /// Which of the names of one API server is the primary: the smallest that is not "self-cluster".
 std::string primary_name(const std::vector<std::string>& names);

@@ -142,6 +142,10 @@ informer_base::ending informer_base::answered(const std::shared_ptr<stream_run>&
     if (answer.error().code == errc::unavailable && answer.error().http_status == 0)
       return give_up("the server is silent, and asked for a sign of life: " +
                      answer.error().detail);
+    // The second watch cannot begin where this one has come to.
+    if (answer.error().code == errc::gone) return line_outcome::failure(answer.error());
+    // Not asked again before the server has named another version.
+    target_.reset();
     // A watch goes on for a while after the right to it was taken away.
     if (answer.error().code == errc::forbidden) {
       last_error_ = answer.error();
@@ -176,8 +180,8 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
   const freshness_limits& how = limits().of(attention_);
   newest_version& newest = api_.newest();
   const bool contradicts = !newest.version.empty() && newest.by != this &&
-                           watch_.named(newest.version, moved_ >= newest.asked) ==
-                               version_check::went_back;
+                           moved_ < newest.asked &&
+                           resource_version(newest.version) < watch_.version();
   const steady_time last = contradicts ? stream->probed : std::max(newest.asked, stream->probed);
   if (now >= last + how.named_every) {
     if (!contradicts && newest.asking && now - newest.asking_since < limits().probe_patience)

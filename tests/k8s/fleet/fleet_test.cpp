@@ -432,7 +432,7 @@ TEST(FleetTrust, NoMemberTakesThePlaceOfAnotherByItsUidAlone) {
   };
   EXPECT_EQ(trust_of(to("c1", "one")), trust_of(to("10.0.0.1", "one"))) << "by name and by address";
   EXPECT_NE(trust_of(to("c1", "one")), trust_of(to("c2", "other")));
-  EXPECT_NE(trust_of(to("c1", "")), trust_of(to("c2", ""))) << "anybody may have such a certificate";
+  EXPECT_NE(trust_of(to("c1", "")), trust_of(to("c2", ""))) << "any server may have one";
   connection unverified = to("c2", "one");
   unverified.insecure = true;
   EXPECT_NE(trust_of(to("c1", "one")), trust_of(unverified));
