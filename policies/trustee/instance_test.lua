@@ -183,7 +183,7 @@ test("a supported version that the catalogue maps to no image runs the one that 
     { image, "r/as:1", images .. "reference-value-provider-service:v0.20.0" })
   expect_equal({ w.reason("ImagesResolved"), w.events.ImageMappingMissing }, { "True/FallbackToShipped", nil })
   expect_equal(w.condition("ImagesResolved").message, "the catalogue has no image of v0.20.0: kbs runs the one that is shipped with Windlass, " .. image)
-  expect_equal(instance({}).condition("ImagesResolved").message, "kbs runs " .. images .. "key-broker-service:built-in-as-latest")
+  expect_equal(instance({}).condition("ImagesResolved").message, "kbs runs " .. images .. "key-broker-service:built-in-as-v0.22.0")
 end)
 
 test("seven files a release are enough, for an instance that runs and for one that is new", function()

@@ -268,7 +268,7 @@ end)
 test("a new KbsConfig whose file has its services built in gets an image that has them", function()
   local w = server({})
   w.put(built_in)
-  expect_equal(w.settle().pod().containers[1].image, "ghcr.io/confidential-containers/key-broker-service:built-in-as-latest")
+  expect_equal(w.settle().pod().containers[1].image, "ghcr.io/confidential-containers/key-broker-service:built-in-as-v0.22.0")
 end)
 
 test("what an instance owns runs its release's image, whatever ran before", function()
