@@ -1,10 +1,14 @@
 // The programs that play a host's beside those of this machine: the same arguments, equal answers.
 // bootc is compared with what was recorded: recorded_bootc_test.cpp.
+#include "reactor/system/files.hpp"
 #include "reactor/system/process.hpp"
 #include "tests/bootc/daemon/machine.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
+
+#include <regex>
+#include <set>
 
 namespace bootc {
 namespace {
@@ -136,6 +140,27 @@ TEST(HostFakes, AUnitIsNotStartedTwiceNorStoppedWhenItDoesNotRun) {
       run(m, bin + "systemd-run", {"--wait", "--unit", "x.service", "bootc", "status"});
   EXPECT_EQ(again.code, 1);
   EXPECT_THAT(again.err, HasSubstr("x.service was already loaded"));
+}
+
+TEST(HostFakes, EachComparisonIsListedAndEachListedOneExists) {
+  auto page = reactor::load_file(WINDLASS_SOURCE_DIR "/docs/internals/fakes.md", 1u << 20);
+  ASSERT_TRUE(page) << page.error().message();
+  std::set<std::string> here, listed;
+  const auto* all = ::testing::UnitTest::GetInstance();
+  for (int s = 0; s < all->total_test_suite_count(); ++s) {
+    const auto* suite = all->GetTestSuite(s);
+    for (int t = 0; t < suite->total_test_count(); ++t)
+      here.insert(std::string(suite->name()) + "." + suite->GetTestInfo(t)->name());
+  }
+  const std::regex name("`(HostFakes\\.[A-Za-z0-9]+)`");
+  for (std::sregex_iterator it(page->begin(), page->end(), name), end; it != end; ++it) {
+    listed.insert((*it)[1]);
+    EXPECT_TRUE(here.contains((*it)[1])) << (*it)[1];
+  }
+  for (const std::string& each : here)
+    if (each.starts_with("HostFakes.") && each.find("TheMachines") != std::string::npos) {
+      EXPECT_TRUE(listed.contains(each)) << each << " is not in docs/internals/fakes.md";
+    }
 }
 
 }  // namespace
