@@ -361,8 +361,9 @@ function instance.sync(parent, related, children, files)
   local function add(child) list[#list + 1] = child end
   local running = text(parent.status and parent.status.effectiveVersion)
   if running == "" then running = text(kbs and kbs.annotations[A .. "version"]) end
+  -- What runs is what the KbsConfig says: its write may fail.
   local fields = { requestedVersion = text(spec.version), effectiveVersion = running,
-    images = plain.copy(parent.status and parent.status.images) }
+    images = kbs and images.effective(kbs.annotations, told.environment) or plain.copy(parent.status and parent.status.images) }
 
   local made, _, loaded = catalogue.of(files.text)
   -- The last good one is as good as it was.
@@ -452,11 +453,7 @@ function instance.sync(parent, related, children, files)
   add(child)
   report_images(row, release_images, filled, child.object.metadata.annotations, told, out)
   if running ~= "" and running ~= row.version then out.tell("VersionChanged", running .. " -> " .. row.version) end
-  -- It runs once the KbsConfig says so: the write may fail.
-  if text(kbs and kbs.annotations[A .. "version"]) == row.version then
-    fields.effectiveVersion = row.version
-    fields.images = images.effective(child.object.metadata.annotations, told.environment)
-  end
+  if text(kbs and kbs.annotations[A .. "version"]) == row.version then fields.effectiveVersion = row.version end
   return answer()
 end
 
