@@ -299,7 +299,7 @@ TEST_F(Types, WordsThatValidationDoesNotKnowAreUnsupported) {
           "a pull policy", deployments(), deployment(R"("imagePullPolicy":"Sometimes")"),
           R"(spec.template.spec.containers[0].imagePullPolicy: Unsupported value: "Sometimes")"),
       refused("a strategy", deployments(), deployment("", R"("strategy":{"type":"Slow"})"),
-              R"(spec.strategy.type: Unsupported value: "Slow")"),
+              R"(supported values: "Recreate", "RollingUpdate")"),
       refused(
           "an access mode", s.core("persistentvolumeclaims"),
           core_object(
