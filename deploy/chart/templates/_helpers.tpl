@@ -93,7 +93,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- $ours := or .Values.tenants.enabled .Values.kryptondeployments.enabled }}
 {{- range $name := list "compat" "chart" "watchCluster" "operator" }}
-{{- if and (get $.Values $name) (not $ours) }}
+{{- $said := get $.Values $name }}
+{{- if kindIs "map" $said }}
+{{- $said = values $said | join "" }}
+{{- end }}
+{{- if and $said (not $ours) }}
 {{- $wrong = append $wrong (printf "%s is for Tenants and KryptonDeployments: say tenants.enabled=true or kryptondeployments.enabled=true" $name) }}
 {{- end }}
 {{- end }}
