@@ -1213,6 +1213,7 @@ std::vector<setting> settings_of(const CLI::App& command, const all_arguments& a
     for (const std::string& value : option->results())
       one.value += (one.value.empty() ? "" : ",") + value;
     if (option->count() == 0) one.value = option->get_default_str();
+    if (option->count() == 0 && option->get_items_expected_max() == 0) one.value = "false";
     if (from_file.contains(one.name)) one.origin = "file " + all.config;
     if (const auto said = from_environment.find(option); said != from_environment.end())
       for (const overridable& o : all.overridables)

@@ -201,7 +201,8 @@ TEST(Awaiting, NothingIsMadeInAChoiceAmongTheArguments) {
 TEST(Moves, NoVariableIsPassedOnAfterAPartOfItWasMovedFrom) {
   const std::map<std::string, std::string> except = {
       {"helm/commands/verify_command.cpp", "template_words does not read the origin"},
-      {"registry/web.cpp", "too_big reads the limit, not the body"}};
+      {"registry/web.cpp", "too_big reads the limit, not the body"},
+      {"k8s/informer/informer_silence.cpp", "the answer is taken, and the stream asks again"}};
   const std::regex moved(R"re(std::move\((\*?)(\w+)((?:(?:\.|->)\w+)*)\))re");
   struct part {
     std::string of, line;

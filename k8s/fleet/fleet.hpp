@@ -117,7 +117,7 @@ public:
   /// ended doing so. Empty: it acts. One cluster is acted upon under its primary name alone.
   std::string acts_elsewhere(const cluster& c, const engagement& api) const;
   /// Home, which is told with `home: true` while APIs are on it: together with the first of the
-  /// clusters that is the same API server, else after all of them. It outlives the fleet's readings.
+  /// clusters that is the same API server, else after all. It outlives the readings.
   void also_tell_of(const cluster& home) noexcept { home_ = &home; }
   /// What GET /clusters answers: an array of one object for each name, in their order, as printable
   /// JSON text. A fleet's is a megabyte, so it is made in pieces; clusters may come and go between

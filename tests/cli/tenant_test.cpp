@@ -130,7 +130,7 @@ TEST(TenantView, NothingOfWhatAClusterSaysIsObeyedByATerminal) {
 
 parse_outcome parsed(std::vector<std::string> words) {
   return parse_arguments(words, [](std::string_view) { return std::string(); },
-                         {"bootc", "tenants"});
+                         {"bootc", "tenants", "kryptondeployments"});
 }
 
 TEST(TenantArguments, TheApiNeedNotBeNamed) {

@@ -57,8 +57,8 @@ enum class chart_skip : std::uint8_t { forbidden, allowed };
 
 struct settings {
   chart_coordinates chart;
-  /// Chart or values were said, or it is the service's own start: otherwise who only looks shows what
-  /// the service at work has published.
+  /// Chart or values were said, or it is the service's own start: otherwise who only looks shows
+  /// what the service at work has published.
   bool chart_is_said = false;
   std::vector<std::string> values_files;
   bool install_crds = false;

@@ -11,8 +11,8 @@ namespace helm::tenants {
 
 /// The condition ClusterPlan/<cluster>: which chart the service at work wants on the cluster, and
 /// what it does about that, so that who only looks need not know its settings.
-/// Shape    True UpToDate; False Install, Upgrade, Uninstall; False Held. The message is the chart's
-///          text, and of Held "; <code>: <sentence>" behind it.
+/// Shape    True UpToDate; False Install, Upgrade, Uninstall; False Held. The message is the
+///          chart's text, and of Held "; <code>: <sentence>" behind it.
 /// Returns  none for what is over in a moment: what was said before stays.
 std::optional<k8s::condition> published(const tenant_plan& p, const desired_release& wanted,
                                         std::string_view cluster);

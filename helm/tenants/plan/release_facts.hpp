@@ -29,8 +29,8 @@ std::optional<release_facts> newest_of(std::span<const release::record> history)
 std::string moved_away(const release_facts& is, const chart_coordinates& wanted,
                        const std::string& wanted_values);
 
-/// How long an operation on the release still has to wait by its newest record alone: a failed one is
-/// not followed by another revision before operation_floor is over. Zero when it may begin.
+/// How long an operation on the release still has to wait by its newest record alone: a failed one
+/// is not followed by another revision before operation_floor is over. Zero when it may begin.
 reactor::nanoseconds until_next_revision(const release_facts& is, reactor::wall_time now);
 
 /// Since when nobody can be working on a pending release any more: by its own time, or, as clocks

@@ -127,8 +127,8 @@ struct tenant_plan {
 /// Source  the contract on tenants, section 7, in its order.
 tenant_plan plan_tenant(const tenant_world& w);
 
-/// Whether the original operator installed what the object has on the cluster and nobody of ours has
-/// looked at it since: it notes a fingerprint and never says status.lastAppliedChart.
+/// Whether the original operator installed what the object has on the cluster and nobody of ours
+/// has looked at it since: it notes a fingerprint and never says status.lastAppliedChart.
 bool is_of_the_original(const tenant& t, std::string_view cluster);
 
 /// Whether this connection is the one that takes care of the object (7.1 and 3.7).

@@ -153,8 +153,8 @@ private:
   reactor::wall_time now_;
 };
 
-/// The kind of the original operator has no status.observedGeneration, so that what was written of it
-/// is not there; the conditions that went with it are.
+/// The kind of the original operator has no status.observedGeneration, so that what was written of
+/// it is not there; the conditions that went with it are.
 bool is_generation_pruned(const tenant& t, std::string_view cluster) {
   if (t.status.observed_generation != 0 || t.status.last_applied_chart.empty()) return false;
   const k8s::condition* ready =
