@@ -140,7 +140,7 @@
 ---@class (exact) windlass.composes
 ---@field parents windlass.composed_parent[] whose objects are asked about; custom resources
 ---@field children windlass.composed_kind[] what may be made for them; nothing else is made, changed or deleted
----@field related? windlass.composed_kind[] what else may be looked at
+---@field related? windlass.related_kind[] what else may be looked at
 ---@field manager? string of the fields that are applied, and the mark of what was made; `windlass-` and the pack's name without it
 ---@field finalizer? string keeps a parent that is deleted until its children are as `sync` wants them then
 ---@field data? string whose files every call gets; their edits count at once
@@ -153,10 +153,16 @@
 ---@field apiVersion string group and version
 ---@field kind string in the singular
 ---@field finalizer? string of this kind alone, in place of that of `composes`
+---@field reporter? string who events about this kind name as their controller; windlass without it
 
 ---@class (exact) windlass.composed_kind
 ---@field apiVersion string group and version, or v1
 ---@field kind string in the singular
+
+---@class (exact) windlass.related_kind
+---@field apiVersion string group and version, or v1
+---@field kind string in the singular
+---@field optional? boolean where it is not served, or may not be listed, nothing of it is there; else that holds the pack
 
 ---@class windlass.data_files
 ---@field text table<string, string> by path in the folder
@@ -174,12 +180,13 @@
 ---@field finalized? boolean false: a parent that is being deleted must stay although its children are as wanted
 
 ---@class (exact) windlass.child
----@field object table<string, any> as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. An empty table is an object. Of a Secret, `data` is in clear; a value may be `{ generate = "ed25519" | "password" | "bytes", length = 32 }`, `{ public_of = key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen
+---@field object table<string, any> as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. `{}` is an empty object, `list()` an empty list. Of a Secret, `data` is in clear; a value may be `{ generate = "ed25519" | "password" | "bytes", length = 32 }`, `{ public_of = key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen
 ---@field way? "own"|"create"|"add-keys"|"lines" own: fields are applied and repaired (also without it); create: made anew when it is gone, else left alone; add-keys: keys of its data, each until somebody edits it; lines: a block in a text
 ---@field adopt? boolean an object of that name that nobody owns is taken over; else it is a conflict
 ---@field lines? table<string, windlass.text_block> of the way lines, by key of data
 ---@field inputs? string[] of related and children, or of this answer: written once they are there and as they shall be; their digest goes to the annotations of its pods
 ---@field inputs_as? string windlass.dev/inputs without it
+---@field events? windlass.events_of_writes about the parent, told once a write of this object has ended. Without create_failed and update_failed a failure is the event Held
 
 ---@class (exact) windlass.text_block
 ---@field text string its lines
@@ -187,6 +194,16 @@
 ---@field after? string where it goes at first, such as [http_server]; else the end
 ---@field without? string[] lines `name = …` elsewhere in the text are taken out
 ---@field comment? string what begins a comment; # without it
+
+---@class (exact) windlass.events_of_writes
+---@field created? string|windlass.event_of_a_write Normal, after the server took the new object
+---@field updated? string|windlass.event_of_a_write Normal, after the server took a change
+---@field create_failed? string|windlass.event_of_a_write Warning, with the server's words
+---@field update_failed? string|windlass.event_of_a_write Warning, with the server's words
+
+---@class (exact) windlass.event_of_a_write
+---@field reason string
+---@field message? string without it the object's name and what was done; of a failure it stands before them
 
 ---@class (exact) windlass.condition
 ---@field type string
@@ -201,6 +218,7 @@
 
 ---@class (exact) windlass.verdict
 ---@field problem? string why they are refused; empty or nil: they are good
+---@field warnings? string[] what in them has no effect, or not the one that its author means; the service logs it
 
 ---@class (exact) windlass.family.compose
 ---@field related? fun(parent: windlass.composed_object): windlass.related_objects what else does the answer for this custom resource depend on?
