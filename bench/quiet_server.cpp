@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t first_version = 1'000'000'000;
-constexpr std::string_view version = "1000000000";  // the same, of what there is
+constexpr std::string_view version = "1000000000";     // the same, of what there is
 constexpr reactor::nanoseconds bookmark_every = 1min;  // kube-apiserver's bookmarkFrequency
 
 std::string meta(const std::string& name, const std::string& ns, std::size_t seed) {
@@ -59,8 +59,8 @@ std::string list_body(const std::string& kind, std::size_t objects) {
   return body + "]}";
 }
 
-/// Lists at once, and watches on which nothing but a bookmark happens. What is written elsewhere (the
-/// Leases of nodes) moves the version that the server is at.
+/// Lists at once, and watches on which nothing but a bookmark happens. What is written elsewhere
+/// (the Leases of nodes) moves the version that the server is at.
 class quiet_server {
 public:
   quiet_server(reactor::loop& l, std::size_t objects) : loop_(l), never_(l) {

@@ -19,8 +19,7 @@ inline constexpr const char* image_manifest = "application/vnd.oci.image.manifes
 inline constexpr const char* image_index = "application/vnd.oci.image.index.v1+json";
 /// An index, in either of the two words for it.
 inline bool is_index(std::string_view type) {
-  return type == image_index ||
-         type == "application/vnd.docker.distribution.manifest.list.v2+json";
+  return type == image_index || type == "application/vnd.docker.distribution.manifest.list.v2+json";
 }
 }  // namespace media_type
 

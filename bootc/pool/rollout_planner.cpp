@@ -23,9 +23,9 @@ action& pass::act(action_kind kind, std::string node) {
   action& a = plan_.actions.emplace_back();
   a.kind = kind;
   if (writes_node(kind)) {
-    const auto at =
-        std::lower_bound(world_.nodes.begin(), world_.nodes.end(), node,
-                         [](const k8s::node* n, const std::string& name) { return n->meta.name < name; });
+    const auto at = std::lower_bound(
+        world_.nodes.begin(), world_.nodes.end(), node,
+        [](const k8s::node* n, const std::string& name) { return n->meta.name < name; });
     if (at != world_.nodes.end() && (*at)->meta.name == node)
       a.resource_version = (*at)->meta.resource_version.text();
   }
@@ -187,8 +187,9 @@ bool pass::resolve() {
       to_agree_ = "the annotation " + std::string(names::approve_digest) + " of the pool is " +
                   (digest.empty() ? "the digest that the tag names" : digest) +
                   ", or its image is edited";
-      invalid_ = "image ref \"" + ref + "\" has no digest, and the operator before Windlass refused " +
-                 "it (" + std::string(tags_not_supported_text) + "); it is followed when " + to_agree_ +
+      invalid_ = "image ref \"" + ref +
+                 "\" has no digest, and the operator before Windlass refused " + "it (" +
+                 std::string(tags_not_supported_text) + "); it is followed when " + to_agree_ +
                  (tag_.error.empty() ? "" : "; " + tag_.error);
       return false;
     }

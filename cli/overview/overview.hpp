@@ -34,8 +34,8 @@ struct api_totals {
   std::size_t units = 0, updated = 0, updating = 0, degraded = 0;
 };
 
-/// Nothing is waited for there: it has no such kind (CRDMissing), or another name of the same cluster
-/// has the rows (Twin).
+/// Nothing is waited for there: it has no such kind (CRDMissing), or another name of the same
+/// cluster has the rows (Twin).
 bool has_nothing(std::string_view cluster_state);
 
 struct fleet_overview {

@@ -7,8 +7,8 @@
 namespace k8s {
 
 /// The newest version that an API server has named in answer to a consistent read of any
-/// collection, kept once for all informers of a client (docs/adr/0006). Versions of one server count
-/// the writes to its storage, so one answer tells all of them how far they should be.
+/// collection, kept once for all informers of a client (docs/adr/0006). Versions of one server
+/// count the writes to its storage, so one answer tells all of them how far they should be.
 struct newest_version {
   std::string version;           // metadata.resourceVersion of a list; empty = never asked
   const void* by = nullptr;      // the informer that asked for it

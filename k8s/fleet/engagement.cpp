@@ -52,8 +52,7 @@ std::string engagement::says() const {
 
 std::optional<fault> engagement::refusal() const {
   for (const followed_informer& f : followed_)
-    if (const auto& why = f.informer->last_error(); why && why->code == errc::forbidden)
-      return why;
+    if (const auto& why = f.informer->last_error(); why && why->code == errc::forbidden) return why;
   return std::nullopt;
 }
 

@@ -271,8 +271,8 @@ void fleet::disengage(const std::string& name, entry& e) {
 }
 
 awaitable<void> fleet::close(std::unique_ptr<cluster> leaving, std::string identity) {
-  const auto still =
-      stopping_.insert(stopping_.end(), {std::move(identity), leaving->api().server(), "", leaving->name()});
+  const auto still = stopping_.insert(
+      stopping_.end(), {std::move(identity), leaving->api().server(), "", leaving->name()});
   co_await leaving->stop();
   stopping_.erase(still);
   names_changed_.wake_all();
@@ -364,8 +364,8 @@ awaitable<void> fleet::seat() {
         if (!e || !e->acts_under_one_name()) continue;
         waits = waits || e->state() == cluster_state::twin;
         if (!e->part() || names.primary == c->name()) continue;
-        const auto still =
-            stopping_.insert(stopping_.end(), {identity_of(*c), c->api().server(), a.name, c->name()});
+        const auto still = stopping_.insert(
+            stopping_.end(), {identity_of(*c), c->api().server(), a.name, c->name()});
         c->start_again(a.name, [this, still] {
           stopping_.erase(still);
           names_changed_.wake_all();

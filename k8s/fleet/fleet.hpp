@@ -214,8 +214,8 @@ private:
   reactor::task_group tasks_;
 };
 
-/// What identifies the server of a connection beside its address: equal for two connections that trust
-/// the same authority.
+/// What identifies the server of a connection beside its address: equal for two connections that
+/// trust the same authority.
 std::string trust_of(const connection& to);
 /// Which of the names of one API server is the primary: the smallest that is not "self-cluster".
 std::string primary_name(const std::vector<std::string>& names);

@@ -7,8 +7,8 @@
 
 namespace k8s {
 
-/// A server has shown that a view of it was current: by a complete list, or by naming a version in a
-/// consistent read that the view's stream has come to. Bytes, events and bookmarks alone prove
+/// A server has shown that a view of it was current: by a complete list, or by naming a version in
+/// a consistent read that the view's stream has come to. Bytes, events and bookmarks alone prove
 /// nothing: they may come from a replica that lags. Only watch_state, which judges all of these,
 /// makes one.
 class current_proof {
@@ -16,8 +16,8 @@ class current_proof {
   current_proof() = default;
 };
 
-/// How closely views are watched (docs/adr/0006). close: a caller is about to act on what is kept, so
-/// that a view that is no longer current is noticed within 20 s. none: within 120 s.
+/// How closely views are watched (docs/adr/0006). close: a caller is about to act on what is kept,
+/// so that a view that is no longer current is noticed within 20 s. none: within 120 s.
 enum class attention { none, close };
 
 /// When a view was last proved current; nothing else sets it.

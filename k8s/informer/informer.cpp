@@ -140,9 +140,9 @@ awaitable<void> informer_base::sweep() {
   while (sweep_some(objects_at_once) > 0) co_await reactor::turn::give_way();
 }
 
-/// Before a complete list: what did not fit the budget is tried from the beginning, because in the part that
-/// is kept may be much that the server has no more. Nothing is decided on it, and the handlers hear
-/// of what goes.
+/// Before a complete list: what did not fit the budget is tried from the beginning, because in the
+/// part that is kept may be much that the server has no more. Nothing is decided on it, and the
+/// handlers hear of what goes.
 awaitable<void> informer_base::make_room() {
   if (!last_error_ || last_error_->code != errc::over_budget) co_return;
   begin_relist();
@@ -182,9 +182,9 @@ step informer_base::settle(const line_outcome& outcome) {
       target_.reset();
       if (watch_.highest().empty()) {
         forget_versions();
-        options_.log.warning("the server's history went back, listing it as it is now",
-                             {{"collection", options_.collection.plural},
-                              {"why", outcome.why.detail}});
+        options_.log.warning(
+            "the server's history went back, listing it as it is now",
+            {{"collection", options_.collection.plural}, {"why", outcome.why.detail}});
       } else {
         options_.log.warning("refused an answer from the past",
                              {{"collection", options_.collection.plural},

@@ -61,10 +61,11 @@ struct informer_base::stream_run {
   std::vector<reactor::wiped_string> queued;  // lines that wait for one that is parsed off the loop
   std::uint64_t bytes = 0;
   reactor::steady_time opened{}, last_byte{}, ends_by{}, probed{}, looked{};
-  bool probing = false;                 // a question is under way: for a version, or a second watch
+  bool probing = false;  // a question is under way: for a version, or a second watch
   reactor::task_group::task_id probe = 0;
-  std::optional<result<probe_findings>> answer;  // what it found; of a question for a version nothing
-  std::optional<resource_version> ahead;         // an event that the stream has not delivered yet
+  std::optional<result<probe_findings>>
+      answer;                             // what it found; of a question for a version nothing
+  std::optional<resource_version> ahead;  // an event that the stream has not delivered yet
 };
 
 struct informer_base::line_outcome {

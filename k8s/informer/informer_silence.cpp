@@ -84,8 +84,7 @@ informer_base::ending informer_base::consider_named() {
         return nullptr;
       }
       return line_outcome::from_the_past(malformed("the server is at version " + newest.version +
-                                                   ", and had been at " +
-                                                   watch_.version().text()));
+                                                   ", and had been at " + watch_.version().text()));
   }
   return nullptr;
 }
@@ -132,23 +131,22 @@ informer_base::ending informer_base::give_up(std::string_view why) {
 
 /// A question of this stream was answered.
 informer_base::ending informer_base::answered(const std::shared_ptr<stream_run>& stream) {
-  const result<probe_findings> answer = std::move(*stream->answer);
+  const result<probe_findings> found = std::move(*stream->answer);
   stream->answer.reset();
   stream->probing = false;
   stream->probed = loop_.now();
-  if (!answer) {
+  if (!found) {
     // Any answer of a server shows that it is there; what is wrong with it concerns the next
     // request.
-    if (answer.error().code == errc::unavailable && answer.error().http_status == 0)
-      return give_up("the server is silent, and asked for a sign of life: " +
-                     answer.error().detail);
+    if (found.error().code == errc::unavailable && found.error().http_status == 0)
+      return give_up("the server is silent, and asked for a sign of life: " + found.error().detail);
     // The second watch cannot begin where this one has come to.
-    if (answer.error().code == errc::gone) return line_outcome::failure(answer.error());
+    if (found.error().code == errc::gone) return line_outcome::failure(found.error());
     // Not asked again before the server has named another version.
     target_.reset();
     // A watch goes on for a while after the right to it was taken away.
-    if (answer.error().code == errc::forbidden) {
-      last_error_ = answer.error();
+    if (found.error().code == errc::forbidden) {
+      last_error_ = found.error();
       if (on_doubt_) on_doubt_();
     }
     return nullptr;
@@ -156,13 +154,13 @@ informer_base::ending informer_base::answered(const std::shared_ptr<stream_run>&
   if (last_error_ && last_error_->code == errc::forbidden) last_error_.reset();
   if (ending back = consider_named()) return back;
   if (!target_) return nullptr;
-  if (!answer->probed) return ask_or_probe(stream);
-  switch (watch_.probed(*answer, target_->version)) {
+  if (!found->probed) return ask_or_probe(stream);
+  switch (watch_.probed(*found, target_->version)) {
     case probe_verdict::current:
       record_proof(target_->asked);
       target_.reset();
       return consider_named();
-    case probe_verdict::missed: stream->ahead = answer->event; return nullptr;
+    case probe_verdict::missed: stream->ahead = found->event; return nullptr;
     case probe_verdict::moving:
       if (loop_.now() - target_->asked <
           limits().of(attention_).reached_in + limits().probe_patience)
@@ -179,8 +177,7 @@ informer_base::ending informer_base::ask_or_probe(const std::shared_ptr<stream_r
   const steady_time now = loop_.now();
   const freshness_limits& how = limits().of(attention_);
   newest_version& newest = api_.newest();
-  const bool contradicts = !newest.version.empty() && newest.by != this &&
-                           moved_ < newest.asked &&
+  const bool contradicts = !newest.version.empty() && newest.by != this && moved_ < newest.asked &&
                            resource_version(newest.version) < watch_.version();
   const steady_time last = contradicts ? stream->probed : std::max(newest.asked, stream->probed);
   if (now >= last + how.named_every) {

@@ -40,10 +40,10 @@ struct watch_limits {
   reactor::nanoseconds watch_longest = 60min;
   reactor::nanoseconds relist_jitter = 2s;  // a restarted server forgets every stream at once
   reactor::nanoseconds too_short = 1s;      // a stream that ends sooner without a word is a failure
-  reactor::nanoseconds silence = 10s;  // without a byte of a stream's initial events
+  reactor::nanoseconds silence = 10s;       // without a byte of a stream's initial events
   // How a view is proved current while a caller is about to act on it, and at rest. With
-  // probe_patience they add up to the 20 s and 120 s after which a lost stream is noticed. At rest a
-  // stream reaches a version by its next bookmark, due every minute.
+  // probe_patience they add up to the 20 s and 120 s after which a lost stream is noticed. At rest
+  // a stream reaches a version by its next bookmark, due every minute.
   freshness_limits attended{8s, 1s}, unattended{30s, 75s};
   reactor::nanoseconds probe_patience = 8s;         // a question is answered by then, or never
   reactor::nanoseconds list_idle = 15s;             // without a byte in a list
@@ -115,9 +115,9 @@ struct watch_counters {
   std::uint64_t failures = 0;   // requests and streams that ended badly
   std::uint64_t throttled = 0;  // 429
   std::uint64_t repeated = 0, regressed = 0, unknown = 0, replaced = 0;  // oddities
-  std::uint64_t older_refused = 0;  // answers from the past
-  std::uint64_t malformed = 0;      // texts that are not what a server sends
-  std::uint64_t over_budget = 0;    // lists and events that the store had no room for
+  std::uint64_t older_refused = 0;                                       // answers from the past
+  std::uint64_t malformed = 0;    // texts that are not what a server sends
+  std::uint64_t over_budget = 0;  // lists and events that the store had no room for
   // questions to a silent server, streams given up for silence
   std::uint64_t probes = 0, silent = 0;
 };

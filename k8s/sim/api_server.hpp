@@ -148,8 +148,8 @@ public:
   /// What its storage holds at this moment.
   struct backup;
   std::shared_ptr<const backup> save() const;
-  /// Puts back what was saved, versions included, and restarts, as when etcd is restored under it: a
-  /// watch from a version that was taken back waits without a word until the versions pass it.
+  /// Puts back what was saved, versions included, and restarts, as when etcd is restored under it:
+  /// a watch from a version that was taken back waits without a word until the versions pass it.
   void restore(const backup& saved);
   enum class memory { kept, lost };
   /// Ends every watch as a restart does; with memory::lost history is gone too.

@@ -39,9 +39,8 @@ bool is_prose(std::string_view word) {
   while (word.ends_with('.')) word.remove_suffix(1);
   return !word.empty() && word.size() <= longest_word &&
          std::isalpha(static_cast<unsigned char>(word.front())) &&
-         std::ranges::all_of(word.substr(1), [](unsigned char c) {
-           return std::islower(c) || c == '-';
-         });
+         std::ranges::all_of(word.substr(1),
+                             [](unsigned char c) { return std::islower(c) || c == '-'; });
 }
 
 /// Whether `before` ends in the name of a header that holds credentials, as it stands on the wire.

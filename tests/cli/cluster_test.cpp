@@ -271,8 +271,8 @@ TEST_F(Cluster, IsTakenOverFromTheOriginalWithItsPools) {
 TEST_F(Cluster, WhatIsLeftBehindOfTheOriginalIsNamed) {
   run([&](world& w) -> awaitable<void> {
     install_original(w.member);
-    for (const auto& [plural, name] : {std::pair{"deployments", "controller-manager"},
-                                       std::pair{"daemonsets", "daemon"}})
+    for (const auto& [plural, name] :
+         {std::pair{"deployments", "controller-manager"}, std::pair{"daemonsets", "daemon"}})
       w.member.erase("apps", plural, "bootc-operator", "bootc-operator-" + std::string(name));
     const outcome o = co_await look(w);
     EXPECT_EQ(o.error, "");

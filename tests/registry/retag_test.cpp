@@ -160,16 +160,16 @@ TEST_F(Retag, AnIndexOfABuilderThatAttestsGivesItsImage) {
   const std::string attestation = push("provenance");
   const std::string part = index_text(
       entry(image, amd64) + "," +
-      entry(attestation,
-            R"("annotations":{"vnd.docker.reference.type":"attestation-manifest"},)"
-            R"("platform":{"architecture":"unknown","os":"unknown"})"));
+      entry(attestation, R"("annotations":{"vnd.docker.reference.type":"attestation-manifest"},)"
+                         R"("platform":{"architecture":"unknown","os":"unknown"})"));
   const auto text = index_for_amd64(part);
   ASSERT_TRUE(text) << text.error().text;
   const auto made = read_manifest(*text, "");
   ASSERT_TRUE(made);
   ASSERT_EQ(made->manifests.size(), 1u);
   EXPECT_EQ(made->manifests[0].digest, digest_of(image));
-  EXPECT_EQ(made->manifests[0].media_type, media_type::image_manifest) << "podman and skopeo pull it";
+  EXPECT_EQ(made->manifests[0].media_type, media_type::image_manifest)
+      << "podman and skopeo pull it";
   EXPECT_EQ(made->manifests[0].architecture, "amd64");
   EXPECT_EQ(*index_for_amd64(image), *text) << "as of the image without what was attested";
 }
@@ -184,8 +184,7 @@ TEST_F(Retag, APartWithoutTheOneImageForItsArchitectureIsRefused) {
       {index_text(entry(image, amd64) + "," + entry(other, amd64)), "2 images for amd64"},
       {index_text(entry(index_text(entry(image, amd64)), amd64, media_type::image_index)),
        "an index of indexes"},
-      {index_text(entry(image, amd64,
-                        "application/vnd.docker.distribution.manifest.list.v2+json")),
+      {index_text(entry(image, amd64, "application/vnd.docker.distribution.manifest.list.v2+json")),
        "an index of indexes"},
   };
   for (const auto& row : rows) {

@@ -69,10 +69,10 @@ private:
     }
     const bool watches = asks((std::string(secrets_path) + "?watch").c_str());
     if (asks(secrets_path) && refuses == (watches ? "watch" : "list"))
-      return answer::failure(403, "Forbidden",
-                             "secrets is forbidden: User \"system:serviceaccount:os:windlass\" cannot " +
-                                 refuses +
-                                 " resource \"secrets\" in API group \"\" in the namespace \"default\"");
+      return answer::failure(
+          403, "Forbidden",
+          "secrets is forbidden: User \"system:serviceaccount:os:windlass\" cannot " + refuses +
+              " resource \"secrets\" in API group \"\" in the namespace \"default\"");
     if (watches) {
       if (r.target.find("sendInitialEvents") != std::string::npos) {
         return answer::failure(422, "Invalid", "sendInitialEvents is forbidden");

@@ -22,7 +22,8 @@ namespace k8s {
 using namespace std::chrono_literals;
 
 inline const std::string list_path = "/api/v1/pods?limit=500";
-inline const std::string version_path = "/api/v1/pods?limit=1";  // asks what version the server is at
+inline const std::string version_path =
+    "/api/v1/pods?limit=1";  // asks what version the server is at
 inline const std::string watch_path = "/api/v1/pods?watch";
 
 /// One pod informer against a server that answers from a script, in virtual time.

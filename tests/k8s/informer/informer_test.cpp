@@ -542,7 +542,8 @@ TEST_F(InformerTest, AtFirstNobodyAttends) {
 
 TEST_F(InformerTest, ABookmarkThatReachesTheServersVersionSparesASecondWatch) {
   answer stream = watch_saying({});
-  for (std::uint64_t minute = 1; minute <= 10; ++minute) stream.piece(bookmark_line(10 + minute), 60s);
+  for (std::uint64_t minute = 1; minute <= 10; ++minute)
+    stream.piece(bookmark_line(10 + minute), 60s);
   server.on("GET", list_path, list_of(10, {pod_at("a", 1)}));
   server.on("GET", watch_path, stream);
   begin(pod_options());
@@ -564,7 +565,8 @@ TEST_F(InformerTest, ABookmarkThatDoesNotReachItProvesNothing) {
   begin(pod_options());
   pods->attend(attention::none);
   server_is_at(1000);
-  // A replica that lags for ever, on each connection: its watches never come to where its lists are.
+  // A replica that lags for ever, on each connection: its watches never come to where its lists
+  // are.
   server.always("GET", watch_path, answer::stream());
   server.always("GET", list_path, list_of(1000, {pod_at("b", 900)}));
   run_for(120s);

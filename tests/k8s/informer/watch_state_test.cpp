@@ -233,12 +233,10 @@ TEST_F(WatchState, ComparesWithTheVersionThatTheServerNames) {
     bool moved_since;
     version_check expected;
   };
-  for (const row& r : {row{"10", false, version_check::reached},
-                       row{"9", true, version_check::reached},
-                       row{"9", false, version_check::went_back},
-                       row{"11", false, version_check::behind},
-                       row{"11", true, version_check::behind},
-                       row{"opaque", false, version_check::behind}}) {
+  for (const row& r :
+       {row{"10", false, version_check::reached}, row{"9", true, version_check::reached},
+        row{"9", false, version_check::went_back}, row{"11", false, version_check::behind},
+        row{"11", true, version_check::behind}, row{"opaque", false, version_check::behind}}) {
     watch_state s = watching();
     (void)s.take_proof();
     EXPECT_EQ(s.named(r.named, r.moved_since), r.expected) << r.named;
@@ -251,10 +249,10 @@ TEST_F(WatchState, ASecondWatchProvesOnlyWhatItReaches) {
     const char *event, *bookmark;
     probe_verdict expected;
   };
-  for (const row& r : {row{"", "20", probe_verdict::current}, row{"", "25", probe_verdict::current},
-                       row{"", "19", probe_verdict::unproven}, row{"", "", probe_verdict::unproven},
-                       row{"11", "20", probe_verdict::missed},
-                       row{"10", "20", probe_verdict::moving}}) {
+  for (const row& r :
+       {row{"", "20", probe_verdict::current}, row{"", "25", probe_verdict::current},
+        row{"", "19", probe_verdict::unproven}, row{"", "", probe_verdict::unproven},
+        row{"11", "20", probe_verdict::missed}, row{"10", "20", probe_verdict::moving}}) {
     watch_state s = watching();
     (void)s.take_proof();
     probe_findings found;
