@@ -16,7 +16,7 @@ constexpr bool is_label(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
 }
 
-bool all_digits(std::string_view text) noexcept {
+bool only_digits(std::string_view text) noexcept {
   for (const char c : text) {
     if (!is_digit(c)) return false;
   }
@@ -39,7 +39,7 @@ bool good_labels(std::string_view text, bool numbers_are_plain) noexcept {
     for (const char c : part) {
       if (!is_label(c)) return false;
     }
-    if (numbers_are_plain && part.size() > 1 && part.front() == '0' && all_digits(part))
+    if (numbers_are_plain && part.size() > 1 && part.front() == '0' && only_digits(part))
       return false;
   }
   return true;
@@ -247,7 +247,7 @@ int compare_prereleases(std::string_view a, std::string_view b) noexcept {
   while (!a.empty() && !b.empty()) {
     const std::string_view x = take_part(a), y = take_part(b);
     if (x == y) continue;
-    const bool x_counts = all_digits(x), y_counts = all_digits(y);
+    const bool x_counts = only_digits(x), y_counts = only_digits(y);
     if (x_counts && y_counts) return compare_digits(x, y);
     if (x_counts != y_counts) return sign(x_counts);
     return sign(x < y);

@@ -107,8 +107,8 @@ def main(source):
         return "\n".join(textwrap.fill(line, 100, subsequent_indent="  ", break_long_words=False,
                                        break_on_hyphens=False) for line in all_lines)
 
-    print(f'''// Longer than other files because it is a table, made by make_table.py beside it from the OpenAPI of
-// Kubernetes: nothing in it is decided here.
+    print(f'''// Longer than other files because it is a table, made by make_table.py beside it from the OpenAPI
+// of Kubernetes: nothing in it is decided here.
 #include "k8s/types/object_type.hpp"
 
 namespace k8s::type_tables {{

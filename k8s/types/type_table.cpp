@@ -1,5 +1,5 @@
-// Longer than other files because it is a table, made by make_table.py beside it from the OpenAPI of
-// Kubernetes: nothing in it is decided here.
+// Longer than other files because it is a table, made by make_table.py beside it from the OpenAPI
+// of Kubernetes: nothing in it is decided here.
 #include "k8s/types/object_type.hpp"
 
 namespace k8s::type_tables {

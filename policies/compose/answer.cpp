@@ -84,7 +84,8 @@ shape child_shape() {
       {needed(
            "object", map_shape(shape()),
            "as Kubernetes writes it: apiVersion, kind, metadata.name and its fields. `{}` is "
-           "an empty object, `list()` an empty list. Of a Secret, `data` is in clear; a value may be "
+           "an empty object, `list()` an empty list. Of a Secret, `data` is in clear; a value may "
+           "be "
            "`{ generate = \"ed25519\" | \"password\" | \"bytes\", length = 32 }`, `{ public_of = "
            "key }` or `{ copy = { secret = name, key = key } }`: it is filled in and never seen"),
        said("way", word_shape({"own", "create", "add-keys", "lines"}),
@@ -99,7 +100,8 @@ shape child_shape() {
             "shall be; their digest goes to the annotations of its pods"),
        said("inputs_as", text_shape("an annotation"), "windlass.dev/inputs without it"),
        said("events", write_events_shape(),
-            "about the parent, told once a write of this object has ended. Without create_failed and "
+            "about the parent, told once a write of this object has ended. Without create_failed "
+            "and "
             "update_failed a failure is the event Held")},
       "a table with object");
 }
@@ -160,12 +162,12 @@ private:
     const value* metadata = given.find("metadata");
     if (metadata == nullptr) return at_.wrong(".object.metadata", "expected a table with name");
     c.id.name = metadata->text_of("name");
-    if (!is_object_name(c.id.name))
+    if (!is_dns_subdomain(c.id.name))
       return at_.wrong(
           ".object.metadata.name",
           "'" + reactor::printable(c.id.name, shown_characters) + "' is no name of an object");
     c.id.ns = metadata->text_of("namespace");
-    if (!c.id.ns.empty() && (!is_object_name(c.id.ns) || c.id.ns.size() > 63))
+    if (!c.id.ns.empty() && (!is_dns_subdomain(c.id.ns) || c.id.ns.size() > 63))
       return at_.wrong(
           ".object.metadata.namespace",
           "'" + reactor::printable(c.id.ns, shown_characters) + "' is no name of a namespace");
@@ -291,7 +293,7 @@ private:
       a.from = asked_value::source::copy;
       a.secret = copy->text_of("secret");
       a.key = copy->text_of("key");
-      if (!is_object_name(a.secret) || a.key.empty())
+      if (!is_dns_subdomain(a.secret) || a.key.empty())
         return at_.wrong(where + ".copy", "expected { secret = name, key = key }");
     } else if (!of.empty()) {
       a.from = asked_value::source::public_key;
@@ -330,7 +332,7 @@ private:
                                     "': expected a declared kind and a name, Secret/auth");
       name.name = text.substr(slash + 1);
       name.ns = c.id.ns;
-      if (!is_object_name(name.name)) return at_.wrong(where, "it is no name");
+      if (!is_dns_subdomain(name.name)) return at_.wrong(where, "it is no name");
       if (name == c.id) return at_.wrong(where, "it is the child itself");
       c.inputs.push_back(std::move(name));
     }
@@ -486,7 +488,8 @@ result<std::vector<related_query>> read_related(const value& answer, const decla
   if (auto fine = check(answer, related_shape()); !fine) return fine.error();
   std::vector<related_query> out;
   const value::array& objects = *answer.find("objects")->if_array();
-  if (objects.size() > most_related) return make_fault(errc::malformed, {}, "objects: more than 200");
+  if (objects.size() > most_related)
+    return make_fault(errc::malformed, {}, "objects: more than 200");
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const value& one = objects[i];
     const place at{"objects[" + std::to_string(i + 1) + "]"};
@@ -508,10 +511,10 @@ result<std::vector<related_query>> read_related(const value& answer, const decla
         return at.wrong(".namespace", "an object looks only into its own namespace, " + parent.ns);
       q.ns = parent.ns;
     }
-    // It may be what a user wrote into the parent: nothing of that name is there, and the pack tells
-    // the user so.
+    // It may be what a user wrote into the parent: nothing of that name is there, and the pack
+    // tells the user so.
     const bool can_be =
-        (!by_name || is_object_name(q.name)) && (q.ns.empty() || is_object_name(q.ns));
+        (!by_name || is_dns_subdomain(q.name)) && (q.ns.empty() || is_dns_subdomain(q.ns));
     if (can_be) out.push_back(std::move(q));
   }
   return out;

@@ -79,7 +79,7 @@ bool is_label(std::string_view text) {
 bool is_api_version(std::string_view text) {
   const auto slash = text.find('/');
   const std::string_view version = slash == text.npos ? text : text.substr(slash + 1);
-  return (slash == text.npos || is_object_name(text.substr(0, slash))) && is_label(version);
+  return (slash == text.npos || is_dns_subdomain(text.substr(0, slash))) && is_label(version);
 }
 
 bool is_finalizer(std::string_view text) {
@@ -110,7 +110,7 @@ result<std::vector<kind_name>> read_kinds(const value& composes, const std::stri
 
 bool is_qualified_name(std::string_view text) noexcept {
   const auto slash = text.find('/');
-  if (slash != text.npos && !is_object_name(text.substr(0, slash))) return false;
+  if (slash != text.npos && !is_dns_subdomain(text.substr(0, slash))) return false;
   const std::string_view name = slash == text.npos ? text : text.substr(slash + 1);
   return !name.empty() && name.size() <= longest_label && is_letter(name.front()) &&
          is_letter(name.back()) &&
@@ -257,7 +257,7 @@ result<declaration> read_declaration(const manifest& m) {
   if (!d.namespaces_from.empty() && !d.namespaces_from.ends_with("_NAMESPACES"))
     return wrong(".namespaces_from: expected a name that ends in _NAMESPACES");
   d.lease = text("lease");
-  if (!d.lease.empty() && !is_object_name(d.lease))
+  if (!d.lease.empty() && !is_dns_subdomain(d.lease))
     return wrong(".lease: expected the name of an object");
   if (const value* names = m.composes.find("environment"))
     for (const value& one : *names->if_array()) d.environment.push_back(*one.if_string());

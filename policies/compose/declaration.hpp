@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policies/host/object_name.hpp"
+#include "formats/dns_name.hpp"
 #include "policies/host/pack.hpp"
 #include "policies/host/shape.hpp"
 
@@ -49,6 +49,7 @@ reactor::result<declaration> read_declaration(const manifest& m);
 /// What `composes` may say, for packs that are loaded, for the reference and for editors.
 const shape& declaration_shape();
 
+using formats::is_dns_subdomain;
 /// "example.com/name": of labels, annotations and finalizers.
 bool is_qualified_name(std::string_view text) noexcept;
 

@@ -453,8 +453,8 @@ private:
 
   // ---------------------------------------------------------------- keys
 
-  /// Of what a copy is made; empty: it is not there. Nor is a value that was emptied: nobody reads a
-  /// certificate of no bytes, and what runs keeps the last good one.
+  /// Of what a copy is made; empty: it is not there. A value that was emptied counts as absent: a
+  /// certificate of no bytes serves no pod, and the copy keeps the last good one.
   std::string source_digest(const asked_value& ask, const std::string& ns) const {
     if (ask.from != asked_value::source::copy) return {};
     const object* source = live({{"v1", "Secret"}, ns, ask.secret});

@@ -2,9 +2,9 @@
 // is never copied, so that nothing has to be given back when one of them raises.
 
 #include "formats/digest.hpp"
+#include "formats/dns_name.hpp"
 #include "formats/version_range.hpp"
 #include "policies/host/arguments.hpp"
-#include "policies/host/object_name.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -133,7 +133,7 @@ int name_problem(lua_State* L) {
   constexpr std::size_t shown_bytes = 80;
   const std::string_view text = text_at(L, 1, "k8s.name_problem");
   charge_bytes(L, text.size());
-  if (is_object_name(text)) {
+  if (formats::is_dns_subdomain(text)) {
     lua_pushnil(L);
   } else {
     char shown[shown_bytes + 1] = "";

@@ -19,8 +19,8 @@ struct decoded {
 /// first one is told; fields that the kind does not have are named and taken out.
 decoded decode(json::object& o, const object_type& type);
 
-/// What server-side apply says about fields that are not of the kind's types, or not its own; empty:
-/// nothing. What only the decoder reads (base64, quantities) is not its matter.
+/// What server-side apply says about fields that are not of the kind's types, or not its own;
+/// empty: nothing. What only the decoder reads (base64, quantities) is not its matter.
 std::string apply_problem(const json::object& o, const object_type& type);
 
 /// Texts that validation knows and does not take.

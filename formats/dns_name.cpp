@@ -1,9 +1,9 @@
-#include "policies/host/object_name.hpp"
+#include "formats/dns_name.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace policies {
+namespace formats {
 namespace {
 
 constexpr std::size_t longest_name = 253;
@@ -14,7 +14,7 @@ bool is_lower(char c) {
 
 }  // namespace
 
-bool is_object_name(std::string_view text) noexcept {
+bool is_dns_subdomain(std::string_view text) noexcept {
   if (text.empty() || text.size() > longest_name) return false;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t dot = std::min(text.find('.', from), text.size());
@@ -27,4 +27,4 @@ bool is_object_name(std::string_view text) noexcept {
   return true;
 }
 
-}  // namespace policies
+}  // namespace formats
