@@ -271,12 +271,17 @@ private:
       }
     }
     roll_out(simulation::middle_image);
-    std::function<bool()> settled = [this, &all] {
+    // What disturbs the service ends as it does in the rollout itself: an hour of it costs more than
+    // all the rest, and finds nothing else.
+    const reactor::steady_time quiet_at = loop_.now() + trial_.fleet.disturbed_for;
+    std::function<bool()> settled = [this, &all, quiet_at] {
+      quiet_ = loop_.now() >= quiet_at;
       for (std::size_t i = 0; i < all.size(); ++i)
         if (!has_settled(all[i], *world_->pools()[i])) return false;
       return true;
     };
     co_await await_within_patience(std::move(settled));
+    quiet_ = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
       simulation::pool_cluster& c = *world_->pools()[i];
       if (!has_settled(all[i], c)) judge_bad_rollout(all[i], c);
@@ -461,7 +466,7 @@ private:
 
   void saw_write(std::size_t of, const k8s::sim::written& w) {
     for (companion* c : companions_) c->saw(of, w);
-    if (calm_ || crash_at_ == 0 || --crash_at_ > 0) return;
+    if (calm_ || quiet_ || crash_at_ == 0 || --crash_at_ > 0) return;
     crash_.set();
   }
 
@@ -593,7 +598,7 @@ private:
       silence.drop = true;
       return silence;
     }
-    if (calm_ || !happens(disturbed_share)) return std::nullopt;
+    if (calm_ || quiet_ || !happens(disturbed_share)) return std::nullopt;
     const bool write = r.method != "GET";
     const auto give = [&](trouble t, int code,
                           std::string_view reason) -> std::optional<k8s::sim::answer> {
@@ -610,6 +615,7 @@ private:
   }
 
   void spoil(reactor::link_faults& f) {
+    if (quiet_) return;
     reactor::entropy& dice = loop_.random();
     f.latency = dice.between(1ms, 30ms);
     f.jitter = dice.between(0ms, 30ms);
@@ -690,7 +696,7 @@ private:
   std::set<std::string> held_;
   std::string last_problem_;
   reactor::steady_time began_{};
-  bool calm_ = false, restarting_ = false, dead_ = false, tested_ = false, done_ = false;
+  bool calm_ = false, quiet_ = false, restarting_ = false, dead_ = false, tested_ = false, done_ = false;
   std::optional<std::uint64_t> judged_at_;  // after so many writes
   std::uint64_t crash_at_ = 0;
   reactor::event crash_;
