@@ -97,13 +97,13 @@ def main():
             sys.exit(f"one node is blocked, and since when is known: {held}")
         cluster, hold = held[0]
         code, said = run(WINDLASS, "explain", f"{cluster}/{hold['unit']}", "--kubeconfig", kubeconfig, "--context", "home")
-        if "[pdb]" not in said or "refuses to evict default/" not in said or "since:" not in said:
+        if "[pdb]" not in said or "allows no eviction of default/" not in said or "since:" not in said:
             sys.exit(f"explain does not name the pod and the budget: {said}")
         kubectl = shutil.which("kubectl") or str(pathlib.Path(os.environ.get("KUBEBUILDER_ASSETS", pathlib.Path.home() / ".cache/windlass/envtest")) / "kubectl")
         if pathlib.Path(kubectl).exists():
             code, said = run(kubectl, "--kubeconfig", kubeconfig, "--context", cluster, "get", "bn", "-o", "wide")
             line = next((l for l in said.splitlines() if l.startswith(hold["unit"] + " ")), "")
-            if " pdb " not in line or "refuses to evict default/" not in line or " held " not in line:
+            if " pdb " not in line or "allows no eviction of default/" not in line or " held " not in line:
                 sys.exit(f"kubectl get bn -o wide does not show the hold: {said}")
             code, said = run(kubectl, "--kubeconfig", kubeconfig, "--context", cluster, "get", "events", "-A", "-o", "json")
             # Others waited for a budget for a moment.

@@ -127,6 +127,14 @@ public:
     co_return all;
   }
 
+  /// What is said of the Releases at home.
+  awaitable<std::vector<units::plan_row>> overview_of_home() {
+    units::part* part = units::part_of(*home_->find("releases"));
+    EXPECT_TRUE(part);
+    if (!part) co_return std::vector<units::plan_row>();
+    co_return co_await part->overview();
+  }
+
 private:
   static policies::host::options options_of(std::string folder) {
     policies::host::options o;
@@ -433,9 +441,20 @@ TEST_F(ReleasesOnAFewClusters, AReleaseIsMendedWhileTheServiceRuns) {
     co_await windlass->start();
     co_await loop_.sleep_for(5min);
     EXPECT_EQ(specs_written_["aws-0"], 0u);
+    std::vector<units::plan_row> home = co_await windlass->overview_of_home();
+    EXPECT_EQ(home.size(), 1u) << "of those that are well nothing is said";
+    if (home.size() == 1) {
+      EXPECT_EQ(home.front().name, "aws-34.5.0");
+      EXPECT_FALSE(home.front().is_done());
+      const auto& problems = home.front().problems;
+      const auto denied = std::ranges::find(problems, "Denied", &units::row_problem::reason);
+      EXPECT_TRUE(denied != problems.end() && denied->message.starts_with("component.duplicate"));
+    }
     world_->home_api().put(release(aws, aws.to));
     co_await loop_.sleep_for(1min);
     EXPECT_EQ(specs_written_["aws-0"], 1u);
+    home = co_await windlass->overview_of_home();
+    EXPECT_TRUE(home.empty());
     co_await windlass->stop();
   });
 }

@@ -347,7 +347,7 @@ def follow(b):
         fit_for_all(b, "a pool", ((320, 640), (1280, 800)))
         b.run("document.querySelector('.holds .who a').click()")
         text = b.until("document.querySelector('.hold') && document.querySelector('main').innerText", "the held unit")
-        check("pdb" in text and "refuses to evict" in text and "released by" in text and "since" in text, text)
+        check("pdb" in text and "allows no eviction of" in text and "released by" in text and "since" in text, text)
         unit = b.run("document.querySelector('main h1').innerText")
         fit_for_all(b, "a held unit", ((320, 640), (1280, 800)))
         b.looks(1280, 800)
