@@ -289,6 +289,9 @@ awaitable<tenant_cluster::stepped> tenant_cluster::rest(key_type key, tenant_wor
   }
   std::optional<nanoseconds> again = p.again_in;
   if (again && *again == nanoseconds::max()) again.reset();
+  // Whoever works on it ends sooner than it counts as abandoned.
+  if (again && p.hold && p.hold->code == hold_code::release_pending.code)
+    again = std::min(*again, wanted->all.check_interval);
   const bool skips = p.action == "skip";
   const bool may_be_freed = p.hold && (p.hold->code == hold_code::conflict.code ||
                                        p.hold->code == hold_code::drifted.code);
