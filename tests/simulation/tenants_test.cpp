@@ -214,7 +214,7 @@ TEST_F(TenantInvariants, ADeletionThatLeavesTheReleaseIsSeen) {
   EXPECT_EQ(judge_.violations().back(), "a: Tenant t is gone, and records of it are left");
 }
 
-cli::simulate::trial small(std::uint64_t seed) {
+cli::simulate::trial of_tenants(std::uint64_t seed) {
   cli::simulate::trial t;
   t.fleet = usual_fleet(3, 3, {.tenants = 3});
   t.fleet.faults = all_troubles();
@@ -226,7 +226,7 @@ cli::simulate::trial small(std::uint64_t seed) {
 class TenantFleet : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(TenantFleet, MovesToTheNextVersionWhileEverythingGoesWrong) {
-  const cli::simulate::trial_outcome o = run(small(GetParam()));
+  const cli::simulate::trial_outcome o = run(of_tenants(GetParam()));
   EXPECT_TRUE(o.is_good()) << o.findings().front() << "\n" << o.tail;
   EXPECT_GE(o.tenants.all, 3u);
   EXPECT_EQ(o.tenants.arrived, o.tenants.all);
@@ -235,14 +235,14 @@ TEST_P(TenantFleet, MovesToTheNextVersionWhileEverythingGoesWrong) {
 INSTANTIATE_TEST_SUITE_P(Seeds, TenantFleet, testing::Range<std::uint64_t>(1, 6));
 
 TEST(TenantFleetRuns, AreTheSameForTheSameSeed) {
-  const cli::simulate::trial_outcome first = run(small(11)), again = run(small(11));
+  const cli::simulate::trial_outcome first = run(of_tenants(11)), again = run(of_tenants(11));
   EXPECT_EQ(first.trace, again.trace);
   EXPECT_EQ(first.writes, again.writes);
-  EXPECT_NE(first.trace, run(small(12)).trace);
+  EXPECT_NE(first.trace, run(of_tenants(12)).trace);
 }
 
 TEST(TenantFleetRuns, WavesComeOneAfterTheOtherWithoutFaults) {
-  cli::simulate::trial t = small(1);
+  cli::simulate::trial t = of_tenants(1);
   t.fleet = usual_fleet(5, 3, {.tenants = 2});
   t.fleet.faults.clear();
   const cli::simulate::trial_outcome o = run(std::move(t));

@@ -305,8 +305,9 @@ TEST(TrusteePack, ItsClusterRoleMayReadEveryKindThatItDeclares) {
             verbs.insert(std::string(verb.as_string()));
       EXPECT_THAT(verbs, testing::IsSupersetOf({"get", "list", "watch"}))
           << plural << " " << of_group;
-      if (about.is_child(k))
+      if (about.is_child(k)) {
         EXPECT_THAT(verbs, testing::IsSupersetOf({"create", "patch", "delete"})) << plural;
+      }
     }
 }
 
