@@ -51,7 +51,7 @@ std::shared_ptr<const object> compose_cluster::find(const object_name& id) const
 bool compose_cluster::is_behind(const object_name& id, const parent_state* state) {
   const auto behind = [this](const object_name& one) {
     watched_kind* w = watched(one.kind);
-    return w && w->writes.is_stale(key_for(one), w->meta(key_for(one)));
+    return w && w->is_behind(key_for(one));
   };
   if (behind(id)) return true;
   if (!state) return false;

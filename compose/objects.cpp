@@ -255,6 +255,10 @@ public:
     const view* v = informer_.find(key);
     return v ? &v->meta : nullptr;
   }
+  bool is_behind(const k8s::object_key& key) override {
+    writes.follow(informer_.objects().history());
+    return writes.is_stale(key, meta(key));
+  }
   const std::string* text(const k8s::object_key& key) const override {
     const view* v = informer_.find(key);
     return v ? &v->text : nullptr;

@@ -77,6 +77,8 @@ public:
   /// The server says that there is no such kind, or that it may not be listed.
   bool is_refused() noexcept;
   virtual const k8s::object_meta* meta(const k8s::object_key& key) const = 0;
+  /// Whether the last write of this process to that object is not seen yet.
+  virtual bool is_behind(const k8s::object_key& key) = 0;
   /// As it is kept; null when it is not there. Until the next change.
   virtual const std::string* text(const k8s::object_key& key) const = 0;
   /// Null when it is not there.

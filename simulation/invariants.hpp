@@ -24,8 +24,8 @@ namespace simulation {
 ///   reboots  only in a slot, cordoned, and with no evictable pod left on the node
 ///   cordons  after its slot is freed a node is as schedulable as before it was taken
 ///   halt     nobody takes a slot for an image with which two in slots have been unhealthy for two
-///            minutes: they run it and are not Ready, were told to boot it and are Degraded, or were
-///            told to and are not back after the time that the pool allows
+///            minutes: they run it and are not Ready, were told to boot it and are Degraded, or
+///            were told to and are not back after the time that the pool allows
 class invariants {
 public:
   /// Of the process that is judged; its wall clock may jump.

@@ -249,7 +249,7 @@ void add_answer_servers(std::vector<server>& to) {
   refuses(
       "events, leases and objects with messages of 3 KB",
       says_and_goes_on(answer(status(403, "Forbidden", std::string(3'000, 'm')), "403 Forbidden")),
-      "Live", "", place::after_list);
+      "Forbidden", "", place::after_list);
 }
 
 }  // namespace bench::hostile

@@ -242,7 +242,7 @@ void add_list_servers(std::vector<server>& to) {
       says_and_goes_on(answer(
           R"({"kind":"Status","status":"Failure","reason":"Timeout","code":504,"message":"Too large resource version: 1, current: 0","details":{"causes":[{"reason":"ResourceVersionTooLarge"}],"retryAfterSeconds":1}})",
           "504 Gateway Timeout")));
-  add("versions that go backwards", versions({"5000", "10", "9"}), "Live", "");
+  add("versions that go backwards", versions({"5000", "10", "9"}), "Stale", "");
 }
 
 }  // namespace bench::hostile

@@ -109,10 +109,12 @@ void add_watch_servers(std::vector<server>& to) {
   odd("an object of another kind",
       R"({"type":"ADDED","object":{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s","uid":"u","resourceVersion":"1001"},"data":{"a":"YQ=="}}})"
       "\n");
+  // Its lists stay at version 1000, behind what it has said here.
+  constexpr const char* past = "and had been at";
   odd("a version that repeats",
-      event("MODIFIED", "node-1", 1001) + event("MODIFIED", "node-1", 1001));
+      event("MODIFIED", "node-1", 1001) + event("MODIFIED", "node-1", 1001), "Stale", past);
   odd("a version that goes backwards",
-      event("MODIFIED", "node-1", 1005) + event("MODIFIED", "node-1", 1001));
+      event("MODIFIED", "node-1", 1005) + event("MODIFIED", "node-1", 1001), "Stale", past);
   odd("a version of letters",
       R"({"type":"MODIFIED","object":{"metadata":{"name":"node-1","uid":"u","resourceVersion":"new"}}})"
       "\n");
@@ -125,11 +127,12 @@ void add_watch_servers(std::vector<server>& to) {
   odd("another object of the same name",
       event("MODIFIED", "node-1", 1001, "", "00000000-0000-4000-a000-00000000ffff"));
   odd("an added object that is there", event("ADDED", "node-1", 1001));
-  odd("a bookmark that goes backwards", bookmark("Node", "5000") + bookmark("Node", "10"));
+  odd("a bookmark that goes backwards", bookmark("Node", "5000") + bookmark("Node", "10"),
+      "Stale", past);
   odd("a bookmark without a version", R"({"type":"BOOKMARK","object":{"metadata":{}}})"
                                       "\n");
   odd("a bookmark of the largest version, then the next events",
-      bookmark("Node", "18446744073709551615") + event("MODIFIED", "node-1", 1001));
+      bookmark("Node", "18446744073709551615") + event("MODIFIED", "node-1", 1001), "Stale", past);
   odd("the end of initial events that nobody asked for",
       R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1001","annotations":{"k8s.io/initial-events-end":"true"}}}})"
       "\n");
@@ -166,8 +169,10 @@ void add_watch_servers(std::vector<server>& to) {
       says_and_goes_on(
           answer(R"({"kind":"Status","code":401,"reason":"Unauthorized"})", "401 Unauthorized")),
       "Live");
-  add("403", says_and_goes_on(
-                 answer(R"({"kind":"Status","code":403,"reason":"Forbidden"})", "403 Forbidden")));
+  add("403",
+      says_and_goes_on(
+          answer(R"({"kind":"Status","code":403,"reason":"Forbidden"})", "403 Forbidden")),
+      "Forbidden");
   add("429 for an hour",
       says_and_goes_on(answer(R"({"kind":"Status","code":429,"reason":"TooManyRequests"})",
                               "429 Too Many Requests", "Retry-After: 3600\r\n")));
@@ -207,10 +212,11 @@ void add_watch_servers(std::vector<server>& to) {
   add("added and deleted for ever", events([](std::uint64_t i) {
         return event(i % 2 ? "ADDED" : "DELETED", "churn", 1000 + i);
       }));
+  // A list of the same server knows none of them, and that counts in the end.
   add("new objects for ever", events([](std::uint64_t i) {
         return event("ADDED", "n" + std::to_string(i), 1000 + i, "", "u" + std::to_string(i));
       }),
-      "Stale");
+      "Live");
   add("large changes for ever",
       events(
           [](std::uint64_t i) {

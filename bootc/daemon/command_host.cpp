@@ -81,8 +81,8 @@ std::string first_line(const std::string& text) {
 
 std::vector<std::string> host_command_line(command_form how, std::vector<std::string> argv) {
   if (how == command_form::direct) return argv;
-  // No option that util-linux 2.34 does not have: the nsenter is the image's, and Debian 12's (2.38)
-  // knows no --env.
+  // No option newer than util-linux 2.34: the nsenter is the image's, and that of Debian 12 (2.38)
+  // has no --env.
   arguments out{"nsenter",  "--target", "1",        "--mount", "--pid", "--cgroup",
                 "--setuid", "0",        "--setgid", "0",       "--"};
   out.insert(out.end(), std::make_move_iterator(argv.begin()), std::make_move_iterator(argv.end()));

@@ -579,8 +579,8 @@ awaitable<void> drains::look(std::shared_ptr<drain> d) {
   }
 }
 
-/// Gone, which another one of that name proves too, or how it does. While the server does not answer
-/// it counts as there.
+/// Gone, which another one of that name proves too, or how it does. While the server does not
+/// answer it counts as there.
 awaitable<drains::pod_is> drains::state_of(k8s::object_key key, std::string uid) {
   co_await take_place();
   const place asks(*this);

@@ -39,9 +39,9 @@ using reactor::awaitable;
 /// Lifetime loop and client outlive it; co_await stop() before destruction.
 class drains {
 public:
-  /// `on_change` hears the node whose drain ended, whichever way but by cancel(), and the node whose
-  /// drain waits for something else than it did: that at most every 5 s, and every 10 s where only
-  /// other pods end.
+  /// `on_change` hears the node whose drain ended, whichever way but by cancel(), and the node
+  /// whose drain waits for something else than it did: that at most every 5 s, and every 10 s where
+  /// only other pods end.
   drains(reactor::loop& l, k8s::client& api, std::function<void(const std::string& node)> on_change,
          reactor::logger log = {}, node_figures figures = {});
   ~drains();

@@ -294,6 +294,9 @@ awaitable<rollout_plan> node_pool_reconciler::decide(reading& from) {
 
 awaitable<bool> node_pool_reconciler::sees_own_writes(std::string pool) {
   if (!keeps(safety_rule::own_writes)) co_return true;
+  pool_writes_.follow(views_.pools.history());
+  bootc_node_writes_.follow(views_.bootc_nodes.history());
+  node_writes_.follow(views_.nodes.history());
   const node_pool* found = views_.pools.find("", pool);
   if (pool_writes_.is_stale({"", pool}, found ? &found->meta : nullptr)) co_return false;
   const auto is_somebody = [this](const k8s::object_key& key) {

@@ -131,8 +131,8 @@ void pass::read_annotations() {
   stuck_after_ = stuck_after.value_or(default_stuck_after);
 }
 
-/// By an operator of this API that resolves no tags. Its nodes run something else, so that following
-/// the tag would begin a rollout that no person has seen coming; the condition stays, and with it the
+/// By an operator of this API that resolves no tags. Its nodes run something else, so following the
+/// tag would begin a rollout that no person has seen coming; the condition stays, and with it the
 /// memory of that, until one agrees.
 bool pass::was_refused_elsewhere() const {
   const condition* was = find_condition(pool_.status.conditions, pool_condition::degraded);

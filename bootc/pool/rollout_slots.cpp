@@ -183,9 +183,9 @@ void pass::free_if_finished(std::size_t i) {
   m.freed = true;
 }
 
-/// Of a Degraded node in a slot. One that was told to boot has failed to, whatever it runs now: most
-/// images that do not boot leave their host on the one before. One that was not told yet and runs
-/// another image only fails to stage, which disturbs nobody.
+/// Of a Degraded node in a slot. One that was told to boot has failed to, whatever it runs now:
+/// most images that do not boot leave their host on the one before. One that was not told yet and
+/// runs another image only fails to stage, which disturbs no workload.
 bool pass::has_failed_its_reboot(const member& m) const {
   if (m.approved() && keeps(safety_rule::failed_reboot)) return true;
   const auto* booted = m.object && m.object->status.booted ? &*m.object->status.booted : nullptr;

@@ -19,8 +19,8 @@ struct predecessor_object {
 };
 
 /// In its own namespace and in `ns`, in the order in which they are taken away: the controller
-/// first, so that nothing is decided while the rest goes. Not among them are the kinds, which hold the pools, the namespace and the
-/// ServiceAccounts, which Windlass uses under the same names.
+/// first, so that nothing is decided while the rest goes. Not among them are the kinds, which hold
+/// the pools, the namespace and the ServiceAccounts, which Windlass uses under the same names.
 std::vector<predecessor_object> predecessor_objects(const std::string& ns);
 
 /// Whether an object of such a name is the original's: the controller and the daemons of Windlass

@@ -184,7 +184,8 @@ result<std::string> with_facts(std::string text, const std::string& file,
       if (!done) return done.error();
     }
   }
-  // The last place first, so that the others stay where they are; what is put at one place keeps its order.
+  // The last place first, so that the others stay where they are; edits at one place keep their
+  // order.
   std::stable_sort(edits.begin(), edits.end(),
                    [](const edit& a, const edit& b) { return a.begin < b.begin; });
   for (auto e = edits.rbegin(); e != edits.rend(); ++e)

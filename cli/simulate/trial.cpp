@@ -271,8 +271,8 @@ private:
       }
     }
     roll_out(simulation::middle_image);
-    // What disturbs the service ends as it does in the rollout itself: an hour of it costs more than
-    // all the rest, and finds nothing else.
+    // What disturbs the service ends as it does in the rollout itself: an hour of it costs more
+    // than all the rest, and finds nothing else.
     const reactor::steady_time quiet_at = loop_.now() + trial_.fleet.disturbed_for;
     std::function<bool()> settled = [this, &all, quiet_at] {
       quiet_ = loop_.now() >= quiet_at;

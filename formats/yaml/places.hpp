@@ -9,7 +9,7 @@
 
 namespace formats {
 
-/// Where a value stands in its text, for a caller that changes one place and keeps every other byte.
+/// Where a value stands in its text, for a caller that changes one place and keeps all other bytes.
 /// Units   begin, end: bytes; end is behind the last character of the value, before any comment.
 ///         column: characters between the start of the line and begin.
 struct yaml_place {

@@ -41,6 +41,12 @@ void own_writes::gone(const object_key& key, const uid& id) {
   ended_.push_back({key, id});
 }
 
+void own_writes::follow(std::uint64_t history) {
+  if (std::exchange(history_, history) == history) return;
+  writes_.clear();
+  by_order_.clear();
+}
+
 bool own_writes::has_ended(const object_key& key, const uid& id) const {
   return !id.empty() &&
          std::ranges::any_of(ended_, [&](const ended& e) { return e.id == id && e.key == key; });

@@ -40,6 +40,10 @@ public:
   /// more.
   void gone(const object_key& key, const uid& id);
 
+  /// Forgets what was written in an earlier history of the server (store::history): a storage that
+  /// was put back to a backup does not have it.
+  void follow(std::uint64_t history);
+
   /// True while `view` (null = the store has no such object) does not show our last write yet.
   bool is_stale(const object_key& key, const object_meta* view);
   /// Whether that is so of any object; `view_of(key)` gives its view or null. `is_of_use(key)`:
@@ -77,7 +81,7 @@ private:
   reactor::loop& loop_;
   std::size_t most_;
   reactor::nanoseconds keep_;
-  std::uint64_t last_order_ = 0;
+  std::uint64_t last_order_ = 0, history_ = 0;
   std::map<object_key, write> writes_;
   std::map<std::uint64_t, object_key> by_order_;
   std::deque<ended> ended_;  // the last of them: an answer is not later than many

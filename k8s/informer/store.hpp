@@ -172,12 +172,17 @@ public:
     return removed;
   }
 
-  /// Versions that are stored say nothing any more: what comes next is newer.
+  /// The server's history is another one from here on: any version of an object is newer than what
+  /// is stored.
   void forget_versions() {
+    ++history_;
     for (std::size_t slot = 0; slot < marks_.size(); ++slot)
       if (marks_[slot] != mark::free)
         at(static_cast<std::uint32_t>(slot)).meta.resource_version = resource_version();
   }
+
+  /// How often the server's history was replaced; versions of different histories do not compare.
+  std::uint64_t history() const noexcept { return history_; }
 
   /// Gives back at most about `most` views without telling anybody, as its end does with all of
   /// them at once, which takes a microsecond each; from the first call on nothing is found. Says
@@ -355,6 +360,7 @@ private:
   store_budget budget_;
   std::shared_ptr<view_budget> shared_;
   std::uint32_t swept_ = 0;  // how far a sweep has come
+  std::uint64_t history_ = 0;
   std::vector<std::uint32_t> free_;
   slot_table by_name_, by_uid_;
   std::vector<index> indices_;

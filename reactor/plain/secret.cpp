@@ -35,7 +35,7 @@ std::size_t token_length(std::string_view text) {
 /// the end. What a credential is made of (base64, hexadecimal, a web token) has capitals, digits or
 /// dots inside, or is longer.
 bool is_prose(std::string_view word) {
-  constexpr std::size_t longest_word = 24;
+  constexpr std::size_t longest_word = 15;
   while (word.ends_with('.')) word.remove_suffix(1);
   return !word.empty() && word.size() <= longest_word &&
          std::isalpha(static_cast<unsigned char>(word.front())) &&

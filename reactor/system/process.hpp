@@ -46,8 +46,8 @@ struct process_exit {
 ///          returns when the child is gone, so a cancelled caller waits that long too.
 /// Output   what a grandchild holds open does not keep us: pipes are closed half a second after the
 ///          child's end.
-/// Errors   errc::not_found: no such program, which `detail` names. errc::timed_out: the deadline. errc::limit: too much
-///          output. A status other than 0 is not an error.
+/// Errors   errc::not_found: no such program, which `detail` names. errc::timed_out: the deadline.
+///          errc::limit: too much output. A status other than 0 is not an error.
 awaitable<result<process_exit>> run_process(loop& l, command c, steady_time deadline);
 
 }  // namespace reactor

@@ -47,6 +47,8 @@ std::string image_for(const std::string& pod) {
   std::string image = "never asked";
   {
     k8s::sim::api_server api(k8s::sim::options_on(l));
+    api.put(json::parse(R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "os"}})")
+                .as_object());
     api.put(json::parse(R"({"apiVersion": "v1", "kind": "Pod",
       "metadata": {"name": "windlass-0", "namespace": "os"},
       "spec": {"containers": [{"name": "manager", "image": "registry.example.com/w:7"}]}})")

@@ -1,4 +1,5 @@
-// YAML text: what is read must be printable, and read back the same; the places of its values lie inside of it and of one another.
+// YAML text: what is read must be printable, and read back the same; the places of its values lie
+// inside of the text and of one another.
 #include "formats/yaml/places.hpp"
 #include "formats/yaml/yaml.hpp"
 

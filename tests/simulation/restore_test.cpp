@@ -1,4 +1,6 @@
 // An API server whose etcd is restored from a backup under the service: its versions go back.
+#include "bootc/api.hpp"
+#include "bootc/bootc_cluster.hpp"
 #include "cli/service/service.hpp"
 #include "k8s/sim/api_server.hpp"
 #include "reactor/loop.hpp"
@@ -9,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -38,6 +41,18 @@ struct restored_fleet {
     return windlass.clusters().size() == wanted && live == wanted;
   }
 
+  /// Of the informers of nodes, pools and BootcNodes of the first member: how many answers from the
+  /// past each has refused.
+  std::vector<std::uint64_t> refused(cli::service& windlass) {
+    std::vector<std::uint64_t> all;
+    for (const k8s::cluster* c : windlass.clusters())
+      if (bootc::bootc_cluster* part = bootc::bootc_part(*c); part && all.empty())
+        for (const k8s::informer_base* i :
+             {&part->node_informer(), &part->pool_informer(), &part->bootc_node_informer()})
+          all.push_back(i->counters().older_refused);
+    return all;
+  }
+
   awaitable<void> run() {
     (void)world->start();
     cli::service_options o;
@@ -65,8 +80,15 @@ struct restored_fleet {
     co_await l.sleep_for(20s);
     api().restore(*before);
     world->pools().front()->set_image(simulation::old_image);
-    co_await l.sleep_for(21s);
-    EXPECT_TRUE(is_observed()) << "a caller attended to this cluster";
+    const std::vector<std::uint64_t> known = refused(windlass);
+    co_await l.sleep_for(20s);
+    const std::vector<std::uint64_t> now = refused(windlass);
+    EXPECT_EQ(now.size(), 3U);
+    for (std::size_t i = 0; i < now.size(); ++i)
+      EXPECT_GT(now[i], known[i]) << "a caller attended to this cluster";
+    // Before it acts on the new history, a pass waits until no request of its own can still land.
+    co_await l.sleep_for(40s);
+    EXPECT_TRUE(is_observed());
 
     // Home, whose Secrets nobody attends to.
     world->take_away(1);

@@ -18,7 +18,7 @@ inline std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The tree of the plan: seven files for each of three releases, one of which is mapped to no image.
+/// The tree of the plan: seven files for each of three releases, one of which has no image mapped.
 inline void write_seven_files(reactor::temporary_folder& folder) {
   const std::map<std::string, std::vector<std::string>> from{{"v0.10.0", {"v0.10.0"}},
                                                              {"v0.11.0", {"v0.11.0", "v0.10.0"}},

@@ -5,6 +5,7 @@
 namespace bootc {
 namespace {
 
+using namespace std::string_view_literals;
 using reactor::awaitable;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -35,7 +36,7 @@ TEST(EnteringTheHost, TheEnvironmentIsThatOfTheHostsFirstProcessWithoutContainer
             (map{{"A", "b=c"}, {"E", ""}, {"PATH", "/bin"}}));
   EXPECT_EQ(host_environment("=x\0\0novalue\0A=1"), (map{{"PATH", path}}))
       << "ends at the literal's NUL";
-  EXPECT_EQ(host_environment(std::string("=x\0\0novalue\0A=1", 15)),
+  EXPECT_EQ(host_environment("=x\0\0novalue\0A=1"sv),
             (map{{"A", "1"}, {"PATH", path}}))
       << "what is no variable is left out";
 }

@@ -13,8 +13,8 @@
 //   stage_seconds              how long a switch takes (0.2)
 //   progress                   present: `switch` has --progress-fd and writes these lines to it,
 //                              one after the other while it takes its time
-//   unpullable, unreachable    parts of images that a registry does not have, or whose registry does
-//                              not answer; one a line
+//   unpullable, unreachable    parts of images that a registry does not have, or whose registry
+//                              does not answer; one a line
 //   unbootable                 parts of images that do not come up; one a line
 //   fetched                    images that were fetched so far
 //   too_large                  parts of images that the host's disk has no room for; one a line
@@ -22,7 +22,7 @@
 //   composefs, container, readonly, no_lock, switch_options, active_units
 //                              present: the host is like that; switch_options lists further options
 //                              of `switch`
-//   rollback_queued            present: the next reboot boots the rollback, unless something is staged
+//   rollback_queued            present: the next reboot boots the rollback, unless one is staged
 //   reboot_fails               what `systemctl reboot` says instead of rebooting
 //   power_is_real              present: bootc reboots by the machine's own `systemctl reboot`
 //   reboots                    one line for each reboot; wait for it to grow, then `power_on`

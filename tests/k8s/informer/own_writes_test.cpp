@@ -66,6 +66,17 @@ TEST_F(OwnWrites, AnAnswerBehindTheNewsOfTheEndIsNoReasonToWait) {
   EXPECT_TRUE(writes.is_stale(key, nullptr)) << "what is remembered has a limit";
 }
 
+TEST_F(OwnWrites, OfAnEarlierHistoryOfTheServerNothingIsAwaited) {
+  writes.wrote(key, "u", "9");
+  writes.follow(0);
+  EXPECT_TRUE(stale(at("8"))) << "the same history";
+  writes.follow(1);
+  EXPECT_FALSE(stale(at("8")));
+  writes.wrote(key, "u", "9");
+  writes.follow(1);
+  EXPECT_TRUE(stale(at("8")));
+}
+
 TEST_F(OwnWrites, TimeForgets) {
   writes.wrote(key, "u", "9");
   l.run_until(l.now() + 61s);
