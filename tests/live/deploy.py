@@ -228,7 +228,7 @@ class Install:
 
         kubectl("create", "secret", "generic", "second", "-n", self.namespace, f"--from-file=kubeconfig={self.controller_pod.kubeconfig}")
         kubectl("label", "secret", "second", "-n", self.namespace, "sigs.k8s.io/multicluster-runtime-kubeconfig=true")
-        until(lambda seen: seen.get("second") == "Live")
+        until(lambda seen: seen.get("second") == "Twin")
         kubectl("delete", "secret", "second", "-n", self.namespace)
         until(lambda seen: "second" not in seen)
 

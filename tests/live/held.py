@@ -89,15 +89,18 @@ class Case:
         """As the disruption controller would leave it, which no bare API server has."""
         apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": self.namespace},
                "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "db"}}}})
+        self.report_budget(name, 1)
+
+    def report_budget(self, name, healthy):
         made = json.loads(kubectl("get", "pdb", name, "-n", self.namespace, "-o", "json"))
-        status = {"observedGeneration": made["metadata"]["generation"], "disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1}
+        status = {"observedGeneration": made["metadata"]["generation"], "disruptionsAllowed": 0, "currentHealthy": healthy, "desiredHealthy": 1, "expectedPods": 1}
         kubectl("patch", "pdb", name, "-n", self.namespace, "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
 
     def begin(self):
         apply({"apiVersion": "node.bootc.dev/v1alpha1", "kind": "BootcNodePool", "metadata": {"name": self.node},
                "spec": {"nodeSelector": {"matchLabels": {"held": self.name}}, "image": {"ref": IMAGES[1]}}})
         wait(f"{self.node} has its BootcNode", lambda: kubectl("get", "bootcnode", self.node, "--ignore-not-found", "-o", "name"))
-        booted, staged = ({"image": i, "digest": i.split("@")[1]} for i in IMAGES[:2])
+        booted, staged = ({"image": i, "imageDigest": i.split("@")[1]} for i in IMAGES[:2])
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         conditions = [{"type": "Idle", "status": "False", "reason": "Staged", "message": "", "lastTransitionTime": now},
                       {"type": "Degraded", "status": "False", "reason": "Healthy", "message": "", "lastTransitionTime": now}]
@@ -197,6 +200,7 @@ def main():
         report_node(dead.node, False, f"boot-{dead.node}")
         for case in cases:
             case.check()
+        budget.report_budget("db", 0)
         budget.report_pod(ready=False)
         budget.words = (*budget.words, "held-budget/db-0 is not Ready", "unhealthyPodEvictionPolicy")
         budget.check()

@@ -125,8 +125,9 @@ def evil(who):
 
 def evil_fleet():
     names = [evil("cluster-a"), evil("cluster-b")]
+    problem = {"condition": evil("condition"), "reason": evil("reason"), "message": evil("message")}
     row = {"name": evil("row"), "target": evil("target"), "total": 2, "updated": 1, "updating": 1, "degraded": 1, "capacity": 1, "occupied": 1,
-           "halted": True, "holds": {evil("code"): 1}}
+           "halted": True, "holds": {evil("code"): 1}, "problems": [problem], "unitProblems": 1}
     line = {"state": evil("state"), "lastError": evil("error"), "version": 1, "since": evil("since"), "labels": {evil("key"): evil("value")},
             "apis": [{"name": evil("api"), "state": evil("api-state"), "lastError": evil("api-error"), "rows": [row]}]}
     board = {"cluster/" + n: {"name": n, **line} for n in names}
@@ -138,6 +139,7 @@ def evil_fleet():
                           "fault": {"hook": evil("hook"), "since": evil("since"), "count": 2, "reason": evil("fault")}}]
     unit = {"name": evil("unit"), "state": evil("unit-state"), "slotted": True, "bootedDigest": evil("booted"), "message": evil("message"), "trouble": evil("trouble")}
     status_row = {"name": evil("row"), "targetDigest": evil("target"), "updated": 1, "updating": 1, "degraded": 1, "capacity": 1, "occupied": 1, "halted": True,
+                  "problems": [problem, {**problem, "unit": evil("unit")}],
                   "units": [unit, {**unit, "name": evil("other"), "trouble": ""}],
                   "holds": [{"unit": evil("unit"), "code": evil("code"), "reason": evil("reason"), "releasedBy": evil("release")}]}
     key = evil("api") + "/" + evil("row")
@@ -192,7 +194,8 @@ def large_fleet(n=2000):
         line = {"name": f"cluster-{i:04}", "state": state, "version": 1, "since": "2026-11-22T08:00:00Z", "labels": {"env": ("prod", "test")[i % 2], "region": f"r{i % 9}"},
                 "apis": [{"name": "bootc", "state": state, "rows": [{
                     "name": "workers", "target": "sha256:" + "2" * 64, "total": 12, "updated": min(12, updated), "updating": min(2, 12 - min(12, updated)),
-                    "degraded": 1 if i % 97 == 5 else 0, "capacity": 3, "occupied": 1, "halted": False, "holds": holds}]}]}
+                    "degraded": 1 if i % 97 == 5 else 0, "capacity": 3, "occupied": 1, "halted": False, "holds": holds,
+                    "problems": [], "unitProblems": 0}]}]}
         if state == "Unreachable":
             line["lastError"] = "connect to 10.0.0.1:6443: connection refused"
         board["cluster/" + line["name"]] = line
