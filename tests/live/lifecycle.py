@@ -210,7 +210,7 @@ def mid_operation(folder, home, _):
     check(not records("pending-install"), f"left pending: {s.text()[-800:]}")
     check(records("failed"), "the record says how it ended")
     again = Service(folder, "after", *arguments).ready()
-    until(lambda: records("pending-install") or records("pending-upgrade"), "the next one goes on", 60)
+    until(lambda: records("pending-install") or records("pending-upgrade") or records("deployed"), "the next one goes on", 60)
     again.end()
     check(not records("pending-install") and not records("pending-upgrade"), "left pending by the second")
     subprocess.run([*ask, "-n", "default", "delete", "secret", "here"], check=True, capture_output=True)

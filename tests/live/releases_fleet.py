@@ -99,7 +99,7 @@ class Scene:
         for cluster in said["clusters"]:
             for row in cluster["releases"]:
                 holds = {h["unit"]: h for h in row["holds"]}
-                for unit in row["units"]:
+                for unit in row.get("units", []):
                     units[cluster["name"], unit["name"]] = unit | {"hold": holds.get(unit["name"])}
         return units
 

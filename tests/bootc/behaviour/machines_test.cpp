@@ -495,7 +495,7 @@ TEST(MachineBehaviour, AnImageThatDoesNotBootStopsAtOneNodeAndIsNotTriedAgain) {
   });
 }
 
-TEST(MachineBehaviour, AnImageThatBootsNowhereStopsAtTwoNodesAndIsLeftForTheOneBefore) {
+TEST(MachineBehaviour, AnImageThatBootsNowhereStopsAtTwoNodes) {
   auto settings = machine::quick();
   settings.unbootable = {digest_of('b')};
   const char* rollout = R"({"maxUnavailable":2,"onFailure":"Return"})";
