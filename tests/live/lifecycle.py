@@ -224,7 +224,7 @@ def kubectl():
 def main():
     if not kubectl().exists():
         print(f"live: SKIPPED: no kubectl at {kubectl()}")
-        return
+        sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         server = subprocess.Popen([BUILD / "windlass", "apiserver", "--dir", folder / "home"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
