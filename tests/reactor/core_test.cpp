@@ -4,11 +4,13 @@
 #include "reactor/plain/entropy.hpp"
 #include "reactor/waiters.hpp"
 #include "tests/reactor/run.hpp"
+#include "tests/reactor/spend.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -525,23 +527,17 @@ TEST(RealLoop, RunsOffloadedWorkOnAnotherThreadAndGoesOnMeanwhile) {
   loop l;
   run_task(l, [&]() -> awaitable<void> {
     task_group tasks(l);
-    bool finished = false;
-    int turns = 0;
+    const auto turns = std::make_shared<std::atomic<int>>(0);
     tasks.start("work", [&]() -> awaitable<void> {
       const auto here = ::gettid();
-      auto job = [] {
-        ::usleep(20'000);
+      auto job = [turns] {
+        while (*turns < 4) ::usleep(1'000);
         return ::gettid();
       };
       const auto there = co_await l.offload(std::move(job));
       EXPECT_NE(there, here);
-      finished = true;
     });
-    while (!finished) {
-      co_await l.sleep_for(1ms);
-      ++turns;
-    }
-    EXPECT_GT(turns, 3);
+    while (++*turns < 4) co_await l.sleep_for(1ms);
     co_await tasks.join();
   });
   EXPECT_EQ(l.live(), nothing_live);
@@ -576,7 +572,6 @@ TEST(RealLoop, KeepsTimeAndEndsWhenNothingIsLeft) {
     const steady_time start = l.now();
     co_await l.sleep_for(10ms);
     EXPECT_GE(l.now() - start, 10ms);
-    EXPECT_LT(l.now() - start, 5s);
   });
   l.run();
   EXPECT_TRUE(tasks.empty());
@@ -586,12 +581,10 @@ TEST(RealLoop, MeasuresItsLongestStallInProcessorTime) {
   loop l;
   (void)l.take_health();
   run_task(l, [&]() -> awaitable<void> {
-    co_await l.sleep_for(5ms);  // waiting is not stalling
-    EXPECT_LT(l.health().longest_stall, 5ms);
+    co_await l.sleep_for(100ms);  // waiting is not stalling
+    EXPECT_LT(l.health().longest_stall, 100ms);
     co_await l.yield();
-    const steady_time until = l.now() + 20ms;
-    volatile unsigned spin = 0;
-    while (l.now() < until) spin = spin + 1;
+    spend(20ms);
     co_await l.yield();
   });
   const loop_health health = l.take_health();
@@ -609,7 +602,7 @@ TEST(RealLoop, IsPostedToFromAnyThread) {
     event posted(l);
     auto job = [&] { l.post([&] { posted.set(); }); };
     co_await l.offload(std::move(job));
-    const bool came = co_await posted.wait(l.now() + 5s);
+    const bool came = co_await posted.wait(l.now() + 60s);
     EXPECT_TRUE(came);
   });
 }

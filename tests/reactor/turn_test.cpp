@@ -5,9 +5,9 @@
 #include "reactor/loop.hpp"
 #include "reactor/task_group.hpp"
 #include "tests/reactor/run.hpp"
+#include "tests/reactor/spend.hpp"
 
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <string>
 
@@ -82,27 +82,17 @@ TEST(Turn, WhoGaveWayCanBeCancelled) {
   EXPECT_EQ(l.live(), live_counts{});
 }
 
-void work(nanoseconds for_so_long) {
-  const auto now = [] {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return std::chrono::seconds(t.tv_sec) + nanoseconds(t.tv_nsec);
-  };
-  for (const nanoseconds until = now() + for_so_long; now() < until;) {
-  }
-}
-
 TEST(Turn, WhatAPeerTakesIsItsOwnExpenseAndNobodyElses) {
   loop l;
   const auto greedy = std::make_shared<allowance>(), modest = std::make_shared<allowance>();
   run_task(l, [&]() -> awaitable<void> {
     co_await l.yield();
     EXPECT_TRUE(turn::begins_for(greedy));
-    work(2 * allowance::at_once);
+    spend(2 * allowance::at_once);
     co_await l.yield();
     EXPECT_FALSE(turn::begins_for(greedy));
     EXPECT_TRUE(turn::begins_for(modest));
-    work(allowance::at_once / 10);
+    spend(allowance::at_once / 10);
     co_await l.yield();
     EXPECT_TRUE(turn::begins_for(modest));
     EXPECT_FALSE(turn::begins_for(greedy));

@@ -1,10 +1,10 @@
 #include "k8s/informer/store.hpp"
 
 #include "k8s/views/pod.hpp"
+#include "reactor/plain/thread_time.hpp"
 #include "tests/k8s/informer/objects.hpp"
 
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -228,36 +228,31 @@ TEST(SlotTable, FindsEverythingWhileItGrows) {
   }
 }
 
-/// What each of that many puts takes; a store grows at the same ones each time.
-std::vector<reactor::nanoseconds> puts_into(store<pod>& many, int count) {
-  const auto cpu = [] {
-    timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return std::chrono::seconds(t.tv_sec) + reactor::nanoseconds(t.tv_nsec);
-  };
-  std::vector<reactor::nanoseconds> out;
+/// Puts that many and lowers `least`, the processor time that each put took at least in all calls:
+/// a store grows at the same puts each time, and what the machine takes away hits others.
+void puts_into(store<pod>& many, std::vector<reactor::nanoseconds>& least) {
   const pod p = named("x", 1);
-  for (int i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < least.size(); ++i) {
     pod one = p;
     one.meta.name = "pod-" + std::to_string(i);
     one.meta.uid = uid("00000000-0000-4000-8000-" + std::to_string(100'000'000'000 + i));
-    const auto before = cpu();
+    const auto before = reactor::thread_cpu();
     many.put(std::move(one), origin::list);
-    out.push_back(cpu() - before);
+    least[i] = std::min(least[i], reactor::thread_cpu() - before);
   }
-  return out;
 }
 
 TEST(StoreSize, NoPutTakesLongHoweverManyThereAre) {
-  store<pod> many, more;
-  const auto once = puts_into(many, 200'000), again = puts_into(more, 200'000);
-  EXPECT_EQ(many.size(), 200'000u);
-  // What the machine takes away does not hit the same put twice.
-  reactor::nanoseconds longest{};
-  for (std::size_t i = 0; i < once.size(); ++i)
-    longest = std::max(longest, std::min(once[i], again[i]));
-  EXPECT_LT(longest, std::chrono::milliseconds(10));
-  EXPECT_EQ(many.put(named("one more", 2), origin::watch), put_outcome::refused);
+  constexpr auto bound = std::chrono::milliseconds(10);
+  std::vector<reactor::nanoseconds> least(200'000, reactor::nanoseconds::max());
+  const auto longest = [&least] { return *std::max_element(least.begin(), least.end()); };
+  for (int tries = 0; tries < 10 && longest() >= bound; ++tries) {
+    store<pod> many;
+    puts_into(many, least);
+    EXPECT_EQ(many.size(), 200'000u);
+    EXPECT_EQ(many.put(named("one more", 2), origin::watch), put_outcome::refused);
+  }
+  EXPECT_LT(longest(), bound);
 }
 
 /// What is done to a store, told in the order that its users see.
