@@ -139,12 +139,16 @@ awaitable<std::optional<step>> informer_base::list_page(step s) {
   options.continue_token = s.continue_token;
   page p;
   p.begin = [this](const resource_version& version) { return !watch_.is_past(version); };
-  p.take = [this](wire_value object) {
-    return put(object, origin::list, resource_version()).outcome != put_outcome::refused;
+  std::string older;  // what a list of the history that we know cannot have
+  p.take = [this, &older](wire_value object) {
+    const taken t = put(object, origin::list, resource_version());
+    if (t.outcome == put_outcome::older) older = t.version.text();
+    return older.empty() && t.outcome != put_outcome::refused;
   };
   const reactor::steady_time asked = loop_.now();
   const auto read = co_await read_page(std::move(options), p);
   buffered_ = 0;
+  if (!older.empty()) co_return settle(*line_outcome::from_the_past(malformed(older_than_shown(older))));
   if (!read) {
     if (read.error().cancelled) co_return std::nullopt;
     co_return fail(read.error());

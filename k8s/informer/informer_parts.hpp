@@ -101,6 +101,13 @@ struct informer_base::line_outcome {
   }
 };
 
+/// Of an object in a list that is itself not older than what was followed: versions of one history
+/// do not go back, so the server has another one, which passed ours before it was asked.
+inline std::string older_than_shown(std::string_view version) {
+  return "the server lists an object at version " + std::string(version) +
+         ", and had shown it at a newer one";
+}
+
 /// Overwrites what the shared parser still has of a Secret when whoever read it is done.
 class informer_base::discretion {
 public:

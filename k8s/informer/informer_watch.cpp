@@ -207,6 +207,8 @@ informer_base::ending informer_base::take_event(stream_run& stream, wire_value e
     return line_outcome::failure(
         malformed(event.reading().problem.value_or("an event without a version")));
   if (t.outcome == put_outcome::refused) return line_outcome::failure(no_room());
+  if (initial && t.outcome == put_outcome::older)
+    return line_outcome::from_the_past(malformed(older_than_shown(t.version.text())));
   if (initial && type != event_type::deleted) {
     watch_.initial_event();
     return nullptr;

@@ -662,6 +662,36 @@ TEST_P(WhenItIsNoticed, AnObjectThatWentBackIsTakenAsItIsNow) {
   EXPECT_EQ(changes.back(), "a>a@1");
 }
 
+/// By a list, and by the initial events of a watch.
+struct AnotherHistory : InformerTest, testing::WithParamInterface<bool> {};
+
+TEST_P(AnotherHistory, WhoseVersionsPassedTheOldOnesBeforeAnybodyAskedIsKnownByItsObjects) {
+  const std::string gone = objects::error_line(410, "Expired", "too old resource version");
+  server_is_at(60);
+  if (GetParam()) {
+    server.on("GET", watch_path,
+              watch_saying({event("ADDED", "a", 50, "w2"), bookmark_line(50, true), gone}));
+    server.on("GET", watch_path,
+              watch_saying({event("ADDED", "a", 20, "w1"), bookmark_line(60, true)}));
+  } else {
+    server.on("GET", list_path, list_of(50, {pod_at("a", 50, "w2")}));
+    server.on("GET", watch_path, watch_saying({gone}));
+  }
+  server.always("GET", list_path, list_of(60, {pod_at("a", 20, "w1")}));
+  server.always("GET", watch_path, watch_saying({}));
+  begin(pod_options(GetParam()));
+  run_for(20s);
+  EXPECT_EQ(stored(), "a@20");
+  EXPECT_EQ(pods->objects().find("default", "a")->node, "w1");
+  EXPECT_EQ(pods->objects().history(), 1u) << "our own writes in the old one are forgotten";
+  EXPECT_TRUE(pods->may_be_acted_upon());
+  EXPECT_EQ(log->count("the server's history went back, listing it as it is now"), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, AnotherHistory, testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "AStream" : "AList");
+});
+
 TEST_P(WhenItIsNoticed, AReplicaThatLagsForEver) {
   watching();
   pods->attend(GetParam().how);
@@ -792,21 +822,15 @@ TEST_F(InformerTest, RemovingManyLetsOthersRunInBetween) {
     SCOPED_TRACE(streamed ? "watch-list" : "list");
     std::vector<std::string> all;
     for (std::size_t i = 0; i < many; ++i) all.push_back(pod_at("p" + std::to_string(i), i + 1));
-    const auto complete = [&](std::uint64_t version) {
-      return R"({"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":")" +
-             std::to_string(version) +
-             R"(","annotations":{"k8s.io/initial-events-end":"true"}}}})"
-             "\n";
-    };
     const std::string gone = objects::error_line(410, "Expired", "too old resource version");
     server.forget_rules();
     if (streamed) {
       std::vector<std::string> lines;
       for (const std::string& pod : all) lines.push_back(objects::event_line("ADDED", pod));
-      lines.push_back(complete(5'000));
+      lines.push_back(bookmark_line(5'000, true));
       lines.push_back(gone);
       server.on("GET", watch_path, watch_saying(lines));
-      server.on("GET", watch_path, watch_saying({complete(6'000)}));
+      server.on("GET", watch_path, watch_saying({bookmark_line(6'000, true)}));
     } else {
       server.on("GET", list_path, list_of(5'000, all));
       server.on("GET", watch_path, watch_saying({gone}));
