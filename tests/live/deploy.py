@@ -26,15 +26,11 @@ sys.dont_write_bytecode = True
 from rollout import BUILD, IMAGES, KUBECONFIG, KUBECTL, ROOT, Machine, apply, get, kubectl, report_node
 import rollout
 
+from waits import free_port
+
 AUDIT = pathlib.Path(os.environ["WINDLASS_LIVE_AUDIT"])
 FIELDS = {"metadata.namespace": lambda pod: pod["metadata"]["namespace"], "metadata.name": lambda pod: pod["metadata"]["name"],
           "spec.nodeName": lambda pod: pod["spec"]["nodeName"]}
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def fails(*command, text=None):

@@ -6,37 +6,19 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 
+sys.dont_write_bytecode = True
+from waits import check, free_port, until
+
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUIET = {k: v for k, v in os.environ.items() if not k.startswith(("WATCH_", "CHART_", "POD_", "KUBECONFIG"))}
 counts = {}
-
-
-def port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def check(true, what):
-    if not true:
-        raise RuntimeError(what)
-
-
-def until(true, what, limit=20):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        if true():
-            return
-        time.sleep(0.1)
-    raise RuntimeError(f"not within {limit} s: {what}")
 
 
 class Service:
@@ -45,7 +27,7 @@ class Service:
     all = []  # so that none outlives the test
 
     def __init__(self, folder, name, *arguments, **environment):
-        self.log, self.at = folder / f"{name}.log", port()
+        self.log, self.at = folder / f"{name}.log", free_port()
         command = [BUILD / "windlass", "run", "--metrics-bind-address", "0", "--health-probe-bind-address", f"127.0.0.1:{self.at}"]
         with open(self.log, "w") as out:
             self.process = subprocess.Popen([*command, *arguments], stdout=out, stderr=out, env=QUIET | environment)
@@ -160,7 +142,7 @@ def pid_file(folder, home, _):
 def fleet(folder, home, _):
     """D2 and M2: only labelled Secrets of the namespace are clusters, and the dead ones make it no less ready."""
     config = json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-                         "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port()}"}}], "users": [{"name": "u", "user": {}}]})
+                         "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{free_port()}"}}], "users": [{"name": "u", "user": {}}]})
     label = "sigs.k8s.io/multicluster-runtime-kubeconfig"
     for ns, name, value in (("default", "dead-1", "true"), ("default", "dead-2", "true"), ("default", "no", "false"), ("default", "bare", None),
                             ("kube-system", "elsewhere", "true")):
@@ -185,7 +167,7 @@ def mid_operation(folder, home, _):
     charts.mkdir()
     for command in (["create", "web"], ["package", "web", "--version", "1.0.0"], ["repo", "index", "."]):
         subprocess.run([*helm, *command], cwd=charts, check=True, capture_output=True)
-    at = port()
+    at = free_port()
     served = subprocess.Popen([sys.executable, "-m", "http.server", str(at), "--bind", "127.0.0.1", "--directory", charts],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     Service.all.append(served)

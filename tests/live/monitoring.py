@@ -9,7 +9,6 @@ import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ import urllib.request
 
 sys.dont_write_bytecode = True
 import go_program
+
+from waits import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WINDLASS = pathlib.Path(sys.argv[1]).resolve() / "windlass"
@@ -30,12 +31,6 @@ def promtool():
     if found:
         return found
     return go_program.kept("promtool", "github.com/prometheus/prometheus", RELEASE, "cmd/promtool", "monitoring")
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def scrape(port, accept="text/plain"):

@@ -23,6 +23,7 @@ import image_registry
 import played
 import rollout
 from rollout import BUILD, ROOT
+from waits import check
 
 SECOND = os.environ["WINDLASS_LIVE_SECOND"]
 NAMESPACE = "default"
@@ -123,11 +124,6 @@ class Scene:
         up = rollout.condition(pool, "UpToDate")
         return (pool["spec"]["image"]["ref"] == self.ref(image) and status.get("targetDigest") == self.digests[image] and up[0] == "True"
                 and status.get("observedGeneration") == pool["metadata"]["generation"])
-
-
-def check(true, what):
-    if not true:
-        raise RuntimeError(what)
 
 
 def run(s):
