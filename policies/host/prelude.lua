@@ -215,6 +215,41 @@ local function fill_from(template, values, depth)
 end
 local function fill(template, values) return fill_from(template, values, 0) end
 
+-- ---------------------------------------------------------------- who goes in which order
+-- Returns the units that may start, in order, and why others that could start do not, by name. The order is by name, but a Node
+-- that is not Ready ends none of its pods, so that its drain may keep a slot for ever: it goes last, after every Ready node has
+-- moved. Of control-plane nodes the core takes none while another one is not Ready, so the only one that is not goes before them:
+-- the update may be its cure.
+local function in_turn(units, startable_state)
+  local away = 0
+  for _, unit in ipairs(units) do
+    if unit.control_plane and not unit.ready then away = away + 1 end
+  end
+  local first, second, third, last, all_ready_moved, holds = {}, {}, {}, {}, true, {}
+  for _, unit in ipairs(units) do
+    local startable = unit.state == startable_state
+    if not unit.slotted and unit.degraded and startable then
+      holds[unit.name] = { code = "Degraded", reason = "reports a failure; see its Degraded condition" }
+    elseif not unit.slotted and not unit.degraded and (startable or unit.state == "Pending" or unit.state == "Staging") then
+      local cure = unit.control_plane and not unit.ready and away == 1
+      local refused = unit.control_plane and unit.ready and away > 0
+      if unit.ready and not refused then all_ready_moved = false end
+      if startable then
+        local turn = cure and second or refused and third or unit.ready and first or last
+        turn[#turn + 1] = unit
+      end
+    end
+  end
+  local order = first
+  for _, more in ipairs({ second, third, all_ready_moved and last or {} }) do
+    for _, unit in ipairs(more) do order[#order + 1] = unit end
+  end
+  for _, unit in ipairs(all_ready_moved and {} or last) do
+    holds[unit.name] = { code = "NotReady", reason = "its Node is not Ready, so its pods do not end; Ready nodes of the pool go first" }
+  end
+  return order, holds
+end
+
 -- ---------------------------------------------------------------- what a policy sees
 
 local function frozen(members, refuse)
@@ -296,6 +331,7 @@ globals = {
   yaml = frozen({ decode = c.decode_yaml, encode = c.encode_yaml }, read_only("yaml")),
   toml = frozen({ decode = c.decode_toml, encode = c.encode_toml }, read_only("toml")),
   time = frozen({ at = c.time_at, parse = c.time_parse, text = c.time_text }, read_only("time")),
+  rollout = frozen({ in_turn = in_turn }, read_only("rollout")),
   copy = copy, fill = fill, list = list_of,
   _VERSION = "Lua 5.1",
 }

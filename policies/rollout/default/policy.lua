@@ -16,35 +16,6 @@
 -- Reasons are read by people in `windlass explain`; `code` is what scripts and alerts match.
 local function hold(code, reason) return { code = code, reason = reason } end
 
--- Who goes in which order: by name, but a Node that is not Ready ends none of its pods, so that its drain may take a slot for
--- ever. It goes last, and not before Ready ones that have yet to move. Of control-plane nodes the core takes none while another
--- one is not Ready, so the only one that is not goes before them: the update may be its cure. Returns who may start, in order,
--- and who waits for Ready ones.
-local function in_turn(units)
-  local away = 0
-  for _, unit in ipairs(units) do
-    if unit.control_plane and not unit.ready then away = away + 1 end
-  end
-  local first, second, third, last, all_ready_moved = {}, {}, {}, {}, true
-  for _, unit in ipairs(units) do
-    local startable = unit.state == "Staged"
-    if not unit.slotted and not unit.degraded and (startable or unit.state == "Pending" or unit.state == "Staging") then
-      local cure = unit.control_plane and not unit.ready and away == 1
-      local refused = unit.control_plane and unit.ready and away > 0
-      if unit.ready and not refused then all_ready_moved = false end
-      if startable then
-        local turn = cure and second or refused and third or unit.ready and first or last
-        turn[#turn + 1] = unit
-      end
-    end
-  end
-  local order = first
-  for _, more in ipairs({ second, third, all_ready_moved and last or {} }) do
-    for _, unit in ipairs(more) do order[#order + 1] = unit end
-  end
-  return order, all_ready_moved and {} or last
-end
-
 -- plan(units, fleet, now) is asked for one pool of one cluster, whenever something in it changed.
 --
 --   units   every node of the pool, by name ascending. Each has:
@@ -64,7 +35,8 @@ end
 --   holds       why the others wait, by name: a sentence, or {code = "OneWord", reason = "a sentence"}
 --   look_again  seconds after which to ask again although nothing changed (for time windows); optional
 local function plan(units, fleet, now)
-  local start, holds = {}, {}
+  local start = {}
+  local order, holds = rollout.in_turn(units, "Staged")
 
   -- Not on Fridays, nor at night:
   --
@@ -99,12 +71,6 @@ local function plan(units, fleet, now)
 
   -- Units that hold a slot already go first and need nothing from us. The rest: Staged, healthy, in turn.
   local free = fleet.free
-  for _, unit in ipairs(units) do
-    if unit.state == "Staged" and not unit.slotted and unit.degraded then
-      holds[unit.name] = hold("Degraded", "reports a failure; see its Degraded condition")
-    end
-  end
-  local order, not_ready = in_turn(units)
   for _, unit in ipairs(order) do
     -- One zone after the other, or a canary first? See examples/zones and examples/canary. In short:
     --
@@ -120,10 +86,6 @@ local function plan(units, fleet, now)
       holds[unit.name] = full
     end
   end
-  for _, unit in ipairs(not_ready) do
-    holds[unit.name] = hold("NotReady", "its Node is not Ready, so its pods do not end; Ready nodes of the pool go first")
-  end
-
   return { start = start, holds = holds }
 end
 

@@ -70,44 +70,9 @@ local function blocked(fleet, rules)
   return nil, youngest
 end
 
--- Who goes in which order: by name, but a Node that is not Ready ends none of its pods, so that its drain may take a slot for
--- ever. It goes last, and not before Ready ones that have yet to move. Of control-plane nodes the core takes none while another
--- one is not Ready, so the only one that is not goes before them: the update may be its cure. Returns who may start, in order,
--- and who waits for Ready ones.
-local function in_turn(units, startable_state, of_nodes)
-  if not of_nodes then -- a release has no Node
-    local order = {}
-    for _, unit in ipairs(units) do
-      if unit.state == startable_state and not unit.slotted and not unit.degraded then order[#order + 1] = unit end
-    end
-    return order, {}
-  end
-  local away = 0
-  for _, unit in ipairs(units) do
-    if unit.control_plane and not unit.ready then away = away + 1 end
-  end
-  local first, second, third, last, all_ready_moved = {}, {}, {}, {}, true
-  for _, unit in ipairs(units) do
-    local startable = unit.state == startable_state
-    if not unit.slotted and not unit.degraded and (startable or unit.state == "Pending" or unit.state == "Staging") then
-      local cure = unit.control_plane and not unit.ready and away == 1
-      local refused = unit.control_plane and unit.ready and away > 0
-      if unit.ready and not refused then all_ready_moved = false end
-      if startable then
-        local turn = cure and second or refused and third or unit.ready and first or last
-        turn[#turn + 1] = unit
-      end
-    end
-  end
-  local order = first
-  for _, more in ipairs({ second, third, all_ready_moved and last or {} }) do
-    for _, unit in ipairs(more) do order[#order + 1] = unit end
-  end
-  return order, all_ready_moved and {} or last
-end
-
 local function plan(units, fleet, now)
-  local start, holds, look_again = {}, {}, nil
+  local start, look_again = {}, nil
+  local order, holds = rollout.in_turn(units, fleet.startable)
   local rules = rules_for(fleet)
   local wait, done_at = blocked(fleet, rules)
   if wait then
@@ -119,17 +84,12 @@ local function plan(units, fleet, now)
       look_again = left
     end
   end
-  for _, unit in ipairs(units) do
-    if unit.state == fleet.startable and not unit.slotted then
-      if wait then
-        holds[unit.name] = wait
-      elseif unit.degraded then
-        holds[unit.name] = { code = "Degraded", reason = "reports a failure; see its Degraded condition" }
-      end
+  if wait then
+    for _, unit in ipairs(units) do
+      if unit.state == fleet.startable and not unit.slotted then holds[unit.name] = wait end
     end
+    return { start = start, holds = holds, look_again = look_again }
   end
-  if wait then return { start = start, holds = holds, look_again = look_again } end
-  local order, not_ready = in_turn(units, fleet.startable, fleet.api ~= "tenants")
   for _, unit in ipairs(order) do
     if #start < fleet.free then
       start[#start + 1] = unit.name
@@ -137,9 +97,6 @@ local function plan(units, fleet, now)
       holds[unit.name] = { code = "WaitsForSlot",
         reason = "waits for a free slot (" .. fleet.occupied .. " of " .. fleet.capacity .. " taken)" }
     end
-  end
-  for _, unit in ipairs(not_ready) do
-    holds[unit.name] = { code = "NotReady", reason = "its Node is not Ready, so its pods do not end; Ready nodes of the pool go first" }
   end
   return { start = start, holds = holds, look_again = look_again }
 end
