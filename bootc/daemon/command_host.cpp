@@ -4,15 +4,8 @@
 #include "reactor/loop.hpp"
 #include "reactor/plain/reason.hpp"
 #include "reactor/system/file_watch.hpp"
-#include "reactor/system/files.hpp"
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 
 namespace bootc {
 namespace {
@@ -138,7 +131,7 @@ struct command_host::unit_guard {
 };
 
 command_host::command_host(reactor::loop& l, command_host_options o)
-    : loop_(l), options_(std::move(o)), unit_stopped_(l), tasks_(l) {
+    : loop_(l), options_(std::move(o)), files_(options_.root), unit_stopped_(l), tasks_(l) {
   seen_ = fingerprint();
 }
 
@@ -153,7 +146,7 @@ reactor::result<reactor::command> command_host::prepare(std::vector<std::string>
   reactor::command c;
   c.argv = host_command_line(options_.form, std::move(argv));
   if (options_.form == command_form::nsenter) {
-    auto block = reactor::load_file(below_root("/proc/1/environ"), most_environment_bytes);
+    auto block = files_.load("/proc/1/environ", most_environment_bytes);
     if (!block)
       return reactor::make_fault(
           reactor::errc::refused, "run " + c.argv[0],
@@ -242,8 +235,8 @@ awaitable<reactor::result<host_traits>> command_host::inspect() {
   if (kured && kured->succeeded()) out.uncoordinated.emplace_back("kured");
   auto staging = co_await image_being_staged();
   if (staging) out.staging = std::move(*staging);
-  std::string note = below_root(staged_file);
-  auto staged = co_await reactor::read_file(loop_, std::move(note), most_image_bytes);
+  auto read = [files = files_] { return files.load(staged_file, most_image_bytes); };
+  auto staged = co_await loop_.offload(std::move(read));
   if (staged) out.staged = first_line(*staged);
   traits_ = out;
   co_return out;
@@ -272,9 +265,10 @@ awaitable<reactor::result<void>> command_host::stage(host_command command) {
     auto stopped = co_await execute(std::move(stop_former), status_time);
     if (!stopped) co_return stopped.error();
   }
-  std::string note = below_root(staged_file);
-  auto noted =
-      co_await reactor::write_file_atomically(loop_, std::move(note), command.image + "\n");
+  auto note = [files = files_, text = command.image + "\n"] {
+    return files.store(staged_file, text);
+  };
+  auto noted = co_await loop_.offload(std::move(note));
   if (!noted) co_return noted.error();
   const std::string cursor = co_await journal_cursor();
   unit_guard guard{*this};
@@ -389,18 +383,11 @@ awaitable<std::string> command_host::journal_since(std::string cursor) {
   co_return last_words(error == std::string::npos ? ended->out : ended->out.substr(error));
 }
 
-std::string command_host::below_root(std::string_view path) const {
-  std::string out = options_.root == "/" ? std::string() : options_.root;
-  return out.append(path);
-}
-
 std::string command_host::fingerprint() const {
   std::string out;
   for (const char* below : deployments) {
-    const std::string path = below_root(below);
-    struct stat info{};
-    if (::stat(path.c_str(), &info) == 0)
-      out += std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec);
+    if (const auto changed = files_.changed(below))
+      out += std::to_string(changed->tv_sec) + "." + std::to_string(changed->tv_nsec);
     out += "/";
   }
   return out;
@@ -411,23 +398,22 @@ namespace {
 constexpr std::size_t most_auth_bytes = 4u << 20;
 
 /// Blocks. The digest goes first: with a crash in between, a file of others is not taken for ours.
-reactor::result<void> put_auth(const std::string& root,
+reactor::result<void> put_auth(const reactor::rooted_files& files,
                                const std::optional<reactor::secret>& config) {
-  const std::string folder = root + "/run/ostree", file = folder + "/auth.json",
+  const std::string folder = "/run/ostree", file = folder + "/auth.json",
                     mark = folder + "/.windlass-auth-digest";
   if (config) {
-    for (const std::string& each : {root + "/run", folder})
-      if (::mkdir(each.c_str(), 0755) != 0 && errno != EEXIST)
-        return reactor::make_fault(reactor::errc::refused, "make " + each, std::strerror(errno));
-    auto marked = reactor::store_file(mark, formats::digest_of(config->reveal()), 0600);
+    for (const std::string& each : {std::string("/run"), folder})
+      if (auto made = files.make_folder(each, 0755); !made) return made;
+    auto marked = files.store(mark, formats::digest_of(config->reveal()), 0600);
     if (!marked) return marked;
-    return reactor::store_file(file, config->reveal(), 0600);
+    return files.store(file, config->reveal(), 0600);
   }
-  auto ours = reactor::load_file(mark, 128);
+  auto ours = files.load(mark, 128);
   if (!ours) return {};
-  auto there = reactor::load_secret(file, most_auth_bytes);
-  if (there && formats::digest_of(there->reveal()) == *ours) ::unlink(file.c_str());
-  ::unlink(mark.c_str());
+  auto there = files.load_secret(file, most_auth_bytes);
+  if (there && formats::digest_of(there->reveal()) == *ours) files.remove(file);
+  files.remove(mark);
   return {};
 }
 
@@ -435,22 +421,23 @@ reactor::result<void> put_auth(const std::string& root,
 
 awaitable<reactor::result<void>> command_host::show_registries(
     std::optional<reactor::secret> docker_config) {
-  auto job = [root = below_root(""), config = std::move(docker_config)] {
-    return put_auth(root, config);
+  auto job = [files = files_, config = std::move(docker_config)] {
+    return put_auth(files, config);
   };
   co_return co_await loop_.offload(std::move(job));
 }
 
 awaitable<std::string> command_host::progress() {
-  std::string path = below_root(progress_file);
-  auto line = co_await reactor::read_file(loop_, std::move(path), most_progress_bytes);
+  auto read = [files = files_] { return files.load(progress_file, most_progress_bytes); };
+  auto line = co_await loop_.offload(std::move(read));
   if (!line) co_return std::string();
   co_return first_line(*line);
 }
 
 awaitable<void> command_host::changed() {
   std::vector<std::string> folders;
-  for (const char* below : deployments) folders.push_back(below_root(below));
+  // A link there would have us watch a folder of ours, and learn no more than that it changed.
+  for (const char* below : deployments) folders.push_back(files_.shown(below));
   auto differs = [this] {
     std::string now = fingerprint();
     const bool changed = now != seen_;

@@ -2,6 +2,7 @@
 
 #include "bootc/daemon/host.hpp"
 #include "reactor/system/process.hpp"
+#include "reactor/system/rooted_files.hpp"
 #include "reactor/task_group.hpp"
 
 #include <map>
@@ -17,7 +18,7 @@ enum class command_form { nsenter, direct };
 struct command_host_options {
   command_form form = command_form::nsenter;
   /// The host's file system as this process sees it: with its /proc, and with the folders of
-  /// deployments, which are watched.
+  /// deployments, which are watched. Links in it are the host's and lead nowhere else.
   std::string root = "/proc/1/root";
   /// Deployments are looked at as often, whether the kernel reports a change or not; so is a stage
   /// that was begun before.
@@ -77,11 +78,11 @@ private:
   awaitable<void> stop_unit();
   awaitable<std::string> journal_cursor();
   awaitable<std::string> journal_since(std::string cursor);
-  std::string below_root(std::string_view path) const;
   std::string fingerprint() const;
 
   reactor::loop& loop_;
   command_host_options options_;
+  reactor::rooted_files files_;
   host_traits traits_;
   std::string seen_;
   bool stopping_unit_ = false, leaving_ = false;

@@ -2,6 +2,7 @@
 
 #include "reactor/expiry.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/net/metadata_address.hpp"
 #include "reactor/turn.hpp"
 #include "reactor/waiters.hpp"
 
@@ -216,14 +217,6 @@ private:
   endpoint local_;
 };
 
-/// Only this machine's own link has it, 169.254.0.0/16 or fe80::/10; clouds keep credentials there.
-bool is_of_link(const asio::ip::address& a) {
-  if (a.is_v4()) return a.to_v4().to_uint() >> 16 == 0xa9fe;
-  const asio::ip::address_v6 six = a.to_v6();
-  return six.is_v4_mapped() ? is_of_link(asio::ip::make_address_v4(asio::ip::v4_mapped, six))
-                            : six.is_link_local();
-}
-
 /// Blocks; runs on the worker.
 result<address_list> look_up(const std::string& host) {
   addrinfo hints{};
@@ -255,10 +248,10 @@ result<address_list> look_up(const std::string& host) {
   if (addresses.empty())
     return make_fault(errc::not_found, "resolve " + host, "the name has no address");
   // A name is somebody else's word; who means such an address writes it.
-  std::erase_if(addresses, is_of_link);
+  std::erase_if(addresses, is_metadata_address);
   if (addresses.empty())
     return make_fault(errc::refused, "resolve " + host,
-                      "the name leads to an address of this machine's own link");
+                      "the name leads to an address where clouds keep credentials");
   return addresses;
 }
 

@@ -11,8 +11,8 @@ class loop;
 /// TCP of this machine.
 /// Connect  names are resolved off the loop; each address gets its share of the time that is left,
 ///          so that a dead first one does not use it up. The fault lists what every address
-///          answered. A name leads to no address of the machine's own link (169.254.0.0/16,
-///          fe80::/10): these are reached by themselves alone.
+///          answered. A name leads to no address where clouds keep credentials
+///          (is_metadata_address): these are reached by themselves alone.
 /// Streams  no delay, keep-alive; a peer that vanished is noticed within 20 s, with bytes
 ///          unacknowledged or without.
 /// Listen   takes addresses, "localhost" and "" (every address of both families), not other names.

@@ -1,40 +1,17 @@
 #include "reactor/system/files.hpp"
 
 #include "reactor/loop.hpp"
+#include "reactor/system/descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <utility>
 
 namespace reactor {
 namespace {
-
-class file_descriptor {
-public:
-  explicit file_descriptor(int fd) : fd_(fd) {}
-  ~file_descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  file_descriptor(const file_descriptor&) = delete;
-  file_descriptor& operator=(const file_descriptor&) = delete;
-  int get() const noexcept { return fd_; }
-  /// Some file systems report a failed write only here.
-  int close() noexcept { return ::close(std::exchange(fd_, -1)); }
-
-private:
-  int fd_;
-};
-
-fault system_fault(const std::string& doing) {
-  if (errno == ENOENT) return make_fault(errc::not_found, doing, "there is no such file");
-  return make_fault(error_code(errno, boost::system::system_category()), doing);
-}
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -53,46 +30,13 @@ std::string behind_links(const std::string& path) {
   return target;
 }
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
-}
-
 template <class Text>
 result<Text> load(const std::string& path, std::size_t limit_bytes) {
   const std::string doing = "read " + path;
   // Not blocking, because a pipe of that name would wait for a writer.
   const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (file.get() < 0) return system_fault(doing);
-  struct stat info;
-  if (::fstat(file.get(), &info) != 0) return system_fault(doing);
-  if (!S_ISREG(info.st_mode)) return make_fault(errc::refused, doing, "it is not a regular file");
-  const auto too_big = [&] {
-    return make_fault(errc::limit, doing,
-                      "it is bigger than " + std::to_string(limit_bytes) + " bytes");
-  };
-  const auto size = static_cast<std::size_t>(std::max<off_t>(info.st_size, 0));
-  if (size > limit_bytes) return too_big();
-  Text bytes;
-  std::size_t used = 0;
-  for (;
-       // until the end rather than for st_size: the file may grow, and files in /proc have no size
-       ;) {
-    bytes.resize(std::max(size + 1, used + 4096));
-    const ssize_t n = ::read(file.get(), bytes.data() + used, bytes.size() - used);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return system_fault(doing);
-    if (n == 0) break;
-    used += static_cast<std::size_t>(n);
-    if (used > limit_bytes) return too_big();
-  }
-  bytes.resize(used);
-  return bytes;
+  return read_all<Text>(file.get(), doing, limit_bytes);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "reactor/system/files.hpp"
 
 #include "reactor/system/file_watch.hpp"
+#include "reactor/system/rooted_files.hpp"
 #include "tests/reactor/run.hpp"
 #include "tests/reactor/temporary_folder.hpp"
 
@@ -182,6 +183,76 @@ TEST_P(FileWatch, ReportsWhatHappenedBetweenTwoCalls) {
     put(folder / "a", "333");
     co_await watch.changed();
   });
+}
+
+/// A host's root in a folder, and beside it what belongs to us.
+struct host_root {
+  temporary_folder folder;
+  const std::string root = folder / "root", ours = folder / "ours";
+  rooted_files files{root};
+  host_root() {
+    for (const char* each : {"root/run", "root/etc", "root/var/lib", "ours"})
+      fs::create_directories(folder / each);
+    put(ours + "/secret", "ours");
+  }
+  std::string text(const std::string& path) {
+    auto read = files.load(path, 100);
+    return read ? *read
+                : "! " + std::string(read.error().code == errc::not_found ? "absent" : "no");
+  }
+};
+
+TEST(RootedFiles, LinksStayInside) {
+  host_root h;
+  put(h.root + "/etc/a", "the host's");
+  struct row {
+    std::string link, to, read;
+  };
+  const std::string up = "../../../../../../../../../../../..";
+  const row rows[] = {{"/run/plain", "/etc/a", "the host's"},
+                      {"/run/relative", "../etc/a", "the host's"},
+                      {"/run/up", up + "/etc/a", "the host's"},
+                      {"/run/ours", h.ours + "/secret", "! absent"},
+                      {"/run/up-to-ours", up + h.ours + "/secret", "! absent"},
+                      {"/run/beside", "../../ours/secret", "! absent"},
+                      {"/run/folder", h.ours, "! absent"},
+                      {"/run/loop", "/run/loop", "! no"}};
+  for (const row& r : rows) {
+    fs::create_symlink(r.to, h.root + r.link);
+    EXPECT_EQ(h.text(r.link), r.read) << r.link;
+    EXPECT_EQ(h.files.load_secret(r.link, 100).has_value(), !r.read.starts_with('!')) << r.link;
+  }
+  EXPECT_EQ(h.text("/run/folder/secret"), "! absent");
+  EXPECT_EQ(h.text("/run/../../ours/secret"), "! absent");
+  EXPECT_EQ(h.text("/run"), "! no") << "a folder";
+}
+
+TEST(RootedFiles, NothingIsWrittenRemovedOrMadeOutside) {
+  host_root h;
+  fs::create_symlink(h.ours, h.root + "/run/folder");
+  fs::create_symlink(h.ours + "/secret", h.root + "/run/file");
+  EXPECT_FALSE(h.files.store("/run/folder/secret", "theirs"));
+  EXPECT_FALSE(h.files.store("/run/folder/new", "theirs"));
+  EXPECT_FALSE(h.files.store("/run/file", "theirs")) << "its folder is not inside";
+  EXPECT_FALSE(h.files.make_folder("/run/folder/new", 0755));
+  h.files.remove("/run/folder/secret");
+  EXPECT_FALSE(h.files.changed("/run/folder/secret"));
+  EXPECT_EQ(load_file(h.ours + "/secret", 100).value(), "ours");
+  EXPECT_FALSE(fs::exists(h.ours + "/new"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(h.ours), {}), 1) << "nor a file in between";
+
+  fs::create_symlink("/var/lib/auth", h.root + "/run/auth");
+  EXPECT_TRUE(h.files.store("/run/auth", "new", 0600));
+  EXPECT_EQ(load_file(h.root + "/var/lib/auth", 100).value(), "new");
+  EXPECT_TRUE(fs::is_symlink(h.root + "/run/auth"));
+  struct stat info;
+  ASSERT_EQ(::stat((h.root + "/var/lib/auth").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  EXPECT_TRUE(h.files.make_folder("/run/a", 0755));
+  EXPECT_TRUE(h.files.make_folder("/run/a", 0755));
+  EXPECT_TRUE(h.files.changed("/run/a"));
+  h.files.remove("/run/auth");
+  EXPECT_FALSE(fs::is_symlink(h.root + "/run/auth"));
 }
 
 }  // namespace

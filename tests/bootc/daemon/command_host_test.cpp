@@ -2,8 +2,10 @@
 // run on it are shared by all of these, and each test is a few lines of what a node does.
 #include "bootc/daemon/command_host.hpp"
 
+#include "reactor/system/files.hpp"
 #include "registry/image_ref.hpp"
 #include "tests/bootc/daemon/machine.hpp"
+#include "tests/reactor/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -361,6 +363,27 @@ TEST(CommandHost, ShowsRegistriesThePullSecretAndTakesAwayOnlyItsOwn) {
     on.put("run/ostree/auth.json", "of the administrator");
     (void)co_await on.commands.show_registries(none);
     EXPECT_EQ(on.get("run/ostree/auth.json"), "of the administrator");
+  });
+}
+
+TEST(CommandHost, ALinkOfTheHostLeadsToNoFileOfThePod) {
+  machine m;
+  const reactor::temporary_folder pod;
+  reactor::put(pod / "auth.json", "the pod's");
+  reactor::put(pod / "token", "canary-8812\n");
+  m.run([&](machine& on) -> awaitable<void> {
+    namespace fs = std::filesystem;
+    fs::create_directories(on.folder / "run/ostree");
+    fs::create_symlink(pod / "auth.json", on.folder / "run/ostree/auth.json");
+    fs::create_symlink(pod / "token", on.folder / "run/windlass-stage-progress");
+    fs::create_symlink(pod / "token", on.folder / "run/windlass-staged");
+    std::optional<reactor::secret> config(reactor::secret("{\"auths\":{}}"));
+    (void)co_await on.commands.show_registries(config);
+    const std::string progress = co_await on.commands.progress();
+    EXPECT_EQ(progress, "");
+    auto traits = co_await on.commands.inspect();
+    EXPECT_TRUE(!traits || traits->staged.empty());
+    EXPECT_EQ(*reactor::load_file(pod / "auth.json", 100), "the pod's");
   });
 }
 
