@@ -298,8 +298,10 @@ void add_ui(CLI::App& app, ui_arguments& to) {
   app.add_option("--ui-token-file", to.token_file,
                  "file with a token (16 characters or more) that the page asks for")
       ->option_text("FILE");
-  app.add_option("--ui-host", to.hosts,
-                 "a name by which browsers call the page, beside addresses and localhost")
+  app.add_option(
+         "--ui-host", to.hosts,
+         "a name by which the page, /metrics and /clusters are called, beside addresses and "
+         "localhost")
       ->allow_extra_args(false)
       ->option_text("NAME");
 }
@@ -733,8 +735,22 @@ void add_registries(CLI::App& app, all_arguments& all) {
                  "between two questions what a tag names: 5m, 1h30m")
       ->check(interval())
       ->capture_default_str();
-  app.add_flag("--allow-insecure-registry", to.allow_insecure,
-               "plain HTTP to registries that speak no TLS or cannot be verified");
+  app.add_option("--allow-insecure-registry", to.insecure,
+                 "plain HTTP to this registry where it speaks no TLS or cannot be verified; its "
+                 "login is sent unprotected")
+      ->option_text("HOST[:PORT]")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            // Of a flag without a value, as the original operator has it, the value would be one of
+            // these or the next flag.
+            const bool host = !text.empty() && !text.starts_with('-') && text != "true" &&
+                              text != "false" &&
+                              text.find_first_of("/*@ ") == text.npos;
+            return host ? std::string()
+                        : "\"" + text + "\" names no registry: each one is named as HOST[:PORT]";
+          },
+          "", "registry"));
   app.add_option("--registry-mirror", to.mirrors, "ask MIRROR before the registry HOST")
       ->option_text("HOST=MIRROR")
       ->allow_extra_args(false)

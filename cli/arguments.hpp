@@ -47,8 +47,8 @@ struct ui_arguments {
 /// How registries are asked what tags name.
 struct registry_arguments {
   reactor::nanoseconds interval = std::chrono::minutes(5);
-  bool allow_insecure = false;
-  std::vector<std::string> mirrors;  // "HOST=MIRROR"
+  std::vector<std::string> insecure;  // "HOST[:PORT]", asked by plain HTTP where TLS fails
+  std::vector<std::string> mirrors;   // "HOST=MIRROR"
   std::vector<std::string> token_realms;
   std::string ca_file;
 };

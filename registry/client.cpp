@@ -4,6 +4,7 @@
 #include "formats/go/text.hpp"
 #include "formats/go/value.hpp"
 #include "formats/json/json.hpp"
+#include "reactor/plain/secret.hpp"
 #include "registry/url.hpp"
 
 namespace registry {
@@ -47,16 +48,38 @@ question about_manifest(const oci_reference& r) {
   return q;
 }
 
-/// The target of `Link: <…>; rel="next"`.
-std::string next_page(const web_answer& a) {
-  const std::string_view link = a.fields.get("Link");
+/// `at` on the origin of `own`: a registry behind a proxy names the scheme, port or name by which
+/// the proxy reaches it, so only path and query of what it says about itself count.
+std::string at_origin(url at, std::string_view own) {
+  const auto place = parse_url(own);
+  at.scheme = place->scheme;
+  at.host = place->host;
+  at.user.clear();
+  return at.text();
+}
+
+/// The target of `Link: <…>; rel="next"` on a page of tags; empty on the last page. A page that came
+/// by a redirect goes on where it came from.
+/// Errors   errc::malformed for a Link to another place.
+answer<std::string> next_page(const web_answer& page, const std::string& base_url) {
+  const std::string_view link = page.fields.get("Link");
   const auto open = link.find('<');
   const auto close = link.find('>', open == link.npos ? 0 : open);
-  if (open == link.npos || close == link.npos) return {};
+  if (open == link.npos || close == link.npos) return std::string();
   const auto rest = link.substr(close);
-  if (rest.find("next") == rest.npos) return {};
-  const auto to = follow_location(a.url, link.substr(open + 1, close - open - 1));
-  return to ? *to : std::string();
+  if (rest.find("next") == rest.npos) return std::string();
+  const auto to = follow_location(page.url, link.substr(open + 1, close - open - 1));
+  outcome<url> place = problem{};
+  if (to) place = parse_url(*to);
+  std::string next;
+  if (place && same_origin(page.url, base_url) && place->path.starts_with("/v2/"))
+    next = at_origin(*place, base_url);
+  else if (place && same_origin(page.url, *to))
+    next = *to;
+  if (next.empty() || next == page.url)
+    return failed(errc::malformed,
+                  "the registry's list of tags goes on at a place that cannot be right");
+  return next;
 }
 
 /// Where the bytes of an upload go: the session that the registry opened, on the registry's own
@@ -65,19 +88,19 @@ answer<std::string> upload_target(const web_answer& opened, const std::string& b
                                   const std::string& digest) {
   auto at = follow_location(opened.url, opened.fields.get("Location"));
   if (!at) return failed(errc::malformed, at.error().text);
-  // Proxies make registries believe that they are reached by http, or under no port.
   auto place = parse_url(*at);
   const auto own = parse_url(base_url);
-  const auto name = [](const std::string& host) { return host.substr(0, host.rfind(':')); };
+  const auto name = [](const std::string& host) {
+    const auto colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
+    return host.substr(0, colon);
+  };
   if (!place || opened.fields.get("Location").empty() || name(place->host) != name(own->host))
     return failed(errc::refused, "the registry wants the upload to go to another place: " +
-                                     quote(without_user(*at)));
-  place->scheme = own->scheme;
-  place->host = own->host;
+                                     quote(reactor::redact(without_user(*at))));
   place->query +=
       (place->query.empty() ? "digest=" : "&digest=") + reactor::http::encode_component(digest);
   place->has_query = true;
-  return place->text();
+  return at_origin(std::move(*place), base_url);
 }
 
 }  // namespace
@@ -115,11 +138,9 @@ awaitable<answer<std::vector<std::string>>> client::tags(oci_reference of) {
     if (list && list->is_list())
       for (const auto& t : list->items())
         if (t.is_string()) out.push_back(t.text());
-    const std::string next = next_page(*got);
-    if (!next.empty() && (next == got->url || !same_origin(next, got->url)))
-      co_return failed(errc::malformed,
-                       "the registry's list of tags goes on at a place that cannot be right");
-    target = next;
+    auto next = next_page(*got, session_.base_url(of.registry));
+    if (!next) co_return next.error();
+    target = std::move(*next);
   }
   co_return out;
 }

@@ -60,12 +60,19 @@ fault from_web(const reactor::fault& f, const std::string& method, const std::st
 
 }  // namespace
 
+std::vector<std::string> token_realms_in(std::string_view text) {
+  std::vector<std::string> out;
+  for (const std::string& host : formats::split(text, ","))
+    if (std::string name(formats::trim_space(host)); !name.empty()) out.push_back(std::move(name));
+  return out;
+}
+
 fault unexpected(const std::string& method, const web_answer& a) {
   fault out;
   out.code = errc_of(a.status);
   out.http_status = a.status;
-  out.text = method + " " + quote(without_user(a.url)) + ": response status code " +
-             std::to_string(a.status) + ": " + registry_message(a);
+  out.text = method + " " + quote(reactor::redact(without_user(a.url))) +
+             ": response status code " + std::to_string(a.status) + ": " + registry_message(a);
   out.retry_after = reactor::http::retry_after(a.fields);
   return out;
 }
@@ -79,7 +86,7 @@ std::string session::base_url(const std::string& host) const {
 }
 
 awaitable<answer<registry_login>> session::login_for(std::string host) {
-  if (!options_.login.empty()) co_return options_.login;
+  if (host == options_.given_for && !options_.login.empty()) co_return options_.login;
   const std::vector<std::string> files = options_.config_files;
   for (const std::string& path : files) {
     auto text = co_await reactor::read_file(loop_, path, credentials_bytes_limit);
@@ -97,8 +104,8 @@ awaitable<answer<reactor::secret>> session::exchange_token(std::string host, std
                                                            registry_login login) {
   web_request r;
   r.url = at;
-  r.tls = options_.tls;
   r.limit_bytes = token_bytes_limit;
+  reactor::secret authorization;
   if (!login.identity_token.empty()) {
     const auto pair = [](const char* name, const std::string& text) {
       return std::string(name) + "=" + reactor::http::encode_component(text);
@@ -111,8 +118,11 @@ awaitable<answer<reactor::secret>> session::exchange_token(std::string host, std
              "&" + pair("client_id", "windlass") + "&" + pair("scope", scope);
     r.on_redirect = web_request::redirects::answer;
   } else if (!login.username.empty()) {
-    r.authorization = reactor::http::basic_authorization(login.username, login.password.reveal());
+    authorization = reactor::http::basic_authorization(login.username, login.password.reveal());
   }
+  // The certificate was given for the registry, the login is shown to its token server.
+  credentials::shown of_registry = credentials_of(host, {}).for_url(at);
+  r.with = credentials(at, std::move(authorization), std::move(of_registry.tls));
   const std::string method = r.method;
   auto got = co_await web_.ask(std::move(r));
   if (!got) co_return from_web(got.error(), method, at);
@@ -126,8 +136,16 @@ awaitable<answer<reactor::secret>> session::exchange_token(std::string host, std
   co_return reactor::http::bearer_authorization(token->reveal());
 }
 
-bool session::may_issue_tokens(const std::string& realm, const std::string& registry) const {
-  if (options_.token_realms == client_options::realms::any) return true;
+credentials session::credentials_of(const std::string& host, reactor::secret authorization) const {
+  tls_choice tls = options_.tls;
+  if (host != options_.given_for) {
+    tls = tls_choice{};
+    tls.ca_file = options_.tls.ca_file;
+  }
+  return {base_url(host), std::move(authorization), std::move(tls)};
+}
+
+bool session::is_trusted_realm(const std::string& realm, const std::string& registry) const {
   const std::string own = registry == "docker.io" ? "registry-1.docker.io" : registry;
   return is_own_realm(realm, own) ||
          std::ranges::find(options_.other_realms, realm) != options_.other_realms.end();
@@ -151,10 +169,16 @@ awaitable<answer<reactor::secret>> session::authorize(std::string host, std::str
     co_return reactor::http::bearer_authorization(login->access_token.reveal());
   auto at = token_url(c, base_url(host), scope);
   if (!at) co_return failed(errc::refused, at.error().text);
-  if (const auto place = parse_url(*at); place && !may_issue_tokens(place->host, host))
-    co_return failed(errc::refused, "the registry " + host + " sends for a token to " +
-                                        quote(place->host) +
-                                        ", which is not of its own domain and not allowed");
+  if (const auto place = parse_url(*at); place && !is_trusted_realm(place->host, host)) {
+    std::string foreign = "the registry " + host + " sends for a token to " + quote(place->host) +
+                          ", which is not of its own domain and not allowed";
+    if (options_.token_realms == client_options::realms::trusted)
+      co_return failed(errc::refused, std::move(foreign));
+    if (!login->empty())
+      co_return failed(errc::refused, foreign + ": the login is not sent there (" +
+                                          std::string(token_realms_variable) + "=" + place->host +
+                                          " allows it)");
+  }
   const auto parameter = [&](const char* name) {
     const auto found = c.parameters.find(name);
     return found == c.parameters.end() ? std::string() : found->second;
@@ -170,8 +194,7 @@ awaitable<answer<web_answer>> session::send(const question& q, reactor::secret a
   r.url = q.target.starts_with('/') ? base_url(q.host) + q.target : q.target;
   r.fields = q.fields;
   r.body = q.body;
-  r.tls = options_.tls;
-  r.authorization = std::move(authorization);
+  r.with = credentials_of(q.host, std::move(authorization));
   r.limit_bytes = q.limit_bytes;
   if (q.method != "GET" && q.method != "HEAD") r.on_redirect = web_request::redirects::answer;
   const std::string at = r.url;
@@ -191,7 +214,8 @@ awaitable<answer<web_answer>> session::ask(question q) {
   const std::string header(got->fields.get("WWW-Authenticate"));
   auto authorization = co_await authorize(q.host, q.scope, header);
   if (!authorization)
-    co_return std::move(authorization.error()).behind(q.method + " " + quote(got->url) + ": ");
+    co_return std::move(authorization.error())
+        .behind(q.method + " " + quote(reactor::redact(without_user(got->url))) + ": ");
   if (authorization->empty() || (had_one && *authorization == authorizations_[key])) co_return got;
   authorizations_[key] = *authorization;
   co_return co_await send(q, std::move(*authorization));

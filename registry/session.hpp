@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace reactor {
@@ -20,21 +21,29 @@ namespace registry {
 
 using reactor::awaitable;
 
+/// Hosts, between commas, that may issue tokens for registries of other domains, for commands that
+/// have no flag for it.
+inline constexpr std::string_view token_realms_variable = "WINDLASS_TOKEN_REALMS";
+std::vector<std::string> token_realms_in(std::string_view text);
+
 struct client_options {
   bool plain_http = false;
+  /// The registry that `login` and `tls` were given for; any other one gets `tls.ca_file` alone.
+  std::string given_for;
   tls_choice tls;
-  registry_login login;                   // of this command; empty = what the files know
+  registry_login login;                   // empty = what the files know
   std::vector<std::string> config_files;  // config.json as Docker writes it, asked in this order
-  /// Who may issue tokens: whoever the registry names, or only hosts of its own domain and those of
-  /// `other_realms`.
-  enum class realms { any, own } token_realms = realms::any;
+  /// Where tokens may be fetched without a login: at any server that the registry names, or at
+  /// trusted ones alone. A login goes only to those: hosts of the registry's own domain
+  /// (is_own_realm) and of `other_realms`.
+  enum class realms { any, trusted } token_realms = realms::any;
   std::vector<std::string> other_realms;
 };
 
 /// One question to a registry.
 struct question {
   std::string method = "GET";
-  std::string host, target;  // the target may also be a whole URL on that host
+  std::string host, target;  // the target may also be a URL; another origin gets no credentials
   std::string scope;         // "repository:x:pull"
   reactor::http::headers fields;
   std::string body;
@@ -65,7 +74,9 @@ private:
                                                     std::string service, std::string scope,
                                                     registry_login login);
   awaitable<answer<registry_login>> login_for(std::string host);
-  bool may_issue_tokens(const std::string& realm, const std::string& registry) const;
+  /// What requests to this registry show.
+  credentials credentials_of(const std::string& host, reactor::secret authorization) const;
+  bool is_trusted_realm(const std::string& realm, const std::string& registry) const;
 
   reactor::loop& loop_;
   web& web_;

@@ -2,6 +2,7 @@
 
 #include "registry/auth.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace registry {
@@ -47,7 +48,8 @@ awaitable<answer<std::string>> tag_reader::ask(std::string host, image_ref of, s
   }
   auto answered = co_await ask_by(transport::tls, at, known, login, credential);
   const bool may_fall_back = !answered && answered.error().without_tls &&
-                             options_.insecure_registries == tag_reader_options::insecure::allowed;
+                             std::ranges::find(options_.insecure_registries, at.registry) !=
+                                 options_.insecure_registries.end();
   if (!may_fall_back) co_return answered;
   co_return co_await ask_by(transport::plain, std::move(at), std::move(known), std::move(login),
                             std::move(credential));
@@ -79,10 +81,9 @@ std::shared_ptr<client> tag_reader::client_for(transport how, const std::string&
   client_options o;
   o.plain_http = how == transport::plain;
   o.tls.ca_file = options_.ca_file;
-  o.tls.certificate_file = options_.certificate_file;
-  o.tls.key_file = options_.key_file;
+  o.given_for = host;
   o.login = std::move(login);
-  o.token_realms = client_options::realms::own;
+  o.token_realms = client_options::realms::trusted;
   o.other_realms = options_.token_realms;
   return clients_.emplace(key, std::make_shared<client>(loop_, web_, std::move(o))).first->second;
 }

@@ -13,12 +13,12 @@
 namespace registry {
 
 struct tag_reader_options {
-  /// Plain HTTP for registries that cannot be verified or speak no TLS; never before TLS was tried.
-  enum class insecure { refused, allowed } insecure_registries = insecure::refused;
+  /// "HOST[:PORT]" of registries and mirrors that are asked by plain HTTP when they cannot be
+  /// verified or speak no TLS. Logins go there unprotected, so each one is named.
+  std::vector<std::string> insecure_registries;
   std::map<std::string, std::string> mirrors;  // "quay.io" → "mirror.example:5000", asked first
   std::vector<std::string> token_realms;       // hosts that may issue tokens for any registry
   std::string ca_file;                         // trusted instead of the system's; empty = these
-  std::string certificate_file, key_file;
 };
 
 /// A pull secret: the text of `.dockerconfigjson`, and a name for it that changes with it (its

@@ -3,8 +3,6 @@
 #include "formats/go/path.hpp"
 #include "formats/go/text.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -205,23 +203,6 @@ std::string without_user(std::string_view text) {
   const auto at = authority.rfind('@');
   if (at == authority.npos) return std::string(text);
   return std::string(text.substr(0, start + 3)) + std::string(text.substr(start + 3 + at + 1));
-}
-
-bool is_link_local(std::string_view host) {
-  if (host.starts_with('[')) {
-    const std::string address = lower(host.substr(1, host.find(']') - 1));
-    if (address.starts_with("fe8") || address.starts_with("fe9") || address.starts_with("fea") ||
-        address.starts_with("feb"))
-      return true;
-    // ::ffff:169.254.1.1 and ::ffff:a9fe:101
-    return address.find("ffff:169.254.") != address.npos ||
-           address.find("ffff:a9fe:") != address.npos;
-  }
-  // As the C library reads it: parts may be octal, hexadecimal or missing.
-  in_addr parsed{};
-  const std::string name(host.substr(0, host.find(':')));
-  if (::inet_aton(name.c_str(), &parsed) == 0) return false;
-  return (ntohl(parsed.s_addr) >> 16) == 0xa9fe;
 }
 
 }  // namespace registry

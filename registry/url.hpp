@@ -42,10 +42,6 @@ bool same_url(std::string_view a, std::string_view b);
 /// Same scheme, host and port: what was entrusted to the one may be told to the other.
 bool same_origin(std::string_view a, std::string_view b);
 
-/// An address that only this machine's own link has, where clouds keep credentials: 169.254.0.0/16
-/// or fe80::/10.
-bool is_link_local(std::string_view host);
-
 /// "http://host/x" without user information, for messages.
 std::string without_user(std::string_view text);
 

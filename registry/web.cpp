@@ -7,6 +7,7 @@
 #include "reactor/http/client.hpp"
 #include "reactor/http/wire.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/net/metadata_address.hpp"
 #include "reactor/plain/hide.hpp"
 #include "reactor/system/files.hpp"
 #include "registry/url.hpp"
@@ -127,10 +128,11 @@ awaitable<result<web_answer>> web::ask_once(web_request r) {
   if (u->scheme != "http" && u->scheme != "https")
     co_return reactor::make_fault(reactor::errc::refused, "choose a protocol",
                                   "unsupported protocol scheme " + quote(u->scheme));
-  if (is_link_local(u->host))
+  if (reactor::is_metadata_host(u->host))
     co_return reactor::make_fault(reactor::errc::refused, "choose a server",
-                                  u->host + " is an address of this machine's own link");
-  auto client = co_await client_for(u->scheme + "://" + u->host, r.tls);
+                                  u->host + " is an address where clouds keep credentials");
+  credentials::shown shown = r.with.for_url(r.url);
+  auto client = co_await client_for(u->scheme + "://" + u->host, std::move(shown.tls));
   if (!client) co_return client.error();
   reactor::http::request q;
   q.method = r.method;
@@ -138,7 +140,7 @@ awaitable<result<web_answer>> web::ask_once(web_request r) {
   q.fields = r.fields;
   q.fields.set("User-Agent", "windlass");
   q.body = std::move(r.body);
-  reactor::secret authorization = r.authorization;
+  reactor::secret authorization = std::move(shown.authorization);
   if (authorization.empty() && !u->user.empty()) {
     const auto colon = u->user.find(':');
     const reactor::secret password(
@@ -190,8 +192,7 @@ awaitable<result<web_answer>> web::converse(web_request r) {
     if (r.url.starts_with("https:") && !next->starts_with("https:"))
       co_return reactor::make_fault(reactor::errc::refused, "follow a redirect",
                                     "it leads from https to " + without_user(*next));
-    if (!same_origin(r.url, *next)) r.authorization = {};
-    r.url = *next;
+    r.url = without_user(*next);  // a server chooses no login
   }
 }
 

@@ -4,11 +4,10 @@
 #include "reactor/awaitable.hpp"
 #include "reactor/http/message.hpp"
 #include "reactor/plain/result.hpp"
-#include "reactor/plain/secret.hpp"
 #include "reactor/plain/time.hpp"
+#include "registry/credentials.hpp"
 #include "registry/environment.hpp"
 
-#include <compare>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -29,13 +28,6 @@ using formats::problem;
 using reactor::awaitable;
 using reactor::result;
 
-/// How TLS to a server is done: paths, as flags and repositories.yaml give them.
-struct tls_choice {
-  std::string certificate_file, key_file, ca_file;
-  bool skip_verify = false;
-  friend auto operator<=>(const tls_choice&, const tls_choice&) = default;
-};
-
 inline constexpr reactor::nanoseconds download_timeout = std::chrono::seconds(120);
 
 struct web_request {
@@ -43,8 +35,7 @@ struct web_request {
   std::string url;
   reactor::http::headers fields;
   std::string body;
-  reactor::secret authorization;  // goes to the URL's own origin and nowhere else
-  tls_choice tls;
+  credentials with;                                 // each URL on the way gets what is its own
   std::size_t limit_bytes = 1u << 20;               // of the answer
   reactor::nanoseconds timeout = download_timeout;  // redirects and body included
   enum class redirects { follow, answer } on_redirect = redirects::follow;
@@ -58,10 +49,10 @@ struct web_answer {
 };
 
 /// HTTP to any number of servers: one pooled client per server and way of TLS, proxies from the
-/// environment. Redirects ten at most, never from https to http; to another server without
-/// Authorization.
-/// Places    addresses of the link (169.254.0.0/16, fe80::/10) are asked nothing, not behind a name
-///           either; redirects to them are not followed.
+/// environment. Redirects ten at most, never from https to http; a redirect to another origin gets
+/// no header, no client certificate and a full verification (class credentials).
+/// Places    addresses where clouds keep credentials (reactor/net/metadata_address.hpp) are asked
+///           nothing, not behind a name either; redirects to them are not followed.
 /// Bounds    every request has its deadline and its size limit; a length that is announced too big
 ///           is not read at all.
 /// Lifetime  co_await stop() before destruction.

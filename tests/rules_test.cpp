@@ -57,6 +57,14 @@ const std::vector<rule> rules = {
      "\"Authorization\"",
      "fields are copied and never overwritten: http::request::authorization is a secret",
      {}},
+    {"CredentialsAreReadByTheirOrigin",
+     ".authorization = ",
+     "registry::credentials shows it to the origin that it was given for; a request is filled in "
+     "one "
+     "place for each client",
+     {{"registry/web.cpp", "reads it by the request's URL"},
+      {"k8s/client/client.cpp", "a client of one server, which follows no redirect"},
+      {"reactor/http/origin.cpp", "of a proxy, from the proxy's own URL"}}},
     {"BearerTokensAreMadeOnce",
      "\"Bearer ",
      "a text that is put together leaves copies: http::bearer_authorization does not",

@@ -136,7 +136,8 @@ int demo_command(const demo_arguments& a) {
   options.policies.emplace_back(*packs);
   options.record = a.record;
   options.metrics_at = *metrics_at;
-  if (registry) options.apis = asking_registries_often(std::move(options.apis));
+  options.hosts = a.ui.hosts;
+  if (registry) options.apis = asking_often(std::move(options.apis), registry->ref());
   service windlass(loop, std::move(options), reactor::logger());
   const auto print = [machine](const page& line) {
     write_out(machine ? STDERR_FILENO : STDOUT_FILENO, line + "\n");

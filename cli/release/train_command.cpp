@@ -237,6 +237,8 @@ registry::client_options options_of_client(const train_arguments& a) {
   options.plain_http = a.plain_http;
   if (const char* home = std::getenv("HOME"))
     options.config_files = {std::string(home) + "/.docker/config.json"};
+  if (const char* realms = std::getenv(std::string(registry::token_realms_variable).c_str()))
+    options.other_realms = registry::token_realms_in(realms);
   return options;
 }
 

@@ -195,8 +195,7 @@ std::vector<units::api> with_registries(std::vector<units::api> all, const regis
   if (!operator_ns.empty()) s.operator_ns = operator_ns;
   s.identity = process_identity();
   s.tag_interval = a.interval;
-  if (a.allow_insecure)
-    s.registries.insecure_registries = registry::tag_reader_options::insecure::allowed;
+  s.registries.insecure_registries = a.insecure;
   for (const std::string& pair : a.mirrors) {
     const auto equals = pair.find('=');
     s.registries.mirrors[pair.substr(0, equals)] = pair.substr(equals + 1);
@@ -230,10 +229,10 @@ void follow_tag(simulation::world& w, const std::string& ref) {
   dynamic_cast<simulation::node_world&>(w).roll_out(ref);
 }
 
-std::vector<units::api> asking_registries_often(std::vector<units::api> all) {
+std::vector<units::api> asking_often(std::vector<units::api> all, const std::string& ref) {
   registry_arguments how;
   how.interval = std::chrono::seconds(2);
-  how.allow_insecure = true;
+  how.insecure = {ref.substr(0, ref.find('/'))};
   return with_registries(std::move(all), how, std::string());
 }
 

@@ -43,6 +43,6 @@ std::unique_ptr<simulation::world> demo_world(reactor::loop& l, const simulation
 /// What is moved in it asks for what this tag names.
 void follow_tag(simulation::world& w, const std::string& ref);
 /// The same APIs, impatient, and content with a registry that speaks no TLS.
-std::vector<units::api> asking_registries_often(std::vector<units::api> all);
+std::vector<units::api> asking_often(std::vector<units::api> all, const std::string& ref);
 
 }  // namespace cli

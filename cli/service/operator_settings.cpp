@@ -55,11 +55,15 @@ reactor::result<registry_arguments> registries_of(reactor::loop& l, const k8s::c
   run_to_end(l, "operator config", look());
   if (!config) return config.error();
   if (!interval) out.interval = config->tag_resolution_period;
-  if (!insecure) out.allow_insecure = config->allow_insecure_registry;
+  if (!insecure && config->allow_insecure_registry)
+    log.warning(
+        "the BootcOperatorConfig allows insecure registries and names none: no registry is asked "
+        "by "
+        "plain HTTP until --allow-insecure-registry HOST[:PORT] names it",
+        {{"name", config->name}});
   if (!config->name.empty())
-    log.info("settings of a BootcOperatorConfig", {{"name", config->name},
-                                                   {"tagResolutionPeriod", out.interval},
-                                                   {"allowInsecureRegistry", out.allow_insecure}});
+    log.info("settings of a BootcOperatorConfig",
+             {{"name", config->name}, {"tagResolutionPeriod", out.interval}});
   return out;
 }
 

@@ -402,7 +402,8 @@ private:
       if (registry_) {
         registry_arguments how;
         how.interval = 1min;
-        how.allow_insecure = true;  // it speaks no TLS
+        const std::string ref = registry_->ref();
+        how.insecure = {ref.substr(0, ref.find('/'))};  // it speaks no TLS
         o.apis = with_registries(std::move(o.apis), how, std::string());
       }
       for (companion* c : companions_) {
@@ -696,7 +697,8 @@ private:
   std::set<std::string> held_;
   std::string last_problem_;
   reactor::steady_time began_{};
-  bool calm_ = false, quiet_ = false, restarting_ = false, dead_ = false, tested_ = false, done_ = false;
+  bool calm_ = false, quiet_ = false, restarting_ = false, dead_ = false, tested_ = false,
+       done_ = false;
   std::optional<std::uint64_t> judged_at_;  // after so many writes
   std::uint64_t crash_at_ = 0;
   reactor::event crash_;

@@ -5,6 +5,7 @@
 #include "helm/commands/command_parts.hpp"
 #include "helm/go.hpp"
 #include "helm/sources/chart_registry.hpp"
+#include "helm/sources/file_lock.hpp"
 #include "helm/sources/provenance.hpp"
 #include "reactor/loop.hpp"
 #include "reactor/system/files.hpp"
@@ -100,7 +101,7 @@ awaitable<command_result> login(command_context c, words arguments) {
   if (!answers) co_return std::move(out).failed(answers.error().text);
   const std::string host = host_of(rest->front());
   c.where = settings_of(c.where, origin);
-  registry::client_options options = registry_options_of(c.where, origin_of(origin));
+  registry::client_options options = registry_options_of(c.where, origin_of(origin), host);
   options.login.username = answers->username;
   // Without a name it is a token.
   (answers->username.empty() ? options.login.identity_token : options.login.password) =
@@ -112,6 +113,9 @@ awaitable<command_result> login(command_context c, words arguments) {
   co_await network.stop();
   if (!there)
     co_return std::move(out).failed("authenticating to " + quote(host) + ": " + there.error().text);
+  // Two logins at once would each write the file without the other's.
+  auto locked = co_await file_lock::take(c.loop, c.where.registry_config);
+  if (!locked) co_return std::move(out).failed(locked.error().text);
   auto config = read_config(c.where.registry_config);
   if (!config) co_return std::move(out).failed(config.error().text);
   auto text = with_login(*config, host, accepted);
@@ -134,6 +138,8 @@ awaitable<command_result> logout(command_context c, words arguments) {
   if (auto wrong = count_problem(*rest, 1, 0, "registry logout", "[host]"); !wrong.empty())
     co_return std::move(out).failed(wrong);
   const std::string host = host_of(rest->front());
+  auto locked = co_await file_lock::take(c.loop, c.where.registry_config);
+  if (!locked) co_return std::move(out).failed(locked.error().text);
   auto config = read_config(c.where.registry_config);
   if (!config) co_return std::move(out).failed(config.error().text);
   auto text = without_login(*config, host);
@@ -312,7 +318,7 @@ awaitable<command_result> push_command(command_context c, words arguments) {
   if (!to) co_return std::move(out).failed(to.error().text);
   // "strict mode": a name that is not the chart's own cannot come out of the lines above.
   web network(c.loop, c.env);
-  chart_registry r(c.loop, network, registry_options_of(c.where, origin_of(origin)));
+  chart_registry r(c.loop, network, registry_options_of(c.where, origin_of(origin), to->registry));
   auto pushed = co_await r.push(*to, std::move(p->meta), std::move(p->archive),
                                 std::move(p->provenance), std::move(p->created));
   co_await network.stop();

@@ -14,6 +14,7 @@
 namespace helm::sources {
 
 using ::registry::is_oci;
+using ::registry::parse_oci_reference;
 using ::registry::parse_url;
 using ::registry::resolve_reference;
 using ::registry::same_url;
@@ -42,8 +43,20 @@ outcome<std::string> safe_file_name(std::string name) {
 chart_source::chart_source(reactor::loop& l, settings where, environment env)
     : loop_(l), where_(std::move(where)), web_(l, std::move(env)) {}
 
-registry::client_options registry_options_of(const settings& where, const chart_origin& how) {
+chart_origin without_credentials(chart_origin how) {
+  how.username.clear();
+  how.password = {};
+  const std::string ca_file = how.tls.ca_file;
+  how.tls = {};
+  how.tls.ca_file = ca_file;
+  return how;
+}
+
+registry::client_options registry_options_of(const settings& where, const chart_origin& how,
+                                             std::string given_for) {
   registry::client_options out;
+  out.given_for = std::move(given_for);
+  out.other_realms = where.token_realms;
   out.config_files = {where.registry_config, where.docker_config};
   out.plain_http = how.plain_http;
   out.tls = how.tls;
@@ -201,7 +214,9 @@ awaitable<outcome<bool>> chart_source::check_provenance(downloaded_chart& chart,
 awaitable<outcome<downloaded_chart>> chart_source::download_oci(std::string reference,
                                                                 chart_origin how,
                                                                 provenance_use provenance) {
-  chart_registry r(loop_, web_, registry_options_of(where_, how));
+  const auto named = parse_oci_reference(reference);
+  if (!named) co_return named.error();
+  chart_registry r(loop_, web_, registry_options_of(where_, how, named->registry));
   auto at = co_await r.resolve(reference, how.version);
   if (!at) co_return at.error();
   wanted_parts chart_only;
@@ -270,14 +285,11 @@ awaitable<outcome<downloaded_chart>> chart_source::download(std::string referenc
     if (!found) co_return found.error();
     if (!is_oci(found->url))
       co_return co_await download_found(std::move(*found), how.keyring, provenance);
-    // An index may list charts that are in a registry; the login was for the repository.
+    // An index may list charts that are in a registry; the flags were for the repository.
     reference = found->url;
     how.repo_url.clear();
     how.version.clear();
-    if (!how.pass_credentials) {
-      how.username.clear();
-      how.password = {};
-    }
+    if (!how.pass_credentials) how = without_credentials(std::move(how));
   }
   auto chart = co_await download_oci(reference, how, provenance);
   if (!chart || chart->provenance.empty() || provenance == provenance_use::fetch) co_return chart;

@@ -99,8 +99,12 @@ private:
   web web_;
 };
 
-/// How a registry is spoken to: with the login of the flags, else with those of the files.
-registry::client_options registry_options_of(const settings& where, const chart_origin& how);
+/// How a registry is spoken to: `given_for` with the login of the flags, it and others with those
+/// of the files.
+registry::client_options registry_options_of(const settings& where, const chart_origin& how,
+                                             std::string given_for);
+/// `how` without what was given for one server: login, client certificate, no verification.
+chart_origin without_credentials(chart_origin how);
 
 /// Checks an archive against its provenance. Blocks: GnuPG runs.
 /// Returns "Signed by: …", "Using Key With Fingerprint: …", "Chart Hash Verified: …".

@@ -12,9 +12,9 @@
 
 namespace helm::sources {
 
+using ::registry::credentials;
 using ::registry::problem_of;
 using ::registry::resolve_reference;
-using ::registry::same_origin;
 using ::registry::status_text;
 using ::registry::web_request;
 using ::registry::without_user;
@@ -69,12 +69,11 @@ awaitable<outcome<fetched>> fetch_changed(web& w, repository_entry from, std::st
   r.url = target;
   r.limit_bytes = limit_bytes;
   r.timeout = timeout;
-  r.tls = {from.certificate_file, from.key_file, from.ca_file, from.skip_tls_verify};
-  const bool trusted = from.pass_credentials_all || same_origin(from.url, target);
-  if (trusted && !from.username.empty() && !from.password.empty())
-    r.authorization = reactor::http::basic_authorization(from.username, from.password.reveal());
-  // The certificate is a credential too.
-  if (!trusted) r.tls.certificate_file = r.tls.key_file = "";
+  reactor::secret authorization;
+  if (!from.username.empty() && !from.password.empty())
+    authorization = reactor::http::basic_authorization(from.username, from.password.reveal());
+  r.with = credentials(from.pass_credentials_all ? target : from.url, std::move(authorization),
+                       {from.certificate_file, from.key_file, from.ca_file, from.skip_tls_verify});
   auto answer = co_await w.ask(std::move(r));
   if (!answer) co_return problem_of(answer.error(), "GET", target);
   fetched out;

@@ -15,8 +15,8 @@ using reactor::awaitable;
 using ::registry::download_timeout;
 using ::registry::web;
 
-/// Fetches one URL on behalf of a repository. Credentials go there only when it is on the
-/// repository's own scheme and host, or when they may go everywhere.
+/// Fetches one URL on behalf of a repository. Its login, client certificate and permission to skip
+/// verification count on the repository's own origin, or with pass_credentials_all on the URL's.
 /// Errors   "failed to fetch %s : 404 Not Found", the network's.
 awaitable<outcome<std::string>> fetch(web& w, repository_entry from, std::string url,
                                       std::size_t limit_bytes,

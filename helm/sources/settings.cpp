@@ -1,5 +1,7 @@
 #include "helm/sources/settings.hpp"
 
+#include "registry/session.hpp"
+
 namespace helm::sources {
 namespace {
 
@@ -37,6 +39,7 @@ settings settings_from(const environment& env) {
   s.registry_config = either(env("HELM_REGISTRY_CONFIG"), config + "/registry/config.json");
   s.docker_config = docker + "/config.json";
   s.keyring = gnupg + "/pubring.gpg";
+  s.token_realms = registry::token_realms_in(env(registry::token_realms_variable));
   return s;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace helm::sources {
 
@@ -11,11 +12,12 @@ using ::registry::environment;
 
 /// The files that stock helm keeps too: both tools see the same repositories and logins.
 struct settings {
-  std::string repository_config;  // repositories.yaml
-  std::string repository_cache;   // <name>-index.yaml, <name>-charts.txt, downloaded charts
-  std::string registry_config;    // registry/config.json
-  std::string docker_config;      // ~/.docker/config.json, read where ours has no entry
-  std::string keyring;            // public keys for provenance
+  std::string repository_config;          // repositories.yaml
+  std::string repository_cache;           // <name>-index.yaml, <name>-charts.txt, downloaded charts
+  std::string registry_config;            // registry/config.json
+  std::string docker_config;              // ~/.docker/config.json, read where ours has no entry
+  std::string keyring;                    // public keys for provenance
+  std::vector<std::string> token_realms;  // hosts that may issue tokens for any registry
 
   /// "<cache>/<name>-index.yaml", and the list of its charts for shell completion.
   std::string index_path(std::string_view repository) const;
@@ -23,7 +25,8 @@ struct settings {
 };
 
 /// HELM_REPOSITORY_CONFIG, HELM_REPOSITORY_CACHE, HELM_REGISTRY_CONFIG, else below HELM_CONFIG_HOME
-/// and HELM_CACHE_HOME, else where XDG says; DOCKER_CONFIG and GNUPGHOME likewise.
+/// and HELM_CACHE_HOME, else where XDG says; DOCKER_CONFIG and GNUPGHOME likewise;
+/// WINDLASS_TOKEN_REALMS.
 settings settings_from(const environment& env);
 
 }  // namespace helm::sources

@@ -69,10 +69,10 @@ std::size_t scheme_length(std::string_view before, std::string_view text) {
 
 /// The length of "name=" at the start of `text` when the name is one that carries a credential.
 std::size_t parameter_length(std::string_view text) {
-  static constexpr std::array<std::string_view, 11> names = {
-      "token",  "access_token",  "refresh_token", "id_token",        "password",
-      "passwd", "client_secret", "secret",        "x-amz-signature", "x-amz-security-token",
-      "sig"};
+  static constexpr std::array<std::string_view, 13> names = {
+      "token",  "access_token",  "refresh_token",   "id_token",        "password",
+      "passwd", "client_secret", "secret",          "x-amz-signature", "x-amz-security-token",
+      "sig",    "signature",     "x-goog-signature"};
   for (std::string_view name : names) {
     if (text.size() > name.size() && text[name.size()] == '=' &&
         same_letters(text.substr(0, name.size()), name))

@@ -279,17 +279,33 @@ TEST(Arguments, ADaemonThatIsNotToldAsksTheOperatorConfig) {
 }
 
 TEST(Arguments, SayHowRegistriesAreAsked) {
-  const parse_outcome o = parse({"run", "--tag-resolution-interval", "1m",
-                                 "--allow-insecure-registry", "--registry-mirror",
-                                 "quay.io=mirror:5000", "--allow-token-realm", "auth.example.com"});
+  const parse_outcome o =
+      parse({"run", "--tag-resolution-interval", "1m", "--allow-insecure-registry", "lab:5000",
+             "--allow-insecure-registry=10.0.0.1:80", "--registry-mirror", "quay.io=mirror:5000",
+             "--allow-token-realm", "auth.example.com"});
   ASSERT_TRUE(o.parsed) << o.err;
   const registry_arguments& r = std::get<run_arguments>(*o.parsed).registries;
   EXPECT_EQ(r.interval, std::chrono::minutes(1));
-  EXPECT_TRUE(r.allow_insecure);
+  EXPECT_EQ(r.insecure, (std::vector<std::string>{"lab:5000", "10.0.0.1:80"}));
   EXPECT_EQ(r.mirrors, std::vector<std::string>{"quay.io=mirror:5000"});
   EXPECT_EQ(r.token_realms, std::vector<std::string>{"auth.example.com"});
   for (const char* wrong : {"quay.io", "=x", "x=", "quay.io=https://m"})
     EXPECT_EQ(parse({"run", "--registry-mirror", wrong}).exit_code, 2) << wrong;
+}
+
+TEST(Arguments, PlainHttpIsAllowedToRegistriesThatAreNamed) {
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--allow-insecure-registry"},
+        {"--allow-insecure-registry", "--leader-elect"},
+        {"--allow-insecure-registry=true"},
+        {"--allow-insecure-registry=false"},
+        {"--allow-insecure-registry="},
+        {"--allow-insecure-registry=*"},
+        {"--allow-insecure-registry=http://lab:5000"}}) {
+    std::vector<std::string> all{"run"};
+    all.insert(all.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(parse(all).exit_code, 2) << wrong.back();
+  }
 }
 
 TEST(Arguments, AnApprovalNamesAPoolAndPerhapsADigest) {

@@ -86,6 +86,7 @@ TEST(MigratingFromBootcOperator, TheFlagsAreTakenAndRefusedAsThePageSays) {
                               : flag.ends_with("encoder")  ? "=json"
                               : flag.ends_with("-level")   ? "=info"
                               : flag == "--kubeconfig"     ? "=file"
+                              : flag.ends_with("registry") ? "=lab:5000"
                                                            : "";
     const bool is_refused = row.find("| refused") != std::string::npos;
     EXPECT_EQ(ends_with(flag + value), is_refused ? 2 : 0) << flag;

@@ -56,10 +56,9 @@ TEST(OperatorSettings, WhatTheFlagsDoNotSayIsAsTheConfigSays) {
   const auto out = read(kinds::all, {"blue"});
   ASSERT_TRUE(out) << out.error().message();
   EXPECT_EQ(out->interval, 1min);
-  EXPECT_TRUE(out->allow_insecure);
-  const auto flags = read(kinds::all, {"blue"}, {{"allow-insecure-registry", "false", "flag"}});
+  EXPECT_TRUE(out->insecure.empty()) << "it names no registry";
+  const auto flags = read(kinds::all, {"blue"}, {{"allow-insecure-registry", "lab:5000", "flag"}});
   ASSERT_TRUE(flags);
-  EXPECT_FALSE(flags->allow_insecure);
   EXPECT_EQ(flags->interval, 1min);
 }
 
@@ -76,7 +75,7 @@ TEST(OperatorSettings, WithoutTheirKindTheDefaultsCount) {
     const auto out = read(installed, {});
     ASSERT_TRUE(out) << out.error().message();
     EXPECT_EQ(out->interval, 5min);
-    EXPECT_FALSE(out->allow_insecure);
+    EXPECT_TRUE(out->insecure.empty());
   }
 }
 

@@ -255,7 +255,7 @@ class Scene(deploy.Install):
         self.go_on()
 
     def go_on(self):
-        self.controller = self.controller_pod.start(open(self.folder / "controller.log", "a"), "--tag-resolution-interval=1s", "--allow-insecure-registry",
+        self.controller = self.controller_pod.start(open(self.folder / "controller.log", "a"), "--tag-resolution-interval=1s", *(f"--allow-insecure-registry={r.host}" for r in Registry.all if not r.tls),
                                                     f"--registry-ca-file={self.authority.ca}")
 
     # What is there.

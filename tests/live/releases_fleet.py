@@ -83,7 +83,7 @@ class Scene:
 
     def start(self):
         self.service = subprocess.Popen([BUILD / "windlass", "run", "--kubeconfig", self.home.kubeconfig, "--namespace", NAMESPACE, "--fleet", "secrets", "--apis", "bootc,releases",
-                                         "--policies", self.policies, "--allow-insecure-registry", "--record", self.folder / "record", "--metrics-bind-address", "0",
+                                         "--policies", self.policies, "--allow-insecure-registry", self.registry.host, "--record", self.folder / "record", "--metrics-bind-address", "0",
                                          "--health-probe-bind-address", "0"], stdout=open(self.folder / "run.log", "a"), stderr=subprocess.STDOUT)
 
     def stop(self):

@@ -220,6 +220,119 @@ TEST_F(RegistryClient, EndsAListOfTagsThatGoesInCircles) {
   EXPECT_EQ(tags().error().text, wrong);
 }
 
+TEST_F(RegistryClient, AsksItselfForTheNextPageWhateverItCallsItself) {
+  fake.tags = {"a", "b", "c"};
+  fake.tags_per_page = 1;
+  for (const char* name : {"http://reg:5000", "https://reg:5000", "http://reg", "http://registry",
+                           "http://registry:5000", "//reg:80", "http://me:pw@reg"}) {
+    fake.link_at = name;
+    const auto got = tags();
+    ASSERT_TRUE(got) << name << ": " << got.error().text;
+    EXPECT_EQ(*got, fake.tags) << name;
+    EXPECT_EQ(seen.size(), 3u) << name;
+  }
+}
+
+TEST_F(RegistryClient, APageOfAnotherServerGoesOnThereWithoutTheLogin) {
+  options.given_for = "reg:5000";
+  options.login.username = "me";
+  options.login.password = reactor::secret("pw");
+  fake_registry cdn;
+  cdn.tags = {"a", "b", "c"};
+  cdn.tags_per_page = 1;
+  for (const auto& [link, whole] : {std::pair("", true),
+                                    {"http://cdn", true},
+                                    {"//cdn", true},
+                                    {"http://reg:5000", false},
+                                    {"http://evil", false}}) {
+    cdn.link_at = link;
+    run([&]() -> awaitable<void> {
+      told_server own(l, "reg", 5000, [](const request& r) {
+        if (!r.fields.has("Authorization"))
+          return respond(401, "", {{"WWW-Authenticate", "Basic realm=\"a\""}});
+        return respond(307, "", {{"Location", "http://cdn" + r.target}});
+      });
+      told_server there(l, "cdn", 80, [&](const request& r) { return cdn(r); });
+      told_server evil(l, "evil", 80, [&](const request& r) { return cdn(r); });
+      web w(l, env());
+      {
+        client c(l, w, options);
+        auto got = co_await c.tags(at);
+        EXPECT_EQ(got.has_value(), whole) << link;
+        if (got) {
+          EXPECT_EQ(*got, cdn.tags) << link;
+        }
+      }
+      EXPECT_TRUE(own.asked_with_authorization());
+      EXPECT_FALSE(there.asked_with_authorization()) << link;
+      EXPECT_TRUE(evil.seen.empty());
+      co_await w.stop();
+      co_await own.stop();
+      co_await there.stop();
+      co_await evil.stop();
+    });
+  }
+}
+
+TEST_F(RegistryClient, SendsALoginToTrustedTokenServersAlone) {
+  struct row {
+    std::string realm_host;
+    std::vector<std::string> trusted;
+    bool with_login, sent, asked;
+  };
+  const row rows[] = {{"auth.example.com", {}, true, true, true},
+                      {"auth.example.org", {}, true, false, false},
+                      {"auth.example.org", {}, false, false, true},
+                      {"auth.example.org", {"auth.example.org"}, true, true, true},
+                      {"auth.example.org", {"auth.example.org:81"}, true, false, false}};
+  for (const row& r : rows) {
+    run([&]() -> awaitable<void> {
+      told_server own(l, "reg.example.com", 80, [&](const request&) {
+        return respond(
+            401, "", {{"WWW-Authenticate", "Bearer realm=\"http://" + r.realm_host + "/token\""}});
+      });
+      told_server tokens(l, r.realm_host, 80,
+                         [](const request&) { return respond(200, R"({"token":"t"})"); });
+      web w(l, env());
+      client_options o;
+      o.plain_http = true;
+      o.given_for = "reg.example.com";
+      o.other_realms = r.trusted;
+      if (r.with_login) {
+        o.login.username = "me";
+        o.login.password = reactor::secret("pw");
+      }
+      {
+        client c(l, w, o);
+        auto got = co_await c.tags(*parse_oci_reference("reg.example.com/p/app"));
+        EXPECT_FALSE(got);
+        if (!got && !r.asked) {
+          EXPECT_THAT(got.error().text,
+                      HasSubstr("the login is not sent there (WINDLASS_TOKEN_REALMS=" +
+                                r.realm_host + " allows it)"));
+        }
+      }
+      EXPECT_EQ(tokens.asked_with_authorization(), r.sent) << r.realm_host;
+      EXPECT_EQ(!tokens.seen.empty(), r.asked) << r.realm_host;
+      co_await w.stop();
+      co_await own.stop();
+      co_await tokens.stop();
+    });
+  }
+}
+
+TEST_F(RegistryClient, ALoginOfFlagsIsForTheRegistryThatTheyName) {
+  options.given_for = "other:5000";
+  options.login.username = "me";
+  options.login.password = reactor::secret("pw");
+  fake.token = "tok";
+  fake.manifests["1"] = empty_manifest;
+  EXPECT_EQ(manifest().error().code, errc::unauthorized);
+  for (const request& r : seen) EXPECT_FALSE(r.fields.has("Authorization")) << r.target;
+  options.given_for = "reg:5000";
+  EXPECT_TRUE(manifest());
+}
+
 TEST_F(RegistryClient, UploadsOnlyWhatIsMissing) {
   EXPECT_TRUE(put_blob("abc"));
   EXPECT_EQ(fake.blobs[digest_of("abc")], "abc");
@@ -256,6 +369,7 @@ TEST_F(RegistryClient, BelievesNoOtherDigestOfAStoredManifest) {
 
 TEST_F(RegistryClient, FetchesATokenOnceAndUsesIt) {
   fake.token = "tok";
+  options.given_for = "reg:5000";
   options.login.username = "me";
   options.login.password = reactor::secret("pw");
   with([&](client& c) -> awaitable<void> {

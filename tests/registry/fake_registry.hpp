@@ -25,6 +25,7 @@ public:
   std::string manifest_type = media_type::image_manifest;
   std::string token;            // "" = open to all
   std::string password = "pw";  // of the user "me"
+  std::string link_at;          // what stands before the path in its Links
   std::string upload_location = "/v2/up/session?state=1";
   std::function<std::optional<reactor::http::response>(const reactor::http::request&)> before;
 
@@ -81,7 +82,8 @@ private:
     for (std::size_t i = from; i < to; ++i) list += (list.empty() ? "\"" : ",\"") + tags[i] + "\"";
     reactor::http::response out = respond(200, R"({"name":"p/app","tags":[)" + list + "]}");
     if (to < tags.size())
-      out.fields.add("Link", "</v2/p/app/tags/list?last=" + tags[to - 1] + ">; rel=\"next\"");
+      out.fields.add(
+          "Link", "<" + link_at + "/v2/p/app/tags/list?last=" + tags[to - 1] + ">; rel=\"next\"");
     return out;
   }
 };

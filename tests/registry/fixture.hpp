@@ -31,6 +31,7 @@ public:
   }
   awaitable<void> stop() { return server_.stop(); }
   std::vector<reactor::http::request> seen;
+  std::vector<std::string> client_names;  // of their certificates, "" without one
   bool asked_with_authorization() const {
     for (const auto& r : seen)
       if (r.fields.has("Authorization")) return true;
@@ -50,6 +51,7 @@ private:
     return [this, a = std::move(a)](reactor::http::request r,
                                     reactor::http::responder& to) -> awaitable<void> {
       seen.push_back(r);
+      client_names.push_back(to.client_name());
       auto out = a(r);
       auto sent = co_await to.send(std::move(out));
       (void)sent;

@@ -1,6 +1,7 @@
 #include "registry/tag_reader.hpp"
 
 #include "formats/digest.hpp"
+#include "reactor/net/metadata_address.hpp"
 #include "registry/auth.hpp"
 #include "registry/url.hpp"
 #include "tests/gzip.hpp"
@@ -78,7 +79,7 @@ protected:
   }
 
   fake_registry fake;
-  tag_reader_options options{.insecure_registries = tag_reader_options::insecure::allowed};
+  tag_reader_options options{.insecure_registries = {"reg:5000", "mirror:5000"}};
   bool says_digest = true, knows_head = true, mirror_works = true;
   std::string lie;
   std::size_t bodies = 0, mirrored = 0;
@@ -126,7 +127,7 @@ TEST_F(TagReader, ADigestThatTheBytesDoNotHaveIsRefused) {
 }
 
 TEST_F(TagReader, NeverSpeaksPlainHttpUnlessItIsAllowedAndTlsWasTried) {
-  options.insecure_registries = tag_reader_options::insecure::refused;
+  options.insecure_registries = {"other:5000", "reg"};
   const auto got = ask("reg:5000/p/app:latest");
   ASSERT_FALSE(got);
   EXPECT_THAT(got.error().text, HasSubstr("TLS"));
@@ -137,7 +138,7 @@ TEST_F(TagReader, AnAuthorityThatIsNotTrustedIsNamedAndToldNothing) {
   const reactor::test_authority theirs(l, "their CA"), ours(l, "our CA");
   write("ours.pem", ours.pem());
   write("theirs.pem", theirs.pem());
-  options.insecure_registries = tag_reader_options::insecure::refused;
+  options.insecure_registries = {"other:5000", "reg"};
   const image_ref of = *parse_image_ref("reg:5000/p/app:latest");
   const auto pull = secret(R"({"auths":{"reg:5000":{"username":"me","password":"pw"}}})");
   run([&]() -> awaitable<void> {
@@ -337,15 +338,34 @@ TEST_F(TagReader, NoErrorShowsAnythingOfThePullSecret) {
   std::printf("## {\"canary_hits\":%zu,\"error_paths\":%zu}\n", hits, paths);
 }
 
-TEST(RegistryPlaces, AddressesOfTheLinkAreKnownInEverySpelling) {
-  for (const char* host :
-       {"169.254.169.254", "169.254.169.254:80", "[fe80::1]", "[fe80::1%25eth0]:443", "[FEBF::1]",
-        "[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]:80", "2852039166", "0xa9fea9fe",
-        "0251.0376.1.1", "169.254.43518"})
-    EXPECT_TRUE(is_link_local(host)) << host;
+TEST(RegistryPlaces, AddressesWhereCloudsKeepCredentialsAreKnownInEverySpelling) {
+  for (const char* host : {"169.254.169.254",
+                           "169.254.169.254:80",
+                           "[fe80::1]",
+                           "[fe80::1%25eth0]:443",
+                           "[FEBF::1]",
+                           "[::ffff:169.254.169.254]",
+                           "[::ffff:a9fe:a9fe]:80",
+                           "2852039166",
+                           "0xa9fea9fe",
+                           "0251.0376.1.1",
+                           "169.254.43518",
+                           "100.100.100.200",
+                           "168.63.129.16:80",
+                           "192.0.0.192",
+                           "[fd00:ec2::254]",
+                           "[fd00:ec2::23]:80",
+                           "[fd20:ce::254]",
+                           "[fd00:42::42]",
+                           "fd00:ec2::254",
+                           "[64:ff9b::a9fe:a9fe]",
+                           "[::169.254.169.254]",
+                           "[2002:a9fe:a9fe::1]"})
+    EXPECT_TRUE(reactor::is_metadata_host(host)) << host;
   for (const char* host : {"169.253.1.1", "10.0.0.1:5000", "reg:5000", "169.254.example.com",
-                           "[fd00::1]", "[2001:db8::a9fe:1]", "", "["})
-    EXPECT_FALSE(is_link_local(host)) << host;
+                           "[fd00::1]", "[2001:db8::a9fe:1]", "", "[", "100.100.100.20",
+                           "metadata.example.com", "[fd00:ec3::1]", "[::1]"})
+    EXPECT_FALSE(reactor::is_metadata_host(host)) << host;
 }
 
 TEST(RegistryLogin, OfARepositoryIsTheOneWithTheLongestPath) {

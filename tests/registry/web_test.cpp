@@ -95,7 +95,7 @@ TEST_F(Web, FollowsRedirectsWithoutTakingCredentialsElsewhere) {
     web w(l, env());
     web_request r;
     r.url = "http://shop/a";
-    r.authorization = reactor::http::basic_authorization("me", "pw");
+    r.with = credentials(r.url, reactor::http::basic_authorization("me", "pw"), {});
     auto got = co_await w.ask(std::move(r));
     EXPECT_TRUE(got && got->body == "chart");
     EXPECT_EQ(got->url, "http://cdn/x");

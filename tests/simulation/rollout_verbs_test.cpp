@@ -108,7 +108,8 @@ protected:
         }
         cli::registry_arguments how;
         how.interval = 2s;
-        how.allow_insecure = true;  // it speaks no TLS
+        const std::string ref = registry->ref();
+        how.insecure = {ref.substr(0, ref.find('/'))};  // it speaks no TLS
         o.apis = cli::with_registries(cli::apis(), how, std::string());
       }
       cli::service acting(loop_, std::move(o), reactor::logger());

@@ -60,7 +60,8 @@ private:
     options.home = world_->home();
     cli::registry_arguments how;
     how.interval = 2s;
-    how.allow_insecure = true;  // it speaks no TLS
+    const std::string ref = registry_.ref();
+    how.insecure = {ref.substr(0, ref.find('/'))};  // it speaks no TLS
     options.apis = cli::with_registries(cli::apis(), how, std::string());
     cli::service windlass(loop_, std::move(options), reactor::logger());
     cli::demo::show_options show;

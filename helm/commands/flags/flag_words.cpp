@@ -74,7 +74,9 @@ constexpr std::pair<std::string_view, std::string_view> words[] = {
     {"offset", "how many to leave out before the first"},
     {"output", "how to print it"},
     {"output-dir", "a folder that gets a file for each template instead"},
-    {"pass-credentials", "send the login to every host that the repository names"},
+    {"pass-credentials",
+     "use login, client certificate and skipped verification for every host that the repository "
+     "names"},
     {"passphrase-file", "the file with the passphrase of the key; \"-\": standard input"},
     {"password", "of --username"},
     {"password-stdin", "read the password from standard input"},

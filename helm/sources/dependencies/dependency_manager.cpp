@@ -54,6 +54,12 @@ std::string normal_url(const std::string& base, const std::string& reference) {
   return u && u->is_absolute() ? reference : join_url(base, reference);
 }
 
+/// "host:5000" of "oci://host:5000/charts".
+std::string registry_host(const std::string& repository) {
+  const auto u = parse_url(repository);
+  return u ? u->host : std::string();
+}
+
 }  // namespace
 
 dependency_manager::dependency_manager(chart_source& source, dependency_options options,
@@ -73,7 +79,20 @@ awaitable<outcome<chart_ptr>> dependency_manager::load() {
   std::vector<std::string> warnings;
   auto c = load_chart(options_.chart_path, warnings);
   for (const auto& w : warnings) say_(w);
+  if (!c) co_return c;
+  for (const auto& d : (*c)->meta.dependencies)
+    if (is_oci(d->repository)) registries_.insert(registry_host(d->repository));
+  const bool logs_in = !options_.origin.username.empty() || !options_.origin.password.empty() ||
+                       !options_.origin.tls.certificate_file.empty();
+  if (logs_in && registries_.size() > 1)
+    say_("WARNING: the dependencies are in " + std::to_string(registries_.size()) +
+         " registries, so the login of the flags is sent to none of them; use 'registry login'");
   co_return c;
+}
+
+chart_origin dependency_manager::origin_for(const std::string& repository) const {
+  const bool only_one = registries_.size() == 1 && registries_.contains(registry_host(repository));
+  return only_one ? options_.origin : without_credentials(options_.origin);
 }
 
 awaitable<void> dependency_manager::refresh(repository_entry entry) {
@@ -120,10 +139,11 @@ awaitable<outcome<offer>> dependency_manager::offer_for(dependency wanted, std::
       out.versions.push_back(wanted.version);
       co_return out;
     }
-    chart_registry r(source_.loop(), source_.network(),
-                     registry_options_of(source_.where(), options_.origin));
     auto of = parse_oci_reference(wanted.repository + "/" + wanted.name);
     if (!of) co_return of.error();
+    const chart_origin how = origin_for(wanted.repository);
+    chart_registry r(source_.loop(), source_.network(),
+                     registry_options_of(source_.where(), how, of->registry));
     auto versions = co_await r.versions(std::move(*of));
     if (!versions)
       co_return problem{"could not retrieve list of tags for repository " + wanted.repository +
@@ -262,7 +282,7 @@ awaitable<outcome<dependency_manager::archive>> dependency_manager::download(
   const std::string shown = without_user(from.url);
   outcome<downloaded_chart> chart = problem{};
   if (is_oci(from.url)) {
-    chart_origin how = options_.origin;
+    chart_origin how = origin_for(from.url);
     chart = co_await source_.download(from.url, std::move(how), options_.provenance);
   } else {
     // The flags are for registries; a repository has the login it was added with.

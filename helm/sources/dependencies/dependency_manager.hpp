@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ using reactor::awaitable;
 
 struct dependency_options {
   std::string chart_path;
-  chart_origin origin;  // login, TLS and keyring for downloads
+  chart_origin origin;  // login and TLS for a registry, keyring for downloads
   provenance_use provenance = provenance_use::none;
   bool skip_refresh = false;
 };
@@ -50,6 +51,9 @@ private:
   awaitable<outcome<bool>> download_all(std::vector<locked_dependency>& dependencies);  // borrowed
   awaitable<outcome<archive>> download(chart_source::found_chart from);
   awaitable<outcome<chart_source::found_chart>> find_url(locked_dependency d);
+  /// How the registry of an "oci://…" is asked. The chart names its registries, so the flags count
+  /// where it names a single one; of several the user meant one that is not known.
+  chart_origin origin_for(const std::string& repository) const;
   outcome<bool> check_unpacked(const locked_dependency& d) const;
   outcome<archive> pack_local(locked_dependency& d) const;
   outcome<std::vector<std::string>> replace_charts(const std::vector<locked_dependency>& kept,
@@ -59,6 +63,7 @@ private:
   dependency_options options_;
   std::function<void(const std::string&)> say_;
   repositories_file known_;
+  std::set<std::string> registries_;                 // that the chart names
   std::map<std::string, repository_index> indexes_;  // by repository name
 };
 

@@ -2,7 +2,9 @@
 
 #include "formats/digest.hpp"
 #include "k8s/client/client.hpp"
+#include "reactor/http/client.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/net/metadata_address.hpp"
 
 namespace helm::tenants {
 namespace {
@@ -21,6 +23,11 @@ k8s::informer_options one_secret(const k8s::object_key& key, const k8s::watch_li
   o.limits = limits;
   o.log = log;
   return o;
+}
+
+bool is_metadata_server(const std::string& url) {
+  const auto origin = reactor::http::parse_origin(url);
+  return origin && reactor::is_metadata_host(origin->host);
 }
 
 /// Nothing of ours is watched there: who answers is there.
@@ -104,6 +111,9 @@ awaitable<void> region::reconnect(reactor::secret raw, std::string hash) {
       invalid_ = to.error().message();
       options_.log.warning("the kubeconfig of a region is invalid",
                            {{"secret", secret_key_.text()}, {"error", invalid_}});
+    } else if (is_metadata_server(to->server)) {
+      // The author of a KryptonDeployment chooses the server, and we are the one who asks it.
+      invalid_ = "clusters[].cluster.server is an address where clouds keep credentials";
     } else {
       k8s::cluster_options o;
       o.name = secret_key_.text();

@@ -82,7 +82,8 @@ awaitable<supplied_chart> chart_supply::get(chart_coordinates c) {
       requests_.chart_gone(c);
       continue;
     }
-    if (is.is == requested::fetch) online().tasks.start("fetch chart " + c.text(), fetch(c));
+    if (is.is == requested::fetch)
+      online().tasks.start("fetch chart " + reactor::redact(c.text()), fetch(c));
     // It may be there already, or may have failed at once.
     const chart_requests::answer now = requests_.chart(c, loop_.now());
     if (now.is == requested::wait) (void)co_await changed_.wait();
@@ -138,7 +139,7 @@ awaitable<supplied_chart> chart_supply::load(chart_coordinates c) {
   };
   unpacked u = co_await loop_.offload(std::move(unpack));
   if (!u.chart) {
-    out.why = not_loaded(c.text() + ": " + u.problem);
+    out.why = not_loaded(reactor::redact(c.text()) + ": " + u.problem);
     co_return out;
   }
   const metadata& is = u.chart->meta();
@@ -220,13 +221,13 @@ awaitable<chart_supply::archive> chart_supply::from_registry(std::string referen
                                                              std::string version) {
   archive out;
   sources::chart_origin anonymous;
-  sources::chart_registry r(loop_, online().web,
-                            sources::registry_options_of(options_.where, anonymous));
   auto at = registry::parse_oci_reference(reference);
   if (!at) {
     out.why = not_loaded(at.error().text);
     co_return out;
   }
+  sources::chart_registry r(loop_, online().web,
+                            sources::registry_options_of(options_.where, anonymous, at->registry));
   if (at->tag.empty() && at->digest.empty()) {
     registry::oci_reference all = *at;
     auto versions = co_await r.versions(std::move(all));

@@ -6,6 +6,10 @@
 #include "helm/sources/provenance.hpp"
 #include "tests/helm/sources/fixture.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 namespace helm::sources {
 namespace {
 
@@ -254,6 +258,24 @@ TEST_F(Commands, LoginsAreKeptAndForgotten) {
       "WARNING: Using --password via the CLI is insecure. Use --password-stdin.\n"
       "Error: authenticating to \"shop:80\": GET \"http://shop:80/v2/\": response status code "
       "404: Not Found\n");
+}
+
+TEST_F(Commands, LoginsWaitForTheLockOfTheirFile) {
+  files["/v2/"] = "{}";
+  write(".config/helm/registry/config.lock", "");
+  const int held = ::open(path(".config/helm/registry/config.lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  for (const char* verb : {"login", "logout"}) {
+    std::vector<std::string> words{"registry", verb, "shop:80"};
+    if (words[1] == "login")
+      words.insert(words.end(), {"--plain-http", "-u", "me", "--password-stdin"});
+    EXPECT_THAT(helm(words).err, HasSubstr("config.lock is locked by another process")) << verb;
+  }
+  EXPECT_FALSE(exists(".config/helm/registry/config.json"));
+  ::close(held);
+  EXPECT_EQ(
+      helm({"registry", "login", "shop:80", "--plain-http", "-u", "me", "--password-stdin"}).err,
+      "Login Succeeded\n");
 }
 
 TEST_F(Commands, PushSaysWhatCannotBePushed) {

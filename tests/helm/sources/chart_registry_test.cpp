@@ -35,7 +35,7 @@ protected:
       {
         chart_origin how;
         how.plain_http = true;
-        chart_registry r(l, w, registry_options_of(where(), how));
+        chart_registry r(l, w, registry_options_of(where(), how, "reg:5000"));
         co_await body(r);
       }
       co_await w.stop();

@@ -100,6 +100,8 @@ protected:
     command_result out;
     run([&]() -> awaitable<void> {
       told_server shop(l, "shop", 80, [&](const request& r) {
+        if (r.target.starts_with("/v2/") && !r.fields.has("Authorization"))
+          return respond(401, "", {{"WWW-Authenticate", "Basic realm=\"shop\""}});
         const auto found = files.find(r.target);
         return found == files.end() ? respond(404) : respond(200, found->second);
       });
@@ -188,6 +190,26 @@ TEST_F(Dependencies, AreFetchedWithTheLoginOfTheirRepositoryAndNoOther) {
   (void)helm({"repo", "add", "shop", "http://shop/charts", "--username", "me", "--password", "pw"});
   (void)helm({"dependency", "update", path("app"), "--username", "flag", "--password", "pw"});
   EXPECT_THAT(logins(), ElementsAre("Basic bWU6cHc="));
+}
+
+TEST_F(Dependencies, AreAskedForWithTheLoginOfTheFlagsWhereTheChartNamesASingleRegistry) {
+  const std::string of_shop = "- {name: db, version: '>=1', repository: 'oci://shop:80/charts'}\n",
+                    of_other = "- {name: eb, version: '>=1', repository: 'oci://other/charts'}\n",
+                    said = "so the login of the flags is sent to none of them";
+  struct row {
+    std::string chart;
+    bool sent;
+  };
+  for (const row& r : {row{of_shop, true}, row{of_shop + of_other, false}}) {
+    chart(r.chart);
+    const auto got = helm({"dependency", "update", path("app"), "--plain-http", "--username", "me",
+                           "--password", "pw"});
+    EXPECT_EQ((got.out + got.err).find(said) == std::string::npos, r.sent) << got.out << got.err;
+    ASSERT_FALSE(seen.empty());
+    bool sent = false;
+    for (const auto& asked : seen) sent = sent || asked.fields.has("Authorization");
+    EXPECT_EQ(sent, r.sent) << r.chart;
+  }
 }
 
 TEST_F(Dependencies, LeaveTheFolderAloneWhenOneCannotBeHad) {

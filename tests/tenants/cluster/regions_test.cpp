@@ -402,6 +402,22 @@ TEST_F(KryptonAtHome, K9_ARegionThatIsDownIsTriedAgainAndAbandonedAfterTenMinute
   });
 }
 
+TEST_F(KryptonAtHome, ARegionIsNoAddressWhereCloudsKeepCredentials) {
+  play([&]() -> awaitable<void> {
+    k8s::sim::server metadata(l, {.at = {"169.254.169.254", 6443}, .tls = nullptr});
+    EXPECT_TRUE(metadata.start());
+    put_way("eu-kubeconfig", "169.254.169.254");
+    put("shop", "eu");
+    auto windlass = run();
+    const bool said = co_await until_says("shop", "Error/EdgeUnavailable");
+    EXPECT_TRUE(said) << says("shop");
+    EXPECT_THAT(message("shop"), HasSubstr("is an address where clouds keep credentials"));
+    EXPECT_EQ(metadata.connections(), 0u);
+    co_await windlass->stop();
+    co_await metadata.stop();
+  });
+}
+
 TEST_F(KryptonAtHome, K9_ARegionThatComesAndGoesIsNothingToTheOthers) {
   play([&]() -> awaitable<void> {
     member& eu = cluster("eu");
