@@ -40,6 +40,15 @@ std::string_view our_cookie(std::string_view cookies) {
   return {};
 }
 
+/// The token of a field "Bearer …", or empty.
+reactor::secret bearer_of(std::string_view authorization) {
+  constexpr std::string_view scheme = "bearer ";
+  if (authorization.size() <= scheme.size() ||
+      !reactor::http::same_name(authorization.substr(0, scheme.size()), scheme))
+    return {};
+  return reactor::secret(std::string(authorization.substr(scheme.size())));
+}
+
 }  // namespace
 
 bool is_our_host(std::string_view host, const std::vector<std::string>& names) {
@@ -53,6 +62,18 @@ bool is_our_host(std::string_view host, const std::vector<std::string>& names) {
   if (reactor::http::same_name(name, "localhost")) return true;
   return std::ranges::any_of(
       names, [&](const std::string& one) { return reactor::http::same_name(name, one); });
+}
+
+bool is_inner_host(std::string_view host, const std::vector<std::string>& names) {
+  if (is_our_host(host, names)) return true;
+  const std::string_view name = without_port(host);
+  if (name.empty() || name.front() == '[') return false;
+  const auto ends_in = [&](std::string_view domain) {
+    return name.size() > domain.size() &&
+           reactor::http::same_name(name.substr(name.size() - domain.size()), domain);
+  };
+  return name.find('.') == name.npos || ends_in(".svc") || ends_in(".local") ||
+         ends_in(".internal");
 }
 
 bool is_our_origin(std::string_view origin, std::string_view host) {
@@ -83,13 +104,11 @@ doorkeeper::doorkeeper(reactor::entropy& rng, std::optional<reactor::secret> tok
 void doorkeeper::change_token(reactor::secret token) {
   if (token_ && *token_ == token) return;
   token_ = std::move(token);
+  ++token_number_;
   sessions_.clear();
 }
 
-std::vector<doorkeeper::session>::iterator doorkeeper::find(std::string_view cookies) {
-  const std::string_view shown = our_cookie(cookies);
-  if (shown.empty()) return sessions_.end();
-  const reactor::secret id{std::string(shown)};
+std::vector<doorkeeper::session>::const_iterator doorkeeper::find(const reactor::secret& id) const {
   // All are compared, so that the time says nothing.
   auto found = sessions_.end();
   for (auto at = sessions_.begin(); at != sessions_.end(); ++at)
@@ -97,17 +116,37 @@ std::vector<doorkeeper::session>::iterator doorkeeper::find(std::string_view coo
   return found;
 }
 
-bool doorkeeper::lets_in(std::string_view authorization, std::string_view cookies,
-                         reactor::steady_time now) {
-  if (!token_) return true;
-  constexpr std::string_view scheme = "bearer ";
-  if (authorization.size() > scheme.size() &&
-      reactor::http::same_name(authorization.substr(0, scheme.size()), scheme)) {
-    const reactor::secret shown{std::string(authorization.substr(scheme.size()))};
-    if (shown == *token_) return true;
+std::optional<admission> doorkeeper::lets_in(std::string_view authorization,
+                                             std::string_view cookies, reactor::steady_time now) {
+  admission out;
+  if (!token_) return out;
+  const reactor::secret shown = bearer_of(authorization);
+  if (!shown.empty() && shown == *token_) {
+    out.by = admission::ground::token;
+    out.token = token_number_;
+    return out;
   }
   std::erase_if(sessions_, [&](const session& s) { return s.until <= now; });
-  return find(cookies) != sessions_.end();
+  out.session = reactor::secret(std::string(our_cookie(cookies)));
+  const auto found = find(out.session);
+  if (found == sessions_.end()) return std::nullopt;
+  out.by = admission::ground::session;
+  out.until = found->until;
+  return out;
+}
+
+bool doorkeeper::holds(const admission& a, reactor::steady_time now) const {
+  switch (a.by) {
+    case admission::ground::open: return !token_;
+    case admission::ground::token: return token_ && a.token == token_number_;
+    case admission::ground::session: return now < a.until && find(a.session) != sessions_.end();
+  }
+  return false;
+}
+
+bool doorkeeper::is_wrong_token(std::string_view authorization) const {
+  const reactor::secret shown = bearer_of(authorization);
+  return token_ && !shown.empty() && !(shown == *token_);
 }
 
 std::optional<std::string> doorkeeper::log_in(const reactor::secret& shown, transport by,
@@ -126,7 +165,8 @@ std::optional<std::string> doorkeeper::log_in(const reactor::secret& shown, tran
 }
 
 std::string doorkeeper::log_out(std::string_view cookies) {
-  if (const auto at = find(cookies); at != sessions_.end()) sessions_.erase(at);
+  const reactor::secret id{std::string(our_cookie(cookies))};
+  if (const auto at = find(id); at != sessions_.end()) sessions_.erase(at);
   return std::string(cookie_name) + "=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0";
 }
 

@@ -87,11 +87,17 @@ std::optional<board::piece> board::next(std::uint64_t cursor) const {
 }
 
 reactor::awaitable<bool> board::changed(std::uint64_t since, reactor::steady_time deadline) {
+  const std::size_t wakes = wakes_;
   while (revision_ <= since) {
     const reactor::woken how = co_await waiting_.wait(deadline);
-    if (how == reactor::woken::by_deadline) co_return false;
+    if (how == reactor::woken::by_deadline || wakes != wakes_) co_return false;
   }
   co_return true;
+}
+
+void board::wake_readers() {
+  ++wakes_;
+  waiting_.wake_all();
 }
 
 }  // namespace web

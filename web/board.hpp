@@ -53,8 +53,10 @@ public:
   };
   /// Some of what changed after `cursor`, oldest first; none when nothing did.
   std::optional<piece> next(std::uint64_t cursor) const;
-  /// False when `deadline` came first.
+  /// False when `deadline` or wake_readers() came first.
   reactor::awaitable<bool> changed(std::uint64_t since, reactor::steady_time deadline);
+  /// Whoever waits for a change looks at once whether it may still read.
+  void wake_readers();
 
   static constexpr std::size_t piece_bytes = 16 * 1024, most_gone = 4'096;
 
@@ -69,7 +71,7 @@ private:
   std::map<std::uint64_t, std::string> by_revision_;
   std::string name_;  // of this board, drawn at its start
   std::uint64_t revision_ = 0, forgotten_ = 0;
-  std::size_t present_ = 0;
+  std::size_t present_ = 0, wakes_ = 0;
   reactor::waiters waiting_;
 };
 

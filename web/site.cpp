@@ -80,6 +80,7 @@ site::site(reactor::loop& l, site_options options, board& of, document_maker doc
       board_(of),
       documents_(std::move(documents)),
       log_(std::move(log)),
+      wrong_tokens_told_(l, wrong_tokens_are_told_every),
       tasks_(l) {}
 
 site::~site() = default;
@@ -127,8 +128,14 @@ awaitable<void> site::follow_token() {
     co_await loop_.sleep_for(token_is_read_every);
     auto token = co_await load_token();
     // The last good one goes on: a mounted Secret may be away for a moment.
-    if (token) door_->change_token(std::move(*token));
+    if (!token) continue;
+    door_->change_token(std::move(*token));
+    board_.wake_readers();
   }
+}
+
+bool site::holds(const admission& by) const {
+  return door_->holds(by, loop_.now());
 }
 
 awaitable<void> site::stop() {
@@ -159,8 +166,16 @@ awaitable<void> site::answer(http::request r, http::responder& to) {
     (void)co_await to.send(std::move(no));
     co_return;
   }
-  const bool known =
-      door_->lets_in(r.fields.get("authorization"), r.fields.get("Cookie"), loop_.now());
+  const std::string_view authorization = r.fields.get("authorization");
+  std::optional<admission> known =
+      door_->lets_in(authorization, r.fields.get("Cookie"), loop_.now());
+  if (!known && door_->is_wrong_token(authorization)) {
+    const bool waited = co_await wait_for_wrong_token(to.peer());
+    if (!waited) {
+      co_await refuse_wrong_tokens(to);
+      co_return;
+    }
+  }
   std::string tag(r.fields.get("If-None-Match"));
   std::string name = asked.path == "/" ? "index.html" : asked.path.substr(1);
   if (!known && name == "index.html") {
@@ -169,20 +184,38 @@ awaitable<void> site::answer(http::request r, http::responder& to) {
   }
   const bool for_all = name == "page.css" || name == "login.js" || name == "icon.svg";
   if (!known && !for_all) {
-    http::response no = plain(401, "show the token: by the form of / or as a bearer");
-    no.fields.add("WWW-Authenticate", "Bearer");
-    (void)co_await to.send(std::move(no));
+    co_await ask_for_token(to);
     co_return;
   }
   if (asked.path == "/events") {
     std::string last(r.fields.get("Last-Event-ID"));
     if (last.empty()) last = asked.get("since").value_or("");
-    co_await stream(std::move(last), to);
+    co_await stream(std::move(*known), std::move(last), to);
   } else if (asked.path.starts_with("/data/")) {
-    co_await answer_document(asked, to);
+    co_await answer_document(std::move(*known), asked, to);
   } else {
     co_await answer_file(std::move(name), 200, std::move(tag), to);
   }
+}
+
+awaitable<void> site::ask_for_token(http::responder& to) {
+  http::response no = plain(401, "show the token: by the form of / or as a bearer");
+  no.fields.add("WWW-Authenticate", "Bearer");
+  (void)co_await to.send(std::move(no));
+}
+
+awaitable<void> site::refuse_wrong_tokens(http::responder& to) {
+  http::response no = plain(429, "too many requests show a wrong token at this moment");
+  (void)co_await to.send(std::move(no));
+}
+
+awaitable<bool> site::wait_for_wrong_token(std::string peer) {
+  if (const auto untold = wrong_tokens_told_.pass("wrong token"))
+    log_.warning("another token was shown to the page", {{"by", peer}, {"times", *untold + 1}});
+  if (wrong_tokens_ >= most_wrong_tokens) co_return false;
+  const counted one(wrong_tokens_);
+  co_await loop_.sleep_for(wrong_token_waits);
+  co_return true;
 }
 
 awaitable<void> site::answer_file(std::string name, int status, std::string known,
@@ -209,7 +242,7 @@ awaitable<void> site::answer_file(std::string name, int status, std::string know
   (void)co_await to.send(std::move(out));
 }
 
-awaitable<void> site::stream(std::string last, http::responder& to) {
+awaitable<void> site::stream(admission by, std::string last, http::responder& to) {
   if (readers_ >= most_readers) {
     http::response no = plain(503, "as many readers as may be follow the fleet already");
     (void)co_await to.send(std::move(no));
@@ -226,7 +259,7 @@ awaitable<void> site::stream(std::string last, http::responder& to) {
   std::optional<std::uint64_t> cursor = board_.cursor_of(last);
   std::uint64_t began = cursor.value_or(board_.revision()), at = cursor.value_or(0);
   bool full = !cursor;
-  while (sent) {
+  while (sent && holds(by)) {
     if (board_.forgot_after(std::max(began, at))) {
       began = board_.revision();
       at = 0;
@@ -246,13 +279,15 @@ awaitable<void> site::stream(std::string last, http::responder& to) {
     sent = co_await to.write(std::move(event));
     co_await loop_.yield();
     if (!sent || more) continue;
-    const bool changed = co_await board_.changed(at, loop_.now() + heartbeat);
+    const auto looks_at = std::min(loop_.now() + heartbeat, by.until);
+    const bool changed = co_await board_.changed(at, looks_at);
     // What changes now is often not alone.
     if (changed) co_await loop_.sleep_for(coalesced);
   }
+  if (sent) (void)co_await to.finish();
 }
 
-awaitable<void> site::answer_document(http::target_parts asked, http::responder& to) {
+awaitable<void> site::answer_document(admission by, http::target_parts asked, http::responder& to) {
   if (documents_asked_ >= most_documents) {
     http::response no = plain(503, "too many documents are asked for at this moment");
     (void)co_await to.send(std::move(no));
@@ -262,6 +297,10 @@ awaitable<void> site::answer_document(http::target_parts asked, http::responder&
   constexpr std::string_view data = "/data/";
   std::string name = asked.path.substr(data.size());
   auto made = co_await documents_(std::move(name), std::move(asked));
+  if (!holds(by)) {
+    co_await ask_for_token(to);
+    co_return;
+  }
   if (!made) {
     const bool absent = made.error().code == reactor::errc::not_found;
     http::response no = plain(absent ? 404 : 503, made.error().message());
@@ -298,23 +337,21 @@ awaitable<void> site::log_in(http::request r, http::responder& to) {
   back.fields.add("Cache-Control", "no-store");
   if (http::split_target(r.target).path == "/logout") {
     back.fields.add("Set-Cookie", door_->log_out(r.fields.get("Cookie")));
+    board_.wake_readers();
     (void)co_await to.send(std::move(back));
     co_return;
   }
-  if (logins_ >= most_logins) {
-    http::response no = plain(429, "too many try to log in at this moment");
-    (void)co_await to.send(std::move(no));
-    co_return;
-  }
-  const counted one(logins_);
   const transport by = http::same_name(r.fields.get("X-Forwarded-Proto"), "https")
                            ? transport::tls
                            : transport::plain;
   if (auto cookie = door_->log_in(shown, by, loop_.now())) {
     back.fields.add("Set-Cookie", std::move(*cookie));
   } else if (!door_->is_open()) {
-    co_await loop_.sleep_for(wrong_token_waits);
-    log_.warning("another token was shown to the page", {{"by", to.peer()}});
+    const bool waited = co_await wait_for_wrong_token(to.peer());
+    if (!waited) {
+      co_await refuse_wrong_tokens(to);
+      co_return;
+    }
     back.fields.set("Location", "/?refused");
   }
   (void)co_await to.send(std::move(back));

@@ -24,7 +24,10 @@ struct site_options {
 /// The listener of the page: its files, the stream of changes of a board, and documents that are
 /// made when asked for.
 /// Who may look  requests for another host's name, and those without the token where there is one,
-///               learn nothing.
+///               learn nothing. A stream ends when what let it in does: another token, a logout,
+///               the end of the session.
+/// Wrong tokens  are logged, and answered after a while or, beyond most_wrong_tokens at once, with
+///               429. The right one never waits for them.
 /// Content       all of it is ours; what clusters say is JSON, and no answer may run script or
 ///               style that is not a file of ours (Content-Security-Policy), nor be shown in
 ///               somebody's frame.
@@ -33,11 +36,12 @@ struct site_options {
 /// Lifetime      loop and board outlive it; co_await stop() before destruction.
 class site {
 public:
-  static constexpr std::size_t most_readers = 64, most_documents = 64, most_logins = 8;
+  static constexpr std::size_t most_readers = 64, most_documents = 64, most_wrong_tokens = 8;
   static constexpr reactor::nanoseconds heartbeat = std::chrono::seconds(15),
                                         coalesced = std::chrono::milliseconds(250),
                                         wrong_token_waits = std::chrono::milliseconds(500),
-                                        token_is_read_every = std::chrono::seconds(30);
+                                        token_is_read_every = std::chrono::seconds(30),
+                                        wrong_tokens_are_told_every = std::chrono::seconds(10);
 
   using text = std::shared_ptr<const std::string>;
   /// What is asked for by "/data/NAME?query": one JSON document. errc::not_found: 404.
@@ -59,10 +63,16 @@ public:
 private:
   reactor::awaitable<void> answer(reactor::http::request r, reactor::http::responder& to);
   reactor::awaitable<void> answer_file(std::string name, int status, std::string known,
-                                       reactor::http::responder& to);               // borrowed
-  reactor::awaitable<void> stream(std::string last, reactor::http::responder& to);  // borrowed
-  reactor::awaitable<void> answer_document(reactor::http::target_parts asked,
+                                       reactor::http::responder& to);  // borrowed
+  reactor::awaitable<void> stream(admission by, std::string last,
+                                  reactor::http::responder& to);  // borrowed
+  reactor::awaitable<void> answer_document(admission by, reactor::http::target_parts asked,
                                            reactor::http::responder& to);  // borrowed
+  /// False: too many others wait as well.
+  reactor::awaitable<bool> wait_for_wrong_token(std::string peer);
+  reactor::awaitable<void> ask_for_token(reactor::http::responder& to);        // borrowed
+  reactor::awaitable<void> refuse_wrong_tokens(reactor::http::responder& to);  // borrowed
+  bool holds(const admission& by) const;
   // borrowed
   reactor::awaitable<void> log_in(reactor::http::request r, reactor::http::responder& to);
   reactor::awaitable<reactor::result<reactor::secret>> load_token();
@@ -75,7 +85,8 @@ private:
   reactor::logger log_;
   std::optional<doorkeeper> door_;
   std::unique_ptr<reactor::http::server> server_;
-  std::size_t readers_ = 0, documents_asked_ = 0, logins_ = 0;
+  std::size_t readers_ = 0, documents_asked_ = 0, wrong_tokens_ = 0;
+  reactor::repeats wrong_tokens_told_;
   reactor::task_group tasks_;
 };
 

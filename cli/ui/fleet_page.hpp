@@ -145,6 +145,8 @@ private:
 
 /// Nothing while it is off. ":8090" is on loopback. Errors: what is wrong with the flag.
 reactor::result<std::optional<web::site_options>> site_options_of(const ui_arguments& a);
+/// What is told at the start of a page that others may reach or overhear; empty: nothing.
+std::string warning_of(const web::site_options& o);
 /// "http://127.0.0.1:8090/"
 std::string url_of(const reactor::endpoint& at);
 

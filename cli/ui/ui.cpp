@@ -28,12 +28,8 @@ ui::ui(reactor::loop& l, service& of, web::site_options options, reactor::logger
 awaitable<reactor::result<void>> ui::start() {
   auto started = co_await site_.start();
   if (!started) co_return started;
-  const std::string& host = options_.at.host;
-  if (options_.token_file.empty() && !host.starts_with("127.") && host != "::1" &&
-      host != "localhost")
-    log_.warning(
-        "everybody who reaches the page's address sees the fleet; --ui-token-file asks for a token",
-        {{"at", site_.local().text()}});
+  const std::string warning = warning_of(options_);
+  if (!warning.empty()) log_.warning(warning, {{"at", site_.local().text()}});
   tasks_.start("page", page_.follow());
   co_return reactor::result<void>();
 }
@@ -42,6 +38,16 @@ awaitable<void> ui::stop() {
   co_await site_.stop();
   co_await tasks_.cancel_and_join();
   co_await page_.stop();
+}
+
+std::string warning_of(const web::site_options& o) {
+  const std::string& host = o.at.host;
+  if (host.starts_with("127.") || host == "::1" || host == "localhost") return {};
+  if (o.token_file.empty())
+    return "everybody who reaches the page's address sees the fleet; --ui-token-file asks for a "
+           "token";
+  return "the page's token and cookies cross the network unprotected: the page speaks no TLS, so "
+         "let it listen on 127.0.0.1 or behind a proxy that does";
 }
 
 reactor::result<std::optional<web::site_options>> site_options_of(const ui_arguments& a) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -63,7 +64,7 @@ struct door {
   }
   static std::string cookie_of(const std::string& set) { return set.substr(0, set.find(';')); }
   bool lets_in(const std::string& cookies, reactor::nanoseconds later = {}) {
-    return keeper.lets_in("", cookies, l.now() + later);
+    return keeper.lets_in("", cookies, l.now() + later).has_value();
   }
 };
 
@@ -109,6 +110,58 @@ TEST(Door, ForgetsSessionsWhenTheyAreOldManyEndedOrOfAnotherToken) {
   EXPECT_TRUE(d.lets_in(fourth)) << "the same token";
   d.keeper.change_token(reactor::secret(std::string("another-horse-battery")));
   EXPECT_FALSE(d.lets_in(fourth));
+}
+
+TEST(Door, HoldsWhatItAllowedAsLongAsItWouldAllowItAgain) {
+  constexpr const char* shown = "Bearer correct-horse-battery";
+  const reactor::secret other(std::string("another-horse-battery"));
+  struct row {
+    std::string what;
+    std::function<void(door&, const std::string& cookie)> happens;
+    bool token_holds, session_holds;
+    reactor::nanoseconds later{};
+  };
+  const row rows[] = {
+      {"nothing", [](door&, const std::string&) {}, true, true},
+      {"the same token",
+       [](door& d, const std::string&) {
+         d.keeper.change_token(reactor::secret(std::string("correct-horse-battery")));
+       },
+       true, true},
+      {"another token", [&](door& d, const std::string&) { d.keeper.change_token(other); }, false,
+       false},
+      {"the token comes back",
+       [&](door& d, const std::string&) {
+         d.keeper.change_token(other);
+         d.keeper.change_token(reactor::secret(std::string("correct-horse-battery")));
+       },
+       false, false},
+      {"a logout", [](door& d, const std::string& cookie) { (void)d.keeper.log_out(cookie); }, true,
+       false},
+      {"as many sessions as may be",
+       [](door& d, const std::string&) {
+         for (std::size_t i = 0; i < doorkeeper::most_sessions; ++i) (void)d.log_in();
+       },
+       true, false},
+      {"twelve hours", [](door&, const std::string&) {}, true, false, doorkeeper::session_lasts}};
+  for (const row& r : rows) {
+    door d;
+    const std::string cookie = door::cookie_of(d.log_in());
+    const auto by_token = d.keeper.lets_in(shown, "", d.l.now());
+    const auto by_session = d.keeper.lets_in("", cookie, d.l.now());
+    ASSERT_TRUE(by_token && by_session) << r.what;
+    EXPECT_EQ(by_session->until, d.l.now() + doorkeeper::session_lasts);
+    r.happens(d, cookie);
+    EXPECT_EQ(d.keeper.holds(*by_token, d.l.now() + r.later), r.token_holds) << r.what;
+    EXPECT_EQ(d.keeper.holds(*by_session, d.l.now() + r.later), r.session_holds) << r.what;
+  }
+}
+
+TEST(Door, KnowsAWrongTokenFromNone) {
+  door d;
+  EXPECT_TRUE(d.keeper.is_wrong_token("Bearer another-horse-battery"));
+  for (const char* none : {"", "Bearer ", "Bearer correct-horse-battery", "Basic abc"})
+    EXPECT_FALSE(d.keeper.is_wrong_token(none)) << none;
 }
 
 /// What a reader knows that follows a board.

@@ -31,7 +31,8 @@ protected:
   std::unique_ptr<site> s;
   const reactor::endpoint where{"page", 8090};
   std::size_t documents = 0;
-  reactor::nanoseconds document_takes{};
+  reactor::nanoseconds document_takes{}, patience = 600s;
+  std::shared_ptr<reactor::log_capture> log = std::make_shared<reactor::log_capture>();
 
   /// Runs `talk` against a started site.
   void with_site(site_options o, std::function<awaitable<void>()> talk) {
@@ -47,7 +48,7 @@ protected:
           co_return std::make_shared<const std::string>("{\"name\":\"" + name + "\",\"of\":\"" +
                                                         asked.get("name").value_or("") + "\"}");
         },
-        reactor::logger());
+        reactor::logger([this] { return l.wall(); }, log));
     bool stopped = false;
     reactor::task_group tasks(l);
     tasks.start("talk", [&, talk = std::move(talk)]() -> awaitable<void> {
@@ -57,7 +58,7 @@ protected:
       co_await s->stop();
       stopped = true;
     });
-    l.run_until(l.now() + 600s);
+    l.run_until(l.now() + patience);
     EXPECT_TRUE(stopped);
     s.reset();
     EXPECT_EQ(l.live(), reactor::live_counts());
@@ -263,8 +264,101 @@ TEST_F(served, AWrongTokenTakesItsTimeAndFewTryAtOnce) {
         ++(status(said) == 429 ? refused : tried);
       });
     co_await many.join();
-    EXPECT_LE(tried, site::most_logins);
+    EXPECT_LE(tried, site::most_wrong_tokens);
     EXPECT_EQ(refused + tried, 50u);
+  });
+}
+
+TEST_F(served, TheRightTokenWaitsForNoWrongOne) {
+  with_site(with_token(), [&]() -> awaitable<void> {
+    reactor::task_group many(l);
+    for (int i = 0; i < 100; ++i)
+      many.start("guess", [&, i]() -> awaitable<void> {
+        for (int again = 0; again < 3; ++again) {
+          if (i % 2 == 0)
+            (void)co_await post("/login", "token=guess-guess-guess-guess");
+          else
+            (void)co_await get("/data/x", "Authorization: Bearer guess-guess-guess-guess\r\n");
+        }
+      });
+    for (int i = 0; i < 20; ++i) {
+      co_await l.sleep_for(50ms);
+      const auto began = l.now();
+      std::string form = std::string("token=") + token, right = bearer(token);
+      const std::string in = co_await post("/login", std::move(form));
+      EXPECT_EQ(status(in), 303);
+      EXPECT_NE(field(in, "Set-Cookie"), "");
+      const std::string shown = co_await get("/data/x", std::move(right));
+      EXPECT_EQ(status(shown), 200);
+      EXPECT_LT(l.now() - began, site::wrong_token_waits);
+    }
+    co_await many.join();
+  });
+}
+
+TEST_F(served, AWrongBearerIsAnsweredLateAndLogged) {
+  with_site(with_token(), [&]() -> awaitable<void> {
+    for (const char* target : {"/events", "/data/x", "/", "/page.js", "/page.css"}) {
+      const auto began = l.now();
+      (void)co_await get(target, "Authorization: Bearer wrong-horse-battery\r\n");
+      EXPECT_GE(l.now() - began, site::wrong_token_waits) << target;
+      co_await l.sleep_for(site::wrong_tokens_are_told_every);
+    }
+  });
+  EXPECT_EQ(log->count("another token was shown to the page"), 5u);
+  EXPECT_EQ(documents, 0u);
+}
+
+TEST_F(served, AStreamEndsWithWhatLetItIn) {
+  enum class ends { token_changes, logout, session, never };
+  for (const ends how : {ends::token_changes, ends::logout, ends::session, ends::never})
+    for (const bool by_cookie : {true, false}) {
+      const bool ended = how == ends::token_changes || (how != ends::never && by_cookie);
+      const auto after =
+          how == ends::session ? doorkeeper::session_lasts : 2 * site::token_is_read_every;
+      patience = after + 600s;
+      b.put("fleet", "{\"n\":\"before\"}");
+      with_site(with_token(), [&]() -> awaitable<void> {
+        std::string form = std::string("token=") + token;
+        const std::string in = co_await post("/login", std::move(form));
+        const std::string cookie = cookie_of(in);
+        reactor::task_group meanwhile(l);
+        std::string said;
+        meanwhile.start("read", [&]() -> awaitable<void> {
+          std::string shown = by_cookie ? cookie : bearer(token);
+          said = co_await get("/events", std::move(shown), after + 60s);
+        });
+        co_await l.sleep_for(1s);
+        if (how == ends::token_changes) reactor::put(folder / "token", "another-horse-battery");
+        if (how == ends::logout) (void)co_await post("/logout", "", cookie);
+        co_await l.sleep_for(after + 1s);
+        const std::size_t readers = s->readers();
+        b.put("fleet", "{\"n\":\"after\"}");
+        co_await meanwhile.join();
+        const std::string what =
+            std::to_string(static_cast<int>(how)) + (by_cookie ? " by cookie" : " by bearer");
+        EXPECT_EQ(readers, ended ? 0u : 1u) << what;
+        EXPECT_NE(said.find("before"), said.npos) << what;
+        EXPECT_EQ(said.find("after") == said.npos, ended) << what;
+        EXPECT_EQ(said.ends_with("0\r\n\r\n"), ended) << what << ": ended in order";
+      });
+    }
+}
+
+TEST_F(served, ADocumentIsNotSentToAReaderWhoseAccessEndedMeanwhile) {
+  document_takes = 3 * site::token_is_read_every;
+  with_site(with_token(), [&]() -> awaitable<void> {
+    reactor::task_group meanwhile(l);
+    std::string said;
+    meanwhile.start("read", [&]() -> awaitable<void> {
+      std::string right = bearer(token);
+      said = co_await get("/data/x", std::move(right), 300s);
+    });
+    co_await l.sleep_for(1s);
+    reactor::put(folder / "token", "another-horse-battery");
+    co_await meanwhile.join();
+    EXPECT_EQ(status(said), 401);
+    EXPECT_EQ(said.find("\"name\""), said.npos);
   });
 }
 
