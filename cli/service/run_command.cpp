@@ -75,6 +75,7 @@ int run_command(const run_arguments& a, const std::vector<setting>& settings,
                     "demo`, which needs none.");
   options->metrics_at = *metrics_at;
   options->health_at = *health_at;
+  options->hosts = a.ui.hosts;
   options->record = a.record;
   options->leader_elect = a.leader_elect;
   options->lease_ns = operator_namespace(a, options->home);

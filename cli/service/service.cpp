@@ -7,6 +7,7 @@
 #include "cli/policy/hooks.hpp"
 #include "cli/service/own_pod.hpp"
 #include "reactor/loop.hpp"
+#include "web/access.hpp"
 
 #include <boost/json.hpp>
 
@@ -319,9 +320,10 @@ reactor::awaitable<void> service::read_own_pod() {
   auto pod = co_await home_->api().get(k8s::resources::pods(), std::move(key));
   if (pod) own_image_ = own_image(*pod);
   if (own_image_.empty())
-    log_.warning("the image of this process is not known",
-                 {{"pod", options_.pod.ns + "/" + options_.pod.name},
-                  {"why", pod ? "none of its containers is called manager" : pod.error().message()}});
+    log_.warning(
+        "the image of this process is not known",
+        {{"pod", options_.pod.ns + "/" + options_.pod.name},
+         {"why", pod ? "none of its containers is called manager" : pod.error().message()}});
 }
 
 /// Whether home has kubeconfig Secrets; its refusal to say is a fault of kind `forbidden`.
@@ -439,8 +441,24 @@ reactor::awaitable<void> send_pieces(reactor::loop& l, reactor::http::responder&
 
 }  // namespace
 
+/// A page of a stranger whose name was made to resolve to our address (DNS rebinding) sends that
+/// name, and is told nothing of the fleet. True: it was answered.
+reactor::awaitable<bool> service::refuse_foreign_host(std::string host,
+                                                      reactor::http::responder& to) {  // borrowed
+  if (web::is_inner_host(host, options_.hosts)) co_return false;
+  reactor::http::response no;
+  no.status = 421;
+  no.fields.add("Content-Type", "text/plain; charset=utf-8");
+  no.body = "this is not what we are called; --ui-host NAME allows it\n";
+  (void)co_await to.send(std::move(no));
+  co_return true;
+}
+
 reactor::awaitable<void> service::answer_metrics(reactor::http::request r,
                                                  reactor::http::responder& to) {
+  std::string host(r.fields.get("Host"));
+  const bool refused = co_await refuse_foreign_host(std::move(host), to);
+  if (refused) co_return;
   const std::string_view accept = r.fields.get("Accept");
   const auto format = reactor::metrics::wanted(accept);
   std::string type(reactor::metrics::content_type(format));
@@ -452,6 +470,9 @@ reactor::awaitable<void> service::answer_health(reactor::http::request r,
                                                 reactor::http::responder& to) {
   const std::string path = reactor::http::split_target(r.target).path;
   if (path == "/clusters") {
+    std::string host(r.fields.get("Host"));
+    const bool refused = co_await refuse_foreign_host(std::move(host), to);
+    if (refused) co_return;
     co_await send_pieces(loop_, to, "application/json", k8s::fleet::reading(*fleet_));
     co_return;
   }

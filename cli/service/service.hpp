@@ -60,6 +60,9 @@ struct service_options {
   reactor::file_watch_settings policy_watch = {};  // of its folders
   std::string record;  // --record: a file for every question to policies; empty: none
   std::optional<reactor::endpoint> metrics_at, health_at;
+  /// Names beside addresses and those of the cluster (web::is_inner_host) under which /metrics and
+  /// /clusters are asked for.
+  std::vector<std::string> hosts;
   /// Each API acts only while this process holds its Lease, in this namespace or, where none is
   /// named, the API's own.
   bool leader_elect = false;
@@ -145,6 +148,8 @@ private:
   reactor::awaitable<void> follow_lease(running& a);  // borrowed
   bool leads_anything() const noexcept;
   // borrowed
+  reactor::awaitable<bool> refuse_foreign_host(std::string host,
+                                               reactor::http::responder& to);  // borrowed
   reactor::awaitable<void> answer_metrics(reactor::http::request r, reactor::http::responder& to);
   reactor::awaitable<void> answer_health(reactor::http::request r, reactor::http::responder& to);
 

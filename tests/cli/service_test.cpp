@@ -94,6 +94,59 @@ TEST(Service, AnswersWhatThousandsOfClustersAreInSmallPieces) {
   EXPECT_EQ(l.live(), reactor::live_counts());
 }
 
+TEST(Service, TellsAPageOfAStrangerNothingOfTheFleet) {
+  const reactor::endpoint health{"windlass", 8081}, metrics{"windlass", 8080};
+  reactor::loop l(reactor::loop::mode::simulated, 7);
+  {
+    service_options o;
+    o.discover = false;
+    o.health_at = health;
+    o.metrics_at = metrics;
+    o.hosts = {"windlass.example.com"};
+    k8s::connection to;
+    to.server = "http://nowhere:6443";
+    o.clusters.push_back({"canary-cluster", std::move(to)});
+    service s(l, std::move(o), reactor::logger());
+    bool stopped = false;
+    reactor::task_group tasks(l);
+    tasks.start("ask", [&]() -> reactor::awaitable<void> {
+      auto started = co_await s.start();
+      if (!started) throw std::runtime_error(started.error().message());
+      co_await l.sleep_for(1s);
+      struct row {
+        const char *host, *begins;
+      };
+      const row rows[] = {{"rebound.evil.example.com:8081", "HTTP/1.1 421"},
+                          {"evil.svc.example.com", "HTTP/1.1 421"},
+                          {"windlass.example.com.evil.com", "HTTP/1.1 421"},
+                          {"", "HTTP/1.1 4"},
+                          {"10.0.0.7:8081", "HTTP/1.1 200"},
+                          {"[::1]:8081", "HTTP/1.1 200"},
+                          {"localhost:8081", "HTTP/1.1 200"},
+                          {"windlass", "HTTP/1.1 200"},
+                          {"windlass.ops.svc:8081", "HTTP/1.1 200"},
+                          {"windlass.ops.svc.cluster.local", "HTTP/1.1 200"},
+                          {"windlass.example.com", "HTTP/1.1 200"}};
+      for (const row& r : rows)
+        for (const bool counts : {true, false}) {
+          std::string asks = std::string("GET ") + (counts ? "/metrics" : "/clusters") +
+                             " HTTP/1.1\r\nHost: " + r.host + "\r\nConnection: close\r\n\r\n";
+          const std::string said = co_await ask(l, counts ? metrics : health, std::move(asks));
+          EXPECT_TRUE(said.starts_with(r.begins)) << r.host << ": " << said.substr(0, 80);
+          const bool told = said.starts_with("HTTP/1.1 200");
+          EXPECT_TRUE(told || said.find("canary-cluster") == said.npos) << r.host;
+        }
+      const std::string probe = co_await ask(
+          l, health, "GET /healthz HTTP/1.1\r\nHost: any.example.com\r\nConnection: close\r\n\r\n");
+      EXPECT_TRUE(probe.starts_with("HTTP/1.1 200")) << "a probe is told nothing of the fleet";
+      co_await s.stop();
+      stopped = true;
+    });
+    l.run_until(l.now() + 60s);
+    EXPECT_TRUE(stopped);
+  }
+}
+
 /// A home whose administrator granted everything but Secrets, and what a service makes of it.
 struct without_secrets {
   explicit without_secrets(bool home_alone_is_a_fleet) {
