@@ -444,11 +444,12 @@ awaitable<void> host::note(question_note n) {
   if (on_question) on_question(n);
   if (!recorder_) co_return;
   auto written = co_await recorder_->write(std::move(n));
-  if (written) {
-    record_failed_ = false;
-  } else if (!std::exchange(record_failed_, true) && on_log) {
-    on_log("record", written.error().message());
-  }
+  const bool failed = !written, failed_before = std::exchange(record_failed_, failed);
+  if (failed == failed_before || !on_log) co_return;
+  on_log("record", failed ? written.error().message() +
+                                ": questions are missing from now on, until it can be written again"
+                          : "it is written again; " + std::to_string(*written) +
+                                " questions before are missing");
 }
 
 awaitable<result<decision>> host::ask(std::shared_ptr<const pack> p, std::string hook,

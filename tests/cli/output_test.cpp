@@ -170,7 +170,7 @@ TEST(Output, BytesAreHelmsInAPipeAndPrintableOnATerminal) {
 /// before the end.
 const std::set<std::string> writers = {"cli/output.cpp",
                                        "reactor/plain/entropy.cpp",
-                                       "reactor/system/files.cpp",
+                                       "reactor/system/descriptor.hpp",
                                        "reactor/log.cpp",
                                        "reactor/system/process.cpp",
                                        "reactor/task_group.cpp",

@@ -4,11 +4,17 @@
 #include "formats/json/json.hpp"
 #include "policies/host/plain.hpp"
 #include "reactor/loop.hpp"
+#include "reactor/system/descriptor.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <functional>
+#include <mutex>
+#include <utility>
 
 namespace policies {
 namespace {
@@ -17,6 +23,8 @@ using reactor::errc;
 using reactor::make_fault;
 using reactor::result;
 
+/// The questions name nodes, pods and the labels of a fleet.
+constexpr mode_t file_mode = 0600;
 constexpr std::string_view format = "windlass.dev/policy-record";
 constexpr int format_version = 2;  // 1 named packs by twelve digits, as `hash`
 constexpr std::size_t most_line_bytes = 8 * 1024 * 1024, most_read_bytes = 128 * 1024 * 1024,
@@ -132,35 +140,53 @@ value plain_of(const argument& a) {
 struct recorder::file {
   std::mutex one_at_a_time;  // several workers write for several questions
   std::string path;
-  std::size_t most = most_bytes, size = 0, left_out = 0;
+  std::size_t most = most_bytes, size = 0, left_out = 0, missing = 0;
   std::string chain;
-  std::ofstream out;
+  int fd = -1;
+  bool has_head = false;
 
+  ~file() { close(); }
+  void close() noexcept {
+    if (fd >= 0) ::close(std::exchange(fd, -1));
+  }
   result<void> failed(std::string_view doing) const {
     return make_fault(
         reactor::error_code(errno == 0 ? EIO : errno, boost::system::system_category()),
         std::string(doing) + " " + path);
   }
   result<void> begin() {
-    errno = 0;
-    out.close();
-    out.clear();
-    // What is there from a run before is kept as the older half.
-    if (std::ifstream(path).good() && std::rename(path.c_str(), (path + ".1").c_str()) != 0)
-      return failed("keep the older part of");
-    out.open(path, std::ios::binary | std::ios::trunc);
-    if (!out) return failed("write");
+    close();
+    has_head = false;
     size = 0;
     chain.clear();
-    return put(
-        to_text(value::object{{"record", std::string(format)}, {"recordVersion", format_version}}));
+    // What is there from a run before is kept as the older half.
+    struct stat there;
+    if (::lstat(path.c_str(), &there) == 0 && (S_ISREG(there.st_mode) || S_ISLNK(there.st_mode))) {
+      if (S_ISREG(there.st_mode)) (void)::chmod(path.c_str(), file_mode);
+      if (::rename(path.c_str(), (path + ".1").c_str()) != 0)
+        return failed("keep the older part of");
+    }
+    fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOCTTY,
+                file_mode);
+    if (fd < 0) return failed("write");
+    return put_head();
   }
+  result<void> put_head() {
+    auto written = put(
+        to_text(value::object{{"record", std::string(format)}, {"recordVersion", format_version}}));
+    has_head = written.has_value();
+    return written;
+  }
+  /// A line that cannot be written whole is taken back, so that the next one fits behind the last.
   result<void> put(std::string line) {
-    errno = 0;
-    const std::string all = sealed(std::move(line), chain);
-    out.write(all.data(), static_cast<std::streamsize>(all.size()));
-    out.flush();
-    if (!out) return failed("write");
+    std::string next = chain;
+    const std::string all = sealed(std::move(line), next);
+    if (!reactor::write_all(fd, all)) {
+      auto why = failed("write");
+      if (::ftruncate(fd, static_cast<off_t>(size)) != 0) close();
+      return why;
+    }
+    chain = std::move(next);
     size += all.size();
     return {};
   }
@@ -170,10 +196,12 @@ struct recorder::file {
       ++left_out;
       return {};
     }
-    if (size + line.size() + sealing_bytes > most / 2) {
-      auto begun = begin();
-      if (!begun) return begun;
-    }
+    result<void> ready;
+    if (fd < 0 || size + line.size() + sealing_bytes > most / 2)
+      ready = begin();
+    else if (!has_head)
+      ready = put_head();
+    if (!ready) return ready;
     return put(std::move(line));
   }
 };
@@ -195,11 +223,14 @@ reactor::awaitable<result<void>> recorder::open() {
   co_return begun;
 }
 
-reactor::awaitable<result<void>> recorder::write(question_note n) {
+reactor::awaitable<result<std::size_t>> recorder::write(question_note n) {
   const auto shared = std::make_shared<question_note>(std::move(n));
-  std::function<result<void>()> note = [f = file_, shared] {
+  std::function<result<std::size_t>()> note = [f = file_, shared]() -> result<std::size_t> {
     const std::scoped_lock alone(f->one_at_a_time);
-    return f->note(*shared);
+    auto written = f->note(*shared);
+    if (written) return std::exchange(f->missing, 0);
+    ++f->missing;
+    return written.error();
   };
   auto noted = co_await loop_.offload(std::move(note));
   co_return noted;

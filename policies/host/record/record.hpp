@@ -41,14 +41,17 @@ value plain_of(const argument& a);
 ///          FILE.1, and a new one begins.
 /// Where    on a worker, before the caller goes on: a snapshot is read while it is one. Of several
 ///          callers each has its line, in the order in which they come to it.
-/// Errors   the system's. A question of more than 8 MiB is left out and counted.
+/// Mode     0600.
+/// Errors   the system's; the record stays whole and goes on with the next question that can be
+///          written. A question of more than 8 MiB is left out and counted.
 class recorder {
 public:
   static constexpr std::size_t most_bytes = 64 * 1024 * 1024;
   recorder(reactor::loop& l, std::string path, std::size_t most = most_bytes);
   ~recorder();
   reactor::awaitable<reactor::result<void>> open();
-  reactor::awaitable<reactor::result<void>> write(question_note n);
+  /// Returns how many questions before this one could not be written and are missing.
+  reactor::awaitable<reactor::result<std::size_t>> write(question_note n);
   const std::string& path() const noexcept { return path_; }
 
 private:

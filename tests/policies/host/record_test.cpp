@@ -12,6 +12,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <optional>
 
 namespace policies {
 namespace {
@@ -167,6 +172,78 @@ TEST(PolicyRecord, QuestionsThatAreAskedAtOnceHaveALineEach) {
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_EQ(read->questions.size(), std::size_t{tasks} * questions);
   EXPECT_FALSE(read->cut_short);
+}
+
+/// No file grows beyond so many bytes, as on a full disk, as long as it lives.
+class full_disk {
+public:
+  explicit full_disk(std::size_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    former_ = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit less = before_;
+    less.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~full_disk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, former_);
+  }
+  full_disk(const full_disk&) = delete;
+  full_disk& operator=(const full_disk&) = delete;
+
+private:
+  rlimit before_{};
+  void (*former_)(int) = SIG_DFL;
+};
+
+TEST(PolicyRecord, GoesOnWhenAFullDiskHasRoomAgain) {
+  // The line that does not fit ends in its middle, at its first byte, or is a new file's first.
+  for (const std::size_t room : {std::size_t{0}, std::size_t{50}, std::size_t{2'000}}) {
+    reactor::loop l(reactor::loop::mode::simulated, 1);
+    const reactor::temporary_folder folder;
+    const std::string path = folder.path() + "/record";
+    recorder file(l, path, most);
+    std::size_t failures = 0, missing = 0;
+    run_task(l, [&]() -> reactor::awaitable<void> {
+      std::optional<full_disk> full;
+      if (room < 2'000) full.emplace(room);
+      auto opened = co_await file.open();
+      EXPECT_EQ(opened.has_value(), room == 2'000);
+      for (int i = 0; i < 30; ++i) {
+        if (i == 5) full.emplace(room);
+        if (i == 15) full.reset();
+        question_note n;
+        n.hook = "rollout.plan";
+        n.pack = "p";
+        n.answer = std::make_shared<value>(i);
+        n.arguments.emplace_back(value(std::string(200, 'x')));
+        auto written = co_await file.write(std::move(n));
+        failures += written ? 0 : 1;
+        if (written) missing += *written;
+      }
+    });
+    const auto read = read_record(load(path), "record");
+    ASSERT_TRUE(read) << room << ": " << read.error().message();
+    EXPECT_FALSE(read->cut_short);
+    EXPECT_GE(failures, 5u);
+    EXPECT_EQ(missing, failures);
+    EXPECT_EQ(read->questions.size(), 30 - failures);
+    EXPECT_EQ(*read->questions.back().answer.if_number(), 29);
+  }
+}
+
+TEST(PolicyRecord, IsForItsOwnerAlone) {
+  const mode_t before = ::umask(0);
+  recording r;
+  reactor::put(r.path, "{}\n");
+  ::chmod(r.path.c_str(), 0644);
+  r.ask();
+  ::umask(before);
+  for (const std::string& path : {r.path, r.path + ".1"}) {
+    struct stat is;
+    ASSERT_EQ(::stat(path.c_str(), &is), 0) << path;
+    EXPECT_EQ(is.st_mode & 0777, 0600u) << path;
+  }
 }
 
 TEST(PolicyRecord, AFileThatCannotBeWrittenIsAReasonNotToStart) {
