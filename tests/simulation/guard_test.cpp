@@ -39,8 +39,18 @@ TEST(Guarded, ObjectsAreNamedByGroupVersionPluralAndName) {
         "apps/v1/deployments/a/b/c", "v1/configmaps/../secrets"})
     EXPECT_THAT(named(wrong), HasSubstr("is no [GROUP/]VERSION/PLURAL/[NAMESPACE/]NAME")) << wrong;
   std::string many;
-  for (int i = 0; i < 9; ++i) many += "v1/nodes/n" + std::to_string(i) + ",";
+  for (int i = 0; i < 9; ++i) many += "v1/configmaps/ops/n" + std::to_string(i) + ",";
   EXPECT_THAT(named(many), HasSubstr("more than 8 objects"));
+}
+
+TEST(Guarded, KindsThatWindlassReadsForItselfAreNotLookedAt) {
+  for (const char* ours :
+       {"v1/secrets/kube-system/token", "v1/pods/kube-system/etcd", "v1/namespaces/other",
+        "v1/nodes/n1", "v1/serviceaccounts/a/b", "rbac.authorization.k8s.io/v1/clusterroles/admin",
+        "coordination.k8s.io/v1/leases/a/b", "apps/v1/controllerrevisions/a/b",
+        "policy/v1/poddisruptionbudgets/a/b", "authentication.k8s.io/v1/tokenreviews/x"})
+    EXPECT_THAT(named(ours), HasSubstr("is of a kind that is not looked at")) << ours;
+  EXPECT_EQ(named("batch/v1/jobs/ops/backup"), "batch/v1 jobs ops/backup\n");
 }
 
 TEST(Guarded, WhatHasReplicasIsCounted) {

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace bootc {
 namespace {
@@ -38,6 +39,19 @@ bool is_version(std::string_view text) {
          text.find('.') == std::string_view::npos;
 }
 
+/// Kinds that a pool's author may have looked at with our rights. These include kinds that we read
+/// for ourselves (Secrets, Pods, Namespaces, Leases, roles), and the answer tells the author which
+/// objects of them exist, so of Kubernetes' own kinds only workloads and ConfigMaps are allowed.
+/// For other groups an administrator grants us the right, which is for guards.
+bool may_guard(const k8s::resource& kind) {
+  constexpr std::array<std::string_view, 4> workloads{"deployments", "statefulsets", "daemonsets",
+                                                      "replicasets"};
+  if (kind.group == "apps") return std::ranges::find(workloads, kind.plural) != workloads.end();
+  if (kind.group == "batch") return kind.plural == "jobs" || kind.plural == "cronjobs";
+  if (kind.group.empty()) return kind.plural == "configmaps";
+  return kind.group.find('.') != std::string::npos && !kind.group.ends_with(".k8s.io");
+}
+
 std::uint64_t number_at(const json::object& o, std::string_view part, std::string_view field,
                         std::uint64_t otherwise) {
   const json::value* of = o.if_contains(part);
@@ -68,11 +82,16 @@ reactor::result<std::vector<guarded>> guarded_in(std::string_view text) {
       return make_fault(errc::malformed, {},
                         "'" + reactor::printable(one.path, most_shown) +
                             "' is no [GROUP/]VERSION/PLURAL/[NAMESPACE/]NAME");
+    one.kind.version = p[0];
+    one.kind.plural = p[1];
+    if (!may_guard(one.kind))
+      return make_fault(errc::malformed, {},
+                        "'" + reactor::printable(one.path, most_shown) +
+                            "' is of a kind that is not looked at: workloads of apps and batch, "
+                            "ConfigMaps and custom resources are");
     if (out.size() == most_objects)
       return make_fault(errc::malformed, {},
                         "more than " + std::to_string(most_objects) + " objects");
-    one.kind.version = p[0];
-    one.kind.plural = p[1];
     one.kind.kind = p[1];
     one.kind.namespaced = p.size() == 4;
     one.key = p.size() == 4 ? k8s::object_key{p[2], p[3]} : k8s::object_key{{}, p[2]};
