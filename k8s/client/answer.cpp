@@ -44,8 +44,8 @@ errc classify(int status, std::string_view reason) {
 
 /// What a stranger sent, fit to be shown: one line, printable, without credentials, cut on a
 /// character.
-std::string shown(std::string_view text, std::size_t limit = answer_message_bytes) {
-  const std::string out = reactor::redact(reactor::printable(text, limit));
+std::string shown(std::string_view text) {
+  const std::string out = reactor::redact(reactor::printable(text, answer_message_bytes));
   const auto begin = out.find_first_not_of(' ');
   if (begin == std::string::npos) return {};
   return out.substr(begin, out.find_last_not_of(' ') - begin + 1);
@@ -72,17 +72,15 @@ fault stranger(int status, std::string doing, std::string_view what) {
   return f;
 }
 
-fault plain_failure(int status, const reactor::http::headers& fields, std::string_view body,
-                    std::string doing) {
+/// A failure without a Status. Its body is not quoted: the author of a kubeconfig chooses the
+/// server and may read our faults, so they would show what any HTTP server near us says.
+fault plain_failure(int status, const reactor::http::headers& fields, std::string doing) {
   fault f;
   f.code = classify(status, {});
   f.http_status = status;
   f.doing = std::move(doing);
   f.retry_after = reactor::http::retry_after(fields);
   f.detail = "the server answered " + std::to_string(status);
-  if (!is_page(fields, body)) {
-    if (const std::string said = shown(body, 200); !said.empty()) f.detail += ": " + said;
-  }
   return f;
 }
 
@@ -144,7 +142,7 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
   // A balancer or a login proxy in front of a server answers these with pages of its own.
   const bool may_be_a_page = status == 401 || status == 403 || status == 429 || status >= 500;
   if (is_page(fields, body)) {
-    if (may_be_a_page) return plain_failure(status, fields, body, std::move(doing));
+    if (may_be_a_page) return plain_failure(status, fields, std::move(doing));
     return stranger(status, std::move(doing), a_page);
   }
   boost::system::error_code code;
@@ -158,7 +156,7 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
     return f;
   }
   if (code) {
-    if (!success) return plain_failure(status, fields, body, std::move(doing));
+    if (!success) return plain_failure(status, fields, std::move(doing));
     return stranger(status, std::move(doing), no_json);
   }
   const json::object* object = parsed.if_object();
@@ -171,7 +169,7 @@ result<json::value> read_answer(int status, const reactor::http::headers& fields
     if (!f.retry_after) f.retry_after = reactor::http::retry_after(fields);
     return f;
   }
-  if (!success) return plain_failure(status, fields, body, std::move(doing));
+  if (!success) return plain_failure(status, fields, std::move(doing));
   return parsed;
 }
 
