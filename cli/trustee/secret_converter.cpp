@@ -23,6 +23,9 @@ using reactor::result;
 // MaxSecretSize of the Kubernetes API: all the keys of a Secret together.
 constexpr std::size_t most_key_bytes = 1024 * 1024;
 constexpr std::size_t most_entries = 10'000;
+/// For this process and its group: the server runs as another user with our group among its own
+/// (supplementalGroups of the pod).
+constexpr mode_t key_mode = 0640;
 // NAME_MAX less what store_file adds for the moment of writing.
 constexpr std::size_t longest_name = 255 - 7;
 
@@ -103,7 +106,7 @@ result<std::size_t> convert_secrets(const std::string& secrets, const std::strin
   for (const secret_copy& copy : *plan) {
     auto bytes = reactor::load_secret(secrets + "/" + copy.from, most_key_bytes);
     if (!bytes) return bytes.error();
-    auto stored = reactor::store_file(repository + "/" + copy.to, bytes->reveal());
+    auto stored = reactor::store_file(repository + "/" + copy.to, bytes->reveal(), key_mode);
     if (!stored) return stored.error();
   }
   return plan->size();

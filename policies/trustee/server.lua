@@ -137,6 +137,8 @@ end
 
 -- ---------------------------------------------------------------- the pods
 
+local converter_group = 65532 -- of the image of windlass
+
 local function context_of(more)
   local out = { allowPrivilegeEscalation = false, capabilities = { drop = { "ALL" } }, seccompProfile = { type = "RuntimeDefault" } }
   for key, value in pairs(more or {}) do out[key] = value end
@@ -205,6 +207,8 @@ local function pod_of(parent, related, running, row, told)
   if row.layout ~= "fs" then
     pod.initContainers = { { name = "secret-converter", image = converter_of(running, told), command = { "/secret-converter" },
       volumeMounts = mounts.init, securityContext = context_of({ runAsNonRoot = true }) } }
+    -- The keys that it writes are for its group, which the server needs: that runs as another user, and without DAC_OVERRIDE.
+    pod.securityContext = { supplementalGroups = { converter_group } }
   end
   return pod, overridden, kept
 end

@@ -124,6 +124,7 @@ test("containers may do nothing they need not", function()
   expect_equal(pod.containers[1].securityContext, plain_context)
   plain_context.runAsNonRoot = true
   expect_equal(pod.initContainers[1].securityContext, plain_context)
+  expect_equal(pod.securityContext, { supplementalGroups = { 65532 } })
 end)
 
 test("a volume named like one of ours, or like another object, does not take its place", function()

@@ -134,7 +134,7 @@ TEST_F(SecretConverterMounts, BecomeFlatFilesThatEveryUserReads) {
                               {"default\\x2Fattestation-status\\x2Fstatus", ""}}));
   struct stat info;
   ASSERT_EQ(::stat((repository_ / flat("new-secret", "key1")).c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 07777, 0644u);
+  EXPECT_EQ(info.st_mode & 07777, 0640u) << "others have no part in a key";
   EXPECT_THAT(said_, HasSubstr("3 keys of "));
   EXPECT_THAT(said_, testing::Not(HasSubstr("planted")));
 }
