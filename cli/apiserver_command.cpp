@@ -35,6 +35,7 @@ int apiserver_command(const apiserver_arguments& a) {
   o.port = a.port;
   if (a.one_port) o.layout = k8s::sim::fleet_layout::one_port;
   if (a.tls) o.security = k8s::sim::transport_security::tls;
+  if (a.rbac) o.judge = k8s::sim::authorization::rbac;
   k8s::sim::fleet_server servers(loop, std::move(o));
   std::list<k8s::sim::workloads> workloads;
   for (std::size_t i = 0; i < servers.size() && !a.no_workloads; ++i)

@@ -1003,6 +1003,12 @@ Stop with Ctrl-C (twice: at once); SIGHUP reloads the policies.)");
   apiserver->add_flag("--one-port", all.apiserver.one_port,
                       "one port for all, one path prefix each");
   apiserver->add_flag("--tls", all.apiserver.tls, "TLS with a CA made at start");
+  apiserver
+      ->add_option_function<std::string>(
+          "--authorization", [&all](const std::string& how) { all.apiserver.rbac = how == "rbac"; },
+          "who may do what: everybody everything, or what Roles and bindings allow")
+      ->check(CLI::IsMember({"always-allow", "rbac"}))
+      ->option_text("always-allow|rbac");
   apiserver->add_flag("--no-workloads", all.apiserver.no_workloads,
                       "leave Deployments, Jobs and other workloads as they are put; without it "
                       "they are ready a second later");

@@ -78,7 +78,7 @@ struct apiserver_arguments {
   std::size_t clusters = 1;
   std::string dir;  // where the kubeconfig goes
   std::uint16_t port = 0;
-  bool one_port = false, tls = false, no_workloads = false;
+  bool one_port = false, tls = false, no_workloads = false, rbac = false;
 };
 
 struct demo_arguments {

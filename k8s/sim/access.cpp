@@ -42,6 +42,103 @@ answer created(const json::object& o) {
 
 }  // namespace
 
+rbac core::judge() const {
+  return rbac([this](std::string_view plural) {
+    std::vector<rbac::object_ptr> all;
+    for (const auto& [key, v] :
+         objects.objects("rbac.authorization.k8s.io/" + std::string(plural)))
+      all.push_back(v->look());
+    return all;
+  });
+}
+
+outcome<identity> core::identify(const request& r) {
+  const failure unknown{401, "Unauthorized", "Unauthorized"};
+  const access_rules& access = options.access;
+  identity who{r.user, {}};
+  if (const std::string_view header = r.fields.get("authorization"); presents_token(r)) {
+    std::string_view token = header.substr(7);
+    while (token.starts_with(' ')) token.remove_prefix(1);
+    while (token.ends_with(' ')) token.remove_suffix(1);
+    const auto known = access.tokens.find(std::string(token));
+    if (auto issued = user_of_token(token)) {
+      if (issued->empty()) return unknown;
+      who.user = *std::move(issued);
+    } else if (known != access.tokens.end()) {
+      who.user = known->second;
+    } else if (!access.tokens.empty() || !access.anonymous) {
+      return unknown;
+    }
+  }
+  if (who.user.empty()) {
+    if (!access.anonymous) return unknown;
+    who.user = "system:anonymous";
+  }
+  const auto with_groups = [&](identity of) {
+    if (const auto more = access.groups.find(of.user); more != access.groups.end())
+      of.groups = more->second;
+    for (std::string& g : usual_groups(of.user)) of.groups.push_back(std::move(g));
+    return of;
+  };
+  who = with_groups(std::move(who));
+  const std::string_view other = r.fields.get("impersonate-user");
+  if (!uses_rbac() || other.empty()) return who;
+  attributes wanted;
+  wanted.verb = "impersonate";
+  identity as{std::string(other), {}};
+  constexpr std::string_view account = "system:serviceaccount:";
+  wanted.resource = "users";
+  wanted.name = as.user;
+  if (other.starts_with(account)) {
+    const std::string_view rest = other.substr(account.size());
+    wanted.resource = "serviceaccounts";
+    wanted.ns = std::string(rest.substr(0, rest.find(':')));
+    wanted.name = std::string(rest.substr(std::min(rest.find(':') + 1, rest.size())));
+  }
+  if (auto no = refuses(who, wanted)) return *no;
+  if (const std::string_view group = r.fields.get("impersonate-group"); !group.empty()) {
+    wanted.resource = "groups";
+    wanted.ns.clear();
+    wanted.name = std::string(group);
+    if (auto no = refuses(who, wanted)) return *no;
+    as.groups.emplace_back(group);
+    as.groups.emplace_back("system:authenticated");
+    return as;
+  }
+  return with_groups(std::move(as));
+}
+
+std::optional<failure> core::refuses(const identity& who, const attributes& what) const {
+  const rbac::verdict v = judge().judge(who, what);
+  if (v.allowed) return std::nullopt;
+  std::string text = "User " + quoted(who.user) + " cannot " + what.verb;
+  if (!what.path.empty()) {
+    text += " path " + quoted(what.path);
+  } else {
+    text += " resource " + quoted(what.full_resource()) + " in API group " + quoted(what.group) +
+            (what.ns.empty() ? std::string(" at the cluster scope")
+                             : " in the namespace " + quoted(what.ns));
+  }
+  if (!v.reason.empty()) text += ": " + v.reason;
+  std::string about = what.resource;
+  if (!what.group.empty()) about += "." + what.group;
+  if (!what.name.empty()) about += " " + quoted(what.name);
+  failure f{403, "Forbidden", (about.empty() ? "" : about + " is ") + ("forbidden: " + text)};
+  f.always_details = true;
+  if (!what.name.empty()) f.details["name"] = what.name;
+  if (!what.group.empty()) f.details["group"] = what.group;
+  if (!what.resource.empty()) f.details["kind"] = what.resource;
+  return f;
+}
+
+std::optional<failure> core::refuses_grant(const call& c, const json::object& o) const {
+  if (!uses_rbac() || c.who.user.empty() || c.kind->group != "rbac.authorization.k8s.io")
+    return std::nullopt;
+  if (auto why = judge().refuses_grant(c.who, c.kind->plural, c.ns, o))
+    return forbidden(*c.kind, text(o, {"metadata", "name"}), *why);
+  return std::nullopt;
+}
+
 std::optional<std::string> core::user_of_token(std::string_view token) {
   const auto at = issued_tokens.find(token);
   if (at == issued_tokens.end()) return std::nullopt;
@@ -94,13 +191,20 @@ outcome<answer> core::review_access(call& c) {
                                          "exactly one of nonResourceAttributes or "
                                          "resourceAttributes must be specified")});
   request asked;
+  attributes what;
   if (path) {
-    asked.path = std::string(text(*path, {"path"}));
+    asked.path = what.path = std::string(text(*path, {"path"}));
+    what.verb = std::string(text(*path, {"verb"}));
   } else {
     asked = request_for(*wanted);
+    what = {std::string(text(*wanted, {"verb"})),        std::string(text(*wanted, {"group"})),
+            std::string(text(*wanted, {"resource"})),    std::string(text(*wanted, {"subresource"})),
+            std::string(text(*wanted, {"namespace"})),   std::string(text(*wanted, {"name"})),
+            {}};
   }
   const access_rules& access = options.access;
-  const bool allowed = !access.authorize || access.authorize(c.user, asked);
+  const bool allowed = (!access.authorize || access.authorize(c.who.user, asked)) &&
+                       (!uses_rbac() || judge().judge(c.who, what).allowed);
   json::object o{{"kind", c.kind->kind}, {"apiVersion", c.kind->api_version()}};
   o["metadata"] = json::object{{"creationTimestamp", nullptr}};
   o["spec"] = body->at("spec");

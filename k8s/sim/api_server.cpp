@@ -20,6 +20,17 @@ core::core(api_server& face, api_options o)
     ns["status"] = json::object{{"phase", "Active"}};
     commit_put(*namespaces, name, std::move(ns));
   }
+  if (uses_rbac()) {
+    request none;
+    for (const json::object& o : bootstrap_roles()) {
+      call made;
+      made.in = &none;
+      made.kind = kinds.find_kind(text(o, {"apiVersion"}), text(o, {"kind"}));
+      made.manager = "kube-apiserver";
+      if (auto done = create_object(made, o); !done)
+        throw_exception_from_error(done.error(), BOOST_CURRENT_LOCATION);
+    }
+  }
   reactions.clear();
   objects.compact();
 }

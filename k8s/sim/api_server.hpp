@@ -60,10 +60,19 @@ struct written {
   const boost::json::object* after;   // of a deletion the last state
 };
 
+/// How a server decides what a user may do.
+enum class authorization {
+  always_allow,
+  rbac,  // the server's Roles, ClusterRoles and bindings
+};
+
 /// Who may come in. Without tokens and with `anonymous` every request is accepted.
 struct access_rules {
   std::map<std::string, std::string> tokens;  // bearer token → user
-  bool anonymous = true;                      // requests without credentials are accepted
+  /// Of users by name, beside those that their name gives: "admin" → system:masters.
+  std::map<std::string, std::vector<std::string>> groups = {};
+  authorization judge = authorization::always_allow;  // fixed when the server is made
+  bool anonymous = true;                              // requests without credentials are accepted
   /// Answers false for 403. May be empty.
   std::function<bool(const std::string& user, const request& r)> authorize;
 };

@@ -4,6 +4,7 @@
 #include "k8s/sim/objects/catalogue.hpp"
 #include "k8s/sim/objects/failure.hpp"
 #include "k8s/sim/pod_facts.hpp"
+#include "k8s/sim/rbac.hpp"
 #include "k8s/sim/representation.hpp"
 #include "k8s/sim/store.hpp"
 #include "k8s/sim/subscription.hpp"
@@ -27,7 +28,7 @@ struct call {
   kind_ptr kind;
   std::string ns, name, subresource;
   representation as;
-  std::string user;
+  identity who;
   bool dry_run = false;
   std::string manager;  // field manager, from the parameter or the user agent
   strictness validation = strictness::warn;
@@ -82,7 +83,7 @@ struct core {
 
   // routes.cpp
   answer handle(const request& r);
-  answer route(const request& r, const std::string& user);
+  answer route(const request& r, identity who);
   outcome<answer> serve(call& c);
 
   // reads.cpp
@@ -153,6 +154,15 @@ struct core {
   outcome<answer> bind(call& c);
 
   // access.cpp
+  rbac judge() const;
+  bool uses_rbac() const noexcept { return options.access.judge == authorization::rbac; }
+  /// The user of a request, impersonation included. Errors: an unknown credential (401), or
+  /// impersonation without the right to it (403).
+  outcome<identity> identify(const request& r);
+  /// Returns the answer to a request that RBAC does not allow; nothing if it is allowed.
+  std::optional<failure> refuses(const identity& who, const attributes& what) const;
+  /// The same for a Role or binding that gives more than its author has.
+  std::optional<failure> refuses_grant(const call& c, const json::object& o) const;
   outcome<answer> issue_token(call& c);
   outcome<answer> review_access(call& c);
   /// Whose token it is; empty when it has ended, none when we gave out no such token.

@@ -41,7 +41,7 @@ struct fleet_server::impl {
   std::vector<cluster> clusters;
   std::vector<std::unique_ptr<server>> fronts;
   std::shared_ptr<reactor::tls_server_settings> tls;
-  std::string ca_pem;
+  std::string ca_pem, admin_token;
   reactor::certified_key admin;
 };
 
@@ -57,6 +57,14 @@ fleet_server::fleet_server(reactor::loop& l, fleet_options options)
     if (impl_->options.layout == fleet_layout::one_port) c.prefix = "/clusters/" + c.name;
     api_options o = options_on(l);
     o.name = c.name;
+    if (impl_->options.judge == authorization::rbac) {
+      o.access.judge = authorization::rbac;
+      o.access.groups["admin"] = {"system:masters"};
+      if (impl_->options.security == transport_security::plain) {
+        if (impl_->admin_token.empty()) impl_->admin_token = l.random().uuid() + l.random().uuid();
+        o.access.tokens[impl_->admin_token] = "admin";
+      }
+    }
     if (impl_->options.adjust) impl_->options.adjust(i, o);
     c.api = std::make_unique<api_server>(std::move(o));
     impl_->clusters.push_back(std::move(c));
@@ -158,7 +166,8 @@ std::string fleet_server::impl::config(std::size_t first, std::size_t count) con
   std::string user =
       tls ? "\n    client-certificate-data: " + formats::encode_base64(admin.certificate_pem) +
                 "\n    client-key-data: " + formats::encode_base64(admin.key_pem) + "\n"
-          : " {}\n";
+      : admin_token.empty() ? std::string(" {}\n")
+                            : " {token: " + admin_token + "}\n";
   return "apiVersion: v1\nkind: Config\nclusters:\n" + clusters_text +
          "users:\n- name: admin\n  user:" + user + "contexts:\n" + contexts_text +
          "current-context: " +

@@ -23,6 +23,9 @@ struct fleet_options {
   std::uint16_t port = 0;  // the first cluster's, the others follow; 0 = any
   fleet_layout layout = fleet_layout::port_each;
   transport_security security = transport_security::plain;
+  /// With rbac the kubeconfig's user is of system:masters, by a token of its own where there is no
+  /// TLS; others come with tokens of ServiceAccounts.
+  authorization judge = authorization::always_allow;
   std::string name_prefix = "cluster-";  // cluster-001, cluster-002 …
   /// Changes the options of each API server before it is made. May be empty.
   std::function<void(std::size_t index, api_options&)> adjust;

@@ -9,35 +9,6 @@ namespace {
 
 constexpr std::size_t kBodyLimit = 3 * 1024 * 1024;  // the real server's limit for one object
 
-std::vector<std::string> split_path(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    if (path.front() == '/') {
-      path.remove_prefix(1);
-      continue;
-    }
-    const std::size_t slash = path.find('/');
-    std::string_view part = path.substr(0, slash);
-    std::string decoded;
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      unsigned byte = 0;
-      if (part[i] == '%' && i + 2 < part.size()) {
-        auto [end, code] = std::from_chars(part.data() + i + 1, part.data() + i + 3, byte, 16);
-        if (code == std::errc() && end == part.data() + i + 3) {
-          decoded += static_cast<char>(byte);
-          i += 2;
-          continue;
-        }
-      }
-      decoded += part[i];
-    }
-    parts.push_back(std::move(decoded));
-    if (slash == std::string_view::npos) break;
-    path.remove_prefix(slash);
-  }
-  return parts;
-}
-
 answer failed(const failure& f) {
   answer a;
   a.status = f.code;
@@ -85,6 +56,35 @@ bool choose_form(std::string_view accept, representation& as) {
 
 }  // namespace
 
+std::vector<std::string> path_parts(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    if (path.front() == '/') {
+      path.remove_prefix(1);
+      continue;
+    }
+    const std::size_t slash = path.find('/');
+    std::string_view part = path.substr(0, slash);
+    std::string decoded;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      unsigned byte = 0;
+      if (part[i] == '%' && i + 2 < part.size()) {
+        auto [end, code] = std::from_chars(part.data() + i + 1, part.data() + i + 3, byte, 16);
+        if (code == std::errc() && end == part.data() + i + 3) {
+          decoded += static_cast<char>(byte);
+          i += 2;
+          continue;
+        }
+      }
+      decoded += part[i];
+    }
+    parts.push_back(std::move(decoded));
+    if (slash == std::string_view::npos) break;
+    path.remove_prefix(slash);
+  }
+  return parts;
+}
+
 std::string call::query(std::string_view name) const {
   for (const auto& [k, v] : in->query) {
     if (k == name) return v;
@@ -104,39 +104,24 @@ bool call::query_flag(std::string_view name) const {
 }
 
 answer core::handle(const request& r) {
-  std::string user = r.user;
-  access_rules& access = options.access;
-  if (std::string_view header = r.fields.get("authorization"); header.starts_with("Bearer ")) {
-    const std::string token(trimmed(header.substr(7)));
-    auto at = access.tokens.find(token);
-    if (auto issued = user_of_token(token)) {
-      if (issued->empty()) return failed({401, "Unauthorized", "Unauthorized"});
-      user = *std::move(issued);
-    } else if (at == access.tokens.end()) {
-      if (!access.tokens.empty() || !access.anonymous)
-        return failed({401, "Unauthorized", "Unauthorized"});
-    } else {
-      user = at->second;
-    }
+  auto who = identify(r);
+  if (!who) return failed(who.error());
+  if (options.access.authorize && !options.access.authorize(who->user, r)) {
+    return failed({403, "Forbidden",
+                   "forbidden: User " + quoted(who->user) + " cannot " + r.method + " path " +
+                       quoted(r.path)});
   }
-  if (user.empty()) {
-    if (!access.anonymous) return failed({401, "Unauthorized", "Unauthorized"});
-    user = "system:anonymous";
-  }
-  if (access.authorize && !access.authorize(user, r)) {
-    return failed(
-        {403, "Forbidden",
-         "forbidden: User " + quoted(user) + " cannot " + r.method + " path " + quoted(r.path)});
-  }
+  if (uses_rbac())
+    if (const auto no = refuses(*who, attributes_of(r))) return failed(*no);
   objects.trim(now());
-  answer a = route(r, user);
+  answer a = route(r, *std::move(who));
   react();
   return a;
 }
 
-answer core::route(const request& r, const std::string& user) {
+answer core::route(const request& r, identity who) {
   if (auto found = discover(r)) return *found;
-  std::vector<std::string> parts = split_path(r.path);
+  std::vector<std::string> parts = path_parts(r.path);
   std::string group, version;
   std::size_t at = 0;
   if (parts.size() >= 2 && parts[0] == "api") {
@@ -162,7 +147,7 @@ answer core::route(const request& r, const std::string& user) {
   }
   call c;
   c.in = &r;
-  c.user = user;
+  c.who = std::move(who);
   bool watch_prefix = false;
   if (at < parts.size() && parts[at] == "watch") {
     watch_prefix = true;

@@ -308,6 +308,18 @@ outcome<core::stored> core::create_object(call& c, json::object o, const json::o
       return f;
     }
   }
+  if (uses_rbac() && !c.who.user.empty()) {
+    // A PUT or an apply that makes an object needs the right to make it.
+    attributes making;
+    making.verb = "create";
+    making.group = kind.group;
+    making.resource = kind.plural;
+    making.ns = c.ns;
+    making.name = c.name;
+    if (c.in->method != "POST")
+      if (auto no = refuses(c.who, making)) return *no;
+  }
+  if (auto no = refuses_grant(c, o)) return *no;
   for (const char* f :
        {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"})
     erase(meta, f);
@@ -386,6 +398,19 @@ outcome<answer> core::replace(call& c) {
   return object_answer(c, 200, **updated);
 }
 
+namespace {
+
+/// Whether a Role or binding of this content gives what it gave; of other kinds always.
+bool same_grant(const json::object& before, const json::object& after) {
+  for (const char* field : {"rules", "aggregationRule", "subjects", "roleRef"}) {
+    const json::value *was = find(before, {field}), *is = find(after, {field});
+    if (!was != !is || (was && !same(*was, *is))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 outcome<core::stored> core::update_object(call& c, const version& old_version, json::object o,
                                           update_plan plan) {
   const kind_info& kind = *c.kind;
@@ -458,6 +483,8 @@ outcome<core::stored> core::update_object(call& c, const version& old_version, j
     errors.insert(errors.end(), taken.begin(), taken.end());
   }
   if (!errors.empty()) return invalid(kind, c.name, errors);
+  if (!same_grant(old, o))
+    if (auto no = refuses_grant(c, o)) return *no;
   if (is_crd) settle_crd(o);
   if (kind.generation && !status_only && spec_differs(kind, old, o)) {
     m["generation"] = number(old_meta, {"generation"}) + 1;

@@ -85,7 +85,8 @@ TEST_F(Canary, NoRecordOfAReleaseRepeatsACredential) {
   findings found;
   const refusal* now = nullptr;
   auto o = k8s::sim::options_on(l);
-  o.access = {{{bait, "admin"}}, false, {}};
+  o.access.tokens[bait] = "admin";
+  o.access.anonymous = false;
   k8s::sim::api_server api(std::move(o));
   api.before = [&](const k8s::sim::request& r) -> std::optional<k8s::sim::answer> {
     const bool of_release =

@@ -242,6 +242,12 @@ bool is_qualified_name(std::string_view s) {
 std::string name_problem(const kind_info& kind, std::string_view s) {
   if (kind.kind == "Namespace" && kind.group.empty())
     return is_dns_label(s) ? "" : std::string(kLabelProblem);
+  if (kind.group == "rbac.authorization.k8s.io") {
+    if (s == "." || s == "..") return "may not be '" + std::string(s) + "'";
+    for (const char c : {'/', '%'})
+      if (s.find(c) != s.npos) return std::string("may not contain '") + c + "'";
+    return "";
+  }
   return is_dns_subdomain(s) ? "" : std::string(kSubdomainProblem);
 }
 

@@ -107,7 +107,12 @@ endpoint::endpoint() : impl_(std::make_unique<impl>()) {
     impl_->authorization = who.authorization();
   } else {
     impl_->loop = std::make_unique<reactor::loop>(reactor::loop::mode::simulated, 42);
-    impl_->api = std::make_unique<k8s::sim::api_server>(k8s::sim::options_on(*impl_->loop));
+    k8s::sim::api_options judged = k8s::sim::options_on(*impl_->loop);
+    judged.access.judge = k8s::sim::authorization::rbac;
+    judged.access.tokens["administrator"] = "admin";
+    judged.access.groups["admin"] = {"system:masters"};
+    impl_->authorization = reactor::secret("Bearer administrator");
+    impl_->api = std::make_unique<k8s::sim::api_server>(std::move(judged));
     k8s::sim::server::settings s;
     s.at = {"api", 6443};
     impl_->front = std::make_unique<k8s::sim::server>(*impl_->loop, std::move(s));
@@ -132,12 +137,20 @@ bool endpoint::embedded() const noexcept {
 
 reply endpoint::send(std::string method, std::string target, std::string body, std::string type,
                      std::string accept, std::string agent) {
+  reactor::http::headers fields;
+  fields.set("Accept", accept);
+  fields.set("User-Agent", agent);
+  return send_as({}, std::move(method), std::move(target), std::move(body), std::move(type),
+                 std::move(fields));
+}
+
+reply endpoint::send_as(std::string token, std::string method, std::string target, std::string body,
+                        std::string type, reactor::http::headers more) {
   reactor::http::request r;
   r.method = std::move(method);
   r.target = impl_->prefix + target;
-  r.fields.set("Accept", accept);
-  r.fields.set("User-Agent", agent);
-  r.authorization = impl_->authorization;
+  r.fields = std::move(more);
+  r.authorization = token.empty() ? impl_->authorization : reactor::secret("Bearer " + token);
   if (!body.empty()) r.fields.set("Content-Type", type);
   r.body = std::move(body);
   reply out;

@@ -47,6 +47,9 @@ public:
   reply send(std::string method, std::string target, std::string body = {},
              std::string type = "application/json", std::string accept = "application/json",
              std::string agent = "conformance/1");
+  /// The same with another's bearer token; empty: the administrator's.
+  reply send_as(std::string token, std::string method, std::string target, std::string body = {},
+                std::string type = "application/json", reactor::http::headers more = {});
   /// Watches until `enough` says so, the server ends the stream, or `within` passed.
   std::vector<event> watch(std::string target,
                            std::function<bool(const std::vector<event>&)> enough,

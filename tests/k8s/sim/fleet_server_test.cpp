@@ -100,5 +100,44 @@ TEST(FleetServer, ServesTlsWithItsOwnAuthorityAndKnowsTheAdministrator) {
   EXPECT_EQ(seen, "admin");
 }
 
+TEST(FleetServer, ItsKubeconfigIsTheAdministratorsWhereRightsAreJudged) {
+  for (const auto security : {transport_security::plain, transport_security::tls}) {
+    reactor::loop l(reactor::loop::mode::simulated, 3);
+    fleet_options o;
+    o.security = security;
+    o.judge = authorization::rbac;
+    fleet_server fleet(l, std::move(o));
+    ASSERT_TRUE(fleet.start());
+    auto to = load_kubeconfig(fleet.kubeconfig(), {});
+    ASSERT_TRUE(to) << to.error().message();
+    run(l, fleet, [&]() -> awaitable<void> {
+      reactor::http::client_options c;
+      auto origin = reactor::http::parse_origin(to->server);
+      EXPECT_TRUE(origin.has_value());
+      if (!origin) co_return;
+      c.origin = *origin;
+      c.tls.ca_pem = std::string(to->ca.bytes.reveal());
+      for (const bool administrator : {true, false}) {
+        if (administrator) {
+          c.tls.certificate_pem = std::string(to->certificate.bytes.reveal());
+          c.tls.key_pem = to->key.bytes;
+        } else {
+          c.tls.certificate_pem.clear();
+          c.tls.key_pem = reactor::secret();
+        }
+        reactor::http::client client(l, c);
+        reactor::http::request r;
+        r.target = "/api/v1/namespaces";
+        if (administrator && !to->token.bytes.empty())
+          r.authorization = reactor::secret("Bearer " + to->token.bytes.reveal());
+        auto answered = co_await client.fetch(std::move(r));
+        EXPECT_TRUE(answered && answered->status == (administrator ? 200 : 403))
+            << (answered ? answered->body : answered.error().message());
+        co_await client.stop();
+      }
+    });
+  }
+}
+
 }  // namespace
 }  // namespace k8s::sim
