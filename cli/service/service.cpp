@@ -68,7 +68,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.identity = options_.reporter;
   f.metrics = &metrics_;
   f.tokens = options_.does == units::mode::act ? k8s::token_care::ours : k8s::token_care::others;
-  if (options_.self_cluster && !options_.home.token.file.empty()) f.own_token = options_.home.token;
+  f.home = options_.home;
   f.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
   // Another policy may apply now.
   f.on_labels = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
@@ -342,13 +342,9 @@ reactor::awaitable<k8s::result<bool>> service::secrets_exist() {
 reactor::awaitable<void> service::keep_self_cluster() {
   const std::string name(k8s::self_cluster_options::name);
   if (options_.does == units::mode::act) {
-    self_ = std::make_unique<k8s::self_cluster>(loop_, home_->api(), options_.home,
-                                                *options_.self_cluster, log_);
-    auto kept = co_await self_->ensure();
-    if (kept) {
-      tasks_.start("token of self-cluster", self_->follow_token());
-      co_return;
-    }
+    k8s::self_cluster self(loop_, home_->api(), options_.home, *options_.self_cluster, log_);
+    auto kept = co_await self.ensure();
+    if (kept) co_return;
     log_.error("the Secret self-cluster cannot be kept",
                {{"namespace", options_.ns}, {"error", kept.error().message()}});
   } else {

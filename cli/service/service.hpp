@@ -163,7 +163,6 @@ private:
   policies::host packs_;
   std::map<std::vector<std::string>, reactor::gauge> pack_series_;  // by name, version and digest
   std::unique_ptr<k8s::cluster> home_;
-  std::unique_ptr<k8s::self_cluster> self_;
   std::unique_ptr<k8s::fleet> fleet_;
   std::vector<std::unique_ptr<running>> apis_;
   reactor::waiters leases_moved_;

@@ -138,10 +138,8 @@ awaitable<void> fleet::consider(std::string name) {
   }
   const reactor::secret* bytes = wanted->find(options_.key);
   reactor::secret raw = bytes ? *bytes : reactor::secret();
-  const bool own = options_.own_token && name == self_cluster_options::name;
-  const std::string hash = raw.empty() ? std::string("-")
-                           : own       ? formats::sha256_hex(without_token(raw.reveal()))
-                                       : formats::sha256_hex(raw.reveal());
+  const std::string hash =
+      raw.empty() ? std::string("-") : formats::sha256_hex(raw.reveal());
   if (found != entries_.end() && found->second.hash == hash) {
     log_.debug("kubeconfig unchanged", {{"cluster", name}});
     relabel(found->second, wanted->meta.labels);
@@ -180,7 +178,7 @@ awaitable<void> fleet::consider(std::string name) {
     tell(e.secret, fleet_event::kubeconfig_invalid, e.invalid);
     co_return;
   }
-  if (own && to->context == "self") to->token = *options_.own_token;
+  if (options_.home && name == own_name && stands_for_home(*to)) *to = *options_.home;
   count_reload(name, "success");
   log_.info(existed ? "cluster reconnects" : "cluster found",
             {{"cluster", name}, {"server", to->server}, {"context", to->context}});

@@ -47,9 +47,9 @@ struct fleet_options {
   std::function<void(const cluster& c, boost::json::object& entry)> describe;
   reactor::metrics* metrics = nullptr;
   token_care tokens = token_care::others;
-  /// Of the cluster `self-cluster`: a token that is read from its file and not from the Secret, so
-  /// that another token there is no reason to reconnect. None: it is a cluster like any other.
-  std::optional<material> own_token = {};
+  /// The process's connection to home. The cluster `self-cluster` uses it where the Secret of that
+  /// name has no credentials. None: it is a cluster like any other.
+  std::optional<connection> home = {};
 };
 
 /// The names of one API server, and which of them acts where no object names one.

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using formats::text_member;
 using reactor::awaitable;
 
-constexpr reactor::nanoseconds version_patience = 2s, token_interval = 60s;
+constexpr reactor::nanoseconds version_patience = 2s;
 
 json::object* member_of(json::object& o, std::string_view key) {
   json::value* v = o.if_contains(key);
@@ -180,7 +180,7 @@ json::object kubeconfig_of_connection(const connection& to) {
     cluster["insecure-skip-tls-verify"] = true;
   if (!to.tls_server_name.empty()) cluster["tls-server-name"] = to.tls_server_name;
   if (!to.proxy_url.empty()) cluster["proxy-url"] = to.proxy_url.reveal();
-  if (!to.token.bytes.empty()) user["token"] = to.token.bytes.reveal();
+  if (!to.token.bytes.empty() && to.token.file.empty()) user["token"] = to.token.bytes.reveal();
   if (!to.certificate.bytes.empty()) {
     user["client-certificate-data"] = base64_of(to.certificate);
     user["client-key-data"] = base64_of(to.key);
@@ -200,14 +200,9 @@ json::object kubeconfig_of_connection(const connection& to) {
   return out;
 }
 
-std::string without_token(std::string_view kubeconfig) {
-  constexpr std::string_view begins = "\"token\":\"";
-  std::string out(kubeconfig);
-  const auto at = out.find(begins);
-  if (at == out.npos) return out;
-  const auto end = out.find('"', at + begins.size());
-  if (end != out.npos) out.erase(at + begins.size(), end - at - begins.size());
-  return out;
+bool stands_for_home(const connection& stored) {
+  return stored.context == "self" && stored.token.empty() && stored.certificate.empty() &&
+         stored.username.empty();
 }
 
 awaitable<result<void>> self_cluster::ensure() {
@@ -216,8 +211,9 @@ awaitable<result<void>> self_cluster::ensure() {
   if (there) {
     const std::optional<reactor::secret> has = kubeconfig_in(*there, options_.key);
     auto read = has ? load_kubeconfig(has->reveal(), as_found()) : reactor::result<connection>();
-    if (has && read) {
-      ours_ = read->context == "self" && !running_.token.file.empty();
+    const bool holds_own_token =
+        has && read && has_token_file() && read->context == "self" && !read->token.bytes.empty();
+    if (has && read && !holds_own_token) {
       if (is_labelled(*there, options_.label)) co_return result<void>();
       json::object labels, metadata, patch;
       labels[options_.label] = "true";
@@ -230,11 +226,9 @@ awaitable<result<void>> self_cluster::ensure() {
       co_return result<void>();
     }
   }
-  std::optional<reactor::secret> made = co_await from_files();
-  if (!made) {
-    made = reactor::secret(text_of_secret(kubeconfig_of_connection(running_)));
-    ours_ = !running_.token.file.empty();
-  }
+  std::optional<reactor::secret> made;
+  if (!has_token_file()) made = co_await from_files();
+  if (!made) made = reactor::secret(text_of_secret(kubeconfig_of_connection(running_)));
   const secret_is now = there ? secret_is::there : secret_is::absent;
   co_return co_await write(*std::move(made), now);
 }
@@ -301,23 +295,6 @@ awaitable<result<void>> self_cluster::write(reactor::secret kubeconfig, secret_i
   }
   log_.info("the Secret self-cluster was written", {{"namespace", options_.ns}});
   co_return result<void>();
-}
-
-awaitable<void> self_cluster::follow_token() {
-  while (ours_) {
-    co_await loop_.sleep_for(token_interval);
-    const std::string path = running_.token.file;
-    auto read = [path] { return read_small_file(path); };
-    auto now = co_await loop_.offload(std::move(read));
-    if (!now) continue;
-    const std::string_view token = trimmed(now->reveal());
-    if (token.empty() || token == running_.token.bytes.reveal()) continue;
-    running_.token.bytes = reactor::secret(std::string(token));
-    reactor::secret text(text_of_secret(kubeconfig_of_connection(running_)));
-    auto put = co_await write(std::move(text), secret_is::there);
-    if (!put)
-      log_.warning("the token in the Secret self-cluster is old", {{"why", put.error().message()}});
-  }
 }
 
 }  // namespace k8s

@@ -46,15 +46,20 @@ struct portable_kubeconfig {
 reactor::result<portable_kubeconfig> make_portable(std::string_view bytes,
                                                    const std::string& folder, std::string context,
                                                    const file_reader& read);
-/// The same of a connection: cluster, user and context are called "self".
+/// The same of a connection: cluster, user and context are called "self". A token that the process
+/// reads from a file is left out: readers of the Secret are no account of the service.
 boost::json::object kubeconfig_of_connection(const connection& to);
-/// What a kubeconfig of ours says beside its token: when only that has changed, nobody reconnects.
-std::string without_token(std::string_view kubeconfig);
+/// Whether the kubeconfig of the Secret `self-cluster` is one without credentials, which
+/// kubeconfig_of_connection() made. The process's own connection is used in its place, so what the
+/// Secret says decides neither where a credential goes nor which one.
+bool stands_for_home(const connection& stored);
 
-/// Keeps the Secret `self-cluster` at home.
-/// Kept     one whose kubeconfig can be read stays as it is; a label that it lost is put back.
-/// Made     otherwise, from a file or the connection; a file whose one context leads nowhere is
-///          stored whole.
+/// Makes the Secret `self-cluster` at home once.
+/// Kept     one whose kubeconfig can be read stays as it is; a label that it lost is put back. One
+///          in which an earlier version put the token of a file is written again without it.
+/// Made     otherwise: from the connection where its token is in a file, else from the first of
+///          `files`, else from the connection; a file whose one context leads nowhere is stored
+///          whole.
 /// Lifetime loop and client outlive it.
 /// Source   the contract on tenants, section 4; docs/adr/0002.
 class self_cluster {
@@ -68,10 +73,9 @@ public:
         log_(std::move(log)) {}
 
   reactor::awaitable<result<void>> ensure();
-  /// Writes the connection's token whenever its file has another one; until it is cancelled.
-  reactor::awaitable<void> follow_token();
 
 private:
+  bool has_token_file() const noexcept { return !running_.token.file.empty(); }
   reactor::awaitable<std::optional<reactor::secret>> from_files();
   reactor::awaitable<bool> leads_somewhere(reactor::secret kubeconfig);
   enum class secret_is : std::uint8_t { absent, there };
@@ -82,7 +86,6 @@ private:
   connection running_;
   self_cluster_options options_;
   reactor::logger log_;
-  bool ours_ = false;  // written from the connection, so that its token is ours to renew
 };
 
 }  // namespace k8s
