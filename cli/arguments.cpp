@@ -875,6 +875,11 @@ void add_cluster(CLI::App& app, all_arguments& all) {
       ->option_text("REF");
   one->add_flag("--tenants", to.tenants,
                 "also the rights that releases of Tenants take there (docs/tenants.md)");
+  one->add_option("--pull-secret", to.pull_secrets,
+                  "a Secret in the member's namespace that pools may name as pull secret; may be "
+                  "given more than once (default: those that are allowed already)")
+      ->allow_extra_args(false)
+      ->option_text("NAME …");
   one->add_flag("--no-daemon", to.no_daemon,
                 "without the DaemonSet: the nodes run windlass-daemon.service");
   one->add_flag("--take-over", to.take_over,

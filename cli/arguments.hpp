@@ -164,7 +164,8 @@ struct cluster_arguments {
   std::string member_context;     // remove: where to take away what was installed; may be empty
   std::string member_kubeconfig;  // the file of those contexts; empty = home's
   std::string name, server, image, member_ns = "bootc-operator";
-  std::vector<std::string> labels;  // KEY=VALUE
+  std::vector<std::string> labels;        // KEY=VALUE
+  std::vector<std::string> pull_secrets;  // add: names that pools may use
   reactor::nanoseconds token_life = std::chrono::hours(24 * 30);
   bool no_daemon = false;
   bool tenants = false;    // add: with the rights that releases of Tenants take

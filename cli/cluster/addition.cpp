@@ -100,6 +100,8 @@ reactor::awaitable<reactor::result<void>> addition::look_at_member() {
   uid_ = *uid;
   auto original = co_await look_at_predecessor();
   if (!original) co_return original.error();
+  auto earlier = co_await look_at_earlier_daemons();
+  if (!earlier) co_return earlier.error();
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     auto looked = co_await look_at_object(i);
     if (!looked) co_return looked.error();
@@ -147,6 +149,29 @@ reactor::awaitable<reactor::result<void>> addition::look_at_predecessor() {
   co_return reactor::result<void>();
 }
 
+/// Two daemons on a node would act for one BootcNode, so those of an earlier version end first.
+reactor::awaitable<reactor::result<void>> addition::look_at_earlier_daemons() {
+  std::vector<member_object> all = earlier_daemons(wanted_.install.ns);
+  for (member_object& o : all) {
+    k8s::resource what = o.what;
+    k8s::object_key key = o.key;
+    auto there = co_await find_object(member_, std::move(what), std::move(key));
+    if (!there)
+      co_return sentence("on " + wanted_.name + ": " +
+                         explained(there.error(), "get", o.what,
+                                   "to see whether daemons of an earlier version are there"));
+    // Without daemons there is nothing to move; those of the original have been noted already.
+    if (!*there || std::ranges::any_of(predecessors_, [&](const predecessor_object& p) {
+          return p.what == o.what && p.key == o.key;
+        }))
+      break;
+    if (o.what.kind == "DaemonSet") earlier_images_ = container_images(**there);
+    changes_.push_back({o.what.kind, o.key, kind_of::remove});
+    predecessors_.push_back({o.what, o.key, true});
+  }
+  co_return reactor::result<void>();
+}
+
 bool addition::takes_away(const member_object& o) const {
   return std::ranges::any_of(predecessors_, [&](const predecessor_object& p) {
     return p.what == o.what && p.key == o.key;
@@ -169,8 +194,8 @@ reactor::awaitable<reactor::result<void>> addition::look_at_object(std::size_t i
         "on " + wanted_.name + ": " +
         explained(there.error(), "get", objects_[i].what, "to see what is there already"));
   if (o.what.kind == "DaemonSet" && wanted_.install.image.empty()) {
-    const bool has_images =
-        *there && keep_images(objects_[i].body, container_images(**there));
+    const auto images = *there ? container_images(**there) : earlier_images_;
+    const bool has_images = keep_images(objects_[i].body, images);
     if (!has_images)
       co_return sentence(
           "the daemons need an image that the nodes of " + wanted_.name +
@@ -178,6 +203,8 @@ reactor::awaitable<reactor::result<void>> addition::look_at_object(std::size_t i
           " (`./dev image` makes it), or --no-daemon where the nodes run windlass-daemon.service; "
           "nothing was written");
   }
+  if (*there && wanted_.install.pull_secrets.empty() && is_pull_secret_role(o))
+    keep_pull_secrets(objects_[i], **there);
   if (!*there) {
     c.does = kind_of::create;
   } else {

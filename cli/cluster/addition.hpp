@@ -8,6 +8,7 @@
 #include "k8s/client/discovery.hpp"
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,7 @@ public:
 private:
   reactor::awaitable<reactor::result<void>> look_at_member();
   reactor::awaitable<reactor::result<void>> look_at_predecessor();
+  reactor::awaitable<reactor::result<void>> look_at_earlier_daemons();
   reactor::awaitable<reactor::result<void>> look_at_object(std::size_t i);
   bool takes_away(const member_object& o) const;
   reactor::awaitable<reactor::result<void>> take_predecessor_away();
@@ -84,7 +86,8 @@ private:
   k8s::client home_, member_;
   k8s::discovery discovery_;
   std::vector<member_object> objects_;
-  std::vector<predecessor_object> predecessors_;
+  std::vector<predecessor_object> predecessors_;  // and daemons of an earlier version
+  std::map<std::string, std::string> earlier_images_;  // of those daemons, by container
   std::vector<planned_change> changes_;  // of predecessors_, then of objects_, and the Secret
   std::vector<std::string> notes_;
   std::vector<right> missing_;  // of the account, once it was tried

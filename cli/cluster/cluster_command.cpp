@@ -42,7 +42,8 @@ secret_place place_of(const cluster_arguments& a) {
 member_settings settings_of(const cluster_arguments& a) {
   return {a.member_ns, a.image,
           a.no_daemon ? member_settings::daemons::no : member_settings::daemons::yes,
-          a.tenants ? member_settings::tenants::yes : member_settings::tenants::no};
+          a.tenants ? member_settings::tenants::yes : member_settings::tenants::no,
+          a.pull_secrets};
 }
 
 /// The context of a person's kubeconfig: the file that --member-kubeconfig names, else home's.

@@ -5,6 +5,7 @@
 #include "helm/objects/manifest_reader.hpp"
 #include "helm/render/manifests.hpp"
 #include "helm/render/prepared_chart.hpp"
+#include "k8s/client/tokens.hpp"
 
 #include <algorithm>
 #include <map>
@@ -61,6 +62,11 @@ helm::value values_of(const member_settings& s) {
   ns["create"] = true;
   daemon["enabled"] = s.with == member_settings::daemons::yes;
   fleet["from"] = "self";
+  if (!s.pull_secrets.empty()) {
+    helm::value::list_type names;
+    for (const std::string& name : s.pull_secrets) names.push_back(helm::value(name));
+    all["pullSecrets"] = helm::value(std::move(names));
+  }
   helm::value::map_type tenants;
   tenants["enabled"] = s.of_tenants == member_settings::tenants::yes;
   all["tenants"] = helm::value(std::move(tenants));
@@ -85,7 +91,10 @@ reactor::result<member_object> object_of(boost::json::object body, const std::st
   o.what.kind = kind;
   o.what.namespaced = known->second.namespaced;
   o.key.name = helm::objects::metadata_text(body, "name");
-  if (o.what.namespaced) o.key.ns = ns;
+  if (o.what.namespaced) {
+    o.key.ns = helm::objects::metadata_text(body, "namespace");
+    if (o.key.ns.empty()) o.key.ns = ns;
+  }
   o.body = std::move(body);
   return o;
 }
@@ -129,12 +138,35 @@ bool keep_images(boost::json::object& workload, const std::map<std::string, std:
   return all_known;
 }
 
+bool is_pull_secret_role(const member_object& o) {
+  return o.what.kind == "Role" && (o.key.name == std::string(prefix) + "-pull-secrets" ||
+                                   o.key.name == std::string(prefix) + "-daemon");
+}
+
+std::size_t keep_pull_secrets(member_object& o, const boost::json::object& there) {
+  boost::system::error_code none;
+  const boost::json::value all(there);
+  const auto* rules = all.find_pointer("/rules", none);
+  const auto* names = all.find_pointer("/rules/0/resourceNames", none);
+  if (!rules || !names || !names->is_array()) return 0;
+  o.body["rules"] = *rules;
+  return names->get_array().size();
+}
+
+std::vector<member_object> earlier_daemons(const std::string& ns) {
+  std::vector<member_object> all(2);
+  all[0].what = k8s::resources::daemon_sets();
+  all[1].what = k8s::resources::service_accounts();
+  for (member_object& o : all) o.key = {ns, std::string(prefix) + "-daemon"};
+  return all;
+}
+
 k8s::object_key member_account(const member_settings& s) {
   return {s.ns, std::string(prefix) + "-controller-manager"};
 }
 
 k8s::object_key member_daemon(const std::string& ns) {
-  return {ns, std::string(prefix) + "-daemon"};
+  return {ns + "-daemon", std::string(prefix) + "-daemon"};
 }
 
 k8s::object_key own_controller(const std::string& ns) {

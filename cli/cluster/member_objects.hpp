@@ -13,11 +13,13 @@ namespace cli {
 
 /// How a member is furnished.
 struct member_settings {
-  std::string ns = "bootc-operator";  // of the account and the daemons
+  std::string ns = "bootc-operator";  // of the account; the daemons are in one of their own
   std::string image;                  // of the daemons; empty = the chart's, which has no registry
   enum class daemons { yes, no } with = daemons::yes;
   /// The rights that releases of Tenants take there.
   enum class tenants { no, yes } of_tenants = tenants::no;
+  /// Names of the Secrets in `ns` that pools may name as pull secrets.
+  std::vector<std::string> pull_secrets = {};
 };
 
 /// One object of a member.
@@ -37,9 +39,18 @@ std::map<std::string, std::string> container_images(const boost::json::object& w
 /// Makes them those of `there`, for the containers that both have. True: each of them has one.
 bool keep_images(boost::json::object& workload, const std::map<std::string, std::string>& there);
 
+/// Whether `o` is a Role on pull secrets. Such a Role names Secrets one by one.
+bool is_pull_secret_role(const member_object& o);
+/// Makes the Secrets that the Role `o` names those that `there` names. Returns how many they are; a
+/// Role of an earlier version that names none is not kept.
+std::size_t keep_pull_secrets(member_object& o, const boost::json::object& there);
+
+/// What versions before the daemons' own namespace installed in `ns`: their daemons and account.
+std::vector<member_object> earlier_daemons(const std::string& ns);
+
 /// Whose token home gets.
 k8s::object_key member_account(const member_settings& s);
-/// Who stages and boots on the nodes.
+/// Who stages and boots on the nodes, where the service's account is in `ns`.
 k8s::object_key member_daemon(const std::string& ns);
 /// Of a service that runs there itself.
 k8s::object_key own_controller(const std::string& ns);

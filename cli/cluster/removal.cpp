@@ -76,6 +76,7 @@ reactor::awaitable<reactor::result<void>> removal::look_at_member() {
                        "\": nothing was touched");
   auto objects = member_objects(wanted_.install);
   if (!objects) co_return objects.error();
+  for (member_object& o : earlier_daemons(wanted_.install.ns)) objects->push_back(std::move(o));
   std::ranges::reverse(*objects);
   const bool kinds_go = wanted_.crds == removal_request::kinds::remove;
   for (const member_object& o : *objects) {

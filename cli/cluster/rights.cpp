@@ -92,8 +92,6 @@ std::vector<right> rights_of_service(const k8s::object_key& account) {
   add(all, "", "events", {"create", "patch"}, "to say on pools and nodes what happens");
   add(all, "events.k8s.io", "events", {"create", "patch"},
       "to say on pools and nodes what happens");
-  add(all, "", "secrets", {"get", "list", "watch"},
-      "to ask registries with the pull secrets of pools", {account.ns, ""});
   add(all, "coordination.k8s.io", "leases", {"get"}, "to see whether another operator works there",
       {account.ns, "bootc-operator.bootc.dev"});
   add(all, "", "serviceaccounts/token", {"create"}, "to renew its token before it ends", account);

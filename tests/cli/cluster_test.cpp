@@ -147,7 +147,7 @@ TEST_F(Cluster, IsFurnishedAndItsTokenPutIntoASecretAtHome) {
     EXPECT_EQ(o.error, "");
     EXPECT_EQ(o.said(), std::set<std::string>{"created"}) << o.text;
     EXPECT_EQ(breaks_schema(o.document), "");
-    EXPECT_TRUE(w.member.get("apps", "daemonsets", "bootc-operator", "bootc-operator-daemon"));
+    EXPECT_TRUE(w.member.get("apps", "daemonsets", "bootc-operator-daemon", "bootc-operator-daemon"));
     EXPECT_TRUE(w.member.get("admissionregistration.k8s.io", "validatingadmissionpolicies", "",
                              "bootc-operator-daemon-own-node-only"));
     EXPECT_FALSE(
@@ -258,7 +258,7 @@ TEST_F(Cluster, IsTakenOverFromTheOriginalWithItsPools) {
     EXPECT_EQ(breaks_schema(o.document), "");
     EXPECT_TRUE(w.member.get("node.bootc.dev", "bootcnodepools", "", "workers"));
     const auto daemons =
-        w.member.get("apps", "daemonsets", "bootc-operator", "bootc-operator-daemon");
+        w.member.get("apps", "daemonsets", "bootc-operator-daemon", "bootc-operator-daemon");
     EXPECT_TRUE(daemons && json::serialize(*daemons).find("jlebon") == std::string::npos)
         << "nothing of the original's is left in it";
     const outcome again = co_await add(w, r);
@@ -295,7 +295,7 @@ TEST_F(Cluster, EndsHalfWayAndTheNextRunGoesOn) {
               std::string::npos)
         << first.error;
     EXPECT_TRUE(secret_of(w).empty());
-    EXPECT_EQ(first.words.at("DaemonSet bootc-operator/bootc-operator-daemon"), "failed");
+    EXPECT_EQ(first.words.at("DaemonSet bootc-operator-daemon/bootc-operator-daemon"), "failed");
     w.member.access().authorize = {};
     const outcome second = co_await add(w);
     EXPECT_EQ(second.error, "");
@@ -384,6 +384,71 @@ TEST_F(Cluster, KeepsTheImageThatItsDaemonsHaveUnlessToldOfAnother) {
     const outcome moved = co_await add(w, std::move(other));
     EXPECT_EQ(moved.error, "");
     EXPECT_EQ(daemon_image(w.member), "registry.example.com/windlass:2");
+  });
+}
+
+/// What versions before the daemons' own namespace left: daemons beside the service's account, and
+/// Roles on all Secrets there.
+void install_earlier(k8s::sim::api_server& member) {
+  member.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "bootc-operator"}}}});
+  const json::object meta{{"name", "bootc-operator-daemon"}, {"namespace", "bootc-operator"}};
+  member.put({{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", meta}});
+  const json::object rule{
+      {"apiGroups", {""}}, {"resources", {"secrets"}}, {"verbs", {"get", "list", "watch"}}};
+  for (const char* name : {"bootc-operator-daemon", "bootc-operator-pull-secrets"})
+    member.put({{"apiVersion", "rbac.authorization.k8s.io/v1"},
+                {"kind", "Role"},
+                {"metadata", {{"name", name}, {"namespace", "bootc-operator"}}},
+                {"rules", json::array{rule}}});
+  const json::object container{{"name", "daemon"}, {"image", "registry.example.com/windlass:0"}};
+  json::object labels{{"a", "b"}}, pod;
+  pod["metadata"] = json::object{{"labels", labels}};
+  pod["spec"] = json::object{{"containers", json::array{container}}};
+  json::object spec;
+  spec["selector"] = json::object{{"matchLabels", labels}};
+  spec["template"] = pod;
+  member.put(
+      {{"apiVersion", "apps/v1"}, {"kind", "DaemonSet"}, {"metadata", meta}, {"spec", spec}});
+}
+
+TEST_F(Cluster, DaemonsOfAnEarlierVersionMoveToTheirOwnNamespaceWithTheirImage) {
+  run([&](world& w) -> awaitable<void> {
+    install_earlier(w.member);
+    addition_request r = wanted(w);
+    r.install.image.clear();
+    const outcome looked = co_await add(w, r, false);
+    EXPECT_EQ(looked.words.at("DaemonSet bootc-operator/bootc-operator-daemon"), "remove");
+    const outcome o = co_await add(w, std::move(r));
+    EXPECT_EQ(o.error, "");
+    const auto all = w.member.list("apps", "daemonsets");
+    EXPECT_EQ(all.size(), 1u);
+    EXPECT_EQ(all.front().at("metadata").at("namespace").as_string(), "bootc-operator-daemon");
+    EXPECT_EQ(daemon_image(w.member), "registry.example.com/windlass:0");
+    EXPECT_FALSE(
+        w.member.get("", "serviceaccounts", "bootc-operator", "bootc-operator-daemon"));
+    for (const json::object& role : w.member.list("rbac.authorization.k8s.io", "roles"))
+      EXPECT_EQ(json::serialize(role).find("\"secrets\""), std::string::npos)
+          << "a right to all Secrets stays: " << role;
+  });
+}
+
+TEST_F(Cluster, KeepsThePullSecretsThatWereNamedUnlessToldOfOthers) {
+  const auto named = [](world& w) {
+    const auto role = w.member.get("rbac.authorization.k8s.io", "roles", "bootc-operator",
+                                   "bootc-operator-daemon");
+    return role ? json::serialize(role->at("rules")) : std::string();
+  };
+  run([&](world& w) -> awaitable<void> {
+    addition_request r = wanted(w);
+    r.install.pull_secrets = {"registry-login"};
+    (void)co_await add(w, std::move(r));
+    EXPECT_NE(named(w).find(R"("resourceNames":["registry-login"])"), std::string::npos) << named(w);
+    const outcome kept = co_await add(w);
+    EXPECT_EQ(kept.said(), std::set<std::string>{"same"}) << kept.text;
+    addition_request other = wanted(w);
+    other.install.pull_secrets = {"other"};
+    (void)co_await add(w, std::move(other));
+    EXPECT_NE(named(w).find(R"("resourceNames":["other"])"), std::string::npos) << named(w);
   });
 }
 

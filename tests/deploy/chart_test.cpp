@@ -50,10 +50,12 @@ std::map<fs::path, std::string> made_files() {
         from("/templates/" + name + ".yaml") + text_of(std::move(flags));
   };
   one("base", "namespace", "namespace.create=true");
-  for (const char* name :
-       {"controller-rbac", "controller", "daemon-rbac", "daemon", "daemon-own-node-only", "service",
-        "poddisruptionbudget", "networkpolicy"})
+  for (const char* name : {"controller-rbac", "controller", "service", "poddisruptionbudget",
+                           "networkpolicy", "daemon-pull-secrets", "service-limits"})
     one("base", name, "");
+  for (const char* name :
+       {"daemon-namespace", "daemon-rbac", "daemon", "daemon-own-node-only"})
+    one("daemon", name, "");
   one("components/releases", "releases", "releases.enabled=true");
   one("components/compose", "compose", "compose.enabled=true");
   one("components/trustee", "trustee", "trustee.enabled=true");
@@ -88,12 +90,14 @@ TEST(Deploy, EveryManifestIsWhatTheChartSaysToday) {
 }
 
 TEST(Deploy, TheKustomizationHasEveryManifestAndNothingElse) {
-  const std::string listed = bytes_of(deploy / "base/kustomization.yaml");
-  for (const auto& file : fs::directory_iterator(deploy / "base")) {
-    const std::string name = file.path().filename().string();
-    if (name == "kustomization.yaml") continue;
-    EXPECT_NE(listed.find("  - " + name + "\n"), std::string::npos) << name;
-    EXPECT_TRUE(made_files().contains(fs::path("base") / name)) << name << " comes from nowhere";
+  for (const char* folder : {"base", "daemon"}) {
+    const std::string listed = bytes_of(deploy / folder / "kustomization.yaml");
+    for (const auto& file : fs::directory_iterator(deploy / folder)) {
+      const std::string name = file.path().filename().string();
+      if (name == "kustomization.yaml") continue;
+      EXPECT_NE(listed.find("  - " + name + "\n"), std::string::npos) << name;
+      EXPECT_TRUE(made_files().contains(fs::path(folder) / name)) << name << " comes from nowhere";
+    }
   }
   EXPECT_NE(bytes_of(deploy / "member/kustomization.yaml").find("newTag: " WINDLASS_VERSION "\n"),
             std::string::npos);
@@ -109,8 +113,9 @@ TEST(Deploy, WhatIsShippedIsTheVersionThatIsBuilt) {
   const std::string chart = bytes_of(deploy / "chart/Chart.yaml");
   EXPECT_NE(chart.find("\nversion: " + version + "\n"), std::string::npos);
   EXPECT_NE(chart.find("\nappVersion: " + version + "\n"), std::string::npos);
-  EXPECT_NE(bytes_of(deploy / "base/kustomization.yaml").find("newTag: " + version + "\n"),
-            std::string::npos);
+  for (const char* folder : {"base", "daemon", "member"})
+    EXPECT_NE(bytes_of(deploy / folder / "kustomization.yaml").find("newTag: " + version + "\n"),
+              std::string::npos);
   EXPECT_NE(bytes_of(deploy / "install.yaml").find("image: \"windlass:" + version + "\"\n"),
             std::string::npos);
 }
@@ -162,14 +167,25 @@ TEST(Deploy, ValuesReachWhatTheyName) {
        {":edge"}},
       {{"daemon.enabled=false"},
        {"kind: Deployment"},
-       {"DaemonSet", "ValidatingAdmission", "-daemon"}},
+       {"DaemonSet", "own-node-only", "serviceAccountName: bootc-operator-daemon"}},
       {{"crds.install=false"}, {"kind: Deployment"}, {"CustomResourceDefinition"}},
       {{"fleet.from=self"}, {"- --fleet=self"}, {"-fleet\n"}},
       {{"controller.enabled=false"},
        {"kind: DaemonSet", "name: bootc-operator-controller\n", "resources: [pods/eviction]",
         "resources: [serviceaccounts/token]", "resourceNames: [bootc-operator-controller-manager]"},
        {"kind: Deployment", "kind: Service\n", "PodDisruptionBudget", "leader-election", "-fleet\n",
-        "port: metrics"}},
+        "port: metrics", "service-limits"}},
+      {{"controller.enabled=false,tenants.enabled=true,serviceLimits.namespaces={kube-system,argo}"},
+       {"name: bootc-operator-service-limits", "\"kube-system\", \"argo\"]'"},
+       {"it is no kubeconfig"}},
+      {{"pullSecrets={pull,other}"}, {"resourceNames: [\"pull\",\"other\"]"}, {"rules: []"}},
+      {{"daemon.namespace=nodes,daemon.createNamespace=false"},
+       {"kind: DaemonSet\nmetadata:\n  name: bootc-operator-daemon\n  namespace: nodes\n"},
+       {"kind: Namespace\n"}},
+      {{"networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.a=b"},
+       {"            a: b\n"},
+       {}},
+      {{"networkPolicy.metricsFrom=null"}, {"kind: NetworkPolicy"}, {"port: metrics\n  policy"}},
       {{"fleet.namespace=clusters"}, {"- --namespace=clusters", "  namespace: clusters\n"}, {}},
       {{"podDisruptionBudget.enabled=false,networkPolicy.enabled=false"},
        {"kind: Service\n"},
@@ -250,7 +266,9 @@ TEST(Deploy, ValuesReachWhatTheyName) {
       {{"compose.enabled=true,controller.enabled=false"},
        {"name: bootc-operator-compose\n"},
        {"kind: Deployment"}},
-      {{"name=windlass"}, {"  name: windlass-daemon\n"}, {"bootc-operator-"}},
+      {{"name=windlass,daemon.createNamespace=false"},
+       {"  name: windlass-daemon\n"},
+       {"name: bootc-operator-"}},
       {{"imagePullSecrets[0].name=pull", "podLabels.team=os", "podAnnotations.a=b",
         "commonLabels.c=d"},
        {"- name: pull", "team: os", "a: b", "c: d"},
@@ -276,6 +294,10 @@ TEST(Deploy, ValuesThatMeanNothingAreRefusedWithTheirName) {
   for (const auto& [set, named] : std::map<std::string, std::string>{
            {"daemon.enable=false", "enable"},
            {"daemon.asKubelet=1", "asKubelet"},
+           {"pullSecrets=pull", "pullSecrets"},
+           {"pullSecrets={Pull}", "pullSecrets"},
+           {"daemon.namespace=No_NS", "namespace"},
+           {"serviceLimits.namespace=a", "namespace"},
            {"replicas=2", "replicas"},
            {"chart.name=web", "tenants.enabled=true"},
            {"compat=krypton", "kryptondeployments.enabled=true"},

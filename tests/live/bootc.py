@@ -194,6 +194,10 @@ class Registry:
 
 def one_manifest(_folder, _namespace):
     kubectl("apply", "--server-side", "-f", str(deploy.ROOT / "deploy/install.yaml"))
+    # Which Secret pools may name.
+    for role, verbs in [("bootc-operator-pull-secrets", ["get", "list", "watch"]), ("bootc-operator-daemon", ["get"])]:
+        kubectl("patch", "role", role, "-n", NAMESPACE, "--type=merge", "-p",
+                json.dumps({"rules": [{"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["login"], "verbs": verbs}]}))
 
 
 class Machine(deploy.DaemonMachine):
@@ -325,7 +329,7 @@ class Scene(deploy.Install):
             node = json.loads(kubectl("get", "node", m.name, "-o", "json"))
             assert ours["metadata"]["ownerReferences"][0]["kind"] == "BootcNodePool" and "bootc.dev/managed" in node["metadata"]["labels"], ours
             assert ours["status"]["booted"]["imageDigest"] == self.images[0][0] and rollout.condition(ours, "Idle")[1] == "Idle", ours["status"]
-        daemons = [p for p in rollout.get("pods", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=daemon")]
+        daemons = [p for p in rollout.get("pods", "-n", f"{NAMESPACE}-daemon", "-l", "app.kubernetes.io/component=daemon")]
         assert sorted(p["spec"]["nodeName"] for p in daemons) == self.nodes, daemons
         self.done("T107 a worker on its own image")
 

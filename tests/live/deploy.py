@@ -137,13 +137,17 @@ def kustomization(_folder, _namespace):
 
 def overlay(folder, namespace):
     """A kustomization of a user's."""
-    root = folder / "overlay"
-    root.mkdir()
-    (root / "kustomization.yaml").write_text(json.dumps({
-        "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "namespace": namespace,
-        "images": [{"name": "windlass", "newName": "registry.example.com/windlass", "newTag": "edge"}],
-        "resources": [os.path.relpath(ROOT / "deploy", root)]}))
-    kubectl("apply", "--server-side", "-k", str(root))
+    head = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
+            "images": [{"name": "windlass", "newName": "registry.example.com/windlass", "newTag": "edge"}]}
+    roots = {name: folder / "overlay" / name for name in ("base", "daemon", "all")}
+    for name, own in [("base", namespace), ("daemon", f"{namespace}-daemon")]:
+        roots[name].mkdir(parents=True)
+        (roots[name] / "kustomization.yaml").write_text(json.dumps(head | {"namespace": own, "resources": [os.path.relpath(ROOT / "deploy" / name, roots[name])]}))
+    roots["all"].mkdir()
+    crds = [os.path.relpath(f, roots["all"]) for f in (ROOT / "deploy/crds").glob("bootc*.yaml")]
+    (roots["all"] / "kustomization.yaml").write_text(json.dumps(head | {"resources": [*crds, "../base", "../daemon"], "patches": [
+        {"target": {"kind": "RoleBinding", "name": "bootc-operator-daemon"}, "patch": json.dumps([{"op": "replace", "path": "/subjects/0/namespace", "value": f"{namespace}-daemon"}])}]}))
+    kubectl("apply", "--server-side", "-f", "-", text=kubectl("kustomize", str(roots["all"]), "--load-restrictor=LoadRestrictionsNone"))
     [deployed] = get("deployments", "-n", namespace)
     if (image := deployed["spec"]["template"]["spec"]["containers"][0]["image"]) != "registry.example.com/windlass:edge":
         raise RuntimeError(f"the overlay's image became {image}")
@@ -152,6 +156,7 @@ def overlay(folder, namespace):
 class Install:
     def __init__(self, how, namespace, folder):
         self.how, self.namespace, self.folder, self.install = how.__name__, namespace, folder, how
+        self.daemon_namespace = f"{namespace}-daemon"
         self.begun = datetime.datetime.now(datetime.timezone.utc).isoformat()
         folder.mkdir()
         self.prefix = f"deploy-{namespace}"
@@ -162,7 +167,7 @@ class Install:
         self.install(self.folder, self.namespace)
         kubectl("wait", "--for=condition=Established", "crd/bootcnodepools.node.bootc.dev", "crd/bootcnodes.node.bootc.dev", "--timeout=20s")
         [self.deployment] = get("deployments", "-n", self.namespace, "-l", "app.kubernetes.io/component=controller")
-        [self.daemons] = get("daemonsets", "-n", self.namespace, "-l", "app.kubernetes.io/component=daemon")
+        [self.daemons] = get("daemonsets", "-n", self.daemon_namespace, "-l", "app.kubernetes.io/component=daemon")
 
     def make_nodes(self):
         apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{self.prefix}-control"}})
@@ -250,13 +255,13 @@ class Install:
         if not said or f'the daemon on node "{first.name}" may not write BootcNode "{second.name}"' not in said:
             raise RuntimeError(f"{self.how}: {first.name} wrote the status of {second.name}: {said}")
         # A token that no pod stands behind names no node.
-        unbound = kubectl("create", "token", first.pod.account, "-n", self.namespace).strip()
+        unbound = kubectl("create", "token", first.pod.account, "-n", self.daemon_namespace).strip()
         first.pod.kubeconfig.write_text(first.pod.kubeconfig.read_text().replace(first.pod.token, unbound))
         said = first.pod.patch_status(first.name)
         if not said or "may not write BootcNode" not in said:
             raise RuntimeError(f"{self.how}: an unbound token wrote a status: {said}")
         for verb in ("create", "update", "patch", "delete"):
-            if not fails("auth", "can-i", verb, "bootcnodes.node.bootc.dev", "--as", f"system:serviceaccount:{self.namespace}:{first.pod.account}"):
+            if not fails("auth", "can-i", verb, "bootcnodes.node.bootc.dev", "--as", f"system:serviceaccount:{self.daemon_namespace}:{first.pod.account}"):
                 raise RuntimeError(f"{self.how}: a daemon may {verb} BootcNodes")
         # The kubelet's own credentials, where they are asked for.
         kubelet = ["--as", f"system:node:{first.name}", "--as-group", "system:nodes"]
@@ -286,12 +291,14 @@ class Install:
         # Nobody here empties a namespace that is deleted.
         kubectl("delete", "deployments,daemonsets,services,networkpolicies,poddisruptionbudgets,serviceaccounts,roles,rolebindings,leases,secrets", "--all",
                 "-n", self.namespace, "--wait=false")
+        kubectl("delete", "daemonsets,networkpolicies,serviceaccounts", "--all", "-n", self.daemon_namespace, "--wait=false")
+        rollout.forget_namespace(self.daemon_namespace)
 
     def answers(self):
         """What the API server answered to the ServiceAccounts of this install, not to those of that name before it."""
-        prefix = f"system:serviceaccount:{self.namespace}:"
+        prefixes = tuple(f"system:serviceaccount:{ns}:" for ns in (self.namespace, self.daemon_namespace))
         return [e for e in map(json.loads, AUDIT.read_text().splitlines())
-                if e["user"]["username"].startswith(prefix) and e["requestReceivedTimestamp"] >= self.begun]
+                if e["user"]["username"].startswith(prefixes) and e["requestReceivedTimestamp"] >= self.begun]
 
     def log_tail(self):
         for log in sorted(self.folder.glob("*.log")):

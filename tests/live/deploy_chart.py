@@ -16,7 +16,8 @@ CHART = str(ROOT / "deploy/chart")
 VALUES = ["", "namespace.create=true", "serviceMonitor.enabled=true,serviceMonitor.labels.a=b", "prometheusRule.enabled=true,dashboard.enabled=true", "daemon.enabled=false,crds.install=false", "fleet.from=self", "trustee.enabled=true", "controller.enabled=false,namespace.create=true", "fleet.namespace=clusters",
           "image.repository=r.example.com/w,image.tag=edge", "image.digest=sha256:" + "a" * 64, "name=windlass,controller.replicas=3",
           "imagePullSecrets[0].name=pull,commonLabels.a=b,podLabels.c=d,podAnnotations.e=f", "controller.extraArgs[0]=--policies=/p,controller.affinity.nodeAffinity.x=y",
-          "networkPolicy.enabled=false,podDisruptionBudget.enabled=false", "daemon.enable=false", "controller.replicas=many"]
+          "networkPolicy.enabled=false,podDisruptionBudget.enabled=false", "daemon.enable=false", "controller.replicas=many",
+          "tenants.enabled=true,serviceLimits.namespaces={a,b},fleet.namespace=clusters", "daemon.namespace=n,daemon.createNamespace=false,pullSecrets={p,q},networkPolicy.metricsFrom=null"]
 
 
 def said(command):

@@ -33,6 +33,7 @@ class Cluster(deploy.Install):
 
     def __init__(self, folder):
         self.how, self.namespace, self.folder, self.prefix = "quickstart", NAMESPACE, folder, "workers"
+        self.daemon_namespace = f"{NAMESPACE}-daemon"
         self.nodes, self.machines, self.controller, self.problem = NODES, [], None, None
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.play)
@@ -46,7 +47,7 @@ class Cluster(deploy.Install):
             self.problem = why
 
     def turn(self):
-        deployments, daemons = get("deployments", "-n", NAMESPACE), get("daemonsets", "-n", NAMESPACE)
+        deployments, daemons = get("deployments", "-n", NAMESPACE), get("daemonsets", "-n", f"{NAMESPACE}-daemon")
         if not deployments or not daemons:  # not yet, or no longer
             self.stop()
             return

@@ -71,7 +71,7 @@ class Cluster:
             work.wait(timeout=10)
 
     def check_taken_over(self, controller):
-        daemons = json.dumps(self.get("daemonset", "bootc-operator-daemon", "-n bootc-operator"))
+        daemons = json.dumps(self.get("daemonset", "bootc-operator-daemon", "-n bootc-operator-daemon"))
         if "jlebon" in daemons:
             raise RuntimeError(f"something of the original is left in the daemons: {daemons}")
         left = self.shell("kubectl get deployment bootc-operator-controller-manager -n bootc-operator -o json --ignore-not-found")

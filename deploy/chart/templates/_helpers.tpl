@@ -32,6 +32,24 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- end }}
 
+{{/* Where the daemons run. They need a namespace that allows privileged pods; kubeconfigs and the controller stay out of it. */}}
+{{- define "windlass.daemonNamespace" -}}
+{{- .Values.daemon.namespace | default (printf "%s-daemon" .Release.Namespace) -}}
+{{- end }}
+
+{{/* The rules of a Role on pull secrets: those that are named, and no Secret where none is. */}}
+{{- define "windlass.pullSecretRules" -}}
+{{- if .names -}}
+rules:
+  - apiGroups: [""]
+    resources: [secrets]
+    resourceNames: {{ .names | toJson }}
+    verbs: [{{ .verbs }}]
+{{- else -}}
+rules: []
+{{- end }}
+{{- end }}
+
 {{/* Where the fleet's Secrets are; discovery.namespace is what the chart of krypton-operator calls it. */}}
 {{- define "windlass.fleetNamespace" -}}
 {{- .Values.fleet.namespace | default .Values.discovery.namespace | default (eq .Values.compat "krypton" | ternary "krypton-operator" .Release.Namespace) -}}
