@@ -353,4 +353,38 @@ TEST(Docs, TheMessagesThatAreExplainedAreThoseOfTheProgram) {
   EXPECT_GT(found, 12u);
 }
 
+/// The tests that a C++ file of tests/ has, as Suite.Test, and the live ones by their names.
+std::set<std::string> all_tests() {
+  std::set<std::string> all;
+  const std::regex test(R"(\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))"),
+      live(R"(\bwindlass_live\((\w+))");
+  for (const auto& f : fs::recursive_directory_iterator(root / "tests")) {
+    const bool lists = f.path().filename() == "CMakeLists.txt";
+    if (!lists && f.path().extension() != ".cpp") continue;
+    const std::string text = bytes_of(f.path());
+    for (std::sregex_iterator it(text.begin(), text.end(), lists ? live : test), end; it != end; ++it)
+      all.insert(lists ? (*it)[1].str() : (*it)[1].str() + "." + (*it)[2].str());
+  }
+  return all;
+}
+
+TEST(Docs, EveryThreatNamesTestsThatExist) {
+  const std::set<std::string> tests = all_tests();
+  const std::string page = bytes_of(root / "docs/security.md");
+  const std::size_t table = page.find("| attack |");
+  ASSERT_NE(table, page.npos);
+  const std::regex named(R"(`([\w.]+)`)");
+  std::size_t rows = 0;
+  for (const std::string& line : lines_of(page.substr(table))) {
+    if (!line.starts_with("| ") || line.starts_with("| attack") || line.starts_with("| ---")) continue;
+    const std::string last = line.substr(line.rfind('|', line.size() - 2));
+    std::size_t found = 0;
+    for (std::sregex_iterator it(last.begin(), last.end(), named), end; it != end; ++it, ++found)
+      EXPECT_TRUE(tests.contains((*it)[1].str())) << (*it)[1] << " is no test: " << line;
+    EXPECT_GT(found, 0u) << "no test is named: " << line;
+    ++rows;
+  }
+  EXPECT_GE(rows, 15u);
+}
+
 }  // namespace
