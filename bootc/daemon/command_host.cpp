@@ -252,6 +252,7 @@ awaitable<reactor::result<void>> command_host::run(host_command command) {
     case host_action::stage:
       return command.adopted ? await_stage(std::move(command)) : stage(std::move(command));
     case host_action::lock: return lock();
+    case host_action::stay: return stay();
     case host_action::reboot:
     case host_action::roll_back: break;
   }
@@ -328,6 +329,12 @@ awaitable<reactor::result<std::string>> command_host::image_being_staged() {
 
 awaitable<reactor::result<void>> command_host::lock() {
   arguments argv{"bootc", "upgrade", "--download-only"};
+  return succeed(std::move(argv), lock_time);
+}
+
+/// A second `bootc rollback` takes the first one back.
+awaitable<reactor::result<void>> command_host::stay() {
+  arguments argv{"bootc", "rollback"};
   return succeed(std::move(argv), lock_time);
 }
 

@@ -74,6 +74,7 @@ private:
   awaitable<void> lock_staged(host_command command);
   awaitable<reactor::result<std::string>> image_being_staged();
   awaitable<reactor::result<void>> lock();
+  awaitable<reactor::result<void>> stay();
   awaitable<reactor::result<void>> reboot(host_command command);
   awaitable<void> stop_unit();
   awaitable<std::string> journal_cursor();

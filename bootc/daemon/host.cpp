@@ -8,6 +8,7 @@ std::string_view name_of(host_action action) {
     case host_action::lock: return "lock";
     case host_action::reboot: return "reboot";
     case host_action::roll_back: return "roll back and reboot";
+    case host_action::stay: return "stay on the booted image";
   }
   return "";
 }

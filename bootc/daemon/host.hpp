@@ -49,6 +49,8 @@ enum class host_action {
   // make the rollback entry the next deployment, unless it is, and reboot (composefs cannot stage
   // what is deployed)
   roll_back,
+  // the booted image stays the next one: takes back the rollback that is queued to `image`
+  stay,
 };
 
 /// As the log has it.

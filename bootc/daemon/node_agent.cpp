@@ -5,6 +5,8 @@
 #include "reactor/plain/reason.hpp"
 #include "registry/image_ref.hpp"
 
+#include <algorithm>
+
 namespace bootc {
 
 using registry::digest_in;
@@ -92,23 +94,25 @@ void node_agent::on_object(std::optional<bootc_node> object) {
     failed_image_.clear();
 }
 
-/// What this process cannot remember because it was not there: whether the host has rebooted for
-/// the image that is asked for. A new generation alone, a rotated secret's say, is no reason to
-/// reboot again.
+/// What this process cannot remember because it was not there: which image the host has rebooted for
+/// without arriving in it. A new generation alone, a rotated secret's say, is no reason to reboot
+/// again.
 void node_agent::recall(const bootc_node& object) {
-  if (object.spec.desired_state != image_state::booted) return;
-  const std::string& desired = object.spec.desired_image;
   const condition* degraded = find_condition(object.status.conditions, node_condition::degraded);
-  if (degraded && degraded->status == "True" && degraded->message.starts_with(not_on_target_text) &&
-      behind(degraded->message, instead_of) == desired)
-    failed_image_ = desired;
+  if (degraded && degraded->status == "True" && degraded->message.starts_with(not_on_target_text))
+    fell_back_from_ = behind(degraded->message, instead_of);
   const condition* idle = find_condition(object.status.conditions, node_condition::idle);
-  if (!idle || idle->status != "False" || idle->reason != node_reason::rebooting) return;
-  const std::string said = idle->message.substr(0, idle->message.find(then));
-  if (!said.starts_with(boot_prefix) || behind(said, into) != desired) return;
-  const std::string before = said.substr(boot_prefix.size(), said.rfind(into) - boot_prefix.size());
-  const std::string now = traits_.boot.text();
-  if (!before.empty() && !now.empty() && before != now) failed_image_ = desired;
+  if (idle && idle->status == "False" && idle->reason == node_reason::rebooting &&
+      idle->message.starts_with(boot_prefix)) {
+    const std::string said = idle->message.substr(0, idle->message.find(then));
+    const std::string before =
+        said.substr(boot_prefix.size(), said.rfind(into) - boot_prefix.size());
+    const std::string now = traits_.boot.text();
+    if (!before.empty() && !now.empty() && before != now) fell_back_from_ = behind(said, into);
+  }
+  if (object.spec.desired_state == image_state::booted &&
+      fell_back_from_ == object.spec.desired_image)
+    failed_image_ = fell_back_from_;
 }
 
 void node_agent::on_host(host_status status) {
@@ -145,6 +149,7 @@ void node_agent::on_ended(const host_command& command, const reactor::result<voi
       stage_backoff_.failed(now);
       return;
     case host_action::lock:
+    case host_action::stay:
       lock_error_ = why;
       if (outcome)
         lock_backoff_ = {};
@@ -360,6 +365,29 @@ node_agent::verdict node_agent::staging_since_before() const {
   return v;
 }
 
+/// An image that did not boot is the first in the host's boot order all the same, so that the next
+/// reboot would try it again, whatever causes it. What an administrator queued stays.
+void node_agent::stay_off_failed(verdict& v, reactor::steady_time now) {
+  if (fell_back_from_.empty() || !host_ || !host_problem_.empty() || running_ || v.command) return;
+  const auto first = published(host_->rollback);
+  if (!first || !host_->rollback_queued ||
+      !is_image(*first, std::string(digest_in(fell_back_from_)))) {
+    fell_back_from_.clear();
+    return;
+  }
+  if (host_->staged) return;  // it is before it, and would be dropped
+  if (!lock_error_.empty() && v.error.empty())
+    v.error = first->image + " did not boot and is tried again by the next reboot: " + lock_error_;
+  if (lock_backoff_.waits(now)) {
+    v.look_again = std::min(v.look_again, lock_backoff_.until);
+    return;
+  }
+  host_command c;
+  c.action = host_action::stay;
+  c.image = fell_back_from_;
+  v.command = std::move(c);
+}
+
 node_agent::verdict node_agent::judge(reactor::steady_time now) {
   verdict v;
   if (!host_problem_.empty()) {
@@ -414,6 +442,7 @@ agent_step node_agent::decide(reactor::steady_time now, reactor::wall_time wall)
   if (adopts) running_ = std::exchange(adopt_, std::nullopt);
   verdict v = judge(now);
   if (adopts) v.command = running_;
+  stay_off_failed(v, now);
   step.status = object_->status;
   step.status.observed_generation = object_->meta.generation;
   if (host_ && host_problem_.empty()) {

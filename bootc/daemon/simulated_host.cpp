@@ -75,7 +75,8 @@ awaitable<reactor::result<std::string>> simulated_host::status() {
   };
   co_return R"({"apiVersion":"org.containers.bootc/v1","kind":"BootcHost","metadata":{"name":"host"},"spec":{"image":null,"bootOrder":"default"},"status":{"staged":)" +
       slot(staged_, locked_) + R"(,"booted":)" + slot(booted_, false) + R"(,"rollback":)" +
-      slot(rollback_, false) + R"(,"rollbackQueued":false,"type":"bootcHost"}})";
+      slot(rollback_, false) + R"(,"rollbackQueued":)" + (queued_ ? "true" : "false") +
+      R"(,"type":"bootcHost"}})";
 }
 
 awaitable<reactor::result<void>> simulated_host::run(host_command command) {
@@ -105,9 +106,17 @@ awaitable<reactor::result<void>> simulated_host::run(host_command command) {
       break;
     case host_action::roll_back:
       if (!rollback_) co_return failed("No rollback deployment found");
-      roll_back_ = true;
+      if (!command.queued) {  // what is staged is dropped, and a second one takes the first back
+        queued_ = !queued_;
+        staged_.reset();
+        locked_ = false;
+      }
       going_down_.set();
       break;
+    case host_action::stay:
+      if (!queued_) co_return failed("no rollback is queued: bootc would queue one");
+      queued_ = false;
+      co_return reactor::result<void>();
   }
   // As the command does: it does not return.
   (void)co_await off_.wait();
@@ -132,17 +141,17 @@ simulated_host::boot simulated_host::come_up() {
   else
     new_boot();
   std::optional<std::string> next;
-  if (std::exchange(roll_back_, false))
-    next = rollback_;
-  else if (staged_ && !locked_)
+  if (staged_ && !locked_)
     next = staged_;
+  else if (queued_ && !std::exchange(lost_, false))
+    next = rollback_;
   staged_.reset();
   locked_ = false;
   if (!next) return boot::reached;
-  if (has(settings_.never_returns, *next)) return boot::lost;
-  if (has(settings_.unbootable, *next)) return boot::fell_back;
-  rollback_ = std::exchange(booted_, *next);
-  return boot::reached;
+  queued_ = has(settings_.never_returns, *next) || has(settings_.unbootable, *next);
+  rollback_ = queued_ ? *next : std::exchange(booted_, *next);
+  lost_ = queued_ && has(settings_.never_returns, *next);
+  return lost_ ? boot::lost : queued_ ? boot::fell_back : boot::reached;
 }
 
 }  // namespace bootc

@@ -50,11 +50,13 @@ public:
   reactor::event& going_down() noexcept { return going_down_; }
   enum class boot { reached, fell_back, lost };
   /// Boots whatever is armed: an unlocked staged image also when nobody asked for the reboot, a
-  /// locked one not. With boot::lost the machine is away until somebody calls it again.
+  /// locked one not. With boot::lost the machine is away until somebody calls it again. An image
+  /// that did not come up stays the first of the boot order, as a queued rollback.
   boot come_up();
 
   const std::string& booted() const noexcept { return booted_; }
   const std::optional<std::string>& staged() const noexcept { return staged_; }
+  bool rollback_queued() const noexcept { return queued_; }
   const std::string& boot_id() const noexcept { return boot_id_; }
   std::size_t reboots() const noexcept { return reboots_; }
   simulated_host_settings& settings() noexcept { return settings_; }
@@ -68,7 +70,7 @@ private:
   simulated_host_settings settings_;
   std::string booted_;
   std::optional<std::string> staged_, rollback_;
-  bool locked_ = false, roll_back_ = false, soft_ = false;
+  bool locked_ = false, queued_ = false, soft_ = false, lost_ = false;
   std::string boot_id_, shown_;
   std::uint64_t soft_reboots_ = 0;
   std::size_t reboots_ = 0;

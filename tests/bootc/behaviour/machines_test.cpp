@@ -487,6 +487,7 @@ TEST(MachineBehaviour, AnImageThatDoesNotBootStopsAtOneNodeAndIsNotTriedAgain) {
     co_await s.loop().sleep_for(3s);
     EXPECT_EQ(machines["w1"]->host.reboots(), 1u);
     EXPECT_EQ(machines["w2"]->host.reboots(), 0u) << "the only slot is held";
+    EXPECT_FALSE(machines["w1"]->host.rollback_queued()) << "the next reboot would try it again";
     // A good image cures it.
     co_await move_to(s, 'c');
     co_await s.until_pool("updated on c", "p", [](const node_pool& p) {

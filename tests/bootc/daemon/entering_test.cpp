@@ -36,8 +36,7 @@ TEST(EnteringTheHost, TheEnvironmentIsThatOfTheHostsFirstProcessWithoutContainer
             (map{{"A", "b=c"}, {"E", ""}, {"PATH", "/bin"}}));
   EXPECT_EQ(host_environment("=x\0\0novalue\0A=1"), (map{{"PATH", path}}))
       << "ends at the literal's NUL";
-  EXPECT_EQ(host_environment("=x\0\0novalue\0A=1"sv),
-            (map{{"A", "1"}, {"PATH", path}}))
+  EXPECT_EQ(host_environment("=x\0\0novalue\0A=1"sv), (map{{"A", "1"}, {"PATH", path}}))
       << "what is no variable is left out";
 }
 
@@ -97,6 +96,25 @@ TEST(EnteringTheHost, AHostWithoutBootcIsToldApart) {
   ::setenv("PATH", "/nowhere", 1);
   EXPECT_EQ(inspected(m), "bootc switch --help: there is no program \"bootc\"");
   ::setenv("PATH", path.c_str(), 1);
+}
+
+TEST(CommandHost, AnImageThatDidNotBootIsTakenOutOfTheBootOrder) {
+  machine m;
+  m.put("unbootable", image_of('b'));
+  m.put("staged", image_of('b'));
+  m.power_on();
+  m.run([](machine& on) -> awaitable<void> {
+    auto fell_back = co_await on.status();
+    EXPECT_EQ(fell_back.booted->image->digest, digest_of('a'));
+    EXPECT_TRUE(fell_back.rollback_queued) << "the fake is kinder than a host";
+    host_command c;
+    c.action = host_action::stay;
+    auto stays = co_await on.commands.run(c);
+    EXPECT_TRUE(stays) << (stays ? "" : stays.error().message());
+    auto after = co_await on.status();
+    EXPECT_FALSE(after.rollback_queued);
+    EXPECT_EQ(after.rollback->image->digest, digest_of('b'));
+  });
 }
 
 TEST(CommandHost, WhatFailedOnTheHostIsNamed) {

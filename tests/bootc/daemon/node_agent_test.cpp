@@ -405,6 +405,66 @@ TEST(NodeAgent, ARollbackThatAnAdministratorQueuedIsNamed) {
   EXPECT_EQ(b.idle(), "");
 }
 
+/// Told to boot b, rebooted, and back on a with b as the first in the boot order.
+bench fallen_back() {
+  bench b;
+  b.desire('b', image_state::booted);
+  b.host.staged = deployed('b');
+  b.pass();
+  b.host.staged.reset();
+  b.host.rollback = deployed('b');
+  b.host.rollback_queued = true;
+  b.restart("boot-2");
+  return b;
+}
+
+TEST(NodeAgent, AnImageThatDidNotBootIsNotLeftToTheNextReboot) {
+  bench b = fallen_back();
+  const auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::stay);
+  EXPECT_EQ(step.command->image, image_of('b'));
+  EXPECT_TRUE(b.shown().starts_with("Idle rebooted but not on target: ")) << b.shown();
+  EXPECT_FALSE(b.pass().command) << "it runs";
+  b.ended(*step.command);
+  b.host.rollback_queued = false;
+  EXPECT_FALSE(b.pass().command);
+  b.host.rollback_queued = true;
+  EXPECT_FALSE(b.pass().command) << "an administrator wants to try it once more";
+}
+
+TEST(NodeAgent, AnImageThatDidNotBootIsRememberedWhateverIsAskedForNow) {
+  for (const bool restarted : {false, true}) {
+    bench b = fallen_back();
+    const auto step = b.pass();
+    ASSERT_TRUE(step.command);
+    b.ended(*step.command, "the sysroot is read-only");
+    if (restarted) b.restart("boot-2");
+    b.desire('a');
+    const auto again = b.pass();
+    ASSERT_TRUE(again.command) << restarted;
+    EXPECT_EQ(again.command->action, host_action::stay);
+    b.ended(*again.command, "the sysroot is read-only");
+    EXPECT_FALSE(b.pass().command) << "not before its time";
+    EXPECT_EQ(b.shown(), "Idle " + image_of('b') +
+                             " did not boot and is tried again by the next reboot: the sysroot is "
+                             "read-only");
+    b.now += 10s;
+    EXPECT_TRUE(b.pass().command);
+  }
+}
+
+TEST(NodeAgent, AnotherImageReplacesOneThatDidNotBootAndNothingStagedIsDroppedForIt) {
+  bench b = fallen_back();
+  b.desire('c');
+  const auto step = b.pass();
+  ASSERT_TRUE(step.command);
+  EXPECT_EQ(step.command->action, host_action::stage);
+  b.ended(*step.command);
+  b.host.staged = deployed('c', true);
+  EXPECT_FALSE(b.pass().command) << "a rollback would drop what is staged";
+}
+
 TEST(NodeAgent, BackOnTheOldImageAfterARebootIsNotTriedAgain) {
   bench b;
   b.desire('b', image_state::booted);

@@ -62,9 +62,9 @@ std::string entry(const host_state& h, const std::string& slot) {
          (composefs ? "null" : R"("ostreeContainer")") + "}";
 }
 
-/// The image that `switch` compares with, and what boots next.
+/// The image that `switch` compares with; a queued rollback does not change it.
 std::string spec_image(const host_state& h) {
-  return h.read(h.has("staged") ? "staged" : h.has("rollback_queued") ? "rollback" : "booted");
+  return h.read(h.has("staged") ? "staged" : "booted");
 }
 
 std::string answer(const std::string& spec, const std::string& order, const std::string& slots) {
@@ -257,8 +257,7 @@ int switch_to(const host_state& h, const arguments& args) {
   if (p.words.size() > 1) return misused("unexpected argument '" + p.words[1] + "' found", usage);
   const std::string& image = p.words[0];
   if (h.has("readonly")) return fail("error: Switching: the sysroot is read-only");
-  const bool back_to_default = h.has("rollback_queued") && !h.has("staged");
-  if (image == spec_image(h) && !back_to_default) {
+  if (image == spec_image(h)) {
     std::cout << "Image specification is unchanged.\n";
     if (p.has("--apply") && h.has("staged")) reboot(h, false);
     return 0;

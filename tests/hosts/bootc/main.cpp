@@ -52,8 +52,15 @@ int power_on(const host_state& h) {
     next = h.read("staged");
   else if (h.has("rollback_queued"))
     next = h.read("rollback");
-  for (const char* gone : {"rollback_queued", "staged", "locked"}) h.remove(gone);
-  if (next.empty() || h.marked("unbootable", next)) return 0;
+  for (const char* gone : {"staged", "locked"}) h.remove(gone);
+  if (next.empty()) return 0;
+  if (h.marked("unbootable", next)) {
+    // The boot loader falls back, but the order of the deployments stays.
+    h.write("rollback", next);
+    h.write("rollback_queued", "");
+    return 0;
+  }
+  h.remove("rollback_queued");
   const std::string before = h.read("booted");
   h.write("booted", next);
   h.write("rollback", before);
