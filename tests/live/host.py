@@ -216,6 +216,14 @@ class Host:
             raise RuntimeError(f"{why}: it says {self.status().get('conditions')}; the daemon: {self.said()[-3000:]}") from None
 
 
+def shipped_image(folder):
+    """The root file system of the image that is shipped, and the version of its nsenter."""
+    run("cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", folder / "package", timeout=300)
+    [package] = (folder / "package").glob("windlass_*.deb")
+    run(ROOT / "deploy/package/rootfs", package, folder / "image", timeout=300)
+    return folder / "image", run("chroot", folder / "image", "nsenter", "--version").split()[-1]
+
+
 class Api:
     """The embedded API server, with the kinds of the package."""
 
@@ -312,11 +320,7 @@ def main():
         host_tree(version)
     with tempfile.TemporaryDirectory(prefix="windlass-host-") as temporary, contextlib.ExitStack() as at_end:
         folder = pathlib.Path(temporary)
-        run("cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", folder / "package", timeout=300)
-        [package] = (folder / "package").glob("windlass_*.deb")
-        image = folder / "image"
-        run(ROOT / "deploy/package/rootfs", package, image, timeout=300)
-        nsenter = run("chroot", image, "nsenter", "--version").split()[-1]
+        image, nsenter = shipped_image(folder)
         prepared = time.monotonic()
         api = Api(image, folder / "api")
         at_end.callback(api.stop)

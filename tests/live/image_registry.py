@@ -1,11 +1,14 @@
 """A real docker-registry on loopback with a throwaway folder, ended by its process id, and how to push to it."""
+import gzip
 import hashlib
+import io
 import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import tarfile
 import time
 import urllib.error
 import urllib.request
@@ -29,10 +32,11 @@ def certificate(folder):
 
 
 class Registry:
-    def __init__(self, folder, tls=None):
-        """tls: the files of certificate(); such a one is pushed to by others alone."""
+    def __init__(self, folder, tls=None, port=0):
+        """tls: the files of certificate(); such a one is pushed to by others alone. What lies in FOLDER/registry is served."""
         with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(("127.0.0.1", port))
             self.host = "127.0.0.1:%d" % s.getsockname()[1]
         config = os.path.join(folder, "registry.yml")
         with open(config, "w") as f:
@@ -71,6 +75,27 @@ class Registry:
         manifest = json.dumps({"schemaVersion": 2, "mediaType": IMAGE, "config": config, "layers": [layer]}).encode()
         request("PUT", "http://%s/v2/%s/manifests/%s" % (self.host, repository, name), manifest, {"Content-Type": IMAGE})
         return "sha256:" + hashlib.sha256(manifest).hexdigest()
+
+    def derive(self, repository, base, name, files):
+        """An image of BASE (a digest) and one more layer of files, {path: (mode, text)}; returns its digest."""
+        accept = {"Accept": IMAGE + ", application/vnd.docker.distribution.manifest.v2+json"}
+        manifest = json.loads(request("GET", "http://%s/v2/%s/manifests/%s" % (self.host, repository, base), fields=accept)[0])
+        config = json.loads(request("GET", "http://%s/v2/%s/blobs/%s" % (self.host, repository, manifest["config"]["digest"]))[0])
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as layer:
+            for path, (mode, text) in files.items():
+                entry = tarfile.TarInfo(path)
+                entry.mode, entry.size = mode, len(text)
+                layer.addfile(entry, io.BytesIO(text.encode()))
+        config["rootfs"]["diff_ids"].append("sha256:" + hashlib.sha256(packed.getvalue()).hexdigest())
+        config.setdefault("history", []).append({"created_by": name})
+        config.setdefault("config", {}).setdefault("Labels", {})["org.opencontainers.image.version"] = name
+        kind = manifest["layers"][-1]["mediaType"]
+        manifest["layers"].append({"mediaType": kind, **self.blob(repository, gzip.compress(packed.getvalue()) if kind.endswith("gzip") else packed.getvalue())})
+        manifest["config"] = {**manifest["config"], **self.blob(repository, json.dumps(config).encode())}
+        text = json.dumps(manifest).encode()
+        request("PUT", "http://%s/v2/%s/manifests/%s" % (self.host, repository, name), text, {"Content-Type": manifest.get("mediaType", IMAGE)})
+        return "sha256:" + hashlib.sha256(text).hexdigest()
 
     def digest(self, ref):
         """What a tag names; None where it is not there."""
