@@ -94,13 +94,14 @@ void node_agent::on_object(std::optional<bootc_node> object) {
     failed_image_.clear();
 }
 
-/// What this process cannot remember because it was not there: which image the host has rebooted for
-/// without arriving in it. A new generation alone, a rotated secret's say, is no reason to reboot
-/// again.
+/// What this process cannot remember because it was not there: which image was last put first in
+/// the host's boot order, and whether the host has rebooted for it. A new generation alone, a
+/// rotated secret's say, is no reason to reboot again.
 void node_agent::recall(const bootc_node& object) {
+  std::string failed;
   const condition* degraded = find_condition(object.status.conditions, node_condition::degraded);
   if (degraded && degraded->status == "True" && degraded->message.starts_with(not_on_target_text))
-    fell_back_from_ = behind(degraded->message, instead_of);
+    queued_for_pool_ = failed = behind(degraded->message, instead_of);
   const condition* idle = find_condition(object.status.conditions, node_condition::idle);
   if (idle && idle->status == "False" && idle->reason == node_reason::rebooting &&
       idle->message.starts_with(boot_prefix)) {
@@ -108,11 +109,11 @@ void node_agent::recall(const bootc_node& object) {
     const std::string before =
         said.substr(boot_prefix.size(), said.rfind(into) - boot_prefix.size());
     const std::string now = traits_.boot.text();
-    if (!before.empty() && !now.empty() && before != now) fell_back_from_ = behind(said, into);
+    queued_for_pool_ = behind(said, into);
+    if (!before.empty() && !now.empty() && before != now) failed = queued_for_pool_;
   }
-  if (object.spec.desired_state == image_state::booted &&
-      fell_back_from_ == object.spec.desired_image)
-    failed_image_ = fell_back_from_;
+  if (object.spec.desired_state == image_state::booted && failed == object.spec.desired_image)
+    failed_image_ = failed;
 }
 
 void node_agent::on_host(host_status status) {
@@ -365,26 +366,28 @@ node_agent::verdict node_agent::staging_since_before() const {
   return v;
 }
 
-/// An image that did not boot is the first in the host's boot order all the same, so that the next
-/// reboot would try it again, whatever causes it. What an administrator queued stays.
-void node_agent::stay_off_failed(verdict& v, reactor::steady_time now) {
-  if (fell_back_from_.empty() || !host_ || !host_problem_.empty() || running_ || v.command) return;
+/// An image that a pool had booted and that did not come up is the first in the host's boot order
+/// all the same, and so is one that a pool has a host go back to and no longer wants: the next
+/// reboot would boot it, whatever causes it. What an administrator queued stays.
+void node_agent::keep_booted(verdict& v, reactor::steady_time now) {
+  if (queued_for_pool_.empty() || !host_ || !host_problem_.empty() || running_ || v.command) return;
   const auto first = published(host_->rollback);
   if (!first || !host_->rollback_queued ||
-      !is_image(*first, std::string(digest_in(fell_back_from_)))) {
-    fell_back_from_.clear();
+      !is_image(*first, std::string(digest_in(queued_for_pool_)))) {
+    queued_for_pool_.clear();
     return;
   }
-  if (host_->staged) return;  // it is before it, and would be dropped
+  const bool wanted = queued_for_pool_ == object_->spec.desired_image && failed_image_.empty();
+  if (wanted || host_->staged) return;  // what is staged boots before it, and would be dropped
   if (!lock_error_.empty() && v.error.empty())
-    v.error = first->image + " did not boot and is tried again by the next reboot: " + lock_error_;
+    v.error = first->image + " is the next to boot and cannot be taken back: " + lock_error_;
   if (lock_backoff_.waits(now)) {
     v.look_again = std::min(v.look_again, lock_backoff_.until);
     return;
   }
   host_command c;
   c.action = host_action::stay;
-  c.image = fell_back_from_;
+  c.image = queued_for_pool_;
   v.command = std::move(c);
 }
 
@@ -442,7 +445,7 @@ agent_step node_agent::decide(reactor::steady_time now, reactor::wall_time wall)
   if (adopts) running_ = std::exchange(adopt_, std::nullopt);
   verdict v = judge(now);
   if (adopts) v.command = running_;
-  stay_off_failed(v, now);
+  keep_booted(v, now);
   step.status = object_->status;
   step.status.observed_generation = object_->meta.generation;
   if (host_ && host_problem_.empty()) {
@@ -473,6 +476,7 @@ agent_step node_agent::decide(reactor::steady_time now, reactor::wall_time wall)
   if (step.command) {
     running_ = step.command;
     if (step.command->action == host_action::stage) staged_for_pool_ = step.command->image;
+    if (step.command->action == host_action::roll_back) queued_for_pool_ = step.command->image;
     reboot_issued_ = step.command->action == host_action::reboot ||
                      step.command->action == host_action::roll_back;
   }

@@ -84,7 +84,7 @@ private:
   verdict stage(reactor::steady_time now);
   verdict staged(reactor::steady_time now);
   verdict staging_since_before() const;
-  void stay_off_failed(verdict& v, reactor::steady_time now);
+  void keep_booted(verdict& v, reactor::steady_time now);
   staging_mode staging() const;
   bool is_restored_rollback(const std::string& digest) const;
   std::optional<image_info> published_staged(const std::string& digest) const;
@@ -110,8 +110,8 @@ private:
   backoff lock_backoff_;
   std::string reboot_error_;
   backoff reboot_backoff_;
-  std::string failed_image_;    // rebooted for it and did not arrive
-  std::string fell_back_from_;  // the same, whatever is asked for now; until no reboot boots it
+  std::string failed_image_;     // rebooted for it and did not arrive
+  std::string queued_for_pool_;  // may be the first in the boot order, by a pool and by nobody else
   bool knows_host_ = false;
   bool recalled_ = false;
   bool reboot_issued_ = false;

@@ -447,7 +447,7 @@ TEST(NodeAgent, AnImageThatDidNotBootIsRememberedWhateverIsAskedForNow) {
     b.ended(*again.command, "the sysroot is read-only");
     EXPECT_FALSE(b.pass().command) << "not before its time";
     EXPECT_EQ(b.shown(), "Idle " + image_of('b') +
-                             " did not boot and is tried again by the next reboot: the sysroot is "
+                             " is the next to boot and cannot be taken back: the sysroot is "
                              "read-only");
     b.now += 10s;
     EXPECT_TRUE(b.pass().command);
@@ -639,6 +639,27 @@ TEST(NodeAgent, ComposefsGoesBackByRollback) {
   step = b.pass();
   ASSERT_TRUE(step.command);
   EXPECT_TRUE(step.command->queued) << "asked again bootc would take it back";
+}
+
+TEST(NodeAgent, AComposefsHostDoesNotGoBackThatItsPoolNoLongerHasGoBack) {
+  for (const bool restarted : {false, true}) {
+    bench b;
+    b.host.booted = deployed('b');
+    b.host.booted->composefs = true;
+    b.host.rollback = deployed('a');
+    auto step = b.desire('a', image_state::booted).pass();
+    ASSERT_TRUE(step.command);
+    b.ended(*step.command, "systemctl reboot: refused");
+    b.host.rollback_queued = true;
+    if (restarted) b.restart();
+    if (!restarted) {
+      EXPECT_FALSE(b.pass().command) << "it waits for its next attempt";
+    }
+    step = b.desire('b').pass();
+    ASSERT_TRUE(step.command) << "any reboot would boot it";
+    EXPECT_EQ(step.command->action, host_action::stay);
+    EXPECT_EQ(step.command->image, image_of('a'));
+  }
 }
 
 TEST(NodeAgent, SoftRebootNeedsThePoolsLeaveAndACapableImage) {
