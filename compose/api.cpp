@@ -3,6 +3,7 @@
 #include "compose/compose_cluster.hpp"
 #include "compose/metric_table.hpp"
 #include "compose/tables.hpp"
+#include "k8s/fleet/fleet.hpp"
 
 #include <cstdlib>
 #include <utility>
@@ -26,7 +27,10 @@ public:
       : house_(h),
         variable_(with_own_image(std::move(v), h.own_image)),
         data_(h.loop, variable_, h.log),
-        rows_(h.metrics, "compose") {}
+        rows_(h.metrics, "compose"),
+        names_([this](const k8s::cluster& a, const k8s::cluster& b) {
+          return house_.fleet.compare(a, b) != k8s::sameness::other;
+        }) {}
   std::unique_ptr<units::part> on_cluster(k8s::engagement& on) override {
     return start(on, same_cluster::place::member);
   }

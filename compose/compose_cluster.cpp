@@ -72,7 +72,7 @@ compose_cluster::~compose_cluster() = default;
 
 void compose_cluster::start() {
   same_cluster::who w;
-  w.uid = on_.on().uid();
+  w.on = &on_.on();
   w.at = options_.at;
   w.name = cluster_;
   w.reconsider = [this] { reconsider(); };

@@ -7,25 +7,21 @@
 namespace compose {
 
 same_cluster::seat::seat(same_cluster& in, who w) : in_(in), who_(std::move(w)) {
-  if (who_.uid.empty()) return;
-  auto& all = in_.by_uid_[who_.uid];
-  for (const who* other : all) other->reconsider();
-  all.push_back(&who_);
+  for (const who* other : in_.seats_)
+    if (in_.are_one_(*other->on, *who_.on)) other->reconsider();
+  in_.seats_.push_back(&who_);
 }
 
 same_cluster::seat::~seat() {
-  const auto found = in_.by_uid_.find(who_.uid);
-  if (found == in_.by_uid_.end()) return;
-  std::erase(found->second, &who_);
-  for (const who* other : found->second) other->reconsider();
-  if (found->second.empty()) in_.by_uid_.erase(found);
+  std::erase(in_.seats_, &who_);
+  for (const who* other : in_.seats_)
+    if (in_.are_one_(*other->on, *who_.on)) other->reconsider();
 }
 
 bool same_cluster::seat::works() const {
-  const auto found = in_.by_uid_.find(who_.uid);
-  if (found == in_.by_uid_.end()) return true;
-  return std::ranges::none_of(found->second, [&](const who* other) {
-    return other != &who_ && std::tie(other->at, other->name) < std::tie(who_.at, who_.name);
+  return std::ranges::none_of(in_.seats_, [&](const who* other) {
+    return other != &who_ && std::tie(other->at, other->name) < std::tie(who_.at, who_.name) &&
+           in_.are_one_(*other->on, *who_.on);
   });
 }
 

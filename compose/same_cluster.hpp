@@ -1,19 +1,27 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
+
+namespace k8s {
+class cluster;
+}
 
 namespace compose {
 
 /// One cluster may be there under several names: home, and a member of the fleet. One of them
-/// works, the others stand by: members before home, then by name.
+/// works, the others stand by: members before home, then by name. That they are one the fleet knows
+/// (k8s::sameness); until it does, one that may be stands by.
 class same_cluster {
 public:
+  using compare = std::function<bool(const k8s::cluster& a, const k8s::cluster& b)>;
+  explicit same_cluster(compare are_one) : are_one_(std::move(are_one)) {}
+
   enum class place { member, home };
   struct who {
-    std::string uid;  // of the cluster; empty: nobody knows, so it works
+    const k8s::cluster* on = nullptr;
     place at = place::member;
     std::string name;
     std::function<void()> reconsider;  // somebody came or went
@@ -33,7 +41,8 @@ public:
   };
 
 private:
-  std::map<std::string, std::vector<const who*>> by_uid_;
+  compare are_one_;
+  std::vector<const who*> seats_;
 };
 
 }  // namespace compose

@@ -72,6 +72,7 @@ service::service(reactor::loop& l, service_options options, reactor::logger log)
   f.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
   // Another policy may apply now.
   f.on_labels = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
+  f.on_names = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.reconsider(); }); };
   f.describe = [](const k8s::cluster& c, boost::json::object& entry) {
     each_part(c, [&](const units::part& p) { p.describe(entry); });
   };
@@ -105,6 +106,7 @@ void service::make_home() {
   h.identity = options_.reporter;
   h.needs_uid = k8s::cluster_options::uid::where_allowed;
   h.on_recovered = [](k8s::cluster& c) { each_part(c, [](units::part& p) { p.recover(); }); };
+  h.on_uid = [this](const std::string&) { fleet_->recognise(*home_); };
   home_ = std::make_unique<k8s::cluster>(loop_, options_.home, std::move(h), log_);
   fleet_->also_tell_of(*home_);
 }

@@ -39,6 +39,9 @@ inline constexpr auto table = std::to_array<event_kind>({
      "the kubeconfig cannot be used; the note names the field and its line"},
     {"TokenNotRenewed", event_severity::warning, "Secret",
      "the token of a member that `cluster add` made could not be renewed; the note says why"},
+    {"ClusterUIDClaimed", event_severity::warning, "Secret",
+     "another cluster says that it has this one's UID and has not proven it: each is acted upon "
+     "for itself. The note names the other"},
 });
 inline constexpr event_kind engaged = event_in(table, "ClusterEngaged"),
                             reconnected = event_in(table, "ClusterReconnected"),
@@ -46,7 +49,8 @@ inline constexpr event_kind engaged = event_in(table, "ClusterEngaged"),
                             unreachable = event_in(table, "ClusterUnreachable"),
                             disengaged = event_in(table, "ClusterDisengaged"),
                             kubeconfig_invalid = event_in(table, "KubeconfigInvalid"),
-                            token_not_renewed = event_in(table, "TokenNotRenewed");
+                            token_not_renewed = event_in(table, "TokenNotRenewed"),
+                            uid_claimed = event_in(table, "ClusterUIDClaimed");
 }  // namespace fleet_event
 
 }  // namespace k8s

@@ -288,6 +288,50 @@ awaitable<void> cluster::ask_for_token(object_key account, std::chrono::seconds 
   done(std::move(got));
 }
 
+void cluster::exchange_proof(std::string event, std::optional<std::string> text,
+                             std::function<void(result<std::string>)> done) {
+  tasks_.start("exchange a proof", exchange(std::move(event), std::move(text), std::move(done)));
+}
+
+/// Every account of ours may create and patch Events, and no other kind in kube-system. A patch
+/// that changes nothing answers with the Event.
+awaitable<void> cluster::exchange(std::string event, std::optional<std::string> text,
+                                  std::function<void(result<std::string>)> done) {
+  const std::string ns = "kube-system";
+  const resource events{"", "v1", "events", "Event", true};
+  result<json::object> got = json::object();
+  if (text) {
+    json::object body, metadata, about, source;
+    metadata["name"] = event;
+    metadata["namespace"] = ns;
+    about["apiVersion"] = "v1";
+    about["kind"] = "Namespace";
+    about["name"] = ns;
+    about["namespace"] = ns;
+    source["component"] = "windlass";
+    body["apiVersion"] = "v1";
+    body["kind"] = "Event";
+    body["metadata"] = std::move(metadata);
+    body["involvedObject"] = std::move(about);
+    body["source"] = std::move(source);
+    body["type"] = "Normal";
+    body["reason"] = "SameCluster";
+    body["message"] = *text;
+    got = co_await api_.create(events, ns, std::move(body));
+  } else {
+    object_key at{ns, event};
+    json::object nothing;
+    got = co_await api_.merge_patch(events, std::move(at), std::move(nothing));
+  }
+  if (!got && !text && got.error().code == errc::not_found) got = json::object();
+  if (!got) {
+    done(got.error());
+    co_return;
+  }
+  const json::value* said = got->if_contains("message");
+  done(said && said->is_string() ? std::string(said->get_string()) : std::string());
+}
+
 void cluster::note_token(std::optional<reactor::wall_time> expires, std::string problem) {
   token_expires_ = expires;
   token_problem_ = std::move(problem);

@@ -124,6 +124,10 @@ public:
   /// Asks for a new token of its own account there; `done` is not called when it leaves meanwhile.
   void renew_token(object_key account, std::chrono::seconds life,
                    std::function<void(result<issued_token>)> done);
+  /// Writes the text into a new Event of that name in kube-system, or, without one, reads what such
+  /// an Event says; empty when there is none. `done` is not called when it leaves meanwhile.
+  void exchange_proof(std::string event, std::optional<std::string> text,
+                      std::function<void(result<std::string>)> done);
   /// When its token ends, where that is known, and what is wrong about that: a sentence, or empty.
   void note_token(std::optional<reactor::wall_time> expires, std::string problem);
   std::optional<reactor::wall_time> token_expires() const noexcept { return token_expires_; }
@@ -150,6 +154,8 @@ private:
   /// Waits until somebody answers.
   awaitable<void> connected();
   void look();
+  awaitable<void> exchange(std::string event, std::optional<std::string> text,
+                           std::function<void(result<std::string>)> done);
   awaitable<void> ask_for_token(object_key account, std::chrono::seconds life,
                                 std::function<void(result<issued_token>)> done);
   reactor::steady_time next_look() const noexcept;

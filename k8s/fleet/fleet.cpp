@@ -12,6 +12,7 @@
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace k8s {
 namespace {
@@ -23,16 +24,11 @@ constexpr std::string_view own_name = self_cluster_options::name;
 /// long.
 constexpr std::size_t piece_bytes = 16 * 1024;
 
-}  // namespace
-
-/// Two servers that show certificates of one authority are in one hand. Without verification, and
-/// with the authorities of the system, any server has such a certificate: then the address decides.
-std::string trust_of(const connection& to) {
-  if (!to.server.starts_with("https:")) return "plain";
-  if (to.insecure || to.ca.empty()) return "address " + to.server;
-  return to.ca.bytes.empty() ? "file " + to.ca.file
-                             : "authority " + formats::sha256_hex(to.ca.bytes.reveal());
+std::string by_uid(const cluster& c) {
+  return "uid " + c.uid();
 }
+
+}  // namespace
 
 std::string primary_name(const std::vector<std::string>& names) {
   std::string best;
@@ -209,7 +205,6 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
     if (const auto it = entries_.find(c.name()); it != entries_.end()) {
       tell(it->second.secret, fleet_event::engaged, "engaged " + c.api().server());
     }
-    note_twins(c);
     if (options_.on_engaged) options_.on_engaged(c);
   };
   o.on_state = [this](cluster& c, cluster_state before) {
@@ -223,7 +218,6 @@ void fleet::engage(const std::string& name, entry& e, connection to, string_map 
     return c ? acts_elsewhere(*c, api) : std::string();
   };
   servers_.reset();
-  e.trust = trust_of(to);
   if (!std::exchange(seats_, true)) tasks_.start("let one name act", seat());
   names_changed_.wake_all();
   e.since = loop_.wall();
@@ -263,7 +257,8 @@ void fleet::disengage(const std::string& name, entry& e) {
   e.running->forget_observers();
   servers_.reset();
   if (options_.metrics) options_.metrics->drop("cluster", name);
-  std::string identity = identity_of(*e.running);
+  std::string identity = e.running->uid();
+  forget_proofs(*e.running);
   closing_.start("close cluster " + name, close(std::move(e.running), std::move(identity)));
   names_changed_.wake_all();
 }
@@ -305,46 +300,37 @@ void fleet::note_state(cluster& c, cluster_state before) {
   }
 }
 
-void fleet::note_twins(const cluster& c) {
-  for (const auto& [name, e] : entries_) {
-    if (!e.running || e.running.get() == &c || c.uid().empty() || e.running->uid() != c.uid()) {
-      continue;
-    }
-    if (!known_twins_.insert(std::min(name, c.name()) + "\n" + std::max(name, c.name())).second) {
-      continue;
-    }
-    log_.warning("two names for one API server", {{"cluster", c.name()},
-                                                  {"other", name},
-                                                  {"primary", primary_name({name, c.name()})},
-                                                  {"uid", c.uid()}});
-  }
-}
-
 std::string fleet::acts_elsewhere(const cluster& c, const engagement& api) const {
   if (!api.acts_under_one_name()) return {};
   const auto same = [&](const std::string& name) {
     return "it is the same cluster as \"" + name + "\", ";
   };
-  const server_names names = names_of(c);
+  const server_names names = names_of(c, sameness::same);
   if (names.primary != c.name()) return same(names.primary) + "which acts";
-  for (const std::string& name : names.all) {
+  const server_names maybe = names_of(c);
+  for (const std::string& name : maybe.all) {
     const cluster* other = name == c.name() ? nullptr : find(name);
     const engagement* there = other ? other->find(api.name()) : nullptr;
-    if (there && there->part()) return same(name) + "which is ending to act";
+    const bool acts = there && there->part();
+    if (acts && compare(c, *other) == sameness::same) return same(name) + "which is ending to act";
+    if (other && compare(c, *other) == sameness::asked &&
+        (acts || primary_name({name, c.name()}) == name))
+      return "whether it is the same cluster as \"" + name + "\" is being found out";
   }
   for (const stopping& s : stopping_)
     if (s.name != c.name() && (s.api.empty() || s.api == api.name()) &&
-        (s.server == c.api().server() || (!s.identity.empty() && s.identity == identity_of(c))))
+        (s.server == c.api().server() || (!s.identity.empty() && s.identity == c.uid())))
       return same(s.name) + "which is ending to act";
   return {};
 }
 
 void fleet::note_uid(const std::string& name, const std::string& before) {
-  const cluster* c = find(name);
+  cluster* c = find(name);
   if (before.empty() && servers_ && c)
-    (*servers_)[identity_of(*c)].push_back(name);  // a fleet of thousands starts
+    (*servers_)[by_uid(*c)].push_back(name);  // a fleet of thousands starts
   else
     servers_.reset();
+  if (c) recognise(*c);
   names_changed_.wake_all();
 }
 
@@ -355,15 +341,17 @@ awaitable<void> fleet::seat() {
     (void)co_await names_changed_.wait();
     co_await loop_.sleep_for(together);
     for (cluster* c : clusters()) {
-      const server_names names = names_of(*c);
+      const server_names names = names_of(*c, sameness::same);
+      const std::string was = std::exchange(entries_[c->name()].primary, names.primary);
+      if (!was.empty() && was != names.primary && options_.on_names) options_.on_names(*c);
       bool waits = false;
       for (const cluster_api& a : apis_) {
         const engagement* e = c->find(a.name);
         if (!e || !e->acts_under_one_name()) continue;
         waits = waits || e->state() == cluster_state::twin;
         if (!e->part() || names.primary == c->name()) continue;
-        const auto still = stopping_.insert(
-            stopping_.end(), {identity_of(*c), c->api().server(), a.name, c->name()});
+        const auto still =
+            stopping_.insert(stopping_.end(), {c->uid(), c->api().server(), a.name, c->name()});
         c->start_again(a.name, [this, still] {
           stopping_.erase(still);
           names_changed_.wake_all();
@@ -394,29 +382,29 @@ std::vector<fleet::unusable> fleet::without_connection() const {
   return out;
 }
 
-std::string fleet::identity_of(const cluster& c) const {
-  const auto found = entries_.find(c.name());
-  if (found == entries_.end() || c.uid().empty()) return {};
-  return "uid " + c.uid() + ", " + found->second.trust;
-}
-
-server_names fleet::names_of(const cluster& c) const {
+server_names fleet::names_of(const cluster& c, sameness least) const {
   const auto by_address = [](const cluster& one) { return "address " + one.api().server(); };
   if (!servers_) {
     servers_.emplace();
     for (const auto& [name, e] : entries_) {
       if (!e.running) continue;
       (*servers_)[by_address(*e.running)].push_back(name);
-      if (!e.running->uid().empty()) (*servers_)[identity_of(*e.running)].push_back(name);
+      if (!e.running->uid().empty()) (*servers_)[by_uid(*e.running)].push_back(name);
     }
   }
   std::set<std::string> all{c.name()};
   const auto take = [&](const std::string& server) {
-    if (const auto found = servers_->find(server); found != servers_->end())
-      all.insert(found->second.begin(), found->second.end());
+    const auto found = servers_->find(server);
+    if (found == servers_->end()) return;
+    for (const std::string& name : found->second) {
+      const cluster* other = find(name);
+      const sameness is = other ? compare(c, *other) : sameness::other;
+      if (is == sameness::same || (is == sameness::asked && least == sameness::asked))
+        all.insert(name);
+    }
   };
   take(by_address(c));
-  if (!c.uid().empty()) take(identity_of(c));
+  if (!c.uid().empty()) take(by_uid(c));
   server_names out{{all.begin(), all.end()}, {}};
   out.primary = primary_name(out.all);
   return out;
@@ -441,8 +429,7 @@ json::object fleet::to_json(const std::string& name, const entry& e) const {
 
 bool fleet::is_home(const entry& e) const {
   if (!e.running || !home_ || home_->engagements().empty()) return false;
-  return e.running->api().server() == home_->api().server() ||
-         (!home_->uid().empty() && e.running->uid() == home_->uid());
+  return compare(*e.running, *home_) == sameness::same;
 }
 
 json::object fleet::home_as_json() const {

@@ -11,6 +11,7 @@
 
 #include <boost/json/fwd.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
@@ -19,6 +20,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace k8s {
@@ -40,6 +42,8 @@ struct fleet_options {
   std::function<void(cluster& c)> on_recovered;
   /// The labels of its Secret changed; nothing was reconnected.
   std::function<void(cluster& c)> on_labels;
+  /// Other names of its server came or went.
+  std::function<void(cluster& c)> on_names;
   /// Whether this replica takes care of a cluster; empty = of all. Call reshard() when the answer
   /// changes.
   std::function<bool(const std::string& name)> owns;
@@ -51,6 +55,11 @@ struct fleet_options {
   /// name has no credentials. None: it is a cluster like any other.
   std::optional<connection> home = {};
 };
+
+/// Whether two connections lead to one API server. A UID is what a server says of itself, so it
+/// is proven: a random text that is written through one of them is read through the
+/// other, in both directions. Until that is over neither begins anything that the other does.
+enum class sameness : std::uint8_t { asked, same, other };
 
 /// The names of one API server, and which of them acts where no object names one.
 struct server_names {
@@ -109,16 +118,19 @@ public:
   std::vector<unusable> without_connection() const;
   /// Names with and without a usable connection.
   std::size_t size() const noexcept { return entries_.size(); }
-  /// One API server may be in the fleet under several names: its address says so, or its UID where
-  /// both connections trust the same authority. A UID alone is what a server says of itself, and no
-  /// member may put itself in the place of another one.
-  server_names names_of(const cluster& c) const;
+  /// One API server may be in the fleet under several names: its address says so, or its UID and
+  /// the proof of it. `least` asked: with those that are still being asked.
+  server_names names_of(const cluster& c, sameness least = sameness::asked) const;
+  sameness compare(const cluster& a, const cluster& b) const;
+  /// Asks those that say they have the UID of this one to prove it. Of a cluster of the fleet that
+  /// is done by itself.
+  void recognise(cluster& c);
   /// Why an API does not act on a cluster under this name: the name that acts, or one that has not
   /// ended doing so. Empty: it acts. One cluster is acted upon under its primary name alone.
   std::string acts_elsewhere(const cluster& c, const engagement& api) const;
   /// Home, which is told with `home: true` while APIs are on it: together with the first of the
   /// clusters that is the same API server, else after all. It outlives the readings.
-  void also_tell_of(const cluster& home) noexcept { home_ = &home; }
+  void also_tell_of(cluster& home) noexcept { home_ = &home; }
   /// What GET /clusters answers: an array of one object for each name, in their order, as printable
   /// JSON text. A fleet's is a megabyte, so it is made in pieces; clusters may come and go between
   /// two.
@@ -143,7 +155,7 @@ public:
 private:
   struct entry {
     std::string hash;
-    std::string trust;    // trust_of() its connection
+    std::string primary;  // of its names, as it was told last
     std::string invalid;  // why there is no cluster
     reactor::wall_time since{};
     object_reference secret;             // kind empty = added by hand
@@ -181,10 +193,19 @@ private:
 
   void count_reload(const std::string& name, const char* outcome);
   void note_state(cluster& c, cluster_state before);
-  void note_twins(const cluster& c);
   void note_uid(const std::string& name, const std::string& before);
-  /// By which two names of a server are told to be one; empty while that is not known.
-  std::string identity_of(const cluster& c) const;
+  // fleet_twins.cpp
+  using pair_of_clusters = std::pair<const cluster*, const cluster*>;
+  static pair_of_clusters pair_of(const cluster& a, const cluster& b);
+  awaitable<void> prove(pair_of_clusters both);
+  /// One direction; none: it cannot be said.
+  awaitable<std::optional<bool>> reads_what_is_written(const cluster* through, const cluster* by);
+  awaitable<std::optional<std::string>> exchange(const cluster* with, std::string event,
+                                                 std::optional<std::string> text);
+  void conclude(pair_of_clusters both, sameness is);
+  /// As long as it is one of the fleet or home.
+  cluster* present(const cluster* c) const noexcept;
+  void forget_proofs(const cluster& leaving);
   awaitable<void> seat();
 
   reactor::loop& loop_;
@@ -192,14 +213,14 @@ private:
   std::vector<cluster_api> apis_;
   reactor::logger log_;
   event_recorder* events_ = nullptr;
-  const cluster* home_ = nullptr;
+  cluster* home_ = nullptr;
   client* home_api_ = nullptr;  // where the Secrets are
   std::unique_ptr<informer<secret>> secrets_;
   std::map<std::string, entry, std::less<>> entries_;
-  /// Names by identity_of() and "address " of their server; none when it is to be made anew.
+  /// Names by UID and "address " of their server; none when it is to be made anew.
   mutable std::optional<std::map<std::string, std::vector<std::string>>> servers_;
   std::set<std::string> touched_;
-  std::set<std::string> known_twins_;
+  std::map<pair_of_clusters, sameness> proofs_;
   /// What is stopping, and may still write: by server, and the API ("" = all) and name of each.
   struct stopping {
     std::string identity, server, api, name;
@@ -214,9 +235,6 @@ private:
   reactor::task_group tasks_;
 };
 
-/// What identifies the server of a connection beside its address: equal for two connections that
-/// trust the same authority.
-std::string trust_of(const connection& to);
 /// Which of the names of one API server is the primary: the smallest that is not "self-cluster".
 std::string primary_name(const std::vector<std::string>& names);
 

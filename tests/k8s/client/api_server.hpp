@@ -3,7 +3,12 @@
 #include "formats/base64.hpp"
 #include "tests/k8s/scripted_server.hpp"
 
+#include <boost/json.hpp>
+
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace k8s {
@@ -35,6 +40,11 @@ public:
   scripted_server server;
   bool unauthorized = false;
   std::string uid;  // of kube-system; made from the host unless set
+  /// The Events of kube-system by name: what they say. Servers that are one share them.
+  using event_texts = std::map<std::string, std::string>;
+  std::shared_ptr<event_texts> events = std::make_shared<event_texts>();
+  /// Asked about these before they are; none: as they are.
+  std::function<std::optional<answer>(const scripted_server::received&)> about_events;
   /// A verb on Secrets that the account lacks ("list", "watch"), refused as RBAC does.
   std::string refuses;
 
@@ -58,6 +68,7 @@ private:
     }
     if (asks("/apis/events.k8s.io")) return answer::json(201, R"({"kind":"Event"})");
     if (asks("/apis")) return answer::json(200, R"({"kind":"APIGroupList","groups":[]})");
+    if (asks("/api/v1/namespaces/kube-system/events")) return event(r);
     if (asks("/api/v1/namespaces/kube-system")) {
       return answer::json(200, R"({"kind":"Namespace","metadata":{"name":"kube-system","uid":")" +
                                    (uid.empty() ? "uid-of-" + host_ : uid) + "\"}}");
@@ -93,6 +104,23 @@ private:
     }
     if (asks("/api")) return answer::json(200, R"({"kind":"APIVersions","versions":["v1"]})");
     return answer::failure(404, "NotFound", "not found");
+  }
+
+  answer event(const scripted_server::received& r) {
+    if (about_events)
+      if (auto said = about_events(r)) return *said;
+    boost::json::object body = boost::json::parse(r.body).as_object();
+    if (r.method == "POST") {
+      const auto& name = body.at("metadata").as_object().at("name").as_string();
+      events->emplace(std::string(name), std::string(body.at("message").as_string()));
+      return answer::json(201, boost::json::serialize(body));
+    }
+    const std::string path = r.target.substr(0, r.target.find('?'));
+    const auto found = events->find(path.substr(path.rfind('/') + 1));
+    if (found == events->end()) return answer::failure(404, "NotFound", "not found");
+    body["kind"] = "Event";
+    body["message"] = found->second;
+    return answer::json(200, boost::json::serialize(body));
   }
 
   std::string host_;

@@ -332,6 +332,7 @@ TEST_F(Fleet, NamesOnePrimaryForOneApiServer) {
   EXPECT_EQ(primary_name({}), "");
   run([&](world& w) -> awaitable<void> {
     w.c2.uid = "uid-of-c1";
+    w.c2.events = w.c1.events;
     w.home.put("b", kubeconfig_for("c1"));
     w.home.put("self-cluster", kubeconfig_for("c2"));
     w.fleet.discover(w.home_api, &w.events);
@@ -387,6 +388,7 @@ TEST_F(Fleet, OneClusterUnderTwoNamesIsActedUponUnderOne) {
   acting_api x;
   run([&](world& w) -> awaitable<void> {
     w.c2.uid = "uid-of-c1";
+    w.c2.events = w.c1.events;
     w.fleet.engage(x.made(cluster_api::names::one));
     w.home.put("b", kubeconfig_for("c1"));
     w.fleet.discover(w.home_api, &w.events);
@@ -423,19 +425,78 @@ TEST_F(Fleet, OneServerUnderTwoNamesIsKnownByItsAddressWhereItsUidIsNotRead) {
   });
 }
 
-TEST(FleetTrust, NoMemberTakesThePlaceOfAnotherByItsUidAlone) {
-  const auto to = [](const std::string& host, const std::string& authority) {
-    connection c;
-    c.server = "https://" + host + ":6443";
-    c.ca.bytes = reactor::secret(authority);
-    return c;
-  };
-  EXPECT_EQ(trust_of(to("c1", "one")), trust_of(to("10.0.0.1", "one"))) << "by name and by address";
-  EXPECT_NE(trust_of(to("c1", "one")), trust_of(to("c2", "other")));
-  EXPECT_NE(trust_of(to("c1", "")), trust_of(to("c2", ""))) << "any server may have one";
-  connection unverified = to("c2", "one");
-  unverified.insecure = true;
-  EXPECT_NE(trust_of(to("c1", "one")), trust_of(unverified));
+/// A server that says that it has another one's UID, and what it answers when it is to prove that.
+struct liar {
+  const char* name;
+  std::function<answer(const scripted_server::received&)> says;
+};
+std::vector<liar> liars() {
+  using received = scripted_server::received;
+  std::vector<liar> out;
+  out.push_back({"knows nothing of it",
+                 [](const received&) { return answer::failure(404, "NotFound", "not found"); }});
+  out.push_back({"forbids it",
+                 [](const received&) { return answer::failure(403, "Forbidden", "not allowed"); }});
+  out.push_back({"repeats what it is asked", [](const received& r) {
+                   boost::json::object o = boost::json::parse(r.body).as_object();
+                   if (!o.contains("message"))
+                     o["message"] = r.target.substr(r.target.rfind('/') + 1);
+                   return answer::json(200, boost::json::serialize(o));
+                 }});
+  out.push_back({"says what was said to it before",
+                 [last = std::make_shared<std::string>()](const received& r) {
+                   boost::json::object o = boost::json::parse(r.body).as_object();
+                   if (const auto* said = o.if_contains("message"))
+                     *last = std::string(said->as_string());
+                   o["message"] = *last;
+                   return answer::json(200, boost::json::serialize(o));
+                 }});
+  out.push_back({"is silent", [](const received&) { return answer::stream().stay_open(); }});
+  out.push_back({"answers no JSON", [](const received&) { return answer::json(200, "{"); }});
+  return out;
+}
+
+TEST_F(Fleet, NoMemberTakesThePlaceOfAnotherByItsUid) {
+  for (const liar& one : liars())
+    for (const auto under : {cluster_api::names::one, cluster_api::names::each}) {
+      acting_api x;
+      log->clear();
+      run([&](world& w) -> awaitable<void> {
+        w.c2.uid = "uid-of-c1";
+        w.c2.about_events = one.says;
+        w.fleet.engage(x.made(under));
+        w.home.put("b", kubeconfig_for("c1"));
+        w.fleet.discover(w.home_api, &w.events);
+        co_await l.sleep_for(2s);
+        EXPECT_EQ(joined(x.where), "b ") << one.name;
+        w.home.put("a", kubeconfig_for("c2"));
+        for (int i = 0; i < 600; ++i) {
+          co_await l.sleep_for(100ms);
+          EXPECT_TRUE(x.where.contains("b")) << one.name << ": what runs is not disturbed";
+        }
+        EXPECT_EQ(joined(x.where), "a b ") << one.name;
+        EXPECT_EQ(w.fleet.names_of(*w.fleet.find("b")).primary, "b") << one.name;
+        EXPECT_EQ(w.fleet.find("b")->state(), cluster_state::live) << one.name;
+        EXPECT_NE(w.events_sent().find("ClusterUIDClaimed:b"), std::string::npos) << one.name;
+        // It is asked again and does no harm by that.
+        for (int i = 0; i < 60; ++i) {
+          co_await l.sleep_for(20s);
+          EXPECT_EQ(w.fleet.names_of(*w.fleet.find("b")).primary, "b") << one.name;
+        }
+      });
+      run([&](world& w) -> awaitable<void> {  // both come at once
+        acting_api y;
+        w.c2.uid = "uid-of-c1";
+        w.c2.about_events = one.says;
+        w.fleet.engage(y.made(under));
+        w.home.put("b", kubeconfig_for("c1"));
+        w.home.put("a", kubeconfig_for("c2"));
+        w.fleet.discover(w.home_api, &w.events);
+        co_await l.sleep_for(1min);
+        EXPECT_EQ(joined(y.where), "a b ") << one.name;
+        co_await w.fleet.withdraw("x");
+      });
+    }
 }
 
 TEST_F(Fleet, AnApiThatDecidesForEachObjectIsUnderEachName) {
